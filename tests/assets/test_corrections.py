@@ -24,7 +24,7 @@ from monjyu_core.settings.settings import load_settings
 from monjyu_core.storage.ids import file_paper_id
 from monjyu_core.storage.schemas import SHARDS
 from monjyu_core.storage.snapshot import open_current, read_current
-from monjyu_query.search.paper_records import show_paper
+from monjyu_query.search.paper_records import seen_paper, show_paper
 from tests.assets.changes import CORRECTED, Folder, full_paper, paper_text, title
 from tests.assets.worlds import World, differences, keep, put_back
 
@@ -49,17 +49,16 @@ def world(built: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
     yield found
 
 
-def hash_of(world: World, paper_id: str) -> str:
-    return next(row["sha256"] for row in world.tables()["manifest"] if row["paper_id"] == paper_id)
-
-
 def mend(world: World, paper_id: str, field: Field, value: object) -> bool:
-    sha256 = hash_of(world, paper_id)
-    return correct(world.work.folder, load_settings(), paper_id, field, value, sha256=sha256, by="key:1234")
+    snapshot = open_current(world.work.folder)
+    seen = seen_paper(snapshot.cursor(), paper_id)
+    assert seen is not None
+    return correct(world.work.folder, load_settings(), paper_id, field, value, seen=seen, by="key:1234")
 
 
 def paper(world: World, paper_id: str) -> dict[str, Any]:
-    return next(row for row in world.tables()["papers"] if row["paper_id"] == paper_id)
+    parts = (part.read() for part in world.work.parts.heads("papers"))
+    return next(row for part in parts for row in part.to_pylist() if row["paper_id"] == paper_id)
 
 
 def keys(world: World) -> dict[str, str]:

@@ -10,9 +10,9 @@ from pydantic import Field as Described
 
 from monjyu_core.corrections.corrected_values import LONGEST, MOST_AUTHORS, Field, Value
 from monjyu_core.corrections.correcting import correct
-from monjyu_core.corrections.correction_record import CorrectedPaper, read_corrections
+from monjyu_core.corrections.correction_record import CorrectedPaper, SeenPaper, read_corrections
 from monjyu_core.storage.snapshot import Snapshot
-from monjyu_query.search.paper_records import fields_corrected
+from monjyu_query.search.paper_records import fields_corrected, seen_paper
 from monjyu_query.service.access import audit
 from monjyu_query.service.access.principals import Principal
 from monjyu_query.service.routes.paper_routes import Collection, Shared
@@ -65,7 +65,7 @@ def corrections(
     """With those that wait for the next index."""
     name = service.only_collection(collection)
     snapshot = service.snapshot(name)
-    _content_hash(snapshot, paper_id)
+    _seen(snapshot, paper_id)
     return _of_paper(service, snapshot, name, paper_id)
 
 
@@ -75,7 +75,7 @@ def correct_field(asked: CorrectionRequest, service: Shared, request: Request) -
     name = service.only_collection(asked.collection)
     audit.note(request.scope, collection=name, paper_id=asked.paper_id, field=asked.field)
     snapshot = service.snapshot(name)
-    sha256 = _content_hash(snapshot, asked.paper_id)
+    seen = _seen(snapshot, asked.paper_id)
     principal: Principal = request.scope["state"]["principal"]
     changed = correct(
         service.folder(name),
@@ -83,7 +83,7 @@ def correct_field(asked: CorrectionRequest, service: Shared, request: Request) -
         asked.paper_id,
         asked.field,
         asked.value,
-        sha256=sha256,
+        seen=seen,
         by=principal.name,
         note=asked.note,
     )
@@ -101,9 +101,9 @@ def _of_paper(service: Shared, snapshot: Snapshot, name: str, paper_id: str) -> 
     return PaperCorrections(collection=name, paper_id=paper_id, corrections=kept, taken_back=taken_back)
 
 
-def _content_hash(snapshot: Snapshot, paper_id: str) -> str:
+def _seen(snapshot: Snapshot, paper_id: str) -> SeenPaper:
     """Of a paper of the snapshot, or a file of it that could not be read. NotFound where it has none."""
-    row = snapshot.cursor().execute("SELECT sha256 FROM manifest WHERE paper_id = ?", [paper_id]).fetchone()
-    if row is None:
+    found = seen_paper(snapshot.cursor(), paper_id)
+    if found is None:
         raise NotFound(f"The collection has no paper {paper_id!r}.", "GET /papers lists what it has.")
-    return str(row[0])
+    return found

@@ -42,16 +42,34 @@ export function remember(begun, files = []) {
   keep(begun.collection, { backfill_id: begun.backfill_id, since: Date.now(), files });
 }
 
-export async function begin(collection, files) {
-  const asked = { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ collection }) };
-  const begun = await (await request("/admin/index", asked)).json();
-  remember(begun, files);
+// Remembered before it is asked for, so that who leaves at that moment finds it begun when coming back.
+export async function begin(collection, files = []) {
+  keep(collection, { since: Date.now(), files });
+  try {
+    remember(await asked(collection), files);
+  } catch (error) {
+    if (error.status) keep(collection, null); // not where nobody answered, or the page was left: it is asked for again
+    throw error;
+  }
+}
+
+async function asked(collection) {
+  const wanted = { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ collection }) };
+  return (await request("/admin/index", wanted)).json();
 }
 
 // Shows in `place` how far it is; `done(files)` once it is searchable. Ends without a word when the view is left.
 export async function watch(collection, place, signal, done) {
+  if (!underWay(collection)) return;
+  if (!underWay(collection).backfill_id) {
+    try {
+      await begin(collection, underWay(collection).files);
+    } catch (error) {
+      replace(place, notBegun(error));
+      return;
+    }
+  }
   const run = underWay(collection);
-  if (!run) return;
   const line = h("span", { role: "status" }, t("ix_begun"));
   const bar = h("progress", { max: 1, "aria-label": t("ix_begun") });
   const numbers = h("span", { class: "dim numbers" });

@@ -52,6 +52,7 @@ function askKey() {
   const dialog = document.getElementById("key-dialog");
   const value = document.getElementById("key-value");
   value.value = "";
+  dialog.returnValue = "";
   if (!dialog.open) dialog.showModal();
   return new Promise((resolve) => dialog.addEventListener("close", () => resolve(dialog.returnValue === "ok" ? value.value.trim() : null), { once: true }));
 }
@@ -169,14 +170,14 @@ function offer() {
   document.getElementById("nav-operate").hidden = who.role !== "admin";
 }
 
-// A collection that was indexed meanwhile is there when one comes back to the page.
-async function refresh() {
+// A collection that was indexed meanwhile is there when one comes back to the page. `quietly` leaves the view as it is.
+async function refresh(quietly = false) {
   const found = (await json("/collections").catch(() => null))?.collections;
   if (!found || JSON.stringify(found) === JSON.stringify(collections)) return;
   const before = collections.length;
   collections = found;
   offer();
-  if (!before || address().view !== "ask") await safely(show);
+  if (!quietly && (!before || address().view !== "ask")) await safely(show);
 }
 
 async function start() {
@@ -203,7 +204,9 @@ document.getElementById("theme").addEventListener("click", () => {
   setTheme(now === "auto" ? (dark ? "light" : "dark") : now === "light" ? "dark" : "light");
 });
 document.getElementById("key").addEventListener("click", enterKey);
-addEventListener("focus", refresh);
+// No submit button, or Enter in the field would press it: it stands before the other.
+document.getElementById("key-cancel").addEventListener("click", () => document.getElementById("key-dialog").close("cancel"));
+addEventListener("focus", () => refresh());
 addEventListener("hashchange", async () => {
   closeViewer();
   await safely(show);

@@ -109,7 +109,7 @@ export function upload(context, library, done) {
   if (!isEditor(who)) return { element: h("details", { class: "adding" }, h("summary", {}, t("addPapers")), keyNeeded(enterKey)), told: () => {} };
   const arrived = async (collection) => {
     if (collection === name) done();
-    await refresh();
+    await refresh(true);
     if (collection !== name) go("papers", collection);
   };
   const made = uploader({ name, offered: name, signal }, arrived);

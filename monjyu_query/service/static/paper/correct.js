@@ -37,7 +37,7 @@ export function corrections(id, { name: collection, who, signal, refresh, again,
   const follow = () => watch(collection, place, signal, async () => {
     say(t("countsNow"));
     forgetPapers();
-    await refresh();
+    await refresh(true);
     if (!signal.aborted) await again();
   });
   load();

@@ -16,7 +16,7 @@ const OWN = "my-papers";
 export function show({ who, signal, refresh, enterKey, go }) {
   const element = h("div", { class: "column stacked" }, h("h1", { tabindex: "-1" }, t("startTitle")), h("p", {}, t("startWhy")));
   const arrived = async (collection) => {
-    await refresh();
+    await refresh(true);
     go("papers", collection);
   };
   const may = isEditor(who);
