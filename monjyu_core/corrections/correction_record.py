@@ -67,7 +67,7 @@ class Corrections(BaseModel):
         if not gone:
             return found
         by_bytes, by_name = _first_with(papers, found), _alone(papers)
-        for old_id, one in sorted(gone.items()):
+        for one in (gone[paper_id] for paper_id in sorted(gone)):
             new_id = by_bytes.pop(one.sha256, None) or by_name.pop(one.name, None)
             if new_id is not None and new_id not in found:
                 found[new_id] = one.fields

@@ -49,8 +49,8 @@ _ENDED: dict[str, Literal["done", "failed"]] = {
 
 
 class RunState(BaseModel):
-    """How far a backfill is: `made` of `parts` are there, `begun` are being made, `failed` are not; `cause` says why it failed, as far as the
-    Dagster web server does."""
+    """How far a backfill is: `made` of `parts` are there, `begun` are being made, `failed` are not; `cause` says why it
+    failed, as far as the Dagster web server does."""
 
     backfill_id: str
     state: Literal["running", "done", "failed"]

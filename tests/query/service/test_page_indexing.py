@@ -21,12 +21,14 @@ RUN = 300_000
 """Milliseconds that a run may take on a busy machine; an idle one takes 40 seconds."""
 PAPER = "noun-phrase-graphs-7d9c0d14"
 TITLE = "Quizzical Zebrafish in Graphs"
-NEW = "# Okapis in the Library\n\nAda Berg\n\n## Introduction\n\nThe okapi reads papers at night. It reads them twice.\n"
+NEW = "# Okapis in the Library\n\nAda Berg\n\n## Introduction\n\nThe okapi reads papers at night. Twice.\n"
 DROP = """files => {
-  const data = new DataTransfer();
-  for (const [name, text] of files) data.items.add(new File([Uint8Array.from(atob(text), c => c.charCodeAt(0))], name));
+  const dataTransfer = new DataTransfer();
+  const bytes = text => Uint8Array.from(atob(text), c => c.charCodeAt(0));
+  for (const [name, text] of files) dataTransfer.items.add(new File([bytes(text)], name));
+  const at = document.querySelector(".library-table");
   for (const kind of ["dragover", "drop"])
-    document.querySelector(".library-table").dispatchEvent(new DragEvent(kind, { bubbles: true, cancelable: true, dataTransfer: data }));
+    at.dispatchEvent(new DragEvent(kind, { bubbles: true, cancelable: true, dataTransfer }));
 }"""
 
 
