@@ -12,6 +12,7 @@ from monjyu_core.corrections.correction_record import (
     CorrectedPaper,
     Correction,
     Corrections,
+    SeenPaper,
     change_corrections,
     packed,
     unpacked,
@@ -35,12 +36,12 @@ def correct(
     field: Field,
     value: object,
     *,
-    sha256: str,
+    seen: SeenPaper,
     by: str,
     note: str = "",
 ) -> bool:
-    """Keep a correction of a paper whose file has these bytes (None takes one back); whether that changes anything. It
-    is seen once the collection is indexed again.
+    """Keep a correction of a paper (None takes one back); whether that changes anything. It is seen once the collection
+    is indexed again. `seen` is what its file was last known by, its name only if no other file has it.
 
     ConfigurationError for a value that the field cannot hold, StorageError where the store's copy is held too long.
     """
@@ -54,16 +55,16 @@ def correct(
         if (before and (before.value, before.note)) == (made and (made.value, made.note)):
             return held
         changed = True
-        return _with(held, paper_id, sha256, field, made)
+        return _with(held, paper_id, seen, field, made)
 
     if not _change_in_store(folder, settings, change):
         change_corrections(folder, change)
     return changed
 
 
-def _with(held: Corrections, paper_id: str, sha256: str, field: Field, made: Correction | None) -> Corrections:
+def _with(held: Corrections, paper_id: str, seen: SeenPaper, field: Field, made: Correction | None) -> Corrections:
     paper = held.papers.pop(paper_id, CorrectedPaper())
-    paper.sha256 = sha256
+    paper.sha256, paper.name = seen
     if made is None:
         paper.fields.pop(field, None)
     else:

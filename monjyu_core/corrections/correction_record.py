@@ -6,9 +6,11 @@ follows a move or a deletion names them anew, or drops them.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import NamedTuple
 
 from filelock import FileLock
 from pydantic import BaseModel, ValidationError
@@ -36,10 +38,19 @@ Fields = dict[Field, Correction]
 
 
 class CorrectedPaper(BaseModel):
-    """`sha256`: of the file when it was last seen, by which a paper that has moved is known again."""
+    """`sha256`: of the file when it was last seen, by which a paper that has moved is known again. `name`: of its file,
+    if no other file of the collection had that name then; else, and of a record, empty."""
 
     sha256: str = ""
+    name: str = ""
     fields: Fields = {}
+
+
+class SeenPaper(NamedTuple):
+    """What a paper of the manifest is known by: the hash of its bytes, and the name of its file (empty of a record)."""
+
+    sha256: str
+    name: str = ""
 
 
 class Corrections(BaseModel):
@@ -47,16 +58,32 @@ class Corrections(BaseModel):
 
     papers: dict[str, CorrectedPaper] = {}
 
-    def applying(self, papers: Mapping[str, str]) -> dict[str, Fields]:
-        """The corrections of each of these papers, which are all of the collection, by id with their hashes. Those of a
-        paper that is gone go to one with the same bytes: the file has moved."""
+    def applying(self, papers: Mapping[str, SeenPaper]) -> dict[str, Fields]:
+        """The corrections of each of these papers, which are all of the collection, by id. Those of a paper that is
+        gone go to one with the same bytes: the file has moved. If there is none, they go to the file of its name, where
+        only one file had that name then and now: it has moved and was edited."""
         found = {paper_id: one.fields for paper_id, one in self.papers.items() if paper_id in papers}
-        moved = {one.sha256: one.fields for paper_id, one in self.papers.items() if paper_id not in papers}
-        moved.pop("", None)
-        for paper_id in sorted(papers) if moved else ():
-            if paper_id not in found and (fields := moved.pop(papers[paper_id], None)):
-                found[paper_id] = fields
+        gone = {paper_id: one for paper_id, one in self.papers.items() if paper_id not in papers}
+        if not gone:
+            return found
+        by_bytes, by_name = _first_with(papers, found), _alone(papers)
+        for one in (gone[paper_id] for paper_id in sorted(gone)):
+            new_id = by_bytes.pop(one.sha256, None) or by_name.pop(one.name, None)
+            if new_id is not None and new_id not in found:
+                found[new_id] = one.fields
         return found
+
+
+def _first_with(papers: Mapping[str, SeenPaper], taken: Mapping[str, Fields]) -> dict[str, str]:
+    """By the hash of its bytes the first paper that has no corrections of its own."""
+    free = sorted((paper_id for paper_id in papers if paper_id not in taken), reverse=True)
+    return {papers[paper_id].sha256: paper_id for paper_id in free}
+
+
+def _alone(papers: Mapping[str, SeenPaper]) -> dict[str, str]:
+    """By the name of its file the paper, where no other file has that name."""
+    counts = Counter(one.name for one in papers.values())
+    return {one.name: paper_id for paper_id, one in papers.items() if one.name and counts[one.name] == 1}
 
 
 def corrections_path(folder: CollectionFolder) -> Path:
@@ -110,18 +137,25 @@ def forget_corrections(folder: CollectionFolder, paper_id: str) -> None:
         change_corrections(folder, others)
 
 
-def settle_corrections(folder: CollectionFolder, papers: Mapping[str, str]) -> None:
+def settle_corrections(folder: CollectionFolder, papers: Mapping[str, SeenPaper]) -> None:
     """Name them by the papers that there are, as they are now; those of papers that are gone go."""
 
     def settled(held: Corrections) -> Corrections:
-        kept = held.applying(papers)
-        return Corrections(papers={one: CorrectedPaper(sha256=papers[one], fields=kept[one]) for one in kept})
+        kept, alone = held.applying(papers), set(_alone(papers).values())
+        return Corrections(
+            papers={
+                one: CorrectedPaper(
+                    sha256=papers[one].sha256, name=papers[one].name if one in alone else "", fields=kept[one]
+                )
+                for one in kept
+            }
+        )
 
     change_corrections(folder, settled)
 
 
 def hand_over(folder: CollectionFolder, kept: Mapping[str, Fields]) -> None:
-    """Give a folder that has not all papers the corrections that hold. They have no hash, so that they go to no other
-    paper."""
+    """Give a folder that has not all papers the corrections that hold. They have no hash and no name, so that they go
+    to no other paper."""
     papers = {paper_id: CorrectedPaper(fields=fields) for paper_id, fields in kept.items()}
     change_corrections(folder, lambda held: Corrections(papers=papers))

@@ -11,13 +11,14 @@ import numpy as np
 from pydantic import BaseModel
 
 from monjyu_query.search.open_index import OpenIndex
+from monjyu_query.search.paper_records import fields_corrected
 
 MOST_ENTITIES = 60
 MOST_CLAIMS = 200
 MOST_SIMILAR = 8
 MOST_SENTENCES = 200
 M = TypeVar("M", bound=BaseModel)
-Origin = Literal["file", "derived", "unknown"]
+Origin = Literal["file", "derived", "corrected", "unknown"]
 
 _FIELDS = ("title", "authors", "publication_date", "venue", "doi", "abstract", "language", "keywords")
 _REFERENCES = """
@@ -57,12 +58,14 @@ class ResolvedReference(BaseModel):
 
 
 class FieldOrigin(BaseModel):
-    """Where the value of a field comes from: printed in the `file`, `derived` from its text, or `unknown` (it has
-    none). `told` are services that say the same or another thing, with what they say."""
+    """Where the value of a field comes from: printed in the `file`, `derived` from its text, `corrected` by someone
+    (the file says `read`), or `unknown` (it has none). `told` are services that say the same or another thing, with
+    what they say."""
 
     field: str
     value: str
     origin: Origin
+    read: str | None = None
     told: dict[str, str] = {}
 
 
@@ -190,12 +193,14 @@ def similar_papers(index: OpenIndex, paper_id: str, most: int = MOST_SIMILAR) ->
 
 def _origins(cursor: duckdb.DuckDBPyConnection, paper_id: str, values: dict[str, Any]) -> list[FieldOrigin]:
     told = _told(cursor, paper_id)
+    read = {one.field: _text(one.original) for one in fields_corrected(cursor, paper_id)}
     found = []
     for name in _FIELDS:
         value = _text(values[name])
-        origin: Origin = "unknown" if not value else "derived" if name == "language" else "file"
+        printed: Origin = "unknown" if not value else "derived" if name == "language" else "file"
+        origin: Origin = "corrected" if name in read else printed
         said = {source: _text(given[name]) for source, given in told.items() if _text(given.get(name))}
-        found.append(FieldOrigin(field=name, value=value, origin=origin, told=said))
+        found.append(FieldOrigin(field=name, value=value, origin=origin, read=read.get(name), told=said))
     return found
 
 

@@ -107,18 +107,18 @@ def papers_correct(
     from monjyu_core.corrections.correction_record import CorrectedPaper, read_corrections
     from monjyu_core.errors import ConfigurationError
     from monjyu_core.settings.settings import load_settings
+    from monjyu_query.search.paper_records import seen_paper
 
     with open_chosen(collection) as snapshot:
         folder = snapshot.collection
-        row = snapshot.cursor().execute("SELECT sha256 FROM manifest WHERE paper_id = ?", [paper_id]).fetchone()
-    if row is None:
+        seen = seen_paper(snapshot.cursor(), paper_id)
+    if seen is None:
         raise ConfigurationError(f"{folder.name} has no paper {paper_id!r}.", "`monjyu papers list` shows what it has.")
     values = {name: list(value) if isinstance(value, tuple) else value for name, value in given.items()}
     wanted = {name: value for name, value in values.items() if value not in (None, [])} | dict.fromkeys(undo)
     for field in FIELDS:
         if field in wanted:
-            who = {"sha256": row[0], "by": "local", "note": note}
-            correct(folder, load_settings(), paper_id, field, wanted[field], **who)
+            correct(folder, load_settings(), paper_id, field, wanted[field], seen=seen, by="local", note=note)
     kept = read_corrections(folder).papers.get(paper_id, CorrectedPaper()).fields
     if as_json:
         print_json({name: one.model_dump() for name, one in sorted(kept.items())})

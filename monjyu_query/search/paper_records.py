@@ -7,6 +7,7 @@ from typing import Any
 
 import duckdb
 
+from monjyu_core.corrections.correction_record import SeenPaper
 from monjyu_core.errors import QueryError
 from monjyu_core.paper import CorrectedField, ParsedPaper
 from monjyu_core.retractions import retractions
@@ -57,10 +58,19 @@ def show_paper(snapshot: Snapshot, paper_id: str) -> ParsedPaper:
         raise QueryError(f"The collection has no paper {paper_id!r}.", "`monjyu papers list` shows what it has.")
     values = dict(zip(columns, row, strict=True))
     values |= {table: _children(cursor, table, paper_id) for table in _CHILDREN}
-    return ParsedPaper.model_validate(values | {"corrected": _corrected(cursor, paper_id)})
+    return ParsedPaper.model_validate(values | {"corrected": fields_corrected(cursor, paper_id)})
 
 
-def _corrected(cursor: duckdb.DuckDBPyConnection, paper_id: str) -> list[CorrectedField]:
+def seen_paper(cursor: duckdb.DuckDBPyConnection, paper_id: str) -> SeenPaper | None:
+    """What a paper, or a file that could not be read, is known by when it moves; None where the snapshot has none."""
+    query = """SELECT sha256, CASE WHEN record IS NULL AND 1 = (SELECT count(*) FROM manifest AS other
+            WHERE other.record IS NULL AND parse_filename(other.source_path) = parse_filename(m.source_path))
+        THEN parse_filename(source_path) ELSE '' END FROM manifest AS m WHERE paper_id = ?"""
+    row = cursor.execute(query, [paper_id]).fetchone()
+    return SeenPaper(*row) if row else None
+
+
+def fields_corrected(cursor: duckdb.DuckDBPyConnection, paper_id: str) -> list[CorrectedField]:
     """The fields of a paper that people corrected. None in a snapshot without corrections.
 
     No name of Python here may be the table's: DuckDB would look into it.

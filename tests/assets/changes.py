@@ -18,6 +18,7 @@ import yaml
 from monjyu_assets.maintenance.index_operations import purge_paper, release_rollback, roll_back
 from monjyu_core.corrections.corrected_values import Field
 from monjyu_core.corrections.correcting import correct
+from monjyu_core.corrections.correction_record import SeenPaper
 from monjyu_core.settings.settings import load_settings
 from monjyu_core.storage.collection import known_record
 from monjyu_core.storage.ids import file_paper_id
@@ -242,7 +243,7 @@ class Folder:
             row, (field, values) = rows[number % len(rows)], CORRECTED[seed % len(CORRECTED)]
             value = values[seed % len(values)]
             folder = self.world.work.folder
-            correct(folder, load_settings(), row["paper_id"], field, value, sha256=row["sha256"], by="local")
+            correct(folder, load_settings(), row["paper_id"], field, value, seen=SeenPaper(row["sha256"]), by="local")
 
     def _rollback(self, number: int, seed: int) -> None:
         folder = self.world.work.folder

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from monjyu_assets.indexing.pending import look
@@ -18,17 +18,32 @@ from monjyu_assets.maintenance.rebuild_comparison import compare_with_rebuild
 from monjyu_assets.orchestration.automation.watching import watch_collection
 from monjyu_core.corrections.corrected_values import Field, checked
 from monjyu_core.corrections.correcting import correct
-from monjyu_core.corrections.correction_record import read_corrections
+from monjyu_core.corrections.correction_record import (
+    CorrectedPaper,
+    Correction,
+    Corrections,
+    SeenPaper,
+    read_corrections,
+)
 from monjyu_core.errors import ConfigurationError, StorageError
 from monjyu_core.settings.settings import load_settings
 from monjyu_core.storage.ids import file_paper_id
 from monjyu_core.storage.schemas import SHARDS
 from monjyu_core.storage.snapshot import open_current, read_current
-from monjyu_query.search.paper_records import show_paper
+from monjyu_query.search.paper_records import seen_paper, show_paper
 from tests.assets.changes import CORRECTED, Folder, full_paper, paper_text, title
+from tests.assets.in_process import POOL, InThisProcess
 from tests.assets.worlds import World, differences, keep, put_back
 
 P1, P2 = file_paper_id("p1.md"), file_paper_id("p2.md")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def parsing_here() -> Iterator[None]:
+    """Corrections know nothing of how a file is parsed, and each build here would start processes for that."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(POOL, InThisProcess)
+        yield
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +52,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     world = World(folder / "live" / "data", folder / "live" / "papers")
     for number in range(1, 6):
         (world.papers / f"p{number}.md").write_text(full_paper(number))
-    world.build(level=1)
+    world.build(level=0)
     keep(folder)
     return folder
 
@@ -49,17 +64,16 @@ def world(built: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
     yield found
 
 
-def hash_of(world: World, paper_id: str) -> str:
-    return next(row["sha256"] for row in world.tables()["manifest"] if row["paper_id"] == paper_id)
-
-
 def mend(world: World, paper_id: str, field: Field, value: object) -> bool:
-    sha256 = hash_of(world, paper_id)
-    return correct(world.work.folder, load_settings(), paper_id, field, value, sha256=sha256, by="key:1234")
+    snapshot = open_current(world.work.folder)
+    seen = seen_paper(snapshot.cursor(), paper_id)
+    assert seen is not None
+    return correct(world.work.folder, load_settings(), paper_id, field, value, seen=seen, by="key:1234")
 
 
 def paper(world: World, paper_id: str) -> dict[str, Any]:
-    return next(row for row in world.tables()["papers"] if row["paper_id"] == paper_id)
+    parts = (part.read() for part in world.work.parts.heads("papers"))
+    return next(row for part in parts for row in part.to_pylist() if row["paper_id"] == paper_id)
 
 
 def keys(world: World) -> dict[str, str]:
@@ -78,10 +92,10 @@ def test_only_the_paper_is_made_anew_and_nothing_is_parsed(world: World) -> None
     assert not mend(world, P1, "title", " A corrected title ")
     watched = watch_collection(world.data, "c")
     assert watched.state == "changed" and "Corrections" in watched.message
-    pending = look(world.work, "papers", allow_deletes=False, level=1)
+    pending = look(world.work, "papers", allow_deletes=False, level=0)
     assert pending.needed and pending.shards[0] == [world.work.parts.bucket_of(P1)[0]]
 
-    done = world.build(level=1)
+    done = world.build(level=0)
     assert done["parse"] == set() and done["chunk"] == {P1}
     now = keys(world)
     assert {one for one in now if now[one] != before[one]} == {P1}
@@ -97,17 +111,17 @@ def test_only_the_paper_is_made_anew_and_nothing_is_parsed(world: World) -> None
     assert show_paper(open_current(world.work.folder), P2).corrected == []
 
     fresh = world.fresh(world.data.root.parent / "fresh")
-    fresh.build(level=1)
+    fresh.build(level=0)
     assert differences(world, fresh) == [] and keys(fresh) == now
     assert compare_with_rebuild(world.work, SHARDS, world.data.root / "scratch").different == []
     snapshot = read_current(world.work.folder)
-    assert not any(world.build(level=1).values()) and read_current(world.work.folder) == snapshot
-    assert not look(world.work, "papers", allow_deletes=False, level=1).needed
+    assert not any(world.build(level=0).values()) and read_current(world.work.folder) == snapshot
+    assert not look(world.work, "papers", allow_deletes=False, level=0).needed
 
     for field in ("title", "authors", "publication_date"):
         assert mend(world, P1, field, None)  # type: ignore[arg-type]
-    assert look(world.work, "papers", allow_deletes=False, level=1).needed
-    assert world.build(level=1)["parse"] == set()
+    assert look(world.work, "papers", allow_deletes=False, level=0).needed
+    assert world.build(level=0)["parse"] == set()
     assert keys(world) == before and world.everything() == as_read and not read_corrections(world.work.folder).papers
     primary = [path for path in parts if "parts/papers" in str(path)]
     assert {path: path.read_bytes() for path in primary} == {path: parts[path] for path in primary}
@@ -123,25 +137,32 @@ def test_citations_follow_a_corrected_doi(world: World) -> None:
     )
     mend(world, P1, "doi", f"https://doi.org/{entry['doi']}")
     mend(world, P1, "title", entry["title"])
-    world.build(level=1)
+    world.build(level=0)
     edges = {(row["citing_id"], row["cited_id"]) for row in world.tables()["citation_edges"]}
     assert (wanted["paper_id"], P1) in edges
 
 
 def test_it_outlasts_edits_and_moves_and_goes_with_the_paper(world: World) -> None:
     mend(world, P1, "title", "Zqcorrected")
-    world.build(level=1)
+    world.build(level=0)
     path = world.papers / "p1.md"
     path.write_text(path.read_text() + "\n## Discussion\n\nThe index was edited, and helps the graph.\n")
-    assert world.build(level=1)["parse"] == {P1} and paper(world, P1)["title"] == "Zqcorrected"
+    assert world.build(level=0)["parse"] == {P1} and paper(world, P1)["title"] == "Zqcorrected"
 
     (world.papers / "sub").mkdir()
     path.rename(world.papers / "sub" / "other.md")
     moved = file_paper_id("sub/other.md")
-    assert world.build(level=1)["parse"] == set() and paper(world, moved)["title"] == "Zqcorrected"
+    assert world.build(level=0)["parse"] == set() and paper(world, moved)["title"] == "Zqcorrected"
     assert list(read_corrections(world.work.folder).papers) == [moved]
-    (world.papers / "copy.md").write_bytes((world.papers / "sub" / "other.md").read_bytes())
-    world.build(level=1)
+
+    target = world.papers / "read" / "other.md"  # moved and edited before the next index: its name is its own
+    target.parent.mkdir()
+    (world.papers / "sub" / "other.md").rename(target)
+    target.write_text(f"{target.read_text()}\nAnd it was edited again, which helps the shard.\n")
+    moved = file_paper_id("read/other.md")
+    assert world.build(level=0)["parse"] == {moved} and paper(world, moved)["title"] == "Zqcorrected"
+    (world.papers / "copy.md").write_bytes(target.read_bytes())
+    world.build(level=0)
     assert paper(world, file_paper_id("copy.md"))["title"] == title(1)  # another paper, as far as anyone has said
 
     purge_paper(world.data, "c", moved)
@@ -152,8 +173,19 @@ def test_it_outlasts_edits_and_moves_and_goes_with_the_paper(world: World) -> No
 
     mend(world, P2, "title", "Zqdeleted")
     (world.papers / "p2.md").unlink()
-    world.build(level=1)
+    world.build(level=0)
     assert not read_corrections(world.work.folder).papers
+
+
+def test_nothing_goes_to_a_file_of_another_name_or_of_a_name_that_two_have() -> None:
+    """By name only where one file had it, and one has it."""
+    fields = {"title": Correction(value="x", at="", by="")}
+    corrected = lambda name: Corrections(papers={"old": CorrectedPaper(sha256="1", name=name, fields=fields)})  # noqa: E731
+    here, there = SeenPaper("2", "main.pdf"), SeenPaper("3", "main.pdf")
+    assert corrected("main.pdf").applying({"new": here}) == {"new": fields}
+    assert corrected("main.pdf").applying({"new": here, "other": there}) == {}
+    assert corrected("").applying({"new": here}) == {} and corrected("").applying({"new": SeenPaper("2")}) == {}
+    assert corrected("main.pdf").applying({"new": SeenPaper("1", "b.pdf"), "other": here}) == {"new": fields}
 
 
 def test_a_paper_that_cannot_be_read_keeps_its_corrections_for_later(world: World) -> None:
@@ -172,8 +204,15 @@ OTHER = st.tuples(
 )
 
 
-@settings(max_examples=4, derandomize=True, deadline=None, suppress_health_check=list(HealthCheck), database=None)
-@given(st.lists(st.lists(CORRECT | OTHER, min_size=1, max_size=5), min_size=2, max_size=3))
+@settings(
+    max_examples=2,
+    phases=[Phase.generate],
+    derandomize=True,
+    deadline=None,
+    suppress_health_check=list(HealthCheck),
+    database=None,
+)
+@given(st.lists(st.lists(CORRECT | OTHER, min_size=1, max_size=5), min_size=2, max_size=2))
 def test_incremental_equals_full_with_corrections(batches: list[list[Any]]) -> None:
     with tempfile.TemporaryDirectory() as root, pytest.MonkeyPatch.context() as patch:
         patch.setenv("MONJYU_DATA", f"{root}/data")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterable
+from pathlib import PurePath
 from typing import Any
 
 import pyarrow as pa
@@ -17,6 +18,7 @@ from monjyu_assets.stages.shared.paper_rows import year_of
 from monjyu_assets.stages.shared.work import Work, rows_of
 from monjyu_core.corrections.correction_record import (
     Fields,
+    SeenPaper,
     corrections_path,
     read_corrections,
 )
@@ -28,19 +30,24 @@ INPUT = "corrections"
 """What a part's inputs name the corrections of its papers; a part without any does not name them."""
 TABLE = "corrected_fields"
 _MARK = "+"
+_SEEN_BY = ["paper_id", "sha256", "record", "source_path"]
 Tables = dict[str, pa.Table]
 Row = dict[str, Any]
 Kept = dict[str, Fields]
 """Corrections by paper."""
 
 
-def contents_of(work: Work) -> dict[str, str]:
-    """The hash of each paper of the current manifest."""
-    return _contents(read_all("manifest", work.parts.heads("manifest"), ["paper_id", "sha256"]))
+def contents_of(work: Work) -> dict[str, SeenPaper]:
+    """What each paper of the current manifest is known by."""
+    return _contents(read_all("manifest", work.parts.heads("manifest"), _SEEN_BY))
 
 
-def _contents(manifest: pa.Table) -> dict[str, str]:
-    return dict(zip(manifest["paper_id"].to_pylist(), manifest["sha256"].to_pylist(), strict=True))
+def _contents(manifest: pa.Table) -> dict[str, SeenPaper]:
+    rows = zip(*(manifest[name].to_pylist() for name in _SEEN_BY), strict=True)
+    return {
+        paper_id: SeenPaper(sha256, PurePath(path).name if record is None else "")
+        for paper_id, sha256, record, path in rows
+    }
 
 
 def corrections_for(work: Work, manifest: pa.Table | None = None) -> Kept:

@@ -36,8 +36,9 @@ _LAUNCH = """mutation ($params: LaunchBackfillParams!) { launchPartitionBackfill
 _STATE = """query ($id: String!) { partitionBackfillOrError(backfillId: $id) {
   __typename ... on PythonError { message } ... on PartitionBackfill { status title error { message }
     assetBackfillData { assetBackfillStatuses {
-      ... on AssetPartitionsStatusCounts { numPartitionsTargeted numPartitionsMaterialized numPartitionsFailed }
-      ... on UnpartitionedAssetStatus { materialized failed } } } } } }"""
+      ... on AssetPartitionsStatusCounts {
+        numPartitionsTargeted numPartitionsMaterialized numPartitionsFailed numPartitionsInProgress }
+      ... on UnpartitionedAssetStatus { materialized failed inProgress } } } } } }"""
 _ENDED: dict[str, Literal["done", "failed"]] = {
     "COMPLETED": "done",
     "COMPLETED_SUCCESS": "done",
@@ -48,13 +49,14 @@ _ENDED: dict[str, Literal["done", "failed"]] = {
 
 
 class RunState(BaseModel):
-    """How far a backfill is: `made` of `parts` are there, `failed` are not; `cause` says why it failed, as far as the
-    Dagster web server does."""
+    """How far a backfill is: `made` of `parts` are there, `begun` are being made, `failed` are not; `cause` says why it
+    failed, as far as the Dagster web server does."""
 
     backfill_id: str
     state: Literal["running", "done", "failed"]
     parts: int
     made: int
+    begun: int = 0
     failed: int
     cause: str = ""
     url: str
@@ -119,6 +121,7 @@ def run_state(settings: ServiceSettings, collection: str, backfill: str) -> RunS
         state=_ENDED.get(found["status"], "running"),
         parts=sum(one.get("numPartitionsTargeted", 1) for one in counts),
         made=sum(int(one.get("numPartitionsMaterialized", one.get("materialized", 0))) for one in counts),
+        begun=sum(int(one.get("numPartitionsInProgress", one.get("inProgress", 0))) for one in counts),
         failed=sum(int(one.get("numPartitionsFailed", one.get("failed", 0))) for one in counts),
         cause=str((found["error"] or {}).get("message", ""))[:2000],
         url=f"{server}/runs/b/{backfill}?tab=runs",

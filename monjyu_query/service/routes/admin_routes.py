@@ -24,7 +24,7 @@ from monjyu_query.service.operations.rollback import (
     roll_back,
 )
 from monjyu_query.service.operations.sample_papers import SAMPLES, bring_in
-from monjyu_query.service.operations.uploads import Stored, store_uploads
+from monjyu_query.service.operations.uploads import Stored, store_uploads, takes_uploads
 from monjyu_query.service.server.error_responses import COMMON, Conflict, Forbidden
 from monjyu_query.service.worker_state import Service, service_of
 
@@ -210,9 +210,9 @@ def upload(
 ) -> UploadResult:
     """Into `papers/<collection>/`; POST /admin/index then indexes them. Names lose what no file name needs."""
     audit.note(request.scope, collection=collection, files=len(files))
-    record = service.admit(collection).record
+    service.admit(collection)
     folder = service.data.papers / collection
-    if record.is_file() and not folder.is_dir():
+    if not takes_uploads(service.data, collection):
         raise Conflict(f"Collection {collection!r} has its papers elsewhere.", "Put them there, or use another name.")
     return UploadResult(
         collection=collection,

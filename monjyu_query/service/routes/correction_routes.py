@@ -10,8 +10,9 @@ from pydantic import Field as Described
 
 from monjyu_core.corrections.corrected_values import LONGEST, MOST_AUTHORS, Field, Value
 from monjyu_core.corrections.correcting import correct
-from monjyu_core.corrections.correction_record import CorrectedPaper, read_corrections
+from monjyu_core.corrections.correction_record import CorrectedPaper, SeenPaper, read_corrections
 from monjyu_core.storage.snapshot import Snapshot
+from monjyu_query.search.paper_records import fields_corrected, seen_paper
 from monjyu_query.service.access import audit
 from monjyu_query.service.access.principals import Principal
 from monjyu_query.service.routes.paper_routes import Collection, Shared
@@ -35,21 +36,25 @@ class CorrectionRequest(BaseModel):
 
 
 class KeptCorrection(BaseModel):
-    """`at`: when (ISO, UTC); `by`: whose key or name. It is seen once the collection is indexed again."""
+    """`at`: when (ISO, UTC); `by`: whose key or name. `counts`: whether the published snapshot has it; if not, it waits
+    for the next index."""
 
     field: Field
     value: Value
     note: str
     at: str
     by: str
+    counts: bool = False
 
 
 class PaperCorrections(BaseModel):
-    """`changed`: whether the request has changed anything."""
+    """`taken_back` are fields that the published snapshot still has corrected, until the next index. `changed`: whether
+    the request has changed anything."""
 
     collection: str
     paper_id: str
     corrections: list[KeptCorrection]
+    taken_back: list[str] = []
     changed: bool = False
 
 
@@ -59,8 +64,9 @@ def corrections(
 ) -> PaperCorrections:
     """With those that wait for the next index."""
     name = service.only_collection(collection)
-    _content_hash(service.snapshot(name), paper_id)
-    return _of_paper(service, name, paper_id)
+    snapshot = service.snapshot(name)
+    _seen(snapshot, paper_id)
+    return _of_paper(service, snapshot, name, paper_id)
 
 
 @router.post("/corrections", summary="Correct a field of a paper, or take a correction back")
@@ -68,7 +74,8 @@ def correct_field(asked: CorrectionRequest, service: Shared, request: Request) -
     """For editors. POST /admin/index then brings it into the index: only this paper is computed again."""
     name = service.only_collection(asked.collection)
     audit.note(request.scope, collection=name, paper_id=asked.paper_id, field=asked.field)
-    sha256 = _content_hash(service.snapshot(name), asked.paper_id)
+    snapshot = service.snapshot(name)
+    seen = _seen(snapshot, asked.paper_id)
     principal: Principal = request.scope["state"]["principal"]
     changed = correct(
         service.folder(name),
@@ -76,22 +83,27 @@ def correct_field(asked: CorrectionRequest, service: Shared, request: Request) -
         asked.paper_id,
         asked.field,
         asked.value,
-        sha256=sha256,
+        seen=seen,
         by=principal.name,
         note=asked.note,
     )
-    return _of_paper(service, name, asked.paper_id).model_copy(update={"changed": changed})
+    return _of_paper(service, snapshot, name, asked.paper_id).model_copy(update={"changed": changed})
 
 
-def _of_paper(service: Shared, name: str, paper_id: str) -> PaperCorrections:
+def _of_paper(service: Shared, snapshot: Snapshot, name: str, paper_id: str) -> PaperCorrections:
     paper = read_corrections(service.folder(name)).papers.get(paper_id, CorrectedPaper())
-    kept = [KeptCorrection(field=field, **one.model_dump()) for field, one in sorted(paper.fields.items())]
-    return PaperCorrections(collection=name, paper_id=paper_id, corrections=kept)
+    counting = {one.field: one.at for one in fields_corrected(snapshot.cursor(), paper_id)}
+    kept = [
+        KeptCorrection(field=field, counts=counting.get(field) == one.at, **one.model_dump())
+        for field, one in sorted(paper.fields.items())
+    ]
+    taken_back = sorted(counting.keys() - set(paper.fields))
+    return PaperCorrections(collection=name, paper_id=paper_id, corrections=kept, taken_back=taken_back)
 
 
-def _content_hash(snapshot: Snapshot, paper_id: str) -> str:
+def _seen(snapshot: Snapshot, paper_id: str) -> SeenPaper:
     """Of a paper of the snapshot, or a file of it that could not be read. NotFound where it has none."""
-    row = snapshot.cursor().execute("SELECT sha256 FROM manifest WHERE paper_id = ?", [paper_id]).fetchone()
-    if row is None:
+    found = seen_paper(snapshot.cursor(), paper_id)
+    if found is None:
         raise NotFound(f"The collection has no paper {paper_id!r}.", "GET /papers lists what it has.")
-    return str(row[0])
+    return found

@@ -11,6 +11,7 @@ from pydantic import BaseModel
 from monjyu_core.storage.collection import known_record
 from monjyu_core.storage.other_files import read_other_files
 from monjyu_query.catalogue.library_table import LibraryPage, Sort, Wanted, library_page
+from monjyu_query.service.operations.uploads import takes_uploads
 from monjyu_query.service.routes.paper_routes import Collection, Shared
 from monjyu_query.service.server.error_responses import COMMON
 
@@ -39,7 +40,7 @@ class Problem(BaseModel):
 
 class Problems(BaseModel):
     """`failed` could not be read, `unsupported` are of no readable type (some of `unsupported_count`); `sources` are
-    the last parts of the folders that the papers come from."""
+    the last parts of the folders that the papers come from. `takes_uploads`: whether POST /admin/papers adds to it."""
 
     collection: str
     failed: list[Problem]
@@ -47,6 +48,7 @@ class Problems(BaseModel):
     unsupported: list[Problem]
     unsupported_count: int
     sources: list[str]
+    takes_uploads: bool
 
 
 def _wanted(
@@ -101,6 +103,7 @@ def problems(service: Shared, collection: Collection = None) -> Problems:
         ],
         unsupported_count=others.unsupported_count,
         sources=sorted({PurePath(source).name for source in known_record(service.data, name).sources}),
+        takes_uploads=takes_uploads(service.data, name),
     )
 
 

@@ -4,7 +4,8 @@
 // of) its element; it is fetched when it is first shown. `chosen(info)`, where it has that, hears of another collection
 // at once, before its address is shown. `context` has: `name` and `info` of the collection chosen,
 // `collections`, `who` (role, collections), `params` of the address, `signal` (aborted when the view is left),
-// `go(view, ...rest)`, `ask(filters, label)`.
+// `go(view, ...rest)`, `ask(filters, label)`, `refresh()` (look for new collections), `again()` (the view anew),
+// `enterKey()`.
 
 import { ApiError, hasKey, json, keepKey, onKeyNeeded } from "./api.js";
 import { h, replace } from "./dom.js";
@@ -53,8 +54,16 @@ function askKey() {
   const dialog = document.getElementById("key-dialog");
   const value = document.getElementById("key-value");
   value.value = "";
+  dialog.returnValue = "";
   if (!dialog.open) dialog.showModal();
   return new Promise((resolve) => dialog.addEventListener("close", () => resolve(dialog.returnValue === "ok" ? value.value.trim() : null), { once: true }));
+}
+
+async function enterKey() {
+  const given = await askKey();
+  if (given === null) return;
+  keepKey(given);
+  await safely(start);
 }
 
 // The button is there once a key was asked for: most services need none.
@@ -86,7 +95,11 @@ async function show() {
   let { view, name, rest, params } = address();
   if (!collections.length && !VIEWS[view].without) view = "start";
   const info = collections.find((one) => one.collection === (name || stored("collection", ""))) ?? (name ? null : collections[0]);
-  if (name && !info && !VIEWS[view].without) throw new ApiError(404, { message: t("noCollection", name) });
+  if (name && !info && !VIEWS[view].without) {
+    replace(main, unknown(view, name));
+    shownView = null;
+    return;
+  }
   if (info) keepChosen(info.collection);
   mark(view);
   document.title = "Monjyu";
@@ -94,7 +107,7 @@ async function show() {
   const waiting = setTimeout(() => mine === left && shownView !== view && replace(main, skeleton()), 150);
   try {
     const module = (VIEWS[view].module = await VIEWS[view].load());
-    const element = await module.show({ name: info?.collection, info, collections, who, params, signal: mine.signal, go, ask, refresh }, ...rest);
+    const element = await module.show({ name: info?.collection, info, collections, who, params, signal: mine.signal, go, ask, refresh, again: () => safely(show), enterKey }, ...rest);
     if (mine !== left) return;
     replace(main, element);
     shownView = view;
@@ -105,6 +118,15 @@ async function show() {
     clearTimeout(waiting);
     if (mine === left) main.removeAttribute("aria-busy");
   }
+}
+
+// For an address with a collection that is not there (any more, or for this key): those that are.
+function unknown(view, name) {
+  const target = view === "paper" ? "papers" : view;
+  document.title = "Monjyu";
+  return h("div", { class: "column", role: "alert" }, h("h1", { tabindex: "-1" }, t("noCollection", name)), h("p", {}, t("thereAre")),
+    h("ul", {}, collections.map((one) => h("li", {}, h("a", { href: addressOf(target, one.collection) }, one.collection), h("span", { class: "dim" }, ` ${t("count", one.papers)}`)))),
+    h("p", { class: "dim" }, t("notSeen")), h("button", { type: "button", onclick: () => safely(start) }, t("again")));
 }
 
 function skeleton() {
@@ -150,14 +172,14 @@ function offer() {
   document.getElementById("nav-operate").hidden = who.role !== "admin";
 }
 
-// A collection that was indexed meanwhile is there when one comes back to the page.
-async function refresh() {
+// A collection that was indexed meanwhile is there when one comes back to the page. `quietly` leaves the view as it is.
+async function refresh(quietly = false) {
   const found = (await json("/collections").catch(() => null))?.collections;
   if (!found || JSON.stringify(found) === JSON.stringify(collections)) return;
   const before = collections.length;
   collections = found;
   offer();
-  if (!before || address().view !== "ask") await safely(show);
+  if (!quietly && (!before || address().view !== "ask")) await safely(show);
 }
 
 async function start() {
@@ -184,14 +206,10 @@ document.getElementById("theme").addEventListener("click", () => {
   const now = stored("theme", "auto");
   setTheme(now === "auto" ? (dark ? "light" : "dark") : now === "light" ? "dark" : "light");
 });
-document.getElementById("key").addEventListener("click", async () => {
-  const given = await askKey();
-  if (given !== null) {
-    keepKey(given);
-    safely(start);
-  }
-});
-addEventListener("focus", refresh);
+document.getElementById("key").addEventListener("click", enterKey);
+// No submit button, or Enter in the field would press it: it stands before the other.
+document.getElementById("key-cancel").addEventListener("click", () => document.getElementById("key-dialog").close("cancel"));
+addEventListener("focus", () => refresh());
 addEventListener("hashchange", async () => {
   closeViewer();
   await safely(show);

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import socket
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,6 @@ import numpy as np
 import pytest
 import typst
 
-from monjyu_assets.parsing.dispatch import parse_document
 from monjyu_assets.parsing.formats.pdf import parse_pdf
 from monjyu_assets.parsing.formats.pdf.read.characters import PageChars, empty_page
 from monjyu_assets.parsing.formats.pdf.read.geometry import Drawn
@@ -20,9 +18,10 @@ from monjyu_assets.parsing.formats.pdf.read.ocr import ranges, render, unusable_
 from monjyu_assets.parsing.formats.pdf.read.ocr_page import _Measured, settle_sizes
 from monjyu_assets.parsing.formats.pdf.reading import open_pdf, read_layout
 from monjyu_assets.parsing.ocr_state import engine_version
-from monjyu_core.errors import DocumentError, ScannedDocument
+from monjyu_core.errors import ScannedDocument
 from monjyu_core.paper import ParsedPaper
-from monjyu_core.settings.settings import OcrSettings, ParserSettings, ParseSettings
+from monjyu_core.settings.settings import OcrSettings, ParseSettings
+from tests.assets.in_process import POOL, InThisProcess
 from tests.assets.worlds import World
 from tests.conftest import CORPORA, SAMPLES, needs_corpora
 
@@ -267,31 +266,11 @@ def test_ranges() -> None:
     assert ranges([1, 3, 4, 5, 9]) == "1, 3-5, 9"
 
 
-class InThisProcess:
-    """Stands for the pool of parser processes, which cannot be told that a package is absent."""
-
-    def __init__(self, settings: ParserSettings, told: Any = None) -> None:
-        self.settings = settings
-
-    def __enter__(self) -> InThisProcess:
-        return self
-
-    def __exit__(self, *arguments: object) -> None:
-        pass
-
-    def map(self, tasks: list[dict[str, Any]]) -> Iterator[tuple[dict[str, Any], Any]]:
-        for task in tasks:
-            try:
-                yield task, parse_document(task, self.settings)
-            except DocumentError as error:
-                yield task, error
-
-
 @needs_ocr
 def test_installing_ocr_tries_again_what_lacked_it_and_nothing_else(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("monjyu_assets.stages.parsed_papers.ParserPool", InThisProcess)
+    monkeypatch.setattr(POOL, InThisProcess)
     world = World(tmp_path / "data", tmp_path / "papers")
     small = made(tmp_path, "small", "#set page(width: 8cm, height: 6cm)\nA page of a few words of text.")
     scanned(tmp_path, "scan", small).rename(world.papers / "scan.pdf")

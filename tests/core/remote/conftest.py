@@ -7,6 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from monjyu_core.remote.object_store import Objects
+from monjyu_core.remote.store_opening import open_objects
+from monjyu_core.settings.settings import Settings, load_settings
 from tests.object_servers import AZURITE, MISSING, azurite, make_bucket, moto, s3_settings
 
 
@@ -42,3 +45,18 @@ def bucket_of(endpoint: str, name: str) -> dict[str, str]:
     bucket = f"b-{abs(hash(name))}"
     make_bucket(endpoint, bucket)
     return s3_settings(endpoint, bucket)
+
+
+@pytest.fixture
+def settings(any_store: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> Settings:
+    for name, value in any_store.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setenv("MONJYU_STORAGE__LEASE_SECONDS", "2")
+    return load_settings()
+
+
+@pytest.fixture
+def objects(settings: Settings) -> Objects:
+    found = open_objects(settings)
+    assert found is not None
+    return found

@@ -14,7 +14,6 @@ from monjyu_core.remote.following import look
 from monjyu_core.remote.holding import delete_remote, held_by_us, holding
 from monjyu_core.remote.object_store import Objects, Overtaken
 from monjyu_core.remote.state import read_base
-from monjyu_core.remote.store_opening import open_objects
 from monjyu_core.remote.synchronise import RemoteCollection
 from monjyu_core.settings.settings import Settings, load_settings
 from monjyu_core.storage.folders import CollectionFolder, DataFolder
@@ -25,21 +24,6 @@ OURS = ("remote.json.gz",)
 
 def silent(text: str) -> None:
     return
-
-
-@pytest.fixture
-def settings(any_store: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> Settings:
-    for name, value in any_store.items():
-        monkeypatch.setenv(name, value)
-    monkeypatch.setenv("MONJYU_STORAGE__LEASE_SECONDS", "2")
-    return load_settings()
-
-
-@pytest.fixture
-def objects(settings: Settings) -> Objects:
-    found = open_objects(settings)
-    assert found is not None
-    return found
 
 
 def machine(tmp_path: Path, name: str) -> tuple[DataFolder, CollectionFolder]:

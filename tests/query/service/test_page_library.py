@@ -2,12 +2,34 @@
 
 from __future__ import annotations
 
-import pytest
-from playwright.sync_api import Page, expect
+from collections.abc import Iterator
 
-from tests.query.service.conftest import CHROMIUM, Served
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.assets.in_process import POOL, InThisProcess
+from tests.assets.worlds import World
+from tests.query.service.conftest import CHROMIUM, Served, serving, tabs_of
+from tests.query.service.test_page import serious
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="chromium is absent: apt-get install chromium")
+
+
+@pytest.fixture(scope="module")
+def failing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a service with one paper, two files that cannot be read, and one that is no paper."""
+    root = tmp_path_factory.mktemp("failing")
+    world = World(root / "data", root / "papers")
+    (world.papers / "good.md").write_text("# A good paper\n\nAda Berg\n\n## Introduction\n\nIt is read.\n")
+    (world.papers / "damaged.pdf").write_bytes(b"%PDF-1.4 cut")
+    (world.papers / "empty.md").write_bytes(b"")
+    (world.papers / "notes.xyz").write_bytes(b"notes")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("MONJYU_DATA", str(world.data.root))
+        patch.setattr(POOL, InThisProcess)
+        world.build()
+        with serving(world.data.root, {"service": {"requests_per_minute": 0}}) as (url, _):
+            yield url
 
 
 def test_sort_filter_select(page: Page, service: Served) -> None:
@@ -16,20 +38,85 @@ def test_sort_filter_select(page: Page, service: Served) -> None:
     expect(rows).to_have_count(9)
     page.select_option("#sort", "citations")
     expect(rows.first).to_contain_text("Incremental Must Equal Full")
-    page.get_by_text("Language", exact=True).click()
-    page.get_by_role("checkbox", name="ja 2").check()
+    for one in ("Venue", "Author", "Language", "Kind of file"):
+        expect(page.locator(".facets summary", has_text=one)).to_be_visible()
+    expect(page.locator(".facets")).to_contain_text("Tag: none here")
+    page.locator(".facets summary", has_text="Language").click()
+    page.get_by_role("checkbox", name="Japanese 2").check()
     expect(rows).to_have_count(2)
     assert "language=ja" in page.url and "sort=citations" in page.url
     page.reload()
+    expect(rows).to_have_count(2)
+    page.locator("#f-year_from").fill("2100")  # seen and typed into: another view's styles had hidden it
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("No paper matches")).to_be_visible()
+    assert "year_from=2100" in page.url
+    page.get_by_role("button", name="Clear filters").click()
+    expect(rows).to_have_count(9)
+    page.locator(".by-year button").first.click()
+    expect(page.locator(".by-year [aria-pressed=true]")).to_have_count(1)
+    assert "year_from=20" in page.url and "year_to=20" in page.url
+    page.get_by_role("button", name="Clear filters").click()
+    page.get_by_role("checkbox", name="Japanese 2").check()
     expect(rows).to_have_count(2)
     page.get_by_role("button", name="Select all found").click()
     compare = page.get_by_role("link", name="Compare these")
     assert (compare.get_attribute("href") or "").count("papers=") == 2
     with page.expect_download() as saved:
-        page.get_by_role("button", name="bib").click()
+        page.get_by_role("button", name="Export as BibTeX").click()
     assert saved.value.path().read_text().count("@") == 2
     page.get_by_role("button", name="Ask these").click()
     expect(page.get_by_text("Only in:")).to_be_visible()
+
+
+def test_what_failed_says_why_and_what_to_do_and_everyone_can_read_it(browser: Browser, failing: str) -> None:
+    problems = ["damaged.pdf", "empty.md"]
+    for page, look in tabs_of(browser, ("light", 1360, "en"), ("dark", 390, "ja-JP")):
+        page.goto(f"{failing}/#/papers/c?failed=true")
+        rows = page.locator(".problems tbody tr")
+        expect(rows.locator("th")).to_have_text(problems)
+        told = ("入手し直す", "年") if "ja" in look else ("Get it again", "Year")
+        for word in told:
+            expect(page.locator(".library")).to_contain_text(word)
+        expect(page.locator("#f-failed")).to_be_checked()
+        expect(page.locator(".sources-of")).to_contain_text("papers")
+        expect(page.locator(".sources-of summary")).to_contain_text("1")  # of no kind that is read
+        assert not serious(page), look
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), look
+        page.locator("#f-failed").focus()
+        page.keyboard.press("Space")
+        expect(page.locator(".papers tr")).to_have_count(1)
+        assert "failed" not in page.url
+        expect(page.locator("#f-failed")).to_be_focused()  # the filters were made anew
+
+
+def test_an_address_with_an_unknown_collection_offers_those_there_are(page: Page, service: Served) -> None:
+    page.goto(f"{service.url}/#/papers/nowhere")
+    expect(page.locator("main h1")).to_have_text("There is no collection “nowhere”.")
+    page.get_by_role("link", name="samples").last.click()
+    expect(page.locator(".papers tr")).to_have_count(9)
+
+
+def test_who_may_not_add_papers_can_give_a_key_for_it(browser: Browser, service: Served) -> None:
+    """By the keyboard; what cannot be indexed from here says what to do."""
+    page = browser.new_context(viewport={"width": 1360, "height": 860}, locale="en").new_page()
+    page.goto(f"{service.url}/#/papers/samples")
+    page.locator(".adding summary").focus()
+    page.keyboard.press("Enter")
+    page.get_by_role("button", name="Enter a key").press("Enter")
+    page.keyboard.type(service.keys["admin"])
+    page.keyboard.press("Enter")
+    page.locator(".adding summary").click()
+    expect(page.locator(".drop")).to_contain_text("lie in a folder of their own")
+    page.fill("#upload-into", "Not A Name")
+    own = {"name": "own.md", "mimeType": "text/markdown", "buffer": b"# Mine\n\nA sentence of a paper.\n"}
+    page.set_input_files("#upload", [own])  # type: ignore[list-item]
+    expect(page.get_by_role("alert")).to_contain_text("Name the collection with")
+    page.fill("#upload-into", "brought-in")
+    with page.expect_response("**/admin/index") as answered:
+        page.set_input_files("#upload", [own])  # type: ignore[list-item]
+    assert answered.value.status == 409
+    expect(page.get_by_role("alert").first).to_contain_text("Run `monjyu index`")
 
 
 def test_counts_leave_out_their_own_filter(service: Served) -> None:

@@ -26,7 +26,20 @@ def test_read_search_and_follow(page: Page, service: Served) -> None:
     crop = page.locator(".crop img").first
     expect(crop).to_be_visible(timeout=20_000)
     assert crop.evaluate("async image => { await image.decode(); return image.naturalWidth }") < 700
-    expect(page.get_by_text("Ask whoever runs this service")).to_be_visible()
+    expect(page.get_by_text("A key with the role editor may correct it")).to_be_visible()
+
+
+def test_the_pages_begin_on_the_first_screen_and_what_is_like_it_says_why(page: Page, service: Served) -> None:
+    page.goto(f"{service.url}/#/paper/samples/noun-phrase-graphs-7d9c0d14?page=3")
+    expect(page.locator(".turned")).to_have_text("Page 3 of 3")
+    box = page.locator(".sheets").bounding_box()
+    assert box is not None and box["y"] < 300
+    expect(page.locator(".one-page[data-page='3'] img")).to_be_in_viewport(timeout=20_000)
+    why = page.locator(".similar .why").all_inner_texts()
+    told = ("near in its text", "cited by both", "both")
+    assert all(any(word in one for one in why) for word in told), why
+    page.get_by_role("button", name="Ask only this paper").click()
+    expect(page.locator(".only")).to_contain_text("Edges That Earn Their Place")
 
 
 def test_text_is_marked_and_references_lead_somewhere(page: Page, service: Served) -> None:

@@ -83,7 +83,7 @@ def test_an_error_is_in_words_and_can_be_tried_again(browser: Browser, address: 
     expect(page.locator(".facts")).to_be_visible(timeout=90_000)
     assert page.locator(".turn").count() == 1
     page.goto(f"{address}/#/paper/{COLLECTION}/nowhere")
-    expect(page.locator("main .error")).to_have_text("This collection has no such paper.")
+    expect(page.locator("main .error:visible")).to_have_text("This collection has no such paper.")
     page.context.close()
 
 

@@ -1,64 +1,143 @@
-// Papers brought in by hand: stored, indexed, searchable, each step as it comes.
+// Papers brought in by hand, by a click or dropped anywhere on the library: stored, indexed, searchable, step by step.
 
 import { json, request } from "../api.js";
-import { h, quoted, replace } from "../dom.js";
-import { addWords, t } from "../i18n.js";
+import { h, quoted, replace, say } from "../dom.js";
+import { t } from "../i18n.js";
+import { begin, notBegun, underWay, watch } from "../indexing.js";
+import { cause } from "./problems.js";
 
-addWords({
-  en: {
-    addPapers: "Add papers", dropHere: "Drop files here, or choose them", noUpload: "To add papers you need a key with the role editor. Ask whoever runs this service; `monjyu keys create --role editor` makes one.",
-    storing: "Storing …", stored: (n) => `${n} stored`, indexing: (made, all) => `Indexing: ${made} of ${all} parts`, searchable: "Searchable. The list shows the new papers.",
-    notIndexed: "The files are stored, but nothing indexes them from here. Run `monjyu index`, or wait for the schedule. ", runFailed: "The indexing failed. Look at the run: ",
-  },
-  ja: {
-    addPapers: "論文を追加", dropHere: "ファイルをここに置くか、選んでください", noUpload: "論文の追加には役割 editor のキーが必要です。運用者に依頼してください（`monjyu keys create --role editor` で作れます）。",
-    storing: "保存中 …", stored: (n) => `${n} 件を保存しました`, indexing: (made, all) => `索引付け中: ${made} / ${all}`, searchable: "検索できるようになりました。一覧に表示されています。",
-    notIndexed: "ファイルは保存されましたが、ここからは索引付けできません。`monjyu index` を実行するか、予定された実行をお待ちください。", runFailed: "索引付けに失敗しました。実行の記録: ",
-  },
-});
+const TOGETHER = 20; // files sent at once
+export const NAME = "[a-z0-9][a-z0-9_\\-]{0,63}";
 
-export function upload({ name: collection, who, signal }, done) {
-  if (!["editor", "admin"].includes(who.role)) return h("details", {}, h("summary", {}, t("addPapers")), h("p", { class: "dim" }, t("noUpload")));
-  const steps = h("ol", { role: "status" });
-  const files = h("input", { id: "upload", type: "file", multiple: true, onchange: () => send([...files.files]) });
+export function isEditor(who) {
+  return ["editor", "admin"].includes(who.role);
+}
+
+// For whoever has no key, how to get one, and where to give it.
+export function keyNeeded(enterKey) {
+  return h("div", {}, h("p", { class: "dim" }, t("noUpload")), h("p", {}, h("button", { type: "button", class: "small", onclick: enterKey }, t("enterKey"))));
+}
+
+// A box that takes files, for a collection that may be a new one. `done(collection)` once they are searchable.
+export function uploader({ name, offered, signal }, done) {
+  const failed = h("p", { class: "error", role: "alert", hidden: true });
+  const into = h("input", { id: "upload-into", pattern: NAME, maxlength: 64, required: true, autocomplete: "off", spellcheck: "false", value: offered ?? "" });
+  const over = h("input", { id: "upload-over", type: "checkbox" });
+  const files = h("input", { id: "upload", type: "file", multiple: true, class: "unseen", onchange: () => send([...files.files]) });
+  const steps = h("ol", { class: "steps", role: "status" });
+  const place = h("div", {});
   const step = (...words) => steps.append(h("li", {}, words));
-  const send = async (given) => {
-    if (!given.length) return;
-    replace(steps);
-    step(t("storing"));
-    try {
+  const wrong = (word) => {
+    failed.hidden = !word;
+    replace(failed, word);
+  };
+  const store = async (collection, given) => {
+    const stored = [];
+    for (let from = 0; from < given.length; from += TOGETHER) {
       const form = new FormData();
       form.append("collection", collection);
-      for (const file of given) form.append("files", file);
-      const held = await (await request("/admin/papers", { method: "POST", body: form })).json();
-      step(t("stored", held.files.filter((one) => one.outcome !== "refused").length));
-      for (const one of held.files) if (one.message) step(quoted(one.name), ": ", one.message);
-      await index();
-    } catch (error) {
-      step(h("span", { class: "error" }, error.message));
+      if (over.checked) form.append("replace", "true");
+      for (const file of given.slice(from, from + TOGETHER)) form.append("files", file);
+      stored.push(...(await (await request("/admin/papers", { method: "POST", body: form, signal })).json()).files);
+      if (given.length > TOGETHER) say(t("storedOf", stored.length, given.length));
     }
+    return stored;
   };
-  const index = async () => {
-    let begun;
-    try {
-      begun = await (await request("/admin/index", { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ collection }) })).json();
-    } catch (error) {
-      step(t("notIndexed"), h("span", { class: "dim" }, error.message));
+  const send = async (given) => {
+    wrong("");
+    if (!given.length) return;
+    if (!into.checkValidity()) {
+      wrong(t("nameWrong"));
+      into.focus();
       return;
     }
-    const line = h("li", {});
-    steps.append(line);
-    while (!signal.aborted) {
-      const state = await json(`/admin/index?${new URLSearchParams({ collection, backfill_id: begun.backfill_id })}`);
-      replace(line, t("indexing", state.made, state.parts));
-      if (state.state === "failed") step(h("span", { class: "error" }, t("runFailed")), quoted(state.url), " ", quoted(state.cause));
-      if (state.state === "done") { step(t("searchable")); done(); }
-      if (state.state !== "running") return;
-      await new Promise((resolve) => setTimeout(resolve, 2000));
+    const collection = into.value;
+    replace(steps);
+    step(t("storing", given.length));
+    files.disabled = true;
+    try {
+      const held = await store(collection, given);
+      const kept = held.filter((one) => one.outcome !== "refused");
+      step(t("stored", kept.length));
+      for (const one of held) if (one.message) step(h("span", { class: "error" }, quoted(one.name), ": ", one.message));
+      if (kept.length) await index(collection, kept.map((one) => one.name));
+    } catch (error) {
+      if (error.name !== "AbortError") wrong(error.message);
+    } finally {
+      files.disabled = false;
+      files.value = "";
     }
   };
-  const box = h("div", { class: "drop" }, h("label", { for: "upload" }, t("dropHere")), " ", files);
-  box.addEventListener("dragover", (event) => event.preventDefault());
-  box.addEventListener("drop", (event) => { event.preventDefault(); send([...event.dataTransfer.files]); });
-  return h("details", {}, h("summary", {}, t("addPapers")), box, steps);
+  const index = async (collection, names) => {
+    try {
+      await begin(collection, names);
+    } catch (error) {
+      replace(place, notBegun(error));
+      return;
+    }
+    await follow(collection);
+  };
+  const follow = (collection) => watch(collection, place, signal, async (names) => {
+    replace(place);
+    await outcome(collection, names, step);
+    done(collection);
+  });
+  if (name && underWay(name)) follow(name);
+  const box = h("div", { class: "drop" }, h("p", {}, t("dropHere")),
+    h("div", { class: "row" }, h("label", { class: "button", for: "upload" }, t("chooseFiles")), files,
+      h("div", { class: "field" }, h("label", { for: "upload-into" }, t("uploadInto")), into)),
+    h("p", {}, h("label", {}, over, " ", t("replaceSame"))), h("p", { class: "dim" }, t("kinds")));
+  const elsewhere = () => {
+    if (into.value === name) into.value = "";
+    box.prepend(h("p", { class: "dim" }, t("liesElsewhere", name)));
+  };
+  return { element: h("div", {}, box, failed, steps, place), send, box, elsewhere };
+}
+
+// What became of the files: those that could not be read, with why.
+async function outcome(collection, names, step) {
+  const found = await json(`/library/problems?collection=${encodeURIComponent(collection)}`).catch(() => null);
+  const wrong = [...(found?.failed ?? []), ...(found?.unsupported ?? [])].filter((one) => names.includes(one.file));
+  for (const one of wrong) step(h("span", { class: "error" }, quoted(one.file), ": ", cause(one)));
+  if (names.length > wrong.length || !names.length) step(t("searchable", names.length - wrong.length));
+}
+
+// The library's part: folded until somebody wants it, or drags files over the page. `told(problems)` lets it know
+// whether the collection takes files.
+export function upload(context, library, done) {
+  const { name, who, signal, enterKey, go, refresh } = context;
+  if (!isEditor(who)) return { element: h("details", { class: "adding" }, h("summary", {}, t("addPapers")), keyNeeded(enterKey)), told: () => {} };
+  const arrived = async (collection) => {
+    if (collection === name) done();
+    await refresh(true);
+    if (collection !== name) go("papers", collection);
+  };
+  const made = uploader({ name, offered: name, signal }, arrived);
+  const fold = h("details", { class: "adding", open: Boolean(underWay(name)) }, h("summary", {}, t("addPapers")), made.element);
+  takesDrops(library, made, () => { fold.open = true; });
+  let told = false;
+  return { element: fold, told: (problems) => {
+    if (!told && !problems.takes_uploads) made.elsewhere();
+    told = true;
+  } };
+}
+
+// Files dropped anywhere on the element go to the uploader.
+export function takesDrops(element, made, noticed = () => {}) {
+  const holds = (event) => event.dataTransfer?.types.includes("Files");
+  element.addEventListener("dragover", (event) => {
+    if (!holds(event)) return;
+    event.preventDefault();
+    noticed();
+    made.box.classList.add("over");
+  });
+  element.addEventListener("dragleave", (event) => {
+    if (!element.contains(event.relatedTarget)) made.box.classList.remove("over");
+  });
+  element.addEventListener("drop", (event) => {
+    if (!holds(event)) return;
+    event.preventDefault();
+    made.box.classList.remove("over");
+    made.send([...event.dataTransfer.files]);
+  });
 }

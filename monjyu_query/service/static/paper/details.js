@@ -1,4 +1,4 @@
-// What is known of a paper beside its text: origin of its fields, references, claims, entities, figures, papers like it.
+// What is known of a paper beside its text: origin of its fields, references, claims, entities, figures, a summary.
 
 import { json, paperPath, request } from "../api.js";
 import { h, quoted, replace } from "../dom.js";
@@ -11,18 +11,16 @@ const fold = (title, ...content) => h("details", { class: "known" }, h("summary"
 export function known(paper, details, id, collection) {
   const open = (page, sentence_ids, quote) => (event) => openCitation({ paper_id: id, paper_title: paper.title, page, sentence_ids, quote }, collection, event.currentTarget);
   const cited = (one) => h("li", {}, h("button", { type: "button", class: "link", onclick: open(one.page, one.sentence_ids, one.statement) }, quoted(one.statement)));
-  return h("div", {},
-    details.warnings.length ? h("section", {}, h("h2", {}, t("caveats")), h("ul", { class: "warnings" }, details.warnings.map((one) => h("li", {}, quoted(one))))) : null,
-    summary(id, collection), figures(paper, id, collection),
+  return h("div", {}, figures(paper, id, collection),
     details.claims?.length ? fold(t("claimsHere", details.claims.length), h("ul", {}, details.claims.map(cited))) : null,
     details.entities?.length ? fold(t("entitiesHere", details.entities.length), h("p", {}, details.entities.flatMap((one, place) => [place ? " · " : "", quoted(one.name), h("span", { class: "dim" }, ` ×${one.mentions}`)]))) : null,
     fold(t("origin"), h("p", { class: "dim" }, t("readBy", details.processor)), h("dl", {}, details.fields.map(field))),
-    details.similar.length ? h("section", {}, h("h2", {}, t("similar")), h("ul", { class: "linked" }, details.similar.map((one) => h("li", {}, paperLink(one, collection), one.year ? h("span", { class: "dim" }, ` ${one.year}`) : null)))) : null,
     h("section", {}, h("h2", {}, t("references", details.references.length)), h("ul", { class: "references" }, details.references.map((one) => reference(one, collection)))));
 }
 
 function field(one) {
   return [h("dt", {}, t(`field_${one.field}`), h("span", { class: "dim" }, ` – ${t(`from_${one.origin}`)}`)), h("dd", {}, quoted(one.value || "–"),
+    one.read === null ? null : h("div", { class: "dim" }, t("fileSays"), quoted(one.read || "–")),
     Object.entries(one.told).map(([source, value]) => h("div", { class: "dim" }, `${t("says", source)}: `, quoted(value))))];
 }
 
@@ -34,7 +32,7 @@ function reference(one, collection) {
   return h("li", {}, quoted(one.text), where ? [" ", where] : null);
 }
 
-function summary(id, collection) {
+export function summary(id, collection) {
   const place = h("div", {});
   const make = async () => {
     replace(place, h("span", { class: "skeleton w90", role: "status", "aria-label": t("loading") }));

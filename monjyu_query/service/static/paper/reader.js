@@ -6,13 +6,27 @@ import { t } from "../i18n.js";
 
 const USUAL_WIDTH = 600; // points; only to scroll near the mark
 
-export function reader(paper, id, collection, { signal, page }) {
+// `arrived` is to be called once the element stands on the page: it turns to the page of the address.
+export function reader(paper, id, collection, { signal, page, abstract }) {
   const paged = ["pdf", "image"].includes(paper.document_type) && paper.page_count;
-  const sheets = paged ? pages(paper, id, collection, signal) : texts(paper);
+  const turned = h("p", { class: "dim turned", "aria-live": "off" });
+  const sheets = paged ? pages(paper, id, collection, signal, (number) => replace(turned, t("pageOf", number, paper.page_count))) : texts(paper);
+  const element = h("section", { class: "reading", "aria-label": t("readPages") }, h("div", { class: "reading-parts" },
+    h("div", { class: "reading-side" }, search(id, collection, sheets),
+      abstract ? h("details", {}, h("summary", {}, t("abstract")), h("p", { class: "text" }, abstract)) : null,
+      outline(paper, sheets)), h("div", { class: "reading-sheets" }, paged ? turned : null, sheets.element)));
+  return { element, arrived: () => { if (page) sheets.to(page, paper.sections.findIndex((one) => one.page_start === page)); } };
+}
+
+function search(id, collection, sheets) {
   const results = h("ol", { class: "found-in", role: "status" });
   const find = h("input", { id: "find-in", type: "search", maxlength: 200, autocomplete: "off" });
   const look = async (event) => {
     event.preventDefault();
+    if (!find.value.trim()) {
+      replace(results);
+      return;
+    }
     try {
       const found = await json(paperPath(id, `/sentences?${new URLSearchParams({ collection, text: find.value })}`));
       replace(results, h("li", { class: "dim" }, t("foundIn", found.total)), found.sentences.map((one) => h("li", {},
@@ -21,15 +35,18 @@ export function reader(paper, id, collection, { signal, page }) {
       replace(results, h("li", { class: "error" }, error.message));
     }
   };
-  const outline = paper.sections.map((section, place) => h("li", { class: `depth-${Math.min(section.level, 4)}` },
-    h("button", { type: "button", class: "link", onclick: () => sheets.to(section.page_start, place) }, quoted(section.heading || "—"), section.page_start ? h("span", { class: "dim" }, ` ${section.page_start}`) : null)));
-  if (page) setTimeout(() => sheets.to(page, 0), 100);
-  return h("section", { class: "reading" }, h("h2", {}, t("readPages")), h("div", { class: "reading-parts" },
-    h("div", {}, h("form", { class: "row", role: "search", onsubmit: look }, h("div", { class: "field grow" }, h("label", { for: "find-in" }, t("findIn")), find)), results,
-      h("details", { open: true }, h("summary", {}, t("outline")), h("ul", { class: "outline" }, outline))), sheets.element));
+  return h("div", {}, h("form", { role: "search", onsubmit: look }, h("div", { class: "field grow" }, h("label", { for: "find-in" }, t("findIn")), find)), results);
 }
 
-function pages(paper, id, collection, signal) {
+function outline(paper, sheets) {
+  if (!paper.sections.some((one) => one.heading)) return null;
+  const entries = paper.sections.map((section, place) => h("li", { class: `depth-${Math.min(section.level, 4)}` },
+    h("button", { type: "button", class: "link", onclick: () => sheets.to(section.page_start, place) }, quoted(section.heading || "—"), section.page_start ? h("span", { class: "dim" }, ` ${section.page_start}`) : null)));
+  return h("details", { open: matchMedia("(min-width: 60rem)").matches }, h("summary", {}, t("outline")), h("ul", { class: "outline" }, entries));
+}
+
+// `turned(number)` hears of the page that is before the reader.
+function pages(paper, id, collection, signal, turned) {
   const element = h("div", { class: "sheets", tabindex: "0", role: "region", "aria-label": paper.title });
   const marked = new Map();
   const free = (sheet) => {
@@ -40,6 +57,10 @@ function pages(paper, id, collection, signal) {
   };
   const draw = async (sheet, number) => {
     const turn = (sheet.dataset.drawn = String(Math.random()));
+    if (!sheet.querySelector("img")) {
+      sheet.classList.add("drawing");
+      replace(sheet, t("drawing"));
+    }
     try {
       const query = new URLSearchParams({ collection, width: 1100 });
       if (marked.has(number)) query.append("highlight", marked.get(number));
@@ -47,6 +68,7 @@ function pages(paper, id, collection, signal) {
       if (sheet.dataset.drawn !== turn) return;
       const image = h("img", { alt: t("pageImage", number, paper.title) });
       image.src = URL.createObjectURL(content);
+      sheet.classList.remove("drawing");
       replace(sheet, image);
     } catch (error) {
       if (sheet.dataset.drawn === turn) replace(sheet, h("p", { class: "pad error" }, `${t("noPage")} ${error.message}`));
@@ -73,6 +95,14 @@ function pages(paper, id, collection, signal) {
     to(number);
     draw(all[number - 1], number);
   };
+  let shown = 0;
+  const tell = () => {
+    const middle = element.scrollTop + element.clientHeight / 3;
+    const number = Math.max(1, all.findLastIndex((sheet) => sheet.offsetTop <= middle) + 1);
+    if (number !== shown) turned((shown = number));
+  };
+  element.addEventListener("scroll", tell, { passive: true });
+  tell();
   replace(element, all);
   return { element, to, mark };
 }

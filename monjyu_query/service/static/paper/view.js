@@ -1,41 +1,59 @@
-// The view `paper`: one with its sections, references and its place in the citation network.
+// The view `paper`: its facts in a few lines, its pages, and beneath them what is known of it.
 
 import { json, paperPath } from "../api.js";
 import { h, quoted, say } from "../dom.js";
 import { t } from "../i18n.js";
-import { listed, paperLink, parted } from "./shared.js";
+import { parted } from "./shared.js";
 import { corrections } from "./correct.js";
-import { known, loadDetails } from "./details.js";
+import { known, loadDetails, summary } from "./details.js";
+import { network, similar } from "./related.js";
 import { reader } from "./reader.js";
-import { loadPaper, openCitation } from "./viewer.js";
+import { loadPaper } from "./viewer.js";
+import { caveats } from "./warnings.js";
+import "../library/words.js";
 import "./words.js";
 
-const MOST_TOGETHER = 8;
+const MOST_AUTHORS = 5;
+let arrive = () => {};
 
-export async function show({ name: collection, ask, params, signal, who }, id) {
+export async function show(context, id) {
+  const { name: collection, params, signal } = context;
   const [paper, links, details] = await Promise.all([
     loadPaper(id, collection),
     json(paperPath(id, `/citations?collection=${encodeURIComponent(collection)}`)),
     loadDetails(id, collection),
   ]);
-  const facts = [paper.publication_date, paper.venue && quoted(paper.venue), paper.doi && quoted(paper.doi), paper.page_count ? t("pages", paper.page_count) : paper.document_type];
-  const open = (page) => (event) => openCitation({ paper_id: id, paper_title: paper.title, page, sentence_ids: [] }, collection, event.currentTarget);
   say(paper.title);
-  return h("article", { class: "column paper" },
-    h("p", {}, h("a", { href: `#/papers/${encodeURIComponent(collection)}` }, `‹ ${t("back")}`)),
-    h("h1", { tabindex: "-1" }, quoted(paper.title || id)),
-    h("p", { class: "authors" }, listed(paper.authors.map((author) => author.name))),
-    h("p", { class: "dim" }, parted(facts)),
+  const read = reader(paper, id, collection, { signal, page: Number(params.get("page")) || null, abstract: paper.abstract });
+  arrive = read.arrived;
+  return h("article", { class: "column paper" }, head(paper, id, context),
     links.notices.length ? h("ul", { class: "warnings" }, links.notices.map(notice)) : null,
-    h("div", { class: "row" },
-      h("button", { type: "button", class: "primary", onclick: () => ask({ paper_ids: [id] }, paper.title || id) }, t("askThis")),
-      h("button", { type: "button", onclick: open(["pdf", "image"].includes(paper.document_type) ? 1 : null) }, t("open"))),
-    links.records.length ? h("section", {}, h("h2", {}, t("told")), h("ul", { class: "told" }, links.records.map(told))) : null,
-    paper.abstract ? h("section", {}, h("h2", {}, t("abstract")), h("p", { class: "text" }, paper.abstract)) : null,
-    network(links, collection),
-    reader(paper, id, collection, { signal, page: Number(params.get("page")) || null }),
-    known(paper, details, id, collection),
-    corrections(id, collection, who, Object.fromEntries(details.fields.map((one) => [one.field, one.value]))));
+    read.element,
+    h("div", { class: "beneath" }, caveats(details.warnings), corrections(id, context, details), summary(id, collection),
+      network(links, collection), similar(details, links, collection),
+      links.records.length ? h("section", {}, h("h2", {}, t("told")), h("ul", { class: "told" }, links.records.map(told))) : null,
+      known(paper, details, id, collection)));
+}
+
+// Title, authors, year, venue and DOI in a few lines, however many authors there are.
+function head(paper, id, { name: collection, ask }) {
+  const doi = paper.doi ? h("a", { href: `https://doi.org/${paper.doi.split("/").map(encodeURIComponent).join("/")}`, target: "_blank", rel: "noopener noreferrer", title: t("newTab") }, quoted(`doi:${paper.doi}`)) : null;
+  const facts = [paper.publication_date, paper.venue && quoted(paper.venue), doi, paper.page_count ? t("pages", paper.page_count) : paper.document_type];
+  return h("header", { class: "paper-head" },
+    h("a", { class: "back", href: `#/papers/${encodeURIComponent(collection)}` }, `‹ ${t("back")}`),
+    h("div", { class: "title-row" }, h("h1", { tabindex: "-1" }, quoted(paper.title || id)),
+      h("button", { type: "button", class: "primary", onclick: () => ask({ paper_ids: [id] }, paper.title || id) }, t("askThis"))),
+    h("p", { class: "in-short" }, authors(paper.authors), h("span", { class: "dim" }, parted(facts))));
+}
+
+function authors(all) {
+  if (!all.length) return null;
+  const names = (some) => some.flatMap((one, place) => [place ? ", " : "", quoted(one.name)]);
+  if (all.length <= MOST_AUTHORS + 1) return h("span", { class: "authors" }, names(all));
+  const line = h("span", { class: "authors" }, names(all.slice(0, MOST_AUTHORS)), " ");
+  const more = h("button", { type: "button", class: "link", onclick: () => more.replaceWith(...h("span", {}, ", ", names(all.slice(MOST_AUTHORS))).childNodes) }, t("moreAuthors", all.length - MOST_AUTHORS));
+  line.append(more);
+  return line;
 }
 
 function notice(one) {
@@ -50,17 +68,8 @@ function told(one) {
   return h("li", { class: "dim" }, parted(facts));
 }
 
-function network(links, collection) {
-  const group = (name, papers) => h("section", { class: "half" }, h("h2", {}, t(name, papers.length)),
-    papers.length ? h("ul", { class: "linked" }, papers.map((paper) => h("li", {}, paperLink(paper, collection), paper.year ? h("span", { class: "dim" }, ` ${paper.year}`) : null,
-      (paper.contexts ?? []).slice(0, 2).map((one) => h("blockquote", {}, one.context))))) : h("p", { class: "dim" }, t("none")));
-  const together = links.co_cited.slice(0, MOST_TOGETHER);
-  return h("div", { class: "network" }, group("citedBy", links.cited_by), group("cites", links.cites),
-    together.length ? h("section", { class: "half" }, h("h2", {}, t("coCited")), h("ul", { class: "linked" },
-      together.map((paper) => h("li", {}, paperLink(paper, collection), h("span", { class: "dim" }, ` ×${paper.count}`))))) : null);
-}
-
 export function arrived(element) {
   element.querySelector("h1").focus({ preventScroll: true });
   scrollTo(0, 0);
+  arrive();
 }

@@ -23,6 +23,11 @@ export function loadPaper(id, collection) {
   return papers.get(name);
 }
 
+// After an indexing: what was loaded may be corrected.
+export function forgetPapers() {
+  papers.clear();
+}
+
 export async function openCitation(citation, collection, origin) {
   from = origin;
   panel.hidden = false;

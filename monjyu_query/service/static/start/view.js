@@ -1,36 +1,51 @@
-// The view `start`: shown while there is no collection. It says what to do, and offers the samples.
+// The view `start`: shown while there is no collection. It says what to do, offers the samples, and takes one's own papers.
 
 import { request } from "../api.js";
 import { h, replace, say } from "../dom.js";
 import { addWords, t } from "../i18n.js";
+import { notBegun, remember, underWay, watch } from "../indexing.js";
+import { isEditor, keyNeeded, takesDrops, uploader } from "../library/upload.js";
+import "../library/words.js";
 import { words } from "./words.js";
 
 addWords(words);
 
-export function show({ who, signal, refresh }) {
-  const failed = h("p", { class: "error", role: "alert", hidden: true });
-  const working = h("p", { role: "status" });
-  const bring = async (event) => {
-    const button = event.currentTarget;
-    button.disabled = true;
-    failed.hidden = true;
-    try {
-      await request("/admin/samples", { method: "POST", signal });
-      replace(working, t("startWorking"));
-      const timer = setInterval(refresh, 3000);
-      signal.addEventListener("abort", () => clearInterval(timer));
-    } catch (error) {
-      failed.hidden = false;
-      button.disabled = false;
-      replace(failed, error.message);
-    }
+const SAMPLES = "samples";
+const OWN = "my-papers";
+
+export function show({ who, signal, refresh, enterKey, go }) {
+  const element = h("div", { class: "column stacked" }, h("h1", { tabindex: "-1" }, t("startTitle")), h("p", {}, t("startWhy")));
+  const arrived = async (collection) => {
+    await refresh(true);
+    go("papers", collection);
   };
-  const may = who.role === "editor" || who.role === "admin";
-  return h("div", { class: "column stacked" }, h("h1", { tabindex: "-1" }, t("startTitle")), h("p", {}, t("startWhy")),
-    h("h2", {}, t("startSamples")),
-    may ? h("p", {}, h("button", { type: "button", class: "primary", onclick: bring }, t("startBring"))) : null, working, failed,
-    h("p", { class: "dim" }, t("startCommands")), command("monjyu index data/samples/papers -c samples"), command("monjyu serve"),
-    h("h2", {}, t("startOwn")), command("monjyu index FOLDER"));
+  const may = isEditor(who);
+  const own = may ? uploader({ name: OWN, offered: OWN, signal }, arrived) : null;
+  element.append(h("h2", {}, t("startSamples")), may ? samples(signal, arrived) : keyNeeded(enterKey),
+    h("h2", {}, t("startOwn")), own ? own.element : h("p", { class: "dim" }, t("startOwnKey")),
+    h("details", {}, h("summary", {}, t("startCommands")), command("monjyu index data/samples/papers -c samples"), command("monjyu index FOLDER"), command("monjyu up")));
+  if (own) takesDrops(element, own);
+  return element;
+}
+
+function samples(signal, arrived) {
+  const place = h("div", {});
+  const button = h("button", { type: "button", class: "primary", disabled: Boolean(underWay(SAMPLES)), onclick: async () => {
+    button.disabled = true;
+    try {
+      remember(await (await request("/admin/samples", { method: "POST", signal })).json());
+      await follow();
+    } catch (error) {
+      button.disabled = false;
+      if (error.name !== "AbortError") replace(place, notBegun(error));
+    }
+  } }, t("startBring"));
+  const follow = async () => {
+    await watch(SAMPLES, place, signal, () => arrived(SAMPLES));
+    button.disabled = false;
+  };
+  if (underWay(SAMPLES)) follow();
+  return h("div", {}, h("p", { class: "dim" }, t("startSamplesAre")), h("p", {}, button), place);
 }
 
 function command(text) {

@@ -1,0 +1,114 @@
+// An indexing that Dagster does, watched until it has ended. It is found again after its view was left.
+
+import { json, request } from "./api.js";
+import { h, quoted, replace } from "./dom.js";
+import { addWords, t } from "./i18n.js";
+
+addWords({
+  en: {
+    ix_begun: "Waiting for Dagster to begin …", ix_reading: "Reading what has changed …", ix_publishing: "Building the index and publishing it …", ix_parts: (made, all) => `${made} of ${all} parts`,
+    ix_seconds: (n) => `${n} s`, ix_none: "Nothing can be indexed from here. Run `monjyu index`, wait for the schedule, or start page and Dagster together with `monjyu up`.", ix_failed: "The indexing failed. What was there before is still searched.",
+    ix_run: "Look at the run", ix_lost: "The indexing goes on, but its progress cannot be read.",
+  },
+  ja: {
+    ix_begun: "Dagster の開始を待っています …", ix_reading: "変わったものを読み取っています …", ix_publishing: "索引を作り、公開しています …", ix_parts: (made, all) => `${all} 個中 ${made} 個`,
+    ix_seconds: (n) => `${n} 秒`, ix_none: "ここからは索引付けできません。`monjyu index` を実行するか、予定された実行を待つか、`monjyu up` でページと Dagster を一緒に起動してください。", ix_failed: "索引付けに失敗しました。これまでの内容は引き続き検索できます。",
+    ix_run: "実行の記録を見る", ix_lost: "索引付けは続いていますが、進み具合を取得できません。",
+  },
+});
+
+const STEP = 2000; // ms between two looks
+const MOST_MISSES = 10; // looks without an answer in a row, as while the page's server starts again
+const KEPT = "monjyu-indexing";
+
+function kept() {
+  return JSON.parse(sessionStorage.getItem(KEPT) ?? "{}");
+}
+
+function keep(collection, run) {
+  const all = kept();
+  if (run) all[collection] = run;
+  else delete all[collection];
+  sessionStorage.setItem(KEPT, JSON.stringify(all));
+}
+
+// What is under way for a collection: `{ backfill_id, since, files }`, or nothing.
+export function underWay(collection) {
+  return kept()[collection];
+}
+
+// Remembers an indexing that was begun; `files` are the names that were brought in for it.
+export function remember(begun, files = []) {
+  keep(begun.collection, { backfill_id: begun.backfill_id, since: Date.now(), files });
+}
+
+// Remembered before it is asked for, so that who leaves at that moment finds it begun when coming back.
+export async function begin(collection, files = []) {
+  keep(collection, { since: Date.now(), files });
+  try {
+    remember(await asked(collection), files);
+  } catch (error) {
+    if (error.status) keep(collection, null); // not where nobody answered, or the page was left: it is asked for again
+    throw error;
+  }
+}
+
+async function asked(collection) {
+  const wanted = { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ collection }) };
+  return (await request("/admin/index", wanted)).json();
+}
+
+// Shows in `place` how far it is; `done(files)` once it is searchable. Ends without a word when the view is left.
+export async function watch(collection, place, signal, done) {
+  if (!underWay(collection)) return;
+  if (!underWay(collection).backfill_id) {
+    try {
+      await begin(collection, underWay(collection).files);
+    } catch (error) {
+      replace(place, notBegun(error));
+      return;
+    }
+  }
+  const run = underWay(collection);
+  const line = h("span", { role: "status" }, t("ix_begun"));
+  const bar = h("progress", { max: 1, "aria-label": t("ix_begun") });
+  const numbers = h("span", { class: "dim numbers" });
+  replace(place, h("div", { class: "indexing" }, line, " ", numbers, bar));
+  let misses = 0;
+  while (!signal.aborted) {
+    const state = await json(`/admin/index?${new URLSearchParams({ collection, backfill_id: run.backfill_id })}`).catch((error) => ({ error }));
+    if (signal.aborted) return;
+    if (state.error) {
+      misses += 1;
+      if (state.error.status === 404 || misses >= MOST_MISSES) {
+        keep(collection, null);
+        replace(place, h("p", { class: "error", role: "alert" }, t("ix_lost"), " ", state.error.message));
+        return;
+      }
+    } else {
+      misses = 0;
+      if (state.state !== "running") {
+        keep(collection, null);
+        if (state.state === "done") done(run.files);
+        else replace(place, failure(state));
+        return;
+      }
+      const word = t(state.made ? "ix_publishing" : state.begun ? "ix_reading" : "ix_begun");
+      if (line.textContent !== word) replace(line, word);
+      if (state.made) [bar.max, bar.value] = [state.parts, state.made];
+      replace(numbers, [state.made ? t("ix_parts", state.made, state.parts) : null, t("ix_seconds", Math.round((Date.now() - run.since) / 1000))].filter(Boolean).join(" · "));
+    }
+    await new Promise((resolve) => setTimeout(resolve, STEP));
+  }
+}
+
+function failure(state) {
+  const address = /^https?:\/\//.test(state.url) ? state.url : null;
+  return h("p", { class: "error", role: "alert" }, t("ix_failed"), " ", quoted(state.cause), " ",
+    address ? h("a", { href: address, target: "_blank", rel: "noopener noreferrer" }, t("ix_run")) : null);
+}
+
+// What to say where an indexing could not be begun.
+export function notBegun(error) {
+  return h("p", { class: "error", role: "alert" }, error.status === 409 || error.status === 400 ? t("ix_none") : error.message, " ", h("span", { class: "dim" }, error.status === 409 ? error.message : ""));
+}

@@ -1,0 +1,70 @@
+// The filters of the library with how many papers each value has; what is chosen stands in the address.
+
+import { h, quoted } from "../dom.js";
+import { t } from "../i18n.js";
+
+const FACETS = { venue: "venues", author: "authors", language: "languages", type: "types", tag: "tags", shelf: "shelves" };
+const ALWAYS = ["venue", "author", "language", "type", "tag"];
+const NAMES = ["year_from", "year_to", "retracted", "failed", ...Object.keys(FACETS)];
+
+export function isFiltered(state) {
+  return NAMES.some((name) => state.has(name));
+}
+
+// `changed` is called after a change of `state`; `failed` counts the files that could not be read.
+export function filters(counts, failed, state, changed) {
+  const set = (name, value) => {
+    if (value) state.set(name, value);
+    else state.delete(name);
+    changed();
+  };
+  const clear = h("button", { type: "button", class: "small", hidden: !isFiltered(state), onclick: () => {
+    for (const name of NAMES) state.delete(name);
+    changed();
+  } }, t("clearFilters"));
+  const retracted = counts.retracted?.[0]?.papers ?? 0;
+  const wide = matchMedia("(min-width: 60rem)").matches;
+  return h("details", { open: wide || isFiltered(state) }, h("summary", {}, h("h2", {}, t("filters"))), clear, years(counts.years ?? [], state, set, changed),
+    Object.entries(FACETS).map(([name, kind]) => facet(name, counts[kind] ?? [], state, changed)),
+    only("retracted", t("onlyRetracted"), retracted, state, set), only("failed", t("onlyFailed"), failed, state, set));
+}
+
+function facet(name, values, state, changed) {
+  const shown = [...values, ...state.getAll(name).filter((held) => !values.some((one) => one.value === held)).map((value) => ({ value, papers: 0 }))];
+  if (!shown.length) return ALWAYS.includes(name) ? h("p", { class: "dim no-values" }, t("noValues", t(`f_${name}`))) : null;
+  return h("details", { open: state.has(name) }, h("summary", {}, t(`f_${name}`), h("span", { class: "dim" }, ` (${shown.length})`)),
+    h("ul", {}, shown.map((one) => value(name, one, state, changed))));
+}
+
+function value(name, one, state, changed) {
+  const box = h("input", { type: "checkbox", id: `f-${name}-${one.value}`, checked: state.getAll(name).includes(one.value), onchange: () => {
+    const others = state.getAll(name).filter((held) => held !== one.value);
+    state.delete(name);
+    for (const held of box.checked ? [...others, one.value] : others) state.append(name, held);
+    changed();
+  } });
+  return h("li", {}, h("label", {}, box, " ", quoted(shownValue(name, one.value)), h("span", { class: "dim" }, ` ${one.papers}`)));
+}
+
+function shownValue(name, text) {
+  const word = name === "language" ? t(`lang_${text}`) : text;
+  return word === `lang_${text}` ? text : word;
+}
+
+function only(name, label, papers, state, set) {
+  const box = h("input", { type: "checkbox", id: `f-${name}`, checked: state.has(name), disabled: !papers && !state.has(name), onchange: () => set(name, box.checked ? "true" : "") });
+  return h("label", { class: "only-these" }, box, ` ${label}`, h("span", { class: "dim" }, ` ${papers}`));
+}
+
+function years(counts, state, set, changed) {
+  const bound = (name, word) => h("input", { type: "number", id: `f-${name}`, min: 0, max: 9999, value: state.get(name) ?? "", placeholder: t(word), "aria-label": `${t("f_years")}: ${t(word)}`,
+    onchange: (event) => set(name, event.target.value) });
+  const most = Math.max(1, ...counts.map((one) => one.papers));
+  const one = (year) => h("li", {}, h("button", { type: "button", class: "link", "aria-pressed": String(state.get("year_from") === year.value && state.get("year_to") === year.value), onclick: () => {
+    const same = state.get("year_from") === year.value && state.get("year_to") === year.value;
+    for (const name of ["year_from", "year_to"]) same ? state.delete(name) : state.set(name, year.value);
+    changed();
+  } }, year.value), h("meter", { min: 0, max: most, value: year.papers, "aria-hidden": "true" }), h("span", { class: "dim" }, year.papers));
+  return h("fieldset", {}, h("legend", {}, t("f_years")), h("div", { class: "year-bounds" }, bound("year_from", "from"), "–", bound("year_to", "to")),
+    counts.length ? h("details", { open: state.has("year_from") || state.has("year_to") }, h("summary", {}, t("byYear")), h("ul", { class: "by-year" }, counts.map(one))) : null);
+}

@@ -1,0 +1,33 @@
+// The papers chosen in the library, and what can be done with them.
+
+import { request } from "../api.js";
+import { h, replace, saved } from "../dom.js";
+import { t } from "../i18n.js";
+
+export const MOST = 200;
+
+// `chosen` maps ids to titles; `changed` is called after each change.
+export function selection(collection, ask, changed) {
+  const chosen = new Map();
+  const bar = h("div", { class: "row chosen-papers", hidden: true });
+  const failed = h("p", { class: "error", role: "alert", hidden: true });
+  const file = (ids, format, ending) => h("button", { type: "button", class: "small", "aria-label": t("exportAs", t(`export_${format}`)), onclick: () => saved(
+    () => request(`/bibliography?${new URLSearchParams([["collection", collection], ["format", format], ...ids.map((id) => ["paper_id", id])])}`), `${collection}.${ending}`, failed) }, t(`export_${format}`));
+  const show = () => {
+    changed();
+    const ids = [...chosen.keys()];
+    bar.hidden = !ids.length;
+    const label = ids.length === 1 ? [...chosen.values()][0] : t("papersOf", ids.length);
+    const asked = ids.map((id) => `papers=${encodeURIComponent(id)}`).join("&");
+    replace(bar, h("span", { role: "status" }, t("selected", ids.length)),
+      h("button", { type: "button", class: "small primary", onclick: () => ask({ paper_ids: ids }, label) }, t("askThese")),
+      ids.length > 1 && ids.length < 6 ? h("a", { href: `#/compare/${encodeURIComponent(collection)}?${asked}` }, t("compareThese")) : null,
+      file(ids, "bibtex", "bib"), file(ids, "ris", "ris"), file(ids, "csl", "json"),
+      h("button", { type: "button", class: "small", onclick: () => { chosen.clear(); show(); } }, t("selectNone")));
+  };
+  const set = (paper, wanted) => {
+    if (!wanted) chosen.delete(paper.paper_id);
+    else if (chosen.size < MOST) chosen.set(paper.paper_id, paper.title || paper.paper_id);
+  };
+  return { chosen, element: [bar, failed], show, set };
+}
