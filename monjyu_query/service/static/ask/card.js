@@ -13,13 +13,13 @@ const contexts = new Map();
 const card = h("div", { id: "citation-card", class: "card", hidden: true });
 let owner = null;
 let timer = 0;
-let hushed = 0;
+let hushed = false;
 
 export function withCard(marker, citation, collection, names) {
   const open = () => show(marker, citation, collection, names);
   marker.addEventListener("pointerenter", (event) => event.pointerType === "mouse" && later(open, OPEN_AFTER));
   marker.addEventListener("pointerleave", (event) => event.pointerType === "mouse" && later(hide, CLOSE_AFTER));
-  marker.addEventListener("focus", () => marker.matches(":focus-visible") && performance.now() > hushed && open());
+  marker.addEventListener("focus", () => marker.matches(":focus-visible") && !hushed && open());
   marker.addEventListener("blur", () => later(hide, CLOSE_AFTER));
   marker.addEventListener("click", (event) => {
     if (event.pointerType !== "touch" || owner === marker) return hide();
@@ -78,6 +78,13 @@ function place(at) {
   card.style.left = `${Math.max(EDGE, Math.min(at.left - 24, innerWidth - width - EDGE))}px`;
 }
 
+// What has the focus may have been scrolled into view by it; what is only pointed at is left behind.
+function follow() {
+  const at = owner.getBoundingClientRect();
+  if (owner === document.activeElement && at.top > 0 && at.bottom < innerHeight) place(at);
+  else hide();
+}
+
 function cut(text, most) {
   const line = text.replace(/\s+/g, " ").trim();
   if (line.length <= Math.abs(most)) return line;
@@ -116,12 +123,13 @@ async function around(citation, collection) {
 
 card.addEventListener("pointerenter", () => clearTimeout(timer));
 card.addEventListener("pointerleave", () => later(hide, CLOSE_AFTER));
-addEventListener("scroll", () => !card.hidden && hide(), { passive: true, capture: true });
+addEventListener("scroll", (event) => !card.hidden && event.target !== card && follow(), { passive: true, capture: true });
 addEventListener("hashchange", hide);
 addEventListener("pointerdown", (event) => !card.hidden && !card.contains(event.target) && event.target !== owner && hide(), { capture: true });
 addEventListener("keydown", (event) => {
   if (event.key !== "Escape") return;
-  hushed = performance.now() + 400; // what gets the focus back when something closes shows no card
+  hushed = true; // what gets the focus back when something closes shows no card
+  setTimeout(() => (hushed = false));
   if (card.hidden) return;
   hide();
   event.stopImmediatePropagation(); // one Escape, one thing

@@ -32,7 +32,7 @@ function tile(one, [x, y, width, height], collection) {
   const title = svg("title", {});
   title.textContent = `${one.title || one.id}\n${t("hits", one.relevant, one.tested)}`;
   link.append(title, svg("rect", { x: x + 1, y: y + 1, width: Math.max(1, width - 2), height: Math.max(1, height - 2), rx: 4 }));
-  if (width < 3 * SMALLEST || height < SMALLEST) return link;
+  if (width < 2 * SMALLEST || height < SMALLEST) return link;
   const lines = wrapped(one.title, Math.floor((width - 12) / LETTER)).slice(0, Math.floor((height - 10) / LINE));
   const room = lines.length < Math.floor((height - 10) / LINE);
   for (const [n, words] of [...lines, ...(room ? [`${one.relevant} / ${one.tested}`] : [])].entries()) {

@@ -8,6 +8,10 @@ import "./words.js";
 
 const SECTIONS = ["abstract", "introduction", "related_work", "methods", "experiments", "results", "discussion", "conclusion", "appendix"];
 
+let pressing = false;
+addEventListener("pointerdown", () => (pressing = true), { capture: true });
+for (const end of ["pointerup", "pointercancel"]) addEventListener(end, () => (pressing = false), { capture: true });
+
 export class Filters {
   constructor() {
     [this.values, this.label, this.collection, this.facets] = [{}, "", null, null];
@@ -35,11 +39,13 @@ export class Filters {
     this.draw();
   }
 
+  // Not while a pointer is down: what one is about to press would move away.
   draw() {
+    if (pressing) return addEventListener("pointerup", () => setTimeout(() => this.draw()), { once: true });
     const chips = chipsOf(this.values, this.label);
     this.chips.hidden = !chips.length;
     this.summary.textContent = chips.length ? `${t("filters")} (${chips.length})` : t("filters");
-    replace(this.chips, chips.map(({ text, without }) => h("li", { class: "chip" }, quoted(text),
+    replace(this.chips, h("li", { class: "dim" }, t("only")), chips.map(({ text, without }) => h("li", { class: "restriction" }, quoted(text),
       h("button", { type: "button", class: "quiet", "aria-label": t("chipOff", text), onclick: () => this.takeOff(without, text) }, "×"))));
   }
 

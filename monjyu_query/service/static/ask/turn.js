@@ -40,7 +40,7 @@ export class Turn {
   describe() {
     const chips = chipsOf(this.asked.filters ?? {}, this.asked.label);
     this.settings.hidden = !chips.length;
-    replace(this.settings, t("only"), chips.map((chip) => h("span", { class: "chip" }, quoted(chip.text))));
+    replace(this.settings, t("only"), chips.map((chip) => h("span", { class: "restriction" }, quoted(chip.text))));
   }
 
   heard(event) {
