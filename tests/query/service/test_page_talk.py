@@ -20,7 +20,9 @@ BUDGETS = "Why does a relevance budget cap what a lazy search may judge?"
 FUSION = "How are the scores of vectors and keywords fused?"
 
 
-def asked(page: Page, url: str, question: str, settings: str = "mode=lazy&budget=100", collection: str = "samples") -> None:
+def asked(
+    page: Page, url: str, question: str, settings: str = "mode=lazy&budget=100", collection: str = "samples"
+) -> None:
     page.goto(f"{url}/#/ask/{collection}?q={question.replace(' ', '%20').rstrip('?')}%3F&{settings}")
     expect(page.locator(".facts")).to_be_visible(timeout=30_000)
 

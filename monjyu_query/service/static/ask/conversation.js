@@ -88,7 +88,7 @@ export class Conversation {
   }
 
   describe() {
-    this.about.textContent = `${t("count", this.info.papers)}. ${t(`about_${this.mode.value}`)}`;
+    this.about.textContent = `${t("count", this.info.papers)} · ${t(`about_${this.mode.value}`)}`;
     this.budgetField.hidden = !MODES_WITH_BUDGET.includes(this.mode.value);
   }
 

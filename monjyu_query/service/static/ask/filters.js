@@ -15,7 +15,7 @@ for (const end of ["pointerup", "pointercancel"]) addEventListener(end, () => (p
 export class Filters {
   constructor() {
     [this.values, this.label, this.collection, this.facets] = [{}, "", null, null];
-    this.chips = h("ul", { class: "chips", "aria-label": t("filters"), hidden: true });
+    this.chips = h("ul", { class: "restrictions", "aria-label": t("filters"), hidden: true });
     this.inside = h("div", { class: "inside" });
     this.summary = h("summary", {}, t("filters"));
     this.panel = h("details", { class: "filters", ontoggle: () => this.panel.open && this.fill() }, this.summary, this.inside);
