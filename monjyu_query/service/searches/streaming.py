@@ -52,7 +52,7 @@ def encoded(event: dict[str, Any]) -> bytes:
 class Running:
     """A search under way in its thread, heard of in the event loop."""
 
-    def __init__(self, search: Search, cancel: threading.Event) -> None:
+    def __init__(self, search: Search, cancel: threading.Event | None = None) -> None:
         self._loop = asyncio.get_running_loop()
         self._heard: asyncio.Queue[dict[str, Any] | None] = asyncio.Queue()
         self._task = asyncio.create_task(search.run(self._hear, cancel))
