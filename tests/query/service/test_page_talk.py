@@ -12,6 +12,8 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from monjyu_query.modes.lazy.assessors import RankerAssessor
+from tests.core.models import fake_server
+from tests.core.models.fake_server import FakeModels
 from tests.query.service.conftest import CHROMIUM, Served, Serving, serving, tabs_of
 from tests.query.service.test_page import serious
 
@@ -75,6 +77,23 @@ def test_what_no_paper_says_is_told_apart(page: Page, service: Served) -> None:
     expect(page.locator(".asked")).to_have_count(2)
     expect(page.locator(".turn").last.locator(".marker").first).to_be_visible()
     expect(page.locator(".turn").last.locator(".kinds")).to_have_count(0)
+
+
+def test_sentences_of_a_model_are_told_apart_by_their_check(
+    page: Page, serve_with: Serving, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with FakeModels() as fake:
+        for name, value in fake.environment("ANSWER", CACHE__ENABLED="false", ANSWER__UNSUPPORTED="mark").items():
+            monkeypatch.setenv(name, value)
+        right = "Judging relevance is the expensive step of careful retrieval"
+        fake.default = fake_server.say(f"{right} [1]. It was written by 42 students in Paris in 1987 [1].")
+        with serve_with() as (served, _):
+            asked(page, served.url, "What is the expensive step of careful retrieval?", "mode=hybrid")
+            expect(page.locator(".answer .said.supported")).to_contain_text("expensive step")
+            expect(page.locator(".answer .said.not_found")).to_contain_text("1987")
+            expect(page.locator(".kinds li")).to_have_text(
+                ["Text written by a model, its source agrees", "Text not found in its source"]
+            )
 
 
 def test_a_conversation_outlives_a_reload_and_questions_are_kept_here(page: Page, service: Served) -> None:
