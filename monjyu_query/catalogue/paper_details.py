@@ -41,8 +41,11 @@ FROM sentences s JOIN sections p USING (paper_id, section_ord)
 WHERE s.paper_id = ? AND {words} ORDER BY s.section_ord, s.ord LIMIT ?
 """
 _PLACES = """
-SELECT sentence_id, text, spans[1].page, section_ord, '', start, "end", 0 FROM sentences
-WHERE paper_id = ? AND list_contains(?, sentence_id) ORDER BY section_ord, ord
+SELECT s.sentence_id, s.text, s.spans[1].page, s.section_ord, '', s.start, s."end", 0 FROM sentences s
+WHERE s.paper_id = $paper AND EXISTS (
+    SELECT 1 FROM sentences n WHERE n.paper_id = $paper AND list_contains($ids, n.sentence_id)
+    AND n.section_ord = s.section_ord AND abs(n.ord - s.ord) <= $around)
+ORDER BY s.section_ord, s.ord
 """
 
 
@@ -158,9 +161,13 @@ def find_sentences(cursor: duckdb.DuckDBPyConnection, paper_id: str, text: str) 
     return FoundSentences(total=rows[0][-1] if rows else 0, sentences=[_made(FoundSentence, row[:-1]) for row in rows])
 
 
-def sentences_at(cursor: duckdb.DuckDBPyConnection, paper_id: str, sentence_ids: Sequence[str]) -> FoundSentences:
-    """The sentences of these ids, in the order of the paper; without headings."""
-    rows = cursor.execute(_PLACES, [paper_id, list(sentence_ids)]).fetchall()
+def sentences_at(
+    cursor: duckdb.DuckDBPyConnection, paper_id: str, sentence_ids: Sequence[str], around: int = 0
+) -> FoundSentences:
+    """The sentences of these ids, in the order of the paper, with so many of their sections before and after each;
+    without headings."""
+    values = {"paper": paper_id, "ids": list(sentence_ids), "around": around}
+    rows = cursor.execute(_PLACES, values).fetchall()
     return FoundSentences(total=len(rows), sentences=[_made(FoundSentence, row[:-1]) for row in rows])
 
 

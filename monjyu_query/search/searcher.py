@@ -83,6 +83,14 @@ class Searcher:
         self._forgotten_at = -FORGET_SECONDS
         self._modes = all_modes(self.tools)
 
+    def at(self, snapshot_id: str) -> Searcher:
+        """The same searcher at another snapshot that is kept: models and settings are shared, and the snapshot is let
+        go with it."""
+        other = copy.copy(self)
+        other._reader, other._index = PinnedReader(self._reader.collection, snapshot_id), None
+        other._lock = threading.Lock()
+        return other
+
     def prepare(self, mode: str = "hybrid") -> None:
         """Load the model and the current snapshot, side by side; later searches find them in memory."""
         loading = self.tools.embedder.prepare() if mode != "keyword" else None

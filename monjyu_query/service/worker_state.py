@@ -21,6 +21,7 @@ from monjyu_query.service.access.audit import AuditLog
 from monjyu_query.service.access.principals import Principal
 from monjyu_query.service.pages.drawing import Drawing, Images
 from monjyu_query.service.searches.kept_results import ResultCache, open_results
+from monjyu_query.service.searches.stops import Stops
 from monjyu_query.service.searches.turns import Turns
 from monjyu_query.service.server.error_responses import NotFound
 from monjyu_query.service.server.metrics import Metrics
@@ -52,6 +53,7 @@ class Service:
         self.metrics = Metrics()
         self.turns = Turns(settings.service.searches, settings.service.waiting, self.metrics.line("quick"))
         self.long_turns = Turns(settings.service.long_searches, settings.service.waiting, self.metrics.line("long"))
+        self.stops = Stops(self.store)
         self.audit = AuditLog(data.state / "audit") if settings.service.audit else None
         self._whole = data
         self._lock = threading.Lock()

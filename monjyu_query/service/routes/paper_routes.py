@@ -103,11 +103,12 @@ def sentences(
     collection: Collection = None,
     text: Annotated[str, Query(description="All of these words.", max_length=200)] = "",
     sentence_id: Annotated[list[str], Query(description="Ids of sentences.", max_length=50)] = [],  # noqa: B006
+    around: Annotated[int, Query(ge=0, le=3, description="Sentences before and after each id.")] = 0,
 ) -> FoundSentences:
     """At most 200 are given, in the order of the paper; `total` counts all."""
     cursor = _snapshot_with(service, collection, paper_id).cursor()
     if sentence_id:
-        return sentences_at(cursor, paper_id, sentence_id)
+        return sentences_at(cursor, paper_id, sentence_id, around)
     return find_sentences(cursor, paper_id, text)
 
 

@@ -5,15 +5,19 @@ from __future__ import annotations
 import asyncio
 from typing import Annotated, Any, Protocol
 
-from fastapi import APIRouter, Body, Depends
+from fastapi import APIRouter, Body, Depends, Path
 from fastapi.responses import Response, StreamingResponse
 from fastapi.sse import EventSourceResponse
+from pydantic import BaseModel, Field
 from starlette.requests import Request
 
 from monjyu_query.search.request import SearchRequest
 from monjyu_query.search.result import SearchResult
 from monjyu_query.service.access import audit
-from monjyu_query.service.searches.running_search import KeptResult, look_up
+from monjyu_query.service.access.principals import Principal
+from monjyu_query.service.searches.older_snapshot import SNAPSHOT
+from monjyu_query.service.searches.running_search import KeptResult, Search, look_up
+from monjyu_query.service.searches.stops import SEARCH_ID, Stoppable
 from monjyu_query.service.searches.streaming import stream_events
 from monjyu_query.service.server.error_responses import COMMON, ClientGone, request_id_of
 from monjyu_query.service.worker_state import Service, service_of
@@ -54,7 +58,26 @@ EVENT = {
         "data": {"type": "string", "contentMediaType": "application/json"},
     },
 }
-Asked = Annotated[SearchRequest, Body(openapi_examples=EXAMPLES)]
+
+
+class SearchOfSnapshot(SearchRequest):
+    """A question, and the snapshot that is to answer it: the published one where none is named. One that is not kept
+    any more is a 404 of type `SnapshotGone`."""
+
+    snapshot: Annotated[str, Field(pattern=SNAPSHOT)] | None = None
+
+    @property
+    def question(self) -> SearchRequest:
+        return SearchRequest.model_validate(self.model_dump(exclude={"snapshot"}))
+
+
+class Stopped(BaseModel):
+    """The search that is told to stop, if it is still under way."""
+
+    search_id: str
+
+
+Asked = Annotated[SearchOfSnapshot, Body(openapi_examples=EXAMPLES)]
 Shared = Annotated[Service, Depends(service_of)]
 
 
@@ -62,7 +85,7 @@ Shared = Annotated[Service, Depends(service_of)]
 async def search(asked: Asked, service: Shared, request: Request) -> Response:
     """Hits and, unless `answer` is false, an answer whose every sentence is cited."""
     note(asked, service, request)
-    found = look_up(service, asked)
+    found = _look_up(service, asked)
     if isinstance(found, KeptResult):
         return _json(found.content, kept=True)
     return _json(await watched(found, request), kept=False)
@@ -80,12 +103,35 @@ async def search(asked: Asked, service: Shared, request: Request) -> Response:
     },
 )
 async def search_stream(asked: Asked, service: Shared, request: Request) -> Response:
-    """The search ends when the client goes away."""
+    """The search ends when the client goes away. POST /search/{search_id}/stop, with the id that the header
+    `X-Monjyu-Search` gives, ends it with what it has found."""
     note(asked, service, request)
+    stoppable = Stoppable(service.stops, _principal(request).asker)
     return EventSourceResponse(
-        stream_events(look_up(service, asked), request_id_of(request)),
-        headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"},
+        stream_events(_look_up(service, asked), request_id_of(request), stoppable),
+        headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no", "X-Monjyu-Search": stoppable.id},
     )
+
+
+@router.post("/search/{search_id}/stop", status_code=202, summary="End a search with what it has found")
+def stop(
+    search_id: Annotated[str, Path(description="`X-Monjyu-Search` of POST /search/stream.", pattern=SEARCH_ID)],
+    service: Shared,
+    request: Request,
+) -> Stopped:
+    """Of one's own searches only; whether it is still under way is not told. The result comes where the search is
+    listened to, as partial."""
+    service.stops.stop(search_id, _principal(request).asker)
+    return Stopped(search_id=search_id)
+
+
+def _look_up(service: Service, asked: SearchOfSnapshot) -> KeptResult | Search:
+    return look_up(service, asked.question, asked.snapshot)
+
+
+def _principal(request: Request) -> Principal:
+    principal: Principal = request.scope["state"]["principal"]
+    return principal
 
 
 def note(asked: SearchRequest, service: Service, request: Request) -> None:

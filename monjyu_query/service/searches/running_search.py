@@ -9,6 +9,7 @@ from monjyu_query.search.events import Emit
 from monjyu_query.search.request import SearchRequest
 from monjyu_query.search.result import SearchResult
 from monjyu_query.service.searches.kept_results import keepable, kept_copy, result_key
+from monjyu_query.service.searches.older_snapshot import at_snapshot, refuse_purged
 from monjyu_query.service.worker_state import Served, Service
 
 QUICK = ("vector", "keyword", "hybrid")
@@ -22,23 +23,25 @@ class KeptResult:
 
 @dataclass(frozen=True)
 class Search:
-    """A search to be run. `key` is what its result is kept under."""
+    """A search to be run. `key` is what its result is kept under; with `snapshot_id` an older snapshot is asked."""
 
     service: Service
     asked: SearchRequest
     served: Served
     key: str
+    snapshot_id: str | None = None
 
     @property
     def long(self) -> bool:
         return self.asked.mode not in QUICK or self.asked.controller != "unified"
 
-    async def run(self, emit: Emit | None = None) -> bytes:
-        """The result as JSON. A search still running after `search_seconds` is ended: it has what it found.
+    async def run(self, emit: Emit | None = None, cancel: threading.Event | None = None) -> bytes:
+        """The result as JSON. A search still running after `search_seconds`, or when somebody sets `cancel`, is ended:
+        it has what it found.
 
         Being cancelled gives the place back: at once where the search waits, with its next step where it runs.
         """
-        cancel = threading.Event()
+        cancel = cancel or threading.Event()
         turns = self.service.long_turns if self.long else self.service.turns
         seconds = self.service.settings.service.search_seconds
         return await turns.take(lambda: self._search(emit, cancel), cancel, seconds)
@@ -48,7 +51,11 @@ class Search:
         kept = results.get(self.key) if results.shared else None
         if kept is not None:
             return kept
-        result = self.served.searcher.search(self.asked, emit, cancel)
+        searcher = self.served.searcher
+        if self.snapshot_id is not None:
+            searcher = searcher.at(self.snapshot_id)
+            refuse_purged(self.service.data, searcher.current().snapshot)
+        result = searcher.search(self.asked, emit, cancel)
         self.service.metrics.searched(result)
         if results.keeps and keepable(result) and not cancel.is_set():
             self._keep(result)
@@ -60,11 +67,16 @@ class Search:
         self.service.results.put(key, kept_copy(result).model_dump_json().encode(), result)
 
 
-def look_up(service: Service, asked: SearchRequest) -> KeptResult | Search:
-    """The result kept of an equal question, or the search to be run. NotFound for an unknown collection."""
+def look_up(service: Service, asked: SearchRequest, snapshot_id: str | None = None) -> KeptResult | Search:
+    """The result kept of an equal question, or the search to be run: of the published snapshot, or of another that is
+    kept. NotFound for an unknown collection, SnapshotGone for a snapshot that is not kept."""
     served = service.served(asked.collection)
-    snapshot_id = service.current_id(asked.collection)
-    service.results.follow(asked.collection, snapshot_id)
+    current = service.current_id(asked.collection)
+    service.results.follow(asked.collection, current)
+    if snapshot_id is not None and snapshot_id != current:
+        at_snapshot(service.folder(asked.collection), snapshot_id)
+        return Search(service, asked, served, result_key(asked, snapshot_id, served.settings_key), snapshot_id)
+    snapshot_id = current
     key = result_key(asked, snapshot_id, served.settings_key)
     kept = None if service.results.shared else service.results.get(key)
     if kept is None:

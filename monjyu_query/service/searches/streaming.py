@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import json
 import logging
+import threading
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -13,6 +14,7 @@ from fastapi.sse import KEEPALIVE_COMMENT, format_sse_event
 
 from monjyu_query.search.events import kept_events, last_events
 from monjyu_query.service.searches.running_search import KeptResult, Search
+from monjyu_query.service.searches.stops import Stoppable
 from monjyu_query.service.server.error_responses import body_of, described
 
 PING_SECONDS = 15.0
@@ -20,13 +22,15 @@ PING_SECONDS = 15.0
 _log = logging.getLogger(__name__)
 
 
-async def stream_events(found: KeptResult | Search, request_id: str) -> AsyncIterator[bytes]:
-    """Events as they happen, a comment where nothing does; leaving off early cancels the search."""
+async def stream_events(found: KeptResult | Search, request_id: str, stoppable: Stoppable) -> AsyncIterator[bytes]:
+    """Events as they happen, a comment where nothing does; leaving off early cancels the search, and who stops it by
+    its id gets the result of what it has found."""
     if isinstance(found, KeptResult):
         for event in kept_events(json.loads(found.content)):
             yield encoded(event)
         return
-    running = Running(found)
+    stoppable.listen()
+    running = Running(found, stoppable.cancel)
     try:
         async for heard in running.events():
             yield KEEPALIVE_COMMENT if heard is None else encoded(heard)
@@ -38,6 +42,7 @@ async def stream_events(found: KeptResult | Search, request_id: str) -> AsyncIte
         yield encoded({"event": "error", **body_of(kind, message, request_id)})
     finally:
         running.leave()
+        stoppable.leave()
 
 
 def encoded(event: dict[str, Any]) -> bytes:
@@ -47,10 +52,10 @@ def encoded(event: dict[str, Any]) -> bytes:
 class Running:
     """A search under way in its thread, heard of in the event loop."""
 
-    def __init__(self, search: Search) -> None:
+    def __init__(self, search: Search, cancel: threading.Event | None = None) -> None:
         self._loop = asyncio.get_running_loop()
         self._heard: asyncio.Queue[dict[str, Any] | None] = asyncio.Queue()
-        self._task = asyncio.create_task(search.run(self._hear))
+        self._task = asyncio.create_task(search.run(self._hear, cancel))
         self._task.add_done_callback(self._end)
 
     async def events(self) -> AsyncIterator[dict[str, Any] | None]:

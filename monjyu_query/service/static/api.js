@@ -57,11 +57,12 @@ export function paperPath(id, rest = "") {
   return `/papers/${encodeURIComponent(id)}${rest}`;
 }
 
-// Events of a search, each given to `heard` as it comes.
-export async function stream(body, heard, signal) {
+// Events of a search, each given to `heard` as it comes; `begun` is given the id by which it can be stopped.
+export async function stream(body, heard, signal, begun = () => {}) {
   const response = await request("/search/stream", {
     method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body), signal,
   });
+  begun(response.headers.get("X-Monjyu-Search"));
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
   let held = "";
   for (;;) {

@@ -107,6 +107,7 @@ async function show() {
   const waiting = setTimeout(() => mine === left && shownView !== view && replace(main, skeleton()), 150);
   try {
     const module = (VIEWS[view].module = await VIEWS[view].load());
+    if (mine !== left) return; // a later address may have its module first
     const element = await module.show({ name: info?.collection, info, collections, who, params, signal: mine.signal, go, ask, refresh, again: () => safely(show), enterKey }, ...rest);
     if (mine !== left) return;
     replace(main, element);

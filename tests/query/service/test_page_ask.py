@@ -20,7 +20,6 @@ def test_an_address_asks_keys_lead_through_citations_and_the_answer_is_carried_a
     page.context.grant_permissions(["clipboard-read", "clipboard-write"], origin=service.url)
     page.goto(f"{service.url}/#/ask/samples?q={QUESTION.replace(' ', '%20')}&mode=lazy&budget=100")
     expect(page.locator(".facts")).to_be_visible(timeout=30_000)
-    assert page.url.endswith("/#/ask/samples")  # a reload does not ask again
     expect(page.locator(".asked")).to_have_text(QUESTION)
 
     page.get_by_role("button", name="Copy with citations").click()

@@ -132,6 +132,7 @@ DECIDED: dict[str, Public | Lists | Whole | OfOne | ByRole] = {
     "GET /metrics": Whole(),
     "POST /search": OfOne(_post("/search", **QUESTION)),
     "POST /search/stream": OfOne(_post("/search/stream", **QUESTION)),
+    "POST /search/{search_id}/stop": ByRole(lambda client: client.post(f"/search/{'0' * 32}/stop"), (202,) * 4),
     "POST /summarize": OfOne(_post("/summarize", paper_id=PAPER)),
     "POST /compare": OfOne(_post("/compare", paper_ids=[PAPER, OTHER_PAPER])),
     "POST /survey": OfOne(_post("/survey", topic="graphs")),

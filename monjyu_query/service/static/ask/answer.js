@@ -3,24 +3,30 @@
 import { request } from "../api.js";
 import { h, quoted, saved } from "../dom.js";
 import { t } from "../i18n.js";
+import { withCard } from "./card.js";
 import { carryBar, label, namesOf } from "./carry.js";
+import { kindOf, legend } from "./checks.js";
+import { ending } from "./ended.js";
 import { explanation } from "./explanation.js";
 import { openCitation } from "../paper/viewer.js";
 
-export function renderResult(result, askFurther = () => {}) {
+// `asked`: as `asked.js` has it; `goOn(budget)`: asks the same again with what was judged.
+export function renderResult(result, askFurther = () => {}, asked = null, goOn = null) {
   const names = namesOf(result);
   return h("div", { class: "result" },
     result.warnings.length ? h("ul", { class: "warnings" }, result.warnings.map((text) => h("li", {}, text))) : null,
     h("div", { class: `answer ${result.status}` },
       result.status === "complete" ? null : [h("p", { class: "badge" }, t(`status_${result.status}`)), h("p", { class: "dim why" }, t(`${result.status}Why`))],
-      answerBlocks(result.segments, result.citations, result.collection),
-      (result.tables ?? []).map((table) => answerTable(table, result.citations, result.collection))),
-    result.segments.length ? carryBar(result, names) : null,
+      answerBlocks(result.segments, result.citations, result.collection, { names, engine: result.answer_engine }),
+      (result.tables ?? []).map((table) => answerTable(table, result.citations, result.collection, names))),
+    legend(result.segments, result.answer_engine),
+    ending(result, goOn),
+    result.segments.length ? carryBar(result, names, asked) : null,
     result.citations.length ? h("section", { class: "sources" }, h("h3", {}, t("sources")),
       h("ol", {}, result.citations.map((citation) => source(citation, result.collection, names))), bibliography(result)) : null,
     result.hits.length ? h("details", { class: "hits" }, h("summary", {}, t("passages", result.hits.length)),
       h("ol", {}, result.hits.map((hit) => passage(hit, result.collection)))) : null,
-    result.lazy ? explanation(result.lazy, result.usage) : null,
+    result.lazy ? explanation(result.lazy, result.collection) : null,
     result.follow_ups?.length ? h("section", { class: "further" }, h("h3", {}, t("further")),
       h("ul", {}, result.follow_ups.map((question) => h("li", {},
         h("button", { type: "button", class: "link", onclick: () => askFurther(question) }, quoted(question)))))) : null,
@@ -39,7 +45,7 @@ function bibliography(result) {
 
 // Paragraphs and lists as the white space before each segment parts them. Only a segment's own numbers become buttons:
 // a bracket in its text is the paper's.
-export function answerBlocks(segments, citations, collection) {
+export function answerBlocks(segments, citations, collection, { names, engine } = {}) {
   const byNumber = new Map(citations.map((citation) => [citation.n, citation]));
   const found = [];
   let block = null;
@@ -55,7 +61,10 @@ export function answerBlocks(segments, citations, collection) {
     const known = segment.citations.map((number) => byNumber.get(number)).filter(Boolean);
     const label = segment.label && text.startsWith(segment.label) ? segment.label : "";
     if (label) block.append(h("strong", {}, quoted(label)));
-    block.append(quoted(text.slice(label.length)), ...[doubt(segment.check)].flat().filter(Boolean), known.length ? " " : "", ...known.map((citation) => marker(citation, collection)));
+    const kind = kindOf(segment, engine);
+    const said = quoted(text.slice(label.length));
+    if (kind) said.className = `said ${kind}`;
+    block.append(said, ...[doubt(segment.check)].flat().filter(Boolean), known.length ? " " : "", ...known.map((citation) => marker(citation, collection, names)));
   }
   return found;
 }
@@ -67,12 +76,12 @@ function doubt(check) {
 }
 
 // A part of an answer that is read across. A cell that names a paper opens it; what it says is text.
-export function answerTable(table, citations, collection) {
+export function answerTable(table, citations, collection, names) {
   const byNumber = new Map(citations.map((citation) => [citation.n, citation]));
   const cell = (one, place) => h("td", {},
     one.paper_id && (!place || !one.citations.length) ? h("a", { href: paperLink(one.paper_id, collection) }, quoted(one.text)) : quoted(one.text),
     one.citations.length ? " " : "",
-    one.citations.map((number) => byNumber.get(number)).filter(Boolean).map((citation) => marker(citation, collection)));
+    one.citations.map((number) => byNumber.get(number)).filter(Boolean).map((citation) => marker(citation, collection, names)));
   return h("div", { class: "answer-table", tabindex: "0" }, h("table", {},
     table.title ? h("caption", {}, table.title) : null,
     h("thead", {}, h("tr", {}, table.columns.map((name) => h("th", { scope: "col" }, name)))),
@@ -90,11 +99,11 @@ function quoteText(citation) {
   return [citation.quote.slice(0, at), h("mark", {}, citation.key), citation.quote.slice(at + citation.key.length)];
 }
 
-function marker(citation, collection) {
-  return h("button", {
-    type: "button", class: "marker", "aria-label": t("openPage", citation.n), title: `${citation.paper_title}\n${citation.quote}`,
-    onclick: (event) => openCitation(citation, collection, event.currentTarget),
-  }, String(citation.n));
+function marker(citation, collection, names) {
+  const button = h("button", { type: "button", class: "marker", "aria-label": t("openPage", citation.n) }, String(citation.n));
+  withCard(button, citation, collection, names); // before what opens the page: a first touch shows the card only
+  button.addEventListener("click", (event) => openCitation(citation, collection, event.currentTarget));
+  return button;
 }
 
 function source(citation, collection, names) {

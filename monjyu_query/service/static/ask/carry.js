@@ -3,12 +3,13 @@
 import { request } from "../api.js";
 import { h, saved, say } from "../dom.js";
 import { t } from "../i18n.js";
+import { addressOf, budgetOf } from "./asked.js";
 import "./words.js";
 
 // The answer as Markdown with the sources below it, one a line.
-export function asMarkdown(result, names) {
+export function asMarkdown(result, names, asked) {
   const sources = result.citations.map((one) => `[${one.n}] ${label(one, names)}${one.page ? `, ${t("page", one.page)}` : ""}: “${one.quote.replace(/\s+/g, " ")}”`);
-  return [`# ${result.query}`, result.answer, sources.length ? `## ${t("sources")}` : "", ...sources, linkOf(result)].filter(Boolean).join("\n\n") + "\n";
+  return [`# ${result.query}`, result.answer, sources.length ? `## ${t("sources")}` : "", ...sources, linkOf(result, asked)].filter(Boolean).join("\n\n") + "\n";
 }
 
 // What a source is called: first author, year, title.
@@ -24,13 +25,17 @@ export function namesOf(result) {
   return new Map((result.hits ?? []).map((hit) => [hit.paper_id, { authors: hit.authors ?? [], year: hit.year }]));
 }
 
-export function linkOf(result) {
-  const asked = new URLSearchParams({ q: result.query, mode: result.mode });
-  if (result.usage.budget_total) asked.set("budget", result.usage.budget_total);
-  return `${location.origin}/#/ask/${encodeURIComponent(result.collection)}?${asked}`;
+// The question as it stands by itself, its settings and the snapshot: opened, it gives the same answer.
+export function linkOf(result, asked) {
+  const budget = result.usage.budget_total;
+  const whole = {
+    mode: result.mode, budget: asked?.budget ?? (budget ? budgetOf(budget) : null), filters: {}, ...asked,
+    query: result.resolved_query ?? result.query, snapshot: result.snapshot_id,
+  };
+  return `${location.origin}/${addressOf(result.collection, whole)}`;
 }
 
-export function carryBar(result, names) {
+export function carryBar(result, names, asked) {
   const copy = (text) => async () => {
     await navigator.clipboard.writeText(text);
     say(t("copied"));
@@ -38,13 +43,13 @@ export function carryBar(result, names) {
   };
   const told = h("span", { class: "dim" }), failed = h("span", { class: "error", role: "alert", hidden: true });
   const keep = () => {
-    const address = URL.createObjectURL(new Blob([asMarkdown(result, names)], { type: "text/markdown" }));
+    const address = URL.createObjectURL(new Blob([asMarkdown(result, names, asked)], { type: "text/markdown" }));
     h("a", { href: address, download: `${result.collection}.md` }).click();
     setTimeout(() => URL.revokeObjectURL(address), 1000);
   };
   return h("p", { class: "row carry" },
-    h("button", { type: "button", class: "small", onclick: copy(asMarkdown(result, names)) }, t("copyAnswer")),
-    h("button", { type: "button", class: "small", onclick: copy(linkOf(result)) }, t("copyLink")),
+    h("button", { type: "button", class: "small", onclick: copy(asMarkdown(result, names, asked)) }, t("copyAnswer")),
+    h("button", { type: "button", class: "small", onclick: copy(linkOf(result, asked)) }, t("copyLink")),
     h("button", { type: "button", class: "small", onclick: keep }, t("keepAnswer")), exports(result.trace_id, failed), told, result.citations.length > 1 ? h("span", { class: "dim keys" }, t("keysHint")) : null, failed);
 }
 

@@ -1,35 +1,40 @@
-// The conversation: a question, the search as it goes, the answer; then the next question.
+// The conversation: the questions one after the other, and the form that asks the next one.
 
-import { ApiError, stream } from "../api.js";
-import { answerBlocks, renderResult } from "./answer.js";
-import { h, quoted, replace, say } from "../dom.js";
+import { request, stream } from "../api.js";
+import { h, replace } from "../dom.js";
 import { t } from "../i18n.js";
-import { Progress } from "./progress.js";
 import { closeViewer } from "../paper/viewer.js";
+import { addressOf, askedFrom, bodyOf, BUDGETS, paramsOf } from "./asked.js";
+import { showExamples } from "./examples.js";
+import { Filters } from "./filters.js";
+import { forgetTalk, keepTalk, keptTalk, noteQuestion, showPast } from "./history.js";
+import { Turn } from "./turn.js";
 
-const BUDGETS = ["z100", "z500", "z1500"];
 const REMEMBERED = 6;
 const MODES_WITH_BUDGET = ["lazy", "multi"];
 
 export class Conversation {
   constructor() {
-    this.info = null;
-    this.history = [];
-    this.running = null;
-    this.filters = {};
-    this.label = "";
+    [this.info, this.running, this.list, this.shown] = [null, null, [], ""];
+    this.filters = new Filters();
     this.turns = h("div", { class: "turns" });
     this.intro = h("div", { class: "intro" });
+    this.examples = h("div", { class: "examples" });
+    this.past = h("div", {});
     this.form = this.makeForm();
-    this.introduce();
-    this.element = h("div", { class: "ask" }, this.intro, this.turns, this.form);
+    this.element = h("div", { class: "ask" }, this.intro, this.turns, this.form, this.examples, this.past);
   }
 
+  // What stands on an empty page, in the language of now.
   introduce() {
     replace(this.intro, h("h1", {}, t("headline")), h("p", {}, t("subline")));
+    const { collection } = this.info;
+    this.examples.dataset.collection = collection;
+    showExamples(this.examples, this.info, (question) => this.further(question));
+    showPast(this.past, collection);
   }
 
-  // The same form in another language; what was said stays as it was said.
+  // The same in another language; what papers say stays as it was said.
   relabel() {
     const [asked, mode, budget] = [this.input, this.mode, this.budget].map((control) => control.value);
     const before = this.form;
@@ -40,7 +45,8 @@ export class Conversation {
     [this.mode.value, this.budget.value] = [mode, budget];
     this.describe();
     this.introduce();
-    this.restrict(this.filters, this.label);
+    this.filters.relabel();
+    for (const turn of this.list) turn.relabel();
     this.showState();
   }
 
@@ -50,27 +56,27 @@ export class Conversation {
       onkeydown: (event) => this.key(event), oninput: () => this.grow(),
     });
     this.mode = h("select", { id: "mode", onchange: () => this.describe() });
-    this.budget = h("select", { id: "budget" }, BUDGETS.map((name) => h("option", { value: name }, t("tests", name.slice(1)))));
+    this.budget = h("select", { id: "budget" }, BUDGETS.map((name) => h("option", { value: name }, t(`budget_${name}`))));
     this.about = h("p", { class: "dim about", id: "about-mode" });
     this.mode.setAttribute("aria-describedby", "about-mode");
     this.budgetField = field("budget", this.budget);
     this.send = h("button", { type: "submit", class: "primary" }, t("send"));
-    this.stopper = h("button", { type: "button", hidden: true, onclick: () => this.running?.abort() }, t("stop"));
+    this.stopper = h("button", { type: "button", hidden: true, onclick: () => this.stop() }, t("stop"));
     this.fresh = h("button", { type: "button", class: "quiet", hidden: true, onclick: () => this.clear() }, t("fresh"));
-    this.only = h("p", { class: "only", hidden: true });
-    const form = h("form", { class: "question", onsubmit: (event) => this.submit(event) },
-      h("label", { for: "question" }, t("question")), this.only, this.input,
-      h("div", { class: "row" }, field("mode", this.mode), this.budgetField,
+    return h("form", { class: "question", onsubmit: (event) => this.submit(event) },
+      h("label", { for: "question" }, t("question")), this.filters.chips, this.input,
+      h("div", { class: "row" }, field("mode", this.mode), this.budgetField, this.filters.panel,
         h("div", { class: "row end" }, this.fresh, this.stopper, this.send)),
       this.about);
-    return form;
   }
 
   // The collection that is asked; what restricts questions to papers of another one falls away.
   choose(info) {
-    if (this.info && this.info.collection !== info.collection) this.restrict({}, "");
+    const another = this.info?.collection !== info.collection;
+    this.filters.choose(info.collection);
     this.info = info;
     this.offerModes();
+    if (another) this.introduce();
   }
 
   offerModes() {
@@ -82,26 +88,44 @@ export class Conversation {
   }
 
   describe() {
-    this.about.textContent = `${t("count", this.info.papers)}, ${t("level", this.info.level)}. ${t(`about_${this.mode.value}`)}`;
+    this.about.textContent = `${t("count", this.info.papers)} · ${t(`about_${this.mode.value}`)}`;
     this.budgetField.hidden = !MODES_WITH_BUDGET.includes(this.mode.value);
   }
 
   restrict(filters, label) {
-    [this.filters, this.label] = [filters, label];
-    this.only.hidden = !label;
-    replace(this.only, t("only"), quoted(label), " ",
-      h("button", { type: "button", class: "quiet small", onclick: () => this.restrict({}, "") }, t("remove")));
+    this.filters.set(filters, label);
   }
 
-  // A question that an address asks: `?q=...&mode=...&budget=...`.
+  // A question that an address asks, with its settings (see `asked.js`); one that stands there already is not asked again.
   askOf(params) {
-    if (this.running || !params.get("q")) return;
-    this.input.value = params.get("q");
-    if (this.info.modes.includes(params.get("mode"))) this.mode.value = params.get("mode");
-    const budget = `z${params.get("budget")}`;
-    if (BUDGETS.includes(budget)) this.budget.value = budget;
+    const asked = askedFrom(params);
+    if (this.running || !asked.query || String(params) === this.shown) return;
+    if (!this.info.modes.includes(asked.mode)) asked.mode = this.mode.value;
+    if (!MODES_WITH_BUDGET.includes(asked.mode)) asked.budget = null;
+    else asked.budget ??= this.budget.value;
+    this.mode.value = asked.mode;
+    if (BUDGETS.includes(asked.budget)) this.budget.value = asked.budget;
     this.describe();
-    this.form.requestSubmit();
+    this.filters.set(asked.filters, asked.label);
+    if (asked.snapshot) this.list = this.list.filter((turn) => turn.element.remove()); // a link shows one answer, alone
+    this.ask(asked);
+  }
+
+  // The conversation that the tab had before it was loaded again; of papers that changed since only the questions.
+  restore(params) {
+    const kept = keptTalk();
+    if (!kept || kept.collection !== this.info.collection) return;
+    const last = kept.turns.at(-1);
+    if (params.has("q") && (!last || String(paramsOf(last.asked)) !== String(params))) return;
+    for (const { asked, alone, result } of kept.turns) {
+      const turn = new Turn(asked, this.info.collection, this, alone);
+      this.list.push(turn);
+      this.turns.append(turn.element);
+      if (result.snapshot_id === this.info.snapshot_id) turn.restore(result);
+      else turn.changed();
+    }
+    if (last) this.show(last.asked);
+    this.showState();
   }
 
   key(event) {
@@ -112,55 +136,30 @@ export class Conversation {
   }
 
   grow() {
-    const least = this.turns.childElementCount ? 1 : 2;
+    const least = this.list.length ? 1 : 2;
     this.input.rows = Math.min(8, Math.max(least, this.input.value.split("\n").length, Math.ceil(this.input.value.length / 70)));
   }
 
   clear() {
-    this.running?.abort();
-    this.history = [];
+    this.running?.abort.abort();
     closeViewer();
+    [this.running, this.list, this.shown] = [null, [], ""];
     replace(this.turns);
-    this.intro.classList.remove("unseen");
+    forgetTalk();
+    history.replaceState(null, "", `#/ask/${encodeURIComponent(this.info.collection)}`);
+    this.introduce();
     this.showState();
     this.input.focus();
   }
 
-  request(query) {
-    const mode = this.mode.value;
-    return {
-      query, collection: this.info.collection, mode, history: this.alone ? [] : this.history.slice(-REMEMBERED),
-      ...(this.budgetField.hidden ? {} : { budget: this.budget.value }),
-      ...(this.label ? { filters: this.filters } : {}),
-    };
-  }
-
-  async submit(event) {
+  submit(event) {
     event.preventDefault();
     const query = this.input.value.trim();
     if (!query || this.running) return;
-    const turn = new Turn(query, this.info.collection, () => this.again(turn), () => this.askAlone(turn));
-    turn.further = (question) => this.further(question);
-    this.intro.classList.add("unseen"); // the page keeps its heading
-    this.turns.append(turn.element);
-    this.busy(true);
-    turn.element.scrollIntoView({ block: "start", behavior: calm() });
-    try {
-      await stream(this.request(query), (heard) => turn.heard(heard), this.running.signal);
-      turn.finish();
-    } catch (error) {
-      turn.fail(error);
-    }
-    this.busy(false);
-    this.alone = false;
-    if (turn.result) this.remember(turn);
-  }
-
-  again(turn) {
-    if (this.running) return;
-    turn.element.remove();
-    this.input.value = turn.query;
-    this.form.requestSubmit();
+    this.ask({
+      query, mode: this.mode.value, budget: this.budgetField.hidden ? null : this.budget.value,
+      filters: structuredClone(this.filters.values), label: this.filters.label, snapshot: null,
+    });
   }
 
   further(question) {
@@ -169,87 +168,63 @@ export class Conversation {
     this.form.requestSubmit();
   }
 
-  // A follow-up asked again without what was said before.
-  askAlone(turn) {
-    if (this.running) return;
-    this.history = this.history.filter((said) => !turn.remembered.includes(said));
-    this.alone = true;
-    this.again(turn);
+  ask(asked) {
+    const turn = new Turn(asked, this.info.collection, this);
+    this.list.push(turn);
+    this.turns.append(turn.element);
+    return this.run(turn);
   }
 
-  busy(now) {
-    this.running = now ? new AbortController() : null;
+  async run(turn) {
+    const mine = (this.running = { abort: new AbortController(), id: null });
+    const before = this.list.slice(0, this.list.indexOf(turn)).flatMap((one) => one.said).slice(-REMEMBERED);
+    this.show(turn.asked);
+    noteQuestion(turn.collection, turn.asked);
+    turn.begin();
     this.showState();
+    turn.element.scrollIntoView({ block: "start", behavior: calm() });
+    try {
+      await stream(bodyOf(turn.collection, turn.asked, turn.alone || turn.asked.snapshot ? [] : before), (heard) => turn.heard(heard), mine.abort.signal, (id) => (mine.id = id));
+      turn.finish();
+    } catch (error) {
+      turn.fail(error);
+    }
+    if (this.running === mine) this.running = null;
+    if (!this.list.includes(turn)) return; // a new conversation began meanwhile
+    if (turn.result) {
+      keepTalk(turn.collection, this.list);
+      if (this.input.value.trim() === turn.asked.query) this.input.value = "";
+      if (matchMedia("(min-width: 60rem)").matches && !this.element.querySelector(".failure button")) this.input.focus({ preventScroll: true });
+    }
+    this.showState();
+  }
+
+  // The service ends the search with what it has; who presses again does not wait for that.
+  async stop() {
+    const mine = this.running;
+    if (!mine?.id || mine.stopping) return mine?.abort.abort();
+    mine.stopping = true;
+    this.showState();
+    await request(`/search/${mine.id}/stop`, { method: "POST" }).catch(() => mine.abort.abort());
+  }
+
+  // The address says what is shown, so that it can be kept, sent and loaded again.
+  show(asked) {
+    this.shown = String(paramsOf(asked));
+    if (location.hash.startsWith("#/ask") || !location.hash) history.replaceState(null, "", addressOf(this.info.collection, asked));
   }
 
   showState() {
-    const begun = this.turns.childElementCount > 0;
+    const begun = this.list.length > 0;
+    this.intro.classList.toggle("unseen", begun); // the page keeps its heading
+    this.examples.hidden = this.past.hidden = begun;
     this.form.classList.toggle("compact", begun);
     this.send.hidden = Boolean(this.running);
     this.stopper.hidden = !this.running;
+    this.stopper.textContent = t(this.running?.stopping ? "stopping" : "stop");
     this.fresh.hidden = Boolean(this.running) || !begun;
-    this.input.placeholder = t(this.history.length ? "followPlaceholder" : "placeholder");
+    this.input.placeholder = t(this.list.some((turn) => turn.result) ? "followPlaceholder" : "placeholder");
     this.grow();
-  }
-
-  remember(turn) {
-    turn.remembered = [{ role: "user", content: turn.query }, { role: "assistant", content: turn.result.answer }];
-    this.history.push(...turn.remembered);
-    this.input.value = "";
-    this.showState();
-    if (matchMedia("(min-width: 60rem)").matches) this.input.focus({ preventScroll: true });
-  }
-}
-
-class Turn {
-  constructor(query, collection, again, alone) {
-    [this.query, this.collection, this.again, this.alone] = [query, collection, again, alone];
-    this.remembered = [];
-    this.progress = new Progress();
-    this.body = h("div", { class: "body", "aria-busy": "true" }, this.progress.element);
-    this.written = null;
-    this.said = { segments: [], citations: [] };
-    this.result = null;
-    this.element = h("article", { class: "turn" }, h("h2", { class: "asked" }, query), this.body);
-    say(t("searching"));
-  }
-
-  heard(event) {
-    if (event.event === "done") this.result = event;
-    else if (event.event === "error") throw new ApiError(0, event.error);
-    else if (event.event === "answer") this.write(event);
-    else this.progress.heard(event);
-  }
-
-  // A model's sentences come one by one, the whole answer with `done`.
-  write(event) {
-    if (event.text === undefined) return;
-    if (!this.written) this.body.append((this.written = h("div", { class: "answer" })));
-    this.said.segments.push(...event.segments);
-    this.said.citations.push(...event.citations);
-    replace(this.written, answerBlocks(this.said.segments, this.said.citations, this.collection));
-  }
-
-  finish() {
-    this.written?.remove();
-    this.progress.end();
-    this.body.setAttribute("aria-busy", "false");
-    if (!this.result) return this.fail(new Error(t("failed")));
-    if (this.result.resolved_query) {
-      this.body.append(h("p", { class: "dim" }, t("askedAs"), quoted(this.result.resolved_query), " ",
-        h("button", { type: "button", class: "quiet small", onclick: this.alone }, t("askAlone"))));
-    }
-    this.body.append(renderResult(this.result, this.further));
-    say(t("answered"));
-  }
-
-  fail(error) {
-    const stopped = error.name === "AbortError";
-    this.progress.end();
-    if (stopped) this.progress.element.open = true;
-    this.body.setAttribute("aria-busy", "false");
-    this.body.append(h("p", { class: stopped ? "dim" : "error", role: "alert" }, stopped ? t(this.progress.claims.length ? "foundSoFar" : "stopped") : error.message));
-    if (!stopped) this.body.append(h("button", { type: "button", onclick: this.again }, t("again")));
   }
 }
 

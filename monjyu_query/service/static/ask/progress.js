@@ -81,9 +81,22 @@ export class Progress {
   }
 
   end() {
-    replace(this.summary, h("span", {}, t("how")), h("span", { class: "dim" }, ` ${this.numbers.textContent}`));
-    this.element.classList.add("ended");
+    this.summarise();
     this.element.open = false;
     if (!this.seen) this.element.remove();
+  }
+
+  // In the language of now; what was derived and claimed stays as it was said.
+  relabel() {
+    this.count();
+    if (this.claims.length) this.claimTitle.textContent = t("claims", this.claims.length);
+    if (this.all) this.all.textContent = t("moreClaims", this.claims.length);
+    this.bar.setAttribute("aria-label", t("budget"));
+    this.summarise();
+  }
+
+  summarise() {
+    replace(this.summary, h("span", {}, t("how")), h("span", { class: "dim" }, ` ${this.numbers.textContent}`));
+    this.element.classList.add("ended");
   }
 }

@@ -11,9 +11,11 @@ let lastMarker = null;
 
 export function show(context) {
   conversation ??= new Conversation();
+  const first = !conversation.info;
+  conversation.choose(context.info);
+  if (first) conversation.restore(context.params);
   if (language && language !== currentLanguage()) conversation.relabel();
   language = currentLanguage();
-  conversation.choose(context.info);
   if (wanted) conversation.restrict(...wanted);
   wanted = null;
   address = context.params;
@@ -27,10 +29,7 @@ export function chosen(info) {
 
 export function arrived() {
   conversation.input.focus({ preventScroll: true });
-  if (address.has("q")) {
-    history.replaceState(null, "", location.hash.split("?")[0]); // so that a reload, or another language, does not ask it again
-    conversation.askOf(address);
-  }
+  conversation.askOf(address);
 }
 
 // n and p open the next and the previous citation of the answer that was read last.

@@ -1,0 +1,66 @@
+"""Searches that are stopped by whoever asked, and answer with what they have found.
+
+The request to stop may reach another worker than the one that searches: it is left in the state store, where the
+searching worker looks once a second.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import secrets
+import threading
+from dataclasses import dataclass, field
+
+from monjyu_core.storage.state_store import StateStore
+
+NAMESPACE = "stops"
+SEARCH_ID = "^[0-9a-f]{32}$"
+LOOK_SECONDS = 1.0
+MOST_KEPT = 1000
+
+
+@dataclass
+class Stops:
+    """The searches of one worker that can be stopped, by id."""
+
+    store: StateStore
+    under_way: dict[str, Stoppable] = field(default_factory=dict)
+
+    def stop(self, search_id: str, asker: str | None) -> None:
+        """Nothing happens where it has ended, or was asked by somebody else."""
+        here = self.under_way.get(search_id)
+        if here is None:
+            self.store.put(NAMESPACE, search_id, {"asked_by": asker})
+            self.store.keep_newest(NAMESPACE, MOST_KEPT)
+        elif here.asker == asker:
+            here.cancel.set()
+
+
+@dataclass
+class Stoppable:
+    """A search that `cancel` ends, known by an id that nobody can guess, until `leave`."""
+
+    stops: Stops
+    asker: str | None
+    id: str = field(default_factory=lambda: secrets.token_hex(16))
+    cancel: threading.Event = field(default_factory=threading.Event)
+    _looking: asyncio.Task[None] | None = None
+
+    def listen(self) -> None:
+        self.stops.under_way[self.id] = self
+        self._looking = asyncio.create_task(self._look())
+
+    def leave(self) -> None:
+        self.stops.under_way.pop(self.id, None)
+        if self._looking is not None:
+            self._looking.cancel()
+
+    async def _look(self) -> None:
+        store = self.stops.store
+        while not self.cancel.is_set():
+            await asyncio.sleep(LOOK_SECONDS)
+            with contextlib.suppress(Exception):  # a state store that fails stops no search
+                if await asyncio.to_thread(store.get, NAMESPACE, self.id) == {"asked_by": self.asker}:
+                    await asyncio.to_thread(store.delete, NAMESPACE, self.id)
+                    self.cancel.set()

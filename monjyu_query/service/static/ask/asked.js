@@ -1,0 +1,68 @@
+// What is asked, as the service takes it, and as an address holds it: the question, its settings, its filters, the snapshot.
+
+const LISTS = { authors: "author", section_types: "section", languages: "language", paper_ids: "paper", tags: "tag", shelves: "shelf" };
+const YEARS = ["year_from", "year_to"];
+const MOST_PAPERS = 60; // an address with more is too long for some programs: then it asks all papers of its other filters
+
+export function isEmpty(filters) {
+  return !Object.values(filters).some((value) => (Array.isArray(value) ? value.length : value !== undefined && value !== null && value !== ""));
+}
+
+// `{ query, mode, budget, sufficiency, filters, label, snapshot }` as named values.
+export function paramsOf(asked) {
+  const params = new URLSearchParams({ q: asked.query, mode: asked.mode });
+  if (asked.budget) params.set("budget", String(asked.budget).replace("z", ""));
+  if (asked.sufficiency === "off") params.set("enough", "off");
+  for (const name of YEARS) if (asked.filters?.[name]) params.set(name, asked.filters[name]);
+  for (const [name, short] of Object.entries(LISTS)) {
+    const values = asked.filters?.[name] ?? [];
+    if (values.length <= MOST_PAPERS) for (const value of values) params.append(short, value);
+  }
+  if (asked.label && params.has("paper")) params.set("label", asked.label);
+  if (asked.snapshot) params.set("snapshot", asked.snapshot);
+  return params;
+}
+
+export function filtersFrom(params) {
+  const filters = {};
+  for (const name of YEARS) {
+    const year = Number.parseInt(params.get(name) ?? "", 10);
+    if (year >= 0 && year <= 9999) filters[name] = year;
+  }
+  for (const [name, short] of Object.entries(LISTS)) {
+    const values = params.getAll(short).filter((value) => value.trim());
+    if (values.length) filters[name] = values;
+  }
+  return filters;
+}
+
+export function askedFrom(params) {
+  const budget = Number.parseInt(params.get("budget") ?? "", 10);
+  return {
+    query: params.get("q"), mode: params.get("mode"), budget: budget > 0 ? budgetOf(budget) : null,
+    filters: filtersFrom(params), label: params.get("label") ?? "", snapshot: params.get("snapshot"),
+    ...(params.get("enough") === "off" ? { sufficiency: "off" } : {}),
+  };
+}
+
+export const BUDGETS = ["z100", "z500", "z1500"];
+
+// A preset where there is one of that size: an equal question is then answered from what is kept.
+export function budgetOf(tests) {
+  return BUDGETS.includes(`z${tests}`) ? `z${tests}` : tests;
+}
+
+export function addressOf(collection, asked) {
+  return `#/ask/${encodeURIComponent(collection)}?${paramsOf(asked)}`;
+}
+
+// The body of POST /search/stream.
+export function bodyOf(collection, asked, history) {
+  return {
+    query: asked.query, collection, mode: asked.mode, history,
+    ...(asked.budget ? { budget: asked.budget } : {}),
+    ...(asked.sufficiency && asked.budget ? { sufficiency: asked.sufficiency } : {}),
+    ...(isEmpty(asked.filters ?? {}) ? {} : { filters: asked.filters }),
+    ...(asked.snapshot ? { snapshot: asked.snapshot } : {}),
+  };
+}

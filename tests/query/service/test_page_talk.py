@@ -1,0 +1,223 @@
+"""The conversation in a real browser: cards of citations, notes told apart, what is kept, links, filters, stopping."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from monjyu_query.modes.lazy.assessors import RankerAssessor
+from tests.core.models import fake_server
+from tests.core.models.fake_server import FakeModels
+from tests.query.service.conftest import CHROMIUM, Served, Serving, serving, tabs_of
+from tests.query.service.test_page import serious
+
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="chromium is absent: apt-get install chromium")
+BUDGETS = "Why does a relevance budget cap what a lazy search may judge?"
+FUSION = "How are the scores of vectors and keywords fused?"
+
+
+def asked(
+    page: Page, url: str, question: str, settings: str = "mode=lazy&budget=100", collection: str = "samples"
+) -> None:
+    page.goto(f"{url}/#/ask/{collection}?q={question.replace(' ', '%20').rstrip('?')}%3F&{settings}")
+    expect(page.locator(".facts")).to_be_visible(timeout=30_000)
+
+
+def named(page: Page) -> dict[str, list[str]]:
+    """The values in the address."""
+    return parse_qs(page.url.split("?", 1)[1])
+
+
+def test_a_citation_shows_its_quote_among_its_neighbours(page: Page, browser: Browser, service: Served) -> None:
+    asked(page, service.url, BUDGETS)
+    marker, card = page.locator(".marker").first, page.locator(".card")
+    before = page.locator(".answer").bounding_box()
+    marker.hover()
+    expect(card.locator(".dim").nth(1)).to_be_visible()
+    cited = page.locator(".sources li").first.locator("blockquote").inner_text()
+    assert cited.startswith(card.locator("mark").inner_text().rstrip(" …"))
+    assert len(card.locator("blockquote").inner_text()) > len(card.locator("mark").inner_text()) + 20
+    assert marker.get_attribute("aria-describedby") == card.get_attribute("id")
+    assert page.locator(".answer").bounding_box() == before
+    card.hover()
+    page.wait_for_timeout(400)
+    expect(card).to_be_visible()  # one can go into it
+    page.keyboard.press("Escape")
+    expect(card).to_be_hidden()
+
+    page.get_by_role("button", name="Copy with citations").focus()
+    page.keyboard.press("Shift+Tab")  # to the last marker of the answer
+    expect(card).to_be_visible()
+    page.keyboard.press("Enter")
+    expect(page.locator("#viewer-title")).to_be_focused(timeout=20_000)
+    expect(card).to_be_hidden()
+
+    context = browser.new_context(viewport={"width": 390, "height": 820}, has_touch=True, locale="en")
+    phone = context.new_page()
+    asked(phone, service.url, BUDGETS)
+    phone.locator(".marker").first.tap()
+    expect(phone.locator(".card")).to_be_visible()
+    expect(phone.locator("#viewer")).to_be_hidden()
+    phone.locator(".marker").first.tap()
+    expect(phone.locator("#viewer")).to_be_visible(timeout=20_000)
+    context.close()
+
+
+def test_what_no_paper_says_is_told_apart(page: Page, service: Served) -> None:
+    asked(page, service.url, "How many papers are there?", "mode=auto")
+    expect(page.locator(".answer .said.own")).to_have_text("The collection has 9 papers.")
+    expect(page.locator(".kinds li")).to_have_text(["Text a note by Monjyu, not from a paper"])
+    asked(page, service.url, FUSION, "mode=hybrid")
+    expect(page.locator(".asked")).to_have_count(2)
+    expect(page.locator(".turn").last.locator(".marker").first).to_be_visible()
+    expect(page.locator(".turn").last.locator(".kinds")).to_have_count(0)
+
+
+def test_sentences_of_a_model_are_told_apart_by_their_check(
+    page: Page, serve_with: Serving, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with FakeModels() as fake:
+        for name, value in fake.environment("ANSWER", CACHE__ENABLED="false", ANSWER__UNSUPPORTED="mark").items():
+            monkeypatch.setenv(name, value)
+        right = "Judging relevance is the expensive step of careful retrieval"
+        fake.default = fake_server.say(f"{right} [1]. It was written by 42 students in Paris in 1987 [1].")
+        with serve_with() as (served, _):
+            asked(page, served.url, "What is the expensive step of careful retrieval?", "mode=hybrid")
+            expect(page.locator(".answer .said.supported")).to_contain_text("expensive step")
+            expect(page.locator(".answer .said.not_found")).to_contain_text("1987")
+            expect(page.locator(".kinds li")).to_have_text(
+                ["Text written by a model, its source agrees", "Text not found in its source"]
+            )
+
+
+def test_a_conversation_outlives_a_reload_and_questions_are_kept_here(page: Page, service: Served) -> None:
+    asked(page, service.url, FUSION)
+    said = page.locator(".answer").inner_text()
+    sent: list[str] = []
+    page.on("request", lambda one: sent.append(one.url) if "/search" in one.url else None)
+    page.reload()
+    expect(page.locator(".answer")).to_have_text(said, use_inner_text=True)
+    page.locator("#language").click()
+    expect(page.locator(".sources h3")).to_have_text("出典")
+    expect(page.locator(".ending")).to_contain_text("検索を終えました")
+    expect(page.locator(".answer")).to_have_text(said, use_inner_text=True)
+    assert not sent
+    page.locator("#language").click()
+
+    page.get_by_role("button", name="New conversation").click()
+    assert page.url.endswith("/#/ask/samples")
+    expect(page.locator(".examples button")).to_have_count(5)
+    page.locator(".past summary").click()
+    page.locator(".past").get_by_role("link", name=FUSION).click()
+    expect(page.locator(".answer")).to_have_text(said, use_inner_text=True, timeout=30_000)
+    page.get_by_role("button", name="New conversation").click()
+    page.locator(".past summary").click()
+    page.get_by_role("button", name="Clear them").click()
+    expect(page.locator(".past")).to_have_count(0)
+    assert page.evaluate("localStorage.getItem('monjyu-questions')") == "[]"
+
+
+def test_a_link_answers_from_its_snapshot_while_that_is_kept(
+    page: Page, browser: Browser, service: Served, published: list[str]
+) -> None:
+    older, newer = published
+    question, told = "What was measured once?", page.locator(".facts")
+    asked(page, service.url, question, f"mode=keyword&snapshot={older}", "hostile")
+    expect(told).to_contain_text(older)
+    assert "A quiet paper" not in page.locator(".result").inner_text()
+    page.get_by_role("button", name="Ask the present state").click()
+    expect(told).to_contain_text(newer, timeout=20_000)
+    expect(page.locator(".sources")).to_contain_text("A quiet paper")
+    assert "snapshot" not in named(page)
+
+    gone = "20200101T000000000000Z-00000000"
+    other = browser.new_page(locale="en")  # its console says that there was a 404
+    other.goto(f"{service.url}/#/ask/hostile?q=What%20swims%3F&mode=keyword&snapshot={gone}")
+    expect(other.get_by_role("alert")).to_contain_text("not kept any more")
+    other.get_by_role("button", name="Ask the present state").click()
+    expect(other.locator(".facts")).to_contain_text(newer, timeout=20_000)
+    other.close()
+
+
+def test_filters_are_chips_and_stand_in_the_address(page: Page, service: Served) -> None:
+    page.goto(f"{service.url}/#/ask/samples")
+    page.locator(".filters summary").click()
+    page.fill("#filter-year_from", "2019")
+    page.get_by_role("checkbox", name="English").check()
+    page.get_by_role("checkbox", name="Methods").check()
+    page.fill("#question", FUSION)
+    with page.expect_request("**/search/stream") as sent:
+        page.get_by_role("button", name="Ask", exact=True).click()
+    only = {"year_from": 2019, "languages": ["en"], "section_types": ["methods"]}
+    assert sent.value.post_data_json["filters"] == only
+    expect(page.locator(".facts")).to_be_visible(timeout=30_000)
+    assert {name: named(page)[name] for name in ("year_from", "language", "section")} == {
+        "year_from": ["2019"], "language": ["en"], "section": ["methods"],
+    }  # fmt: skip
+    expect(page.locator(".asked-with .restriction")).to_have_text(["from 2019", "Methods", "English"])
+
+    other = page.context.new_page()
+    with other.expect_request("**/search/stream") as again:
+        other.goto(page.url)
+    assert again.value.post_data_json["filters"] == only
+    other.get_by_role("button", name="Remove the filter “Methods”").click()
+    expect(other.locator("form .restriction")).to_have_count(2)
+    expect(other.locator("form .restriction button").first).to_be_focused()
+
+
+def test_who_stops_gets_what_was_found_and_goes_on(
+    page: Page, serve_with: Serving, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assess, pause = RankerAssessor.assess, [0.25]
+    monkeypatch.setattr(RankerAssessor, "assess", lambda *given: time.sleep(pause[0]) or assess(*given))
+    with serve_with() as (served, running):
+        page.goto(f"{served.url}/#/ask/samples?q={BUDGETS}&mode=lazy&budget=60")
+        expect(page.locator(".marks .relevant").first).to_be_visible(timeout=30_000)
+        page.get_by_role("button", name="Stop").click()
+        expect(page.locator(".ending")).to_contain_text("You stopped the search", timeout=20_000)
+        assert page.locator(".answer .marker").count() > 0
+        assert not running.stops.under_way
+        pause[0] = 0
+        page.get_by_role("button", name="Go on").click()
+        expect(page.locator(".ending")).to_contain_text("The search ended because", timeout=30_000)
+        expect(page.locator(".facts")).to_contain_text("60 of 60")
+        page.get_by_role("button", name="Read 400 more").click()
+        expect(page.locator(".facts")).to_contain_text("of 460", timeout=30_000)
+        assert named(page)["budget"] == ["460"] and page.locator(".turn").count() == 1
+
+
+def test_where_it_looked_is_a_picture_and_a_list(browser: Browser, whole_data: Path, monkeypatch: Any) -> None:
+    monkeypatch.setenv("MONJYU_DATA", str(whole_data))
+    with serving(whole_data, {"service": {"requests_per_minute": 0}}) as (url, _):
+        for page, look in tabs_of(browser, ("light", 1360, "en"), ("dark", 390, "ja-JP")):
+            results: list[dict[str, Any]] = []
+            page.on("response", lambda one: _hear(one, results))  # noqa: B023
+            asked(page, url, BUDGETS)
+            page.locator(".explanation > summary").click()
+            page.locator(".communities summary").click()
+            page.locator(".filters > summary").click()
+            visited = [one for one in results[0]["lazy"]["communities"] if one["tested"]]
+            tiles = page.locator(".treemap .tile")
+            assert tiles.count() == page.locator(".communities li").count() == len(visited) > 2
+            largest = max(visited, key=lambda one: one["tested"])
+            first = page.locator(".communities li").first
+            assert largest["title"] in first.inner_text() and str(largest["relevant"]) in first.inner_text()
+            assert page.locator(".concepts circle").count() > 2
+            page.locator(".marker").first.focus()
+            assert not serious(page), look
+            assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), look
+            tiles.first.focus()
+            page.keyboard.press("Enter")
+            page.wait_for_url(f"**/#/themes/samples/{largest['id']}")
+
+
+def _hear(response: Any, results: list[dict[str, Any]]) -> None:
+    if response.url.endswith("/search/stream"):
+        lines = [line for line in response.text().splitlines() if line.startswith("data:")]
+        results.append(json.loads(lines[-1].removeprefix("data:")))
