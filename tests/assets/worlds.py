@@ -29,6 +29,7 @@ from monjyu_assets.stages.paper_manifest import write_manifest
 from monjyu_assets.stages.parsed_papers import parse_shards
 from monjyu_assets.stages.scholarly_metadata import find_notices
 from monjyu_assets.stages.shared.work import Work
+from monjyu_assets.stages.tensions import find_tensions
 from monjyu_core.search_files.search_file import open_search_file
 from monjyu_core.storage.collection import CollectionRecord, known_record, save_record
 from monjyu_core.storage.folders import DataFolder
@@ -86,6 +87,7 @@ class World:
             write_reports(self.work)
         if level >= 4:
             done["claims"] = {p for report in claim_shards(self.work, SHARDS) for p in report.recomputed_ids}
+            find_tensions(self.work)
         self.publish()
         return done
 
