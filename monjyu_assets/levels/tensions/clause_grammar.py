@@ -181,7 +181,13 @@ def phrase_words(token: Token, without: Token | None = None) -> list[Token]:
     )
     if without is not None:
         left.add(without.i)
-    gone = {w.i for c in token.subtree if c.dep_ in {"relcl", "advcl", "punct"} for w in c.subtree if c.i != token.i}
+    gone = {
+        w.i
+        for c in token.subtree
+        if (c.dep_ in {"relcl", "advcl", "punct"} or (c.dep_ == "conj" and c.pos_ == "VERB"))
+        for w in c.subtree
+        if c.i != token.i
+    }
     return [w for w in token.subtree if w.i not in gone and w.i not in left]
 
 

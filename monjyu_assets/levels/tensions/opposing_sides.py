@@ -22,7 +22,7 @@ LEAST_SCORE = 0.4
 """Pairs below are not kept."""
 LEAST_AGENT, UNSAID, NEAR_UNSAID = 0.25, 0.4, 0.7
 """Of what it depends on: how alike at least; what counts where one side does not say it, and how near both must be."""
-WITHIN = 0.7
+WITHIN = 0.5
 """What a pair of one paper counts: mostly both hold, of different groups or times."""
 COMPARED = 0.8
 """What a pair counts of which one side only compares with something."""
