@@ -31,6 +31,7 @@ from monjyu_assets.stages.scholarly_metadata import find_notices
 from monjyu_assets.stages.shared.column_lineage import FROM_OUTSIDE, column_lineage
 from monjyu_assets.stages.shared.kept_matching import make_keys
 from monjyu_assets.stages.shared.work import Work
+from monjyu_assets.stages.tensions import find_tensions
 from monjyu_core.storage.parts import Part
 from monjyu_core.storage.schemas import ASSET_TABLES, SHARDS, TABLES
 from tests.assets.worlds import World
@@ -53,6 +54,7 @@ STAGES: dict[str, Callable[[Work], Any]] = {
     "entity_communities": find_entity_communities,
     "community_reports": write_reports,
     "claims": lambda work: list(claim_shards(work, SHARDS)),
+    "tensions": find_tensions,
 }
 UNUSED = {
     "chunks": {"papers.language"},  # chooses the embedding model of a new collection

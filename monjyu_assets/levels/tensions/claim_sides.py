@@ -212,11 +212,17 @@ def _of_noun(noun: Token) -> tuple[list[Token], list[Token]]:
     first = next((end for name, end in ends if name in {"of", "in", "on"}), ends[0][1])
     rest = [w for _, end in ends if end != first for w in end.subtree]
     if noun.lemma_ in {"effect", "impact", "influence", "role"}:  # "the effect of A on B", "A has no effect on B"
-        on = next((end for name, end in ends if name in {"on", "in"}), None)
-        if on is None:
-            return [], []
-        return [on], agents + [w for _, end in ends if end != on for w in end.subtree]
+        return _effect(noun, agents)
     return [first], agents + rest
+
+
+def _effect(noun: Token, agents: list[Token]) -> tuple[list[Token], list[Token]]:
+    """What is acted on, wherever the parser hangs "on": "the effect of A on B in C"."""
+    on = next((end for w in noun.subtree if w.lower_ == "on" for end in w.children if end.dep_ == "pobj"), None)
+    if on is None:
+        return [], []
+    own = {word.i for word in on.subtree} | {noun.i}
+    return [on], agents + [word for word in noun.subtree if word.i not in own]
 
 
 def _of_adjective(word: Token) -> tuple[list[Token], list[Token]]:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from monjyu_assets.levels.tensions.opposing_sides import Opposition, opposition
 from monjyu_core.storage.rows_levels import TensionSideRow
 
-NEAR = 0.45
+NEAR = 0.4
 """Cosine from which two statements are compared."""
 BLOCK = 256
 """Statements whose nearness to all others is reckoned at once."""

@@ -97,7 +97,8 @@ def number_sides(doc: Doc) -> Iterator[Side]:
         if not alone or len(units) > 3:
             continue
         token = next((t for t in doc if t.idx <= match.start("low") < t.idx + len(t)), None)
-        measure = _measure(token) if token is not None else None
+        share = _share(token) if token is not None and unit == "%" else None
+        measure = share[0] if share else _measure(token) if token is not None else None
         if measure is None:
             continue
         span = [w for w in phrase_words(measure) if not w.like_num]
@@ -106,12 +107,29 @@ def number_sides(doc: Doc) -> Iterator[Side]:
             continue
         low = float(match["low"].replace(",", "")) * factor
         high = float(match["high"]) * factor if match["high"] and "±" not in match[0] else low
-        rest = [w for w in doc if w.i not in {one.i for one in span} and not w.like_num]
+        rest = share[1] if share else [w for w in doc if w.i not in {one.i for one in span} and not w.like_num]
         shown = match[0].strip()
         yield Side(
             "number", f"number {unit}", 1, shown, stem(measure), words, stems(rest), (), min(low, high),
             max(low, high), as_written(span),
         )  # fmt: skip
+
+
+_DETECTED = frozenset(
+    ("detect", "find", "identify", "observe", "report", "see", "present", "occur", "confirm", "isolate")
+)
+
+
+def _share(number: Token) -> tuple[Token, list[Token]] | None:
+    """What was found in a share of something: "X was detected in 32% of Y": X and Y."""
+    unit = number.head if number.head.lower_ in {"%", "percent"} else number
+    of = [end for prep in unit.children if prep.lower_ == "of" for end in prep.children if end.dep_ == "pobj"]
+    into = unit.head
+    if into.lower_ not in {"in", "for"} or into.pos_ != "ADP" or into.head.lemma_ not in _DETECTED:
+        return None
+    subjects = [c for c in into.head.children if c.dep_ in {"nsubj", "nsubjpass"} and c.pos_ in {"NOUN", "PROPN"}]
+    around = [w for c in into.head.children if c.dep_ == "prep" and c != into for w in c.subtree]
+    return (subjects[0], [word for end in of for word in end.subtree] + around) if subjects else None
 
 
 def _is_value(match: re.Match[str], text: str) -> bool:

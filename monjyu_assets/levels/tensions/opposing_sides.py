@@ -15,12 +15,12 @@ GENERAL_WEIGHT = 0.25
 """What a word counts that many claims share, whatever they are about."""
 APART = 1.25
 """Ratio from which two numbers of one measure do not go together."""
-LEAST_TARGET = 0.5
+LEAST_TARGET = 0.45
 FEWEST, FEWEST_OF_NUMBERS = 2, 3
 """Words of content that both share at least, of what they speak of and what it depends on."""
 LEAST_SCORE = 0.4
 """Pairs below are not kept."""
-LEAST_AGENT, UNSAID, NEAR_UNSAID = 0.25, 0.4, 0.7
+LEAST_AGENT, UNSAID, NEAR_UNSAID = 0.2, 0.4, 0.6
 """Of what it depends on: how alike at least; what counts where one side does not say it, and how near both must be."""
 WITHIN = 0.5
 """What a pair of one paper counts: mostly both hold, of different groups or times."""

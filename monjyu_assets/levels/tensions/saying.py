@@ -20,6 +20,13 @@ WORTH = {"method": 0.8, "limitation": 0.9, "definition": 0.9}
 """What a claim of a kind counts; others 1, and a sentence that no claim quotes `SENTENCE`."""
 SENTENCE, HEDGED, OF_OTHERS = 0.95, 0.85, 0.95
 _NAME = re.compile(r"\b(?:[A-Z]{2,}[A-Za-z0-9-]*|[A-Z]?[a-z]+[A-Z]\w*|[A-Za-z]+-?\d[\w.-]*)\b")
+_JOINED = re.compile(
+    r"^(?:\d{1,3}(?:, ?\d{1,3})* )?(?:(?:however|moreover|furthermore|additionally|in addition|thus|therefore|hence"
+    r"|consequently|interestingly|notably|importantly|in contrast|conversely|nevertheless|similarly|indeed|also|finally"
+    r"|on the other hand|as a result|accordingly|overall|in our study|in this study|in conclusion),? )?(\w)",
+    re.IGNORECASE,
+)
+"""What only joins a sentence to the one before it, and numbers of references that stand before it."""
 MOST_NAMES, LONGEST = 12, 600
 
 
@@ -55,7 +62,8 @@ def statements(
             continue
         quoted.add(name)  # a sentence that two chunks share counts in the first
         quote = " ".join(texts[chunk][place["start"] : place["end"]].split())
-        if _quotable(quote) and _says(statement := statement_of(quote)):
+        said = _JOINED.sub(lambda start: start[1].upper(), quote)
+        if _quotable(said) and _says(statement := statement_of(said)):
             weight = round(SENTENCE * _firmly(statement, quote), 4)
             yield Said(name, place["paper_id"], chunk, None, (name,), statement, weight)
 
