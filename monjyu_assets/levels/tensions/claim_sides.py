@@ -19,6 +19,7 @@ from monjyu_assets.levels.tensions.clause_grammar import (
     REPORTING,
     as_clause,
     as_written,
+    causes_of,
     compared_with,
     conditional,
     negated,
@@ -112,7 +113,7 @@ class _Reader:
         targets, agents = {"verb": _of_verb, "noun": _of_noun, "adj": _of_adjective}[kind](token)
         if not targets:
             return
-        if supposed(token, kind):
+        if supposed(token, kind) or (token.dep_ == "amod" and direction.axis.startswith("quality")):
             return
         denied = negated(token)
         sign = direction.sign if not denied else (SOME if direction.sign == NONE else NONE)
@@ -128,6 +129,7 @@ class _Reader:
         versus = [word for child in compared_with(token) for word in child.subtree]
         known = {word.i for word in versus}
         agents = [word for word in agents if word.i not in known]
+        agents = agents if versus else causes_of(agents)  # "higher in A than in B": of A
         cue = f"{'no ' if denied and kind == 'noun' else 'not ' if denied else ''}{token.lower_}"
         for target in targets[:2]:
             span = phrase_words(target, without=token)
@@ -241,7 +243,7 @@ def _of_adjective(word: Token) -> tuple[list[Token], list[Token]]:
     verb = word.head
     if word.dep_ in {"acomp", "oprd"} and verb.pos_ in {"VERB", "AUX"}:
         subjects = subjects_of(verb)
-        around = [w for c in (*word.children, *verb.children) if c.dep_ == "prep" for w in c.subtree]
+        around = [w for c in (*word.children, *verb.children) if c.dep_ in {"prep", "agent"} for w in c.subtree]
         if word.lower_ in {"associated", "correlated", "related", "linked", "dependent", "independent", "unrelated"}:
             ends = [p for c in word.children if c.dep_ == "prep" for p in c.children if p.dep_ == "pobj"]
             return ends or subjects, [w for s in subjects for w in phrase_words(s)]

@@ -52,6 +52,7 @@ REPORTING = frozenset(
 )  # fmt: skip
 _FOUND_TO = frozenset(("fail", "tend", "seem", "appear", "find", "show", "report", "observe"))
 _UNDER_A_VERB = frozenset(("dobj", "attr", "acomp", "oprd", "xcomp", "pobj", "nsubjpass", "nsubj", "advmod"))
+_CAUSING = frozenset(("by", "with", "after", "following", "through", "via", "due", "from", "because", "without"))
 _CONDITIONS = frozenset(("if", "whether", "unless"))
 _BRINGING = frozenset(
     (
@@ -87,7 +88,7 @@ def supposed(token: Token, kind: str) -> bool:
         above = noun.head.head
         return above.lemma_ not in _BRINGING or noun.head.lower_ not in {"with", "in", "to", "by"}
     return noun.dep_ not in {"dobj", "attr", "nsubjpass", "nsubj", "acomp"} or (
-        noun.dep_ in {"nsubj", "nsubjpass"} and noun.head.lemma_ not in REPORTING
+        noun.dep_ in {"nsubj", "nsubjpass"} and (noun.head.lemma_ not in REPORTING or noun.head.lemma_ == "be")
     )
 
 
@@ -206,6 +207,20 @@ def as_written(words: Sequence[Token]) -> str:
     """The phrase as written, cut to what a list shows."""
     text = " ".join(w.text for w in words if w.dep_ not in {"det", "poss"} and not w.is_punct)
     return text[:80]
+
+
+def causes_of(agents: Sequence[Token]) -> list[Token]:
+    """Of the words around a statement those that say what it depends on: its subject, "by", "with", "as X
+    rises". Places and conditions are none."""
+    inside = {word.i for word in agents}
+    found = []
+    for word in agents:
+        top = word
+        while top.head.i in inside and top.head.i != top.i:
+            top = top.head
+        if top.pos_ not in {"ADP", "SCONJ"} or top.lower_ in _CAUSING:
+            found.append(word)
+    return found
 
 
 def way_of(agents: Iterable[Token]) -> int:

@@ -81,6 +81,8 @@ _OF_THE_STUDY = frozenset(("age", "follow", "response", "sample", "questionnaire
 _GIVING = frozenset(
     ("have", "find", "show", "report", "observe", "estimate", "give", "yield", "reach", "achieve", "be")
 )
+_WITHOUT_UNIT = frozenset(("reproduct", "r0", "odd", "hazard"))
+"""Stems of measures that have no unit; other bare numbers are mostly parameters of a study."""
 _STATED = frozenset(("be", "range", "average", "reach", "estimate", "equal", "remain", "exceed", "vary", "report"))
 
 
@@ -103,7 +105,7 @@ def number_sides(doc: Doc) -> Iterator[Side]:
             continue
         span = [w for w in phrase_words(measure) if not w.like_num]
         words = stems(span)
-        if _OF_THE_STUDY & set(words):
+        if _OF_THE_STUDY & set(words) or (not unit and not _WITHOUT_UNIT & set(words)):
             continue
         low = float(match["low"].replace(",", "")) * factor
         high = float(match["high"]) * factor if match["high"] and "±" not in match[0] else low

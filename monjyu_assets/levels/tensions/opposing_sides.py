@@ -20,7 +20,7 @@ FEWEST, FEWEST_OF_NUMBERS = 2, 3
 """Words of content that both share at least, of what they speak of and what it depends on."""
 LEAST_SCORE = 0.4
 """Pairs below are not kept."""
-LEAST_AGENT, UNSAID, NEAR_UNSAID = 0.2, 0.4, 0.6
+LEAST_AGENT, UNSAID, NEAR_UNSAID = 0.25, 0.4, 0.65
 """Of what it depends on: how alike at least; what counts where one side does not say it, and how near both must be."""
 WITHIN = 0.5
 """What a pair of one paper counts: mostly both hold, of different groups or times."""
@@ -104,7 +104,7 @@ def _alike(one: TensionSideRow, other: TensionSideRow, near: float) -> float:
     if one["versus"] and other["versus"] and alike(one["versus"], other["agent"]) > alike(one["agent"], other["agent"]):
         return 0.0  # "higher in A than in B", "lower in B than in A": they agree
     agent = alike(one["agent"], other["agent"]) if one["agent"] and other["agent"] else UNSAID
-    if agent < (LEAST_AGENT if one["agent"] and other["agent"] else 0.0):
+    if one["agent"] and other["agent"] and (agent < LEAST_AGENT or not _specific(one["agent"], other["agent"])):
         return 0.0
     if (not one["agent"] or not other["agent"]) and near < NEAR_UNSAID:
         return 0.0

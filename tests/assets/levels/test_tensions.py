@@ -34,11 +34,14 @@ AGREED = [
     ("Vitamin D reduced the risk of respiratory infection.", "Smoking increased the risk of lung cancer."),
     ("Obesity increased mortality of sepsis.", "Early antibiotics decreased mortality of sepsis."),
     # denied is only how
-    ("The lift of the wing varies with angle of attack.", "The lift of the wing does not vary linearly with angle of attack."),
+    ("The lift of the wing varies with angle of attack.",
+     "The lift of the wing does not vary linearly with angle of attack."),
     # taken for granted, not said
-    ("At higher jet temperature the base pressure was measured.", "At lower jet temperature the base pressure was measured."),
+    ("At higher jet temperature the base pressure was measured.",
+     "At lower jet temperature the base pressure was measured."),
     # numbers that meet, and conditions
-    ("The incubation period of the Wuhan coronavirus was 2-14 days.", "The incubation period of the Wuhan coronavirus was 5.2 days."),
+    ("The incubation period of the Wuhan coronavirus was 2-14 days.",
+     "The incubation period of the Wuhan coronavirus was 5.2 days."),
     ("The tests were made at a flow rate of 2 mm.", "The tests were made at a flow rate of 9 mm."),
 ]  # fmt: skip
 SAYS_NOTHING = (
