@@ -139,9 +139,9 @@ def _collection_recipes(work: Work, level: int, *, again: bool) -> dict[str, str
 
         recipes["community_reports"] = community_reports.report_recipe(work)
     if level >= 4:
-        from monjyu_assets.stages import tensions
+        from monjyu_assets.stages.comparisons import opposed_statements
 
-        recipes["tensions"] = tensions.tension_recipe(work)
+        recipes["tensions"] = opposed_statements.tension_recipe(work)
     return recipes
 
 

@@ -19,6 +19,7 @@ from monjyu_assets.stages.citation_network import build_network
 from monjyu_assets.stages.claims import claim_shards
 from monjyu_assets.stages.communities import find_communities
 from monjyu_assets.stages.community_reports import write_reports
+from monjyu_assets.stages.comparisons.opposed_statements import find_tensions
 from monjyu_assets.stages.entity_communities import find_entity_communities
 from monjyu_assets.stages.entity_graph import build_entity_graph
 from monjyu_assets.stages.extracted_entities import extract_shards
@@ -31,7 +32,6 @@ from monjyu_assets.stages.scholarly_metadata import find_notices
 from monjyu_assets.stages.shared.column_lineage import FROM_OUTSIDE, column_lineage
 from monjyu_assets.stages.shared.kept_matching import make_keys
 from monjyu_assets.stages.shared.work import Work
-from monjyu_assets.stages.tensions import find_tensions
 from monjyu_core.storage.parts import Part
 from monjyu_core.storage.schemas import ASSET_TABLES, SHARDS, TABLES
 from tests.assets.worlds import World

@@ -19,6 +19,7 @@ from monjyu_assets.stages.citation_network import build_network
 from monjyu_assets.stages.claims import claim_shards
 from monjyu_assets.stages.communities import find_communities
 from monjyu_assets.stages.community_reports import write_reports
+from monjyu_assets.stages.comparisons.opposed_statements import find_tensions
 from monjyu_assets.stages.entity_communities import find_entity_communities
 from monjyu_assets.stages.entity_graph import build_entity_graph
 from monjyu_assets.stages.extracted_entities import extract_shards
@@ -29,7 +30,6 @@ from monjyu_assets.stages.paper_manifest import write_manifest
 from monjyu_assets.stages.parsed_papers import parse_shards
 from monjyu_assets.stages.scholarly_metadata import find_notices
 from monjyu_assets.stages.shared.work import Work
-from monjyu_assets.stages.tensions import find_tensions
 from monjyu_core.search_files.search_file import open_search_file
 from monjyu_core.storage.collection import CollectionRecord, known_record, save_record
 from monjyu_core.storage.folders import DataFolder

@@ -31,6 +31,8 @@ from monjyu_assets.levels.tensions.clause_grammar import (
     supposed,
     way_of,
 )
+from monjyu_assets.levels.tensions.measured_numbers import number_sides
+from monjyu_assets.levels.tensions.tension_side import Side
 from monjyu_assets.levels.tensions.tension_words import NONE, SOME, Direction, directions
 
 if TYPE_CHECKING:
@@ -46,23 +48,6 @@ _OF_AGENT = frozenset(
 )
 
 
-@dataclass(frozen=True)
-class Side:
-    """One statement of a claim. Words are stems; `head` is that of the target. `low` and `high` are of `measure`s."""
-
-    kind: str
-    axis: str
-    sign: int
-    cue: str
-    head: str
-    target: tuple[str, ...]
-    agent: tuple[str, ...] = ()
-    versus: tuple[str, ...] = ()
-    low: float | None = None
-    high: float | None = None
-    concept: str = ""
-
-
 @lru_cache(maxsize=1)
 def _parser() -> Language:
     return load_model(exclude=("ner",))
@@ -70,8 +55,6 @@ def _parser() -> Language:
 
 def english_sides(texts: Sequence[str]) -> list[list[Side]]:
     """The sides of each claim, in order. They depend on the claim's text alone."""
-    from monjyu_assets.levels.tensions.measured_numbers import number_sides
-
     pieces = [(windows(clean(text)) or [""])[0] for text in texts]
     parser = _parser()
     found = []

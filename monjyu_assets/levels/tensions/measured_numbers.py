@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from monjyu_assets.levels.tensions.claim_sides import Side
 from monjyu_assets.levels.tensions.clause_grammar import as_written, phrase_words, stem, stems
+from monjyu_assets.levels.tensions.tension_side import Side
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc, Token

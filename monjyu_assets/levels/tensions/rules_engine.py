@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from importlib.metadata import version
 
-from monjyu_assets.levels.tensions.claim_sides import BATCH, Side, english_sides
+from monjyu_assets.levels.tensions.claim_sides import BATCH, english_sides
 from monjyu_assets.levels.tensions.comparing import Pair
 from monjyu_assets.levels.tensions.saying import Said, names_in
+from monjyu_assets.levels.tensions.tension_side import Side
 from monjyu_core.storage.ids import digest
 from monjyu_core.storage.rows_levels import TensionRow, TensionSideRow
 

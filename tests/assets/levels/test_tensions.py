@@ -115,7 +115,7 @@ def test_tensions_follow_papers_that_change_and_go(tmp_path: Path) -> None:
     read: list[int] = []
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(
-            "monjyu_assets.stages.tensions.side_rows",
+            "monjyu_assets.stages.comparisons.opposed_statements.side_rows",
             lambda said, tell: read.append(len(said)) or side_rows(said, tell),
         )
         world.build(4)

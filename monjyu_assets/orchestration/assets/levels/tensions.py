@@ -8,7 +8,7 @@ from monjyu_assets.orchestration.assets.levels.claims import claims
 from monjyu_assets.orchestration.assets.paper_identity import paper_identity
 from monjyu_assets.orchestration.resources import DataFolderResource, ModelGateway
 from monjyu_assets.orchestration.results import MaterializedAndChecked
-from monjyu_assets.stages.tensions import CODE_VERSION, find_tensions
+from monjyu_assets.stages.comparisons.opposed_statements import CODE_VERSION, find_tensions
 
 
 @dg.asset(
