@@ -108,7 +108,10 @@ class _Reader:
         if denied and partly(token):
             return  # "does not vary linearly", "not only reduced"
         if sign in (1, -1) and not direction.axis.startswith("quality"):
-            sign *= way_of(agents)  # "falls with falling X" is "rises with X"
+            way = way_of(agents)  # "falls with falling X" is "rises with X"
+            if not way:
+                return
+            sign *= way
         versus = [word for child in compared_with(token) for word in child.subtree]
         known = {word.i for word in versus}
         agents = [word for word in agents if word.i not in known]

@@ -224,11 +224,13 @@ def causes_of(agents: Sequence[Token]) -> list[Token]:
 
 
 def way_of(agents: Iterable[Token]) -> int:
-    """1 or -1: which way what it depends on goes, where that is said."""
+    """Which way what it depends on goes: 1, -1, and 0 where one goes up and another down."""
+    ways = set()
     for token in agents:
         kind = PARTS.get(token.pos_)
-        for one in ("adj", "verb", "noun") if kind else ():
+        for one in ("adj", "verb", "noun") if kind and token.dep_ != "advmod" else ():
             found = directions().get((one, token.lower_ if one == "adj" else token.lemma_.casefold()))
             if found and found.axis == "amount" and found.sign in (1, -1):
-                return found.sign
-    return 1
+                ways.add(found.sign)
+                break
+    return ways.pop() if len(ways) == 1 else 0 if ways else 1

@@ -18,7 +18,7 @@ APART = 1.25
 LEAST_TARGET = 0.45
 FEWEST, FEWEST_OF_NUMBERS = 2, 3
 """Words of content that both share at least, of what they speak of and what it depends on."""
-LEAST_SCORE = 0.4
+LEAST_SCORE = 0.5
 """Pairs below are not kept."""
 LEAST_AGENT, UNSAID, NEAR_UNSAID = 0.25, 0.4, 0.65
 """Of what it depends on: how alike at least; what counts where one side does not say it, and how near both must be."""
