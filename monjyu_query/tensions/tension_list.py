@@ -21,7 +21,6 @@ from monjyu_query.search.result import Citation
 Kind = Literal["direction", "negation", "numbers"]
 MOST, LONGEST_CONCEPT = 200, 200
 """Pairs that are given at most, and characters of a concept."""
-LEVEL = 4
 _ALL = """SELECT tension_id, kind, concept, score, same_paper, engine,
     first_sentence_ids, first_statement, first_cue, first_paper_id,
     second_sentence_ids, second_statement, second_cue, second_paper_id
