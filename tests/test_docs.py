@@ -98,6 +98,7 @@ def test_the_shapes_of_json_are_those_of_the_models() -> None:
     for block, model in zip(blocks, (SearchResult, CheckedDraft, Verified, ParsedPaper), strict=True):
     for block, model in zip(blocks, (SearchResult, CheckedDraft, ParsedPaper), strict=True):
     for block, model in zip(blocks, (SearchResult, ParsedPaper, Tensions), strict=True):
+    for block, model in zip(blocks, (SearchResult, CheckedDraft, ParsedPaper, Tensions), strict=True):
         shown = json.loads(block)
         assert model.model_validate(shown).model_dump(mode="json") == shown
 

@@ -195,6 +195,7 @@ class Monjyu(Collections):
         from monjyu_query.drafts.check import check_citations
 
         return check_citations(self.chosen_searcher(collection), draft, format, bibliography)
+
     def tensions(self, collection: str | None = None, *, concept: str | None = None, most: int = 50) -> Tensions:
         """Pairs of statements that do not go together, both quoted, the plainest first; of a concept, all of whose
         words they have, or all. Level 4 finds them.
