@@ -95,10 +95,8 @@ def test_the_index_of_decisions_names_each_page_and_heading() -> None:
 
 def test_the_shapes_of_json_are_those_of_the_models() -> None:
     blocks = re.findall(r"```json\n(.*?)```", (ROOT / "docs" / "json.md").read_text(encoding="utf-8"), flags=re.DOTALL)
-    for block, model in zip(blocks, (SearchResult, CheckedDraft, Verified, ParsedPaper), strict=True):
-    for block, model in zip(blocks, (SearchResult, CheckedDraft, ParsedPaper), strict=True):
-    for block, model in zip(blocks, (SearchResult, ParsedPaper, Tensions), strict=True):
-    for block, model in zip(blocks, (SearchResult, CheckedDraft, ParsedPaper, Tensions), strict=True):
+    models = (SearchResult, CheckedDraft, Verified, ParsedPaper, Tensions)
+    for block, model in zip(blocks, models, strict=True):
         shown = json.loads(block)
         assert model.model_validate(shown).model_dump(mode="json") == shown
 
