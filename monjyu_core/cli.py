@@ -37,6 +37,7 @@ SUMMARIES: Mapping[str, str] = {
     "check-citations": "Check whether the papers that a draft cites say what it says of them.",
     "answer": "Give answers away: as documents, or as packages that can be checked.",
     "verify": "Check the package of an answer: its files, quotes and the answer itself.",
+    "tensions": "Show where papers contradict each other, both sides quoted.",
     "trace": "Show how a search went, from what is kept of it.",
     "papers": "List the papers of a collection, or show one.",
     "citations": "Show what a paper cites within the collection, and what cites it.",

@@ -108,14 +108,14 @@ LEVEL_TABLES = {
     1: ("graph_nodes", "graph_edges", "communities"),
     2: ("entities", "relationships", "entity_communities"),
     3: ("community_reports",),
-    4: ("claims",),
+    4: ("claims", "tensions"),
 }
 """What is shown of each level above the lowest."""
 
 
 def _levels(counts: dict[str, int]) -> list[tuple[int, str]]:
     return [
-        (level, ", ".join(f"{counts[name]} {name.replace('_', ' ')}" for name in names))
+        (level, ", ".join(f"{counts[name]} {name.replace('_', ' ')}" for name in names if name in counts))
         for level, names in LEVEL_TABLES.items()
         if names[0] in counts
     ]

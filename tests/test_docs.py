@@ -14,6 +14,7 @@ from monjyu_core.paper import ParsedPaper
 from monjyu_query.answer_packages.checking.verification import Verified
 from monjyu_query.drafts.checked import CheckedDraft
 from monjyu_query.search.result import SearchResult
+from monjyu_query.tensions.tension_list import Tensions
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md")] + sorted(ROOT.glob("docs/**/*.md"))
@@ -94,7 +95,8 @@ def test_the_index_of_decisions_names_each_page_and_heading() -> None:
 
 def test_the_shapes_of_json_are_those_of_the_models() -> None:
     blocks = re.findall(r"```json\n(.*?)```", (ROOT / "docs" / "json.md").read_text(encoding="utf-8"), flags=re.DOTALL)
-    for block, model in zip(blocks, (SearchResult, CheckedDraft, Verified, ParsedPaper), strict=True):
+    models = (SearchResult, CheckedDraft, Verified, ParsedPaper, Tensions)
+    for block, model in zip(blocks, models, strict=True):
         shown = json.loads(block)
         assert model.model_validate(shown).model_dump(mode="json") == shown
 

@@ -29,6 +29,8 @@ STAGES = {
     "extracted_entities": "Finding entities",
     "reports": "Writing reports",
     "claims": "Finding claims",
+    "statements read": "Reading statements",
+    "statements compared": "Comparing them",
     "vectors": "Embedding them",
     "publish": "Publishing",
     "push": "Sending to Azure AI Search",

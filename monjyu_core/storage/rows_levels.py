@@ -208,3 +208,62 @@ class ClaimEmbeddingRow(TypedDict):
     input_hash: InputHash
     model: Model
     vector: Vector
+
+
+class TensionRow(TypedDict):
+    """Two statements about the same thing that do not go together: opposite directions, one denies the other, or
+    numbers of one measure that lie apart."""
+
+    tension_id: Annotated[str, "Id: a hash of both statements' ids."]
+    kind: Annotated[str, "`direction` (up and down), `negation` (held and denied) or `numbers` (of one measure)."]
+    concept: Annotated[str, "What both speak of, in the words of the first."]
+    score: Annotated[float, "How plainly they are opposed and about the same thing, 0 to 1."]
+    first_paper_id: Annotated[str, "The paper of the first statement, as in `papers`."]
+    first_chunk_id: Annotated[str, "The chunk of the first statement, as in `chunks`."]
+    first_claim_id: Annotated[str | None, "The first statement in `claims`; null where it is a sentence only."]
+    first_sentence_ids: Annotated[list[str], "The sentences of the first statement, as in `sentences`."]
+    first_statement: Annotated[str, "The first statement, readable by itself."]
+    first_cue: Annotated[str, "The words of the first statement that are opposed: `increased`, `no difference`."]
+    second_paper_id: Annotated[str, "The paper of the second statement."]
+    second_chunk_id: Annotated[str, "The chunk of the second statement."]
+    second_claim_id: Annotated[str | None, "The second statement in `claims`; null where it is a sentence only."]
+    second_sentence_ids: Annotated[list[str], "The sentences of the second statement."]
+    second_statement: Annotated[str, "The second statement, readable by itself."]
+    second_cue: Annotated[str, "The words of the second statement that are opposed."]
+    same_paper: Annotated[bool, "Whether one paper says both."]
+    engine: Engine
+
+
+class TensionSideRow(TypedDict):
+    """What one statement says of something in a way that another may oppose. Words are stems."""
+
+    said_id: Annotated[str, "The statement: the id of its claim, or of its sentence where no claim quotes it."]
+    ord: Annotated[int, "Its place among those of the statement, from 0."]
+    paper_id: PaperId
+    chunk_id: ChunkId
+    claim_id: Annotated[str | None, "The claim, as in `claims`; null where it is a sentence only."]
+    sentence_ids: SentenceIds
+    statement: Annotated[str, "The statement, without citation markers."]
+    kind: Annotated[str, "`direction`, `statement` or `number`."]
+    axis: Annotated[str, "What opposite words share: `amount`, `worth`, a verb, a unit."]
+    sign: Annotated[int, "1 up or held, -1 down, 0 denied or none, 2 an effect whose direction is not said."]
+    cue: Annotated[str, "The words that say so."]
+    head: Annotated[str, "The head of what it is said of."]
+    target: Annotated[list[str], "What it is said of."]
+    agent: Annotated[list[str], "What that is said to depend on, or where it holds."]
+    versus: Annotated[list[str], "What it is compared with."]
+    names: Annotated[list[str], "Names, abbreviations and codes in the statement."]
+    low: Annotated[float | None, "The least number of the measure, in the axis' unit. Null: no number."]
+    high: Annotated[float | None, "The greatest number of the measure. Null: no number."]
+    concept: Annotated[str, "What it is said of, as written."]
+    weight: Annotated[float, "How firmly and for itself the paper says it, 0 to 1: less where it hedges or reports."]
+
+
+class TensionVectorRow(TypedDict):
+    """The vector of one statement that has sides."""
+
+    said_id: Annotated[str, "The statement, as in `tension_sides`."]
+    paper_id: PaperId
+    input_hash: InputHash
+    model: Model
+    vector: Vector

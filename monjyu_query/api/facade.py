@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from monjyu_query.search.events import Emit
     from monjyu_query.search.request import Filters, SearchRequest, Turn
     from monjyu_query.search.result import SearchResult
+    from monjyu_query.tensions.tension_list import Tensions
 
 Event = dict[str, Any]
 """One event of a search, by its key `event`: subquery, community, test, claim, budget, answer, done."""
@@ -194,6 +195,20 @@ class Monjyu(Collections):
         from monjyu_query.drafts.check import check_citations
 
         return check_citations(self.chosen_searcher(collection), draft, format, bibliography)
+
+    def tensions(self, collection: str | None = None, *, concept: str | None = None, most: int = 50) -> Tensions:
+        """Pairs of statements that do not go together, both quoted, the plainest first; of a concept, all of whose
+        words they have, or all. Level 4 finds them.
+
+        >>> found = Monjyu(data).tensions("samples")
+        >>> {side.citation for pair in found.tensions for side in (pair.first, pair.second)} == {
+        ...     one.n for one in found.citations
+        ... }
+        True
+        """
+        from monjyu_query.tensions.tension_list import tensions_of
+
+        return tensions_of(self.chosen_searcher(collection).current(), concept, most)
 
     def table(
         self,

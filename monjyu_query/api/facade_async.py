@@ -86,6 +86,7 @@ class AsyncMonjyu:
     compare = _in_a_thread(Monjyu.compare)
     locate = _in_a_thread(Monjyu.locate)
     check_citations = _in_a_thread(Monjyu.check_citations)
+    tensions = _in_a_thread(Monjyu.tensions)
 
     async def search(
         self,

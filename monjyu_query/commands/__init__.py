@@ -12,6 +12,7 @@ from monjyu_query.commands.papers_command import papers
 from monjyu_query.commands.products.answer_command import answer
 from monjyu_query.commands.products.check_citations_command import check_citations
 from monjyu_query.commands.products.quotes_command import locate
+from monjyu_query.commands.products.tensions_command import tensions
 from monjyu_query.commands.products.verify_command import verify
 from monjyu_query.commands.search_command import search
 from monjyu_query.commands.serve_command import keys, serve
@@ -35,6 +36,7 @@ __all__ = [
     "summarize",
     "survey",
     "table",
+    "tensions",
     "trace",
     "verify",
 ]

@@ -41,6 +41,7 @@ from monjyu_query.search.routing.question_kinds import Kind, kind_of
 from monjyu_query.search.search_telemetry import with_telemetry
 from monjyu_query.search.tools import Ask, Tools
 from monjyu_query.search.which_collection import require_collection
+from monjyu_query.tensions.tension_answer import tension_answer
 from monjyu_query.traces.traces import TraceLog, new_trace_id, trace_of
 
 _OF_LAZY = {
@@ -255,10 +256,10 @@ class Searcher:
         return error if isinstance(error, StorageError) else unreadable(self.collection, snapshot_id, error)
 
     def _answered(self, ask: Ask) -> SearchResult:
-        """As a digest where one is asked for, from the collection's tables where the question is about the collection
-        itself, else by a search."""
+        """From the tensions where papers' disagreement is asked for, as a digest where one is, from the collection's
+        tables where the question is about the collection itself, else by a search."""
         with charged_to(ask.account):
-            found = digest_in_plain_words(self, ask) or catalogue_answer(ask)
+            found = tension_answer(ask) or digest_in_plain_words(self, ask) or catalogue_answer(ask)
             return found or CONTROLLERS[ask.request.controller](self._modes, ask)
 
 

@@ -32,7 +32,7 @@ from monjyu_query.service.routes import (
     trace_routes,
     whoami_routes,
 )
-from monjyu_query.service.routes.products import answer_routes, draft_routes, quote_routes
+from monjyu_query.service.routes.products import answer_routes, draft_routes, quote_routes, tension_routes
 from monjyu_query.service.server import error_responses as errors
 from monjyu_query.service.server.guard import Guard
 from monjyu_query.service.server.page_files import PageFiles
@@ -55,6 +55,7 @@ TOPICS = (
     correction_routes,
     graph_routes,
     overview_routes,
+    tension_routes,
     openai_routes,
     admin_routes,
     whoami_routes,

@@ -17,6 +17,7 @@ from monjyu_assets.orchestration.assets.levels.entity_graph import entity_graph
 from monjyu_assets.orchestration.assets.levels.extracted_entities import extracted_entities
 from monjyu_assets.orchestration.assets.levels.noun_graph import noun_graph
 from monjyu_assets.orchestration.assets.levels.noun_phrases import noun_phrases
+from monjyu_assets.orchestration.assets.levels.tensions import tensions
 from monjyu_assets.orchestration.assets.paper_identity import paper_identity
 from monjyu_assets.orchestration.assets.paper_manifest import paper_manifest
 from monjyu_assets.orchestration.assets.parsed_papers import parsed_papers
@@ -57,7 +58,7 @@ COLLECTION_ASSETS_BY_LEVEL = {
     1: LEVEL_1_COLLECTION_ASSETS,
     2: [entity_graph, entity_communities],
     3: [community_reports],
-    4: [],
+    4: [tensions],
 }
 ALL_ASSETS = [
     asset

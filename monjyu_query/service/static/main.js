@@ -22,6 +22,7 @@ const VIEWS = {
   paper: { nav: "papers", load: () => import("./paper/view.js") },
   maps: { nav: "maps", load: () => import("./maps/view.js") },
   themes: { nav: "themes", load: () => import("./themes/view.js") },
+  tensions: { nav: "themes", load: () => import("./tensions/view.js") },
   compare: { nav: "compare", load: () => import("./compare/view.js") },
   locate: { nav: "locate", load: () => import("./locate/view.js") },
   operate: { nav: "operate", load: () => import("./operate/view.js"), without: true },

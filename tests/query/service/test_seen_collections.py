@@ -154,6 +154,7 @@ DECIDED: dict[str, Public | Lists | Whole | OfOne | ByRole] = {
     "POST /corrections": OfOne(_post("/corrections", paper_id=PAPER, field="title", value=None), 200, "admin"),
     "POST /locate": OfOne(_post("/locate", quote="a budget of relevance tests")),
     "POST /check-citations": OfOne(_post("/check-citations", text="Budgets are spent on tests (Sato, 2023).")),
+    "GET /tensions": OfOne(_get("/tensions")),
     "GET /whoami": ByRole(lambda client: client.get("/whoami"), (200, 200, 200, 200)),
     "GET /graph": OfOne(_get("/graph")),
     "GET /map": OfOne(_get("/map")),

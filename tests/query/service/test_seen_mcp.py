@@ -35,6 +35,7 @@ CALLS: dict[str, dict[str, Any]] = {
     "monjyu_compare": {"paper_ids": [PAPER, SECOND]},
     "monjyu_locate": {"quote": "a budget of relevance tests"},
     "monjyu_check_citations": {"text": "Budgets are spent on tests (Sato, 2023)."},
+    "monjyu_tensions": {},
     "monjyu_table": {"columns": ["method"]},
     "monjyu_status": {},
     "monjyu_index": {"folder": "notes"},

@@ -14,7 +14,7 @@ addWords({
     themes_ask: "Ask about this theme", themes_map_citations: "Its papers on the map", themes_map_concepts: "Its words on the map", themes_more: (n) => `Show all ${n}`,
     themes_tree: "Tree of themes", themes_open: (name) => `Show what is below “${name}”`, themes_share: (n) => `${n}% of what is said on it`, themes_by_model: "Written by a model from the papers; each finding names its source.",
     themes_level_0: "This collection has no themes yet.", themes_level_0_line: "They come with level 1, which needs no model. Reports with findings come with level 3.",
-    themes_level_how: "Whoever runs this service can build it:", themes_level_3: (name) => `Reports that say what the papers find need level 3: monjyu upgrade ${name} --level 3`, themes_widest: "The widest themes",
+    themes_level_how: "Whoever runs this service can build it:", themes_level_3: (name) => `Reports that say what the papers find need level 3: monjyu upgrade ${name} --level 3`, themes_widest: "The widest themes", themes_tensions: "Where papers disagree",
   },
   ja: {
     themes_reports: "レポート", themes_communities: "語のまとまり", themes_kind: "主題の種類",
@@ -27,6 +27,6 @@ addWords({
     themes_ask: "この主題について質問", themes_map_citations: "論文を地図で見る", themes_map_concepts: "語を地図で見る", themes_more: (n) => `${n} 件すべて表示`,
     themes_tree: "主題の木", themes_open: (name) => `「${name}」の下位を表示`, themes_share: (n) => `この主題の記述の ${n}%`, themes_by_model: "モデルが論文から書いたものです。どの知見にも出典があります。",
     themes_level_0: "このコレクションにはまだ主題がありません。", themes_level_0_line: "主題はレベル 1 で作られ、モデルは不要です。知見を述べるレポートはレベル 3 で作られます。",
-    themes_level_how: "このサービスの運用者が次のコマンドで作れます:", themes_level_3: (name) => `論文の知見を述べるレポートにはレベル 3 が必要です: monjyu upgrade ${name} --level 3`, themes_widest: "最も広い主題",
+    themes_level_how: "このサービスの運用者が次のコマンドで作れます:", themes_level_3: (name) => `論文の知見を述べるレポートにはレベル 3 が必要です: monjyu upgrade ${name} --level 3`, themes_widest: "最も広い主題", themes_tensions: "論文の食い違い",
   },
 });

@@ -1,0 +1,1 @@
+"""Tensions (level 4): pairs of claims about the same thing that do not go together."""

@@ -1,0 +1,241 @@
+"""What an English claim says of something: that it goes up or down, differs or does not, holds or does not.
+
+A **side** is one such statement: the thing it is said of (`target`), what it is said to depend on (`agent`), what that
+is compared with (`versus`) and the sign. Two sides of different claims may oppose each other (`opposing_sides`). Read
+from spaCy's parse; what a parse does not show plainly gives no side: precision goes before recall.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from monjyu_assets.levels.phrases.cleaning import clean, windows
+from monjyu_assets.levels.phrases.model import load_model
+from monjyu_assets.levels.tensions.clause_grammar import (
+    PARTS,
+    REPORTING,
+    as_clause,
+    as_written,
+    causes_of,
+    compared_with,
+    conditional,
+    negated,
+    partly,
+    phrase_words,
+    stem,
+    stems,
+    subjects_of,
+    supposed,
+    way_of,
+)
+from monjyu_assets.levels.tensions.measured_numbers import number_sides
+from monjyu_assets.levels.tensions.tension_side import Side
+from monjyu_assets.levels.tensions.tension_words import NONE, SOME, Direction, directions
+
+if TYPE_CHECKING:
+    from spacy.language import Language
+    from spacy.tokens import Doc, Token
+
+BATCH = 64
+MOST_SIDES = 8
+"""Of a statement."""
+_OF_TARGET = frozenset(("of", "in", "on", "for", "between", "with", "to", "among"))
+_OF_AGENT = frozenset(
+    ("in", "with", "by", "among", "after", "following", "during", "for", "at", "under", "to", "between", "from", "on")
+)
+
+
+@lru_cache(maxsize=1)
+def _parser() -> Language:
+    return load_model(exclude=("ner",))
+
+
+def english_sides(texts: Sequence[str]) -> list[list[Side]]:
+    """The sides of each claim, in order. They depend on the claim's text alone."""
+    pieces = [(windows(clean(text)) or [""])[0] for text in texts]
+    parser = _parser()
+    found = []
+    with parser.memory_zone():
+        for doc in parser.pipe(pieces, batch_size=BATCH):
+            sides = [*_Reader(doc).sides(), *number_sides(doc)]
+            found.append(list(dict.fromkeys(sides))[:MOST_SIDES])
+    return found
+
+
+@dataclass
+class _Reader:
+    """Reads one parsed claim."""
+
+    doc: Doc
+    taken: set[int] = field(default_factory=set)
+
+    def sides(self) -> Iterator[Side]:
+        if self.doc.text.rstrip().endswith("?"):
+            return
+        for token in self.doc:
+            if (direction := self._direction(token)) and not conditional(token):
+                yield from self._directed(token, direction)
+        for token in self.doc:
+            if token.i not in self.taken and not conditional(token):
+                yield from self._stated(token)
+
+    def _direction(self, token: Token) -> Direction | None:
+        kind = PARTS.get(token.pos_)
+        if kind is None:
+            return None
+        if kind == "verb" and token.dep_ == "amod":
+            kind = "adj"
+        word = token.lower_ if kind == "adj" else token.lemma_.casefold()
+        return directions().get((kind, word))
+
+    def _directed(self, token: Token, direction: Direction) -> Iterator[Side]:
+        kind = "adj" if token.dep_ == "amod" or token.pos_ in {"ADJ", "ADV"} else PARTS[token.pos_]
+        targets, agents = {"verb": _of_verb, "noun": _of_noun, "adj": _of_adjective}[kind](token)
+        if not targets:
+            return
+        if supposed(token, kind) or (token.dep_ == "amod" and direction.axis.startswith("quality")):
+            return
+        denied = negated(token)
+        sign = direction.sign if not denied else (SOME if direction.sign == NONE else NONE)
+        if direction.axis.startswith("quality") and denied:
+            sign = -direction.sign
+        self.taken.add(token.i)
+        own = {word.i for word in token.subtree} if kind == "noun" else {token.i}
+        agents = [word for word in agents if word.i != token.i] + [w for w in as_clause(token) if w.i not in own]
+        if denied and partly(token):
+            return  # "does not vary linearly", "not only reduced"
+        if sign in (1, -1) and not direction.axis.startswith("quality"):
+            way = way_of(agents)  # "falls with falling X" is "rises with X"
+            if not way:
+                return
+            sign *= way
+        versus = [word for child in compared_with(token) for word in child.subtree]
+        known = {word.i for word in versus}
+        agents = [word for word in agents if word.i not in known]
+        agents = agents if versus else causes_of(agents)  # "higher in A than in B": of A
+        cue = f"{'no ' if denied and kind == 'noun' else 'not ' if denied else ''}{token.lower_}"
+        for target in targets[:2]:
+            span = phrase_words(target, without=token)
+            yield Side(
+                "direction",
+                direction.axis,
+                sign,
+                cue,
+                stem(target),
+                stems(span),
+                stems([word for word in agents if word.i not in {one.i for one in span}]),
+                stems(versus),
+                concept=as_written(span),
+            )
+
+    def _stated(self, token: Token) -> Iterator[Side]:
+        """A verb with its subject and object, held or denied: "X inhibits Y", "X does not inhibit Y"."""
+        if token.pos_ != "VERB" or token.dep_ not in {"ROOT", "conj", "ccomp"}:
+            return
+        lemma = token.lemma_.casefold()
+        if lemma in REPORTING:
+            return
+        subjects = subjects_of(token)
+        objects = [c for c in token.children if c.dep_ in {"dobj", "attr", "acomp"}]
+        around = [w for c in token.children if c.dep_ in {"prep", "agent"} for w in c.subtree]
+        if not subjects:
+            return
+        sign = NONE if negated(token) else 1
+        if sign == NONE and partly(token):
+            return
+        cue = f"{'not ' if sign == NONE else ''}{token.lower_}"
+        target = objects[0] if objects else subjects[0]
+        others = [w for s in subjects for w in phrase_words(s)] if objects else around
+        span = phrase_words(target)
+        yield Side(
+            "statement",
+            f"does {stem(token)}",
+            sign,
+            cue,
+            stem(target),
+            stems(span),
+            stems(others),
+            concept=as_written(span),
+        )
+
+
+def _of_verb(verb: Token) -> tuple[list[Token], list[Token]]:
+    """What goes up or down, and by or in what."""
+    subjects = subjects_of(verb)
+    objects = [c for c in verb.children if c.dep_ == "dobj"]
+    around = [w for c in verb.children if c.dep_ in {"prep", "agent"} for w in c.subtree]
+    if objects:
+        return objects, [w for s in subjects for w in phrase_words(s)] + around
+    if verb.dep_ == "acl" and verb.head.pos_ in {"NOUN", "PROPN"}:
+        return ([verb.head], around) if verb.tag_ == "VBN" else ([], [])
+    if verb.lemma_.casefold() in {"associate", "correlate", "relate", "link", "contribute", "depend"}:
+        ends = [p for c in verb.children if c.dep_ == "prep" for p in c.children if p.dep_ == "pobj"]
+        return ends or subjects, [w for s in subjects for w in phrase_words(s)] if ends else around
+    return subjects, around
+
+
+def _of_noun(noun: Token) -> tuple[list[Token], list[Token]]:
+    """ "A reduction of X in Y"; its agent is the subject of the verb it belongs to."""
+    preps = [c for c in noun.children if c.dep_ == "prep" and c.lower_ in _OF_TARGET]
+    ends = [(p.lower_, end) for p in preps for end in p.children if end.dep_ == "pobj"]
+    compound = [c for c in noun.children if c.dep_ == "compound"]
+    verb = noun.head
+    agents: list[Token] = []
+    if noun.dep_ in {"dobj", "attr", "nsubj", "nsubjpass", "pobj"}:
+        governor = verb if verb.pos_ in {"VERB", "AUX"} else verb.head
+        if governor.pos_ in {"VERB", "AUX"}:
+            agents = [w for s in subjects_of(governor) if s != noun for w in phrase_words(s)]
+            agents += [w for c in governor.children if c.dep_ == "prep" and c != verb for w in c.subtree]
+    if (
+        compound
+        and noun.lemma_ in {"increase", "decrease", "reduction"}
+        and not any(name in {"of", "in", "on"} for name, _ in ends)
+    ):
+        return compound[-1:], agents + [w for _, end in ends for w in end.subtree]
+    if not ends:
+        return [], []
+    first = next((end for name, end in ends if name in {"of", "in", "on"}), ends[0][1])
+    rest = [w for _, end in ends if end != first for w in end.subtree]
+    if noun.lemma_ in {"effect", "impact", "influence", "role"}:  # "the effect of A on B", "A has no effect on B"
+        return _effect(noun, agents)
+    return [first], agents + rest
+
+
+def _effect(noun: Token, agents: list[Token]) -> tuple[list[Token], list[Token]]:
+    """What is acted on, wherever the parser hangs "on": "the effect of A on B in C"."""
+    on = next((end for w in noun.subtree if w.lower_ == "on" for end in w.children if end.dep_ == "pobj"), None)
+    if on is None:
+        return [], []
+    own = {word.i for word in on.subtree} | {noun.i}
+    return [on], agents + [word for word in noun.subtree if word.i not in own]
+
+
+def _of_adjective(word: Token) -> tuple[list[Token], list[Token]]:
+    """ "Higher X in Y", "X is higher in Y", "X is more effective"."""
+    if word.dep_ == "amod" and word.head.pos_ in {"NOUN", "PROPN"}:
+        noun = word.head
+        governor = noun.head if noun.dep_ in {"dobj", "attr", "pobj", "nsubj", "nsubjpass"} else None
+        inside = [w for c in noun.children if c.dep_ == "prep" for w in c.subtree]
+        if governor is not None and governor.pos_ == "ADP":
+            governor = governor.head
+        agents = inside
+        if governor is not None and governor.pos_ in {"VERB", "AUX"}:
+            agents = agents + [w for s in subjects_of(governor) if s != noun for w in phrase_words(s)]
+            agents += [w for c in governor.children if c.dep_ == "prep" and noun not in c.subtree for w in c.subtree]
+        return [noun], agents
+    verb = word.head
+    if word.dep_ in {"acomp", "oprd"} and verb.pos_ in {"VERB", "AUX"}:
+        subjects = subjects_of(verb)
+        around = [w for c in (*word.children, *verb.children) if c.dep_ in {"prep", "agent"} for w in c.subtree]
+        if word.lower_ in {"associated", "correlated", "related", "linked", "dependent", "independent", "unrelated"}:
+            ends = [p for c in word.children if c.dep_ == "prep" for p in c.children if p.dep_ == "pobj"]
+            return ends or subjects, [w for s in subjects for w in phrase_words(s)]
+        return subjects, around
+    if word.dep_ == "advmod" and verb.pos_ == "ADJ" and word.lower_ in {"more", "less"}:
+        subjects = subjects_of(verb.head) if verb.dep_ in {"acomp", "oprd"} else []
+        around = [w for c in verb.children if c.dep_ == "prep" for w in c.subtree]
+        return ([verb], [w for s in subjects for w in phrase_words(s)] + around) if subjects else ([], [])
+    return [], []

@@ -1,0 +1,236 @@
+"""How the words of a parsed sentence hang together: subjects, denial, what is supposed, phrases and their stems."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from monjyu_assets.levels.tensions.tension_words import directions, stem_of
+
+if TYPE_CHECKING:
+    from spacy.tokens import Token
+
+MOST_WORDS = 14
+"""Words of a side's target, agent or comparison."""
+_DEGREES = frozenset(
+    [
+        "significantly",
+        "substantially",
+        "appreciably",
+        "markedly",
+        "statistically",
+        "considerably",
+        "greatly",
+        "strongly",
+        "directly",
+        "noticeably",
+        "materially",
+        "clearly",
+        "notably",
+        "dramatically",
+        "necessarily",
+        "really",
+        "detectably",
+        "measurably",
+        "apparently",
+        "reportedly",
+        "previously",
+        "consistently",
+        "generally",
+        "independently",
+    ]
+)
+_PARTLY = frozenset(("only", "always", "just", "merely", "solely", "yet", "fully"))
+_NOT = frozenset(("no", "not", "n't", "never", "neither", "nor", "without", "hardly", "barely", "scarcely", "cannot"))
+_NEGATING = frozenset(("fail", "lack", "cease"))
+REPORTING = frozenset(
+    (
+        "show", "find", "report", "observe", "demonstrate", "indicate", "reveal", "suggest", "conclude", "confirm",
+        "see", "note", "detect", "have", "be", "exhibit", "display", "experience", "produce", "result", "lead",
+        "provide", "remain", "become", "achieve", "develop", "yield", "undergo",
+    )
+)  # fmt: skip
+_FOUND_TO = frozenset(("fail", "tend", "seem", "appear", "find", "show", "report", "observe"))
+_UNDER_A_VERB = frozenset(("dobj", "attr", "acomp", "oprd", "xcomp", "pobj", "nsubjpass", "nsubj", "advmod"))
+_CAUSING = frozenset(("by", "with", "after", "following", "through", "via", "due", "from", "because", "without"))
+_CONDITIONS = frozenset(("if", "whether", "unless"))
+_BRINGING = frozenset(
+    (
+        "associate",
+        "associated",
+        "correlate",
+        "correlated",
+        "lead",
+        "result",
+        "contribute",
+        "link",
+        "linked",
+        "accompany",
+    )
+)
+"""What is followed by what it brings: "associated with lower X", "led to a rise of X"."""
+_CONTENT = frozenset(("NOUN", "PROPN", "ADJ", "NUM", "VERB", "X"))
+PARTS = {"VERB": "verb", "NOUN": "noun", "ADJ": "adj", "ADV": "adj"}
+
+
+def supposed(token: Token, kind: str) -> bool:
+    """Whether the words take the direction for granted, and do not say it: "at higher X", "by increasing X", "as X
+    rises"."""
+    if kind == "verb":
+        if token.dep_ == "acl" or any(one.dep_ == "advcl" and _has_mark(one) for one in (token, *token.ancestors)):
+            return True
+        helped = any(c.dep_ in {"aux", "auxpass"} for c in token.children)
+        return not helped and (token.tag_ == "VBG" or (token.tag_ == "VBN" and token.dep_ not in {"ROOT", "conj"}))
+    if token.pos_ == "ADJ" and token.dep_ in {"acomp", "oprd", "ROOT"}:
+        return False
+    noun = token if kind == "noun" else token.head
+    if noun.dep_ == "pobj":
+        above = noun.head.head
+        return above.lemma_ not in _BRINGING or noun.head.lower_ not in {"with", "in", "to", "by"}
+    return noun.dep_ not in {"dobj", "attr", "nsubjpass", "nsubj", "acomp"} or (
+        noun.dep_ in {"nsubj", "nsubjpass"} and (noun.head.lemma_ not in REPORTING or noun.head.lemma_ == "be")
+    )
+
+
+def partly(token: Token) -> bool:
+    """Whether what is denied is only how: by an adverb that is none of degree."""
+    return any(
+        c.dep_ == "advmod" and (c.lower_ in _PARTLY or (c.lower_.endswith("ly") and c.lower_ not in _DEGREES))
+        for c in (*token.children, *(token.head.children if token.dep_ in {"dobj", "acomp", "xcomp"} else ()))
+    )
+
+
+def _has_mark(clause: Token) -> bool:
+    return any(
+        c.dep_ in {"mark", "advmod"} and c.lower_ in {"as", "when", "while", "once", "if", "where"}
+        for c in clause.children
+    )
+
+
+def as_clause(token: Token) -> list[Token]:
+    """The clause "as X rises" of a verb."""
+    verb = token if token.pos_ in {"VERB", "AUX"} else token.head
+    return [w for c in verb.children if c.dep_ == "advcl" and _has_mark(c) for w in c.subtree]
+
+
+def subjects_of(verb: Token, depth: int = 0) -> list[Token]:
+    own = [c for c in verb.children if c.dep_ in {"nsubj", "nsubjpass"}]
+    if own:
+        resolved = [verb.head if c.tag_ in {"WDT", "WP"} and verb.dep_ == "relcl" else c for c in own]
+        return [c for c in resolved if c.pos_ not in {"PRON", "DET"}]
+    if depth < 3 and verb.dep_ in {"conj", "xcomp", "advcl"} and verb.head.pos_ in {"VERB", "AUX"}:
+        return subjects_of(verb.head, depth + 1)
+    if verb.dep_ == "acl" and verb.head.pos_ in {"NOUN", "PROPN"} and verb.tag_ == "VBG":
+        return [verb.head]
+    return []
+
+
+def negated(token: Token, depth: int = 0) -> bool:
+    """Whether the token is denied: by its own words, by "no" before it, or by the verb above it."""
+    own = {c.lower_ for c in token.children if c.dep_ in {"det", "advmod", "preconj", "cc"} and c.i < token.i}
+    if own & _NOT or any(c.dep_ == "neg" for c in token.children):
+        return True
+    for child in token.children:
+        if child.dep_ in {"amod", "advmod", "det"} and any(one.lower_ in _NOT for one in child.children):
+            return True
+        if child.dep_ in {"nsubj", "nsubjpass"} and any(c.lower_ in {"no", "neither"} for c in child.children):
+            return True
+    if depth >= 3 or token.dep_ == "ROOT":
+        return False
+    above = token.head
+    if above.pos_ == "ADP":
+        if above.lower_ == "without":
+            return True
+        above = above.head
+        if token.pos_ == "NOUN" and above.pos_ in {"VERB", "AUX"} and above.lemma_ not in REPORTING | {"associate"}:
+            return False
+    if token.dep_ == "amod":
+        return any(c.lower_ in {"no", "without"} for c in above.children if c.i < token.i) or (
+            above.dep_ in {"dobj", "attr"} and negated(above, depth + 1)
+        )
+    if token.dep_ not in _UNDER_A_VERB or above.pos_ not in {"VERB", "AUX", "ADJ"}:
+        return False
+    return (above.lemma_ in _NEGATING and token.dep_ == "xcomp") or negated(above, depth + 1)
+
+
+def conditional(token: Token) -> bool:
+    """Whether it stands under "if" or "whether", or is what a study set out to find."""
+    for one in (token, *list(token.ancestors)[:4]):
+        if any(c.lower_ in _CONDITIONS and c.dep_ in {"mark", "cc", "advmod"} for c in one.children):
+            return True
+        to_do = (
+            one.tag_ == "VB" and one.dep_ in {"advcl", "acl", "xcomp"} and any(c.lower_ == "to" for c in one.children)
+        )
+        if to_do and one.head.lemma_ not in _FOUND_TO:
+            return True
+    return False
+
+
+def compared_with(token: Token) -> list[Token]:
+    """What follows "than" or "compared with"."""
+    near = [token, *token.children, token.head, *token.head.children]
+    found = [t for t in near if t.lower_ == "than" or t.lower_ in {"compared", "versus", "vs"}]
+    return list(dict.fromkeys(found))
+
+
+def phrase_words(token: Token, without: Token | None = None) -> list[Token]:
+    """The phrase of a noun: its words without clauses, and without `without` and what hangs on it."""
+    left = (
+        {w.i for w in without.subtree}
+        if without is not None and without.i != token.i and token not in without.subtree
+        else set()
+    )
+    if without is not None:
+        left.add(without.i)
+    gone = {
+        w.i
+        for c in token.subtree
+        if (c.dep_ in {"relcl", "advcl", "punct"} or (c.dep_ == "conj" and c.pos_ == "VERB"))
+        for w in c.subtree
+        if c.i != token.i
+    }
+    return [w for w in token.subtree if w.i not in gone and w.i not in left]
+
+
+def stem(token: Token) -> str:
+    """The stem of a word's lemma: "transmit" and "transmission" stay apart, "vaccine" and "vaccination" do not."""
+    return stem_of(token.lemma_.casefold())
+
+
+def stems(words: Iterable[Token]) -> tuple[str, ...]:
+    """The stems of the words of content, each once, in order; at most `MOST_WORDS`."""
+    kept = [stem(w) for w in words if w.pos_ in _CONTENT and not w.is_stop and any(c.isalpha() for c in w.text)]
+    return tuple(dict.fromkeys(kept))[:MOST_WORDS]
+
+
+def as_written(words: Sequence[Token]) -> str:
+    """The phrase as written, cut to what a list shows."""
+    text = " ".join(w.text for w in words if w.dep_ not in {"det", "poss"} and not w.is_punct)
+    return text[:80]
+
+
+def causes_of(agents: Sequence[Token]) -> list[Token]:
+    """Of the words around a statement those that say what it depends on: its subject, "by", "with", "as X
+    rises". Places and conditions are none."""
+    inside = {word.i for word in agents}
+    found = []
+    for word in agents:
+        top = word
+        while top.head.i in inside and top.head.i != top.i:
+            top = top.head
+        if top.pos_ not in {"ADP", "SCONJ"} or top.lower_ in _CAUSING:
+            found.append(word)
+    return found
+
+
+def way_of(agents: Iterable[Token]) -> int:
+    """Which way what it depends on goes: 1, -1, and 0 where one goes up and another down."""
+    ways = set()
+    for token in agents:
+        kind = PARTS.get(token.pos_)
+        for one in ("adj", "verb", "noun") if kind and token.dep_ != "advmod" else ():
+            found = directions().get((one, token.lower_ if one == "adj" else token.lemma_.casefold()))
+            if found and found.axis == "amount" and found.sign in (1, -1):
+                ways.add(found.sign)
+                break
+    return ways.pop() if len(ways) == 1 else 0 if ways else 1

@@ -1,0 +1,60 @@
+"""Which statements are compared: those that are near each other and speak of the same thing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from monjyu_assets.levels.tensions.opposing_sides import Opposition, opposition
+from monjyu_core.storage.rows_levels import TensionSideRow
+
+NEAR = 0.4
+"""Cosine from which two statements are compared."""
+BLOCK = 256
+"""Statements whose nearness to all others is reckoned at once."""
+_MARGIN = 1e-3
+"""The product of blocks may differ from that of two vectors in its last bits."""
+
+
+@dataclass(frozen=True)
+class Compared:
+    """Statements in the order of their ids: papers, sides, unit vectors (statements, dimensions), and which are
+    compared with all; the others are compared with these only."""
+
+    papers: Sequence[str]
+    sides: Sequence[Sequence[TensionSideRow]]
+    vectors: NDArray[np.float32]
+    new: NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two opposed statements; the first has the lower id."""
+
+    opposition: Opposition
+    same_paper: bool
+
+
+def near_pairs(claims: Compared, progress: Callable[[int, int], None]) -> Iterator[Pair]:
+    """The opposed pairs of which one claim at least is new, each once."""
+    rows = np.flatnonzero(claims.new)
+    for start in range(0, len(rows), BLOCK):
+        block = rows[start : start + BLOCK]
+        places, others = np.nonzero(claims.vectors[block] @ claims.vectors.T >= NEAR - _MARGIN)
+        ones = block[places]
+        once = (ones < others) | ((ones > others) & ~claims.new[others])
+        ones, others = ones[once], others[once]
+        near = np.einsum("ij,ij->i", claims.vectors[ones].astype(np.float64), claims.vectors[others])
+        for one, other, cosine in zip(ones.tolist(), others.tolist(), np.round(near, 4).tolist(), strict=True):
+            if cosine >= NEAR and (pair := _pair(claims, min(one, other), max(one, other), cosine)):
+                yield pair
+        progress(start + len(block), len(rows))
+
+
+def _pair(claims: Compared, one: int, other: int, cosine: float) -> Pair | None:
+    same = claims.papers[one] == claims.papers[other]
+    found = opposition(claims.sides[one], claims.sides[other], cosine, same_paper=same)
+    return Pair(found, same) if found else None

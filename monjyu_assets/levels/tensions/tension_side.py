@@ -1,0 +1,22 @@
+"""One statement that another may oppose, as it is read from a parse."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Side:
+    """One statement of a claim. Words are stems; `head` is that of the target. `low` and `high` are of `measure`s."""
+
+    kind: str
+    axis: str
+    sign: int
+    cue: str
+    head: str
+    target: tuple[str, ...]
+    agent: tuple[str, ...] = ()
+    versus: tuple[str, ...] = ()
+    low: float | None = None
+    high: float | None = None
+    concept: str = ""

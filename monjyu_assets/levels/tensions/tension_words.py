@@ -1,0 +1,202 @@
+"""The words that tensions are read from: directions, hedges, words too general to be what a claim is about."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib.resources import files
+from typing import Any
+
+SOME, NONE = 2, 0
+"""Signs besides 1 (up) and -1 (down): an effect without a direction, and no effect."""
+DIRECTIONS = "directions_en.txt"
+GENERAL = frozenset(
+    [
+        "patient",
+        "group",
+        "case",
+        "study",
+        "result",
+        "level",
+        "rate",
+        "number",
+        "control",
+        "year",
+        "day",
+        "effect",
+        "difference",
+        "datum",
+        "analysis",
+        "method",
+        "model",
+        "finding",
+        "outcome",
+        "value",
+        "participant",
+        "subject",
+        "sample",
+        "individual",
+        "person",
+        "people",
+        "population",
+        "time",
+        "period",
+        "use",
+        "type",
+        "total",
+        "mean",
+        "average",
+        "percent",
+        "proportion",
+        "significant",
+        "significantly",
+        "change",
+        "treatment",
+        "first",
+        "second",
+        "high",
+        "low",
+        "overall",
+        "show",
+        "find",
+        "system",
+        "approach",
+        "paper",
+        "work",
+        "information",
+        "other",
+        "same",
+        "different",
+        "new",
+        "important",
+        "various",
+        "several",
+        "many",
+        "most",
+        "more",
+        "less",
+        "well",
+        "however",
+        "include",
+        "use",
+        "report",
+        "observe",
+        "study",
+        "week",
+        "month",
+        "hour",
+        "age",
+        "significance",
+        "compare",
+        "comparison",
+        "respectively",
+        "association",
+        "relationship",
+        "correlation",
+        "evidence",
+        "role",
+        "risk",
+        "factor",
+        "baseline",
+        "test",
+        "score",
+        "measure",
+        "increase",
+        "decrease",
+        "reduction",
+        "amount",
+    ]
+)
+"""Lemmas that many claims share whatever they are about."""
+HEDGES = re.compile(
+    r"\b(?:may|might|could|perhaps|possibly|potentially|presumably|seems?|appears?|suggest(?:s|ed|ing)?|likely|unclear"
+    r"|hypothes\w+|speculat\w+|believed|thought to|expected|would|should|aim(?:s|ed)? to|trend)\b",
+    re.IGNORECASE,
+)
+AIMS = re.compile(
+    r"\b(?:to|we) (?:investigate|examine|determine|assess|evaluate|compare|test|explore|study|analy[sz]e|find out"
+    r"|identify)"
+    r"\b|\b(?:aims?|objectives?|purpose|goals?|hypothesis) (?:of|was|is|were|that)\b|\b(?:remains?|is) (?:unclear"
+    r"|unknown"
+    r"|to be)\b|\bwhether\b",
+    re.IGNORECASE,
+)
+"""What a paper sets out to find, and says nothing of yet."""
+CONDITIONS = re.compile(r"^\W*(?:if|when|unless|whether|suppose|assuming)\b|\bassum(?:e|ed|ing|ption)\b", re.IGNORECASE)
+REPORTED = re.compile(
+    r"\bet al\b|\[\d|\((?:[A-Z][\w-]+,? (?:and|&|et)? ?.{0,40}?)(?:19|20)\d\d\)"
+    r"|\b(?:previous|earlier|prior|other|recent|several|some|many) (?:\w+ )?(?:studies|reports?|authors|works?"
+    r"|research\w*)"
+    r"|\b(?:has|have) been (?:\w+ )?(?:reported|shown|suggested|described|demonstrated)",
+    re.IGNORECASE,
+)
+"""What a paper says that others found."""
+
+
+@dataclass(frozen=True)
+class Direction:
+    """`axis`: what opposite words share; `sign`: 1, -1, SOME or NONE."""
+
+    axis: str
+    sign: int
+
+
+@lru_cache(maxsize=1)
+def _stemmer() -> Any:
+    import Stemmer
+
+    return Stemmer.Stemmer("english")
+
+
+def stem_of(word: str) -> str:
+    """The stem of a lemma."""
+    return str(_stemmer().stemWord(word))
+
+
+@lru_cache(maxsize=1)
+def general_stems() -> frozenset[str]:
+    return frozenset(stem_of(word) for word in GENERAL)
+
+
+@lru_cache(maxsize=1)
+def effect_stems() -> frozenset[str]:
+    """Nouns that stand for what happens to a thing, not for the thing."""
+    words = "effect difference change influence impact role increase decrease reduction rise number lack loss variation"
+    return frozenset(stem_of(word) for word in words.split())
+
+
+@lru_cache(maxsize=1)
+def directions() -> dict[tuple[str, str], Direction]:
+    """By (part of speech, word): verbs and nouns by lemma, adjectives as written. A word's first line counts."""
+    found: dict[tuple[str, str], Direction] = {}
+    lines = files(__package__).joinpath(DIRECTIONS).read_text(encoding="utf-8").splitlines()
+    for number, line in enumerate(lines):
+        if not line or line.startswith("#"):
+            continue
+        head, _, words = line.partition(":")
+        axis, kind = head.split()
+        up, _, down = words.partition("|")
+        signs = {"some": SOME, "none": NONE}
+        name = f"{axis}-{number}" if axis == "quality" else axis
+        for word in up.split():
+            found.setdefault((kind, word), Direction(name, signs.get(axis, 1)))
+        for word in down.split():
+            found.setdefault((kind, word), Direction(name, -1))
+    return found
+
+
+_MAY_OPPOSE = re.compile(
+    r"\b(?:not?|n't|never|neither|nor|without|than|cannot|unable|fail\w*|lack\w*)\b|n't\b|\b(?:increas|decreas|reduc|"
+    r"improv|enhanc|inhibit|suppress|promot|prevent|induc|caus|affect|influenc|correlat|associat|differ|signific|effect|"
+    r"impair|worsen|higher|lower|greater|less|more|fewer|better|worse|elevat|declin|ris[ei]|rose|grow|drop|fall|fell|"
+    r"limit|block|slow|boost|similar|same|unchanged|necessar|sufficient|likely|safe|stable|resistan|sensitiv)\w*|"
+    r"\d\s?(?:%|percent|per cent|days?|hours?|weeks?|months?|years?|fold|nm|mm|kb|bp)\b|"
+    r"\b(?:rate|period|prevalence|incidence|ratio|number|proportion|mortality|accuracy)\b.{0,60}\d",
+    re.IGNORECASE,
+)
+
+
+def may_oppose(text: str) -> bool:
+    """Whether a text has a word that a side could be read from: parsing is what costs."""
+    return _MAY_OPPOSE.search(text) is not None

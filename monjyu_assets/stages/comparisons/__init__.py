@@ -1,0 +1,1 @@
+"""Stages that compare what papers say with each other."""

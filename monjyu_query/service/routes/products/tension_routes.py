@@ -1,0 +1,29 @@
+"""GET /tensions: where papers contradict each other."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Query
+
+from monjyu_query.service.routes.paper_routes import Collection
+from monjyu_query.service.server.error_responses import COMMON
+from monjyu_query.service.worker_state import Service, service_of
+from monjyu_query.tensions.tension_list import LONGEST_CONCEPT, MOST, Tensions, tensions_of
+
+router = APIRouter(tags=["papers"], responses=COMMON)
+
+
+@router.get("/tensions", summary="Where papers contradict each other, both sides quoted")
+def tensions(
+    service: Annotated[Service, Depends(service_of)],
+    collection: Collection = None,
+    concept: Annotated[
+        str | None,
+        Query(description="Only those that have all of these words.", min_length=1, max_length=LONGEST_CONCEPT),
+    ] = None,
+    most: Annotated[int, Query(ge=1, le=MOST, description="Pairs, the plainest first.")] = 50,
+) -> Tensions:
+    """Needs level 4; `built` says whether the index has them."""
+    name = service.only_collection(collection)
+    return tensions_of(service.served(name).searcher.current(), concept, most)

@@ -1,0 +1,102 @@
+"""The answer to "do papers disagree about …?": both sides of each tension, each quoted."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+
+from monjyu_query.answers.answering import Answer
+from monjyu_query.answers.assemble import result_of
+from monjyu_query.answers.composition import language_of
+from monjyu_query.ranking.filters import passing_papers
+from monjyu_query.search.result import Routing, SearchResult, Segment
+from monjyu_query.search.tools import Ask
+from monjyu_query.tensions.tension_list import LONGEST_CONCEPT, Tension, Tensions, tensions_of
+
+MOST_SHOWN = 5
+"""Pairs that an answer shows; `monjyu tensions` lists all."""
+_SAYERS = (
+    r"(?:the |these |any |some |different |all )*(?:papers?|studies|study|authors?|articles?|publications|results"
+    r"|findings|researchers|literature|evidence|sources)"
+)
+_DISAGREE = r"(?:disagree|contradict|conflict|differ|diverge|clash)"
+_ABOUT = r"(?:about|on|over|regarding|concerning|as to|in|with regard to|with respect to)"
+_EACH_OTHER = r"(?: each other| one another)"
+_ASKED = re.compile(
+    rf"^\W*(?:(?:do|did|does|where do|how do|on what do|what do) {_SAYERS} {_DISAGREE}(?: with)?"
+    rf"{_EACH_OTHER}?(?: {_ABOUT} (?P<does>.+?))?"
+    r"|(?:is|are) (?:there )?(?:any |some |a )*(?:disagreements?|contradictions?|tensions?|controvers(?:y|ies)"
+    r"|conflicts?"
+    r"|(?:conflicting|contradictory) (?:results|findings|evidence|claims|statements))"
+    rf"(?: (?:among|between|in|across) {_SAYERS})?(?: {_ABOUT} (?P<there>.+?))?"
+    rf"|(?:which|what) {_SAYERS} (?:contradict|disagree with|conflict with){_EACH_OTHER}"
+    rf"(?: {_ABOUT} (?P<which>.+?))?)[?.!\s]*$"
+    r"|^(?P<ja>.+?)について(?:の)?(?:論文|研究|文献)(?:の間で|間で|どうし)?(?:は|で)?(?:意見|見解|結果|主張)?(?:は|が|に)?"
+    r"(?:食い違|矛盾|対立|一致しな)[^。?？]*[。?？]?$",
+    re.IGNORECASE,
+)
+_WORDS = {
+    "en": (
+        "The papers were found to disagree about {what}",
+        "The papers were found to disagree",
+        " in {n} places",
+        " in one place",
+        "{more} more are in the list of tensions.",
+    ),
+    "ja": (
+        "{what}について、論文の記述が食い違う箇所があります",
+        "論文の記述が食い違う箇所があります",
+        "（{n} 件）",
+        "（1 件）",
+        "ほかに {more} 件が対立の一覧にあります。",
+    ),
+}
+_AGAINST = {"en": "against that: ", "ja": "これに対して: "}
+
+
+def asked_about(query: str) -> str | None:
+    """What a question asks the disagreement about: "" where about anything, None where it asks something else."""
+    asked = _ASKED.match(query) if len(query) <= 2 * LONGEST_CONCEPT else None
+    if asked is None:
+        return None
+    return next((found for name in ("does", "there", "which", "ja") if (found := asked[name])), "").strip()
+
+
+def tension_answer(ask: Ask) -> SearchResult | None:
+    """The result where a question asks whether papers disagree and tensions say so; None for other questions, where
+    mode, controller or budget say how it is to be answered, and where none is known: then an ordinary search tells
+    what the papers say."""
+    request = ask.request
+    plain = request.mode == "auto" and request.controller == "unified" and request.answer and request.budget is None
+    what = asked_about(request.query) if plain else None
+    if what is None or len(what) > LONGEST_CONCEPT:
+        return None
+    allowed = set(passing_papers(ask.index.snapshot.cursor(), request.filters))
+    found = tensions_of(ask.index, what or None, MOST_SHOWN, allowed)
+    if not found.tensions:
+        return None
+    answer = Answer(_told(found, what, language_of(request.query)), "complete", found.citations, verified=True)
+    routing = Routing(query_type="tensions", reason="it asks where papers disagree, which the tensions of level 4 say")
+    return result_of(replace(ask, mode="tensions", routing=routing), answer, "extractive", [])
+
+
+def _told(found: Tensions, what: str, language: str) -> list[Segment]:
+    about, anything, many, one, more = _WORDS[language]
+    head = about.format(what=what) if what else anything
+    head += one if found.total == 1 else many.format(n=found.total)
+    segments = [Segment(text=f"{head}{'。' if language == 'ja' else '.'}")]
+    quotes = {citation.n: " ".join(citation.quote.split()) for citation in found.citations}
+    for tension in found.tensions:
+        segments += _both(tension, lambda n: quotes[n], language)
+    left = found.total - len(found.tensions)
+    return [*segments, Segment(text=f"\n\n{more.format(more=left)}")] if left > 0 else segments
+
+
+def _both(tension: Tension, quote: Callable[[int], str], language: str) -> list[Segment]:
+    """Both sides, one under the other: never one alone."""
+    first, second = tension.first, tension.second
+    return [
+        Segment(text=f"\n- {quote(first.citation)}", citations=[first.citation]),
+        Segment(text=f" {_AGAINST[language]}{quote(second.citation)}", citations=[second.citation]),
+    ]

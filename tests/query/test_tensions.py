@@ -1,0 +1,78 @@
+"""Tensions as readers get them: both sides quoted, in lists and in answers; snapshots made before open without."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from monjyu_core.errors import QueryError
+from monjyu_query import Monjyu
+from monjyu_query.commands import tensions
+from monjyu_query.tensions.tension_answer import asked_about
+from tests.assets.levels.test_tensions import OPPOSED, PAPERS
+from tests.assets.worlds import World
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Three papers at level 4, two of which contradict each other."""
+    root = tmp_path_factory.mktemp("tensions")
+    world = World(root / "data", root / "papers")
+    for name, text in PAPERS.items():
+        (world.papers / name).write_text(text)
+    world.build(4)
+    return world.data.root
+
+
+def test_both_sides_are_quoted_and_a_concept_chooses(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with Monjyu(data) as monjyu:
+        found = monjyu.tensions("c", concept="infections risk")
+        [pair] = found.tensions
+        assert {one.quote for one in found.citations} == set(OPPOSED[0][1:]) and pair.kind == "direction"
+        assert {pair.first.citation, pair.second.citation} == {1, 2} and found.built
+        assert found.citations[0].paper_id == pair.first.paper_id != pair.second.paper_id
+        assert not monjyu.tensions("c", concept="asthma").tensions
+        with pytest.raises(QueryError, match="no words"):
+            monjyu.tensions("c", concept="of the")
+    monkeypatch.setenv("MONJYU_DATA", str(data))
+    printed = CliRunner().invoke(tensions, ["-c", "c", "--json"])
+    assert json.loads(printed.stdout) == {**found.model_dump(mode="json"), "concept": None}
+    shown = CliRunner().invoke(tensions, ["-c", "c"]).stdout
+    assert all(quote in shown for quote in OPPOSED[0][1:])
+
+
+def test_a_question_about_disagreement_is_answered_by_both_sides(data: Path) -> None:
+    with Monjyu(data) as monjyu:
+        result = monjyu.search("Do papers disagree about respiratory infection?", "c")
+        assert result.mode == "tensions" and result.verified and result.status == "complete"
+        assert {one.quote for one in result.citations} == set(OPPOSED[0][1:])
+        assert "[1]" in result.answer and "[2]" in result.answer
+        other = monjyu.search("Do papers disagree about pneumonia?", "c")
+        assert other.mode != "tensions"
+        one = result.citations[0].paper_id
+        only = monjyu.search("Do papers disagree about respiratory infection?", "c", filters={"paper_ids": [one]})
+        assert only.mode != "tensions", "never one side alone"
+
+
+@pytest.mark.parametrize(
+    ("question", "what"),
+    [
+        ("Do papers disagree about vitamin D?", "vitamin D"),
+        ("Where do the studies contradict each other?", ""),
+        ("Are there conflicting findings on base pressure?", "base pressure"),
+        ("ビタミンDについて論文の間で見解は食い違っていますか？", "ビタミンD"),
+        ("How do papers measure vitamin D?", None),
+        ("Do children disagree about food?", None),
+    ],
+)
+def test_which_questions_ask_for_it(question: str, what: str | None) -> None:
+    assert asked_about(question) == what
+
+
+def test_a_snapshot_made_before_has_none(sample_data: Path) -> None:
+    with Monjyu(sample_data) as monjyu:
+        found = monjyu.tensions("samples")
+        assert not found.built and found.tensions == [] and found.citations == []
