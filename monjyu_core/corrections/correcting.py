@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from datetime import UTC, datetime
 
 from monjyu_core.corrections.corrected_values import Field, checked, checked_note
@@ -18,15 +17,9 @@ from monjyu_core.corrections.correction_record import (
     unpacked,
 )
 from monjyu_core.errors import ConfigurationError
-from monjyu_core.remote.holding import held_by_us
-from monjyu_core.remote.store_opening import open_objects
-from monjyu_core.remote.synchronise import RemoteCollection
+from monjyu_core.remote.small_file import change_in_store
 from monjyu_core.settings.settings import Settings
 from monjyu_core.storage.folders import CollectionFolder
-
-Change = Callable[[Corrections], Corrections]
-PATIENCE = 30.0
-"""Seconds to wait for another machine that publishes: a person waits for the answer."""
 
 
 def correct(
@@ -57,7 +50,7 @@ def correct(
         changed = True
         return _with(held, paper_id, seen, field, made)
 
-    if not _change_in_store(folder, settings, change):
+    if not change_in_store(folder, settings, FILE, lambda text: _packed(change(unpacked(text)))):
         change_corrections(folder, change)
     return changed
 
@@ -76,21 +69,6 @@ def _with(held: Corrections, paper_id: str, seen: SeenPaper, field: Field, made:
             f"{MOST_PAPERS} papers are corrected already.", "Mend the files themselves, or take corrections back."
         )
     return held
-
-
-def _change_in_store(folder: CollectionFolder, settings: Settings, change: Change) -> bool:
-    """Change them in the state of the store, which this machine then has too if it had the state before; whether there
-    is such a collection in a store. Whoever holds the collection already brings the file there at its end."""
-    objects = open_objects(settings)
-    if objects is None or held_by_us(folder):
-        return False
-    remote = RemoteCollection(objects, folder)
-    lease = remote.lease(settings.storage.lease_seconds)
-    untidy = lease.take(PATIENCE, lambda text: None)
-    try:
-        return remote.change_text(lease, FILE, lambda text: _packed(change(unpacked(text))))
-    finally:
-        lease.release(untidy=untidy)
 
 
 def _packed(corrections: Corrections) -> str:

@@ -127,6 +127,20 @@ class TelemetrySettings(Group):
     service_name: Annotated[str, OBSERVES] = "monjyu"
 
 
+WEBHOOK = r"^(https://[^\s/@?#]+|http://(127\.0\.0\.1|localhost|\[::1\])(:\d{1,5})?)(/\S*)?$"
+
+
+class WatchSettings(Group):
+    """Where `monjyu watch --send` tells what changed in the answers to saved questions. Not a collection's to set."""
+
+    webhooks: Annotated[list[Annotated[str, Field(pattern=WEBHOOK, max_length=2000)]], OBSERVES] = Field(
+        [],
+        max_length=10,
+        description="https addresses (http on this machine) that take the event as JSON; none = nothing is sent",
+    )
+    timeout_seconds: Annotated[float, OBSERVES] = Field(10.0, gt=0, le=300, description="for each of them")
+
+
 class OpenLineageSettings(Group):
     """OpenLineage events of every asset that is made (extra `openlineage`). OPENLINEAGE_API_KEY is sent as the key."""
 

@@ -145,6 +145,9 @@ class CheckSettings(Group):
     )
     qrels: Annotated[str | None, WARNING_ONLY] = Field(None, description="retrieval_kept: the papers that answer them")
     min_ndcg: Annotated[float, WARNING_ONLY] = Field(0.5, ge=0, le=1, description="retrieval_kept: least nDCG@10")
+    saved_questions_seconds: Annotated[int, NoResult("a limit on time, changes no row")] = Field(
+        1800, ge=1, description="saved_questions: how long they may take to be answered before a snapshot is published"
+    )
     retrieval_blocks: Annotated[bool, NoResult("decides what is published, changes no row")] = Field(
         False, description="whether a snapshot below checks.min_ndcg is not published"
     )

@@ -41,6 +41,7 @@ from monjyu_core.settings.operations_settings import (
     StorageSettings,
     TelemetrySettings,
     TraceSettings,
+    WatchSettings,
 )
 from monjyu_core.settings.papers_settings import CheckSettings as CheckSettings
 from monjyu_core.settings.papers_settings import ChunkSettings as ChunkSettings
@@ -129,6 +130,7 @@ class Settings(BaseSettings):
     log: LogSettings = LogSettings()
     telemetry: TelemetrySettings = TelemetrySettings()
     openlineage: OpenLineageSettings = OpenLineageSettings()
+    watch: WatchSettings = WatchSettings()
     service: ServiceSettings = ServiceSettings()
     mcp: McpSettings = McpSettings()
     azure: AzureSettings = AzureSettings()

@@ -11,9 +11,11 @@ from monjyu_query.commands.mcp_command import mcp
 from monjyu_query.commands.papers_command import papers
 from monjyu_query.commands.products.answer_command import answer
 from monjyu_query.commands.products.check_citations_command import check_citations
+from monjyu_query.commands.products.questions_command import questions
 from monjyu_query.commands.products.quotes_command import locate
 from monjyu_query.commands.products.tensions_command import tensions
 from monjyu_query.commands.products.verify_command import verify
+from monjyu_query.commands.products.watch_command import watch
 from monjyu_query.commands.search_command import search
 from monjyu_query.commands.serve_command import keys, serve
 from monjyu_query.commands.table_command import table
@@ -31,6 +33,7 @@ __all__ = [
     "locate",
     "mcp",
     "papers",
+    "questions",
     "search",
     "serve",
     "summarize",
@@ -39,4 +42,5 @@ __all__ = [
     "tensions",
     "trace",
     "verify",
+    "watch",
 ]

@@ -71,8 +71,8 @@ class Searcher:
         """`instead`: groups of settings, as a trace holds them, in place of the collection's.
         With `snapshot_id` it stays at that snapshot."""
         self.collection = collection
-        folder = require_collection(data, collection)
-        self._reader = PinnedReader(folder, snapshot_id) if snapshot_id else SnapshotReader(folder)
+        self.folder = require_collection(data, collection)
+        self._reader = PinnedReader(self.folder, snapshot_id) if snapshot_id else SnapshotReader(self.folder)
         settings = collection_settings(known_record(data, collection))
         replaced = {name: _settings_group(getattr(settings, name), values) for name, values in (instead or {}).items()}
         self.settings = settings.model_copy(update=replaced)

@@ -32,7 +32,13 @@ from monjyu_query.service.routes import (
     trace_routes,
     whoami_routes,
 )
-from monjyu_query.service.routes.products import answer_routes, draft_routes, quote_routes, tension_routes
+from monjyu_query.service.routes.products import (
+    answer_routes,
+    draft_routes,
+    question_routes,
+    quote_routes,
+    tension_routes,
+)
 from monjyu_query.service.server import error_responses as errors
 from monjyu_query.service.server.guard import Guard
 from monjyu_query.service.server.page_files import PageFiles
@@ -48,6 +54,7 @@ TOPICS = (
     answer_routes,
     quote_routes,
     draft_routes,
+    question_routes,
     digest_routes,
     collection_routes,
     library_routes,
@@ -104,7 +111,7 @@ def _add_layers(app: FastAPI, service: Service, authority: Authority) -> None:
         app.add_middleware(
             CORSMiddleware,
             allow_origins=settings.cors_origins,
-            allow_methods=["GET", "POST"],
+            allow_methods=["GET", "POST", "DELETE"],
             allow_headers=["Authorization", "Content-Type", "X-API-Key", "X-Request-ID"],
             expose_headers=["X-Request-ID"],
         )

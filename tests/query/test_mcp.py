@@ -41,7 +41,8 @@ from tests.copies import copy_data
 
 QUESTION = "What does the Leiden algorithm guarantee that Louvain does not?"
 READERS = {"monjyu_search", "monjyu_survey", "monjyu_get_paper", "monjyu_citations", "monjyu_summarize", "monjyu_table"}
-TOOLS = READERS | {"monjyu_compare", "monjyu_locate", "monjyu_check_citations", "monjyu_tensions"}
+QUESTIONS = {"monjyu_questions", "monjyu_run_questions"}
+TOOLS = READERS | QUESTIONS | {"monjyu_compare", "monjyu_locate", "monjyu_check_citations", "monjyu_tensions"}
 TOOLS |= {"monjyu_status", "monjyu_index"}
 OUTSIDE = ("../state", "/etc", "way-out", "notes/../../outside", "../outside/secret.md", "no-such-folder", "a\x00b")
 PAPER, OTHER = "answer-provenance-ac1d5330", "relevance-budget-438725c6"

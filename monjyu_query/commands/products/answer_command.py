@@ -1,15 +1,17 @@
-"""`monjyu answer`: what is made of answers that were given. Each sub-command has a module of its own."""
+"""`monjyu answer`: what becomes of answers. Each sub-command has a module of its own."""
 
 from __future__ import annotations
 
 import click
 
+from monjyu_query.commands.products.answer_diff import diff
 from monjyu_query.commands.products.answer_export import export
 
 
 @click.group()
 def answer() -> None:
-    """Give answers away: as documents, or as packages that can be checked."""
+    """Give answers away, checked and whole; see how they changed from snapshot to snapshot."""
 
 
+answer.add_command(diff)
 answer.add_command(export)

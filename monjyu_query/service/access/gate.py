@@ -23,6 +23,8 @@ ADMIN = "/admin"
 UPLOAD = "/admin/papers"
 EDITING = (UPLOAD, "/admin/index", "/admin/samples", "/corrections")
 """What an editor may: bring papers in, have them indexed, correct what is known of them."""
+QUESTIONS = "/questions"
+"""Saved questions: all may read them, an editor changes them."""
 CHAT = "/v1/"
 """Chat programs always send a key, if only a placeholder: where none is needed, one that is none of ours is none."""
 _HOST = re.compile(r"([\w.-]+|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?", re.ASCII)
@@ -41,6 +43,8 @@ def role_for(path: str, method: str = "GET") -> Role | None:
     """The role that a path needs; None for what anyone may read. Any other path needs a reader's."""
     if path == "/corrections" and method in _SAFE:
         return "reader"
+    if path == QUESTIONS or path.startswith(f"{QUESTIONS}/"):
+        return "reader" if method in _SAFE else "editor"
     if path in EDITING:
         return "editor"
     if path == ADMIN or path.startswith(f"{ADMIN}/"):

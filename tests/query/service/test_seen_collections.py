@@ -115,6 +115,10 @@ def _export(client: httpx2.Client, name: str) -> httpx2.Response:
     return client.get(f"/answers/{asked.json().get('trace_id', '0' * 16)}/export")
 
 
+def _removed(client: httpx2.Client, name: str) -> httpx2.Response:
+    return client.delete("/questions/none", params={"collection": name})
+
+
 def _upload(client: httpx2.Client, name: str) -> httpx2.Response:
     return upload(client, name, ("a.exe", b"x"))  # refused, so that nothing is stored
 
@@ -154,6 +158,10 @@ DECIDED: dict[str, Public | Lists | Whole | OfOne | ByRole] = {
     "POST /corrections": OfOne(_post("/corrections", paper_id=PAPER, field="title", value=None), 200, "admin"),
     "POST /locate": OfOne(_post("/locate", quote="a budget of relevance tests")),
     "POST /check-citations": OfOne(_post("/check-citations", text="Budgets are spent on tests (Sato, 2023).")),
+    "GET /questions": OfOne(_get("/questions")),
+    "GET /questions/changes": OfOne(_get("/questions/changes"), 409),
+    "POST /questions": OfOne(_post("/questions", text="What is a budget?", mode="keyword"), 200, "admin"),
+    "DELETE /questions/{question_id}": OfOne(_removed, 404, "admin"),
     "GET /tensions": OfOne(_get("/tensions")),
     "GET /whoami": ByRole(lambda client: client.get("/whoami"), (200, 200, 200, 200)),
     "GET /graph": OfOne(_get("/graph")),

@@ -35,6 +35,8 @@ CALLS: dict[str, dict[str, Any]] = {
     "monjyu_compare": {"paper_ids": [PAPER, SECOND]},
     "monjyu_locate": {"quote": "a budget of relevance tests"},
     "monjyu_check_citations": {"text": "Budgets are spent on tests (Sato, 2023)."},
+    "monjyu_questions": {},
+    "monjyu_run_questions": {},
     "monjyu_tensions": {},
     "monjyu_table": {"columns": ["method"]},
     "monjyu_status": {},

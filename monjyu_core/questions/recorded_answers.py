@@ -1,0 +1,119 @@
+"""The saved answers of each snapshot: `data/index/<collection>/saved_answers/<snapshot>.parquet`, a row a question.
+
+They hold words of papers, so they go with their snapshot. DuckDB reads all of them at once:
+`FROM 'saved_answers/*.parquet'`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pydantic import ValidationError
+
+from monjyu_core.errors import StorageError
+from monjyu_core.questions.saved_answer import SavedAnswer
+from monjyu_core.storage.folders import CollectionFolder, write_atomically
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_FOLDER = "saved_answers"
+_SUFFIX = ".parquet"
+
+
+def answers_path(folder: CollectionFolder, snapshot_id: str) -> Path:
+    return folder.root / _FOLDER / f"{snapshot_id}{_SUFFIX}"
+
+
+def keep_answers(folder: CollectionFolder, snapshot_id: str, answers: Iterable[SavedAnswer]) -> None:
+    """Write a snapshot's answers in place of those kept before."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    rows = pa.Table.from_pylist([one.model_dump() for one in answers], schema=_schema())
+    sink = pa.BufferOutputStream()
+    pq.write_table(rows, sink, compression="zstd")
+    write_atomically(answers_path(folder, snapshot_id), sink.getvalue().to_pybytes())
+
+
+def kept_answers(folder: CollectionFolder, snapshot_id: str) -> dict[str, SavedAnswer]:
+    """By question; empty where none were recorded, or by another version. StorageError where the file is damaged."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    path = answers_path(folder, snapshot_id)
+    if not path.is_file():
+        return {}
+    try:
+        rows = pq.ParquetFile(path).read(use_threads=False).to_pylist()
+    except (OSError, pa.ArrowInvalid) as error:
+        raise StorageError(f"{path} cannot be read: {error}.", "Delete it: the answers are made anew.") from error
+    try:
+        answers = [SavedAnswer.model_validate(row) for row in rows]
+    except ValidationError:
+        return {}  # of another version of Monjyu
+    return {one.question_id: one for one in answers}
+
+
+def kept_bytes(folder: CollectionFolder, snapshot_id: str) -> bytes:
+    """The rows without what tells only of the snapshot and the clock: equal ones are equal answers."""
+    told = {"snapshot_id", "seconds", "asked_at", "key", "parts"}
+    answers = kept_answers(folder, snapshot_id)
+    return json.dumps([answers[name].model_dump(exclude=told) for name in sorted(answers)]).encode()
+
+
+def recorded(folder: CollectionFolder) -> list[str]:
+    """The snapshots whose answers are kept, oldest first."""
+    return sorted(path.stem for path in (folder.root / _FOLDER).glob(f"[!.]*{_SUFFIX}"))
+
+
+def forget_other_answers(folder: CollectionFolder, snapshots: Collection[str]) -> None:
+    """Those of snapshots that are gone."""
+    for snapshot_id in recorded(folder):
+        if snapshot_id not in snapshots:
+            answers_path(folder, snapshot_id).unlink(missing_ok=True)
+
+
+def _schema() -> pa.Schema:
+    import pyarrow as pa
+
+    texts, boxes = pa.list_(pa.string()), pa.list_(pa.list_(pa.float64()))
+    span = pa.struct([("page", pa.int32()), ("boxes", boxes)])
+    citation = pa.struct(
+        [
+            ("n", pa.int32()),
+            *((name, pa.string()) for name in ("paper_id", "paper_title", "paper_sha256")),
+            ("retracted", pa.bool_()),
+            ("chunk_id", pa.string()),
+            ("sentence_ids", texts),
+            ("quote", pa.string()),
+            ("page", pa.int32()),
+            ("spans", pa.list_(span)),
+        ]
+    )
+    passage = pa.struct(
+        [("chunk_id", pa.string()), ("input_hash", pa.string()), ("similarity", pa.float64()), ("matched", texts)]
+    )
+    segment = pa.struct([("text", pa.string()), ("citations", pa.list_(pa.int32()))])
+    failure = pa.struct([("expectation", pa.string()), ("detail", pa.string())])
+    names = ("question_id", "snapshot_id", "asked", "key", "text", "mode", "severity", "status")
+    return pa.schema(
+        [
+            *((name, pa.string()) for name in names),
+            ("confidence", pa.float64()),
+            ("answer", pa.string()),
+            ("answer_engine", pa.string()),
+            ("segments", pa.list_(segment)),
+            ("citations", pa.list_(citation)),
+            ("passages", pa.list_(passage)),
+            ("parts", texts),
+            ("settings", pa.string()),
+            ("error", pa.string()),
+            ("failures", pa.list_(failure)),
+            ("seconds", pa.float64()),
+            ("asked_at", pa.string()),
+        ]
+    )

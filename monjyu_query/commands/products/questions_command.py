@@ -1,0 +1,211 @@
+"""`monjyu questions`."""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from monjyu_query.commands.options import MODES, collection_option, json_option, print_json
+from monjyu_query.commands.searching import collection_searcher
+
+if TYPE_CHECKING:
+    from monjyu_core.questions.question import Question
+    from monjyu_core.questions.saved_answer import SavedAnswer
+    from monjyu_query.search.searcher import Searcher
+
+
+@click.group()
+def questions() -> None:
+    """Save questions; each new snapshot answers them before readers see it."""
+
+
+@questions.command("add")
+@click.argument("text")
+@collection_option
+@click.option("--id", "question_id", metavar="ID", help="Its name; else one is made of its words.")
+@click.option("-m", "--mode", type=click.Choice(MODES), default="auto", show_default=True)
+@click.option("--budget", metavar="B", help="Of mode lazy: z100, z500, z1500 or a number.")
+@click.option("--block", is_flag=True, help="A snapshot that fails is kept from readers; else it warns.")
+@click.option("--must-cite", metavar="PAPER_ID", multiple=True, help="A paper that must be cited (repeatable).")
+@click.option("--must-not-cite", metavar="PAPER_ID", multiple=True, help="One that must not (repeatable).")
+@click.option("--must-mention", metavar="WORDS", multiple=True, help="Words of the answer (repeatable).")
+@click.option("--must-abstain", is_flag=True, help="The papers must not answer it.")
+@click.option("--min-papers", type=int, metavar="N", help="So many papers must be cited.")
+@click.option("--same-answer", is_flag=True, help="The answer of now must stay: quotes, pages, rectangles.")
+@json_option
+def add(text: str, collection: str | None, as_json: bool, **options: Any) -> None:
+    """Save a question, in place of one of the same id."""
+    from monjyu_query.saved.keeping import checked, save
+
+    question = checked(_values(text, **options))
+    save(collection_searcher(collection), [question])
+    if as_json:
+        print_json(question.model_dump(mode="json", exclude={"baseline"}))
+    else:
+        click.echo(f"Saved as {question.id}.")
+
+
+@questions.command("list")
+@collection_option
+@json_option
+def list_questions(collection: str | None, as_json: bool) -> None:
+    """List the saved questions, with what the published snapshot answers where that is recorded."""
+    from monjyu_core.questions.question_record import read_questions
+    from monjyu_core.questions.recorded_answers import kept_answers
+    from monjyu_core.storage.folders import DataFolder
+    from monjyu_core.storage.snapshot import read_current
+    from monjyu_query.search.which_collection import chosen_collection
+
+    data = DataFolder.default()
+    folder = data.collection(chosen_collection(data, collection))
+    current = read_current(folder)
+    answers = kept_answers(folder, current) if current else {}
+    saved = list(read_questions(folder).questions.values())
+    if as_json:
+        print_json([_described(one, answers.get(one.id)) for one in saved])
+        return
+    for one in saved:
+        click.echo(f"{one.id}  {one.severity:5}  {_state(answers.get(one.id)):8}  {one.text}")
+
+
+@questions.command("remove")
+@click.argument("question_id")
+@collection_option
+def remove(question_id: str, collection: str | None) -> None:
+    """Remove a saved question. Answers that snapshots gave stay with them."""
+    from monjyu_core.questions.question_record import remove_question
+
+    searcher = collection_searcher(collection)
+    remove_question(searcher.folder, searcher.settings, question_id)
+    click.echo(f"{question_id} is removed.")
+
+
+@questions.command("import")
+@click.argument("file", type=click.Path(path_type=Path, exists=True, dir_okay=False))
+@collection_option
+@json_option
+def import_questions(file: Path, collection: str | None, as_json: bool) -> None:
+    """Save the questions of a YAML file, each in place of one of the same id."""
+    from monjyu_query.saved.keeping import read_file, save
+
+    found = read_file(file)
+    save(collection_searcher(collection), found)
+    if as_json:
+        print_json([one.id for one in found])
+    else:
+        click.echo(f"{len(found)} questions are saved.")
+
+
+@questions.command("accept")
+@click.argument("question_ids", nargs=-1)
+@collection_option
+def accept(question_ids: tuple[str, ...], collection: str | None) -> None:
+    """Let the next snapshot's answers be those that questions with --same-answer are held to (none named: all)."""
+    from monjyu_query.saved.keeping import accept
+
+    accepted = accept(collection_searcher(collection), list(question_ids))
+    click.echo(f"The next snapshot's answers are kept for {len(accepted)} questions: {', '.join(accepted) or 'none'}.")
+
+
+@questions.command("run")
+@click.argument("question_ids", nargs=-1)
+@collection_option
+@click.option("--snapshot", "snapshot_id", help="Ask this snapshot; by default the one that is published.")
+@click.option("--anew", is_flag=True, help="Ask also what an equal snapshot has answered before.")
+@click.option("--record", is_flag=True, help="Keep the answers with the snapshot.")
+@json_option
+def run(
+    question_ids: tuple[str, ...],
+    collection: str | None,
+    snapshot_id: str | None,
+    anew: bool,
+    record: bool,
+    as_json: bool,
+) -> None:
+    """Answer the saved questions and judge the answers.
+
+    Exit code 1 where a question fails that blocks.
+    """
+    started = time.perf_counter()
+    searcher = _searcher(collection, snapshot_id)
+    asked = _chosen(searcher, question_ids)
+    from monjyu_query.saved.ask_questions import ask_all
+    from monjyu_query.saved.recording import record_answers
+
+    answers, reused = ask_all(searcher, asked, _tell, anew=anew)
+    snapshot = searcher.current().snapshot.id
+    if record:
+        record_answers(searcher, snapshot, answers)
+    if as_json:
+        counted = {"asked": len(answers), "reused": reused, "failed": sum(not one.passed for one in answers)}
+        told: dict[str, Any] = {"collection": searcher.collection, "snapshot_id": snapshot} | counted
+        told |= {"blocked": sum(one.blocks for one in answers), "seconds": round(time.perf_counter() - started, 3)}
+        print_json(told | {"answers": [one.model_dump(mode="json") for one in answers]})
+    else:
+        _print_answers(answers, reused, snapshot)
+    sys.exit(int(any(one.blocks for one in answers)))
+
+
+def _values(text: str, **options: Any) -> dict[str, Any]:
+    budget = options["budget"]
+    expect = {name: options[name] for name in ("must_abstain", "min_papers", "same_answer")}
+    expect |= {name: list(options[name]) for name in ("must_not_cite", "must_mention")}
+    return {
+        "id": options["question_id"],
+        "text": text,
+        "mode": options["mode"],
+        "budget": int(budget) if budget and budget.isdecimal() else budget,
+        "severity": "block" if options["block"] else "warn",
+        "expect": expect | {"must_cite": [{"paper": one} for one in options["must_cite"]]},
+    }
+
+
+def _searcher(collection: str | None, snapshot_id: str | None) -> Searcher:
+    """Without traces: nobody asked but the publish."""
+    from monjyu_core.storage.folders import DataFolder
+    from monjyu_query.search.searcher import Searcher
+    from monjyu_query.search.which_collection import chosen_collection
+
+    data = DataFolder.default()
+    return Searcher(data, chosen_collection(data, collection), snapshot_id=snapshot_id)
+
+
+def _chosen(searcher: Searcher, question_ids: tuple[str, ...]) -> list[Question]:
+    from monjyu_core.questions.question_record import read_questions, unknown
+
+    saved = read_questions(searcher.folder).questions
+    for name in question_ids:
+        if name not in saved:
+            raise unknown(name)
+    return [one for name, one in saved.items() if not question_ids or name in question_ids]
+
+
+def _tell(done: int, total: int) -> None:
+    click.echo(f"{done} of {total} saved questions", err=True)
+
+
+def _print_answers(answers: list[SavedAnswer], reused: int, snapshot: str) -> None:
+    from monjyu_query.answers.render import safe
+
+    for one in answers:
+        click.echo(f"{one.question_id}  {_state(one):8}  {safe(one.text)}")
+        for failure in one.failures:
+            click.echo(f"    {failure.expectation}: {safe(failure.detail)}")
+    failed = sum(not one.passed for one in answers)
+    click.echo(f"{snapshot}: {len(answers) - failed} of {len(answers)} hold; {reused} were answered before.")
+
+
+def _state(answer: SavedAnswer | None) -> str:
+    if answer is None:
+        return "-"
+    return "holds" if answer.passed else "blocks" if answer.blocks else "warns"
+
+
+def _described(question: Question, answer: SavedAnswer | None) -> dict[str, Any]:
+    """`answer` is what the published snapshot gives, None where it is not recorded."""
+    told = answer and answer.model_dump(mode="json", include={"snapshot_id", "status", "answer", "failures"})
+    return question.model_dump(mode="json", exclude={"baseline"}) | {"answer": told}

@@ -1,0 +1,160 @@
+"""Asking saved questions of a snapshot, each once: what an equal snapshot answered before is taken over."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+from datetime import UTC, datetime
+from typing import NamedTuple
+
+from monjyu_core.errors import ExternalAPIError, LLMError, MonjyuError
+from monjyu_core.questions.question import Question
+from monjyu_core.questions.recorded_answers import kept_answers, recorded
+from monjyu_core.questions.saved_answer import (
+    SavedAnswer,
+    SavedCitation,
+    SavedPassage,
+    SavedSegment,
+    SavedSpan,
+)
+from monjyu_core.storage.folders import CollectionFolder
+from monjyu_core.storage.ids import bucket_of
+from monjyu_core.storage.snapshot import Snapshot
+from monjyu_query.saved.expected import judge
+from monjyu_query.saved.what_matters import asked_as, basis_of, key_of, settings_json
+from monjyu_query.search.open_index import OpenIndex
+from monjyu_query.search.request import make_request
+from monjyu_query.search.result import Citation, Hit, SearchResult
+from monjyu_query.search.searcher import Searcher
+
+Told = Callable[[int, int], None]
+"""Called with (done, total)."""
+
+
+class Asked(NamedTuple):
+    """The answers in the order of the questions, and how many were taken over."""
+
+    answers: list[SavedAnswer]
+    reused: int
+
+
+def no_telling(done: int, total: int) -> None:
+    """Ignore progress."""
+
+
+def ask_all(searcher: Searcher, questions: Iterable[Question], told: Told = no_telling, *, anew: bool = False) -> Asked:
+    """Answer and judge questions of the searcher's snapshot. `anew`: whatever was answered before."""
+    asked = list(questions)
+    index = searcher.current()
+    basis = basis_of(index.snapshot.manifest, searcher.settings)
+    known = {} if anew else _known(index.snapshot.collection, index.snapshot.id)
+    answers, reused = [], 0
+    for number, question in enumerate(asked, 1):
+        before = known.get(key_of(question, basis))
+        reused += before is not None
+        answers.append(_taken(before, question, index.snapshot) if before else ask(searcher, index, question, basis))
+        told(number, len(asked))
+    return Asked(answers, reused)
+
+
+def ask(searcher: Searcher, index: OpenIndex, question: Question, basis: str) -> SavedAnswer:
+    """One question, answered and judged. LLMError and ExternalAPIError where a model or a service fails: that is no
+    fault of the snapshot."""
+    started = time.perf_counter()
+    answer = SavedAnswer(
+        question_id=question.id,
+        snapshot_id=index.snapshot.id,
+        asked=asked_as(question),
+        key=key_of(question, basis),
+        text=question.text,
+        mode=question.mode,
+        severity=question.severity,
+        settings=settings_json(searcher.settings),
+        asked_at=datetime.now(UTC).isoformat(timespec="seconds"),
+    )
+    try:
+        budget = {} if question.budget is None else {"budget": question.budget}
+        request = make_request(query=question.text, collection=searcher.collection, mode=question.mode, **budget)
+        _fill(answer, searcher.search(request), index)
+    except (LLMError, ExternalAPIError):
+        raise
+    except MonjyuError as error:
+        answer.error = str(error)
+    answer.failures = judge(question, answer)
+    answer.seconds = round(time.perf_counter() - started, 6)
+    return answer
+
+
+def _taken(before: SavedAnswer, question: Question, snapshot: Snapshot) -> SavedAnswer:
+    """The same answer, held to what is expected now."""
+    about = {"question_id": question.id, "snapshot_id": snapshot.id, "severity": question.severity}
+    answer = before.model_copy(update=about, deep=True)
+    answer.parts = _parts(snapshot, answer.citations)
+    answer.failures = judge(question, answer)
+    return answer
+
+
+def _known(folder: CollectionFolder, snapshot_id: str) -> dict[str, SavedAnswer]:
+    """What was answered before by key, of this snapshot and the newest others."""
+    newest = recorded(folder)[-2:]
+    found: dict[str, SavedAnswer] = {}
+    for name in dict.fromkeys([*newest, snapshot_id]):
+        found |= {one.key: one for one in kept_answers(folder, name).values() if not one.error}
+    return found
+
+
+def _fill(answer: SavedAnswer, result: SearchResult, index: OpenIndex) -> None:
+    papers = sorted({one.paper_id for one in result.citations})
+    hashes = _sha256(index.snapshot, papers)
+    inputs = _input_hashes(index.snapshot, result.hits)
+    answer.status, answer.confidence = result.status, result.confidence
+    answer.mode, answer.answer_engine, answer.answer = result.mode, result.answer_engine, result.answer
+    answer.segments = [SavedSegment(text=one.text, citations=one.citations) for one in result.segments]
+    answer.citations = [_citation(one, hashes) for one in result.citations]
+    answer.passages = [_passage(one, inputs) for one in result.hits]
+    answer.parts = _parts(index.snapshot, answer.citations)
+
+
+def _citation(one: Citation, hashes: dict[str, str]) -> SavedCitation:
+    return SavedCitation(
+        n=one.n,
+        paper_id=one.paper_id,
+        paper_title=one.paper_title,
+        paper_sha256=hashes.get(one.paper_id, ""),
+        retracted=one.retracted,
+        chunk_id=one.chunk_id,
+        sentence_ids=one.sentence_ids,
+        quote=one.quote,
+        page=one.page,
+        spans=[SavedSpan(page=span.page, boxes=span.boxes) for span in one.spans],
+    )
+
+
+def _passage(hit: Hit, inputs: dict[str, str]) -> SavedPassage:
+    scores = hit.scores
+    similarity, matched = (scores.vector, scores.matched) if scores else (None, [])
+    input_hash = inputs.get(hit.chunk_id, "")
+    return SavedPassage(chunk_id=hit.chunk_id, input_hash=input_hash, similarity=similarity, matched=matched)
+
+
+def _sha256(snapshot: Snapshot, papers: list[str]) -> dict[str, str]:
+    found = snapshot.cursor().execute("SELECT paper_id, sha256 FROM manifest WHERE paper_id IN $1", [papers])
+    return dict(found.fetchall())
+
+
+def _input_hashes(snapshot: Snapshot, hits: list[Hit]) -> dict[str, str]:
+    cursor = snapshot.cursor_of({one.paper_id for one in hits})
+    chunks = [one.chunk_id for one in hits]
+    return dict(cursor.execute("SELECT chunk_id, input_hash FROM chunks WHERE chunk_id IN $1", [chunks]).fetchall())
+
+
+def _parts(snapshot: Snapshot, citations: list[SavedCitation]) -> list[str]:
+    """The parts of sentences and chunks that the cited papers lie in, by the hashes of their bytes."""
+    manifest = snapshot.manifest
+    entries = [part for part in manifest.parts if part.table in ("sentences", "chunks")]
+    buckets = {part.shard for part in entries}
+    papers = {one.paper_id for one in citations}
+    most = max((len(bucket) for bucket in buckets), default=1)
+    counts = [1 << bits for bits in range(most)]
+    wanted = {bucket_of(paper_id, count) for paper_id in papers for count in counts} & buckets
+    return sorted(f"{part.table}/{part.shard}/{part.version}" for part in entries if part.shard in wanted)
