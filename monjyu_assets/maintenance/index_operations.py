@@ -13,11 +13,12 @@ from monjyu_assets.publishing import search_target
 from monjyu_assets.publishing.publish import publish_lock, set_current
 from monjyu_assets.publishing.retention import collect
 from monjyu_assets.publishing.verify import verify_snapshot
-from monjyu_assets.stages.shared.run_rules import NoCalls, without_scan
+from monjyu_assets.stages.shared.run_rules import NoCalls, only_removing, without_scan
 from monjyu_assets.stages.shared.work import Warn, Work, no_warning
 from monjyu_core.corrections.correction_record import forget_corrections
 from monjyu_core.errors import ConfigurationError, MonjyuError, StorageError, UnknownVersion
 from monjyu_core.models.cache.response_cache import forget_answers
+from monjyu_core.questions.question_record import forget_paper
 from monjyu_core.remote.holding import delete_remote, keep_nothing_dropped
 from monjyu_core.settings.settings import load_settings
 from monjyu_core.storage.collection import target_level
@@ -207,6 +208,7 @@ def purge_paper(data: DataFolder, name: str, paper_id: str, say: Warn = no_warni
             with changing_record(work):
                 work.record.excluded = sorted({*work.record.excluded, paper_id})
         forget_corrections(folder, paper_id)
+        forget_paper(folder, paper_id)
         _finish_killed(work)
         _publish_without(Work(data, name, warn=say))  # the finished command may have raised the level
         with publish_lock(folder):
@@ -238,7 +240,7 @@ def _publish_without(work: Work) -> None:
     called."""
     from monjyu_assets.orchestration.runs import Plan, run_levels
 
-    with without_scan():
+    with without_scan(), only_removing():
         pending = look(work, "", allow_deletes=True, level=target_level(work.record))
         if pending.needed:
             run_levels(work, Plan(pending.level, pending.shards), allow_deletes=True, cap=NoCalls())

@@ -16,6 +16,7 @@ from monjyu_assets.orchestration.assets.index_snapshot import (
     PAPER_ASSETS_BY_LEVEL,
     index_snapshot,
 )
+from monjyu_assets.orchestration.assets.saved_answers import saved_answers
 from monjyu_assets.orchestration.automation.freshness import snapshot_fresh
 from monjyu_assets.orchestration.resources import DataFolderResource, resources_of
 from monjyu_assets.orchestration.telling.code_places import with_code_places
@@ -80,7 +81,7 @@ JOBS = [
 ]
 
 levels = dg.Definitions(
-    assets=with_code_places([*ALL_ASSETS, index_snapshot]),
+    assets=with_code_places([*ALL_ASSETS, index_snapshot, saved_answers]),
     asset_checks=[snapshot_fresh],
     jobs=JOBS,
     resources=resources_of(DataFolderResource.configure_at_launch()),

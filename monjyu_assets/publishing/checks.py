@@ -23,6 +23,8 @@ class CheckResult:
     description: str
     count: int
     examples: list[str]
+    hint: str = ""
+    """What to do where it fails."""
 
 
 CHECKS: dict[str, tuple[str, str]] = {

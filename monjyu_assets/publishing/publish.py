@@ -38,7 +38,10 @@ class PublishBlocked(IndexBuildError):
 
     def __init__(self, checks: list[CheckResult]) -> None:
         failed = [check for check in checks if not check.passed]
-        super().__init__("Not published: " + "; ".join(_describe(check) for check in failed) + ".")
+        super().__init__(
+            "Not published: " + "; ".join(_describe(check) for check in failed) + ".",
+            " ".join(filter(None, (check.hint for check in failed))),
+        )
         self.checks = checks
 
 

@@ -7,6 +7,7 @@ import shutil
 from monjyu_assets.analysis.analyses_kept import forget_other_analyses
 from monjyu_assets.scholarly.answers_kept import AnswersKept
 from monjyu_core.errors import UnknownVersion
+from monjyu_core.questions.recorded_answers import forget_other_answers
 from monjyu_core.storage.folders import CollectionFolder, remove_dead_temporaries, remove_folder, remove_gone
 from monjyu_core.storage.parts import PartStore, read_all
 from monjyu_core.storage.snapshot import Manifest, held, is_leased, published, read_current, read_manifest
@@ -24,6 +25,7 @@ def collect(folder: CollectionFolder, keep: int, *, force: bool = False) -> list
     gone = [snapshot_id for snapshot_id in old if force or not is_leased(folder.snapshot(snapshot_id))]
     for snapshot_id in gone:
         remove_folder(folder.snapshot(snapshot_id))
+    forget_other_answers(folder, published(folder))
     try:
         manifests = [read_manifest(folder, snapshot_id) for snapshot_id in ids if snapshot_id not in gone]
     except UnknownVersion:

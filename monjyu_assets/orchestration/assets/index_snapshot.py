@@ -21,10 +21,12 @@ from monjyu_assets.orchestration.assets.levels.tensions import tensions
 from monjyu_assets.orchestration.assets.paper_identity import paper_identity
 from monjyu_assets.orchestration.assets.paper_manifest import paper_manifest
 from monjyu_assets.orchestration.assets.parsed_papers import parsed_papers
+from monjyu_assets.orchestration.assets.saved_answers import log_answers
 from monjyu_assets.orchestration.assets.scholarly_metadata import scholarly_metadata
 from monjyu_assets.orchestration.automation.conditions import collection_condition
 from monjyu_assets.orchestration.checks.drift_checks import drift_results, drift_specs, retrieval_result
 from monjyu_assets.orchestration.checks.quality_checks import quality_results, quality_specs
+from monjyu_assets.orchestration.checks.questions_check import QUESTIONS_SPEC, questions_result
 from monjyu_assets.orchestration.checks.rebuild_check import REBUILD_SPEC, rebuild_result
 from monjyu_assets.orchestration.code_location import owners
 from monjyu_assets.orchestration.partitions import collections
@@ -42,6 +44,7 @@ from monjyu_assets.publishing.candidate import CODE_VERSION
 from monjyu_assets.publishing.checks import CHECKS, CheckResult
 from monjyu_assets.publishing.lineage import lineage_counts
 from monjyu_assets.publishing.publish import PublishBlocked, publish
+from monjyu_assets.publishing.questions_gate import QuestionsGate
 from monjyu_assets.publishing.retrieval_gate import RetrievalGate
 from monjyu_core.search_files.nearest_table import MIN_RECALL
 from monjyu_core.settings.settings import load_settings
@@ -103,7 +106,7 @@ def freshness_policy() -> dg.FreshnessPolicy | None:
     ]
     + quality_specs("index_snapshot")
     + drift_specs("index_snapshot")
-    + [NEAREST_SPEC, REBUILD_SPEC],
+    + [NEAREST_SPEC, REBUILD_SPEC, QUESTIONS_SPEC],
     description="A closed and checked set of parts as one immutable snapshot (DuckDB, search files); CURRENT is "
     "swapped last: readers see the old one or the new one and never wait. Equal parts publish nothing new.",
 )
@@ -114,18 +117,22 @@ def index_snapshot(
     search_files: SearchFilesResource,
 ) -> MaterializedAndChecked:
     with collection_run(context, data) as run:
-        work, gate = run.work, RetrievalGate(run.work)
+        work, gate, questions = run.work, RetrievalGate(run.work), QuestionsGate(run.work)
         try:
-            published = publish(work, snapshots.writing, gate)
+            published = publish(
+                work, snapshots.writing, lambda snapshot_id: gate(snapshot_id) or questions(snapshot_id)
+            )
         except PublishBlocked as blocked:
             yield from (_check_result(check) for check in blocked.checks if check.name in CHECKS)
             if gate.ndcg is not None:
                 yield retrieval_result(gate)
+            yield questions_result(questions)
             raise
         checks = [
             *map(_check_result, published.checks),
             *quality_results(work, published.manifest),
             *drift_results(work, published.manifest, gate),
+            questions_result(questions),
             _nearest_result(published.manifest, search_files),
             rebuild_result(work),
         ]
@@ -134,6 +141,7 @@ def index_snapshot(
         asset_done(work, "index_snapshot", seconds, rows=published.manifest.rows["chunks"], checks=checks)
         database = work.folder.database(published.manifest.snapshot_id)
         context.log.info(published_told(work, published))
+        log_answers(context, questions)
         metadata = snapshot_metadata(work, published, seconds) | retrieval_metadata(context, gate)
         metadata |= lineage_metadata(lineage_counts(database))
         metadata |= other_files_metadata(read_other_files(work.folder)) | run.computed(seconds, anew=published.new)

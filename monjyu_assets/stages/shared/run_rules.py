@@ -19,6 +19,7 @@ from monjyu_core.storage.other_files import OtherFiles
 _caps: list[SpendingCap | None] = []
 _again: list[bool] = []
 _unscanned: list[bool] = []
+_removing: list[bool] = []
 _scans: list[Scan] = []
 _goals: list[Goal] = []
 _documents: list[Callable[[str], Path | None]] = []
@@ -93,6 +94,16 @@ def without_scan() -> Iterator[None]:
 
 
 @contextmanager
+def only_removing() -> Iterator[None]:
+    """Inside, runs take out what must go at once: no saved question holds them up."""
+    _removing.append(True)
+    try:
+        yield
+    finally:
+        _removing.pop()
+
+
+@contextmanager
 def having_scanned(scan: Scan) -> Iterator[None]:
     """Inside, runs of this process take the collection's papers from this scan: the command has looked already, and
     chosen what to run by it."""
@@ -139,6 +150,10 @@ def scan_of(folder: CollectionFolder) -> Scan | None:
 
 def is_without_scan() -> bool:
     return bool(_unscanned)
+
+
+def is_only_removing() -> bool:
+    return bool(_removing)
 
 
 def tries_again() -> bool:
