@@ -15,7 +15,7 @@ from tests.test_architecture import imported_modules, locked, sources
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 GROUP = {re.split(r"[\[;]", line)[0].strip() for line in PROJECT["dependency-groups"]["query"]}
-WRITER = {"dagster", "dagster-webserver", "igraph", "lxml", "psycopg2-binary", "spacy", "unstructured"}
+WRITER = {"dagster", "dagster-webserver", "igraph", "psycopg2-binary", "spacy", "unstructured"}
 FOR_FEW = {"dagster", "matplotlib", "pip"}
 """Of pictures that a command draws where it is asked to (extra `plots`); and what is looked for, not loaded."""
 WITHOUT_IMPORT = {
