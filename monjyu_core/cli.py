@@ -40,6 +40,7 @@ SUMMARIES: Mapping[str, str] = {
     "answer": "Give answers away, checked and whole; see how they changed from snapshot to snapshot.",
     "watch": "Tell what changed in the answers to the saved questions.",
     "tensions": "Show where papers contradict each other, both sides quoted.",
+    "review": "Screen the papers of a collection by a protocol; only new and changed ones at an update.",
     "trace": "Show how a search went, from what is kept of it.",
     "papers": "List the papers of a collection, or show one.",
     "citations": "Show what a paper cites within the collection, and what cites it.",

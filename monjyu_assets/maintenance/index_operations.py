@@ -20,6 +20,7 @@ from monjyu_core.errors import ConfigurationError, MonjyuError, StorageError, Un
 from monjyu_core.models.cache.response_cache import forget_answers
 from monjyu_core.questions.question_record import forget_paper
 from monjyu_core.remote.holding import delete_remote, keep_nothing_dropped
+from monjyu_core.reviews.review_store import ReviewStore
 from monjyu_core.settings.settings import load_settings
 from monjyu_core.storage.collection import target_level
 from monjyu_core.storage.folders import CollectionFolder, DataFolder, remove_folder, remove_gone, write_atomically
@@ -190,6 +191,7 @@ def delete_index(data: DataFolder, name: str, say: Warn = no_warning) -> int:
         folder.current.unlink(missing_ok=True)
         _forget_answers(data, f"collection:{name}")
         _forget_traces(data, name)
+        ReviewStore(data, name).drop()
         forget_collection(data, name)
         delete_remote(folder)
         remove_folder(folder.root)
@@ -219,6 +221,7 @@ def purge_paper(data: DataFolder, name: str, paper_id: str, say: Warn = no_warni
             search_target.switch(folder, work.settings, published(folder)[-1])
     forget_excluded(data, Work(data, name).record)
     _forget_traces(data, name)
+    ReviewStore(data, name).forget({paper_id})
     _forget_answers(data, f"paper:{name}/{paper_id}")
     return {"collection": name, "paper_id": paper_id, "snapshot_id": read_current(folder), "snapshots_removed": gone}
 

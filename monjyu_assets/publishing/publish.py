@@ -25,6 +25,7 @@ from monjyu_assets.stages.shared.work import Work
 from monjyu_core.corrections.correction_record import corrections_path, settle_corrections
 from monjyu_core.errors import IndexBuildError
 from monjyu_core.remote.holding import holding
+from monjyu_core.reviews.review_store import ReviewStore
 from monjyu_core.settings.settings import load_settings
 from monjyu_core.storage.folders import CollectionFolder, remove_folder, write_atomically
 from monjyu_core.storage.snapshot import Manifest, held, published, read_current
@@ -76,6 +77,8 @@ def publish(work: Work, connect: Connect, gate: Gate = lambda snapshot_id: None)
         set_current(work.folder, serve)
         if corrections_path(work.folder).is_file():
             settle_corrections(work.folder, contents_of(work))
+        if (reviews := ReviewStore(work.data, work.name)).names():
+            reviews.settle(contents_of(work))
         if damaged:
             remove_folder(work.folder.snapshot(damaged))
         collect(work.folder, work.settings.publish.keep_snapshots)
