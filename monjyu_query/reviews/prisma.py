@@ -87,6 +87,16 @@ def reason_text(protocol: Protocol, name: str) -> str:
     return f"Not met: {criterion.text}" if criterion in protocol.include else criterion.text
 
 
+def record_reason(protocol: Protocol, record: Record) -> str:
+    """Why a record stands where it does, in words; empty for one that is included by all criteria."""
+    if record.override:
+        return record.override.reason
+    criterion = protocol.criterion(record.reason)
+    if criterion and record.outcome == "unsure":
+        return f"Not clear: {criterion.text}"
+    return reason_text(protocol, record.reason) if criterion else record.reason
+
+
 Box = tuple[str, list[str]]
 """The heading of a box of the diagram, and its lines."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from monjyu_query.answers.render import safe
-from monjyu_query.reviews.prisma import reason_text
+from monjyu_query.reviews.prisma import record_reason
 from monjyu_query.reviews.review_protocol import Protocol
 from monjyu_query.reviews.review_records import Record
 
@@ -36,7 +36,7 @@ def record_lines(protocol: Protocol, one: Record) -> list[str]:
         old = " The paper has changed since." if one.outdated else ""
         lines.append(f"  {safe(one.override.by)}, {one.override.at[:10]}: {safe(one.override.reason)}.{old}")
     elif one.reason:
-        lines.append(f"  Reason: {safe(reason_text(protocol, one.reason) if one.by else one.reason)}")
+        lines.append(f"  Reason: {safe(record_reason(protocol, one))}")
     for verdict in one.screening.verdicts if one.screening else ():
         lines.append(f"  {verdict.criterion}: {verdict.holds} ({safe(verdict.why)})")
         for quote in verdict.quotes:

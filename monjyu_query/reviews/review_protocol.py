@@ -24,6 +24,7 @@ SCREENING_VERSION = 1
 Text = Annotated[str, Field(min_length=1, max_length=LONGEST, pattern=r"\S")]
 Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]{0,63}$")]
 Year = Annotated[int, Field(ge=0, le=9999)]
+_OF_PHRASES = {"where", "at_least", "otherwise"}
 Phrases = Annotated[list[Annotated[str, Field(min_length=1, max_length=200, pattern=r"\w")]], Field(max_length=100)]
 
 
@@ -49,10 +50,11 @@ class Years(_Strict):
 class Rule(_Strict):
     """What decides a criterion without reading: all that is given must hold.
 
-    `mention`: one of these phrases stands in the paper, `mention_all`: each of them; `where` limits both to sections of
-    these types, `at_least` asks for so many sentences. A phrase is whole words, whatever their case, `*` at its end any
-    ending (`cours*`); one in capitals alone (R, GIS) is taken as it is written. `sections`: the paper has one of these
-    types. `papers: false`: what has no sign of a paper (a licence, a note).
+    `mention`: one of these phrases stands in the paper, `mention_all`: each of them; `where` limits both to the title
+    or sections of these types, `at_least` asks for so many sentences (titles count as one). A phrase is whole words,
+    whatever their case, `*` at its end any ending (`cours*`); one in capitals alone (R, GIS) is taken as it is written.
+    `otherwise`: what a paper that does not mention them is; too few mentions are `unclear` for an inclusion.
+    `sections`: the paper has one of these types. `papers: false`: what has no sign of a paper (a licence, a note).
     """
 
     years: Years | None = None
@@ -61,17 +63,18 @@ class Rule(_Strict):
     sections: list[SectionType] = []
     mention: Phrases = []
     mention_all: Phrases = []
-    where: list[SectionType] = []
+    where: list[SectionType | Literal["title"]] = []
     at_least: Annotated[int, Field(ge=1, le=1000)] = 1
+    otherwise: Literal["no", "unclear"] = "no"
     papers: bool | None = None
     retracted: bool | None = None
 
     @model_validator(mode="after")
     def _says_something(self) -> Rule:
-        if not self.model_fields_set - {"where", "at_least"}:
+        if not self.model_fields_set - _OF_PHRASES:
             raise ValueError("says nothing to look for")
-        if (self.where or self.at_least > 1) and not (self.mention or self.mention_all):
-            raise ValueError("limits phrases (`where`, `at_least`) and names none")
+        if self.model_fields_set & _OF_PHRASES and not (self.mention or self.mention_all):
+            raise ValueError("says how phrases count (`where`, `at_least`, `otherwise`) and names none")
         return self
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from monjyu_query.answers.render import safe
 from monjyu_query.answers.segments import escaped
 from monjyu_query.digests.digest_result import Digest
-from monjyu_query.reviews.prisma import mermaid, prisma, reason_text
+from monjyu_query.reviews.prisma import mermaid, prisma, record_reason
 from monjyu_query.reviews.review_protocol import Criterion, Protocol
 from monjyu_query.reviews.review_records import Outcome, Record
 from monjyu_query.search.open_index import OpenIndex
@@ -50,7 +50,7 @@ def _record(protocol: Protocol, one: Record) -> list[str]:
         old = "; the paper has changed since" if one.outdated else ""
         lines.append(f"  - by {_text(one.override.by)} on {one.override.at[:10]}: {_text(one.override.reason)}{old}")
     elif one.reason:
-        lines.append(f"  - {_text(reason_text(protocol, one.reason))}")
+        lines.append(f"  - {_text(record_reason(protocol, one))}")
     for verdict in one.screening.verdicts if one.screening else ():
         if one.reason in ("", verdict.criterion) or one.override:
             lines.append(f"  - `{verdict.criterion}` {verdict.holds}: {_text(verdict.why)}")

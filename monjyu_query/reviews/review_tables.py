@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 
 from monjyu_query.answers.render import safe
 from monjyu_query.citations.citation_export import entries, entries_of, ris
-from monjyu_query.reviews.prisma import reason_text
+from monjyu_query.reviews.prisma import record_reason
 from monjyu_query.reviews.review_protocol import Protocol
 from monjyu_query.reviews.review_records import Record
 from monjyu_query.search.open_index import OpenIndex
@@ -28,8 +28,7 @@ def decisions_csv(protocol: Protocol, records: Sequence[Record]) -> str:
     heads = ["paper_id", "title", "year", "source", "outcome", "by", "reason", "criterion", "holds", "why", "engine"]
     rows: list[list[str]] = [[*heads, "quote", "page"]]
     for one in records:
-        said = one.override.reason if one.override else ""
-        reason = said or (reason_text(protocol, one.reason) if one.by and one.reason else one.reason)
+        reason = record_reason(protocol, one)
         first = [one.paper_id, one.title, str(one.year or ""), one.source, one.outcome, one.by, reason]
         verdicts = one.screening.verdicts if one.screening else []
         for verdict in verdicts:

@@ -15,6 +15,8 @@ from monjyu_query.reviews.screened_papers import ScreenedPaper
 
 _NEVER = ("references", "acknowledgments")
 """Sections whose words say nothing of what the paper does, unless a rule asks for them."""
+_NAMED = 3
+"""Phrases that a reason names."""
 
 
 @dataclass(frozen=True)
@@ -26,19 +28,18 @@ class _Part:
     places: Sequence[int] = ()
 
 
-def by_rule(criterion: Criterion, rule: Rule, paper: ScreenedPaper, quoting: Quoting) -> Verdict:
-    """All parts of the rule must hold; one that does not decides, before any that is not known."""
-    parts = [*_known(rule, paper), *_phrases(rule, criterion, quoting)]
+def by_rule(criterion: Criterion, rule: Rule, paper: ScreenedPaper, quoting: Quoting, *, excludes: bool) -> Verdict:
+    """All parts of the rule must hold; one that does not decides, before any that is not known. `excludes`: what it
+    keeps out, so that a doubt is none."""
+    parts = [*_known(rule, paper), *_phrases(rule, criterion, quoting, excludes=excludes)]
     for holds in ("no", "unclear"):
-        if deciding := [part for part in parts if part.holds == holds]:
-            return Verdict(criterion=criterion.id, holds=deciding[0].holds, why=deciding[0].why, engine="rule")
-    places = [place for part in parts for place in part.places]
+        parts = [part for part in parts if part.holds == holds][:1] or parts
     return Verdict(
         criterion=criterion.id,
-        holds="yes",
+        holds=parts[0].holds,
         why="; ".join(part.why for part in parts),
         engine="rule",
-        quotes=quoting.quotes(places),
+        quotes=quoting.quotes([place for part in parts for place in part.places]),
     )
 
 
@@ -70,29 +71,37 @@ def _year(years: Years, year: int | None) -> _Part:
     return _part((years.first or 0) <= year <= (years.last or 9999), f"year {year}")
 
 
-def _phrases(rule: Rule, criterion: Criterion, quoting: Quoting) -> Iterator[_Part]:
-    groups = ([rule.mention] if rule.mention else []) + [[phrase] for phrase in rule.mention_all]
-    for phrases in groups:
-        where = _within(quoting.paper, rule.where)
-        found = _mentioning(quoting.paper, phrases, where)
-        named = " or ".join(f"“{phrase}”" for phrase in phrases)
-        if len(found) >= rule.at_least:
-            best = quoting.best(found, criterion.text)
-            yield _Part("yes", f"{_times(len(found))} {_in(rule)} mention {named}", best[:1])
-        elif _matches(phrases, quoting.paper.title) and rule.at_least == 1 and not rule.where:
-            yield _Part("yes", f"the title mentions {named}")
-        elif found:
-            yield _Part("no", f"only {_times(len(found))} {_in(rule)} mention {named}, not {rule.at_least}")
+def _phrases(rule: Rule, criterion: Criterion, quoting: Quoting, *, excludes: bool) -> Iterator[_Part]:
+    titled = not rule.where or "title" in rule.where
+    places = _within(quoting.paper, rule.where)
+    for phrases in ([rule.mention] if rule.mention else []) + [[phrase] for phrase in rule.mention_all]:
+        found = _mentioning(quoting.paper, phrases, places)
+        number = len(found) + (titled and _matches(phrases, quoting.paper.title))
+        shown = [phrase for phrase in phrases if _shown(phrase, quoting.paper, found, titled=titled)] or phrases
+        told = f"{_named(shown)} {_times(number)} in {_where(rule)}"
+        best = quoting.best(found, criterion.text)[:1]
+        if number >= rule.at_least:
+            yield _Part("yes", told, best)
+        elif number:
+            yield _Part("no" if excludes else "unclear", f"{told}, {rule.at_least} are asked for", best)
         else:
-            yield _Part("no", f"no sentence {_in(rule)} mentions {named}")
+            yield _Part("no" if excludes else rule.otherwise, told)
+
+
+def _shown(phrase: str, paper: PaperText, found: Sequence[int], *, titled: bool) -> bool:
+    return bool(_mentioning(paper, [phrase], found)) or (titled and _matches([phrase], paper.title))
+
+
+def _named(phrases: Sequence[str]) -> str:
+    return " or ".join(f"“{phrase}”" for phrase in phrases[:_NAMED]) + (" or others" if len(phrases) > _NAMED else "")
 
 
 def _times(number: int) -> str:
-    return f"{number} sentence{'s' if number != 1 else ''}"
+    return "once" if number == 1 else f"{number} times" if number else "nowhere"
 
 
-def _in(rule: Rule) -> str:
-    return f"of {', '.join(rule.where)}" if rule.where else "of the text"
+def _where(rule: Rule) -> str:
+    return ", ".join(rule.where) if rule.where else "title and text"
 
 
 def _within(paper: PaperText, where: Sequence[str]) -> list[int]:

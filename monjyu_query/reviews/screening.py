@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from monjyu_core.reviews.review_state import Decision, Screening, Verdict
 from monjyu_query.digests.asker import Asker
 from monjyu_query.digests.paper_text import read_paper
-from monjyu_query.reviews.review_protocol import Protocol
+from monjyu_query.reviews.review_protocol import Criterion, Protocol
 from monjyu_query.reviews.review_quotes import Quoting
 from monjyu_query.reviews.rule_verdicts import by_rule
 from monjyu_query.reviews.screened_papers import ScreenedPaper
@@ -16,15 +16,15 @@ from monjyu_query.search.open_index import OpenIndex
 
 
 def screen(searcher: Asker, index: OpenIndex, protocol: Protocol, paper: ScreenedPaper, criteria: str) -> Screening:
-    """A rule decides where the criterion has one, else a search in the paper."""
+    """A rule decides where the criterion has one, and a search in the paper where there is none or it leaves it open."""
     quoting = Quoting(index, read_paper(index, paper.paper_id))
     verdicts = []
     for criterion in protocol.criteria:
-        if criterion.rule:
-            verdicts.append(by_rule(criterion, criterion.rule, paper, quoting))
-        else:
-            excludes = criterion in protocol.exclude
-            verdicts.append(by_search(searcher, index, criterion, paper.paper_id, excludes=excludes))
+        excludes = criterion in protocol.exclude
+        verdict = by_rule(criterion, criterion.rule, paper, quoting, excludes=excludes) if criterion.rule else None
+        if verdict is None or _is_open(criterion, verdict):
+            verdict = by_search(searcher, index, criterion, paper.paper_id, excludes=excludes)
+        verdicts.append(verdict)
     decision, reason = decided(protocol, {one.criterion: one for one in verdicts})
     return Screening(
         sha256=paper.sha256,
@@ -35,6 +35,12 @@ def screen(searcher: Asker, index: OpenIndex, protocol: Protocol, paper: Screene
         criterion=reason,
         verdicts=verdicts,
     )
+
+
+def _is_open(criterion: Criterion, verdict: Verdict) -> bool:
+    """Whether the words of a rule stand nowhere, and it says that this decides nothing."""
+    left = criterion.rule is not None and criterion.rule.otherwise == "unclear"
+    return left and verdict.holds == "unclear" and not verdict.quotes
 
 
 def decided(protocol: Protocol, verdicts: Mapping[str, Verdict]) -> tuple[Decision, str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from monjyu_core.reviews.review_state import Verdict
+from monjyu_core.reviews.review_state import Holds, Verdict
 from monjyu_query.digests.asker import Asker
 from monjyu_query.digests.comparison import searched
 from monjyu_query.digests.paper_text import question_of
@@ -12,26 +12,25 @@ from monjyu_query.search.open_index import OpenIndex
 
 PASSAGES = 4
 """Of a paper that are read for a criterion."""
-_SHARE = 0.5
-"""Of the weight of a criterion's words, what a quote must have, as in the cells of a study table."""
+_SHARE, _SURE = 0.5, 0.4
+"""Of the weight of a criterion's words, what a quote must have, as in the cells of a study table, and how likely the
+ranker must hold it to be evidence. Of 36 papers of jose 13 had a sentence with that share for “the course was taught to
+students”: 6 of these said otherwise. With both, 2 were left, and both said so."""
 
 
 def by_search(searcher: Asker, index: OpenIndex, criterion: Criterion, paper_id: str, *, excludes: bool) -> Verdict:
-    """A criterion that includes holds where a sentence has most of its words. One that excludes never holds by likeness
-    alone: such a sentence leaves it to a person, for a study lost is worse than one read twice."""
+    """A criterion that includes holds where a sentence clearly speaks of it; else the nearest one is quoted for a
+    person to judge. One that excludes never holds by likeness alone: a study lost is worse than one read twice."""
     asked = question_of(index, criterion.text)
-    found = [
-        citation
-        for citation in searched(searcher, index, paper_id, criterion.text, PASSAGES)
-        if asked.share(frozenset(index.keywords.terms([citation.quote])[0])) >= _SHARE
-    ]
+    found = searched(searcher, index, paper_id, criterion.text, PASSAGES)
     quotes = [as_quote(citation) for citation in found[:1]]
-    if excludes:
-        why = "a sentence is near to it: a person decides" if quotes else "no sentence is near to it"
-        return Verdict(
-            criterion=criterion.id, holds="unclear" if quotes else "no", why=why, engine="search", quotes=quotes
-        )
-    why = "a sentence says so" if quotes else "no sentence says so clearly: a person decides"
-    return Verdict(
-        criterion=criterion.id, holds="yes" if quotes else "unclear", why=why, engine="search", quotes=quotes
-    )
+    near = [one for one in found if asked.share(frozenset(index.keywords.terms([one.quote])[0])) >= _SHARE]
+    sure = [one for one in near if (one.relevance or 0.0) >= _SURE]
+    holds: Holds = "unclear"
+    if sure and not excludes:
+        holds, why, quotes = "yes", "a sentence says so", [as_quote(sure[0])]
+    elif excludes and not near:
+        holds, why, quotes = "no", "no sentence is near to it", []
+    else:
+        why = "a person decides by the nearest sentence" if quotes else "no sentence is near to it: a person decides"
+    return Verdict(criterion=criterion.id, holds=holds, why=why, engine="search", quotes=quotes)

@@ -1,0 +1,118 @@
+"""What a review remembers follows the papers: deletions, moves, purges, and the collection's own end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from monjyu_assets.maintenance.index_operations import delete_index, purge_paper
+from monjyu_core.reviews.review_state import ReviewState
+from monjyu_core.reviews.review_store import ReviewStore
+from monjyu_core.storage.ids import file_paper_id
+from monjyu_query.reviews.review_protocol import Protocol
+from monjyu_query.reviews.review_run import Review, ReviewRun
+from monjyu_query.search.searcher import Searcher
+from tests.assets.changes import full_paper
+from tests.assets.worlds import World, keep, put_back
+
+PROTOCOL = Protocol.model_validate(
+    {
+        "name": "r",
+        "question": "Which systems are fast?",
+        "include": [
+            {"id": "fast", "text": "It is faster", "rule": {"mention": ["faster"]}},
+            {"id": "graphs", "text": "The index helps the graph"},
+        ],
+    }
+)
+P1, P2, P3 = (file_paper_id(f"p{number}.md") for number in (1, 2, 3))
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("reviews")
+    world = World(folder / "live" / "data", folder / "live" / "papers")
+    for number in range(1, 5):
+        text = full_paper(number).replace("faster than", f"faster (zqsecret{number}) than")
+        (world.papers / f"p{number}.md").write_text(text)
+    world.build()
+    keep(folder)
+    return folder
+
+
+@pytest.fixture
+def world(built: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
+    found = put_back(built)
+    monkeypatch.setenv("MONJYU_DATA", str(found.data.root))
+    yield found
+
+
+def reviewed(world: World) -> ReviewRun:
+    """A run on what is published now, and for the first paper a person's decision."""
+    review, searcher = review_of(world)
+    index = searcher.current()
+    done = review.run(index)
+    if P1 in done.state.screened and not done.state.overrides:
+        review.decide(index, P1, "exclude", "zqreason")
+    return done
+
+
+def review_of(world: World) -> tuple[Review, Searcher]:
+    searcher = Searcher(world.data, "c")
+    return Review(searcher, ReviewStore(world.data, "c"), PROTOCOL), searcher
+
+
+def state(world: World) -> ReviewState:
+    return ReviewStore(world.data, "c").read("r")
+
+
+def holds(world: World, text: bytes) -> list[Path]:
+    return [path for path in (world.data.root).rglob("*") if path.is_file() and text in path.read_bytes()]
+
+
+def test_a_purged_paper_leaves_no_decision_and_no_quote(world: World) -> None:
+    assert set(reviewed(world).screened) == {P1, P2, P3, file_paper_id("p4.md")}
+    assert any(path.name == "r.json" for path in holds(world, b"zqsecret1")) and holds(world, b"zqreason")
+    purge_paper(world.data, "c", P1)
+    assert P1 not in state(world).screened and not state(world).overrides and P2 in state(world).screened
+    assert not holds(world, b"zqreason") and not holds(world, b"zqsecret1")
+    assert reviewed(world).screened == [] and P1 not in state(world).screened
+
+
+def test_a_run_that_a_purge_overtakes_brings_nothing_back(world: World) -> None:
+    review, searcher = review_of(world)
+    index = searcher.current()
+    purge_paper(world.data, "c", P1)
+    assert P1 in review.run(index).screened  # it still reads the snapshot from before
+    assert P1 not in state(world).screened and P2 in state(world).screened
+
+
+def test_a_deleted_paper_goes_and_a_moved_one_keeps_what_people_said(world: World) -> None:
+    reviewed(world)
+    (world.papers / "p2.md").unlink()
+    (world.papers / "sub").mkdir()
+    (world.papers / "p1.md").rename(world.papers / "sub" / "other.md")
+    world.build()
+    moved = file_paper_id("sub/other.md")
+    assert P2 not in state(world).screened and P1 not in state(world).screened
+    assert list(state(world).overrides) == [moved] and state(world).overrides[moved].reason == "zqreason"
+    done = reviewed(world)
+    assert done.screened == [moved] and P3 in done.state.screened
+
+
+def test_only_a_paper_that_changed_is_screened_again(world: World) -> None:
+    reviewed(world)
+    path = world.papers / "p3.md"
+    path.write_text(path.read_text() + "\n## Discussion\n\nThe index was edited, and helps the graph.\n")
+    world.build()
+    done = reviewed(world)
+    assert done.screened == [P3] and done.kept == 3
+    assert state(world).overrides[P1].reason == "zqreason"
+
+
+def test_the_state_goes_with_the_collection(world: World) -> None:
+    reviewed(world)
+    delete_index(world.data, "c")
+    assert not holds(world, b"zqreason") and ReviewStore(world.data, "c").names() == []

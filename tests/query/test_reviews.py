@@ -1,0 +1,213 @@
+"""Living reviews: decisions with reasons and quotes, counts that are the records', updates that read only what is new."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+import shutil
+from collections import Counter
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+import rispy
+
+from monjyu_core.errors import ConfigurationError
+from monjyu_core.storage.folders import DataFolder
+from monjyu_core.storage.snapshot import open_current
+from monjyu_query.reviews.review_protocol import read_protocol
+from monjyu_query.reviews.rule_verdicts import phrase_pattern
+from tests.conftest import CORPORA, ROOT, call_monjyu, needs_corpora, once
+from tests.copies import copy_data
+
+EXAMPLES = ROOT / "docs" / "examples"
+JOSE, SAMPLE = EXAMPLES / "review-jose.yaml", EXAMPLES / "review-samples.yaml"
+READ = ("00021", "00029", "00045", "00049", "00121", "00192")
+
+
+def told(data: Path, *arguments: str | Path, code: int = 0) -> dict[str, Any]:
+    done = call_monjyu(data, "review", *arguments, "--json")
+    assert done.returncode == code, done.stderr
+    return json.loads(done.stdout) if code == 0 else {"error": done.stderr}
+
+
+def exported(data: Path, protocol: Path, form: str, collection: str = "jose") -> str:
+    done = call_monjyu(data, "review", "export", protocol, "-c", collection, "--format", form)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def sums_up(counts: dict[str, Any]) -> bool:
+    left = ("duplicates", "unsupported", "unreadable", "pending", "screened")
+    return bool(
+        counts["identified"] == sum(counts[name] for name in left) == sum(counts["by_source"].values())
+        and counts["screened"] == counts["excluded"] + counts["unsure"] + counts["included"]
+        and counts["excluded"] == sum(reason["count"] for reason in counts["reasons"])
+        and counts["included"] == counts["included_by_automation"] + counts["included_by_human"]
+    )
+
+
+def outcomes(status: dict[str, Any]) -> dict[str, tuple[str, str]]:
+    return {
+        record["paper_id"].rpartition("-")[0]: (record["outcome"], record["reason"]) for record in status["records"]
+    }
+
+
+@pytest.fixture
+def samples(sample_data: Path, tmp_path: Path) -> Path:
+    return copy_data(sample_data, tmp_path / "data")
+
+
+@pytest.fixture(scope="module")
+def jose_built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Six papers of jose, a copy of one, one that cannot be read, and files that are no papers."""
+
+    def make(data: Path) -> None:
+        papers = data / "papers" / "jose"
+        (papers / "pdf").mkdir(parents=True)
+        for number in READ:
+            shutil.copy(CORPORA / "jose" / "pdf" / f"jose.{number}.pdf", papers / "pdf")
+        shutil.copy(papers / "pdf" / "jose.00045.pdf", papers / "pdf" / "copy.pdf")
+        shutil.copy(CORPORA / "jose" / "ATTRIBUTION.md", papers)
+        (papers / "pdf" / "broken.pdf").write_bytes(b"")
+        (papers / "counts.tsv").write_text("a\tb\n")
+        assert call_monjyu(data, "index", papers, "-c", "jose").returncode == 1  # one cannot be read
+
+    return once(tmp_path_factory, "jose_review", make)
+
+
+@pytest.fixture
+def jose(jose_built: Path, tmp_path: Path) -> Path:
+    return copy_data(jose_built, tmp_path / "data")
+
+
+def test_each_decision_has_its_reason_and_quotes_that_stand_in_the_paper(samples: Path) -> None:
+    ran = told(samples, "run", SAMPLE)
+    status = told(samples, "status", SAMPLE)
+    assert len(ran["screened"]) == ran["counts"]["screened"] > 5 and sums_up(status["counts"])
+    assert outcomes(status)["shard-sizes"] == ("excluded", "slides")
+    assert outcomes(status)["reader-leases"][0] == "unsure" or outcomes(status)["reader-leases"][0] == "included"
+    quoted = 0
+    with_text = open_current(DataFolder(samples).collection("samples")).cursor()
+    for record in status["records"]:
+        assert [verdict["criterion"] for verdict in record["verdicts"]] == ["index", "readers", "slides"]
+        assert record["outcome"] == "included" or record["reason"] in ("index", "readers", "slides")
+        for quote in (quote for verdict in record["verdicts"] for quote in verdict["quotes"]):
+            rows = with_text.execute("SELECT text FROM sections WHERE paper_id = ?", [record["paper_id"]]).fetchall()
+            assert quote["paper_id"] == record["paper_id"] and any(quote["quote"] in text for (text,) in rows)
+            assert bool(quote["boxes"]) == (quote["page"] is not None)
+            quoted += 1
+    assert quoted >= 5
+
+
+def test_nothing_is_done_on_an_unchanged_snapshot(samples: Path) -> None:
+    told(samples, "run", SAMPLE)
+    state = samples / "state" / "reviews" / "samples" / "keeping-indexes-right.json"
+    before = (state.read_bytes(), state.stat().st_mtime_ns)
+    again = told(samples, "run", SAMPLE)
+    assert again["screened"] == [] and again["kept"] == again["counts"]["screened"]
+    assert (state.read_bytes(), state.stat().st_mtime_ns) == before
+    assert len(told(samples, "run", SAMPLE, "--again")["screened"]) == again["kept"]
+    assert state.read_bytes() == before[0]  # the same decisions, to the byte
+
+
+@needs_corpora
+def test_the_example_protocol_on_jose(jose: Path) -> None:
+    ran = told(jose, "run", JOSE, "-c", "jose")
+    counts = ran["counts"]
+    assert sums_up(counts)
+    assert (counts["duplicates"], counts["unreadable"], counts["unsupported"], counts["screened"]) == (1, 1, 1, 7)
+    found = outcomes(told(jose, "status", JOSE, "-c", "jose"))
+    assert found["jose.00021"] == ("included", "") and found["jose.00121"] == ("included", "")
+    assert found["jose.00029"] == ("excluded", "tool") and found["jose.00049"] == ("excluded", "python")
+    assert found["jose.00192"] == ("unsure", "tried") and found["ATTRIBUTION"] == ("excluded", "paper")
+    assert Counter(outcome for outcome, _ in found.values())["duplicate"] == 1
+
+
+@needs_corpora
+def test_an_update_screens_only_what_is_new_and_keeps_what_people_decided(jose: Path) -> None:
+    told(jose, "run", JOSE, "-c", "jose")
+    told(jose, "decide", JOSE, "jose.00192", "exclude", "-c", "jose", code=2)  # no reason
+    said = ("--reason", "Taught in Edinburgh, says the authors' page", "-c", "jose")
+    assert told(jose, "decide", JOSE, "Data-Driven Chemistry", "include", *said)["outcome"] == "included"
+    told(jose, "decide", JOSE, "CFD Python", "exclude", "--criterion", "tried", *said)
+    papers = jose / "papers" / "jose" / "pdf"
+    shutil.copy(CORPORA / "jose" / "pdf" / "jose.00053.pdf", papers)
+    call_monjyu(jose, "index", jose / "papers" / "jose", "-c", "jose")
+    pending = told(jose, "status", JOSE, "-c", "jose")
+    assert pending["counts"]["pending"] == 1 and sums_up(pending["counts"])
+    ran = told(jose, "run", JOSE, "-c", "jose")
+    assert [paper.rpartition("-")[0] for paper in ran["screened"]] == ["jose.00053"] and ran["kept"] == 7
+    status = told(jose, "status", JOSE, "-c", "jose")
+    assert sums_up(status["counts"]) and status["counts"]["included_by_human"] == 1
+    assert status["counts"]["excluded_by_human"] == 1
+    assert outcomes(status)["jose.00192"][0] == "included" and outcomes(status)["jose.00021"] == ("excluded", "tried")
+    undone = told(jose, "decide", JOSE, "CFD Python", "undo", "-c", "jose")
+    assert (undone["outcome"], undone["override"]) == ("included", None)
+
+
+@needs_corpora
+def test_every_export_says_what_the_counts_say(jose: Path) -> None:
+    told(jose, "run", JOSE, "-c", "jose")
+    told(jose, "decide", JOSE, "jose.00192", "include", "--reason", '<b>"it" is=fine', "-c", "jose")
+    status = told(jose, "status", JOSE, "-c", "jose")
+    counts = status["counts"]
+    included = {record["title"] for record in status["records"] if record["outcome"] == "included"}
+    assert {entry["title"] for entry in rispy.loads(exported(jose, JOSE, "ris"))} == included
+    labels = list(csv.DictReader(io.StringIO(exported(jose, JOSE, "asreview"))))
+    numbers = Counter(row["included"] for row in labels)
+    assert (numbers["1"], numbers["0"], numbers["-1"]) == (counts["included"], counts["excluded"], counts["unsure"])
+    assert all(row["title"] for row in labels)
+    rows = list(csv.DictReader(io.StringIO(exported(jose, JOSE, "csv").lstrip("\ufeff"))))
+    assert Counter({row["paper_id"]: row["outcome"] for row in rows}.values())["excluded"] == counts["excluded"]
+    evidence = list(csv.reader(io.StringIO(exported(jose, JOSE, "evidence").lstrip("\ufeff"))))
+    assert len(evidence) == counts["included"] + 1 and "Number of students" in evidence[0]
+    whole = json.loads(exported(jose, JOSE, "json"))
+    assert whole["counts"] == counts and len(whole["evidence"][0]["tables"][0]["rows"]) == counts["included"]
+    figures = [counts["identified"], counts["screened"], counts["excluded"], counts["unsure"], counts["included"]]
+    svg = ElementTree.fromstring(exported(jose, JOSE, "svg"))
+    texts = " ".join(element.text or "" for element in svg.iter("{http://www.w3.org/2000/svg}text"))
+    report = exported(jose, JOSE, "markdown")
+    for shown in (texts, exported(jose, JOSE, "mermaid"), report):
+        assert all(f"(n = {figure})" in shown for figure in figures)
+    assert f"## Included ({counts['included']})" in report and "> " in report
+
+
+def test_phrases_are_whole_words() -> None:
+    def has(phrase: str, text: str) -> bool:
+        return phrase_pattern(phrase).search(text) is not None
+
+    assert has("course", "A Course.") and not has("course", "courses") and has("cours*", "two courses")
+    assert has("R", "written in R, and") and not has("R", "for r = 2") and not has("R", "Rust")
+    assert has("C++", "in C++.") and has("active  learning", "active\nlearning") and has("学習", "機械学習で")
+
+
+@pytest.mark.parametrize(
+    ("text", "told_of"),
+    [
+        ("name: a\nquestion: q", "no criteria"),
+        ("name: ../a\nquestion: q\ninclude: [{id: a, text: t}]", "name"),
+        ("name: a\nquestion: q\ninclude: [{id: a, text: t, rule: {}}]", "says nothing"),
+        ("name: a\nquestion: q\ninclude: [{id: a, text: t, rule: {where: [title]}}]", "names none"),
+        ("name: a\nquestion: q\ninclude: [{id: a, text: t, rule: {yeras: 3}}]", "yeras is not known"),
+        ("name: a\nquestion: q\ninclude: [{id: a, text: t, rule: {years: {from: 9, to: 3}}}]", "begins with 9"),
+        ("name: a\nquestion: q\ninclude: [{id: a, text: t}]\nexclude: [{id: a, text: t}]", "twice"),
+        ("- a\n- b", "mapping"),
+    ],
+)
+def test_what_is_wrong_in_a_protocol_is_told(text: str, told_of: str, tmp_path: Path) -> None:
+    path = tmp_path / "p.yaml"
+    path.write_text(text)
+    with pytest.raises(ConfigurationError, match=re.escape(told_of)):
+        read_protocol(path)
+
+
+def test_init_writes_a_protocol_that_runs(samples: Path, tmp_path: Path) -> None:
+    path = tmp_path / "My Review.yaml"
+    told(samples, "init", path)
+    assert read_protocol(path).name == "my-review"
+    assert sums_up(told(samples, "run", path)["counts"])
+    assert "is there already" in told(samples, "init", path, code=2)["error"]
