@@ -16,7 +16,7 @@ from monjyu_query.search.open_index import OpenIndex
 
 
 def screen(searcher: Asker, index: OpenIndex, protocol: Protocol, paper: ScreenedPaper, criteria: str) -> Screening:
-    """A rule decides where the criterion has one, and a search in the paper where there is none or it leaves it open."""
+    """A rule decides where the criterion has one, a search in the paper where there is none or it leaves it open."""
     quoting = Quoting(index, read_paper(index, paper.paper_id))
     verdicts = []
     for criterion in protocol.criteria:

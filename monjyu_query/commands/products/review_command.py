@@ -207,4 +207,4 @@ def export(protocol: Path, collection: str | None, form: str, output: Path | Non
         output.write_bytes(content.encode())
     except OSError as error:
         raise QueryError(f"{output} cannot be written: {error.strerror}.", "Name another --output.") from error
-    click.echo(f"Written to {output}.", err=True)
+    click.echo(f"Written to {output}.")
