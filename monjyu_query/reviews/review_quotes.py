@@ -9,6 +9,7 @@ from monjyu_query.answers.citing import cite_windows
 from monjyu_query.answers.quote_windows import lone
 from monjyu_query.digests.paper_text import PaperText, question_of
 from monjyu_query.search.open_index import OpenIndex
+from monjyu_query.search.passages import PassageSentence
 from monjyu_query.search.result import Citation
 
 
@@ -30,8 +31,11 @@ class Quoting:
         return sorted(worth, key=lambda place: (*(-value for value in worth[place]), place))
 
     def quotes(self, places: Sequence[int]) -> list[Quote]:
+        return self.quoted([self.paper.sentences[place] for place in dict.fromkeys(places)])
+
+    def quoted(self, sentences: Iterable[PassageSentence]) -> list[Quote]:
         """As they stand in the source; one that does not is left out."""
-        windows = [lone(self.paper.sentences[place]) for place in dict.fromkeys(places)]
+        windows = [lone(sentence) for sentence in sentences]
         return [as_quote(citation) for _, citation in cite_windows(self._index.snapshot.cursor(), windows)]
 
 

@@ -15,9 +15,10 @@ from monjyu_query.catalogue.paper_names import one_paper
 from monjyu_query.digests.asker import Asker
 from monjyu_query.reviews.review_protocol import LONGEST, Protocol
 from monjyu_query.reviews.screened_papers import ScreenedPaper, screened_papers
-from monjyu_query.reviews.screening import screen
+from monjyu_query.reviews.screening import AT_ONCE, Screener
 from monjyu_query.search.open_index import OpenIndex
 from monjyu_query.search.request import clean_text
+from monjyu_query.search.result import Usage
 
 Told = Callable[[int, int], None]
 """Hears of each paper screened: how many are, of how many."""
@@ -25,14 +26,15 @@ Told = Callable[[int, int], None]
 
 @dataclass(frozen=True)
 class ReviewRun:
-    """`screened` and `gone` are ids, `kept` the number of papers whose decision stands; `whole`: none was left when the
-    run was stopped."""
+    """`screened` and `gone` are ids, `kept` the number of papers whose decision stands. `failed`: what went wrong with
+    calls of a model; a search stands in, and the next run asks again. `whole`: the run was not stopped."""
 
     state: ReviewState
-    snapshot_id: str
     screened: list[str]
     kept: int
     gone: list[str]
+    failed: list[str]
+    usage: Usage
     whole: bool
 
 
@@ -42,7 +44,7 @@ class Review:
     def __init__(self, searcher: Asker, store: ReviewStore, protocol: Protocol) -> None:
         self._searcher, self._store = searcher, store
         self.protocol = protocol
-        self.criteria = protocol.criteria_hash("extractive")
+        self.criteria = protocol.criteria_hash("model" if searcher.tools.uses_model("answer") else "search")
 
     def state(self, index: OpenIndex) -> ReviewState:
         """As it was last written, without what was purged since: another machine may have done that."""
@@ -62,21 +64,24 @@ class Review:
         has done. On the snapshot and the criteria of the last run nothing is read."""
         state = self.state(index)
         if not again and (state.snapshot_id, state.criteria) == (index.snapshot.id, self.criteria):
-            return ReviewRun(state, index.snapshot.id, [], len(state.screened), [], whole=True)
+            return ReviewRun(state, [], len(state.screened), [], [], Usage(), whole=True)
         papers = screened_papers(index)
         wanted = [paper for paper in papers if again or self._is_new(state, paper)]
+        screener = Screener(self._searcher, index, self.protocol, self.criteria)
         found: dict[str, Screening] = {}
-        for paper in wanted:
+        for start in range(0, len(wanted), AT_ONCE):
             if cancel is not None and cancel.is_set():
                 break
-            found[paper.paper_id] = screen(self._searcher, index, self.protocol, paper, self.criteria)
+            some = wanted[start : start + AT_ONCE]
+            found |= zip((paper.paper_id for paper in some), screener.screen(some), strict=True)
             told(len(found), len(wanted))
-        whole = len(found) == len(wanted)
+        whole = len(found) == len(wanted) and not screener.failed
         there = {paper.paper_id for paper in papers}
         gone = sorted(state.screened.keys() - there)
         seen = (index.snapshot.id, self.criteria) if whole else ("", "")
         state = self._store.change(self.protocol.name, lambda held: _merged(held, found, there, seen, _purged(index)))
-        return ReviewRun(state, index.snapshot.id, list(found), len(papers) - len(wanted), gone, whole)
+        kept = len(papers) - len(wanted)
+        return ReviewRun(state, list(found), kept, gone, screener.failed, screener.usage, len(found) == len(wanted))
 
     def _is_new(self, state: ReviewState, paper: ScreenedPaper) -> bool:
         before = state.screened.get(paper.paper_id)

@@ -1,40 +1,96 @@
-"""The screening of one paper: a verdict on each criterion, and what follows from all of them."""
+"""The screening of papers: a verdict on each criterion, and what follows from all of them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from monjyu_core.reviews.review_state import Decision, Screening, Verdict
 from monjyu_query.digests.asker import Asker
 from monjyu_query.digests.paper_text import read_paper
+from monjyu_query.reviews.model_verdicts import Asked, Judged, ModelJudge
 from monjyu_query.reviews.review_protocol import Criterion, Protocol
 from monjyu_query.reviews.review_quotes import Quoting
 from monjyu_query.reviews.rule_verdicts import by_rule
 from monjyu_query.reviews.screened_papers import ScreenedPaper
 from monjyu_query.reviews.searched_verdicts import by_search
 from monjyu_query.search.open_index import OpenIndex
+from monjyu_query.search.result import Usage
+
+AT_ONCE = 8
+"""Papers that a model is asked about at once, at most: the role's own limits may be lower."""
 
 
-def screen(searcher: Asker, index: OpenIndex, protocol: Protocol, paper: ScreenedPaper, criteria: str) -> Screening:
-    """A rule decides where the criterion has one, a search in the paper where there is none or it leaves it open."""
-    quoting = Quoting(index, read_paper(index, paper.paper_id))
-    verdicts = []
-    for criterion in protocol.criteria:
-        excludes = criterion in protocol.exclude
-        verdict = by_rule(criterion, criterion.rule, paper, quoting, excludes=excludes) if criterion.rule else None
-        if verdict is None or _is_open(criterion, verdict):
-            verdict = by_search(searcher, index, criterion, paper.paper_id, excludes=excludes)
-        verdicts.append(verdict)
-    decision, reason = decided(protocol, {one.criterion: one for one in verdicts})
-    return Screening(
-        sha256=paper.sha256,
-        key=paper.key,
-        criteria=criteria,
-        snapshot_id=index.snapshot.id,
-        decision=decision,
-        criterion=reason,
-        verdicts=verdicts,
-    )
+@dataclass(frozen=True)
+class _Begun:
+    """A paper with the verdicts of rules, and the criteria that they leave open."""
+
+    paper: ScreenedPaper
+    quoting: Quoting
+    verdicts: dict[str, Verdict]
+    left: list[Criterion]
+
+
+class Screener:
+    """One protocol over one snapshot: a rule decides where the criterion has one; where there is none, or it leaves it
+    open, a model or a search in the paper."""
+
+    def __init__(self, searcher: Asker, index: OpenIndex, protocol: Protocol, criteria: str) -> None:
+        self._searcher, self._index, self._protocol, self._criteria = searcher, index, protocol, criteria
+        self._judge = ModelJudge(searcher, index, protocol) if searcher.tools.uses_model("answer") else None
+
+    @property
+    def failed(self) -> list[str]:
+        """What went wrong with calls; those papers are screened again by the next run."""
+        return self._judge.failed if self._judge else []
+
+    @property
+    def usage(self) -> Usage:
+        return self._judge.usage if self._judge else Usage()
+
+    def screen(self, papers: Sequence[ScreenedPaper]) -> list[Screening]:
+        begun = [self._ruled(paper) for paper in papers]
+        return [self._finished(one, judged) for one, judged in zip(begun, self._judged(begun), strict=True)]
+
+    def _ruled(self, paper: ScreenedPaper) -> _Begun:
+        quoting = Quoting(self._index, read_paper(self._index, paper.paper_id))
+        begun = _Begun(paper, quoting, {}, [])
+        for criterion in self._protocol.criteria:
+            excludes = criterion in self._protocol.exclude
+            verdict = by_rule(criterion, criterion.rule, paper, quoting, excludes=excludes) if criterion.rule else None
+            if verdict is None or _is_open(criterion, verdict):
+                begun.left.append(criterion)
+            else:
+                begun.verdicts[criterion.id] = verdict
+        return begun
+
+    def _judged(self, begun: Sequence[_Begun]) -> Sequence[Judged | None]:
+        """A model is not asked of a paper that the rules keep out."""
+        if self._judge is None:
+            return [{}] * len(begun)
+        out = [decided(self._protocol, one.verdicts)[0] == "exclude" for one in begun]
+        asked = [Asked(one.quoting, [] if gone else one.left) for one, gone in zip(begun, out, strict=True)]
+        return self._judge.judge(asked)
+
+    def _finished(self, begun: _Begun, judged: Judged | None) -> Screening:
+        for criterion in begun.left:
+            begun.verdicts[criterion.id] = (judged or {}).get(criterion.id) or by_search(
+                self._searcher,
+                self._index,
+                criterion,
+                begun.paper.paper_id,
+                excludes=criterion in self._protocol.exclude,
+            )
+        decision, reason = decided(self._protocol, begun.verdicts)
+        return Screening(
+            sha256=begun.paper.sha256,
+            key=begun.paper.key,
+            criteria=self._criteria if judged is not None else "",
+            snapshot_id=self._index.snapshot.id,
+            decision=decision,
+            criterion=reason,
+            verdicts=[begun.verdicts[criterion.id] for criterion in self._protocol.criteria],
+        )
 
 
 def _is_open(criterion: Criterion, verdict: Verdict) -> bool:
@@ -45,12 +101,13 @@ def _is_open(criterion: Criterion, verdict: Verdict) -> bool:
 
 def decided(protocol: Protocol, verdicts: Mapping[str, Verdict]) -> tuple[Decision, str]:
     """The decision and the criterion that is its reason: the first, in the protocol's order, that keeps the paper out;
-    else the first that is not clear; else none, and it is included."""
+    else the first that is not clear (or has no verdict yet); else none, and it is included."""
     wanted = {one.id: "no" for one in protocol.include} | {one.id: "yes" for one in protocol.exclude}
+    holds = {name: verdicts[name].holds if name in verdicts else "unclear" for name in wanted}
     for name, against in wanted.items():
-        if verdicts[name].holds == against:
+        if holds[name] == against:
             return "exclude", name
     for name in wanted:
-        if verdicts[name].holds == "unclear":
+        if holds[name] == "unclear":
             return "unsure", name
     return "include", ""

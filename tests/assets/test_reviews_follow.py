@@ -102,14 +102,17 @@ def test_a_deleted_paper_goes_and_a_moved_one_keeps_what_people_said(world: Worl
     assert done.screened == [moved] and P3 in done.state.screened
 
 
-def test_only_a_paper_that_changed_is_screened_again(world: World) -> None:
+def test_only_what_is_new_or_has_changed_is_screened_again(world: World) -> None:
     reviewed(world)
+    new = file_paper_id("p5.md")
+    (world.papers / "p5.md").write_text(full_paper(5))
     path = world.papers / "p3.md"
     path.write_text(path.read_text() + "\n## Discussion\n\nThe index was edited, and helps the graph.\n")
     world.build()
     done = reviewed(world)
-    assert done.screened == [P3] and done.kept == 3
+    assert done.screened == [P3, new] and done.kept == 3
     assert state(world).overrides[P1].reason == "zqreason"
+    assert reviewed(world).screened == []
 
 
 def test_the_state_goes_with_the_collection(world: World) -> None:

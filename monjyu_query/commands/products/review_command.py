@@ -108,12 +108,17 @@ def run(protocol: Path, collection: str | None, again: bool, as_json: bool) -> N
     records = opened.records(done.state)
     if as_json:
         told = {"screened": done.screened, "kept": done.kept, "gone": done.gone, "whole": done.whole}
-        print_json(opened.told(records) | told)
+        called = {"failed": done.failed, "usage": done.usage.model_dump(mode="json")}
+        print_json(opened.told(records) | told | called)
         return
     gone = f", {len(done.gone)} gone" if done.gone else ""
     click.echo(f"{len(done.screened)} screened, {done.kept} as they were{gone}.")
     if not done.whole:
         click.echo("Stopped; the same command goes on.", err=True)
+    if done.failed:
+        click.echo(
+            f"The model failed for {len(done.failed)}, which the next run asks again: {done.failed[0]}", err=True
+        )
     _print_counts(opened, records)
 
 
