@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from xml.sax.saxutils import escape
 
@@ -10,34 +11,41 @@ from monjyu_query.reviews.prisma import Box, Prisma, boxes
 
 _WIDTH, _GAP, _MARGIN, _LINE, _PAD = 360, 60, 20, 18, 12
 """Pixels: of a box, between boxes, around all, of a line, inside a box."""
+_RIGHT = _MARGIN + _WIDTH + _GAP
+_BETWEEN = 12
 _COLUMNS = 52
 """Of a line of text; a wide character takes two."""
-_ROWS = (("identified", "removed"), ("screened", "excluded"), ("unsure", None), ("included", None))
+_BESIDE: dict[str, tuple[str, ...]] = {"identified": ("removed",), "screened": ("excluded", "unsure"), "included": ()}
+"""From top to bottom, each with what leaves there."""
 _STYLE = (
     "text{font:13px sans-serif;fill:#1b1b1b}.h{font-weight:600}rect{fill:#fff;stroke:#444}"
     "path{stroke:#444;fill:none;marker-end:url(#a)}"
 )
+_WORD = re.compile(r"\(n = \d+\)\S*|\S+")
+"""A number of the diagram is not broken."""
 _HEAD = ' class="h"'
 
 
 def prisma_svg(counts: Prisma) -> str:
     """A picture that stands alone; its title says the main figures for those who cannot see it."""
     shown = boxes(counts)
-    rows = [(left, right) for left, right in _ROWS if left in shown]
     parts: list[str] = []
-    top = _MARGIN
-    for number, (left, right) in enumerate(rows):
-        texts = [_lines(shown[left])] + ([_lines(shown[right])] if right else [])
-        height = max(len(lines) for lines in texts) * _LINE + 2 * _PAD
-        for column, lines in enumerate(texts):
-            parts.append(_box(_MARGIN + column * (_WIDTH + _GAP), top, height, lines))
-        if right:
-            parts.append(_arrow(_MARGIN + _WIDTH, top + height / 2, _MARGIN + _WIDTH + _GAP, top + height / 2))
-        if number + 1 < len(rows):
-            middle = _MARGIN + _WIDTH / 2
-            parts.append(_arrow(middle, top + height, middle, top + height + _GAP / 2))
-        top += height + _GAP // 2
-    wide, high = 2 * _WIDTH + _GAP + 2 * _MARGIN, top - _GAP // 2 + _MARGIN
+    top: float = _MARGIN
+    for name, beside in _BESIDE.items():
+        bottom = top
+        for other in beside:
+            if other in shown:
+                lines = _lines(shown[other])
+                parts += [_box(_RIGHT, bottom, _height(lines), lines), _aside(bottom + _height(lines) / 2)]
+                bottom += _height(lines) + _BETWEEN
+        lines = _lines(shown[name])
+        height = max(_height(lines), bottom - _BETWEEN - top)
+        parts.append(_box(_MARGIN, top, height, lines))
+        top += height
+        if name != "included":
+            parts.append(_arrow(_MARGIN + _WIDTH / 2, top, _MARGIN + _WIDTH / 2, top + _GAP / 2))
+            top += _GAP / 2
+    wide, high = 2 * _WIDTH + _GAP + 2 * _MARGIN, int(top) + _MARGIN
     title = f"PRISMA 2020 flow: {counts.identified} identified, {counts.screened} screened, {counts.included} included"
     return "\n".join(
         [
@@ -63,6 +71,15 @@ def _box(left: float, top: float, height: float, lines: list[tuple[str, bool]]) 
     return "\n".join([f'<rect x="{left}" y="{top}" width="{_WIDTH}" height="{height}" rx="4"/>', *texts])
 
 
+def _height(lines: list[tuple[str, bool]]) -> float:
+    return len(lines) * _LINE + 2 * _PAD
+
+
+def _aside(height: float) -> str:
+    """From the middle to what leaves."""
+    return _arrow(_MARGIN + _WIDTH, height, _RIGHT, height)
+
+
 def _arrow(x0: float, y0: float, x1: float, y1: float) -> str:
     return f'<path d="M{x0} {y0} L{x1} {y1}"/>'
 
@@ -76,7 +93,7 @@ def _lines(box: Box) -> list[tuple[str, bool]]:
 def wrapped(text: str) -> list[str]:
     """Lines of at most `_COLUMNS`, broken at spaces, or anywhere in scripts that have none."""
     lines = [""]
-    for word in " ".join(text.split()).split(" "):
+    for word in _WORD.findall(text):
         if _columns(lines[-1]) + 1 + _columns(word) <= _COLUMNS:
             lines[-1] = f"{lines[-1]} {word}".lstrip()
             continue
