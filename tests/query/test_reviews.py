@@ -19,7 +19,7 @@ from monjyu_core.errors import ConfigurationError
 from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.snapshot import open_current
 from monjyu_query.reviews.review_protocol import read_protocol
-from monjyu_query.reviews.rule_verdicts import phrase_pattern
+from monjyu_query.reviews.verdicts.rule_verdicts import phrase_pattern
 from tests.conftest import CORPORA, ROOT, call_monjyu, needs_corpora, once
 from tests.copies import copy_data
 from tests.core.models.fake_server import FakeModels, failing, say

@@ -45,7 +45,7 @@ class _Opened:
 
     def told(self, records: list[Record]) -> dict[str, Any]:
         """What each `--json` begins with."""
-        from monjyu_query.reviews.prisma import prisma
+        from monjyu_query.reviews.handing_on.prisma import prisma
 
         return {
             "review": self.protocol.name,
@@ -134,7 +134,7 @@ def _progress(done: int, total: int) -> None:
 @json_option
 def status(protocol: Path, collection: str | None, only: str | None, as_json: bool) -> None:
     """Show the counts, and each paper with its decision, reason and quote."""
-    from monjyu_query.reviews.review_listing import record_json, record_lines
+    from monjyu_query.reviews.handing_on.review_listing import record_json, record_lines
 
     opened = _open(protocol, collection)
     records = opened.records(opened.review.state(opened.index))
@@ -149,7 +149,7 @@ def status(protocol: Path, collection: str | None, only: str | None, as_json: bo
 
 def _print_counts(opened: _Opened, records: list[Record]) -> None:
     from monjyu_query.answers.render import safe
-    from monjyu_query.reviews.prisma import boxes, prisma
+    from monjyu_query.reviews.handing_on.prisma import boxes, prisma
 
     for head, lines in boxes(prisma(opened.protocol, records)).values():
         click.echo("\n".join([safe(head), *(f"    {safe(line)}" for line in lines)]))
@@ -177,7 +177,7 @@ def decide(
     PAPER is an id, a DOI, words of a title, or first author and year.
     """
     from monjyu_query.commands.searching import printable
-    from monjyu_query.reviews.review_listing import record_json, record_lines
+    from monjyu_query.reviews.handing_on.review_listing import record_json, record_lines
 
     opened = _open(protocol, collection)
     taken: dict[str, Human | None] = {"include": "include", "exclude": "exclude", "undo": None}
@@ -200,7 +200,7 @@ def decide(
 def export(protocol: Path, collection: str | None, form: str, output: Path | None, as_json: bool) -> None:
     """Write the review: a report, all decisions (csv, json), RIS of what is included, labels for ASReview, the evidence
     table (csv), the flow diagram (svg, mermaid)."""
-    from monjyu_query.reviews.review_export import exported
+    from monjyu_query.reviews.handing_on.review_export import exported
 
     opened = _open(protocol, collection)
     records = opened.records(opened.review.state(opened.index))

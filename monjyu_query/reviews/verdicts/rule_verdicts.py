@@ -10,8 +10,8 @@ from monjyu_core.reviews.review_state import Holds, Verdict
 from monjyu_core.text.search_text import count_wide
 from monjyu_query.digests.paper_text import PaperText
 from monjyu_query.reviews.review_protocol import Criterion, Rule, Years
-from monjyu_query.reviews.review_quotes import Quoting
 from monjyu_query.reviews.screened_papers import ScreenedPaper
+from monjyu_query.reviews.verdicts.review_quotes import Quoting
 
 _NEVER = ("references", "acknowledgments")
 """Sections whose words say nothing of what the paper does, unless a rule asks for them."""

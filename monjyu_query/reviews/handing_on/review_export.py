@@ -7,14 +7,14 @@ from collections.abc import Sequence
 
 from monjyu_query.digests.asker import Asker
 from monjyu_query.digests.study_table.table_export import as_csv
-from monjyu_query.reviews.evidence_table import evidence_tables
-from monjyu_query.reviews.prisma import mermaid, prisma
-from monjyu_query.reviews.prisma_svg import prisma_svg
-from monjyu_query.reviews.review_listing import record_json
+from monjyu_query.reviews.handing_on.evidence_table import evidence_tables
+from monjyu_query.reviews.handing_on.prisma import mermaid, prisma
+from monjyu_query.reviews.handing_on.prisma_svg import prisma_svg
+from monjyu_query.reviews.handing_on.review_listing import record_json
+from monjyu_query.reviews.handing_on.review_report import review_report
+from monjyu_query.reviews.handing_on.review_tables import asreview_csv, decisions_csv, included_ris
 from monjyu_query.reviews.review_protocol import Protocol
 from monjyu_query.reviews.review_records import Record
-from monjyu_query.reviews.review_report import review_report
-from monjyu_query.reviews.review_tables import asreview_csv, decisions_csv, included_ris
 from monjyu_query.search.open_index import OpenIndex
 
 _BOM = "\ufeff"

@@ -7,7 +7,7 @@ import unicodedata
 from xml.sax.saxutils import escape
 
 from monjyu_query.citations.xml_safe import xml_text
-from monjyu_query.reviews.prisma import Box, Prisma, boxes
+from monjyu_query.reviews.handing_on.prisma import Box, Prisma, boxes
 
 _WIDTH, _GAP, _MARGIN, _LINE, _PAD = 360, 60, 20, 18, 12
 """Pixels: of a box, between boxes, around all, of a line, inside a box."""

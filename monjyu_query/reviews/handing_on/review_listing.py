@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from monjyu_query.answers.render import safe
-from monjyu_query.reviews.prisma import record_reason
+from monjyu_query.reviews.handing_on.prisma import record_reason
 from monjyu_query.reviews.review_protocol import Protocol
 from monjyu_query.reviews.review_records import Record
 

@@ -18,7 +18,7 @@ from monjyu_query.digests.asker import Asker
 from monjyu_query.digests.study_table.model_cells import sentences_shown
 from monjyu_query.digests.study_table.table_columns import Column, language_of
 from monjyu_query.reviews.review_protocol import Criterion, Protocol
-from monjyu_query.reviews.review_quotes import Quoting
+from monjyu_query.reviews.verdicts.review_quotes import Quoting
 from monjyu_query.search.open_index import OpenIndex
 from monjyu_query.search.passages import PassageSentence
 from monjyu_query.search.request import clean_text
