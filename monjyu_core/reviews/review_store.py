@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,8 +12,9 @@ from pydantic import ValidationError
 
 from monjyu_core.errors import ConfigurationError, StorageError
 from monjyu_core.reviews.review_state import ReviewState
-from monjyu_core.storage.folders import DataFolder, write_atomically
+from monjyu_core.storage.folders import DataFolder, remove_folder, write_atomically
 from monjyu_core.storage.ids import check_collection_name
+from monjyu_core.storage.private import private_file, private_folder
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
 _SECONDS = 30
@@ -56,6 +56,7 @@ class ReviewStore:
             after = change(before)
             if after != before:
                 write_atomically(self.path(name), _packed(after))
+                private_file(self.path(name))
         return after
 
     def forget(self, papers: set[str]) -> None:
@@ -68,7 +69,8 @@ class ReviewStore:
 
     def drop(self) -> None:
         """With the collection."""
-        shutil.rmtree(self._folder, ignore_errors=True)
+        if self._folder.is_dir():
+            remove_folder(self._folder)
 
     def _change_all(self, change: Callable[[ReviewState], ReviewState]) -> None:
         for name in self.names():
@@ -76,7 +78,8 @@ class ReviewStore:
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
-        self._folder.mkdir(parents=True, exist_ok=True)
+        for folder in (self._folder.parents[1], self._folder.parent, self._folder):
+            private_folder(folder)
         with FileLock(self._folder / ".lock", timeout=_SECONDS):
             yield
 

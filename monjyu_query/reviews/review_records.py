@@ -46,16 +46,24 @@ class Record:
 def review_records(index: OpenIndex, protocol: Protocol, state: ReviewState) -> list[Record]:
     """Those of the snapshot, each with its outcome, then the files that the last scan could not take for papers (they
     stand in no snapshot). By year and title."""
+    rows = index.snapshot.cursor().execute(_RECORDS).fetchall()
+    same = {paper_id: same_as or paper_id for paper_id, _, _, _, same_as, _, _ in rows}
+    overrides = {same.get(paper_id, paper_id): one for paper_id, one in sorted(state.overrides.items(), key=_by_time)}
     records = []
-    for paper_id, path, title, year, same_as, outcome, error in index.snapshot.cursor().execute(_RECORDS).fetchall():
+    for paper_id, path, title, year, same_as, outcome, error in rows:
         source = _source_of(protocol, path)
         base = Record(paper_id, source.name, source.kind, title, year, outcome)
         if outcome == "pending":
-            records.append(_screened(base, state.screened.get(paper_id), state.overrides.get(paper_id)))
+            records.append(_screened(base, state.screened.get(paper_id), overrides.get(paper_id)))
         else:
             reason = same_as if outcome == "duplicate" and same_as != paper_id else error
             records.append(replace(base, reason=reason or ""))
     return records + _unsupported(index, protocol)
+
+
+def _by_time(one: tuple[str, Override]) -> str:
+    """What was said of any file of a paper holds for the paper, the last word over earlier ones."""
+    return one[1].at
 
 
 def _screened(base: Record, screening: Screening | None, override: Override | None) -> Record:
