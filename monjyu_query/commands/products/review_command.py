@@ -45,14 +45,9 @@ class _Opened:
 
     def told(self, records: list[Record]) -> dict[str, Any]:
         """What each `--json` begins with."""
-        from monjyu_query.reviews.handing_on.prisma import prisma
+        from monjyu_query.reviews.handing_on.review_listing import review_json
 
-        return {
-            "review": self.protocol.name,
-            "collection": self.searcher.collection,
-            "snapshot_id": self.index.snapshot.id,
-            "counts": prisma(self.protocol, records).model_dump(mode="json"),
-        }
+        return review_json(self.index, self.protocol, records)
 
 
 def _open(path: Path, collection: str | None) -> _Opened:

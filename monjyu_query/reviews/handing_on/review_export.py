@@ -10,7 +10,7 @@ from monjyu_query.digests.study_table.table_export import as_csv
 from monjyu_query.reviews.handing_on.evidence_table import evidence_tables
 from monjyu_query.reviews.handing_on.prisma import mermaid, prisma
 from monjyu_query.reviews.handing_on.prisma_svg import prisma_svg
-from monjyu_query.reviews.handing_on.review_listing import record_json
+from monjyu_query.reviews.handing_on.review_listing import record_json, review_json
 from monjyu_query.reviews.handing_on.review_report import review_report
 from monjyu_query.reviews.handing_on.review_tables import asreview_csv, decisions_csv, included_ris
 from monjyu_query.reviews.review_protocol import Protocol
@@ -42,12 +42,8 @@ def exported(form: str, searcher: Asker, index: OpenIndex, protocol: Protocol, r
 
 
 def _as_json(index: OpenIndex, protocol: Protocol, records: Sequence[Record], tables: Sequence[object]) -> str:
-    value = {
-        "review": protocol.name,
-        "collection": index.snapshot.collection.name,
-        "snapshot_id": index.snapshot.id,
+    value = review_json(index, protocol, records) | {
         "protocol": protocol.model_dump(mode="json", by_alias=True, exclude_none=True),
-        "counts": prisma(protocol, records).model_dump(mode="json"),
         "records": [record_json(one) for one in records],
         "evidence": tables,
     }

@@ -2,30 +2,81 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, Literal
 
+from pydantic import BaseModel
+
+from monjyu_core.reviews.review_state import Human, Verdict
 from monjyu_query.answers.render import safe
-from monjyu_query.reviews.handing_on.prisma import record_reason
+from monjyu_query.reviews.handing_on.prisma import Prisma, prisma, record_reason
 from monjyu_query.reviews.review_protocol import Protocol
-from monjyu_query.reviews.review_records import Record
+from monjyu_query.reviews.review_records import Outcome, Record
+from monjyu_query.search.open_index import OpenIndex
+
+
+class HumanDecision(BaseModel):
+    """What a person decided: `by` as the audit log names people, `at` ISO and UTC."""
+
+    decision: Human
+    reason: str
+    criterion: str
+    by: str
+    at: str
+
+
+class ReviewedRecord(BaseModel):
+    """A record as JSON has it: who decided (`by`) and why (`reason`), the verdict on each criterion with its quotes,
+    the snapshot that it was screened in, and what a person said."""
+
+    paper_id: str
+    title: str
+    year: int | None
+    source: str
+    outcome: Outcome
+    by: Literal["", "automation", "human"]
+    reason: str
+    outdated: bool
+    screened_in: str | None
+    verdicts: list[Verdict]
+    override: HumanDecision | None
+
+
+class Reviewed(BaseModel):
+    """What all JSON of a review begins with."""
+
+    review: str
+    collection: str
+    snapshot_id: str
+    counts: Prisma
 
 
 def record_json(one: Record) -> dict[str, Any]:
-    """`outcome`, who decided (`by`) and why (`reason`), the verdict on each criterion with its quotes, and what a
-    person said."""
-    return {
-        "paper_id": one.paper_id,
-        "title": one.title,
-        "year": one.year,
-        "source": one.source,
-        "outcome": one.outcome,
-        "by": one.by,
-        "reason": one.reason,
-        "outdated": one.outdated,
-        "screened_in": one.screening.snapshot_id if one.screening else None,
-        "verdicts": [verdict.model_dump(mode="json") for verdict in (one.screening.verdicts if one.screening else [])],
-        "override": one.override.model_dump(mode="json", exclude={"key", "sha256"}) if one.override else None,
-    }
+    """As `ReviewedRecord`."""
+    said = one.override
+    return ReviewedRecord(
+        paper_id=one.paper_id,
+        title=one.title,
+        year=one.year,
+        source=one.source,
+        outcome=one.outcome,
+        by=one.by,
+        reason=one.reason,
+        outdated=one.outdated,
+        screened_in=one.screening.snapshot_id if one.screening else None,
+        verdicts=one.screening.verdicts if one.screening else [],
+        override=HumanDecision.model_validate(said.model_dump()) if said else None,
+    ).model_dump(mode="json")
+
+
+def review_json(index: OpenIndex, protocol: Protocol, records: Sequence[Record]) -> dict[str, Any]:
+    """As `Reviewed`."""
+    return Reviewed(
+        review=protocol.name,
+        collection=index.snapshot.collection.name,
+        snapshot_id=index.snapshot.id,
+        counts=prisma(protocol, records),
+    ).model_dump(mode="json")
 
 
 def record_lines(protocol: Protocol, one: Record) -> list[str]:
