@@ -88,7 +88,7 @@ class Criterion(_Strict):
 
 class Source(_Strict):
     """Where records come from. `path` is a pattern of the files that came from it (`*/pubmed/*`), for the counts;
-    `kind` says in which box of the diagram they stand."""
+    `kind` stands before its name in the diagram."""
 
     name: Text
     kind: Literal["database", "register", "other"] = "other"

@@ -51,7 +51,7 @@ def review_records(index: OpenIndex, protocol: Protocol, state: ReviewState) -> 
     overrides = {same.get(paper_id, paper_id): one for paper_id, one in sorted(state.overrides.items(), key=_by_time)}
     records = []
     for paper_id, path, title, year, same_as, outcome, error in rows:
-        source = _source_of(protocol, path)
+        source = _source_of(protocol, path, index)
         base = Record(paper_id, source.name, source.kind, title, year, outcome)
         if outcome == "pending":
             records.append(_screened(base, state.screened.get(paper_id), overrides.get(paper_id)))
@@ -84,8 +84,11 @@ def _screened(base: Record, screening: Screening | None, override: Override | No
     return replace(base, outcome=outcome, reason=screening.criterion, by="automation", screening=screening)
 
 
-def _source_of(protocol: Protocol, path: str) -> Source:
-    """The first source whose pattern the file's path has; the only one, where it has no pattern."""
+def _source_of(protocol: Protocol, path: str, index: OpenIndex) -> Source:
+    """The first source whose pattern the file's path has; the only one, where it has no pattern; the collection, where
+    the protocol names none."""
+    if not protocol.sources:
+        return Source(name=index.snapshot.collection.name)
     for source in protocol.sources:
         if source.path and fnmatchcase(path, source.path):
             return source
@@ -98,7 +101,8 @@ def _unsupported(index: OpenIndex, protocol: Protocol) -> list[Record]:
     told = [
         Record(one.source_path, source.name, source.kind, "", None, "unsupported", one.error_type)
         for one in found.unsupported
-        for source in (_source_of(protocol, one.source_path),)
+        for source in (_source_of(protocol, one.source_path, index),)
     ]
     more = found.unsupported_count - len(told)
-    return told + [Record("", ELSEWHERE, "other", "", None, "unsupported", UNSUPPORTED)] * more
+    elsewhere = _source_of(protocol, "", index)
+    return told + [Record("", elsewhere.name, elsewhere.kind, "", None, "unsupported", UNSUPPORTED)] * more

@@ -44,7 +44,7 @@ def exported(data: Path, protocol: Path, form: str, collection: str = "jose") ->
 def sums_up(counts: dict[str, Any]) -> bool:
     left = ("duplicates", "unsupported", "unreadable", "pending", "screened")
     return bool(
-        counts["identified"] == sum(counts[name] for name in left) == sum(counts["by_source"].values())
+        counts["identified"] == sum(counts[name] for name in left) == sum(one["count"] for one in counts["sources"])
         and counts["screened"] == counts["excluded"] + counts["unsure"] + counts["included"]
         and counts["excluded"] == sum(reason["count"] for reason in counts["reasons"])
         and counts["included"] == counts["included_by_automation"] + counts["included_by_human"]

@@ -14,6 +14,7 @@ from monjyu_query.reviews.review_protocol import Protocol
 from monjyu_query.reviews.review_records import Record
 
 _HUMAN = "Decided by a person"
+_KINDS = {"database": "Database: ", "register": "Register: "}
 
 
 class Reason(BaseModel):
@@ -24,12 +25,20 @@ class Reason(BaseModel):
     count: int
 
 
+class SourceCount(BaseModel):
+    """The records identified from one source of the protocol; `kind` as it stands there."""
+
+    name: str
+    kind: str
+    count: int
+
+
 class Prisma(BaseModel):
     """`identified` = `duplicates` + `unsupported` + `unreadable` + `screened` + `pending`, and `screened` =
-    `excluded` + `unsure` + `included`. `by_source`: those identified; `reasons`: those excluded."""
+    `excluded` + `unsure` + `included`. `sources`: those identified; `reasons`: those excluded."""
 
     identified: int
-    by_source: dict[str, int]
+    sources: list[SourceCount]
     duplicates: int
     unsupported: int
     unreadable: int
@@ -51,7 +60,10 @@ def prisma(protocol: Protocol, records: Sequence[Record]) -> Prisma:
     who = Counter((record.outcome, record.by) for record in records)
     return Prisma(
         identified=len(records),
-        by_source=dict(Counter(record.source for record in records).most_common()),
+        sources=[
+            SourceCount(name=name, kind=kind, count=count)
+            for (name, kind), count in Counter((record.source, record.kind) for record in records).most_common()
+        ],
         duplicates=of["duplicate"],
         unsupported=of["unsupported"],
         unreadable=of["unreadable"],
@@ -112,7 +124,7 @@ def boxes(counts: Prisma) -> dict[str, Box]:
     found: dict[str, Box] = {
         "identified": (
             f"Records identified (n = {counts.identified})",
-            [f"{name} (n = {count})" for name, count in counts.by_source.items()],
+            [f"{_KINDS.get(one.kind, '')}{one.name} (n = {one.count})" for one in counts.sources],
         ),
         "removed": ("Records removed before screening", removed),
         "screened": (
