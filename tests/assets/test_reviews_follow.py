@@ -72,21 +72,17 @@ def holds(world: World, text: bytes) -> list[Path]:
     return [path for path in (world.data.root).rglob("*") if path.is_file() and text in path.read_bytes()]
 
 
-def test_a_purged_paper_leaves_no_decision_and_no_quote(world: World) -> None:
+def test_a_purged_paper_leaves_nothing_and_a_run_that_it_overtakes_brings_nothing_back(world: World) -> None:
     assert set(reviewed(world).screened) == {P1, P2, P3, file_paper_id("p4.md")}
     assert any(path.name == "r.json" for path in holds(world, b"zqsecret1")) and holds(world, b"zqreason")
+    review, searcher = review_of(world)
+    before = searcher.current()
     purge_paper(world.data, "c", P1)
+    assert P1 in review.run(before, again=True).screened  # it still reads the snapshot that it had opened
     assert P1 not in state(world).screened and not state(world).overrides and P2 in state(world).screened
+    del before, review, searcher
     assert not holds(world, b"zqreason") and not holds(world, b"zqsecret1")
     assert reviewed(world).screened == [] and P1 not in state(world).screened
-
-
-def test_a_run_that_a_purge_overtakes_brings_nothing_back(world: World) -> None:
-    review, searcher = review_of(world)
-    index = searcher.current()
-    purge_paper(world.data, "c", P1)
-    assert P1 in review.run(index).screened  # it still reads the snapshot from before
-    assert P1 not in state(world).screened and P2 in state(world).screened
 
 
 def test_a_deleted_paper_goes_and_a_moved_one_keeps_what_people_said(world: World) -> None:
