@@ -17,6 +17,7 @@ from monjyu_query.commands.products.tensions_command import tensions
 from monjyu_query.commands.products.verify_command import verify
 from monjyu_query.commands.products.watch_command import watch
 from monjyu_query.commands.products.review_command import review
+from monjyu_query.commands.products.tensions_command import tensions
 from monjyu_query.commands.products.verify_command import verify
 from monjyu_query.commands.search_command import search
 from monjyu_query.commands.serve_command import keys, serve
