@@ -78,7 +78,7 @@ def publish(work: Work, connect: Connect, gate: Gate = lambda snapshot_id: None)
         if corrections_path(work.folder).is_file():
             settle_corrections(work.folder, contents_of(work))
         if (reviews := ReviewStore(work.data, work.name)).names():
-            reviews.settle(contents_of(work))
+            reviews.settle({paper_id: seen.sha256 for paper_id, seen in contents_of(work).items()})
         if damaged:
             remove_folder(work.folder.snapshot(damaged))
         collect(work.folder, work.settings.publish.keep_snapshots)

@@ -91,5 +91,6 @@ class ReviewState(BaseModel):
         for paper_id in sorted(papers) if moved else ():
             if paper_id not in overrides and (one := moved.pop(papers[paper_id], None)):
                 overrides[paper_id] = one
+        overrides = {one: said.model_copy(update={"sha256": papers[one]}) for one, said in overrides.items()}
         screened = {paper_id: one for paper_id, one in self.screened.items() if paper_id in papers}
         return self.model_copy(update={"screened": screened, "overrides": overrides})

@@ -13,12 +13,10 @@ from monjyu_query.commands.products.answer_command import answer
 from monjyu_query.commands.products.check_citations_command import check_citations
 from monjyu_query.commands.products.questions_command import questions
 from monjyu_query.commands.products.quotes_command import locate
-from monjyu_query.commands.products.tensions_command import tensions
-from monjyu_query.commands.products.verify_command import verify
-from monjyu_query.commands.products.watch_command import watch
 from monjyu_query.commands.products.review_command import review
 from monjyu_query.commands.products.tensions_command import tensions
 from monjyu_query.commands.products.verify_command import verify
+from monjyu_query.commands.products.watch_command import watch
 from monjyu_query.commands.search_command import search
 from monjyu_query.commands.serve_command import keys, serve
 from monjyu_query.commands.table_command import table
