@@ -121,7 +121,7 @@ def _places(index: OpenIndex, passage: _Passage, wanted: Squeezed) -> list[Place
         here = squeeze(text)
         start, end, score = _aligned(wanted.letters, here.letters)
         if score >= LEAST_SCORE and end > start:
-            first, last = here.span(start, end)
+            first, last = here.span(*here.whole_words(start, end))
             about = index.about_papers[paper_id]
             kind = index.corpus.section_name(passage.row)
             sentences = cursor.execute(_SENTENCES, [paper_id, section, last, first]).fetchall()

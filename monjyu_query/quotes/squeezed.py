@@ -11,6 +11,8 @@ from dataclasses import dataclass
 _BROKEN = re.compile(r"(?<=[^\W\d_])[-\u00ad\u2010]\s*\n\s*(?=[^\W\d_])")
 """A word that a line end broke."""
 _END = sys.maxsize
+LONGEST_WORD = 40
+"""Letters: a text that goes on for longer is of a script without spaces."""
 
 
 _RUN = re.compile(r"[^\W_]+")
@@ -27,6 +29,17 @@ class Squeezed:
     def span(self, start: int, end: int) -> tuple[int, int]:
         """The places in the text from letter `start` up to letter `end`, the latter left out."""
         return self._place(start, 0), self._place(end - 1, 1)
+
+    def whole_words(self, start: int, end: int) -> tuple[int, int]:
+        """From letter `start` up to `end`, widened to whole words; scripts without spaces have none to widen to."""
+        first, last = self._word(start), self._word(end - 1)
+        widened = [one if one[1] - one[0] <= LONGEST_WORD else (start, end) for one in (first, last)]
+        return widened[0][0], widened[1][1]
+
+    def _word(self, letter: int) -> tuple[int, int]:
+        """The first letter of the run that this one is of, and the one after its last."""
+        at = bisect_right(self.runs, (letter, _END, 0))
+        return self.runs[at - 1][0], self.runs[at][0] if at < len(self.runs) else len(self.letters)
 
     def _place(self, letter: int, after: int) -> int:
         first, place, length = self.runs[bisect_right(self.runs, (letter, _END, 0)) - 1]

@@ -98,3 +98,18 @@ def test_places_of_letters_are_in_the_text(text: str, data: st.DataObject) -> No
 
 def test_words_that_lines_broke_are_whole() -> None:
     assert unbroken("incre-\nmental in-\n dexes\nand well-known 3-\n4") == "incremental indexes and well-known 3- 4"
+
+
+@pytest.mark.parametrize(
+    "text, letters, whole",
+    [
+        ("The notebook was rarely used.", "otebookwasrarel", "notebook was rarely"),
+        ("A difﬁcult o\uff46ﬁce here", "icultof", "difﬁcult o\uff46ﬁce"),
+        ("同じ意味の文はここにある" * 9, "文はここ", "文はここ"),
+    ],
+)
+def test_a_place_begins_and_ends_with_whole_words(text: str, letters: str, whole: str) -> None:
+    here = squeeze(text)
+    start = here.letters.index(letters)
+    first, last = here.span(*here.whole_words(start, start + len(letters)))
+    assert text[first:last] == whole
