@@ -12,7 +12,7 @@ export async function show({ name, info, params }) {
   const concept = params.get("concept")?.trim() ?? "";
   const query = new URLSearchParams({ collection: name, ...(concept ? { concept } : {}) });
   const found = await json(`/tensions?${query}`);
-  return h("article", { class: "column tensions" }, h("h1", { tabindex: "-1" }, t("tensions")),
+  return h("article", { class: "column tensions" }, h("a", { class: "back", href: `#/themes/${encodeURIComponent(name)}` }, `‹ ${t("themes")}`), h("h1", { tabindex: "-1" }, t("tensions")),
     h("p", { class: "dim" }, t("tensions_line")), found.built ? [search(name, concept), list(found, name)] : without(name, info));
 }
 
@@ -46,5 +46,6 @@ function statement(side, citation, name) {
 }
 
 function without(name, info) {
-  return [h("p", {}, t("tensions_level", info.level)), h("pre", { class: "command", tabindex: "0" }, h("code", {}, `monjyu upgrade ${name} --level 4`))];
+  const [why, command] = info.level < 4 ? [t("tensions_level", info.level), `monjyu upgrade ${name} --level 4`] : [t("tensions_before"), `monjyu index -c ${name}`];
+  return [h("p", {}, why), h("pre", { class: "command", tabindex: "0" }, h("code", {}, command))];
 }

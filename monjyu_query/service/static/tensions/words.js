@@ -9,6 +9,7 @@ addWords({
     tensions_count: (shown, total) => (shown === total ? (total === 1 ? "1 pair" : `${total} pairs`) : `${shown} of ${total} pairs`),
     tensions_direction: "opposite directions", tensions_negation: "one denies the other", tensions_numbers: "numbers that lie apart", tensions_same: "within one paper",
     tensions_level: (level) => `This collection is at level ${level}. Tensions come with level 4, which needs no model. Whoever runs this service can build it:`,
+    tensions_before: "This collection was indexed before tensions were looked for. They come with its next indexing, which whoever runs this service can begin:",
   },
   ja: {
     tensions: "対立", tensions_line: "論文の記述が両立しない箇所です。規則で見つけたものなので、矛盾と見なす前に両方の引用を読んでください。",
@@ -16,5 +17,6 @@ addWords({
     tensions_count: (shown, total) => (shown === total ? `${total} 組` : `${total} 組のうち ${shown} 組`),
     tensions_direction: "逆の方向", tensions_negation: "一方が他方を否定", tensions_numbers: "離れた数値", tensions_same: "一つの論文の中",
     tensions_level: (level) => `このコレクションはレベル ${level} です。対立はレベル 4 で見つかり、モデルは不要です。このサービスの運用者が次のコマンドで作れます:`,
+    tensions_before: "このコレクションは、対立を探す前の版で索引付けされました。次の索引付けで見つかります。このサービスの運用者が次のコマンドで始められます:",
   },
 });
