@@ -3,7 +3,7 @@
 const WORDS = {
   en: {
     skip: "Skip to content", ask: "Ask", papers: "Papers", key: "Key", theme: "Light or dark", cancel: "Cancel", use: "Use it",
-    keyTitle: "A key is needed", keyHint: "Ask who runs this service for one. It is kept until you close this tab.",
+    keyTitle: "A key is needed", keyHint: "Ask whoever runs this service for one; `monjyu keys create` makes one. It is kept until you close this tab.",
     headline: "Ask your papers", subline: "Every sentence of an answer is cited, and every citation opens the page it stands on.",
     question: "Your question", placeholder: "Ask about these papers …", followPlaceholder: "Ask further …",
     collection: "Collection", mode: "How to search", budget: "Passages to read", send: "Ask", stop: "Stop", fresh: "New conversation",
@@ -37,7 +37,7 @@ const WORDS = {
   },
   ja: {
     skip: "本文へ", ask: "質問", papers: "論文", key: "キー", theme: "明暗", cancel: "やめる", use: "使う",
-    keyTitle: "キーが必要です", keyHint: "運用者から受け取ってください。このタブを閉じるまで保持されます。",
+    keyTitle: "キーが必要です", keyHint: "運用者から受け取ってください（`monjyu keys create` で作れます）。このタブを閉じるまで保持されます。",
     headline: "論文に尋ねる", subline: "回答のすべての文に出典があり、出典からその文のあるページを開けます。",
     question: "質問", placeholder: "この論文集について質問 …", followPlaceholder: "続けて質問 …",
     collection: "コレクション", mode: "探し方", budget: "読む箇所の数", send: "質問する", stop: "中止", fresh: "新しい会話",

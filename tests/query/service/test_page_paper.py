@@ -38,6 +38,9 @@ def test_the_pages_begin_on_the_first_screen_and_what_is_like_it_says_why(page: 
     why = page.locator(".similar .why").all_inner_texts()
     told = ("near in its text", "cited by both", "both")
     assert all(any(word in one for one in why) for word in told), why
+    page.get_by_role("button", name="Cited by").click()
+    expect(page.locator("#part-citedBy")).to_be_focused()
+    expect(page.locator("#part-citedBy")).to_be_in_viewport()
     page.get_by_role("button", name="Ask only this paper").click()
     expect(page.locator(".only")).to_contain_text("Edges That Earn Their Place")
 
@@ -72,6 +75,7 @@ def test_everyone_can_read(page: Page, service: Served) -> None:
     narrow = context.new_page()
     narrow.goto(f"{service.url}/#/paper/samples/noun-phrase-graphs-7d9c0d14")
     expect(narrow.locator(".reading")).to_be_visible()
+    expect(narrow.locator(".turned")).to_have_text("1 / 3 ページ")
     assert not serious(narrow)
     assert narrow.evaluate("document.documentElement.scrollWidth <= innerWidth")
     context.close()

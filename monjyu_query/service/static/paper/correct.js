@@ -11,7 +11,7 @@ const FIELDS = ["title", "authors", "publication_date", "venue", "doi", "abstrac
 
 // `details` are those of the paper.
 export function corrections(id, { name: collection, who, signal, refresh, again, enterKey }, details) {
-  if (!isEditor(who)) return h("p", { class: "dim" }, t("askEditor"), " ", h("button", { type: "button", class: "small", onclick: enterKey }, t("enterKey")));
+  if (!isEditor(who)) return h("p", { class: "dim", id: "part-correct" }, t("askEditor"), " ", h("button", { type: "button", class: "small", onclick: enterKey }, t("enterKey")));
   const read = Object.fromEntries(details.fields.map((one) => [one.field, one]));
   const told = h("div", {});
   const place = h("div", {});
@@ -43,7 +43,7 @@ export function corrections(id, { name: collection, who, signal, refresh, again,
   load();
   if (underWay(collection)) follow();
   const values = Object.fromEntries(details.fields.map((one) => [one.field, one.value]));
-  return h("section", { class: "correcting" }, h("button", { type: "button", class: "small", onclick: () => dialog(values, send, load) }, t("wrong")), told, place);
+  return h("section", { class: "correcting", id: "part-correct" }, h("button", { type: "button", class: "small", onclick: () => dialog(values, send, load) }, t("wrong")), told, place);
 }
 
 function lists(held, read, back, index) {

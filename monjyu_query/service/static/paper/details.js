@@ -15,7 +15,7 @@ export function known(paper, details, id, collection) {
     details.claims?.length ? fold(t("claimsHere", details.claims.length), h("ul", {}, details.claims.map(cited))) : null,
     details.entities?.length ? fold(t("entitiesHere", details.entities.length), h("p", {}, details.entities.flatMap((one, place) => [place ? " · " : "", quoted(one.name), h("span", { class: "dim" }, ` ×${one.mentions}`)]))) : null,
     fold(t("origin"), h("p", { class: "dim" }, t("readBy", details.processor)), h("dl", {}, details.fields.map(field))),
-    h("section", {}, h("h2", {}, t("references", details.references.length)), h("ul", { class: "references" }, details.references.map((one) => reference(one, collection)))));
+    h("section", {}, h("h2", { id: "part-references", tabindex: "-1" }, t("references", details.references.length)), h("ul", { class: "references" }, details.references.map((one) => reference(one, collection)))));
 }
 
 function field(one) {
@@ -47,7 +47,7 @@ export function summary(id, collection) {
     }
   };
   replace(place, h("button", { type: "button", onclick: make }, t("summarize")));
-  return h("section", {}, h("h2", {}, t("summary")), place);
+  return h("section", {}, h("h2", { id: "part-summary", tabindex: "-1" }, t("summary")), place);
 }
 
 function figures(paper, id, collection) {

@@ -95,10 +95,10 @@ function pages(paper, id, collection, signal, turned) {
     to(number);
     draw(all[number - 1], number);
   };
-  let shown = 0;
+  let shown = 0; // before they stand on the page, all lie at 0: the first is shown
   const tell = () => {
     const middle = element.scrollTop + element.clientHeight / 3;
-    const number = Math.max(1, all.findLastIndex((sheet) => sheet.offsetTop <= middle) + 1);
+    const number = !element.isConnected ? 1 : Math.max(1, all.findLastIndex((sheet) => sheet.offsetTop <= middle) + 1);
     if (number !== shown) turned((shown = number));
   };
   element.addEventListener("scroll", tell, { passive: true });

@@ -8,7 +8,7 @@ const MOST = 10;
 const DAMPING = 10; // of reciprocal ranks: how much the first of a list counts more than the tenth
 
 export function network(links, collection) {
-  const group = (name, papers) => h("section", { class: "half" }, h("h2", {}, t(name, papers.length)),
+  const group = (name, papers) => h("section", { class: "half" }, h("h2", { id: `part-${name}`, tabindex: "-1" }, t(name, papers.length)),
     papers.length ? h("ul", { class: "linked" }, papers.map((paper) => h("li", {}, paperLink(paper, collection), year(paper),
       (paper.contexts ?? []).slice(0, 2).map((one) => h("blockquote", {}, quoted(one.context)))))) : h("p", { class: "dim" }, t("none")));
   return h("div", { class: "network" }, group("citedBy", links.cited_by), group("cites", links.cites));
@@ -29,7 +29,7 @@ export function similar(details, links, collection) {
   }
   const best = [...found.values()].sort((a, b) => b.score - a.score).slice(0, MOST);
   if (!best.length) return null;
-  return h("section", { class: "similar" }, h("h2", {}, t("similar")), h("ul", { class: "linked" }, best.map((one) => h("li", {}, paperLink(one.paper, collection), year(one.paper),
+  return h("section", { class: "similar" }, h("h2", { id: "part-similar", tabindex: "-1" }, t("similar")), h("ul", { class: "linked" }, best.map((one) => h("li", {}, paperLink(one.paper, collection), year(one.paper),
     h("div", { class: "dim why" }, one.why.join(" · "))))));
 }
 

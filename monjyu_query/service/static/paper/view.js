@@ -8,6 +8,7 @@ import { corrections } from "./correct.js";
 import { known, loadDetails, summary } from "./details.js";
 import { network, similar } from "./related.js";
 import { reader } from "./reader.js";
+import { places } from "./places.js";
 import { loadPaper } from "./viewer.js";
 import { caveats } from "./warnings.js";
 import "../library/words.js";
@@ -26,11 +27,14 @@ export async function show(context, id) {
   say(paper.title);
   const read = reader(paper, id, collection, { signal, page: Number(params.get("page")) || null, abstract: paper.abstract });
   arrive = read.arrived;
-  return h("article", { class: "column paper" }, head(paper, id, context),
+  const alike = similar(details, links, collection);
+  const parts = [["citedBy", t("citedBy", links.cited_by.length)], ["cites", t("cites", links.cites.length)], alike ? ["similar", t("similar")] : null, ["summary", t("summary")],
+    ["references", t("references", details.references.length)], ["correct", t("somethingWrong")]].filter(Boolean);
+  return h("article", { class: "column paper" }, head(paper, id, context), places(parts),
     links.notices.length ? h("ul", { class: "warnings" }, links.notices.map(notice)) : null,
     read.element,
     h("div", { class: "beneath" }, caveats(details.warnings), corrections(id, context, details), summary(id, collection),
-      network(links, collection), similar(details, links, collection),
+      network(links, collection), alike,
       links.records.length ? h("section", {}, h("h2", {}, t("told")), h("ul", { class: "told" }, links.records.map(told))) : null,
       known(paper, details, id, collection)));
 }

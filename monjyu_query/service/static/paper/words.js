@@ -5,7 +5,7 @@ import { addWords } from "../i18n.js";
 addWords({
   en: {
     readPages: "Read", outline: "Outline", findIn: "Find in this paper", foundIn: (n) => (n === 1 ? "1 sentence" : `${n} sentences`), origin: "What is known of it, and from where",
-    askThis: "Ask only this paper", moreAuthors: (n) => `and ${n} more`,
+    askThis: "Ask only this paper", beneath: "Beneath the pages", somethingWrong: "Something wrong?", moreAuthors: (n) => `and ${n} more`,
     from_file: "read from the file", from_derived: "worked out from the text", from_corrected: "corrected by hand", from_unknown: "not found", says: (name) => `${name} says`, fileSays: "the file says: ", readBy: (name) => `The file was read with ${name}. Values read from a file can be wrong.`,
     field_title: "Title", field_authors: "Authors", field_publication_date: "Date", field_venue: "Venue", field_doi: "DOI", field_abstract: "Abstract", field_language: "Language", field_keywords: "Keywords",
     how_title: "One line.", how_authors: "One name a line.", how_publication_date: "A year, or a date as 2021-03 or 2021-03-05. Empty: it has none.", how_venue: "The journal or conference. Empty: it has none.", how_doi: "As 10.1234/abcd. Empty: it has none.", how_abstract: "Empty: it has none.", how_language: "Two letters, as en or ja.",
@@ -17,11 +17,11 @@ addWords({
     w_otherReader: "The reader that was set failed, and another has read the file: headings or tables may be missing.", w_encoding: "Its characters had to be guessed: some may be wrong.", w_other: "Something in it could not be read.",
     wrong: "Report a wrong field", whichField: "Field", rightValue: "What it should say", note: "Why (optional)", send_: "Send",
     countsLater: "It counts after the next indexing, and stays when the file is edited or moved. It is lost where a file is edited and renamed between two indexings.", countsNow: "The corrections count now.", corrected: "Corrected", waits: "Corrections that wait for the next indexing", indexNow: "Index now", takeBack: "Take back", takenBack: (field) => `${field}: as the file says it again`,
-    askEditor: "Something wrong here? A key with the role editor may correct it; ask whoever runs this service.",
+    askEditor: "Something wrong here? A key with the role editor may correct it. Ask whoever runs this service; `monjyu keys create --role editor` makes one.",
   },
   ja: {
     readPages: "読む", outline: "目次", findIn: "この論文の中を探す", foundIn: (n) => `${n} 文`, origin: "書誌情報とその出所",
-    askThis: "この論文だけに質問", moreAuthors: (n) => `ほか ${n} 名`,
+    askThis: "この論文だけに質問", beneath: "ページの下にあるもの", somethingWrong: "誤りがありますか", moreAuthors: (n) => `ほか ${n} 名`,
     from_file: "ファイルから読み取り", from_derived: "本文から判定", from_corrected: "人が訂正", from_unknown: "見つからず", says: (name) => `${name} による値`, fileSays: "ファイルの記載: ", readBy: (name) => `ファイルは ${name} で読み取りました。読み取った値には誤りがあり得ます。`,
     field_title: "題名", field_authors: "著者", field_publication_date: "日付", field_venue: "掲載誌", field_doi: "DOI", field_abstract: "要旨", field_language: "言語", field_keywords: "キーワード",
     how_title: "1 行で。", how_authors: "1 行に 1 名。", how_publication_date: "年、または 2021-03、2021-03-05 のような日付。空欄は「なし」。", how_venue: "雑誌または会議。空欄は「なし」。", how_doi: "10.1234/abcd の形。空欄は「なし」。", how_abstract: "空欄は「なし」。", how_language: "en や ja のような 2 文字。",
@@ -33,6 +33,6 @@ addWords({
     w_otherReader: "指定された読み取り方法が失敗し、別の方法で読み取りました。見出しや表が欠けているかもしれません。", w_encoding: "文字コードを推定して読み取りました。一部の文字が誤っているかもしれません。", w_other: "読み取れなかったところがあります。",
     wrong: "誤りを報告", whichField: "項目", rightValue: "正しい値", note: "理由（任意）", send_: "送信",
     countsLater: "次の索引付けの後に反映され、ファイルの編集や移動の後も残ります。2 回の索引付けの間に編集と改名の両方があると失われます。", countsNow: "訂正が反映されました。", corrected: "訂正済み", waits: "次の索引付けを待つ訂正", indexNow: "今すぐ索引付け", takeBack: "取り消す", takenBack: (field) => `${field}: ファイルの記載に戻ります`,
-    askEditor: "誤りがありますか。役割 editor のキーで訂正できます。運用者に依頼してください。",
+    askEditor: "誤りがありますか。役割 editor のキーで訂正できます。運用者に依頼してください（`monjyu keys create --role editor` で作れます）。",
   },
 });
