@@ -152,13 +152,14 @@ def test_concepts_lead_to_their_theme(page: Page, address: str) -> None:
     assert page.locator(".legend button").count() >= 3
     page.locator(".legend button").first.press("Enter")
     expect(page.locator(".legend button").first).to_have_attribute("aria-pressed", "true")
+    expect(page.locator(".legend .to-theme")).to_have_attribute("href", re.compile("#/themes/samples/."))
     phrase = page.locator(".map-table tbody tr button").first
     name = phrase.inner_text()
     phrase.click()
     expect(page.locator(".map-panel h2")).to_have_text(name)
     expect(page.locator(".map-panel h2")).to_be_focused()
     expect(page.locator(".map-panel .speaking a").first).to_be_visible()
-    page.get_by_role("link", name="Open the theme").click()
+    page.locator(".map-panel").get_by_role("link", name="Open the theme").click()
     expect(page.locator(".theme-tree [aria-current]")).to_be_visible()
     expect(page.locator(".quotes blockquote").first).to_be_visible()
     page.get_by_role("link", name="Its words on the map").click()

@@ -45,8 +45,8 @@ export function yearRange(graph, span, state, changed) {
   return h("div", { class: "years", role: "group", "aria-label": t("map_year") }, h("div", { class: "bars", "aria-hidden": "true" }, bars), h("div", { class: "sliders" }, from, to), told);
 }
 
-// `light(place or null)`: has the nodes of a community stand out.
-export function legend(graph, colour, colours, span, lit, light) {
+// `light(place or null)`: has the nodes of a community stand out; `themeLink(place)`: where its report is.
+export function legend(graph, colour, colours, span, lit, light, themeLink) {
   const list = h("div", { class: "legend", role: "group", "aria-label": t("map_legend") });
   if (colour === "year") {
     if (!span) return list;
@@ -54,9 +54,9 @@ export function legend(graph, colour, colours, span, lit, light) {
     return replace(list, h("span", {}, String(span[0])), run, h("span", {}, String(span[1])), graph.years.some((years) => !years.length) ? [spot(colours.node.at(-1)), h("span", {}, t("map_unknown"))] : null);
   }
   const others = graph.communities.filter((place) => place < 0).length;
-  return replace(list, graph.named.map((one, place) => h("button", {
+  return replace(list, graph.named.map((one, place) => [h("button", {
     type: "button", class: "chip", "aria-pressed": String(lit === place), onclick: () => light(lit === place ? null : place),
-  }, spot(colours.node[place]), quoted(one.name), h("span", { class: "dim" }, String(one.size)))),
+  }, spot(colours.node[place]), quoted(one.name), h("span", { class: "dim" }, String(one.size))), lit === place ? h("a", { class: "chip to-theme", href: themeLink(place) }, t("map_open_theme")) : null]),
   others ? h("span", { class: "chip still" }, spot(colours.node.at(-1)), t("map_other"), h("span", { class: "dim" }, String(others))) : null);
 }
 

@@ -99,7 +99,7 @@ export class MapView {
   }
 
   showLegend() {
-    replace(this.legend, legend(this.graph, this.state.colour, this.colours, this.span, this.lit, (place) => this.light(place)));
+    replace(this.legend, legend(this.graph, this.state.colour, this.colours, this.span, this.lit, (place) => this.light(place), this.acts.themeLink));
   }
 
   colour(colour) {
@@ -113,11 +113,11 @@ export class MapView {
 
   // Has a community stand out.
   light(place) {
+    const pressed = place ?? this.lit;
     this.lit = place;
     this.mark();
     this.showLegend();
-    const pressed = this.legend.querySelectorAll("button")[place ?? 0];
-    pressed?.focus();
+    this.legend.querySelectorAll("button")[pressed]?.focus();
   }
 
   mark() {
