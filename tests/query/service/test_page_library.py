@@ -59,7 +59,7 @@ def test_sort_filter_select(page: Page, service: Served) -> None:
     page.get_by_role("button", name="Clear filters").click()
     page.get_by_role("checkbox", name="Japanese 2").check()
     expect(rows).to_have_count(2)
-    page.get_by_role("button", name="Select all found").click()
+    page.get_by_role("button", name="Select all 2 found").click()
     compare = page.get_by_role("link", name="Compare these")
     assert (compare.get_attribute("href") or "").count("papers=") == 2
     with page.expect_download() as saved:

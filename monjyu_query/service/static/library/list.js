@@ -54,6 +54,8 @@ export function library(context) {
     count.hidden = only;
     replace(failing, only ? problemRows(problems) : null);
     replace(sources, sourcesOf(problems));
+    all.disabled = only || !found.total;
+    all.textContent = t("selectAll", found.total, MOST);
     count.textContent = found.total ? t("count", found.total) : t("noMatch");
     more.hidden = only || body.childElementCount >= found.total;
   };
@@ -62,7 +64,8 @@ export function library(context) {
     wrong = null;
     return load(0);
   };
-  const all = async () => {
+  const all = h("button", { type: "button", disabled: true, onclick: () => chooseAll() }, t("selectAll", 0, MOST));
+  const chooseAll = async () => {
     const found = await json(`/library?${query({ offset: 0, limit: MOST })}`);
     for (const paper of found.papers) picked.set(paper, true);
     picked.show();
@@ -91,7 +94,7 @@ function controls(state, changed, all) {
     else state.delete(name);
     changed();
   };
-  const find = h("input", { id: "find", type: "search", maxlength: 200, autocomplete: "off", value: state.get("text") ?? "", oninput: () => {
+  const find = h("input", { id: "find", type: "search", maxlength: 200, autocomplete: "off", placeholder: t("findWords"), value: state.get("text") ?? "", oninput: () => {
     clearTimeout(timer);
     timer = setTimeout(() => set("text", find.value.trim()), 200);
   } });
@@ -102,5 +105,5 @@ function controls(state, changed, all) {
   } }, SORTS.map((one) => h("option", { value: one, selected: (state.get("sort") ?? "title") === one }, t(`sort_${one}`))));
   return h("div", { class: "row" }, h("div", { class: "field grow" }, h("label", { for: "find" }, t("find")), find),
     h("div", { class: "field" }, h("label", { for: "sort" }, t("sortBy")), sort),
-    h("button", { type: "button", onclick: all }, t("selectAll", MOST)));
+    all);
 }
