@@ -33,7 +33,8 @@ def test_an_address_asks_keys_lead_through_citations_and_the_answer_is_carried_a
         page.get_by_role("button", name="PDF", exact=True).click()
     assert kept.value.suggested_filename.endswith(".pdf") and kept.value.path().read_bytes().startswith(b"%PDF")
 
-    page.locator(".asked").click()
+    page.locator("#question").press("Escape")
+    expect(page.locator(".asked")).to_be_focused()
     page.keyboard.press("n")
     first = page.locator("#viewer-title")
     expect(first).to_be_focused(timeout=20_000)

@@ -187,7 +187,7 @@ def test_who_stops_gets_what_was_found_and_goes_on(
         page.get_by_role("button", name="Go on").click()
         expect(page.locator(".ending")).to_contain_text("The search ended because", timeout=30_000)
         expect(page.locator(".facts")).to_contain_text("60 of 60")
-        page.get_by_role("button", name="Read 400 more").click()
+        page.get_by_role("button", name="Read the other").click()
         expect(page.locator(".facts")).to_contain_text("of 460", timeout=30_000)
         assert named(page)["budget"] == ["460"] and page.locator(".turn").count() == 1
 

@@ -56,6 +56,6 @@ export function carryBar(result, names, asked) {
 // Documents and the package that `monjyu verify` checks, as the service writes them.
 function exports(trace, failed) {
   const asked = (form) => () => request(`/answers/${trace}/export?format=${form}`);
-  return [["docx", "docx", "Word"], ["pdf", "pdf", "PDF"], ["ro-crate", "zip", t("asPackage")]].map(([form, ending, name]) =>
-    h("button", { type: "button", class: "small", title: t("saveAs", name), onclick: () => saved(asked(form), `answer-${trace}.${ending}`, failed) }, name));
+  return [["docx", "docx", "Word"], ["pdf", "pdf", "PDF"], ["ro-crate", "zip", t("asPackage"), t("packageIs")]].map(([form, ending, name, title]) =>
+    h("button", { type: "button", class: "small", title: title ?? t("saveAs", name), onclick: () => saved(asked(form), `answer-${trace}.${ending}`, failed) }, name));
 }

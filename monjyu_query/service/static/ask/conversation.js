@@ -132,6 +132,8 @@ export class Conversation {
     if (event.key === "Enter" && !event.shiftKey && !event.isComposing) {
       event.preventDefault();
       this.form.requestSubmit();
+    } else if (event.key === "Escape" && !event.isComposing && !document.body.classList.contains("viewing")) {
+      this.list.at(-1)?.heading.focus(); // from the box, the last thing on the page, to the answer and its citations
     }
   }
 

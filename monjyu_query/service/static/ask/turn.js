@@ -16,7 +16,7 @@ export class Turn {
     [this.progress, this.result, this.error] = [null, null, null];
     this.settings = h("p", { class: "dim asked-with", hidden: true });
     this.body = h("div", { class: "body" });
-    this.element = h("article", { class: "turn" }, h("h2", { class: "asked" }, asked.query), this.settings, this.body);
+    this.element = h("article", { class: "turn" }, (this.heading = h("h2", { class: "asked", tabindex: "-1" }, asked.query)), this.settings, this.body);
   }
 
   // What stands of it in the conversation, for the questions after it.
