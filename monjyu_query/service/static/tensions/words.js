@@ -4,7 +4,7 @@ import { addWords } from "../i18n.js";
 
 addWords({
   en: {
-    tensions: "Tensions", tensions_line: "Where papers say what does not go together. Rules found the pairs: read both quotes before you call it a contradiction.",
+    tensions: "Where papers disagree", tensions_line: "Where papers say what does not go together. Rules found the pairs: read both quotes before you call it a contradiction.",
     tensions_find: "About which words", tensions_show: "Show", tensions_none: "No papers were found to contradict each other here.",
     tensions_count: (shown, total) => (shown === total ? (total === 1 ? "1 pair" : `${total} pairs`) : `${shown} of ${total} pairs`),
     tensions_direction: "opposite directions", tensions_negation: "one denies the other", tensions_numbers: "numbers that lie apart", tensions_same: "within one paper",
@@ -12,7 +12,7 @@ addWords({
     tensions_before: "This collection was indexed before tensions were looked for. They come with its next indexing, which whoever runs this service can begin:",
   },
   ja: {
-    tensions: "対立", tensions_line: "論文の記述が両立しない箇所です。規則で見つけたものなので、矛盾と見なす前に両方の引用を読んでください。",
+    tensions: "論文の食い違い", tensions_line: "論文の記述が両立しない箇所です。規則で見つけたものなので、矛盾と見なす前に両方の引用を読んでください。",
     tensions_find: "どの語について", tensions_show: "表示", tensions_none: "ここでは、互いに矛盾する論文は見つかりませんでした。",
     tensions_count: (shown, total) => (shown === total ? `${total} 組` : `${total} 組のうち ${shown} 組`),
     tensions_direction: "逆の方向", tensions_negation: "一方が他方を否定", tensions_numbers: "離れた数値", tensions_same: "一つの論文の中",

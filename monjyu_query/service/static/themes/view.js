@@ -26,10 +26,8 @@ export async function show(context, id) {
 }
 
 export function arrived(element) {
-  if (element.classList.contains("reading")) {
-    element.querySelector("h1").focus({ preventScroll: true });
-    scrollTo(0, 0);
-  }
+  if (element.classList.contains("reading")) element.querySelector("h1").focus({ preventScroll: true });
+  scrollTo(0, 0);
 }
 
 async function treeOf(info, kind) {
