@@ -55,7 +55,7 @@ const WORDS = {
     seconds: (s) => `${s} 秒`, cost: (c) => `$${c}`, calls: (n) => `モデル呼び出し ${n} 回`, snapshot: "スナップショット", noModel: "モデル不使用",
     previous: "前のページ", next: "次のページ", close: "閉じる", whole: "この論文を見る", text: "本文",
     find: "論文を探す", count: (n) => `${n} 件の論文`, more: "さらに表示", abstract: "要旨",
-    references: (n) => `参考文献 (${n})`, cites: (n) => `引用している論文 (${n})`, citedBy: (n) => `引用元の論文 (${n})`,
+    references: (n) => `参考文献 (${n})`, cites: (n) => `この論文が引用 (${n})`, citedBy: (n) => `この論文を引用 (${n})`,
     pages: (n) => `${n} ページ`, back: "論文一覧", none: "このコレクションにはありません。",
     level: (n) => `レベル ${n}`, failed: "失敗しました", noService: "サービスが応答しません。もう一度お試しください。", again: "もう一度", noCollection: (name) => `コレクション「${name}」はありません。`, noPaper: "このコレクションにその論文はありません。", thereAre: "次のものがあります:", notSeen: "ここにないものは、索引付けの途中か、別のキーが必要です。", stopped: "中止しました。",
     answered: "回答が届きました。", noPage: "このページは表示できません。", drawing: "ページを描画中 …", only: "対象: ", remove: "外す", askedAs: "補った質問: ", askAlone: "補わずに質問",

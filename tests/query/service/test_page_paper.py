@@ -42,7 +42,7 @@ def test_the_pages_begin_on_the_first_screen_and_what_is_like_it_says_why(page: 
     expect(page.locator("#part-citedBy")).to_be_focused()
     expect(page.locator("#part-citedBy")).to_be_in_viewport()
     page.get_by_role("button", name="Ask only this paper").click()
-    expect(page.locator(".only")).to_contain_text("Edges That Earn Their Place")
+    expect(page.locator("form.question")).to_contain_text("Edges That Earn Their Place")
 
 
 def test_text_is_marked_and_references_lead_somewhere(page: Page, service: Served) -> None:
