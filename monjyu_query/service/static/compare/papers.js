@@ -43,7 +43,7 @@ export async function sideBySide({ name, params, signal }, keep) {
 
 function shown(digest) {
   const nothing = !digest.tables.length && !digest.parts.length;
-  return h("section", { class: "result stacked" }, warningsOf(digest), nothing ? h("p", {}, t("compare_nothing")) : null,
+  return h("section", { class: "result stacked side-by-side" }, warningsOf(digest), nothing ? h("p", {}, t("compare_nothing")) : null,
     digest.parts.length ? h("div", { class: "answer written" }, answerBlocks(segmentsOf(digest), digest.citations, digest.collection)) : null,
     digest.tables.map((table) => answerTable(table, digest.citations, digest.collection)), h("div", { class: "relations" }, relations(digest)));
 }
