@@ -106,8 +106,8 @@ def test_who_may_not_add_papers_can_give_a_key_for_it(browser: Browser, service:
     page.get_by_role("button", name="Enter a key").press("Enter")
     page.keyboard.type(service.keys["admin"])
     page.keyboard.press("Enter")
+    expect(page.locator(".drop")).to_contain_text("lie in a folder of their own")  # the page drawn anew, with the key
     page.locator(".adding summary").click()
-    expect(page.locator(".drop")).to_contain_text("lie in a folder of their own")
     page.fill("#upload-into", "Not A Name")
     own = {"name": "own.md", "mimeType": "text/markdown", "buffer": b"# Mine\n\nA sentence of a paper.\n"}
     page.set_input_files("#upload", [own])  # type: ignore[list-item]
