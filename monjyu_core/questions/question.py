@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictBool, StringConstraints, ValidationError
 
 from monjyu_core.errors import ConfigurationError
 from monjyu_core.questions.baseline import Baseline
@@ -54,9 +54,9 @@ class Expectations(_Model):
     must_cite: Annotated[list[CitedPlace], Field(max_length=_MOST)] = []
     must_not_cite: Annotated[list[PaperId], Field(max_length=_MOST)] = []
     must_mention: Annotated[list[Words], Field(max_length=_MOST)] = []
-    must_abstain: bool = False
+    must_abstain: StrictBool = False
     min_papers: Annotated[int, Field(ge=1, le=1000)] | None = None
-    same_answer: bool = False
+    same_answer: StrictBool = False
 
 
 class Question(_Model):

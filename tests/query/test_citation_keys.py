@@ -8,7 +8,7 @@ from importlib.util import find_spec
 import bibtexparser
 import pytest
 import rispy
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from monjyu_query.citations.citation_export import Entry, _entry, bibtex, ris
@@ -83,6 +83,7 @@ def test_japanese_is_written_in_silence(caplog: pytest.LogCaptureFixture, capfd:
     assert rispy.loads(ris([entry]))[0]["title"] == "名詞句グラフ & Über"
 
 
+@settings(deadline=None)  # the first example loads the library
 @given(st.lists(st.tuples(st.text(max_size=20), st.lists(st.text(max_size=9), max_size=3)), min_size=1, max_size=4))
 def test_no_text_of_a_paper_makes_an_entry_of_its_own(works: list[tuple[str, list[str]]]) -> None:
     evil = "x\nER  - \nTY  - JOUR\u202e"

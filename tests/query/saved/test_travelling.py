@@ -12,6 +12,7 @@ import pytest
 import yaml
 
 from monjyu_core.corrections.correcting import correct
+from monjyu_core.corrections.correction_record import SeenPaper
 from monjyu_core.questions.question import make_question
 from monjyu_core.questions.recorded_answers import answers_path, keep_answers, kept_answers
 from monjyu_core.settings.settings import load_settings
@@ -115,8 +116,8 @@ def retracted(world: World) -> None:
 def corrected(world: World) -> None:
     sha256 = next(row["sha256"] for row in world.tables()["manifest"] if row["paper_id"] == PROVENANCE)
     settings = load_settings()
-    correct(world.work.folder, settings, PROVENANCE, "title", "Chains of Quotes", sha256=sha256, by="local")
-    correct(world.work.folder, settings, PROVENANCE, "authors", ["Ada Quill"], sha256=sha256, by="local")
+    correct(world.work.folder, settings, PROVENANCE, "title", "Chains of Quotes", seen=SeenPaper(sha256), by="local")
+    correct(world.work.folder, settings, PROVENANCE, "authors", ["Ada Quill"], seen=SeenPaper(sha256), by="local")
 
 
 def rechunked(world: World) -> None:

@@ -19,7 +19,7 @@ def test_a_pasted_sentence_opens_its_page_with_the_mark(page: Page, service: Ser
     page.fill("#quote", PASTED)
     page.keyboard.press("Enter")
     place = page.locator(".places li").first
-    expect(place).to_contain_text("internally disconnected")
+    expect(place).to_contain_text("internally disconnected", timeout=30_000)
     expect(place).to_contain_text("word for word")
     with page.expect_request("**/pages/*.png?*highlight=*"):
         place.get_by_role("button").click()
@@ -39,7 +39,7 @@ def test_a_question_with_a_quoted_sentence_offers_to_find_it(page: Page, service
     expect(page.locator(".quote-offer")).to_have_count(0)
     page.fill("#question", "Who says “communities that are internally disconnected”?")
     page.get_by_role("link", name="Find where this stands").click()
-    expect(page.locator(".places li").first).to_contain_text("internally disconnected")
+    expect(page.locator(".places li").first).to_contain_text("internally disconnected", timeout=30_000)
 
 
 def test_everyone_can_look_for_a_quote(browser: Browser, service: Served) -> None:
