@@ -72,7 +72,7 @@ def export(
 
     for note in notes_of(answer):
         click.echo(f"Note: {note}", err=True)
-    click.echo(f"Written to {output}.", err=True)
+    click.echo(f"Written to {output}.")
 
 
 def _answer(data: DataFolder, asked: str, collection: str | None, mode: str) -> AskedAnswer:
