@@ -41,6 +41,10 @@ def test_the_pages_begin_on_the_first_screen_and_what_is_like_it_says_why(page: 
     page.get_by_role("button", name="Cited by").click()
     expect(page.locator("#part-citedBy")).to_be_focused()
     expect(page.locator("#part-citedBy")).to_be_in_viewport()
+    page.locator("#part-citedBy ~ ul blockquote button").first.click()  # opens where the other paper says it
+    expect(page.locator("#viewer-title")).to_be_focused(timeout=30_000)
+    expect(page.locator("#viewer-title")).not_to_contain_text("Edges That Earn Their Place")
+    page.keyboard.press("Escape")
     page.get_by_role("button", name="Ask only this paper").click()
     expect(page.locator("form.question")).to_contain_text("Edges That Earn Their Place")
 

@@ -1,17 +1,37 @@
 // The place of a paper among the others: who cites it, what it cites, and papers like it, each with why.
 
-import { h, quoted } from "../dom.js";
+import { request } from "../api.js";
+import { h, quoted, replace } from "../dom.js";
 import { t } from "../i18n.js";
 import { paperLink } from "./shared.js";
+import { openCitation } from "./viewer.js";
 
 const MOST = 10;
 const DAMPING = 10; // of reciprocal ranks: how much the first of a list counts more than the tenth
 
-export function network(links, collection) {
+// `id` is the paper whose place it is. The words in which a paper cites another open where they stand.
+export function network(links, id, collection) {
   const group = (name, papers) => h("section", { class: "half" }, h("h2", { id: `part-${name}`, tabindex: "-1" }, t(name, papers.length)),
     papers.length ? h("ul", { class: "linked" }, papers.map((paper) => h("li", {}, paperLink(paper, collection), year(paper),
-      (paper.contexts ?? []).slice(0, 2).map((one) => h("blockquote", {}, quoted(one.context)))))) : h("p", { class: "dim" }, t("none")));
+      (paper.contexts ?? []).slice(0, 2).map((one) => h("blockquote", {}, citing(one.context, name === "citedBy" ? paper.paper_id : id, collection)))))) : h("p", { class: "dim" }, t("none")));
   return h("div", { class: "network" }, group("citedBy", links.cited_by), group("cites", links.cites));
+}
+
+function citing(context, from, collection) {
+  const note = h("span", { class: "dim", role: "status" });
+  const told = (text) => replace(note, ` ${text}`);
+  const open = h("button", { type: "button", class: "link", title: t("openPlace"), onclick: async () => {
+    try {
+      const asked = { quote: context, collection };
+      const { places } = await (await request("/locate", { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(asked) })).json();
+      const place = places.find((one) => one.paper_id === from);
+      if (place) await openCitation({ ...place, quote: place.text }, collection, open);
+      else told(t("noPlace"));
+    } catch (error) {
+      told(error.message);
+    }
+  } }, quoted(context));
+  return [open, note];
 }
 
 // Papers like it by their text, by works that both cite, and by papers that cite both: one list, the best by the sum of

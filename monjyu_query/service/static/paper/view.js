@@ -34,7 +34,7 @@ export async function show(context, id) {
     links.notices.length ? h("ul", { class: "warnings" }, links.notices.map(notice)) : null,
     read.element,
     h("div", { class: "beneath" }, caveats(details.warnings), corrections(id, context, details), summary(id, collection),
-      network(links, collection), alike,
+      network(links, id, collection), alike,
       links.records.length ? h("section", {}, h("h2", {}, t("told")), h("ul", { class: "told" }, links.records.map(told))) : null,
       known(paper, details, id, collection)));
 }

@@ -56,7 +56,7 @@ async function show(view) {
       h("h2", { id: "viewer-title", tabindex: "-1" }, quoted(view.paper_title || view.paper_id)),
       h("button", { type: "button", class: "quiet", "aria-label": t("close"), onclick: closeViewer }, "×")),
     h("div", { class: "row pages" }, previous, count, next,
-      h("a", { class: "end", href: `#/paper/${encodeURIComponent(view.collection)}/${encodeURIComponent(view.paper_id)}`, onclick: closeViewer }, t("whole"))),
+      h("a", { class: "end", href: `#/paper/${encodeURIComponent(view.collection)}/${encodeURIComponent(view.paper_id)}${view.page > 1 ? `?page=${view.page}` : ""}`, onclick: closeViewer }, t("whole"))),
     body);
   try {
     const paper = await loadPaper(view.paper_id, view.collection);
