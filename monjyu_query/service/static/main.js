@@ -64,7 +64,9 @@ async function enterKey() {
   const given = await askKey();
   if (given === null) return;
   keepKey(given);
+  const top = scrollY;
   await safely(start);
+  scrollTo(0, top); // what the key allows is where one asked for it
 }
 
 // The button is there once a key was asked for: most services need none.
