@@ -60,7 +60,8 @@ def run(installed: Path, data: Path, *arguments: str) -> subprocess.CompletedPro
 
 
 def test_there_is_no_writer_in_it_and_it_says_so(installed: Path, data: Path) -> None:
-    probe = "import importlib.util as u; print([n for n in ('dagster', 'spacy', 'igraph', 'unstructured') if u.find_spec(n)])"
+    names = ("dagster", "spacy", "igraph", "unstructured")
+    probe = f"import importlib.util as u; print([n for n in {names} if u.find_spec(n)])"
     found = subprocess.run([installed / "python", "-c", probe], capture_output=True, text=True, check=True)
     assert found.stdout.strip() == "[]"
     refused = run(installed, data, "index", str(data), "-c", "other")
