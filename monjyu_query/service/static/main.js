@@ -99,6 +99,7 @@ async function show() {
   if (!collections.length && !VIEWS[view].without) view = "start";
   const info = collections.find((one) => one.collection === (name || stored("collection", ""))) ?? (name ? null : collections[0]);
   if (name && !info && !VIEWS[view].without) {
+    if (chosen.value) lead(chosen.value);
     replace(main, unknown(view, name));
     shownView = null;
     return;
@@ -141,6 +142,11 @@ function skeleton() {
 function keepChosen(name) {
   localStorage.setItem("monjyu-collection", name);
   if (chosen.value !== name) chosen.value = name;
+  lead(name);
+}
+
+// The bar's links lead to the views of this collection.
+function lead(name) {
   const inside = ["ask", "papers", "maps", "themes", "compare", "locate"];
   for (const view of inside) document.getElementById(`nav-${view}`).href = addressOf(view, name);
 }
@@ -187,6 +193,7 @@ async function refresh(quietly = false) {
 }
 
 async function start() {
+  if (address().name) lead(address().name); // for who presses a link before the collections are known
   VIEWS[address().view].load().catch(() => null); // meanwhile; `show` hears of it where it fails
   [collections, who] = await Promise.all([json("/collections").then((found) => found.collections), json("/whoami")]);
   offer();
