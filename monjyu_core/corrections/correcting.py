@@ -6,15 +6,13 @@ from datetime import UTC, datetime
 
 from monjyu_core.corrections.corrected_values import Field, checked, checked_note
 from monjyu_core.corrections.correction_record import (
-    FILE,
+    CORRECTIONS,
     MOST_PAPERS,
     CorrectedPaper,
     Correction,
     Corrections,
     SeenPaper,
     change_corrections,
-    packed,
-    unpacked,
 )
 from monjyu_core.errors import ConfigurationError
 from monjyu_core.remote.small_file import change_in_store
@@ -50,7 +48,8 @@ def correct(
         changed = True
         return _with(held, paper_id, seen, field, made)
 
-    if not change_in_store(folder, settings, FILE, lambda text: _packed(change(unpacked(text)))):
+    changed_text = lambda text: CORRECTIONS.packed(change(CORRECTIONS.unpacked(text)))  # noqa: E731
+    if not change_in_store(folder, settings, CORRECTIONS.name, changed_text):
         change_corrections(folder, change)
     return changed
 
@@ -69,10 +68,6 @@ def _with(held: Corrections, paper_id: str, seen: SeenPaper, field: Field, made:
             f"{MOST_PAPERS} papers are corrected already.", "Mend the files themselves, or take corrections back."
         )
     return held
-
-
-def _packed(corrections: Corrections) -> str:
-    return packed(corrections) if corrections.papers else ""
 
 
 def _now() -> str:

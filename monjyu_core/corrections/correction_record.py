@@ -7,22 +7,18 @@ follows a move or a deletion names them anew, or drops them.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from filelock import FileLock
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel
 
 from monjyu_core.corrections.corrected_values import Field, Value
-from monjyu_core.errors import StorageError
-from monjyu_core.storage.folders import CollectionFolder, write_atomically
+from monjyu_core.input_file import InputFile
+from monjyu_core.storage.folders import CollectionFolder
 
-FILE = "corrections.json"
 MOST_PAPERS = 10_000
 """Papers of a collection that can be corrected: the record is small, and read as a whole."""
-_SECONDS = 30
 
 
 class Correction(BaseModel):
@@ -86,48 +82,25 @@ def _alone(papers: Mapping[str, SeenPaper]) -> dict[str, str]:
     return {one.name: paper_id for paper_id, one in papers.items() if one.name and counts[one.name] == 1}
 
 
+def _in_order(held: Corrections) -> Corrections:
+    return Corrections(papers=dict(sorted(held.papers.items())))
+
+
+CORRECTIONS = InputFile("corrections.json", Corrections, _in_order)
+
+
 def corrections_path(folder: CollectionFolder) -> Path:
-    return folder.root / FILE
+    return CORRECTIONS.path(folder)
 
 
 def read_corrections(folder: CollectionFolder) -> Corrections:
     """StorageError where the file is damaged: computing without it would undo what people did."""
-    try:
-        return unpacked(corrections_path(folder).read_text("utf-8"))
-    except FileNotFoundError:
-        return Corrections()
-
-
-def unpacked(text: str) -> Corrections:
-    try:
-        return Corrections.model_validate_json(text) if text else Corrections()
-    except ValidationError as error:
-        raise StorageError(f"{FILE} of the collection is damaged.", "Restore it, or delete it.") from error
-
-
-def packed(corrections: Corrections) -> str:
-    """Papers in order, so that equal corrections are equal bytes."""
-    ordered = {paper_id: corrections.papers[paper_id] for paper_id in sorted(corrections.papers)}
-    return Corrections(papers=ordered).model_dump_json(indent=1)
-
-
-@contextmanager
-def corrections_lock(folder: CollectionFolder) -> Iterator[None]:
-    """Held while the file is read, changed and written."""
-    folder.root.mkdir(parents=True, exist_ok=True)
-    with FileLock(folder.root / "corrections.lock", timeout=_SECONDS):
-        yield
+    return CORRECTIONS.read(folder)
 
 
 def change_corrections(folder: CollectionFolder, change: Callable[[Corrections], Corrections]) -> None:
     """Write what `change` makes of them, where that is anything else; no file where there are none."""
-    with corrections_lock(folder):
-        before = read_corrections(folder)
-        after = change(before.model_copy(deep=True))
-        if not after.papers:
-            corrections_path(folder).unlink(missing_ok=True)
-        elif after != before:
-            write_atomically(corrections_path(folder), packed(after).encode())
+    CORRECTIONS.change(folder, change)
 
 
 def forget_corrections(folder: CollectionFolder, paper_id: str) -> None:

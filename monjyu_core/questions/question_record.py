@@ -6,21 +6,17 @@ questions that ask for one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 
-from filelock import FileLock
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel
 
-from monjyu_core.errors import ConfigurationError, StorageError
+from monjyu_core.errors import ConfigurationError
+from monjyu_core.input_file import InputFile
 from monjyu_core.questions.question import MOST_QUESTIONS, Question
 from monjyu_core.remote.small_file import change_in_store
 from monjyu_core.settings.settings import Settings
-from monjyu_core.storage.folders import CollectionFolder, write_atomically
-
-FILE = "questions.json"
-_SECONDS = 30
+from monjyu_core.storage.folders import CollectionFolder
 
 
 class Questions(BaseModel):
@@ -32,34 +28,33 @@ class Questions(BaseModel):
 Change = Callable[[Questions], Questions]
 
 
+def _in_order(held: Questions) -> Questions:
+    return Questions(questions=dict(sorted(held.questions.items())))
+
+
+QUESTIONS = InputFile("questions.json", Questions, _in_order)
+
+
 def questions_path(folder: CollectionFolder) -> Path:
-    return folder.root / FILE
+    return QUESTIONS.path(folder)
 
 
 def read_questions(folder: CollectionFolder) -> Questions:
     """StorageError where the file is damaged: publishing without it would let through what it keeps back."""
-    try:
-        return _unpacked(questions_path(folder).read_text("utf-8"))
-    except FileNotFoundError:
-        return Questions()
+    return QUESTIONS.read(folder)
 
 
 def change_questions(folder: CollectionFolder, settings: Settings, change: Change) -> None:
     """Write what `change` makes of them, here and in the object store where collections are kept there. StorageError
     where the store's copy is held too long."""
-    if not change_in_store(folder, settings, FILE, lambda text: _packed(change(_unpacked(text)))):
+    changed = lambda text: QUESTIONS.packed(change(QUESTIONS.unpacked(text)))  # noqa: E731
+    if not change_in_store(folder, settings, QUESTIONS.name, changed):
         change_here(folder, change)
 
 
 def change_here(folder: CollectionFolder, change: Change) -> None:
     """The same by a publisher, who brings the file to the store at its end."""
-    with _lock(folder):
-        before = read_questions(folder)
-        after = change(before.model_copy(deep=True))
-        if not after.questions:
-            questions_path(folder).unlink(missing_ok=True)
-        elif after != before:
-            write_atomically(questions_path(folder), _packed(after).encode())
+    QUESTIONS.change(folder, change)
 
 
 def save_questions(folder: CollectionFolder, settings: Settings, questions: list[Question]) -> None:
@@ -103,23 +98,3 @@ def forget_paper(folder: CollectionFolder, paper_id: str) -> None:
 
     if questions_path(folder).is_file():
         change_here(folder, change)
-
-
-def _unpacked(text: str) -> Questions:
-    try:
-        return Questions.model_validate_json(text) if text else Questions()
-    except ValidationError as error:
-        raise StorageError(f"{FILE} of the collection is damaged.", "Restore it, or delete it.") from error
-
-
-def _packed(questions: Questions) -> str:
-    """In order, so that equal questions are equal bytes; nothing where there are none."""
-    ordered = {name: questions.questions[name] for name in sorted(questions.questions)}
-    return Questions(questions=ordered).model_dump_json(indent=1) if ordered else ""
-
-
-@contextmanager
-def _lock(folder: CollectionFolder) -> Iterator[None]:
-    folder.root.mkdir(parents=True, exist_ok=True)
-    with FileLock(folder.root / "questions.lock", timeout=_SECONDS):
-        yield

@@ -74,9 +74,9 @@ def _cited(found: re.Match[str], pages: Pages) -> str:
 def _plain(latex: str) -> str:
     from pylatexenc.latex2text import LatexNodes2Text
 
-    if len(latex) <= LONGEST_PARAGRAPH:
-        try:
-            return str(LatexNodes2Text(math_mode="text").latex_to_text(latex, tolerant_parsing=True))
-        except Exception:  # what its parser makes of hostile text is not documented
-            pass
-    return plain(latex)
+    if len(latex) > LONGEST_PARAGRAPH:
+        return plain(latex)
+    try:
+        return str(LatexNodes2Text(math_mode="text").latex_to_text(latex, tolerant_parsing=True))
+    except Exception:  # what its parser makes of hostile text is not documented
+        return plain(latex)

@@ -1,0 +1,65 @@
+"""A small file of what people say of a collection, beside its record: an input, as the papers are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Generic, TypeVar
+
+from filelock import FileLock
+from pydantic import BaseModel, ValidationError
+
+from monjyu_core.errors import StorageError
+from monjyu_core.storage.folders import CollectionFolder, write_atomically
+
+_SECONDS = 30
+
+Held = TypeVar("Held", bound=BaseModel)
+
+
+@dataclass(frozen=True)
+class InputFile(Generic[Held]):
+    """`name` is that of the file in the collection's folder, `model` what it holds; an empty model is no file.
+    `in_order` sorts it, so that equal contents are equal bytes."""
+
+    name: str
+    model: type[Held]
+    in_order: Callable[[Held], Held]
+
+    def path(self, folder: CollectionFolder) -> Path:
+        return folder.root / self.name
+
+    def read(self, folder: CollectionFolder) -> Held:
+        """StorageError where the file is damaged: to go on without it would undo what people did."""
+        try:
+            return self.unpacked(self.path(folder).read_text("utf-8"))
+        except FileNotFoundError:
+            return self.model()
+
+    def change(self, folder: CollectionFolder, change: Callable[[Held], Held]) -> None:
+        """Write what `change` makes of it, where that is anything else; no file where nothing is left."""
+        with self._lock(folder):
+            before = self.read(folder)
+            after = change(before.model_copy(deep=True))
+            if not (text := self.packed(after)):
+                self.path(folder).unlink(missing_ok=True)
+            elif after != before:
+                write_atomically(self.path(folder), text.encode())
+
+    def unpacked(self, text: str) -> Held:
+        try:
+            return self.model.model_validate_json(text) if text else self.model()
+        except ValidationError as error:
+            raise StorageError(f"{self.name} of the collection is damaged.", "Restore it, or delete it.") from error
+
+    def packed(self, held: Held) -> str:
+        """Empty where nothing is held."""
+        return "" if held == self.model() else self.in_order(held).model_dump_json(indent=1)
+
+    @contextmanager
+    def _lock(self, folder: CollectionFolder) -> Iterator[None]:
+        folder.root.mkdir(parents=True, exist_ok=True)
+        with FileLock(self.path(folder).with_suffix(".lock"), timeout=_SECONDS):
+            yield
