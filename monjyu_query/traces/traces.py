@@ -9,7 +9,7 @@ import zlib
 from collections.abc import Sequence
 from contextvars import ContextVar
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from monjyu_core.errors import MonjyuError, QueryError
 from monjyu_core.settings.operations_settings import TraceSettings
@@ -35,6 +35,8 @@ _OF_LAZY: Any = {
 }
 """Kept of how a lazy search went. Subqueries, reasons, titles and concepts hold words of papers."""
 _TIDY_EVERY = 100
+_MOST_GIVEN = 10_000
+"""Pairs of trace and asker remembered, so that a result which is given often writes once."""
 _DAY = 24 * 60 * 60
 
 _log = logging.getLogger(__name__)
@@ -105,23 +107,45 @@ def read_trace(store: StateStore, trace_id: str) -> dict[str, Any]:
     return trace
 
 
+def may_see(trace: dict[str, Any], asker: str | None) -> bool:
+    """Whoever asked, or was given the kept result. A trace of an older version does not know who asked."""
+    return trace.get("asked_by", "") == asker or asker in trace.get("given_to", [])
+
+
+class _Given(NamedTuple):
+    """A kept result was given to one more asker."""
+
+    trace_id: str
+    asker: str | None
+
+
 class TraceLog:
     """Writes traces in the background. A full disk loses traces only."""
 
     def __init__(self, store: StateStore, pause: float = 0.0) -> None:
         """`pause`: seconds in which traces gather before they are written together."""
         self._store = store
-        self._writer: WriteBehind[tuple[str, dict[str, Any]] | str] = WriteBehind(
+        self._writer: WriteBehind[tuple[str, dict[str, Any]] | str | _Given] = WriteBehind(
             self._write, "traces", _MOST_WAITING, pause
         )
         self._limits = TraceSettings()
         self._forgotten: set[str] = set()
+        self._given: set[_Given] = set()
         self._written = 0
         self._failed = False
 
     def write(self, trace_id: str, trace: dict[str, Any], limits: TraceSettings) -> None:
         self._limits = limits
         self._writer.add((trace_id, trace))
+
+    def give(self, trace_id: str, asker: str | None) -> None:
+        """The kept result of this trace answers another's question, too: who asked it may see the trace."""
+        given = _Given(trace_id, asker)
+        if given not in self._given:
+            if len(self._given) >= _MOST_GIVEN:
+                self._given.clear()
+            self._given.add(given)
+            self._writer.add(given)
 
     def forget(self, collection: str) -> None:
         """None is kept of this collection: those that there are go."""
@@ -133,8 +157,13 @@ class TraceLog:
         """Wait until all traces given so far are written."""
         self._writer.flush()
 
-    def _write(self, items: list[tuple[str, dict[str, Any]] | str]) -> None:
-        traces = dict(item for item in items if isinstance(item, tuple))
+    def _write(self, items: list[tuple[str, dict[str, Any]] | str | _Given]) -> None:
+        traces: dict[str, dict[str, Any]] = {}
+        for item in items:
+            if isinstance(item, _Given):
+                self._note_given(item, traces)
+            elif isinstance(item, tuple):
+                traces[item[0]] = item[1]
         try:
             for collection in (item for item in items if isinstance(item, str)):
                 self._store.delete_those(NAMESPACE, "collection", collection)
@@ -145,6 +174,12 @@ class TraceLog:
             if not self._failed:
                 _log.warning("Traces are not kept: %s", error)
             self._failed = True
+
+    def _note_given(self, given: _Given, traces: dict[str, dict[str, Any]]) -> None:
+        """In `traces`, which are to be written; nothing where the trace is gone."""
+        trace = traces.get(given.trace_id) or self._store.get(NAMESPACE, given.trace_id)
+        if isinstance(trace, dict) and not may_see(trace, given.asker):
+            traces[given.trace_id] = trace | {"given_to": [*trace.get("given_to", []), given.asker]}
 
     def _tidy(self, written: int) -> None:
         """With the first traces, and then now and again."""

@@ -12,7 +12,7 @@ from monjyu_query.service.access.principals import Principal
 from monjyu_query.service.server.error_responses import COMMON, NotFound
 from monjyu_query.service.worker_state import Service, service_of
 from monjyu_query.traces.shown_trace import ShownTrace, show_trace
-from monjyu_query.traces.traces import read_trace
+from monjyu_query.traces.traces import NAMESPACE, may_see, read_trace
 
 router = APIRouter(tags=["search"], responses=COMMON)
 
@@ -24,7 +24,8 @@ def trace(
     service: Annotated[Service, Depends(service_of)],
 ) -> ShownTrace:
     """Of one's own searches only; an administrator's key may see all. A result that was kept from another's question
-    has the trace of that one. The words are those that the collection has now."""
+    has the trace of that one, which whoever is given the result may see, too. The words are those that the
+    collection has now."""
     kept = trace_for(service, trace_id, request.scope["state"]["principal"])
     return show_trace(service.snapshot(kept["collection"]), trace_id, kept)
 
@@ -32,8 +33,8 @@ def trace(
 def trace_for(service: Service, trace_id: str, principal: Principal) -> dict[str, Any]:
     """The trace, where whoever asks may see it. NotFound for all others alike."""
     try:
-        kept = _kept(service, trace_id)
-        if not _may_see(principal, kept):
+        kept = _kept(service, trace_id, principal.asker)
+        if principal.role != "admin" and not may_see(kept, principal.asker):
             raise NotFound("It is another's.")
         service.folder(kept["collection"])
     except (QueryError, NotFound):  # which of them it was is nobody's business
@@ -43,15 +44,9 @@ def trace_for(service: Service, trace_id: str, principal: Principal) -> dict[str
     return kept
 
 
-def _kept(service: Service, trace_id: str) -> dict[str, Any]:
-    """One of a search that has just ended may not be written yet."""
-    try:
-        return read_trace(service.store, trace_id)
-    except QueryError:
+def _kept(service: Service, trace_id: str, asker: str | None) -> dict[str, Any]:
+    """One of a search that has just ended may not be written yet, nor that its kept result was given to `asker`."""
+    kept = service.store.get(NAMESPACE, trace_id)
+    if not isinstance(kept, dict) or not may_see(kept, asker):
         service.traces.flush()
-        return read_trace(service.store, trace_id)
-
-
-def _may_see(principal: Principal, kept: dict[str, Any]) -> bool:
-    """A trace of an older version does not know who asked."""
-    return principal.role == "admin" or kept.get("asked_by", "") == principal.asker
+    return read_trace(service.store, trace_id)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from dataclasses import dataclass
 
@@ -11,9 +12,13 @@ from monjyu_query.search.result import SearchResult
 from monjyu_query.service.searches.kept_results import keepable, kept_copy, result_key
 from monjyu_query.service.searches.older_snapshot import at_snapshot, refuse_purged
 from monjyu_query.service.worker_state import Served, Service
+from monjyu_query.traces.traces import asked_by
 
 QUICK = ("vector", "keyword", "hybrid")
 """Modes whose searches end by themselves at once; the others can be watched and cancelled."""
+
+_TRACE = re.compile(rb'"trace_id":"([0-9a-f]{16})"')
+"""In JSON; a text would have its quotation marks escaped."""
 
 
 @dataclass(frozen=True)
@@ -50,6 +55,7 @@ class Search:
         results = self.service.results
         kept = results.get(self.key) if results.shared else None
         if kept is not None:
+            _give(self.service, kept)
             return kept
         searcher = self.served.searcher
         if self.snapshot_id is not None:
@@ -82,4 +88,12 @@ def look_up(service: Service, asked: SearchRequest, snapshot_id: str | None = No
     if kept is None:
         return Search(service, asked, served, key)
     service.metrics.kept()
+    _give(service, kept)
     return KeptResult(kept)
+
+
+def _give(service: Service, kept: bytes) -> None:
+    """A kept result names the trace of whoever asked first: who is given it may see that, and export the answer."""
+    named = _TRACE.search(kept)
+    if named is not None:
+        service.traces.give(named[1].decode(), asked_by.get())

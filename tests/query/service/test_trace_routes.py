@@ -29,6 +29,7 @@ def holders(service_data: Any) -> dict[str, str]:
     return {
         "ada": create_key(store, "", "reader")[0],
         "ben": create_key(store, "", "reader")[0],
+        "cleo": create_key(store, "", "reader")[0],
         "admin": create_key(store, "", "admin")[0],
         "admin of samples": create_key(store, "", "admin", collections=[OWN])[0],
     }
@@ -78,6 +79,19 @@ def test_a_trace_is_shown_to_the_key_that_asked_and_to_administrators(
     assert told(ben.get(path), result["trace_id"]) == told(ben.get(f"/traces/{NONE}"), NONE)
     assert ben.get(path).status_code == 404
     assert ada.get("/traces/unknown").status_code == 422
+
+
+def test_who_is_given_a_kept_result_sees_its_trace_and_exports_the_answer(keyed: tuple[Asking, Service]) -> None:
+    asking, _ = keyed
+    ada, ben, cleo = asking("ada"), asking("ben"), asking("cleo")
+    query = "What does a writer's lock keep others from?"
+    first, second = asked(ada, query), asked(ben, query)
+    assert first["trace_id"] == second["trace_id"], "answered once"
+    for _ in range(2):  # before it is written, and after
+        assert ben.get(f"/traces/{second['trace_id']}").status_code == 200
+        assert ada.get(f"/answers/{first['trace_id']}/export").status_code == 200
+    assert ben.get(f"/answers/{second['trace_id']}/export").status_code == 200
+    assert cleo.get(f"/answers/{second['trace_id']}/export").status_code == 404
 
 
 def test_a_trace_of_a_collection_that_is_not_seen_is_none(keyed: tuple[Asking, Service]) -> None:
