@@ -114,3 +114,13 @@ def test_a_script_runs(name: str, corpora: Path, tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr[-3000:]
     if name not in WITHOUT_FIGURES:
         assert list(figures(json.loads(done.stdout)))
+
+
+def test_peers_are_compared(corpora: Path, tmp_path: Path) -> None:
+    """Without those that are installed for it: what is left ranks the papers, and says what that cost."""
+    command = [sys.executable, str(FOLDER / "peers" / "compare.py"), "--corpora", str(corpora), "--names", "cranfield"]
+    done = subprocess.run([*command, "--peers", "--json"], cwd=ROOT, capture_output=True, text=True, timeout=580)
+    assert done.returncode == 0, done.stderr[-3000:]
+    found = json.loads(done.stdout)["cranfield"]
+    assert 0.5 < found["Monjyu, hybrid"]["ndcg@10"] <= 1 and found["Monjyu, hybrid"]["index_cpu_s"] > 0
+    assert found["Monjyu, level 1 on it"]["mb"] > 50
