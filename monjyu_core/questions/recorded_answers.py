@@ -15,6 +15,8 @@ from pydantic import ValidationError
 
 from monjyu_core.errors import StorageError
 from monjyu_core.questions.saved_answer import SavedAnswer
+from monjyu_core.remote.small_file import change_file_in_store
+from monjyu_core.settings.settings import Settings
 from monjyu_core.storage.folders import CollectionFolder, write_atomically
 
 if TYPE_CHECKING:
@@ -30,32 +32,65 @@ def answers_path(folder: CollectionFolder, snapshot_id: str) -> Path:
 
 def keep_answers(folder: CollectionFolder, snapshot_id: str, answers: Iterable[SavedAnswer]) -> None:
     """Write a snapshot's answers in place of those kept before."""
+    write_atomically(answers_path(folder, snapshot_id), packed(answers))
+
+
+def add_answers(folder: CollectionFolder, settings: Settings, snapshot_id: str, answers: list[SavedAnswer]) -> None:
+    """Keep them with those that the snapshot has already, here and in the object store where collections are kept
+    there. StorageError where the store's copy is held too long."""
+    path = answers_path(folder, snapshot_id)
+
+    def added(content: bytes) -> bytes:
+        kept = _unpacked(content, path) if content else {}
+        kept |= {one.question_id: one for one in answers}
+        return packed(kept[name] for name in sorted(kept))
+
+    name, snapshot = (one.relative_to(folder.root).as_posix() for one in (path, folder.snapshot(snapshot_id)))
+    if not change_file_in_store(folder, settings, name, added, beside=f"{snapshot}/manifest.json"):
+        write_atomically(path, added(path.read_bytes() if path.is_file() else b""))
+
+
+def packed(answers: Iterable[SavedAnswer]) -> bytes:
+    """As Parquet."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     rows = pa.Table.from_pylist([one.model_dump() for one in answers], schema=_schema())
     sink = pa.BufferOutputStream()
     pq.write_table(rows, sink, compression="zstd")
-    write_atomically(answers_path(folder, snapshot_id), sink.getvalue().to_pybytes())
+    content: bytes = sink.getvalue().to_pybytes()
+    return content
 
 
 def kept_answers(folder: CollectionFolder, snapshot_id: str) -> dict[str, SavedAnswer]:
     """By question; empty where none were recorded, or by another version. StorageError where the file is damaged."""
+    path = answers_path(folder, snapshot_id)
+    try:
+        content = path.read_bytes()
+    except FileNotFoundError:
+        return {}
+    except OSError as error:
+        raise _damaged(path, error) from error
+    return _unpacked(content, path)
+
+
+def _unpacked(content: bytes, path: Path) -> dict[str, SavedAnswer]:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    path = answers_path(folder, snapshot_id)
-    if not path.is_file():
-        return {}
     try:
-        rows = pq.ParquetFile(path).read(use_threads=False).to_pylist()
+        rows = pq.ParquetFile(pa.BufferReader(content)).read(use_threads=False).to_pylist()
     except (OSError, pa.ArrowInvalid) as error:
-        raise StorageError(f"{path} cannot be read: {error}.", "Delete it: the answers are made anew.") from error
+        raise _damaged(path, error) from error
     try:
         answers = [SavedAnswer.model_validate(row) for row in rows]
     except ValidationError:
         return {}  # of another version of Monjyu
     return {one.question_id: one for one in answers}
+
+
+def _damaged(path: Path, error: Exception) -> StorageError:
+    return StorageError(f"{path} cannot be read: {error}.", "Delete it: the answers are made anew.")
 
 
 def kept_bytes(folder: CollectionFolder, snapshot_id: str) -> bytes:
@@ -98,7 +133,7 @@ def _schema() -> pa.Schema:
         [("chunk_id", pa.string()), ("input_hash", pa.string()), ("similarity", pa.float64()), ("matched", texts)]
     )
     segment = pa.struct([("text", pa.string()), ("citations", pa.list_(pa.int32()))])
-    failure = pa.struct([("expectation", pa.string()), ("detail", pa.string())])
+    failure = pa.struct([(name, pa.string()) for name in ("expectation", "detail", "about")])
     names = ("question_id", "snapshot_id", "asked", "key", "text", "mode", "severity", "status")
     return pa.schema(
         [

@@ -47,10 +47,11 @@ class SavedPassage(BaseModel):
 
 
 class Failure(BaseModel):
-    """An expectation that does not hold, and why."""
+    """An expectation that does not hold, and why. `about`: the paper, the words or the number that it is about."""
 
     expectation: str
     detail: str
+    about: str = ""
 
 
 class SavedAnswer(BaseModel):

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import time
 import uuid
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -144,29 +143,6 @@ class RemoteCollection:
             base = self._swap(base, state)
         write_base(self._folder, base.model_copy(update={"seen": seen}))
         self._delete_dropped(lease, now - keep_seconds)
-
-    def change_text(self, lease: PublisherLease, path: str, change: Callable[[str], str]) -> bool:
-        """Change a small text in the state, without the files that a publisher fetches; whether the store has the
-        collection. An empty text is none. The folder here follows at once where it had the state before, else when it
-        is brought to the store's."""
-        found = self._objects.read(self._at(STATE))
-        state = RemoteState.unpacked(found.content) if found else RemoteState()
-        if found is None or state.is_empty:
-            return False
-        before = state.small.get(path, "")
-        after = change(before)
-        if after == before:
-            return True
-        others = {name: text for name, text in state.small.items() if name != path}
-        lease.check()
-        base = read_base(self._folder)
-        state = state.model_copy(update={"token": lease.token, "small": others | ({path: after} if after else {})})
-        written = self._swap(base.model_copy(update={"etag": found.etag}), state)
-        if base.etag == found.etag:
-            target = self._path(path)
-            write_atomically(target, after.encode()) if after else target.unlink(missing_ok=True)
-            write_base(self._folder, written)
-        return True
 
     def _shows_parts(self) -> bool:
         """Whether the database that readers open holds views."""

@@ -16,30 +16,30 @@ def judge(question: Question, answer: SavedAnswer) -> list[Failure]:
     """The expectations that do not hold, with why; one that could not be asked fails as a whole."""
     if answer.error:
         return [Failure(expectation="answered", detail=answer.error)]
-    return [Failure(expectation=name, detail=detail) for name, detail in _failing(question, answer)]
+    return [Failure(expectation=name, detail=detail, about=about) for name, detail, about in _failing(question, answer)]
 
 
-def _failing(question: Question, answer: SavedAnswer) -> Iterator[tuple[str, str]]:
+def _failing(question: Question, answer: SavedAnswer) -> Iterator[tuple[str, str, str]]:
     expect, cited = question.expect, {one.paper_id for one in answer.citations}
     for place in expect.must_cite:
         if not any(_is_at(one, place) for one in answer.citations):
-            yield "must_cite", f"{_named(place)} is not cited"
+            yield "must_cite", f"{_named(place)} is not cited", place.paper
     for paper_id in expect.must_not_cite:
         if paper_id in cited:
-            yield "must_not_cite", f"{paper_id} is cited"
+            yield "must_not_cite", f"{paper_id} is cited", paper_id
     said = _plain(" ".join([answer.answer, *(one.quote for one in answer.citations)]))
     for words in expect.must_mention:
         if _plain(words) not in said:
-            yield "must_mention", f"“{words}” is not mentioned"
+            yield "must_mention", f"“{words}” is not mentioned", words
     if expect.must_abstain and answer.status != "abstained":
-        yield "must_abstain", f"it is answered ({answer.status})"
+        yield "must_abstain", f"it is answered ({answer.status})", answer.status
     if expect.min_papers is not None and len(cited) < expect.min_papers:
-        yield "min_papers", f"{len(cited)} papers are cited, not {expect.min_papers}"
+        yield "min_papers", f"{len(cited)} papers are cited, not {expect.min_papers}", str(len(cited))
     if expect.same_answer and question.baseline is not None:
         found = list(differences(question.baseline, answer))
         more = f" (and {len(found) - _SHOWN} more)" if len(found) > _SHOWN else ""
         if found:
-            yield "same_answer", "; ".join(found[:_SHOWN]) + more
+            yield "same_answer", "; ".join(found[:_SHOWN]) + more, ""
 
 
 def _is_at(citation: SavedCitation, place: CitedPlace) -> bool:
