@@ -57,7 +57,7 @@ class _OneFile(RemoteCollection):
     state before, else when it is brought to the store's."""
 
     def change_text(self, lease: PublisherLease, path: str, change: Callable[[str], str]) -> bool:
-        """A small text, which stands in the state itself; whether the store has the collection. An empty text is none."""
+        """A text in the state itself; whether the store has the collection. An empty text is none."""
         found = self._state()
         if found is None:
             return False

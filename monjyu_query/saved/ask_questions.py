@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
@@ -42,14 +43,24 @@ def no_telling(done: int, total: int) -> None:
     """Ignore progress."""
 
 
-def ask_all(searcher: Searcher, questions: Iterable[Question], told: Told = no_telling, *, anew: bool = False) -> Asked:
-    """Answer and judge questions of the searcher's snapshot. `anew`: whatever was answered before."""
+def ask_all(
+    searcher: Searcher,
+    questions: Iterable[Question],
+    told: Told = no_telling,
+    *,
+    anew: bool = False,
+    cancel: threading.Event | None = None,
+) -> Asked:
+    """Answer and judge questions of the searcher's snapshot. `anew`: whatever was answered before. Once `cancel` is
+    set no other is begun."""
     asked = list(questions)
     index = searcher.current()
     basis = basis_of(index.snapshot.manifest, searcher.settings)
     known = {} if anew else _known(index.snapshot.collection, index.snapshot.id)
     answers, reused = [], 0
     for number, question in enumerate(asked, 1):
+        if cancel is not None and cancel.is_set():
+            break
         before = known.get(key_of(question, basis))
         reused += before is not None
         answers.append(_taken(before, question, index.snapshot) if before else ask(searcher, index, question, basis))

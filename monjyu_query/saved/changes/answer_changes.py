@@ -6,6 +6,8 @@ from typing import Literal
 
 from pydantic import BaseModel
 
+from monjyu_core.questions.saved_answer import SavedSpan
+
 CauseKind = Literal[
     "added",
     "removed",
@@ -33,7 +35,8 @@ class Cause(BaseModel):
 
 class CitationChange(BaseModel):
     """A citation that was gained, lost, moved (to another page, other rectangles, another place in the answer) or
-    marked (as retracted). `n` is its number in the answer, `page` where it begins; None on the side that has it not."""
+    marked (as retracted). `n` is its number in the answer, `page` where it begins; None on the side that has it not.
+    `sentence_ids` and `spans` (rectangles by page) are those of the newer side, of what was lost those of the older."""
 
     change: Literal["gained", "lost", "moved", "marked"]
     what: list[Literal["page", "boxes", "order", "retracted", "paper_id"]] = []
@@ -42,6 +45,8 @@ class CitationChange(BaseModel):
     quote: str
     n: tuple[int | None, int | None]
     page: tuple[int | None, int | None]
+    sentence_ids: list[str] = []
+    spans: list[SavedSpan] = []
     cause: Cause
 
 

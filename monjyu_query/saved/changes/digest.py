@@ -36,13 +36,19 @@ class Digest(BaseModel):
     changed: list[AnswerDiff]
 
 
-def watch(data: DataFolder, collection: str, older: str | None = None, since: str | None = None) -> Digest:
+def watch(
+    data: DataFolder,
+    collection: str,
+    older: str | None = None,
+    newer: str | None = None,
+    since: str | None = None,
+) -> Digest:
     """Compare the answers to all saved questions. QueryError where none are saved, or there is one snapshot only."""
     folder = data.collection(collection)
     questions = list(read_questions(folder).questions.values())
     if not questions:
         raise QueryError(f"{collection} has no saved questions.", "`monjyu questions add` saves one.")
-    return digest_of(data, collection, questions, *snapshots_between(folder, older, None, since))
+    return digest_of(data, collection, questions, *snapshots_between(folder, older, newer, since))
 
 
 def digest_of(data: DataFolder, collection: str, questions: list[Question], older: str, newer: str) -> Digest:

@@ -123,6 +123,8 @@ def _change(
         quote=shown.quote,
         n=(older.n if older else None, newer.n if newer else None),
         page=(older.page if older else None, newer.page if newer else None),
+        sentence_ids=shown.sentence_ids,
+        spans=shown.spans,
         cause=cause,
     )
 

@@ -24,6 +24,7 @@ const VIEWS = {
   themes: { nav: "themes", load: () => import("./themes/view.js") },
   tensions: { nav: "themes", load: () => import("./tensions/view.js") },
   compare: { nav: "compare", load: () => import("./compare/view.js") },
+  questions: { nav: "questions", load: () => import("./saved/view.js") },
   locate: { nav: "locate", load: () => import("./locate/view.js") },
   operate: { nav: "operate", load: () => import("./operate/view.js"), without: true },
   start: { load: () => import("./start/view.js"), without: true },
@@ -147,7 +148,7 @@ function keepChosen(name) {
 
 // The bar's links lead to the views of this collection.
 function lead(name) {
-  const inside = ["ask", "papers", "maps", "themes", "compare", "locate"];
+  const inside = ["ask", "papers", "maps", "themes", "compare", "questions", "locate"];
   for (const view of inside) document.getElementById(`nav-${view}`).href = addressOf(view, name);
 }
 

@@ -161,6 +161,7 @@ DECIDED: dict[str, Public | Lists | Whole | OfOne | ByRole] = {
     "GET /questions": OfOne(_get("/questions")),
     "GET /questions/changes": OfOne(_get("/questions/changes"), 409),
     "POST /questions": OfOne(_post("/questions", text="What is a budget?", mode="keyword"), 200, "admin"),
+    "POST /questions/run": OfOne(_post("/questions/run", ids=["none"]), 404, "admin"),
     "DELETE /questions/{question_id}": OfOne(_removed, 404, "admin"),
     "GET /tensions": OfOne(_get("/tensions")),
     "GET /whoami": ByRole(lambda client: client.get("/whoami"), (200, 200, 200, 200)),

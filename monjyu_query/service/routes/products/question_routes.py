@@ -1,27 +1,36 @@
-"""GET, POST and DELETE /questions: the saved questions, and what changed in their answers."""
+"""GET, POST and DELETE /questions, POST /questions/run: the saved questions, and what changed in their answers."""
 
 from __future__ import annotations
 
+import threading
+from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Path, Query, Request
 from fastapi.responses import Response
 from pydantic import BaseModel, ConfigDict, Field
 
-from monjyu_core.questions.question import ANY_TEXT, ID, LONGEST, MOST_QUESTIONS, Expectations, Question, Severity
+from monjyu_core.questions.question import ANY_TEXT, ID, LONGEST, Expectations, Question, Severity
 from monjyu_core.questions.question_record import read_questions, remove_question
-from monjyu_core.questions.recorded_answers import kept_answers
-from monjyu_core.questions.saved_answer import Failure
+from monjyu_core.storage.snapshot import published
+from monjyu_query.saved.ask_questions import ask_all
 from monjyu_query.saved.changes.digest import Digest, as_atom, as_markdown, watch
 from monjyu_query.saved.keeping import checked, save
+from monjyu_query.saved.listing import SavedQuestion, SavedQuestions, listed, shown
+from monjyu_query.saved.recording import record_answers
 from monjyu_query.search.request import NUMBER, Mode
 from monjyu_query.service.access import audit
 from monjyu_query.service.access.principals import Principal
 from monjyu_query.service.routes.paper_routes import Collection, Shared
+from monjyu_query.service.routes.search_routes import watched
+from monjyu_query.service.searches.older_snapshot import SNAPSHOT
 from monjyu_query.service.server.error_responses import COMMON, NotFound
+from monjyu_query.service.worker_state import Service
 
 router = APIRouter(tags=["questions"], responses=COMMON)
 
+MOST_ASKED = 20
+"""In one request."""
 _FORMS = {"atom": "application/atom+xml", "markdown": "text/markdown; charset=utf-8"}
 
 
@@ -38,47 +47,20 @@ class QuestionRequest(BaseModel):
     expect: Expectations = Expectations()
 
 
-class RecordedAnswer(BaseModel):
-    """What the published snapshot answers, and which expectations do not hold."""
+class RunRequest(BaseModel):
+    """Without `ids` the first twenty that are saved. `anew`: also what an equal snapshot has answered before."""
 
-    snapshot_id: str
-    status: str
-    answer: str
-    failures: list[Failure]
-
-
-class SavedQuestion(BaseModel):
-    """`at`: when it was saved (ISO, UTC); `by`: by whom. `answer` is null where none is recorded yet."""
-
-    id: str
-    text: str
-    mode: str
-    budget: str | int | None
-    severity: Severity
-    expect: Expectations
-    at: str
-    by: str
-    answer: RecordedAnswer | None = None
-
-
-class SavedQuestions(BaseModel):
-    collection: str
-    questions: list[SavedQuestion] = Field(max_length=MOST_QUESTIONS)
+    model_config = ConfigDict(extra="forbid")
+    collection: str | None = Field(default=None, max_length=64, examples=["samples"])
+    ids: Annotated[list[Annotated[str, Field(pattern=ID)]], Field(max_length=MOST_ASKED)] = []
+    anew: bool = False
 
 
 @router.get("/questions", summary="The saved questions")
 def questions(service: Shared, collection: Collection = None) -> SavedQuestions:
-    """With what the published snapshot answers to each."""
+    """With what the kept snapshots answer to each."""
     name = service.only_collection(collection)
-    folder = service.folder(name)
-    answers = kept_answers(folder, service.current_id(name))
-    saved = read_questions(folder).questions.values()
-    listed = []
-    for one in saved:
-        found = answers.get(one.id)
-        answer = found and RecordedAnswer.model_validate(found, from_attributes=True)
-        listed.append(_shown(one).model_copy(update={"answer": answer}))
-    return SavedQuestions(collection=name, questions=listed)
+    return listed(service.folder(name), service.snapshot(name))
 
 
 @router.get(
@@ -90,12 +72,17 @@ def changes(
     service: Shared,
     collection: Collection = None,
     since: Annotated[str | None, Query(description="A date; else since the snapshot before.", max_length=40)] = None,
+    older: Annotated[str | None, Query(description="A snapshot that is kept, instead.", pattern=SNAPSHOT)] = None,
+    newer: Annotated[str | None, Query(description="Another; else the published one.", pattern=SNAPSHOT)] = None,
     format: Annotated[Literal["json", "atom", "markdown"], Query()] = "json",
 ) -> Response:
-    """Citations gained, lost and moved since a date, each with the document that caused it."""
+    """Citations gained, lost and moved since a date or between two snapshots, each with the document that caused it."""
     name = service.only_collection(collection)
-    service.folder(name)
-    digest = watch(service.data, name, since=since)
+    kept = published(service.folder(name))
+    for one in (older, newer):
+        if one is not None and one not in kept:
+            raise NotFound(f"Snapshot {one} of {name} is not kept.", "GET /questions lists those that are.")
+    digest = watch(service.data, name, older, newer, since)
     if format == "json":
         return Response(digest.model_dump_json(), media_type="application/json")
     return Response(as_atom(digest) if format == "atom" else as_markdown(digest), media_type=_FORMS[format])
@@ -109,7 +96,45 @@ def save_question(asked: QuestionRequest, service: Shared, request: Request) -> 
     question = checked(asked.model_dump(exclude={"collection"}), by=principal.name)
     audit.note(request.scope, collection=name, question_id=question.id)
     save(service.served(name).searcher, [question])
-    return _shown(question)
+    return shown(question)
+
+
+@router.post("/questions/run", response_model=SavedQuestions, summary="Ask saved questions now")
+async def run_questions(asked: RunRequest, service: Shared, request: Request) -> Response:
+    """For editors. The published snapshot answers, the answers are judged and kept with it."""
+    name = service.only_collection(asked.collection)
+    audit.note(request.scope, collection=name, questions=len(asked.ids))
+    saved = read_questions(service.folder(name)).questions
+    for one in asked.ids:
+        if one not in saved:
+            raise _unknown(one)
+    chosen = [saved[one] for one in dict.fromkeys(asked.ids or list(saved)[:MOST_ASKED])]
+    content = await watched(_Run(service, name, chosen, asked.anew), request)
+    return Response(content, media_type="application/json", headers={"Cache-Control": "no-store"})
+
+
+@dataclass(frozen=True)
+class _Run:
+    """Questions to be asked when their turn comes."""
+
+    service: Service
+    name: str
+    chosen: list[Question]
+    anew: bool
+
+    async def run(self) -> bytes:
+        cancel = threading.Event()
+        return await self.service.long_turns.take(
+            lambda: self._asked(cancel), cancel, self.service.settings.service.search_seconds
+        )
+
+    def _asked(self, cancel: threading.Event) -> bytes:
+        """What was answered until it was cancelled."""
+        snapshot_id = self.service.snapshot(self.name).id
+        searcher = self.service.served(self.name).searcher.at(snapshot_id).untraced()
+        answers = ask_all(searcher, self.chosen, anew=self.anew, cancel=cancel).answers
+        record_answers(searcher, snapshot_id, answers)
+        return listed(searcher.folder, searcher.current().snapshot).model_dump_json().encode()
 
 
 @router.delete("/questions/{question_id}", summary="Remove a saved question")
@@ -124,10 +149,10 @@ def delete_question(
     audit.note(request.scope, collection=name, question_id=question_id)
     found = read_questions(service.folder(name)).questions.get(question_id)
     if found is None:
-        raise NotFound(f"There is no saved question {question_id!r}.", "GET /questions lists them.")
+        raise _unknown(question_id)
     remove_question(service.folder(name), service.settings, question_id)
-    return _shown(found)
+    return shown(found)
 
 
-def _shown(question: Question) -> SavedQuestion:
-    return SavedQuestion.model_validate(question.model_dump(exclude={"baseline"}))
+def _unknown(question_id: str) -> NotFound:
+    return NotFound(f"There is no saved question {question_id!r}.", "GET /questions lists them.")

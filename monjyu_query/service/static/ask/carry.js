@@ -4,6 +4,7 @@ import { request } from "../api.js";
 import { h, saved, say } from "../dom.js";
 import { t } from "../i18n.js";
 import { addressOf, budgetOf } from "./asked.js";
+import { keepDraft } from "../saved/draft.js";
 import "./words.js";
 
 // The answer as Markdown with the sources below it, one a line.
@@ -50,7 +51,8 @@ export function carryBar(result, names, asked) {
   return h("p", { class: "row carry" },
     h("button", { type: "button", class: "small", onclick: copy(asMarkdown(result, names, asked)) }, t("copyAnswer")),
     h("button", { type: "button", class: "small", onclick: copy(linkOf(result, asked)) }, t("copyLink")),
-    h("button", { type: "button", class: "small", onclick: keep }, t("keepAnswer")), exports(result.trace_id, failed), told, result.citations.length > 1 ? h("span", { class: "dim keys" }, t("keysHint")) : null, failed);
+    h("button", { type: "button", class: "small", onclick: keep }, t("keepAnswer")), exports(result.trace_id, failed),
+    asked ? h("a", { class: "save-question", href: `#/questions/${encodeURIComponent(result.collection)}/new`, onclick: () => keepDraft(result, asked) }, t("saveQuestion")) : null, told, result.citations.length > 1 ? h("span", { class: "dim keys" }, t("keysHint")) : null, failed);
 }
 
 // Documents and the package that `monjyu verify` checks, as the service writes them.

@@ -1,0 +1,122 @@
+"""The saved questions of a collection as they are shown: what is expected, and what each snapshot answered."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from pydantic import BaseModel, Field
+
+from monjyu_core.questions.question import MOST_QUESTIONS, Expectations, Question, Severity
+from monjyu_core.questions.question_record import read_questions
+from monjyu_core.questions.recorded_answers import kept_answers, recorded
+from monjyu_core.questions.saved_answer import Failure, SavedAnswer
+from monjyu_core.storage.folders import CollectionFolder
+from monjyu_core.storage.snapshot import Snapshot, published
+from monjyu_query.saved.what_matters import asked_as
+
+_ID_TIME = "%Y%m%dT%H%M%S%fZ"
+_TITLES = "SELECT paper_id, title FROM papers WHERE paper_id IN $1 AND title <> ''"
+
+
+class RecordedAnswer(BaseModel):
+    """What the published snapshot answers, and which expectations do not hold."""
+
+    snapshot_id: str
+    status: str
+    answer: str
+    failures: list[Failure]
+
+
+class Outcome(BaseModel):
+    """How a snapshot's answer was judged; `at`: when it was asked (ISO, UTC)."""
+
+    snapshot_id: str
+    at: str
+    status: str
+    error: str
+    failures: list[Failure]
+
+
+class SavedQuestion(BaseModel):
+    """`at`: when it was saved (ISO, UTC); `by`: by whom. `answer` is null where none is recorded yet. `outcomes` are
+    those of the kept snapshots that answered it, newest first."""
+
+    id: str
+    text: str
+    mode: str
+    budget: str | int | None
+    severity: Severity
+    expect: Expectations
+    at: str
+    by: str
+    answer: RecordedAnswer | None = None
+    outcomes: list[Outcome] = []
+
+
+class ListedSnapshot(BaseModel):
+    """`at`: when it was made (ISO, UTC), as its id says; null where it does not."""
+
+    snapshot_id: str
+    at: str | None
+
+
+class SavedQuestions(BaseModel):
+    """`snapshots` are those that are kept, newest first, the published one `snapshot_id`; `titles` those of the papers
+    that expectations name."""
+
+    collection: str
+    snapshot_id: str
+    questions: list[SavedQuestion] = Field(max_length=MOST_QUESTIONS)
+    snapshots: list[ListedSnapshot] = []
+    titles: dict[str, str] = {}
+
+
+def listed(folder: CollectionFolder, snapshot: Snapshot) -> SavedQuestions:
+    """All of them, with what the kept snapshots answered."""
+    saved = list(read_questions(folder).questions.values())
+    names = sorted({*published(folder), snapshot.id}, reverse=True)
+    known = {*names} & {*recorded(folder)}
+    answers = {name: kept_answers(folder, name) for name in names if name in known}
+    return SavedQuestions(
+        collection=folder.name,
+        snapshot_id=snapshot.id,
+        questions=[shown(one, answers, snapshot.id) for one in saved],
+        snapshots=[ListedSnapshot(snapshot_id=name, at=_made(name)) for name in names],
+        titles=_titles(snapshot, saved),
+    )
+
+
+def shown(
+    question: Question, answers: dict[str, dict[str, SavedAnswer]] | None = None, current: str = ""
+) -> SavedQuestion:
+    """One question; `answers` by snapshot, newest first, and by question."""
+    asked = asked_as(question)  # one saved again with other words has no answer yet
+    by_snapshot = {name: one.get(question.id) for name, one in (answers or {}).items()}
+    found = {name: one for name, one in by_snapshot.items() if one is not None and one.asked == asked}
+    now = found.get(current)
+    return SavedQuestion.model_validate(
+        question.model_dump(exclude={"baseline"})
+        | {
+            "answer": now and RecordedAnswer.model_validate(now, from_attributes=True),
+            "outcomes": [_outcome(one) for one in found.values()],
+        }
+    )
+
+
+def _outcome(one: SavedAnswer) -> Outcome:
+    about = one.model_dump(include={"snapshot_id", "status", "error", "failures"})
+    return Outcome.model_validate(about | {"at": one.asked_at})
+
+
+def _made(snapshot_id: str) -> str | None:
+    try:
+        moment = datetime.strptime(snapshot_id.partition("-")[0], _ID_TIME).replace(tzinfo=UTC)
+    except ValueError:
+        return None
+    return moment.isoformat(timespec="seconds")
+
+
+def _titles(snapshot: Snapshot, saved: list[Question]) -> dict[str, str]:
+    named = {paper for one in saved for paper in one.expect.must_not_cite}
+    named |= {place.paper for one in saved for place in one.expect.must_cite}
+    return dict(snapshot.cursor().execute(_TITLES, [sorted(named)]).fetchall()) if named else {}

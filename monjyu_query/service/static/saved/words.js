@@ -1,0 +1,48 @@
+// Words of the saved questions.
+
+import { addWords } from "../i18n.js";
+
+addWords({
+  en: {
+    qsLine: "Every new snapshot answers these before readers see it, and its answers are held to what you expect of them.",
+    qsEditor: "A key with the role editor may save questions and ask them anew.",
+    qsNew: "New question", qsEdit: "Change a question", qsRunAll: "Ask all now", qsRun: "Ask now", qsEditIt: "Change", qsRemove: "Remove", qsOpen: "Open it under Ask",
+    qsNone: "No question is saved in this collection.", qsNoneLine: "Ask something and press “Save this question” under the answer: the papers it cites are then offered as what must be cited.",
+    qsTally: (good, all) => `${good} of ${all} as expected`, qsNotAsked: "not asked yet", qsHolds: "as expected", qsAnswered: "answered", qsFails: "not as expected",
+    qsKeepsBack: "a failure keeps the snapshot from readers", qsOnlyWarns: "a failure warns", qsExpected: "What is expected", qsNothingExpected: "Nothing: its answers are only recorded.", qsAnswer: "The answer", qsHistory: (n) => `At each of ${n} snapshots`, qsPublished: "published",
+    qsCites: "cites %", qsCitesNot: "does not cite %", qsSays: "says “%”", qsMinPapers: (n) => (n === 1 ? "cites a paper" : `cites ${n} papers or more`), qsSame: "is the same as when it was saved: quotes, pages, rectangles", qsAbstains: "finds no answer in the papers",
+    qsNotCited: "% is not cited.", qsNotThere: "% is not cited at the place that is expected.", qsIsCited: "% is cited and must not be.", qsNotSaid: "It does not say “%”.", qsNotAbstained: "It is answered, though the papers must not answer it.",
+    qsFewPapers: (found, wanted) => `It cites ${found === "1" ? "1 paper" : `${found} papers`}, not ${wanted}.`, qsOther: "The answer is not the one it was.", qsFailed: "It could not be asked:",
+    qsAsking: "Asking …", qsProgress: (done, all) => `Asked ${done} of ${all} …`, qsDone: "Asked. The outcomes are recorded with the published snapshot.", qsRemoveTitle: "Remove this question?", qsRemoveLine: "What snapshots answered to it stays with them.", qsRemoved: "Removed.",
+    qsSave: "Save and ask it", qsSeverity: "If an answer is not as expected", qsSeverity_warn: "Publish with a warning", qsSeverity_block: "Keep the snapshot from readers",
+    qsOffered: "These papers are cited now. Choose what must stay so.", qsPapersHint: "Papers that must be cited, or must not.", qsOfPaper: (title) => `What is expected of ${title}`, qsRestricted: "A saved question is asked of all papers: what this one was restricted to is not kept.",
+    qsAny: "nothing", qsMust: "must be cited", qsMustPage: (n) => `must be cited, page ${n}`, qsMustText: (text, page) => `must be cited with “${text}”${page ? `, page ${page}` : ""}`, qsMustNot: "must not be cited",
+    qsWords: "Words that the answer must have", qsWordsHint: "One phrase a line.", qsLeast: "Papers at least", qsSameBox: "The answer of now must stay: its quotes, pages and rectangles", qsAbstainsBox: "The papers must not answer it",
+    qsChanges: "What changed", qsOneSnapshot: "There is one snapshot only: nothing to compare it with yet.", qsFrom: "From", qsTo: "To", qsShow: "Compare", qsChanged: (n, all) => (n ? `${n} of ${all} answers changed.` : `None of ${all} answers changed.`),
+    qsStatus: (before, now) => `The answer was: ${before}. It is: ${now}.`, qsPages: (before, now) => `page ${before}, now ${now}`, qsSentence: "a sentence of the answer",
+    qsChange_gained: "gained", qsChange_lost: "lost", qsChange_moved: "moved", qsChange_marked: "marked", qsWhat_page: "to another page", qsWhat_boxes: "on its page", qsWhat_order: "in the answer's order", qsWhat_retracted: "as retracted", qsWhat_paper_id: "to another file name",
+    qsCause_added: "because the paper was added", qsCause_removed: "because the paper was removed", qsCause_edited: "because its file was edited", qsCause_renamed: "because its file was renamed", qsCause_unreadable: "because its file cannot be read any more", qsCause_retracted: "because the paper was retracted", qsCause_reinstated: "because its retraction was taken back",
+    qsCause_corrected: "because someone corrected the paper's record", qsCause_reparsed: "because the same file was read anew", qsCause_settings: "because settings changed", qsCause_others: "because other papers came, went or changed: %", qsCause_ranking: "because it is ranked otherwise",
+  },
+  ja: {
+    qsLine: "新しいスナップショットは、公開される前にこれらの質問に答え、その回答が期待どおりかを確かめられます。",
+    qsEditor: "役割 editor のキーがあれば、質問を保存し、改めて尋ねることができます。",
+    qsNew: "新しい質問", qsEdit: "質問を変更", qsRunAll: "すべて今尋ねる", qsRun: "今尋ねる", qsEditIt: "変更", qsRemove: "削除", qsOpen: "質問の画面で開く",
+    qsNone: "このコレクションに保存された質問はありません。", qsNoneLine: "質問をして、回答の下の「この質問を保存」を押してください。今引用されている論文が、引用されるべきものの候補になります。",
+    qsTally: (good, all) => `${all} 件中 ${good} 件が期待どおり`, qsNotAsked: "まだ尋ねていません", qsHolds: "期待どおり", qsAnswered: "回答済み", qsFails: "期待と異なる",
+    qsKeepsBack: "期待と異なれば公開を止める", qsOnlyWarns: "期待と異なれば警告", qsExpected: "期待する内容", qsNothingExpected: "なし（回答を記録するだけ）。", qsAnswer: "回答", qsHistory: (n) => `${n} 件のスナップショットごとの結果`, qsPublished: "公開中",
+    qsCites: "%を引用する", qsCitesNot: "%を引用しない", qsSays: "「%」と述べる", qsMinPapers: (n) => `${n} 件以上の論文を引用する`, qsSame: "保存したときと同じ（引用文、ページ、位置）", qsAbstains: "論文に答えがないとする",
+    qsNotCited: "%が引用されていません。", qsNotThere: "%が期待した箇所で引用されていません。", qsIsCited: "引用されないはずの%が引用されています。", qsNotSaid: "「%」と述べていません。", qsNotAbstained: "答えがないはずの質問に回答しています。",
+    qsFewPapers: (found, wanted) => `引用は ${found} 件の論文で、${wanted} 件に足りません。`, qsOther: "以前の回答と異なります。", qsFailed: "尋ねられませんでした:",
+    qsAsking: "尋ねています …", qsProgress: (done, all) => `${all} 件中 ${done} 件を尋ねました …`, qsDone: "尋ね終わりました。結果は公開中のスナップショットとともに記録されます。", qsRemoveTitle: "この質問を削除しますか。", qsRemoveLine: "スナップショットごとの回答は残ります。", qsRemoved: "削除しました。",
+    qsSave: "保存して尋ねる", qsSeverity: "回答が期待と異なるとき", qsSeverity_warn: "警告して公開する", qsSeverity_block: "公開を止める",
+    qsOffered: "今引用されている論文です。変わってはならないものを選んでください。", qsPapersHint: "引用されるべき論文、引用されてはならない論文。", qsOfPaper: (title) => `「${title}」に期待すること`, qsRestricted: "保存した質問はすべての論文に尋ねます。この質問の絞り込みは保存されません。",
+    qsAny: "期待なし", qsMust: "引用されること", qsMustPage: (n) => `${n} ページが引用されること`, qsMustText: (text, page) => `「${text}」${page ? `（${page} ページ）` : ""}が引用されること`, qsMustNot: "引用されないこと",
+    qsWords: "回答に含まれるべき語句", qsWordsHint: "1 行に 1 つ。", qsLeast: "論文の最少数", qsSameBox: "今の回答が変わらないこと（引用文、ページ、位置）", qsAbstainsBox: "論文に答えがないこと",
+    qsChanges: "変化", qsOneSnapshot: "スナップショットは一つだけで、比べるものがまだありません。", qsFrom: "変化前", qsTo: "変化後", qsShow: "比べる", qsChanged: (n, all) => (n ? `${all} 件中 ${n} 件の回答が変わりました。` : `${all} 件の回答はどれも変わっていません。`),
+    qsStatus: (before, now) => `回答の状態: ${before} から ${now} に変わりました。`, qsPages: (before, now) => `${before} ページから ${now} ページへ`, qsSentence: "回答の一文",
+    qsChange_gained: "増えた", qsChange_lost: "失われた", qsChange_moved: "移った", qsChange_marked: "印が付いた", qsWhat_page: "別のページへ", qsWhat_boxes: "ページ内で", qsWhat_order: "回答内の順序", qsWhat_retracted: "撤回", qsWhat_paper_id: "別のファイル名へ",
+    qsCause_added: "理由: 論文が追加された", qsCause_removed: "理由: 論文が削除された", qsCause_edited: "理由: ファイルが編集された", qsCause_renamed: "理由: ファイル名が変わった", qsCause_unreadable: "理由: ファイルが読めなくなった", qsCause_retracted: "理由: 論文が撤回された", qsCause_reinstated: "理由: 撤回が取り消された",
+    qsCause_corrected: "理由: 論文の情報が訂正された", qsCause_reparsed: "理由: 同じファイルが読み直された", qsCause_settings: "理由: 設定が変わった", qsCause_others: "理由: ほかの論文が増減または変化した: %", qsCause_ranking: "理由: 順位が変わった",
+  },
+});
