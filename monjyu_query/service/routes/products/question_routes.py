@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 from fastapi import APIRouter, Path, Query, Request
 from fastapi.responses import Response
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, StrictBool
 
 from monjyu_core.questions.question import ANY_TEXT, ID, LONGEST, Expectations, Question, Severity
 from monjyu_core.questions.question_record import read_questions, remove_question
@@ -53,7 +53,7 @@ class RunRequest(BaseModel):
     model_config = ConfigDict(extra="forbid")
     collection: str | None = Field(default=None, max_length=64, examples=["samples"])
     ids: Annotated[list[Annotated[str, Field(pattern=ID)]], Field(max_length=MOST_ASKED)] = []
-    anew: bool = False
+    anew: StrictBool = False
 
 
 @router.get("/questions", summary="The saved questions")
