@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -31,37 +30,10 @@ from monjyu_core.storage.ids import file_paper_id
 from monjyu_core.storage.schemas import SHARDS
 from monjyu_core.storage.snapshot import open_current, read_current
 from monjyu_query.search.paper_records import seen_paper, show_paper
-from tests.assets.changes import CORRECTED, Folder, full_paper, paper_text, title
-from tests.assets.in_process import POOL, InThisProcess
-from tests.assets.worlds import World, differences, keep, put_back
+from tests.assets.changes import CORRECTED, Folder, paper_text, title
+from tests.assets.worlds import World, differences
 
 P1, P2 = file_paper_id("p1.md"), file_paper_id("p2.md")
-
-
-@pytest.fixture(scope="module", autouse=True)
-def parsing_here() -> Iterator[None]:
-    """Corrections know nothing of how a file is parsed, and each build here would start processes for that."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(POOL, InThisProcess)
-        yield
-
-
-@pytest.fixture(scope="module")
-def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("corrections")
-    world = World(folder / "live" / "data", folder / "live" / "papers")
-    for number in range(1, 6):
-        (world.papers / f"p{number}.md").write_text(full_paper(number))
-    world.build(level=0)
-    keep(folder)
-    return folder
-
-
-@pytest.fixture
-def world(built: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
-    found = put_back(built)
-    monkeypatch.setenv("MONJYU_DATA", str(found.data.root))
-    yield found
 
 
 def mend(world: World, paper_id: str, field: Field, value: object) -> bool:
@@ -129,7 +101,7 @@ def test_only_the_paper_is_made_anew_and_nothing_is_parsed(world: World) -> None
 
 def test_citations_follow_a_corrected_doi(world: World) -> None:
     """What another paper's reference names by its DOI is this paper, once it has that DOI."""
-    wanted = next(row for row in world.tables()["unresolved_references"] if row["paper_id"] != P1)
+    wanted = next(row for row in world.tables()["unresolved_references"] if row["paper_id"] == P2)
     entry = next(
         row
         for row in world.tables()["references"]

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
-
-import pytest
 
 from monjyu_assets.maintenance.index_operations import delete_index, purge_paper
 from monjyu_core.reviews.review_state import ReviewState
@@ -15,7 +12,8 @@ from monjyu_query.reviews.review_protocol import Protocol
 from monjyu_query.reviews.review_run import Review, ReviewRun
 from monjyu_query.search.searcher import Searcher
 from tests.assets.changes import full_paper
-from tests.assets.worlds import World, keep, put_back
+from tests.assets.conftest import PROVENANCE
+from tests.assets.worlds import World
 
 PROTOCOL = Protocol.model_validate(
     {
@@ -27,26 +25,7 @@ PROTOCOL = Protocol.model_validate(
         ],
     }
 )
-P1, P2, P3 = (file_paper_id(f"p{number}.md") for number in (1, 2, 3))
-
-
-@pytest.fixture(scope="module")
-def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("reviews")
-    world = World(folder / "live" / "data", folder / "live" / "papers")
-    for number in range(1, 5):
-        text = full_paper(number).replace("faster than", f"faster (zqsecret{number}) than")
-        (world.papers / f"p{number}.md").write_text(text)
-    world.build()
-    keep(folder)
-    return folder
-
-
-@pytest.fixture
-def world(built: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
-    found = put_back(built)
-    monkeypatch.setenv("MONJYU_DATA", str(found.data.root))
-    yield found
+PAPERS = P1, P2, P3, *_ = [file_paper_id(name) for name in (*(f"p{n}.md" for n in range(1, 6)), PROVENANCE)]
 
 
 def reviewed(world: World) -> ReviewRun:
@@ -73,7 +52,7 @@ def holds(world: World, text: bytes) -> list[Path]:
 
 
 def test_a_purged_paper_leaves_nothing_and_a_run_that_it_overtakes_brings_nothing_back(world: World) -> None:
-    assert set(reviewed(world).screened) == {P1, P2, P3, file_paper_id("p4.md")}
+    assert set(reviewed(world).screened) == set(PAPERS)
     assert any(path.name == "r.json" for path in holds(world, b"zqsecret1")) and holds(world, b"zqreason")
     review, searcher = review_of(world)
     before = searcher.current()
@@ -100,13 +79,13 @@ def test_a_deleted_paper_goes_and_a_moved_one_keeps_what_people_said(world: Worl
 
 def test_only_what_is_new_or_has_changed_is_screened_again(world: World) -> None:
     reviewed(world)
-    new = file_paper_id("p5.md")
-    (world.papers / "p5.md").write_text(full_paper(5))
+    new = file_paper_id("p6.md")
+    (world.papers / "p6.md").write_text(full_paper(6))
     path = world.papers / "p3.md"
     path.write_text(path.read_text() + "\n## Discussion\n\nThe index was edited, and helps the graph.\n")
     world.build()
     done = reviewed(world)
-    assert done.screened == [P3, new] and done.kept == 3
+    assert done.screened == [P3, new] and done.kept == len(PAPERS) - 1
     assert state(world).overrides[P1].reason == "zqreason"
     assert reviewed(world).screened == []
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
+import json
 from typing import Any
 
 import dagster as dg
 import duckdb
 import pytest
+from click.testing import CliRunner
 
 from monjyu_assets.maintenance.index_operations import purge_paper
 from monjyu_assets.orchestration.assets.saved_answers import answers_metadata
@@ -19,32 +19,24 @@ from monjyu_core.questions.question_record import questions_path, read_questions
 from monjyu_core.questions.recorded_answers import answers_path, kept_answers
 from monjyu_core.storage.ids import file_paper_id
 from monjyu_core.storage.snapshot import published, read_current
+from monjyu_query.commands import questions
 from monjyu_query.saved.keeping import accept, checked, save
 from monjyu_query.search.searcher import Searcher
 from tests.assets.changes import full_paper
-from tests.assets.worlds import World, keep, put_back
-from tests.conftest import SAMPLES
+from tests.assets.conftest import PROVENANCE as FILE
+from tests.assets.in_process import POOL, InThisProcess
+from tests.assets.worlds import World
 
-PROVENANCE = file_paper_id("answer-provenance.md")
+PROVENANCE = file_paper_id(FILE)
 TEXT = "How long must identifiers be so that they do not collide?"
 
 
-@pytest.fixture(scope="module")
-def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("saved_questions")
-    world = World(folder / "live" / "data", folder / "live" / "papers")
-    (world.papers / "answer-provenance.md").write_bytes((SAMPLES / "answer-provenance.md").read_bytes())
-    (world.papers / "p1.md").write_text(full_paper(1))
-    world.build()
-    keep(folder)
-    return folder
-
-
-@pytest.fixture
-def world(built: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
-    found = put_back(built)
-    monkeypatch.setenv("MONJYU_DATA", str(found.data.root))
-    yield found
+def asked_here(gate: QuestionsGate, command: list[str], seconds: int) -> dict[str, Any]:
+    """In place of the process of the reader, which takes seconds to begin; one test starts it."""
+    done = CliRunner().invoke(questions, command[command.index("run") :])
+    assert done.exit_code in (0, 1), done.output
+    told: dict[str, Any] = json.loads(done.stdout)
+    return told
 
 
 def ask_for(world: World, question_id: str, severity: str, **expect: Any) -> None:
@@ -95,6 +87,7 @@ def test_a_question_that_blocks_leaves_readers_where_they_are(world: World, monk
 
 
 def test_a_question_that_warns_is_a_failed_check(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(QuestionsGate, "_run", asked_here)
     ask_for(world, "ids", "warn", min_papers=7, must_cite=[{"paper": PROVENANCE}])
     edit(world)
     gate = built_with(world, monkeypatch)
@@ -112,6 +105,7 @@ def test_a_question_that_warns_is_a_failed_check(world: World, monkeypatch: pyte
 
 def test_an_equal_snapshot_is_not_asked_again(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """A file that was touched: other times stand in a new snapshot, and nothing that an answer depends on."""
+    monkeypatch.setattr(QuestionsGate, "_run", asked_here)
     ask_for(world, "ids", "warn", min_papers=1)
     edit(world)
     assert built_with(world, monkeypatch).reused == 0
@@ -126,17 +120,19 @@ def test_an_equal_snapshot_is_not_asked_again(world: World, monkeypatch: pytest.
 
 
 def test_a_purge_waits_for_no_question_and_leaves_nothing(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(QuestionsGate, "_run", asked_here)
     ask_for(world, "ids", "block", must_cite=[{"paper": PROVENANCE, "text": "ten million identifiers"}])
     ask_for(world, "same", "block", same_answer=True)
     edit(world)
     path = world.papers / "answer-provenance.md"
     path.write_text(path.read_text().replace("names of 64 bits clash", "identifiers of 64 bits collide"))
-    (world.papers / "p2.md").write_text(full_paper(2))
+    (world.papers / "p6.md").write_text(full_paper(6))
     built_with(world, monkeypatch)
     held = [path for path in world.work.folder.root.rglob("*.parquet") if path.parent.name == "saved_answers"]
     assert len(held) == 1
     monkeypatch.undo()
     monkeypatch.setenv("MONJYU_DATA", str(world.data.root))
+    monkeypatch.setattr(POOL, InThisProcess)
     purge_paper(world.data, "c", PROVENANCE)
     folder = world.work.folder
     assert not list(folder.root.glob("saved_answers/*"))

@@ -7,6 +7,7 @@ import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 import pytest
 import yaml
@@ -22,6 +23,7 @@ from monjyu_query.saved.ask_questions import ask_all
 from monjyu_query.saved.changes.answer_changes import AnswerDiff, Cause
 from monjyu_query.saved.changes.travelling import Journey, snapshots_between
 from monjyu_query.search.searcher import Searcher
+from tests.assets.in_process import POOL, InThisProcess
 from tests.assets.worlds import World
 from tests.conftest import SAMPLES
 
@@ -124,7 +126,27 @@ def rechunked(world: World) -> None:
     set_overrides(world, {"chunking": {"size_tokens": 60, "overlap_tokens": 0}})
 
 
-STEPS: tuple[Callable[[World], None], ...] = (edited, added, renamed, removed, retracted, corrected, rechunked)
+class ReadOtherwise(InThisProcess):
+    """A later parser, whose rectangles begin a point further to the right."""
+
+    def map(self, tasks: list[dict[str, Any]]) -> Iterator[tuple[dict[str, Any], Any]]:
+        for task, paper in super().map(tasks):
+            for sentence in (one for section in paper.sections for one in section.sentences):
+                for span in sentence.spans:
+                    span.boxes = [(x0 + 1, y0, x1, y1) for x0, y0, x1, y1 in span.boxes]
+            yield task, paper
+
+
+def reparsed(world: World) -> None:
+    PARSER.setattr(POOL, ReadOtherwise)
+    PARSER.setattr("monjyu_assets.stages.parsed_papers.PARSER_VERSION", "another")
+
+
+PARSER = pytest.MonkeyPatch()
+STEPS: tuple[Callable[[World], None], ...] = (
+    *(edited, added, renamed, removed),
+    *(retracted, corrected, reparsed, rechunked),
+)
 
 
 def set_overrides(world: World, more: dict[str, object]) -> None:
@@ -139,6 +161,7 @@ def history(tmp_path_factory: pytest.TempPathFactory) -> Iterator[History]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("MONJYU_DATA", str(folder / "data"))
         patch.setenv("MONJYU_PUBLISH__KEEP_SNAPSHOTS", "20")
+        PARSER.setattr(POOL, InThisProcess)
         world = World(folder / "data", folder / "papers")
         for name in PAPERS:
             shutil.copy(SAMPLES / name, world.papers)
@@ -148,6 +171,7 @@ def history(tmp_path_factory: pytest.TempPathFactory) -> Iterator[History]:
             change(world)
             made.step(change.__name__)
         yield made
+        PARSER.undo()
 
 
 def test_each_change_has_its_cause(history: History) -> None:
@@ -159,7 +183,7 @@ def test_each_change_has_its_cause(history: History) -> None:
     for step in (change.__name__ for change in STEPS):
         for diff in history.diffs(before, step):
             for one in diff.citations:
-                own = step in ("renamed", "rechunked") or one.paper_id == touched[step]
+                own = step in ("renamed", "reparsed", "rechunked") or one.paper_id == touched[step]
                 expected = {"rechunked": "settings"}.get(step, step) if own else "ranking"
                 as_expected = one.cause.kind == expected and (own or touched[step] in one.cause.documents)
                 right += as_expected
@@ -178,6 +202,13 @@ def test_each_step_is_seen(history: History) -> None:
 def test_a_renamed_file_is_the_same_document(history: History) -> None:
     changes = [one for diff in history.diffs("added", "renamed") for one in diff.citations]
     assert {(one.change, *one.what) for one in changes} == {("moved", "paper_id")}
+
+
+def test_a_file_that_was_read_otherwise_is_told_from_one_that_changed(history: History) -> None:
+    changes = [one for diff in history.diffs("corrected", "reparsed") for one in diff.citations]
+    assert {(one.change, *one.what, one.cause.kind) for one in changes} == {("moved", "boxes", "reparsed")}
+    assert all(one.cause.paper_id == one.paper_id and "the same file" in one.cause.detail for one in changes)
+    assert all(one.sentence_ids and one.spans and one.page[0] == one.page[1] for one in changes)
 
 
 def test_equal_snapshots_differ_in_nothing(history: History) -> None:

@@ -27,7 +27,12 @@ def test_a_question_is_saved_listed_and_removed(service: Served) -> None:
 
 
 def test_questions_are_asked_now_and_the_answers_kept(service: Served) -> None:
-    asked = {"collection": "samples", "id": "asked-now", "text": "What repairs the Leiden algorithm?", "mode": "keyword"}
+    asked = {
+        "collection": "samples",
+        "id": "asked-now",
+        "text": "What repairs the Leiden algorithm?",
+        "mode": "keyword",
+    }
     expect = {"must_cite": [{"paper": "no-such-paper"}], "min_papers": 1, "must_mention": ["Leiden"]}
     there, ids = {"collection": "samples"}, {"collection": "samples", "ids": ["asked-now"]}
     with service.client("admin") as admin, service.client("reader") as reader, service.client() as anyone:
