@@ -29,10 +29,12 @@ import pyarrow.compute as pc
 
 from monjyu_assets.orchestration.resources import DataFolderResource, SnapshotDuckDB
 from monjyu_assets.publishing.candidate import Candidate
-from monjyu_assets.publishing.checks import run_checks
+from monjyu_assets.publishing.checks import over_parts, run_checks
 from monjyu_assets.publishing.snapshot_build import build_snapshot
+from monjyu_assets.publishing.vector_check import check_vectors
 from monjyu_assets.stages.shared.work import Work
 from monjyu_core.embedding import load_embedder
+from monjyu_core.quality import QUALITY_CHECKS, WHOLE, run_check
 from monjyu_core.questions.baseline import baseline_of
 from monjyu_core.questions.question import Question, make_question
 from monjyu_core.questions.saved_answer import SavedAnswer
@@ -91,6 +93,22 @@ class Bench:
             for part in self.candidate.parts
             if part.table == "chunks" and part.rows and (named is None or part.shard in named)
         )
+
+    def unchanged(self, changed: Rows) -> list[Part]:
+        """Vectors that a publish need not look at again."""
+        parts = [part for part in self.candidate.parts if part.shard not in changed.get("chunk_embeddings", {})]
+        return [part for part in parts if part.table == "chunk_embeddings"]
+
+    def warnings(self, parts: list[Part], changed: Rows) -> list[str]:
+        """Checks of quality that find more in the buckets with a fault than in the sound ones."""
+        touched = {bucket for table in changed.values() for bucket in table}
+        sides = [[part for part in side if part.shard in touched] for side in (self.candidate.parts, parts)]
+        names = [name for name in QUALITY_CHECKS if name not in WHOLE]
+        found = []
+        for side in sides:
+            with over_parts(side) as connection:
+                found.append([run_check(connection, name, self.work.settings.checks).count for name in names])
+        return [name for name, before, now in zip(names, *found, strict=True) if now > before]
 
 
 Fault = Callable[[Bench, bool], Rows]
@@ -247,6 +265,8 @@ def trial(bench: Bench, name: str, relied_on: bool) -> dict[str, Any]:
     else:
         snapshot_id, parts = build(bench, changed)
     checks = run_checks(parts, bench.candidate.embedding, bench.candidate.window)
+    checks.append(check_vectors(parts, bench.work.settings, bench.unchanged(changed)))
+    warned = bench.warnings(parts, changed)
     failing = next((one for one in answers(bench, snapshot_id) if not one.passed), None)
     remove_folder(bench.work.folder.snapshot(snapshot_id))
     why = f"{failing.question_id}: {failing.failures[0].detail[:160]}" if failing else ""
@@ -254,6 +274,7 @@ def trial(bench: Bench, name: str, relied_on: bool) -> dict[str, Any]:
         "fault": name,
         "place": "relied_on" if relied_on else "anywhere",
         "checks": [one.name for one in checks if not one.passed],
+        "warned": warned,
         "caught": failing is not None,
         "why": why,
     }
@@ -311,7 +332,10 @@ def run(bench: Bench, name: str, relied_on: bool, trials: int) -> None:
         print(json.dumps(found[-1], ensure_ascii=False), file=sys.stderr, flush=True)
     caught = sum(one["caught"] for one in found)
     blocked = sum(bool(one["checks"]) for one in found)
-    told = {"fault": name, "place": found[0]["place"], "trials": trials, "caught": caught, "by_checks": blocked}
+    warned = sum(bool(one["warned"]) for one in found)
+    anyhow = sum(bool(one["caught"] or one["checks"] or one["warned"]) for one in found)
+    told = {"fault": name, "place": found[0]["place"], "trials": trials, "by_questions": caught, "by_checks": blocked}
+    told |= {"by_warnings": warned, "caught": anyhow}
     print(json.dumps(told | {"seconds": round(time.perf_counter() - started, 1)}), flush=True)
 
 

@@ -87,6 +87,44 @@ _FURNITURE = r"""
         GROUP BY paper_id, shape HAVING places >= $furniture_pages
     ) GROUP BY paper_id"""
 
+# A point is what lines that touch may share. A rectangle beside another one, on the same line, stands as high as it.
+# What is far to the right of all else is out of the columns; a formula may reach some points into the margin.
+_BOXES = """
+    WITH boxes AS (
+        SELECT paper_id, sentence_id AS id, page, box[1] AS x0, box[2] AS y0, box[3] AS x1, box[4] AS y1 FROM (
+            SELECT paper_id, sentence_id, span.page AS page, unnest(span.boxes) AS box FROM (
+                SELECT paper_id, sentence_id, unnest(spans) AS span FROM sentences
+                SEMI JOIN (FROM papers WHERE document_type = 'pdf') USING (paper_id)))
+    ), pairs AS (
+        SELECT a.paper_id, a.page, least(a.x1, b.x1) - greatest(a.x0, b.x0) AS wide,
+            least(a.y1, b.y1) - greatest(a.y0, b.y0) AS high,
+            least(a.y1 - a.y0, b.y1 - b.y0) AS line, abs(a.y0 - b.y0) AS tops, abs(a.y1 - b.y1) AS bottoms
+        FROM boxes a JOIN boxes b
+            ON a.paper_id = b.paper_id AND a.page = b.page AND a.y0 < b.y1 AND b.y0 < a.y1 AND a.id < b.id
+    ), edges AS (
+        SELECT paper_id, id, max(x1) AS x1, max_by(page, x1) AS page FROM boxes GROUP BY paper_id, id
+    ), wrong AS (
+        SELECT paper_id, page FROM pairs WHERE (wide > 1 AND high > 1.5)
+            OR (wide BETWEEN -6 AND 1 AND high > 0.3 * line AND tops > 1.5 AND bottoms > 1.5)
+        UNION ALL
+        SELECT paper_id, max_by(page, x1) FROM edges GROUP BY paper_id HAVING max(x1, 2)[1] - max(x1, 2)[2] > 6
+    )
+    SELECT paper_id, format('{} places, first on page {}', count(*), min(page)) AS detail
+    FROM wrong GROUP BY paper_id"""
+
+_WHOLE_TEXT = r"""
+    WITH gaps AS (
+        SELECT paper_id, section_ord, lag("end", 1, 0) OVER places AS "from", start AS until FROM sentences
+        WINDOW places AS (PARTITION BY paper_id, section_ord ORDER BY start)
+        UNION ALL SELECT paper_id, section_ord, max("end"), NULL FROM sentences GROUP BY paper_id, section_ord
+        UNION ALL SELECT paper_id, section_ord, 0, NULL FROM sections ANTI JOIN sentences USING (paper_id, section_ord)
+    ), lost AS (
+        SELECT paper_id, length(regexp_replace(
+            substr(text, "from" + 1, greatest(coalesce(until, length(text)) - "from", 0)), '\s', '', 'g')) AS lost
+        FROM gaps JOIN sections USING (paper_id, section_ord)
+    )
+    SELECT paper_id, format('{} characters', sum(lost)) AS detail FROM lost GROUP BY paper_id HAVING sum(lost) > 0"""
+
 _UNRESOLVED = """
     SELECT paper_id, format('none of {} references', count(*)) AS detail FROM "references"
     ANTI JOIN (
@@ -126,6 +164,12 @@ QUALITY_CHECKS: dict[str, QualityCheck] = {
         _ALL,
         _FURNITURE,
     ),
+    "boxes_apart": QualityCheck(
+        "No rectangle of a sentence lies over another's, beside its line or out of the columns.",
+        "SELECT paper_id FROM papers WHERE document_type = 'pdf'",
+        _BOXES,
+    ),
+    "sentences_whole": QualityCheck("All text of a section stands in its sentences.", _ALL, _WHOLE_TEXT),
 }
 """By name, which is also that of the setting in `checks` with the share of papers that may offend."""
 

@@ -20,6 +20,7 @@ from monjyu_assets.publishing.checks import CheckResult, run_checks
 from monjyu_assets.publishing.closed_set import is_closed
 from monjyu_assets.publishing.database import Connect
 from monjyu_assets.publishing.retention import collect
+from monjyu_assets.publishing.vector_check import check_vectors
 from monjyu_assets.stages.shared.corrected_papers import contents_of
 from monjyu_assets.stages.shared.work import Work
 from monjyu_core.corrections.correction_record import corrections_path, settle_corrections
@@ -66,7 +67,7 @@ def publish(work: Work, connect: Connect, gate: Gate = lambda snapshot_id: None)
         candidate, damaged = Candidate.of(work), damaged_snapshot(work)
         from monjyu_assets.publishing.snapshot_build import build_snapshot  # search files, which a look needs not
 
-        checks = _checked(candidate)
+        checks = _checked(work, candidate)
         new, before = candidate.is_new, candidate.before
         manifest = build_snapshot(work, candidate, connect) if new or before is None else before
         newest, serve = manifest.snapshot_id, _to_serve(work.folder, manifest.snapshot_id, damaged)
@@ -86,11 +87,13 @@ def publish(work: Work, connect: Connect, gate: Gate = lambda snapshot_id: None)
         return Published(manifest, new, checks)
 
 
-def _checked(candidate: Candidate) -> list[CheckResult]:
+def _checked(work: Work, candidate: Candidate) -> list[CheckResult]:
     """The results of all checks; PublishBlocked where one fails."""
     before = candidate.before
     passed = before.parts if before and before.checks == candidate.checks else ()
     checks = run_checks(candidate.parts, candidate.embedding, candidate.window, passed)
+    if all(check.passed for check in checks):  # it reads vectors that the others have found to be whole
+        checks.append(check_vectors(candidate.parts, work.settings, passed))
     if not all(check.passed for check in checks):
         raise PublishBlocked(checks)
     return checks

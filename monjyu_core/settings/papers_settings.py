@@ -124,6 +124,12 @@ class CheckSettings(Group):
         0.05, ge=0, le=1, description="share of papers with a short line that comes again on furniture_pages pages"
     )
     furniture_pages: Annotated[int, WARNING_ONLY] = Field(3, ge=2)
+    boxes_apart: Annotated[float, WARNING_ONLY] = Field(
+        0.0, ge=0, le=1, description="share of PDFs in which rectangles of sentences lie over each other"
+    )
+    sentences_whole: Annotated[float, WARNING_ONLY] = Field(
+        0.0, ge=0, le=1, description="share of papers with text that stands in no sentence"
+    )
     fresh_hours: Annotated[float, WARNING_ONLY] = Field(
         24.0, ge=0, description="snapshot_fresh: how long changes of the sources may wait to be published"
     )

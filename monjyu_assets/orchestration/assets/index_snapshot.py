@@ -40,6 +40,7 @@ from monjyu_assets.orchestration.telling.snapshot_metadata import (
     retrieval_metadata,
     snapshot_metadata,
 )
+from monjyu_assets.publishing import vector_check
 from monjyu_assets.publishing.candidate import CODE_VERSION
 from monjyu_assets.publishing.checks import CHECKS, CheckResult
 from monjyu_assets.publishing.lineage import lineage_counts
@@ -86,6 +87,10 @@ def freshness_policy() -> dg.FreshnessPolicy | None:
     return None if hours is None else dg.FreshnessPolicy.time_window(fail_window=timedelta(hours=hours))
 
 
+BLOCKING = {name: what for name, (what, _) in CHECKS.items()} | {vector_check.NAME: vector_check.WHAT}
+"""Checks that keep a snapshot from being made, and what they ask."""
+
+
 @dg.asset(
     name="index_snapshot",
     partitions_def=collections,
@@ -102,7 +107,7 @@ def freshness_policy() -> dg.FreshnessPolicy | None:
     freshness_policy=freshness_policy(),
     check_specs=[
         dg.AssetCheckSpec(name, asset="index_snapshot", description=what, blocking=True, partitions_def=collections)
-        for name, (what, _) in CHECKS.items()
+        for name, what in BLOCKING.items()
     ]
     + quality_specs("index_snapshot")
     + drift_specs("index_snapshot")
@@ -123,7 +128,7 @@ def index_snapshot(
                 work, snapshots.writing, lambda snapshot_id: gate(snapshot_id) or questions(snapshot_id)
             )
         except PublishBlocked as blocked:
-            yield from (_check_result(check) for check in blocked.checks if check.name in CHECKS)
+            yield from (_check_result(check) for check in blocked.checks if check.name in BLOCKING)
             if gate.ndcg is not None:
                 yield retrieval_result(gate)
             yield questions_result(questions)
