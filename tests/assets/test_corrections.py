@@ -31,6 +31,7 @@ from monjyu_core.storage.schemas import SHARDS
 from monjyu_core.storage.snapshot import open_current, read_current
 from monjyu_query.search.paper_records import seen_paper, show_paper
 from tests.assets.changes import CORRECTED, Folder, paper_text, title
+from tests.assets.conftest import PROVENANCE
 from tests.assets.worlds import World, differences
 
 P1, P2, REAL = (file_paper_id(name) for name in ("p1.md", "p2.md", PROVENANCE))
