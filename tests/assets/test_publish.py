@@ -10,6 +10,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
@@ -20,6 +21,7 @@ from monjyu_assets.publishing.checks import over_parts
 from monjyu_assets.publishing.closed_set import RESTS_ON, lagging
 from monjyu_assets.publishing.publish import PublishBlocked
 from monjyu_assets.publishing.retention import collect
+from monjyu_assets.publishing.vector_check import check_vectors
 from monjyu_assets.stages.paper_manifest import write_manifest
 from monjyu_assets.stages.parsed_papers import parse_shards
 from monjyu_core.errors import IndexBuildError, QueryError, StorageError
@@ -81,6 +83,25 @@ def test_a_failed_check_blocks(world: World) -> None:
     with pytest.raises(PublishBlocked, match="dimensions") as blocked:
         world.publish()
     assert [check.name for check in blocked.value.checks if not check.passed] == ["dimensions"]
+
+
+def test_a_vector_of_another_text_blocks_where_it_is_new(world: World) -> None:
+    part = next(p for p in world.work.parts.heads("chunk_embeddings") if p.rows)
+    rows = part.read()
+    other = pa.array([np.roll(one, 7).tolist() for one in rows["vector"].to_pylist()], pa.list_(pa.float32()))
+    stale = rows.set_column(rows.column_names.index("vector"), "vector", other)
+    world.work.parts.write(
+        "chunk_embeddings", part.shard, {"chunk_embeddings": stale}, inputs=part.inputs, code_version="broken"
+    )
+    with pytest.raises(PublishBlocked, match="vectors_hold") as blocked:
+        world.publish()
+    assert [check.count for check in blocked.value.checks if not check.passed] == [len(rows)]
+    manifest, wrong = open_current(world.work.folder).manifest, part.shard
+    settings = world.work.settings
+    parts = [part for name in ("chunks", "chunk_embeddings") for part in world.work.parts.heads(name)]
+    assert not check_vectors(parts, settings, manifest.parts).passed
+    elsewhere = [one for one in parts if one.shard != wrong]
+    assert check_vectors(elsewhere, settings).passed
 
 
 def test_what_has_passed_is_not_asked_again_unless_the_question_is_another(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 from pathlib import Path
 from typing import Any
@@ -25,6 +26,7 @@ from monjyu_core.storage.schemas import TABLES
 from monjyu_core.storage.snapshot import open_current
 from tests.assets.parsing.pdf_samples import one_column
 from tests.assets.worlds import World, write_records
+from tests.conftest import SAMPLES
 
 WHOLE = """# A whole paper
 
@@ -222,3 +224,41 @@ def test_a_shard_keeps_its_results_while_its_parts_are_the_same(tmp_path: Path) 
     assert snapshot_quality(world.work, manifest) == second != first
     with over_parts([world.work.parts.open(e.table, e.shard, e.version) for e in manifest.parts]) as connection:
         assert second == [run_check(connection, name, CheckSettings()) for name in QUALITY_CHECKS]
+
+
+def read_of(name: str) -> dict[str, list[dict[str, Any]]]:
+    """The rows of a real PDF that two checks read."""
+    paper = parse_pdf(SAMPLES / name, ParseSettings())
+    rows: dict[str, list[dict[str, Any]]] = {"papers": [{"paper_id": "p", "document_type": "pdf"}]}
+    rows["sections"] = [{"paper_id": "p", "section_ord": n, "text": one.text} for n, one in enumerate(paper.sections)]
+    found = [(n, one) for n, section in enumerate(paper.sections) for one in section.sentences]
+    rows["sentences"] = [
+        one.model_dump() | {"paper_id": "p", "section_ord": n, "ord": ord, "sentence_id": f"p.s{ord}"}
+        for ord, (n, one) in enumerate(found)
+    ]
+    return rows
+
+
+def count_of(name: str, rows: dict[str, list[dict[str, Any]]]) -> int:
+    return run_check(tables(**rows), name, CheckSettings()).count
+
+
+def test_a_sentence_whose_rectangles_are_off_lies_over_others() -> None:
+    rows = read_of("relevance-budget.pdf")
+    assert count_of("boxes_apart", rows) == 0
+    seen = 0
+    for place in range(0, len(rows["sentences"]), max(1, len(rows["sentences"]) // 20)):
+        moved = copy.deepcopy(rows)
+        for span in moved["sentences"][place]["spans"]:
+            span["boxes"] = [[x0 + 8, y0 + 8, x1 + 8, y1 + 8] for x0, y0, x1, y1 in span["boxes"]]
+        seen += count_of("boxes_apart", moved)
+    assert seen >= 12  # of 20: what has nothing beside or below it is not seen
+
+
+def test_text_that_stands_in_no_sentence_is_counted() -> None:
+    rows = read_of("relevance-budget.pdf")
+    assert count_of("sentences_whole", rows) == 0
+    for lost in (rows["sentences"][0], rows["sentences"][len(rows["sentences"]) // 2], rows["sentences"][-1]):
+        left = [one for one in rows["sentences"] if one is not lost]
+        assert count_of("sentences_whole", rows | {"sentences": left}) == 1
+    assert count_of("sentences_whole", rows | {"sentences": []}) == 1
