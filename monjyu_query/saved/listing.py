@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field
 from monjyu_core.questions.question import MOST_QUESTIONS, Expectations, Question, Severity
 from monjyu_core.questions.question_record import read_questions
 from monjyu_core.questions.recorded_answers import kept_answers, recorded
-from monjyu_core.questions.saved_answer import Failure, SavedAnswer
+from monjyu_core.questions.saved_answer import Failure, SavedAnswer, SavedCitation, SavedSegment
 from monjyu_core.storage.folders import CollectionFolder
 from monjyu_core.storage.snapshot import Snapshot, published
 from monjyu_query.saved.what_matters import asked_as
@@ -19,11 +19,14 @@ _TITLES = "SELECT paper_id, title FROM papers WHERE paper_id IN $1 AND title <> 
 
 
 class RecordedAnswer(BaseModel):
-    """What the published snapshot answers, and which expectations do not hold."""
+    """What the published snapshot answers (`segments` are its pieces with their citations), and which expectations do
+    not hold."""
 
     snapshot_id: str
     status: str
     answer: str
+    segments: list[SavedSegment]
+    citations: list[SavedCitation]
     failures: list[Failure]
 
 

@@ -91,6 +91,8 @@ def test_whoever_reads_sees_what_held_and_what_changed(page: Page, browser: Brow
     page.goto(f"{served.url}/#/questions/c")
     broken = page.locator(".question-list > li", has_text=IDS)
     expect(broken.locator(".failures").first).to_have_text("It does not say “of 64 bits”.")
+    broken.get_by_text("The answer").click()
+    expect(broken.locator(".answer .marker").first).to_be_visible()
     broken.get_by_text("At each of 2 snapshots").click()
     expect(broken.locator(".outcomes .state")).to_have_text(["not as expected", "as expected"])
     expect(page.get_by_role("button", name="Remove")).to_have_count(0)

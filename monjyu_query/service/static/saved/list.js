@@ -1,6 +1,7 @@
 // The saved questions, each with what is expected, what the published snapshot answers, and the outcome at each snapshot.
 
 import { request } from "../api.js";
+import { answerBlocks } from "../ask/answer.js";
 import { addressOf } from "../ask/asked.js";
 import { confirmed } from "../dialog.js";
 import { h, quoted, replace, say } from "../dom.js";
@@ -58,7 +59,7 @@ export class QuestionList {
       h("p", { class: "verdict" }, busy ? h("span", { class: "dim" }, t("qsAsking")) : verdict(question, now), h("span", { class: "dim" }, ` · ${t(`mode_${question.mode}`)} · ${t(question.severity === "block" ? "qsKeepsBack" : "qsOnlyWarns")}`)),
       now ? failures(question, now.failures, titles) : null,
       h("h3", {}, t("qsExpected")), expected(question, titles, name),
-      now?.answer ? h("details", {}, h("summary", {}, t("qsAnswer")), h("p", { class: "text answer-text" }, quoted(now.answer))) : null,
+      now?.answer ? h("details", {}, h("summary", {}, t("qsAnswer")), h("div", { class: "answer" }, answerBlocks(now.segments, now.citations, name, { names: new Map() }))) : null,
       this.history(question),
       h("p", { class: "row acts" }, h("a", { href: addressOf(name, asked) }, t("qsOpen")), this.may ? this.acts(question) : null));
   }
