@@ -30,8 +30,8 @@ import pyarrow.compute as pc
 from monjyu_assets.orchestration.resources import DataFolderResource, SnapshotDuckDB
 from monjyu_assets.publishing.candidate import Candidate
 from monjyu_assets.publishing.checks import over_parts, run_checks
+from monjyu_assets.publishing.gates.vector_check import check_vectors
 from monjyu_assets.publishing.snapshot_build import build_snapshot
-from monjyu_assets.publishing.vector_check import check_vectors
 from monjyu_assets.stages.shared.work import Work
 from monjyu_core.embedding import load_embedder
 from monjyu_core.quality import QUALITY_CHECKS, WHOLE, run_check

@@ -19,8 +19,8 @@ from monjyu_assets.publishing.candidate import Candidate, damaged_snapshot
 from monjyu_assets.publishing.checks import CheckResult, run_checks
 from monjyu_assets.publishing.closed_set import is_closed
 from monjyu_assets.publishing.database import Connect
+from monjyu_assets.publishing.gates.vector_check import check_vectors
 from monjyu_assets.publishing.retention import collect
-from monjyu_assets.publishing.vector_check import check_vectors
 from monjyu_assets.stages.shared.corrected_papers import contents_of
 from monjyu_assets.stages.shared.work import Work
 from monjyu_core.corrections.correction_record import corrections_path, settle_corrections

@@ -40,13 +40,13 @@ from monjyu_assets.orchestration.telling.snapshot_metadata import (
     retrieval_metadata,
     snapshot_metadata,
 )
-from monjyu_assets.publishing import vector_check
 from monjyu_assets.publishing.candidate import CODE_VERSION
 from monjyu_assets.publishing.checks import CHECKS, CheckResult
+from monjyu_assets.publishing.gates import vector_check
+from monjyu_assets.publishing.gates.questions_gate import QuestionsGate
+from monjyu_assets.publishing.gates.retrieval_gate import RetrievalGate
 from monjyu_assets.publishing.lineage import lineage_counts
 from monjyu_assets.publishing.publish import PublishBlocked, publish
-from monjyu_assets.publishing.questions_gate import QuestionsGate
-from monjyu_assets.publishing.retrieval_gate import RetrievalGate
 from monjyu_core.search_files.nearest_table import MIN_RECALL
 from monjyu_core.settings.settings import load_settings
 from monjyu_core.storage.other_files import read_other_files

@@ -12,8 +12,8 @@ from monjyu_assets.orchestration.code_location import owners
 from monjyu_assets.orchestration.partitions import collections
 from monjyu_assets.orchestration.resources import IO_MANAGER, DataFolderResource
 from monjyu_assets.orchestration.results import Metadata
+from monjyu_assets.publishing.gates.questions_gate import QuestionsGate
 from monjyu_assets.publishing.publish import publish_lock
-from monjyu_assets.publishing.questions_gate import QuestionsGate
 from monjyu_assets.stages.shared.work import Work
 from monjyu_core.questions.question_record import read_questions
 from monjyu_core.questions.recorded_answers import answers_path, forget_other_answers, kept_bytes

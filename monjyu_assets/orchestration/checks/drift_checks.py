@@ -7,7 +7,7 @@ import dagster as dg
 from monjyu_assets.orchestration.partitions import collections
 from monjyu_assets.orchestration.results import Metadata
 from monjyu_assets.publishing.drift import DRIFT_CHECKS, Drift, drift
-from monjyu_assets.publishing.retrieval_gate import NAME, WHAT, RetrievalGate
+from monjyu_assets.publishing.gates.retrieval_gate import NAME, WHAT, RetrievalGate
 from monjyu_assets.stages.shared.work import Work
 from monjyu_core.storage.snapshot import Manifest
 

@@ -6,7 +6,7 @@ import dagster as dg
 
 from monjyu_assets.orchestration.partitions import collections
 from monjyu_assets.orchestration.results import Metadata
-from monjyu_assets.publishing.questions_gate import NAME, WHAT, QuestionsGate
+from monjyu_assets.publishing.gates.questions_gate import NAME, WHAT, QuestionsGate
 
 SHOWN = 20
 QUESTIONS_SPEC = dg.AssetCheckSpec(NAME, asset="index_snapshot", description=WHAT, partitions_def=collections)

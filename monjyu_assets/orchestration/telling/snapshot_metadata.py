@@ -9,8 +9,8 @@ from monjyu_assets.orchestration.results import Metadata
 from monjyu_assets.orchestration.telling.failed_papers import failed_papers_metadata
 from monjyu_assets.orchestration.telling.served import served_metadata
 from monjyu_assets.orchestration.telling.table_metadata import column_schema, rows_by_table
+from monjyu_assets.publishing.gates.retrieval_gate import RetrievalGate
 from monjyu_assets.publishing.publish import Published
-from monjyu_assets.publishing.retrieval_gate import RetrievalGate
 from monjyu_assets.stages.shared.work import Work
 from monjyu_core.errors import StorageError
 from monjyu_core.models.accounting.ledger_totals import usage_by_level
