@@ -16,6 +16,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/installed
 TOOLS := $(VENV)/tools
+VALIDATOR := $(VENV)/crate-validator
 PIP := $(BIN)/python -m pip -qq --disable-pip-version-check
 PACKAGES := monjyu_core monjyu_assets monjyu_query
 
@@ -29,10 +30,10 @@ QUICK := $(addprefix tests/test_,architecture.py rooms.py docs.py quick.py) test
 	$(addprefix tests/assets/parsing/test_,citations.py headings.py references.py) tests/query/test_fusion.py
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo up test quick cover slow check bench lock clean
+.PHONY: help setup validator demo up test quick cover slow check bench lock clean
 
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-7s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
 	@echo
 	@echo "  Variables: PYTHON=$(PYTHON); demo: PAPERS=folder COLLECTION=name QUESTION='...'; up: PORT=$(PORT) PAGE=$(PAGE); bench: RUNS=$(RUNS)"
 
@@ -67,6 +68,15 @@ $(INSTALLED): requirements.lock requirements.exclude pyproject.toml
 $(TOOLS): $(INSTALLED) requirements-dev.lock
 	$(call install,requirements-dev.lock)
 	@touch $@
+
+# In an environment of its own: it wants an older rich. Of rocrate only the context of RO-Crate 1.1 is needed, which newer ones lack.
+$(VALIDATOR)/installed: $(INSTALLED)
+	@$(BIN)/python -m venv --clear $(VALIDATOR)
+	@$(VALIDATOR)/bin/python -m pip -qq --disable-pip-version-check install roc-validator==0.13.0
+	@$(VALIDATOR)/bin/python -m pip -qq --disable-pip-version-check install --no-deps rocrate==0.15.0
+	@touch $@
+
+validator: $(VALIDATOR)/installed ## Install RO-Crate's validator, by which a test checks the package of an answer
 
 demo: $(INSTALLED) ## Index a folder of papers and ask it a question (PAPERS=folder for your own)
 	@set -e; \

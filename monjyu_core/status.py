@@ -42,6 +42,7 @@ def _of_snapshot(data: DataFolder, record: CollectionRecord, snapshot: Snapshot)
         "behind": manifest.behind,
         "snapshot_id": manifest.snapshot_id,
         "last_build": manifest.created_at,
+        "built_at": {str(level): at for level, at in manifest.built_at.items()},
         "sources": record.sources,
         "embedding_model": manifest.embedding.model,
         "counts": manifest.rows,
@@ -139,7 +140,8 @@ def describe(status: dict[str, Any], *, failures: bool, files: bool = False) -> 
         f"  without {', '.join(f'{word} {count}' for word, count in status['without'].items())} (papers)",
         f"  failed  {len(status['failed_papers'])}",
     ]
-    lines += [f"  level {level} {text}" for level, text in _levels(counts)]
+    since = {level: f" (since {at})" for level, at in status["built_at"].items()}
+    lines += [f"  level {level} {text}{since.get(str(level), '')}" for level, text in _levels(counts)]
     for cause in status["level_causes"]:
         where = cause["table"].replace("_", " ")
         lines.append(f"  {where}: {cause['count']} × {cause['error_type']}: {cause['message']}")

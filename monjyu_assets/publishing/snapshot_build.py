@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import shutil
+from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
@@ -22,7 +23,7 @@ from monjyu_core.settings.settings import setting as setting_value
 from monjyu_core.settings.settings import settings_of
 from monjyu_core.storage.folders import DATABASE, CollectionFolder, sync_folder, write_atomically
 from monjyu_core.storage.ids import digest
-from monjyu_core.storage.parts import file_version
+from monjyu_core.storage.parts import Part, file_version
 from monjyu_core.storage.schemas import SCHEMA_VERSION, TABLES
 from monjyu_core.storage.snapshot import MANIFEST_HASH, Manifest, NearestEntry, PartEntry, SearchFileEntry, published
 
@@ -82,6 +83,24 @@ def _searchable(work: Work, candidate: Candidate) -> tuple[list[SearchFileEntry]
     return files, nearest
 
 
+def _built_at(candidate: Candidate, now: datetime) -> dict[int, str]:
+    """By level: now where a part of it is another than in the snapshot before, else what that one says."""
+    before = candidate.before
+    parts, known = _by_level(candidate.parts), _by_level(before.parts if before else [])
+    written = now.isoformat(timespec="seconds")
+    return {
+        level: before.built_at.get(level, before.created_at) if before and known.get(level) == those else written
+        for level, those in sorted(parts.items())
+    }
+
+
+def _by_level(parts: Iterable[Part | PartEntry]) -> dict[int, set[tuple[str, str, str]]]:
+    found: dict[int, set[tuple[str, str, str]]] = {}
+    for part in parts:
+        found.setdefault(TABLES[part.table].level, set()).add((part.table, part.shard, part.version))
+    return found
+
+
 def _manifest(
     work: Work,
     candidate: Candidate,
@@ -104,6 +123,7 @@ def _manifest(
         level=max(TABLES[part.table].level for part in candidate.parts),
         behind=candidate.behind,
         created_at=now.isoformat(timespec="seconds"),
+        built_at=_built_at(candidate, now),
         previous=candidate.before.snapshot_id if candidate.before else None,
         content=candidate.content,
         parts=[PartEntry.model_validate(part, from_attributes=True) for part in candidate.parts],

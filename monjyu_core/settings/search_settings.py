@@ -151,6 +151,10 @@ class SearchSettings(Group):
     expand: Annotated[int, QUERY_TIME] = Field(
         0, ge=0, le=20, description="of modes vector, keyword and hybrid: related terms to add, or a model's rewordings"
     )
+    rerank: Annotated[bool, QUERY_TIME] = Field(
+        True,
+        description="of the same modes: by the model of roles.rerank, where it is one; a question may say",
+    )
     per_paper: Annotated[int, QUERY_TIME] = Field(3, ge=0, description="most passages of one paper; 0 = no cap")
     retracted: Annotated[Literal["mark", "lower", "exclude"], QUERY_TIME] = Field(
         "mark",

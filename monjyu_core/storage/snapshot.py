@@ -94,6 +94,8 @@ class Manifest(BaseModel):
     level: int
     behind: list[str] = []
     created_at: str
+    built_at: dict[int, str] = {}
+    """By level: since when its tables are as they are."""
     previous: str | None = None
     content: str
     parts: list[PartEntry]

@@ -22,7 +22,7 @@ _PROFILES = {
     _WORKFLOW_CRATE: "Workflow RO-Crate",
 }
 _WORKFLOW_PROFILE = "https://bioschemas.org/profiles/ComputationalWorkflow/1.0-RELEASE"
-_LANGUAGE, _RIGHTS = "#search-request", "#rights"
+_LANGUAGE, _RIGHTS, _AUTHOR = "#search-request", "#rights", "#author"
 DESCRIPTIONS = {
     "answer.json": "The answer with its citations, as it is compared when it is made again",
     "README.md": "The answer to read",
@@ -45,7 +45,8 @@ Node = dict[str, Any]
 
 @dataclass(frozen=True)
 class CrateFacts:
-    """What the crate says of its answer. `files` are media types by name, `licences` addresses by paper."""
+    """What the crate says of its answer. `files` are media types by name, `licences` addresses by paper; `author` is
+    the person who gives it away, where that is to be known."""
 
     question: str
     collection: str
@@ -55,11 +56,13 @@ class CrateFacts:
     files: Mapping[str, str]
     papers: Iterable[Entry]
     licences: Mapping[str, str]
+    author: str | None = None
 
 
 def crate_metadata(facts: CrateFacts) -> Node:
     """The JSON-LD document."""
     nodes = [_descriptor(), _root(facts), *_files(facts), *_software(facts), *_actions(facts), *_papers(facts)]
+    nodes += [{"@id": _AUTHOR, "@type": "Person", "name": facts.author}] if facts.author else []
     nodes += [
         {"@id": name, "@type": "CreativeWork", "name": title, "version": name.rpartition("/")[2]}
         for name, title in _PROFILES.items()
@@ -96,7 +99,11 @@ def _root(facts: CrateFacts) -> Node:
         "mainEntity": {"@id": WORKFLOW},
         "mentions": _refer("#answer-action", *actions, "#engine-action"),
         "citation": _refer(*(_paper_id(paper) for paper in facts.papers)),
-    }
+    } | _by("author", facts)
+
+
+def _by(role: str, facts: CrateFacts) -> Node:
+    return {role: {"@id": _AUTHOR}} if facts.author else {}
 
 
 def _files(facts: CrateFacts) -> list[Node]:
@@ -161,7 +168,8 @@ def _software(facts: CrateFacts) -> list[Node]:
 
 
 def _actions(facts: CrateFacts) -> list[Node]:
-    ended = {"endTime": facts.published, "actionStatus": "http://schema.org/CompletedActionStatus"}
+    ended: Node = {"endTime": facts.published, "actionStatus": "http://schema.org/CompletedActionStatus"}
+    ended |= _by("agent", facts)
     whole = {
         "@id": "#answer-action",
         "@type": "CreateAction",

@@ -23,10 +23,10 @@ _KINDS = {"json": "application/json", "md": "text/markdown", "bib": "application
 Crops = Callable[[AskedAnswer], dict[str, bytes]]
 
 
-def package_of(asked: AskedAnswer, crops: Crops | None = None) -> dict[str, bytes]:
+def package_of(asked: AskedAnswer, crops: Crops | None = None, author: str | None = None) -> dict[str, bytes]:
     """Contents by name, manifest included. The same trace and snapshot give the same bytes.
 
-    `crops` draws the parts of pages that hold the quotes; without it there are none.
+    `crops` draws the parts of pages that hold the quotes; without it there are none. `author`: who gives it away.
     """
     snapshot, result = asked.index.snapshot, asked.result
     evidence = evidence_of(snapshot, result)
@@ -56,6 +56,7 @@ def package_of(asked: AskedAnswer, crops: Crops | None = None) -> dict[str, byte
         files={name: _KINDS[name.rpartition(".")[2]] for name in sorted(files)},
         papers=papers,
         licences=known,
+        author=author,
     )
     files[METADATA] = canonical_bytes(crate_metadata(facts))
     return with_manifest(files)

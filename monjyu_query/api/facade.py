@@ -26,12 +26,14 @@ class SearchOptions(TypedDict, total=False):
     """What a question may say besides its text, as in `monjyu search`; the collection's settings say the rest."""
 
     mode: Literal["auto", "vector", "keyword", "hybrid", "lazy", "local", "global", "multi"]
+    modes: Sequence[Literal["vector", "keyword", "hybrid", "lazy", "local", "global"]] | None
     controller: Literal["unified", "progressive", "hybrid"]
     top_k: int | None
     budget: Literal["z100", "z500", "z1500"] | int | None
     alpha: float | None
     min_score: float | None
     expand: int | None
+    rerank: bool | None
     response_type: Literal["short", "paragraphs", "list", "table", "report"] | None
     max_level: int | None
     max_calls: int | None

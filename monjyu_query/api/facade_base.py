@@ -51,6 +51,10 @@ class Collections:
             self._searchers.clear()
         self._traces.flush()
 
+    def flush_traces(self) -> None:
+        """Wait until the traces of the searches so far are written."""
+        self._traces.flush()
+
     def seen_by(self, collections: frozenset[str] | None) -> Self:
         """The same for someone who may see these collections only (None = all); searchers are shared with it."""
         seen = copy.copy(self)
@@ -93,8 +97,11 @@ class Collections:
         with self.reading(collection) as snapshot:
             return show_paper(snapshot, paper_id)
 
-    def citations(self, paper_id: str, collection: str | None = None, depth: int = 1) -> CitationView:
-        """What the paper cites within the collection, what cites it, and what is cited or cites alike.
+    def citations(
+        self, paper_id: str, collection: str | None = None, depth: int = 1, min_count: int = 1
+    ) -> CitationView:
+        """What the paper cites within the collection, what cites it, and what is cited or cites alike, with at least
+        `min_count` papers in common.
 
         >>> from monjyu_query import Monjyu
         >>> view = Monjyu(data).citations("answer-provenance-ac1d5330")
@@ -104,7 +111,7 @@ class Collections:
         from monjyu_query.citations.citation_view import citations_of
 
         with self.reading(collection) as snapshot:
-            return citations_of(snapshot, paper_id, depth)
+            return citations_of(snapshot, paper_id, depth, min_count)
 
     def chosen_searcher(self, collection: str | None) -> Searcher:
         """That of the collection named, or of the only one."""

@@ -65,18 +65,19 @@ UNION SELECT i.canonical_id, u.work_id FROM unresolved_references u JOIN paper_i
 """
 _CO_CITED = """
 SELECT b.cited_id, count(*) FROM citation_edges a JOIN citation_edges b USING (citing_id)
-WHERE a.cited_id = ? AND b.cited_id <> a.cited_id GROUP BY ALL ORDER BY 2 DESC, 1
+WHERE a.cited_id = ? AND b.cited_id <> a.cited_id GROUP BY ALL HAVING count(*) >= ? ORDER BY 2 DESC, 1
 """
 _COUPLED = f"""
 WITH works AS ({_WORKS})
 SELECT b.paper_id, count(*) FROM works a JOIN works b USING (work)
-WHERE a.paper_id = ? AND b.paper_id <> a.paper_id GROUP BY ALL ORDER BY 2 DESC, 1
+WHERE a.paper_id = ? AND b.paper_id <> a.paper_id GROUP BY ALL HAVING count(*) >= ? ORDER BY 2 DESC, 1
 """
 _ENDS: dict[Direction, tuple[str, str]] = {"cites": ("citing_id", "cited_id"), "cited_by": ("cited_id", "citing_id")}
 
 
-def citations_of(snapshot: Snapshot, paper_id: str, depth: int = 1) -> CitationView:
-    """All that the network knows of a paper; `depth` follows citations of citations (1 to 10).
+def citations_of(snapshot: Snapshot, paper_id: str, depth: int = 1, min_count: int = 1) -> CitationView:
+    """All that the network knows of a paper; `depth` follows citations of citations (1 to 10), and co-cited and coupled
+    papers share at least `min_count` with it.
 
     QueryError where the snapshot does not have the paper.
     """
@@ -93,8 +94,8 @@ def citations_of(snapshot: Snapshot, paper_id: str, depth: int = 1) -> CitationV
         title=titles[canonical]["title"],
         cites=_linked(cursor, canonical, "cites", depth, titles),
         cited_by=_linked(cursor, canonical, "cited_by", depth, titles),
-        co_cited=_counted(cursor, _CO_CITED, canonical, titles),
-        coupled=_counted(cursor, _COUPLED, canonical, titles),
+        co_cited=_counted(cursor, _CO_CITED, canonical, min_count, titles),
+        coupled=_counted(cursor, _COUPLED, canonical, min_count, titles),
         unresolved_references=unresolved,
         notices=notices_on(cursor, canonical),
         records=records_of(cursor, canonical),
@@ -138,7 +139,7 @@ def _linked(
 
 
 def _counted(
-    cursor: duckdb.DuckDBPyConnection, query: str, paper_id: str, titles: dict[str, dict[str, Any]]
+    cursor: duckdb.DuckDBPyConnection, query: str, paper_id: str, least: int, titles: dict[str, dict[str, Any]]
 ) -> list[Counted]:
-    rows = cursor.execute(query, [paper_id]).fetchall()
+    rows = cursor.execute(query, [paper_id, least]).fetchall()
     return [Counted(paper_id=other, count=count, **titles[other]) for other, count in rows]

@@ -23,6 +23,9 @@ FORMATS = ("graphml", "bibtex", "ris", "csl")
 @click.option("--depth", type=click.IntRange(1, 10), default=1, show_default=True, help="Follow citations so far.")
 @click.option("--co-cited", is_flag=True, help="Papers that are cited together with this one.")
 @click.option("--coupled", is_flag=True, help="Papers that cite the same works.")
+@click.option(
+    "--min-count", type=click.IntRange(1), default=1, metavar="N", help="Of these two only papers that share so many."
+)
 @click.option("--export", "form", type=click.Choice(FORMATS), help="The network, or PAPER_ID's references, as a file.")
 @click.option(
     "--answer",
@@ -38,6 +41,7 @@ def citations(
     depth: int,
     co_cited: bool,
     coupled: bool,
+    min_count: int,
     form: str | None,
     answer: Path | None,
     output: Path | None,
@@ -60,7 +64,7 @@ def citations(
             return
         from monjyu_query.citations.citation_view import citations_of
 
-        view = citations_of(snapshot, _printable(paper_id) or "", depth)
+        view = citations_of(snapshot, _printable(paper_id) or "", depth, min_count)
     if as_json:
         print_json(view.model_dump(mode="json"))
         return

@@ -48,7 +48,8 @@ def _scores(hit: Hit) -> str:
 
 def _print_lazy(lazy: LazyExplanation, tests: int, budget: int) -> None:
     click.echo(
-        f"\nLazy search: {tests} of {budget} tests in {lazy.rounds} rounds, depth {lazy.depth}; it ended because "
+        f"\nLazy search: {tests} of {budget} tests in {lazy.rounds} rounds, depth {lazy.depth}, level "
+        f"{lazy.level_reached}; it ended because "
         f"{_ENDED[lazy.ended]}; {lazy.frontier_left} passages were not tested."
     )
     for subquery in lazy.subqueries:

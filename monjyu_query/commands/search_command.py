@@ -11,6 +11,7 @@ import click
 
 from monjyu_core.errors import QueryError
 from monjyu_query.commands.options import CONTROLLERS, MODES, collection_option, json_option, print_json
+from monjyu_query.commands.products.nearest import print_nearest
 from monjyu_query.commands.searching import interrupt
 
 PLAIN = ("vector", "keyword", "hybrid")
@@ -18,17 +19,25 @@ PLAIN = ("vector", "keyword", "hybrid")
 
 
 @click.command()
-@click.argument("query")
+@click.argument("query", required=False)
 @collection_option
+@click.option(
+    "--vector",
+    type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path),
+    metavar="FILE",
+    help="In place of QUERY: the passages nearest to a vector, a JSON list of numbers; - is stdin.",
+)
 @click.option(
     "-m", "--mode", type=click.Choice(MODES), default="auto", show_default=True, help="How passages are found."
 )
+@click.option("--modes", metavar="M,M", help="What mode multi joins, as hybrid,global.")
 @click.option("-k", "--top-k", type=int, metavar="K", help="How many passages, 1 to 1000.")
 @click.option("--controller", type=click.Choice(CONTROLLERS), default="unified", help="How modes are chosen.")
 @click.option("--budget", metavar="B", help="Relevance tests of mode lazy: z100, z500, z1500 or a number.")
 @click.option("--alpha", type=float, metavar="A", help="Weight of the vectors in hybrid, 0 to 1.")
 @click.option("--min-score", type=float, metavar="X", help="Lowest score of a passage, on the mode's scale.")
 @click.option("--expand", type=int, metavar="N", help="How many related terms to add (not lazy).")
+@click.option("--rerank/--no-rerank", default=None, help="The best passages by the model of roles.rerank (not lazy).")
 @click.option(
     "--response-type",
     type=click.Choice(("short", "paragraphs", "list", "table", "report")),
@@ -67,8 +76,9 @@ PLAIN = ("vector", "keyword", "hybrid")
 @click.option("--stream", is_flag=True, help="As it happens: with --json one event a line, the result last.")
 @json_option
 def search(
-    query: str,
+    query: str | None,
     collection: str | None,
+    vector: Path | None,
     history: Path | None,
     explain: bool,
     no_answer: bool,
@@ -82,6 +92,12 @@ def search(
     deviations above the mean passage with hybrid, and 0 to 10 with lazy and global. Modes local and multi and the
     controllers progressive and hybrid join ranks and refuse it.
     """
+    if (query is None) == (vector is None):
+        raise click.UsageError("Ask a QUERY, or name a file with --vector.")
+    if vector is not None:
+        beside = {"history": history, "explain": explain, "stream": stream}
+        print_nearest(vector, collection, _request_values(options) | beside, as_json)
+        return
     from monjyu_core.storage.folders import DataFolder
     from monjyu_core.storage.state_store import StateStore
     from monjyu_query.search.events import last_events
@@ -157,4 +173,5 @@ def _request_values(options: dict[str, Any]) -> dict[str, Any]:
     given = {name: list(value) if isinstance(value, tuple) else value for name, value in options.items()}
     values = {name: value for name, value in given.items() if name not in filters}
     values |= {name: _number_or_word(options[name]) for name in ("budget", "sufficiency")}
+    values["modes"] = options["modes"].split(",") if options["modes"] else None
     return values | {"filters": {name: given[name] for name in filters}}

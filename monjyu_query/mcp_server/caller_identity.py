@@ -11,7 +11,7 @@ from mcp.server.mcpserver import Context
 from monjyu_core.errors import QueryError
 from monjyu_query.api.facade import Monjyu
 from monjyu_query.api.facade_async import AsyncMonjyu
-from monjyu_query.traces.traces import asked_by
+from monjyu_query.traces.traces import asked_by, may_see
 
 NONE: frozenset[str] = frozenset()
 _seen: contextvars.ContextVar[frozenset[str] | None] = contextvars.ContextVar("collections seen", default=NONE)
@@ -49,6 +49,15 @@ def require_admin(context: Context[Any, Any]) -> None:
             "Indexing over HTTP needs an administrator's key.",
             "A person makes one with `monjyu keys create --role admin`, or runs `monjyu index` in a shell.",
         )
+
+
+def may_see_trace(context: Context[Any, Any], trace: dict[str, Any]) -> bool:
+    """Over stdio any; over HTTP one's own, and an administrator any."""
+    request = context.request_context.request
+    if request is None:
+        return True
+    principal = _principal(request)
+    return getattr(principal, "role", None) == "admin" or may_see(trace, getattr(principal, "asker", None))
 
 
 def _principal(request: Any) -> object:

@@ -23,6 +23,7 @@ from monjyu_query.mcp_server.index_tools import add_index_tools
 from monjyu_query.mcp_server.mcp_prompts import add_prompts
 from monjyu_query.mcp_server.mcp_resources import add_resources
 from monjyu_query.mcp_server.paper_tools import add_paper_tools
+from monjyu_query.mcp_server.products.answer_tools import add_answer_tools
 from monjyu_query.mcp_server.products.draft_tools import add_draft_tools
 from monjyu_query.mcp_server.products.question_tools import add_question_tools
 from monjyu_query.mcp_server.products.tension_tools import add_tension_tools
@@ -42,6 +43,7 @@ def build_server(monjyu: CallersMonjyu, settings: Settings) -> MCPServer[Any]:
     add_search_tools(tools, monjyu)
     add_paper_tools(tools, monjyu, settings.mcp.most_characters)
     add_draft_tools(tools, monjyu)
+    add_answer_tools(tools, monjyu)
     add_question_tools(tools, monjyu)
     add_tension_tools(tools, monjyu)
     add_index_tools(tools, monjyu, settings.mcp)

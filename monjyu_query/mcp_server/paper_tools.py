@@ -67,10 +67,13 @@ class PaperTools:
         paper_id: PaperId,
         collection: Collection = None,
         depth: Annotated[int, Field(ge=1, le=10, description="Follow citations of citations so far.")] = 1,
+        min_count: Annotated[
+            int, Field(ge=1, description="Papers that are cited together with it, or cite the same, at least so often.")
+        ] = 1,
     ) -> Annotated[CallToolResult, CitationView]:
         """What a paper cites within the collection and what cites it, with the sentences that do; related papers."""
         with as_tool_errors():
-            view = await self._monjyu.citations(paper_id, collection, depth)
+            view = await self._monjyu.citations(paper_id, collection, depth, min_count)
         return given(_citations(view), view)
 
     async def monjyu_summarize(

@@ -11,6 +11,7 @@ from pydantic import Field
 
 from monjyu_core.errors import QueryError
 from monjyu_core.paper import SectionType
+from monjyu_core.settings.search_settings import FusedMode
 from monjyu_query.api.facade_async import AsyncMonjyu
 from monjyu_query.digests.digest_result import Digest
 from monjyu_query.mcp_server.register import Tools
@@ -31,6 +32,13 @@ ModeChoice = Annotated[
         "step; keyword finds exact words; vector finds meanings; local follows entities (level 2); global "
         "sums up the whole collection (level 3); multi joins several."
     ),
+]
+Modes = Annotated[
+    list[FusedMode], Field(max_length=6, description="Which modes multi joins; else those of the settings.")
+]
+Rerank = Annotated[
+    bool | None,
+    Field(description="Whether a model orders the best passages anew, where one is set up (not lazy, local, global)."),
 ]
 ControllerChoice = Annotated[
     Controller,
@@ -129,10 +137,12 @@ class SearchTools:
         context: Context[Any, Any],
         collection: Collection = None,
         mode: ModeChoice = "auto",
+        modes: Modes = [],  # noqa: B006
         controller: ControllerChoice = "unified",
         top_k: TopK = 8,
         budget: Budget = None,
         min_score: MinScore = None,
+        rerank: Rerank = None,
         answer: WithAnswer = True,
         history: History = [],  # noqa: B006
         year_from: YearFrom = None,
@@ -165,6 +175,7 @@ class SearchTools:
         wanted |= {"min_score": min_score, "answer": answer, "filters": filters, "history": history}
         wanted |= {"response_type": response_type, "max_level": max_level, "max_calls": max_calls}
         wanted |= {"max_cost_usd": max_cost_usd, "patience": patience, "sufficiency": sufficiency}
+        wanted |= {"modes": modes or None, "rerank": rerank}
         wanted |= {"subqueries": subqueries, "threshold": threshold, "reasons": reasons}
         blocking = self._monjyu.blocking
         with as_tool_errors():

@@ -23,7 +23,9 @@ DEPTH = 30
 
 
 def search_multi(modes: Modes, ask: Ask) -> SearchResult:
-    """Mode multi: those of `search.multi.modes` that the level serves."""
+    """Mode multi: those that the question names, else those of `search.multi.modes` that the level serves."""
+    if ask.request.modes:
+        return fused_search(modes, ask, list(dict.fromkeys(ask.request.modes)), [])
     level = ask.index.snapshot.manifest.level
     wanted = [mode for mode in ask.settings.multi.modes if mode in served(level)]
     left_out = [mode for mode in ask.settings.multi.modes if mode not in wanted]

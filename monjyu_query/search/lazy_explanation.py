@@ -69,10 +69,12 @@ class ConceptSubgraph(_Model):
 
 class LazyExplanation(_Model):
     """`ended`: enough relevant sentences, the budget spent, everything tested, a cap reached (of calls or cost, or an
-    assessor that fails), or cancelled. `depth`: how far down the walk went. `frontier_left`: chunks never tested.
-    Sentences are best first, communities in order of the first visit."""
+    assessor that fails), or cancelled. `level_reached`: the highest level of the index that the evidence came by: 0
+    passages alone, 1 also communities and concepts, 4 also stored claims. `depth`: how far down the walk went.
+    `frontier_left`: chunks never tested. Sentences are best first, communities in order of the first visit."""
 
     ended: EndedBy
+    level_reached: Literal[0, 1, 4] = 0
     depth: int
     rounds: int
     expanded_query: str

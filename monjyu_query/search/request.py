@@ -19,6 +19,7 @@ from pydantic import (
 
 from monjyu_core.errors import QueryError
 from monjyu_core.paper import SectionType
+from monjyu_core.settings.search_settings import FusedMode
 from monjyu_core.settings.validation import plain, sentence
 from monjyu_core.wording import did_you_mean
 
@@ -105,8 +106,9 @@ class SearchRequest(_Model):
     the weighted standard deviations above the mean chunk in `hybrid` (a strong hit has 3 or more), and from 0 to 10 in
     `lazy` and `global`. Passages below it are neither hits nor evidence. Modes `local` and `multi` and the controllers
     that ask several modes refuse it: they join ranks. With `auto` it is on the scale of the mode chosen. `expand` adds
-    that many related terms, or rewordings by a model, in the first three. `response_type`: two sentences at most, a
-    paragraph a paper, a list, a table of papers, or a report with headings.
+    that many related terms, or rewordings by a model, in the first three; `rerank` is whether the model of
+    `roles.rerank` orders their best passages anew. `modes` are those that mode `multi` joins. `response_type`: two
+    sentences at most, a paragraph a paper, a list, a table of papers, or a report with headings.
 
     For mode lazy alone: `max_level` (levels above it are not used), `max_calls` and `max_cost_usd` (of models),
     `patience` (communities in a row without a relevant chunk), `sufficiency` (what ends it early: as many relevant
@@ -117,12 +119,14 @@ class SearchRequest(_Model):
     query: str = Field(json_schema_extra={"pattern": _ANY_TEXT, "maxLength": LONGEST_QUERY})
     collection: str
     mode: Mode = "auto"
+    modes: Annotated[list[FusedMode], Field(min_length=1, max_length=6)] | None = None
     controller: Controller = "unified"
     top_k: Annotated[int, Field(ge=1, le=1000), NUMBER] | None = None
     budget: Literal["z100", "z500", "z1500"] | Annotated[int, Field(ge=0), NUMBER] | None = None
     alpha: Annotated[float, Field(ge=0, le=1), NUMBER] | None = None
     min_score: Annotated[float, Field(allow_inf_nan=False), NUMBER] | None = None
     expand: Annotated[int, Field(ge=0, le=20), NUMBER] | None = None
+    rerank: Switch | None = None
     response_type: ResponseType | None = None
     max_level: Annotated[int, Field(ge=0, le=4), NUMBER] | None = None
     max_calls: Annotated[int, Field(ge=1), NUMBER] | None = None

@@ -11,7 +11,7 @@ from typing import Any
 import duckdb
 from pydantic import BaseModel
 
-from monjyu_core.errors import StorageError
+from monjyu_core.errors import QueryError, StorageError
 from monjyu_core.models.accounting.account import Account, Accounting
 from monjyu_core.models.accounting.caps import SpendingCap
 from monjyu_core.models.accounting.ledger import Scope
@@ -147,6 +147,8 @@ class Searcher:
         request = asked
         started = time.perf_counter()
         refuse(request)
+        if request.rerank and not self.tools.uses_model("rerank"):
+            raise QueryError("rerank: no model reranks here.", "The settings roles.rerank.engine and .model name one.")
         if request.mode != "keyword" or request.answer:
             self.tools.embedder.prepare()
         events: list[dict[str, Any]] = []

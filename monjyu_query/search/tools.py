@@ -15,6 +15,7 @@ from monjyu_query.search.events import Emit
 from monjyu_query.search.open_index import OpenIndex
 from monjyu_query.search.request import SearchRequest
 from monjyu_query.search.result import Routing
+from monjyu_query.search.routing.choose import NOT_RERANKED
 
 if TYPE_CHECKING:
     from monjyu_query.answers.model.model_answer import LlmAnswers
@@ -89,4 +90,6 @@ class Ask:
         behind = self.index.snapshot.manifest.behind
         if behind:
             warnings.append(f"Behind the papers: {', '.join(behind)}.")
+        if self.request.rerank and self.mode in NOT_RERANKED:
+            warnings.append(f"Not reranked: mode {self.mode} orders what it finds by itself.")
         return warnings

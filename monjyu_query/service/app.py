@@ -38,6 +38,7 @@ from monjyu_query.service.routes.products import (
     question_routes,
     quote_routes,
     tension_routes,
+    vector_routes,
 )
 from monjyu_query.service.server import error_responses as errors
 from monjyu_query.service.server.guard import Guard
@@ -50,6 +51,7 @@ Errors are `{"error": {"type", "message", "request_id"}}`."""
 
 TOPICS = (
     search_routes,
+    vector_routes,
     trace_routes,
     answer_routes,
     quote_routes,

@@ -100,11 +100,17 @@ def read_trace(store: StateStore, trace_id: str) -> dict[str, Any]:
     """QueryError where there is none: the newest are kept."""
     trace = store.get(NAMESPACE, trace_id)
     if not isinstance(trace, dict):
-        raise QueryError(
-            f"There is no trace {trace_id!r}.",
-            "The newest are kept, as the settings traces.newest and traces.days say.",
-        )
+        raise no_such_trace(trace_id)
     return trace
+
+
+def no_such_trace(trace_id: str) -> QueryError:
+    """Says why there may be none, and what to do."""
+    return QueryError(
+        f"There is no trace {trace_id!r} any more, or there never was.",
+        "The newest are kept, as the settings traces.newest and traces.days say, until a purge or the end of their "
+        "collection. Ask the question again.",
+    )
 
 
 def may_see(trace: dict[str, Any], asker: str | None) -> bool:

@@ -6,8 +6,9 @@ import os
 import threading
 from collections.abc import Callable, Collection, Iterator
 from contextlib import AbstractContextManager, contextmanager
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -57,6 +58,20 @@ def test_a_snapshot_lists_what_it_is_made_of(world: World) -> None:
     }
     assert {entry.table for entry in manifest.parts} == expected
     assert snapshot.cursor().execute("SELECT count(DISTINCT shard) FROM papers").fetchall()[0][0] > 4
+
+
+def test_each_level_says_since_when_it_is_as_it_is(world: World) -> None:
+    before = open_current(world.work.folder).manifest
+    assert before.built_at == {0: before.created_at}
+    entry = before.parts[0].model_copy(update={"table": "graph_nodes", "shard": "all"})
+    now = datetime.now(UTC) + timedelta(hours=1)
+    written = now.isoformat(timespec="seconds")
+    added: Any = SimpleNamespace(parts=[*before.parts, entry], before=before)
+    assert snapshot_build._built_at(added, now) == {0: before.created_at, 1: written}
+    changed: Any = SimpleNamespace(parts=before.parts[1:], before=before)
+    assert snapshot_build._built_at(changed, now) == {0: written}
+    older = before.model_copy(update={"built_at": {}})
+    assert snapshot_build._built_at(SimpleNamespace(parts=before.parts, before=older), now) == {0: before.created_at}  # type: ignore[arg-type]
 
 
 def test_a_set_that_is_not_closed_is_not_published(world: World) -> None:

@@ -23,7 +23,7 @@ from monjyu_query.search.request import Filters, SearchRequest, Turn
 from monjyu_query.search.result import Citation, Hit, SearchResult, Usage
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "python.md"
-INNER = {"blocking", "chosen_searcher", "reading", "run", "searcher", "seen_by"}
+INNER = {"blocking", "chosen_searcher", "flush_traces", "reading", "run", "searcher", "seen_by"}
 """For the commands and servers of Monjyu itself: not promised."""
 RESULTS: tuple[type[BaseModel], ...] = (
     *(SearchResult, Hit, Citation, Usage, Digest, CitationView, CollectionRecord, PaperRecord, ParsedPaper),

@@ -79,6 +79,8 @@ def test_depth_co_citation_and_coupling(data: Path) -> None:
     assert [(row["title"], row["count"]) for row in view(data, "tides")["co_cited"]] == [(PAPERS["waves"][0], 1)]
     coupled = {row["title"]: row["count"] for row in view(data, "reefs")["coupled"]}
     assert coupled == {PAPERS["waves"][0]: 2, PAPERS["survey"][0]: 1}
+    assert [row["count"] for row in view(data, "reefs", "--min-count", "2")["coupled"]] == [2]
+    assert view(data, "tides", "--min-count", "2")["co_cited"] == []
 
 
 def test_two_files_of_a_paper_are_one_in_citations_search_and_status(data: Path) -> None:

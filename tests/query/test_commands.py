@@ -14,6 +14,7 @@ import pytest
 
 from monjyu_core.cli import SUMMARIES, main
 from monjyu_core.paper import ParsedPaper
+from monjyu_query import Monjyu
 from monjyu_query.commands import chat, evaluate, papers, search
 from monjyu_query.commands.options import CONTROLLERS, MODES
 from monjyu_query.search.events import last_events
@@ -239,3 +240,30 @@ def test_a_chat_prints_answers_with_their_sources(run: Run, monkeypatch: pytest.
     code, out, err = run("chat", "-m", "hybrid")
     assert code == 0 and "[1]" in out and "Asked as: And what does Leiden repair?" in out
     assert "10001 characters" in err, "a question that cannot be asked does not end it"
+
+
+def test_search_by_a_vector(run: Run, sample_data: Path, tmp_path: Path) -> None:
+    file = tmp_path / "vector.json"
+    with Monjyu(sample_data) as monjyu:
+        file.write_text(json.dumps({"vector": monjyu.embed(QUESTION, "samples")}), encoding="utf-8")
+    nearest = json.loads(run("search", "--vector", str(file), "-c", "samples", "-k", "3", "--json")[1])
+    asked = json.loads(run("search", QUESTION, "-c", "samples", "-m", "vector", "-k", "3", "--no-answer", "--json")[1])
+    found = [[hit["chunk_id"] for hit in result["hits"]] for result in (nearest, asked)]
+    assert found[0] == found[1] and len(found[0]) == 3 and nearest["answer"] == ""
+    file.write_text("[1, 2]", encoding="utf-8")
+    for wrong, word in (
+        (["search", "--vector", str(file), "-c", "samples"], "384"),
+        (["search", "x", "--vector", str(file)], "QUERY"),
+        (["search"], "QUERY"),
+        (["search", "--vector", str(file), "-m", "lazy"], "not with mode"),
+        (["search", "--vector", str(sample_data / "papers"), "-c", "samples"], "directory"),
+    ):
+        code, _, err = run(*wrong)
+        assert code == 2 and word in err, wrong
+
+
+def test_modes_of_multi(run: Run) -> None:
+    result = json.loads(run("search", QUESTION, "-c", "samples", "--modes", "keyword,vector", "--json")[1])
+    assert result["mode"] == "multi" and result["status"] == "complete"
+    code, _, err = run("search", QUESTION, "-c", "samples", "--modes", "keyword,best")
+    assert code == 2 and "modes" in err

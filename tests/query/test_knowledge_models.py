@@ -236,6 +236,7 @@ def test_lazy_takes_stored_claims_with_fewer_calls_and_no_less_evidence(
     for name, data in (("extracted", sample_data), ("stored", known_data)):
         fake.requests.clear()
         result = ask(data, mode="lazy", budget=30)
+        assert result.lazy is not None and result.lazy.level_reached == (4 if name == "stored" else 0)
         found[name] = count(fake, "extract"), {name for claim in result.claims for name in claim["sentence_ids"]}
     assert found["extracted"][0] > 0 == found["stored"][0]
     assert found["extracted"][1] and found["extracted"][1] <= found["stored"][1]

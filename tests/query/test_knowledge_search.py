@@ -148,6 +148,17 @@ def test_multi_leaves_out_what_the_level_does_not_serve(sample_data: Path) -> No
     assert result.status == "complete" and any("local, global" in warning for warning in result.warnings)
 
 
+def test_a_question_names_the_modes_that_multi_joins(searcher: Searcher, sample_data: Path) -> None:
+    events: list[dict[str, Any]] = []
+    result = ask(searcher, LEIDEN, events.append, modes=["keyword", "global", "keyword"])
+    assert result.mode == "multi" and "modes were named" in result.routing.reason
+    assert {event["mode"] for event in events if "mode" in event} == {"global"}, "and no lazy search"
+    assert len(result.hits) > 3 and result.hits[0].score <= 2 / 21 and not result.usage.relevance_tests
+    low = Searcher(DataFolder(sample_data), "samples")
+    with pytest.raises(QueryError, match="level 3"):
+        ask(low, LEIDEN, modes=["hybrid", "global"])
+
+
 def test_progressive_stops_where_the_answer_suffices(searcher: Searcher) -> None:
     easy = ask(searcher, "What is a reader lease?", controller="progressive")
     assert easy.mode == "hybrid" and easy.routing.reason.count("added") == 1 and easy.status == "complete"

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from monjyu_core.errors import ConfigurationError
+from monjyu_core.errors import ConfigurationError, QueryError
 from monjyu_core.models.accounting.ledger_totals import CallFilter, usage_of
 from monjyu_core.models.prompts import load_prompt
 from monjyu_core.storage.folders import DataFolder
@@ -283,10 +283,19 @@ def test_a_rerank_model_orders_the_passages(
     assert result.usage.llm_calls == 1
     assert scores == sorted(scores, reverse=True) and [hit.chunk_id for hit in result.hits] != before
     assert usage_of(DataFolder(sample_data), CallFilter(run_id=result.trace_id)).llm_calls == 1
+    plain, _ = ask(sample_data, rerank=False)
+    assert [hit.chunk_id for hit in plain.hits] == before and plain.usage.llm_calls == 0
+    monkeypatch.setenv("MONJYU_SEARCH__RERANK", "false")
+    assert ask(sample_data)[0].usage.llm_calls == 0
+    assert [hit.chunk_id for hit in ask(sample_data, rerank=True)[0].hits] == [hit.chunk_id for hit in result.hits]
+    monkeypatch.delenv("MONJYU_SEARCH__RERANK")
     fake.default = server.failing(401, "bad key")
     failed, _ = ask(sample_data)
     assert [hit.chunk_id for hit in failed.hits] == before
     assert failed.warnings[0].startswith("Not reranked: ")
+    monkeypatch.delenv("MONJYU_ROLES__RERANK__ENGINE")
+    with pytest.raises(QueryError, match="no model reranks"):
+        ask(sample_data, rerank=True)
 
 
 def test_a_wrong_setting_is_said_before_anything_is_read(

@@ -103,6 +103,9 @@ def test_every_mode_of_the_interface_is_known() -> None:
         ({"mode": "lazy", "controller": "hybrid"}, "chooses the modes itself"),
         ({"mode": "lazy", "expand": 2}, "by itself"),
         ({"mode": "global", "expand": 2}, "by itself"),
+        ({"mode": "lazy", "rerank": True}, "by itself"),
+        ({"mode": "hybrid", "modes": ["hybrid", "lazy"]}, "mode multi joins"),
+        ({"modes": ["hybrid"], "controller": "progressive"}, "mode multi joins"),
     ],
 )
 def test_what_does_not_go_together_is_refused(wrong: dict[str, Any], word: str) -> None:

@@ -30,6 +30,7 @@ FORMATS = ("ro-crate", "markdown", "docx", "pdf", "bibtex")
 )
 @click.option("--mode", type=click.Choice(MODES), default="auto", show_default=True, help="Of a question asked now.")
 @click.option("--crops", is_flag=True, help="With the parts of pages that hold the quotes, as pictures (packages).")
+@click.option("--author", metavar="NAME", help="Who gives the package away: named in its metadata. Nobody by default.")
 @click.option(
     "--sign",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
@@ -44,6 +45,7 @@ def export(
     output: Path,
     mode: str,
     crops: bool,
+    author: str | None,
     sign: Path | None,
     as_json: bool,
 ) -> None:
@@ -51,14 +53,14 @@ def export(
 
     ASKED is the `trace_id` of a search that was made, or a question, which is asked now.
     """
-    if form != "ro-crate" and (crops or sign):
-        raise click.UsageError("--crops and --sign go with packages (--format ro-crate).")
+    if form != "ro-crate" and (crops or sign or author):
+        raise click.UsageError("--crops, --sign and --author go with packages (--format ro-crate).")
     from monjyu_core.storage.folders import DataFolder
 
     data = DataFolder.default()
     answer = _answer(data, printable(asked), collection, mode)
     if form == "ro-crate":
-        _write_package(answer, output, crops, sign)
+        _write_package(answer, output, crops, printable(author) if author else None, sign)
     else:
         from monjyu_query.answer_packages.forms.all_forms import written
 
@@ -88,7 +90,7 @@ def _answer(data: DataFolder, asked: str, collection: str | None, mode: str) -> 
     return asked_now(data, make_request(query=asked, collection=chosen_collection(data, collection), mode=mode))
 
 
-def _write_package(answer: AskedAnswer, output: Path, crops: bool, sign: Path | None) -> None:
+def _write_package(answer: AskedAnswer, output: Path, crops: bool, author: str | None, sign: Path | None) -> None:
     from monjyu_query.answer_packages.package import package_of
     from monjyu_query.answer_packages.package_files import write_package
     from monjyu_query.answer_packages.signature import signed
@@ -101,9 +103,9 @@ def _write_package(answer: AskedAnswer, output: Path, crops: bool, sign: Path | 
         settings = load_settings().service
         drawing = Drawing(settings.page_seconds, settings.page_memory_mb)
         try:
-            files = package_of(answer, crops_by(drawing.draw))
+            files = package_of(answer, crops_by(drawing.draw), author)
         finally:
             drawing.close()
     else:
-        files = package_of(answer)
+        files = package_of(answer, author=author)
     write_package(signed(files, sign.read_bytes()) if sign else files, output)

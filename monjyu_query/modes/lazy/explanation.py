@@ -37,6 +37,7 @@ def explanation(asked: Question, concepts: ConceptSubgraph) -> LazyExplanation:
     candidates = int((asked.ranking.scores > -float("inf")).sum())
     return LazyExplanation(
         ended=_ENDED[state.ended],
+        level_reached=4 if state.took_stored else 1 if state.communities or concepts.nodes else 0,
         depth=state.depth,
         rounds=state.rounds,
         expanded_query=state.expanded,

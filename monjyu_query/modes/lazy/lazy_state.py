@@ -60,7 +60,8 @@ class Relevant:
 class LazyState:
     """Filled as the search goes on. `visited` are rows of the corpus, `communities` ids in order of the first visit,
     `tested` the chunks with their judgements, `sentence_ids` the relevant sentences (with `reasons`
-    where they were asked for) and `strong` those of them that count towards enough."""
+    where they were asked for) and `strong` those of them that count towards enough. `took_stored`: some claims are
+    those of level 4."""
 
     budget: Budget
     subqueries: list[str] = field(default_factory=list)
@@ -76,6 +77,7 @@ class LazyState:
     sentence_ids: set[str] = field(default_factory=set)
     strong: set[str] = field(default_factory=set)
     claims: list[dict[str, Any]] = field(default_factory=list)
+    took_stored: bool = False
     cache_hits: int = 0
     errors: list[str] = field(default_factory=list)
     failed_rounds: int = 0

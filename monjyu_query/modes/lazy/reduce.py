@@ -41,7 +41,8 @@ def make_claims(asked: Question, tools: Tools, concepts: Mapping[str, Sequence[s
     groups = grouped(state.relevant)
     stored: list[Claim] = []
     if asked.level >= CLAIMS_LEVEL:
-        stored, groups = stored_claims(index, groups, models_only=by_model)
+        stored, left = stored_claims(index, groups, models_only=by_model)
+        state.took_stored, groups = bool(stored), left
     claims = _claims_by_model(asked, groups, concepts) if groups and by_model else []
     if groups and not claims:
         claims = ExtractiveClaims(index).extract(groups)

@@ -45,7 +45,7 @@ def search_passages(tools: Tools, ask: Ask) -> SearchResult:
         more = expanded_ranking(tools, ask, ranking, wished)
         ranking = more.ranking
     wanted = max(settings.top_k, ANSWER_PASSAGES) if request.answer else settings.top_k
-    reranks = tools.uses_model("rerank")
+    reranks = tools.uses_model("rerank") and (settings.rerank if request.rerank is None else request.rerank)
     count = max(wanted, CANDIDATES) if reranks else wanted
     corpus, cap = index.corpus, paper_cap(request, settings, count)
     rows = best_rows(ranking.scores, corpus.work, count, cap, settings.min_score, corpus.passage)

@@ -12,6 +12,7 @@ NEEDS = {"vector": 0, "keyword": 0, "hybrid": 0, "lazy": 0, "multi": 0, "local":
 """The level that a mode rests on. Lazy has communities to walk through from level 1."""
 SCORED = ("vector", "keyword", "hybrid", "lazy", "global")
 """Modes whose hits have scores on a scale of their own, which `min_score` may be on."""
+NOT_RERANKED = ("lazy", "local", "global")
 BUILDS = {1: "the noun graph", 2: "entities and relationships", 3: "community reports", 4: "claims"}
 BEST: dict[QueryType, tuple[tuple[int, str], ...]] = {
     "survey": ((3, "global"), (1, "lazy"), (0, "hybrid")),
@@ -36,7 +37,9 @@ def best_mode(kind: QueryType, level: int) -> str:
 def route(request: SearchRequest, settings: SearchSettings, level: int, kind: Kind) -> tuple[str, Routing]:
     """The mode to use and why. QueryError for a mode whose level is not built, with what builds it and what serves."""
     mode, why = _chosen(request, settings, level, kind)
-    _check(mode, request, level)
+    names: list[str] = [*request.modes] if request.modes else [mode]
+    for one in names:
+        _check(one, request, level)
     _check_min_score(mode, request, settings)
     return mode, Routing(query_type=kind.name, reason=why, confidence=kind.confidence, runner_up=kind.runner_up)
 
@@ -52,6 +55,10 @@ def refuse(request: SearchRequest) -> None:
         raise QueryError(f"{said} of mode lazy.", "Ask with mode lazy.")
     if request.expand and request.mode in ("lazy", "local", "global"):
         raise QueryError(f"Mode {request.mode} finds what is related by itself.", "Leave `expand` out.")
+    if request.rerank and request.mode in NOT_RERANKED:
+        raise QueryError(f"Mode {request.mode} orders what it finds by itself.", "Leave `rerank` out.")
+    if request.modes and (controlled or request.mode not in ("auto", "multi")):
+        raise QueryError("modes: names what mode multi joins.", "Ask with mode multi, and with no controller.")
 
 
 def _of_lazy(request: SearchRequest) -> list[str]:
@@ -82,6 +89,8 @@ def _check_min_score(mode: str, request: SearchRequest, settings: SearchSettings
 def _chosen(request: SearchRequest, settings: SearchSettings, level: int, kind: Kind) -> tuple[str, str]:
     if request.mode != "auto":
         return request.mode, f"mode {request.mode} was asked for"
+    if request.modes:
+        return "multi", "modes were named, which mode multi joins"
     if request.budget is not None:
         return "lazy", "a budget was given, which counts the tests of mode lazy"
     if given := _of_lazy(request):

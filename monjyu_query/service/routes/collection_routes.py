@@ -30,13 +30,14 @@ class LevelUsage(BaseModel):
 
 class CollectionInfo(BaseModel):
     """`behind` are levels older than the papers; `held` says that a rollback keeps an older snapshot; `modes` are the
-    search modes that its level can serve."""
+    search modes that its level can serve; `built_at`: by level, since when its tables are as they are."""
 
     collection: str
     level: int
     behind: list[str]
     snapshot_id: str
     published_at: str
+    built_at: dict[str, str] = {}
     held: bool
     papers: int
     chunks: int
@@ -76,6 +77,7 @@ def describe(service: Service, name: str) -> CollectionInfo:
         behind=manifest.behind,
         snapshot_id=manifest.snapshot_id,
         published_at=manifest.created_at,
+        built_at={str(level): at for level, at in manifest.built_at.items()},
         held=held(folder) is not None,
         papers=manifest.rows["papers"],
         chunks=manifest.rows["chunks"],

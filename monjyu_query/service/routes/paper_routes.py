@@ -83,9 +83,12 @@ def citations(
     service: Shared,
     collection: Collection = None,
     depth: Annotated[int, Query(ge=1, le=10, description="Citations of citations.")] = 1,
+    min_count: Annotated[
+        int, Query(ge=1, le=1_000_000, description="Of co-cited and coupled papers those with so much in common.")
+    ] = 1,
 ) -> CitationView:
     snapshot = _snapshot_with(service, collection, paper_id)
-    return citations_of(snapshot, paper_id, depth)
+    return citations_of(snapshot, paper_id, depth, min_count)
 
 
 @router.get("/papers/{paper_id:path}/details", summary="Where a paper's references lead, and papers like it")

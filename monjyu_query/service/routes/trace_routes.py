@@ -38,9 +38,8 @@ def trace_for(service: Service, trace_id: str, principal: Principal) -> dict[str
             raise NotFound("It is another's.")
         service.folder(kept["collection"])
     except (QueryError, NotFound):  # which of them it was is nobody's business
-        raise NotFound(
-            f"There is no trace {trace_id!r} of yours.", "They are kept as traces.newest and traces.days say."
-        ) from None
+        hint = "They are kept as traces.newest and traces.days say, until a purge. Ask the question again."
+        raise NotFound(f"There is no trace {trace_id!r} of yours.", hint) from None
     return kept
 
 

@@ -147,11 +147,14 @@ def test_the_command_writes_each_form(asked_data: Path, asked: AskedAnswer, tmp_
         output = tmp_path / f"answer.{ending}"
         done = call_monjyu(asked_data, "answer", "export", asked.trace_id, "--format", form, "-o", output)
         assert done.returncode == 0 and output.read_bytes()[:2] in (b"PK", b"%P", b"# ", b"@m", b"@a"), done.stderr
-    again = call_monjyu(asked_data, "answer", "export", asked.trace_id, "-o", tmp_path / "folder", "--crops", "--json")
+    options = ["-o", tmp_path / "folder", "--crops", "--author", "Ada Lovelace", "--json"]
+    again = call_monjyu(asked_data, "answer", "export", asked.trace_id, *options)
     assert again.returncode == 0 and '"differs": []' in again.stdout
     pictures = list((tmp_path / "folder" / "crops").iterdir())
     assert pictures and all(one.read_bytes().startswith(b"\x89PNG") for one in pictures)
+    assert "Ada Lovelace" in (tmp_path / "folder" / "ro-crate-metadata.json").read_text(encoding="utf-8")
     assert call_monjyu(asked_data, "verify", tmp_path / "folder").returncode == 0
     assert call_monjyu(asked_data, "answer", "export", asked.trace_id, "-o", tmp_path / "folder").returncode == 2
-    assert call_monjyu(asked_data, "answer", "export", "0" * 16, "-o", tmp_path / "none").returncode == 2
+    purged = call_monjyu(asked_data, "answer", "export", "0" * 16, "-o", tmp_path / "none")
+    assert purged.returncode == 2 and "Ask the question again" in " ".join(purged.stderr.split())
     assert call_monjyu(asked_data, "verify", asked_data).returncode == 2

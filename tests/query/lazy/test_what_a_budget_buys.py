@@ -52,6 +52,7 @@ def test_the_result_explains_itself(searcher: Searcher) -> None:
     result = ask(searcher, budget=40, sufficiency="off")
     told = result.lazy
     assert told is not None and (told.ended, told.rounds > 1) == ("budget", True)
+    assert told.level_reached == 1
     assert sum(one.tests for one in told.subqueries) == 40 == result.usage.relevance_tests
     assert [one.text for one in told.subqueries] == result.subqueries
     assert sum(one.tested for one in told.communities) <= 40 and all(one.title for one in told.communities)
@@ -73,6 +74,7 @@ def test_hits_say_why_they_were_found(searcher: Searcher) -> None:
 
 def test_a_question_sets_its_own_limits(searcher: Searcher) -> None:
     flat = ask(searcher, max_level=0)
+    assert flat.lazy is not None and flat.lazy.level_reached == 0
     assert flat.communities_visited == [] and any("not used" in warning for warning in flat.warnings)
     assert ask(searcher, subqueries=1).subqueries == [QUESTIONS[0]]
     enough = ask(searcher, budget=500, sufficiency=3).lazy

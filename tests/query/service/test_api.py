@@ -339,3 +339,18 @@ def test_a_digest_that_cannot_be_made_says_why(client: httpx2.Client) -> None:
         assert set(answer.json()["error"]) == {"type", "message", "request_id"}
     with_question = client.post("/search", json={"query": "summarise From Answer to Sentence", **SAMPLES}).json()
     assert (with_question["mode"], with_question["routing"]["query_type"]) == ("digest", "summary")
+
+
+def test_a_text_is_embedded_and_the_passages_nearest_to_it_found(client: httpx2.Client) -> None:
+    question = "How is a relevance budget spent?"
+    embedded = client.post("/embed", json={"text": question, **SAMPLES}).json()
+    assert embedded["dimensions"] == len(embedded["vector"]) == 384 and embedded["model"]
+    asked = {"vector": embedded["vector"], "top_k": 3, **SAMPLES}
+    found = client.post("/search/vector", json=asked).json()
+    same = {"query": question, "mode": "vector", "top_k": 3, "answer": False, **SAMPLES}
+    wanted = [hit["chunk_id"] for hit in client.post("/search", json=same).json()["hits"]]
+    assert [hit["chunk_id"] for hit in found["hits"]] == wanted and len(wanted) == 3
+    later = client.post("/search/vector", json=asked | {"filters": {"year_from": 2031}}).json()
+    assert later["hits"] == [] and later["warnings"]
+    assert client.post("/search/vector", json=asked | {"vector": [1, 2]}).status_code == 400
+    assert client.post("/search/vector", json=asked | {"vector": ["a"]}).status_code == 422

@@ -136,6 +136,8 @@ DECIDED: dict[str, Public | Lists | Whole | OfOne | ByRole] = {
     "GET /metrics": Whole(),
     "POST /search": OfOne(_post("/search", **QUESTION)),
     "POST /search/stream": OfOne(_post("/search/stream", **QUESTION)),
+    "POST /search/vector": OfOne(_post("/search/vector", vector=[0.5] * 384)),
+    "POST /embed": OfOne(_post("/embed", text="What is a budget?")),
     "POST /search/{search_id}/stop": ByRole(lambda client: client.post(f"/search/{'0' * 32}/stop"), (202,) * 4),
     "POST /summarize": OfOne(_post("/summarize", paper_id=PAPER)),
     "POST /compare": OfOne(_post("/compare", paper_ids=[PAPER, OTHER_PAPER])),

@@ -43,6 +43,8 @@ CALLS: dict[str, dict[str, Any]] = {
     "monjyu_index": {"folder": "notes"},
 }
 """Of every tool, what it is called with beside a collection; the folder is none, so that nothing is indexed here."""
+BY_TRACE = {"monjyu_export_answer"}
+"""Tools that take no collection: a trace names its own."""
 READ = {
     "monjyu://{collection}/papers": "monjyu://{}/papers",
     "monjyu://{collection}/papers/{+paper_id}": f"monjyu://{{}}/papers/{PAPER}",
@@ -102,7 +104,7 @@ async def _check(address: str, key: str, *, admin: bool) -> None:
         httpx2.AsyncClient(headers={"Authorization": f"Bearer {key}"}, timeout=60) as http,
         Client(streamable_http_client(address, http_client=http)) as client,
     ):
-        assert {tool.name for tool in (await client.list_tools()).tools} == set(CALLS)
+        assert {tool.name for tool in (await client.list_tools()).tools} == CALLS.keys() | BY_TRACE
         for tool in CALLS:
             wrong, own = await _told(client, tool, OWN)
             assert wrong == (tool == "monjyu_index"), (tool, own)
@@ -164,6 +166,35 @@ def test_a_search_is_kept_as_asked_by_its_key(address: str, held: dict[str, str]
     trace_id, store = asyncio.run(ask()), StateStore(service_data / "state")
     trace = wait_until(lambda: store.get(NAMESPACE, trace_id))
     assert trace is not None and trace["asked_by"] == f"key:{held['reader'].split('_')[1]}"
+
+
+def test_an_answer_is_exported_for_whoever_asked(address: str, held: dict[str, str]) -> None:
+    """For all others, and for a key that does not see the collection, it is as one that never was."""
+
+    async def exported(key: str, trace_id: str = "", collection: str = "") -> tuple[bool, str, str]:
+        headers = {"Authorization": f"Bearer {held[key]}"}
+        async with (
+            httpx2.AsyncClient(headers=headers, timeout=60) as http,
+            Client(streamable_http_client(address, http_client=http)) as client,
+        ):
+            if collection:
+                found = await client.call_tool(
+                    "monjyu_search", {"query": "What is a quiet paper about?", "collection": collection}
+                )
+                trace_id = str((found.structured_content or {})["trace_id"])
+            told = await client.call_tool("monjyu_export_answer", {"trace_id": trace_id})
+            return bool(told.is_error), told.content[0].text.replace(trace_id, "ID"), trace_id  # type: ignore[union-attr]
+
+    async def check() -> None:
+        wrong, _, theirs = await exported("all", collection=OTHER)
+        assert not wrong
+        _, unknown, _ = await exported("reader", "0" * 16)
+        for key, trace_id in (("reader", theirs), ("admin", theirs)):
+            assert await exported(key, trace_id) == (True, unknown, trace_id), key
+        wrong, _, own = await exported("reader", collection=OWN)
+        assert not wrong and not (await exported("admin", own))[0] and (await exported("all", own))[1] == unknown
+
+    asyncio.run(check())
 
 
 def test_a_session_answers_the_key_that_opened_it(address: str, held: dict[str, str]) -> None:
