@@ -81,6 +81,7 @@ class RolesSettings(Group):
     report: ReportRole = ReportRole()
     answer: RoleSettings = RoleSettings()
     verify: RoleSettings = RoleSettings()
+    judge: RoleSettings = RoleSettings()
     embed: RoleSettings = RoleSettings()
     rerank: RoleSettings = RoleSettings()
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import click
 
 from monjyu_query.commands.options import MODES, collection_option, json_option, print_json
+from monjyu_query.commands.products.eval_judge import judge
 from monjyu_query.evaluation.questions.kinds import KINDS, Kind
 
 _FILE = click.Path(path_type=Path, exists=True, dir_okay=False, readable=True)
@@ -22,6 +23,9 @@ RANKED = ("vector", "keyword", "hybrid")
 @click.group("eval")
 def evaluate() -> None:
     """Measure retrieval against judged queries."""
+
+
+evaluate.add_command(judge)
 
 
 @evaluate.command("retrieval")

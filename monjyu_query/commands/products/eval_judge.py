@@ -1,0 +1,60 @@
+"""`monjyu eval judge`."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from monjyu_query.commands.options import MODES, collection_option, json_option, print_json
+
+_FILE = click.Path(path_type=Path, exists=True, dir_okay=False, readable=True)
+
+
+@click.command("judge")
+@collection_option
+@click.option("--questions", type=_FILE, required=True, help='JSONL, {"id", "text"} a line.')
+@click.option("--mode", type=click.Choice(MODES), default="lazy", show_default=True, help="What is judged.")
+@click.option("--budget", help="Of mode lazy: z100, z500, z1500 or a number of relevance tests.")
+@click.option(
+    "--baseline", type=click.Choice(MODES), default="hybrid", show_default=True, help="What it is held against."
+)
+@click.option("--every", type=click.IntRange(min=1), default=1, show_default=True, help="Ask each n-th question only.")
+@json_option
+def judge(
+    collection: str | None,
+    questions: Path,
+    mode: str,
+    budget: str | None,
+    baseline: str,
+    every: int,
+    as_json: bool,
+) -> None:
+    """Let a strong model (roles.judge, off by default) compare the answers of two modes.
+
+    Each pair is judged twice, in both orders: an answer wins a criterion where it wins both times, else it is a tie. It
+    costs two calls a question, and what the modes themselves call.
+    """
+    from monjyu_query.commands.searching import collection_searcher
+    from monjyu_query.evaluation.judged_answers import AnswerJudge, compare_modes, summary
+    from monjyu_query.evaluation.retrieval_quality import read_queries
+
+    wanted = list(read_queries(questions).values())[::every]
+    searcher = collection_searcher(collection).untraced()
+    model = AnswerJudge(searcher).model
+    number = int(budget) if budget and budget.isdecimal() else budget
+    pairs = compare_modes(searcher, wanted, mode, baseline, number)
+    with click.progressbar(pairs, len(wanted), "pairs", file=sys.stderr) as waiting:
+        judged = list(waiting)
+    found = {"mode": mode, "budget": number, "baseline": baseline, "judge": model} | summary(judged)
+    if as_json:
+        print_json(found)
+        return
+    click.echo(f"{mode} against {baseline}, {found['questions']} questions, judged by {model}")
+    for name, one in found["criteria"].items():
+        counts = "  ".join(f"{one[word]} {word}" for word in ("wins", "ties", "losses"))
+        click.echo(f"{name:18} {one['win_rate']:.2f}  [{one['interval'][0]}, {one['interval'][1]}]  {counts}")
+    click.echo(f"Both orders agree on {found['orders_agree']}; {found['failed']} pairs failed.")
+    for why in sorted({one.failure for one in judged if one.failure})[:3]:
+        click.echo(f"Failed: {why}", err=True)

@@ -1,0 +1,160 @@
+"""Answers of one mode against those of another, judged by a model (`roles.judge`), as GraphRAG was measured.
+
+The criteria are those of Edge et al., "From Local to Global" (2024). Each pair is judged in both orders, for a judge
+prefers what it reads first: an answer wins where it wins both times, else it is a tie.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Annotated, Any, Literal
+
+import numpy as np
+from pydantic import BaseModel, BeforeValidator
+
+from monjyu_core.errors import ConfigurationError
+from monjyu_core.models.call_errors import ModelCallError
+from monjyu_core.models.calls.event_loop import run
+from monjyu_core.models.calls.gateway import Session
+from monjyu_core.models.factory import check_role
+from monjyu_core.models.prompts import Prompt, fence, load_prompt
+from monjyu_core.models.types import Message
+from monjyu_core.text.search_text import count_wide
+from monjyu_query.evaluation.lazy_summary import mean_and_interval
+from monjyu_query.search.request import make_request
+from monjyu_query.search.result import SearchResult
+from monjyu_query.search.searcher import Searcher
+
+CRITERIA = ("comprehensiveness", "diversity", "empowerment", "directness")
+NO_ANSWER = "The papers do not answer this."
+LONGEST = 12_000
+"""Characters of an answer that are judged."""
+
+
+def _winner(value: Any) -> str:
+    said = str(value).strip().casefold().removeprefix("answer ").strip()
+    return said if said in ("1", "2") else "tie"
+
+
+Better = Annotated[Literal["1", "2", "tie"], BeforeValidator(_winner)]
+
+
+class ComparedAnswers(BaseModel):
+    """What a judge says of two answers."""
+
+    comprehensiveness: Better
+    diversity: Better
+    empowerment: Better
+    directness: Better
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A pair of answers: by criterion 1 where the mode's is better, 0 where the baseline's is, .5 for a tie; empty
+    where the judge failed. `agreed`: the criteria on which both orders say the same."""
+
+    values: Mapping[str, float] = field(default_factory=dict)
+    agreed: int = 0
+    failure: str = ""
+    calls: int = 0
+    cost_usd: float = 0.0
+
+
+class AnswerJudge:
+    """The model of `roles.judge`. ConfigurationError where the role is no model's."""
+
+    def __init__(self, searcher: Searcher) -> None:
+        settings = searcher.settings
+        if not searcher.tools.uses_model("judge"):
+            raise ConfigurationError(
+                "No model judges answers.", "Set roles.judge.engine to llm and roles.judge.model to a strong model."
+            )
+        check_role(settings, "judge")
+        self.model = settings.models[settings.roles.judge.model].model
+        self._searcher = searcher
+
+    def judge(self, question: str, own: SearchResult, other: SearchResult) -> Judged:
+        """Two calls, one for each order."""
+        account = self._searcher.account(self._searcher.current())
+        session = self._searcher.tools.llm_answers().session(account)
+        language = "ja" if count_wide(question) else "en"
+        prompt = load_prompt("judge", language, self._searcher.settings.prompts.folder)
+        texts, papers = (_text(own), _text(other)), _papers(own, other)
+
+        async def both() -> list[ComparedAnswers]:
+            orders = (texts, texts[::-1])
+            return list(await asyncio.gather(*(_compared(session, prompt, question, *one, papers) for one in orders)))
+
+        try:
+            first, second = run(both())
+        except ModelCallError as error:
+            return Judged(failure=str(error), calls=account.used.llm_calls, cost_usd=account.used.cost_usd)
+        pairs = {name: (getattr(first, name), _turned(getattr(second, name))) for name in CRITERIA}
+        return Judged(
+            {name: _value(*pair) for name, pair in pairs.items()},
+            sum(one == two for one, two in pairs.values()),
+            calls=account.used.llm_calls,
+            cost_usd=account.used.cost_usd,
+        )
+
+
+def compare_modes(
+    searcher: Searcher, questions: Iterable[str], mode: str, baseline: str, budget: str | int | None = None
+) -> Iterator[Judged]:
+    """Ask each question in both modes, and let the judge compare the answers. `budget` is that of the mode."""
+    judge = AnswerJudge(searcher)
+    for question in questions:
+        given = {"query": question, "collection": searcher.collection}
+        own = searcher.search(make_request(**given, mode=mode, budget=budget))
+        yield judge.judge(question, own, searcher.search(make_request(**given, mode=baseline)))
+
+
+def summary(judged: Sequence[Judged]) -> dict[str, Any]:
+    """By criterion wins, ties, losses and the win rate (a tie counts a half) with its 95 % interval (bootstrap);
+    how many judgements both orders agree on; how many pairs the judge failed on."""
+    done = [one for one in judged if one.values]
+    criteria: dict[str, Any] = {}
+    for name in CRITERIA if done else ():
+        values = np.array([one.values[name] for one in done])
+        rate, interval = mean_and_interval(values)
+        counts = {word: int((values == value).sum()) for word, value in (("wins", 1), ("ties", 0.5), ("losses", 0))}
+        criteria[name] = counts | {"win_rate": rate, "interval": interval}
+    agreed = sum(one.agreed for one in done) / (len(CRITERIA) * len(done)) if done else None
+    return {
+        "questions": len(judged),
+        "criteria": criteria,
+        "orders_agree": None if agreed is None else round(agreed, 4),
+        "failed": len(judged) - len(done),
+        "llm_calls": sum(one.calls for one in judged),
+        "cost_usd": round(sum(one.cost_usd for one in judged), 6),
+    }
+
+
+async def _compared(
+    session: Session, prompt: Prompt, question: str, first: str, second: str, papers: Sequence[str]
+) -> ComparedAnswers:
+    text = prompt.render(question=fence(0, question), first=fence(1, first), second=fence(2, second))
+    return await session.structured("judge", [Message("user", text)], prompt.hash, ComparedAnswers, papers)
+
+
+def _text(result: SearchResult) -> str:
+    """Markdown with the marks of citations and their sources' titles, which a reader sees too."""
+    if result.status == "abstained" or not result.answer.strip():
+        return NO_ANSWER
+    sources = "\n".join(f"[{one.n}] {one.paper_title}" for one in result.citations)
+    return f"{result.answer[:LONGEST]}\n\n{sources}"
+
+
+def _papers(*results: SearchResult) -> list[str]:
+    return sorted({citation.paper_id for result in results for citation in result.citations})
+
+
+def _turned(winner: str) -> str:
+    return {"1": "2", "2": "1"}.get(winner, winner)
+
+
+def _value(one: str, two: str) -> float:
+    return {"1": 1.0, "2": 0.0}.get(one, 0.5) if one == two else 0.5
