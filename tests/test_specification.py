@@ -21,6 +21,10 @@ from monjyu_core.settings.models_settings import ModelSettings
 from monjyu_core.settings.settings import Settings, leaves
 from monjyu_query.mcp_server.index_tools import IndexTools
 from monjyu_query.mcp_server.paper_tools import PaperTools
+from monjyu_query.mcp_server.products.answer_tools import AnswerTools
+from monjyu_query.mcp_server.products.draft_tools import DraftTools
+from monjyu_query.mcp_server.products.question_tools import QuestionTools
+from monjyu_query.mcp_server.products.tension_tools import TensionTools
 from monjyu_query.mcp_server.search_tools import SearchTools
 from monjyu_query.search.request import SearchRequest
 from monjyu_query.search.result import SearchResult
@@ -35,6 +39,7 @@ CoCitationAnalyzer FileStorage VectorStore CacheManager AzureOpenAIClient Ollama
 CrossRefClient QueryExpander RelevanceTester ClaimExtractor IterativeDeepener CommunitySearcher LazySearchState
 LazyContextBuilder AnswerSynthesizer
 """
+TOOLS = (SearchTools, PaperTools, IndexTools, AnswerTools, DraftTools, QuestionTools, TensionTools)
 STATES = {"as asked", "otherwise", "in part", "not built"}
 
 _CODE = re.compile(r"`([^`\n]+)`")
@@ -58,7 +63,7 @@ def wrong(code: str) -> str:
     if found := _FIELD.fullmatch(code):
         return _wrong_field(SearchRequest if found[1] == "request" else SearchResult, found[2].split("."))
     if _TOOL.fullmatch(code) and code not in ("monjyu_core", "monjyu_query", "monjyu_assets"):
-        return "" if any(hasattr(kind, code) for kind in (SearchTools, PaperTools, IndexTools)) else "no such tool"
+        return "" if any(hasattr(kind, code) for kind in TOOLS) else "no such tool"
     found = _SETTING.fullmatch(code)
     if found and found[1].split(".")[0] in Settings.model_fields:
         return _wrong_setting(found[1], found[2])

@@ -11,10 +11,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from monjyu_assets.analysis.analyst import Analyst, Wanted
+from monjyu_assets.analysis.page_one import Looked, PageOne, page_one_key
 from monjyu_assets.indexing.scan import WHOLE_FILES
 from monjyu_assets.parsing.dispatch import PARSER_VERSION
 from monjyu_assets.parsing.ocr_state import ocr_state
-from monjyu_assets.parsing.sandbox.pool import Outcome, ParserPool, Task
+from monjyu_assets.parsing.sandbox.pool import ParserPool, Task
 from monjyu_assets.stages.shared.corrected_papers import (
     INPUT,
     TABLE,
@@ -51,7 +52,7 @@ PATHS = "paths"
 
 
 def parse_recipe(settings: Settings) -> str:
-    return recipe(ASSET, PARSER_VERSION, settings, ocr_state(settings.ocr))
+    return recipe(ASSET, PARSER_VERSION, settings, ocr_state(settings.ocr), *filter(None, [page_one_key(settings)]))
 
 
 @dataclass(frozen=True)
@@ -61,13 +62,15 @@ class ReuseKeys:
     settings: str
     limits: str
     ocr: str
+    page_one: str
 
     @classmethod
     def under(cls, settings: Settings) -> ReuseKeys:
-        return cls(settings_key(settings, ASSET), settings_key(settings, ASSET, Limit), ocr_state(settings.ocr))
+        own, limits = settings_key(settings, ASSET), settings_key(settings, ASSET, Limit)
+        return cls(own, limits, ocr_state(settings.ocr), page_one_key(settings))
 
-    def of(self, row: ManifestRow) -> tuple[str, str, str]:
-        """The keys of a paper's rows, of its failure, and of rows that lack OCR.
+    def of(self, row: ManifestRow) -> tuple[str, str, str, str]:
+        """The keys of a paper's rows, of its failure, of rows that lack OCR, and of rows in which rules found no title.
 
         Rows depend on bytes, type, parser and the settings that change them. A failure also depends on the limits: new
         limits mean another try. A paper with pages that OCR did not read is parsed again once OCR works or its limits
@@ -75,7 +78,7 @@ class ReuseKeys:
         """
         content = digest(row["sha256"], row["document_type"], PARSER_VERSION, self.settings)
         failure = digest(content, self.limits)
-        return content, failure, digest(failure, self.ocr)
+        return content, failure, digest(failure, self.ocr), digest(content, "untitled", self.page_one)
 
 
 @dataclass(frozen=True)
@@ -107,7 +110,7 @@ class _Shard:
 def parse_shards(work: Work, shards: tuple[str, ...]) -> Iterator[ShardReport]:
     """Parse the new papers of these shards. Each bucket is written as soon as its last paper is done."""
     timer = Timer()
-    analyst = Analyst(work, ASSET)
+    analyst, page_one = Analyst(work, ASSET), PageOne(work, ASSET)
     made_with = parse_recipe(work.settings)
     corrections = corrections_for(work)
     changed: list[str] = []
@@ -140,12 +143,12 @@ def parse_shards(work: Work, shards: tuple[str, ...]) -> Iterator[ShardReport]:
                 known = outcome.page_count if isinstance(outcome, ParsedPaper) else 0
                 for_service.append(task | {"pages": known})
                 continue
-            _take(plan, task, outcome)
+            _take(plan, task, page_one.look(outcome))
             if not plan.waiting:
                 yield _write(work, plan, timer)
         for task, outcome in pool.map(_analysed(analyst, for_service)):
             plan = plans[task["shard"]]
-            _take(plan, task, outcome, unanalysed=task["analysis"] is None)
+            _take(plan, task, page_one.look(outcome), unanalysed=task["analysis"] is None)
             if not plan.waiting:
                 yield _write(work, plan, timer)
 
@@ -243,7 +246,7 @@ def _ready_tasks(work: Work, plan: _Shard) -> Iterator[Task]:
         try:
             yield task | {"path": str(keep_source(work, Path(row["source_path"]), row["sha256"]))}
         except DocumentError as error:
-            _take(plan, task, error)
+            _take(plan, task, Looked(error))
 
 
 @dataclass
@@ -276,12 +279,13 @@ def keep_sources(work: Work, shard: str) -> Unparsed:
     return found
 
 
-def _take(plan: _Shard, task: Task, outcome: Outcome, *, unanalysed: bool = False) -> None:
-    paper_id, row = task["paper_id"], plan.manifest[task["paper_id"]]
+def _take(plan: _Shard, task: Task, looked: Looked, *, unanalysed: bool = False) -> None:
+    paper_id, row, outcome = task["paper_id"], plan.manifest[task["paper_id"]], looked.outcome
     plan.waiting.discard(paper_id)
-    key, failed, lacking = plan.reuse.of(row)
+    key, failed, lacking, untitled = plan.reuse.of(row)
+    key = untitled if looked.lacked else key
     corrected = plan.corrections.get(paper_id)
-    if unanalysed:  # under a key that nothing is looked up by, so that the next run tries again
+    if unanalysed or looked.waits:  # under a key that nothing is looked up by, so that the next run tries again
         plan.unanalysed, key = True, digest(key, "unanalysed")
         failed = lacking = key
     if isinstance(outcome, DocumentError):

@@ -6,11 +6,13 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
-Role = Literal["expand", "assess", "claims", "extract", "report", "answer", "verify", "judge", "embed", "rerank"]
+Role = Literal[
+    "expand", "assess", "claims", "extract", "parse", "report", "answer", "verify", "judge", "embed", "rerank"
+]
 """What a model is asked to do; each role has a model, limits and a prompt of its own."""
 CallKind = Role | Literal["read"]
 """What a line of the ledger is for: a role, or a document that a service read."""
-ChatRole = Literal["expand", "assess", "claims", "extract", "report", "answer", "verify", "judge"]
+ChatRole = Literal["expand", "assess", "claims", "extract", "parse", "report", "answer", "verify", "judge"]
 Finish = Literal["stop", "length", "content_filter"]
 
 

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, SecretStr
 
-from monjyu_core.settings.setting_marks import QUERY_TIME, Changes, Group
+from monjyu_core.settings.setting_marks import QUERY_TIME, Changes, Group, NoResult
 
 
 class ModelSettings(Group):
@@ -66,6 +66,14 @@ class ClaimsRole(RoleSettings):
     max_tokens: Annotated[int, QUERY_TIME] = Field(1500, ge=1, description="longest answer")
 
 
+class ParseRole(RoleSettings):
+    """What reads title, authors and abstract from the first page, where the rules find no title."""
+
+    engine: Annotated[
+        Literal["extractive", "llm"], NoResult("stands in the keys of the papers that it may read, and of no others")
+    ] = "extractive"
+
+
 class ReportRole(RoleSettings):
     """What writes the reports of communities (level 3)."""
 
@@ -78,6 +86,7 @@ class RolesSettings(Group):
     assess: AssessRole = AssessRole()
     claims: ClaimsRole = ClaimsRole()
     extract: ExtractRole = ExtractRole()
+    parse: ParseRole = ParseRole()
     report: ReportRole = ReportRole()
     answer: RoleSettings = RoleSettings()
     verify: RoleSettings = RoleSettings()

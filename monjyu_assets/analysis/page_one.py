@@ -1,0 +1,125 @@
+"""Title, authors and abstract by a model (`roles.parse`, off by default), where the rules found no title.
+
+What the model says counts only where it stands on the page, so that it cannot make anything up.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pydantic import BaseModel
+
+from monjyu_assets.stages.shared.work import Work
+from monjyu_core.errors import DocumentError
+from monjyu_core.models.call_errors import ModelCallError
+from monjyu_core.models.calls.event_loop import run
+from monjyu_core.models.factory import check_role, role_model
+from monjyu_core.models.prompts import Prompt, fence, load_prompt
+from monjyu_core.models.types import Message
+from monjyu_core.paper import Author, ParsedPaper
+from monjyu_core.settings.settings import Settings
+from monjyu_core.storage.ids import digest
+
+MOST_TEXT = 6000
+"""Characters of the page that are sent."""
+LONGEST_TITLE, SHORTEST_ABSTRACT, MOST_AUTHORS = 500, 80, 100
+READ_BY_MODEL = "Title, authors or abstract were read by a model."
+
+
+class FrontMatter(BaseModel):
+    """What a model copies from a first page."""
+
+    title: str = ""
+    authors: list[str] = []
+    abstract: str = ""
+
+
+@dataclass(frozen=True)
+class Looked:
+    """A paper as it goes on. `lacked`: the rules found no title; `waits`: the model could not be asked this time."""
+
+    outcome: ParsedPaper | DocumentError
+    lacked: bool = False
+    waits: bool = False
+
+
+def page_one_key(settings: Settings) -> str:
+    """What the results of papers without a title depend on: the model and its prompts; empty where none is asked."""
+    if settings.roles.parse.engine != "llm":
+        return ""
+    prompts = [load_prompt("page_one", language, settings.prompts.folder).hash for language in ("en", "ja")]
+    return digest(role_model(settings, "parse")[1].model, *prompts)
+
+
+class PageOne:
+    """Asks the model of `roles.parse` for one asset. ConfigurationError where it is not set up."""
+
+    def __init__(self, work: Work, asset: str) -> None:
+        self._work, self._asset = work, asset
+        self._on = work.settings.roles.parse.engine == "llm"
+        self._failed = False
+        if self._on:
+            check_role(work.settings, "parse")
+
+    def look(self, outcome: ParsedPaper | DocumentError) -> Looked:
+        """A paper without a title with what the model found on its first page; all others as they are. After a call
+        that fails no more are made in this run: the next asks."""
+        if isinstance(outcome, DocumentError) or outcome.title.strip():
+            return Looked(outcome)
+        page = first_page(outcome)
+        if not self._on or not page:
+            return Looked(outcome, lacked=True)
+        if self._failed:
+            return Looked(outcome, lacked=True, waits=True)
+        prompt = load_prompt("page_one", outcome.language, self._work.settings.prompts.folder)
+        try:
+            found = run(self._asked(prompt, page, outcome.paper_id))
+        except ModelCallError as error:
+            self._failed = True
+            self._work.warn(f"No model read first pages: {error} The next run asks it.")
+            return Looked(outcome, lacked=True, waits=True)
+        return Looked(with_front_matter(outcome, page, found), lacked=True)
+
+    async def _asked(self, prompt: Prompt, page: str, paper_id: str) -> FrontMatter:
+        messages = [Message("user", prompt.render(source=fence(1, page)))]
+        session = self._work.session(self._asset)
+        return await session.structured("parse", messages, prompt.hash, FrontMatter, [paper_id] if paper_id else [])
+
+
+def first_page(paper: ParsedPaper) -> str:
+    """The text of page 1, headings included; of a document without pages the beginning."""
+    lines: list[str] = []
+    for section in paper.sections:
+        spans = [sentence for sentence in section.sentences if sentence.spans]
+        if spans and spans[0].spans[0].page > 1:
+            continue
+        on_page = [s.text for s in section.sentences if not s.spans or s.spans[0].page == 1]
+        lines += [section.heading, *(on_page or ([] if section.sentences else [section.text]))]
+    return "\n".join(filter(None, (" ".join(line.split()) for line in lines)))[:MOST_TEXT]
+
+
+def with_front_matter(paper: ParsedPaper, page: str, found: FrontMatter) -> ParsedPaper:
+    """The paper with what of `found` stands on the page and it lacks."""
+    squeezed = _squeezed(page)
+    new: dict[str, object] = {}
+    title = " ".join(found.title.split())
+    if 0 < len(title) <= LONGEST_TITLE and _stands(title, squeezed):
+        new["title"] = title
+    names = [" ".join(name.split()) for name in found.authors[:MOST_AUTHORS]]
+    if not paper.authors and (there := [name for name in names if _stands(name, squeezed)]):
+        new["authors"] = [Author(name=name) for name in dict.fromkeys(there)]
+    abstract = " ".join(found.abstract.split())
+    if not paper.abstract and len(abstract) >= SHORTEST_ABSTRACT and _stands(abstract, squeezed):
+        new["abstract"] = abstract
+    if not new:
+        return paper
+    return paper.model_copy(update=new | {"warnings": [*paper.warnings, READ_BY_MODEL]})
+
+
+def _stands(text: str, page: str) -> bool:
+    wanted = _squeezed(text)
+    return len(wanted) > 1 and wanted in page
+
+
+def _squeezed(text: str) -> str:
+    return "".join(letter for letter in text.casefold() if letter.isalnum())
