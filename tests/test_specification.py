@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections import Counter
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -197,6 +198,14 @@ def test_each_row_says_how_far_it_is_met() -> None:
     assert not unsaid, "a difference without its reason"
     unproven = [row[0] for row in found if row[1] == "as asked" and "`" not in row[2] + row[3]]
     assert not unproven, "a claim without a place"
+
+
+def test_the_rows_are_counted_right() -> None:
+    counts = Counter(row[1] for row in rows())
+    said = "Of {} rows {} are as asked, {} otherwise, {} in part, {} not built.".format(
+        counts.total(), *(counts[state] for state in ("as asked", "otherwise", "in part", "not built"))
+    )
+    assert said in PAGE.read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(

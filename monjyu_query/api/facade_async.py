@@ -80,6 +80,8 @@ class AsyncMonjyu:
     papers = _in_a_thread(Monjyu.papers)
     paper = _in_a_thread(Monjyu.paper)
     citations = _in_a_thread(Monjyu.citations)
+    top_phrases = _in_a_thread(Monjyu.top_phrases)
+    co_occurrences = _in_a_thread(Monjyu.co_occurrences)
     embed = _in_a_thread(Monjyu.embed)
     search_by_vector = _in_a_thread(Monjyu.search_by_vector)
     summarize = _in_a_thread(Monjyu.summarize)

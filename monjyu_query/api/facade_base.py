@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from monjyu_core.storage.folders import DataFolder
     from monjyu_core.storage.snapshot import Snapshot
     from monjyu_query.api.listings import CollectionRecord, PaperRecord
+    from monjyu_query.api.phrases import CoOccurrence, PhraseRecord
     from monjyu_query.citations.citation_view import CitationView
     from monjyu_query.search.searcher import Searcher
 
@@ -112,6 +113,20 @@ class Collections:
 
         with self.reading(collection) as snapshot:
             return citations_of(snapshot, paper_id, depth, min_count)
+
+    def top_phrases(self, collection: str | None = None, *, most: int = 20) -> list[PhraseRecord]:
+        """The noun phrases that weigh most, by tf-idf (level 1)."""
+        from monjyu_query.api.phrases import top_phrases
+
+        with self.reading(collection) as snapshot:
+            return top_phrases(snapshot, most)
+
+    def co_occurrences(self, phrase: str, collection: str | None = None, *, most: int = 20) -> list[CoOccurrence]:
+        """What a phrase of the noun graph stands together with, the most telling first (level 1)."""
+        from monjyu_query.api.phrases import co_occurrences
+
+        with self.reading(collection) as snapshot:
+            return co_occurrences(snapshot, phrase, most)
 
     def chosen_searcher(self, collection: str | None) -> Searcher:
         """That of the collection named, or of the only one."""

@@ -17,6 +17,7 @@ from monjyu_core.paper import ParsedPaper
 from monjyu_query import AsyncMonjyu, Monjyu
 from monjyu_query.api.facade import SearchOptions
 from monjyu_query.api.listings import CollectionRecord, PaperRecord
+from monjyu_query.api.phrases import CoOccurrence, PhraseRecord
 from monjyu_query.citations.citation_view import CitationView
 from monjyu_query.digests.digest_result import Digest
 from monjyu_query.search.request import Filters, SearchRequest, Turn
@@ -26,7 +27,19 @@ PAGE = Path(__file__).resolve().parents[2] / "docs" / "python.md"
 INNER = {"blocking", "chosen_searcher", "flush_traces", "reading", "run", "searcher", "seen_by"}
 """For the commands and servers of Monjyu itself: not promised."""
 RESULTS: tuple[type[BaseModel], ...] = (
-    *(SearchResult, Hit, Citation, Usage, Digest, CitationView, CollectionRecord, PaperRecord, ParsedPaper),
+    *(
+        SearchResult,
+        Hit,
+        Citation,
+        Usage,
+        Digest,
+        CitationView,
+        CollectionRecord,
+        PhraseRecord,
+        CoOccurrence,
+        PaperRecord,
+        ParsedPaper,
+    ),
     *(SearchRequest, Filters, Turn, IndexResult),
 )
 

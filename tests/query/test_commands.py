@@ -256,7 +256,7 @@ def test_search_by_a_vector(run: Run, sample_data: Path, tmp_path: Path) -> None
         (["search", "x", "--vector", str(file)], "QUERY"),
         (["search"], "QUERY"),
         (["search", "--vector", str(file), "-m", "lazy"], "not with mode"),
-        (["search", "--vector", str(sample_data / "papers"), "-c", "samples"], "directory"),
+        (["search", "--vector", str(tmp_path), "-c", "samples"], "directory"),
     ):
         code, _, err = run(*wrong)
         assert code == 2 and word in err, wrong

@@ -136,3 +136,18 @@ def test_a_folder_has_its_own_settings(sample_data: Path, tmp_path: Path, monkey
     assert len(Monjyu(sample_data).search(QUESTION, answer=False, mode="keyword").hits) > 1
     with pytest.raises(ConfigurationError, match="holds no collections"):
         Monjyu().papers()
+
+
+def test_phrases_and_what_they_stand_with(level_1_data: Path, monjyu_api: Monjyu) -> None:
+    monjyu = Monjyu(level_1_data)
+    top = monjyu.top_phrases(most=5)
+    assert len(top) == 5 and [one.tfidf for one in top] == sorted((one.tfidf for one in top), reverse=True)
+    beside = monjyu.co_occurrences(top[0].text.upper(), most=3)
+    assert 0 < len(beside) <= min(3, top[0].degree) and all(one.chunks and one.text for one in beside)
+    assert top[0].phrase not in {one.phrase for one in beside}
+    back = monjyu.co_occurrences(beside[0].phrase, most=1000)
+    assert any(one.phrase == top[0].phrase and one.weight == beside[0].weight for one in back), "both ways alike"
+    with pytest.raises(QueryError, match="no phrase"):
+        monjyu.co_occurrences("purple bananas of Mars")
+    with pytest.raises(QueryError, match="level 1"):
+        monjyu_api.top_phrases()
