@@ -11,7 +11,7 @@ import click
 
 from monjyu_core.errors import QueryError
 from monjyu_query.commands.options import CONTROLLERS, MODES, collection_option, json_option, print_json
-from monjyu_query.commands.products.nearest import print_nearest
+from monjyu_query.commands.products.vector_command import print_nearest
 from monjyu_query.commands.searching import interrupt
 
 PLAIN = ("vector", "keyword", "hybrid")

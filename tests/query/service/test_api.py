@@ -352,5 +352,5 @@ def test_a_text_is_embedded_and_the_passages_nearest_to_it_found(client: httpx2.
     assert [hit["chunk_id"] for hit in found["hits"]] == wanted and len(wanted) == 3
     later = client.post("/search/vector", json=asked | {"filters": {"year_from": 2031}}).json()
     assert later["hits"] == [] and later["warnings"]
-    assert client.post("/search/vector", json=asked | {"vector": [1, 2]}).status_code == 400
+    assert client.post("/search/vector", json=asked | {"vector": [1, 2]}).status_code == 409
     assert client.post("/search/vector", json=asked | {"vector": ["a"]}).status_code == 422
