@@ -34,7 +34,8 @@ _SAID: dict[ThemeKind, str] = {
     JOIN entity_community_members b USING (community_id) JOIN entity_chunks m USING (entity_id)
     WHERE c.level = 0 AND r.title <> '' AND NOT coalesce((
         SELECT bool_and(e.type IN ('organization', 'researcher')) FROM entity_community_members n
-        JOIN entities e USING (entity_id) WHERE n.community_id = r.community_id AND contains(r.title, e.name)), false)""",
+        JOIN entities e USING (entity_id) WHERE n.community_id = r.community_id AND contains(r.title, e.name)),
+        false)""",
     "communities": """SELECT c.community_id AS theme, array_to_string(c.top_phrases[:3], ', ') AS title,
         c.size::DOUBLE AS weight, k.paper_id, l.share::DOUBLE AS said
     FROM communities c JOIN chunk_communities l USING (community_id) JOIN chunks k USING (chunk_id)

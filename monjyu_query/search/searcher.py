@@ -257,7 +257,7 @@ class Searcher:
         return error if isinstance(error, StorageError) else unreadable(self.collection, snapshot_id, error)
 
     def _answered(self, ask: Ask) -> SearchResult:
-        """From the tensions, as a digest, or from themes and tables where one of these is asked for; else by a search."""
+        """From tensions, as a digest, from themes or tables where one of these is asked for, else by a search."""
         with charged_to(ask.account):
             found = tension_answer(ask) or digest_in_plain_words(self, ask)
             found = found or theme_answer(ask, self.tools) or catalogue_answer(ask)
