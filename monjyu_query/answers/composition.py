@@ -13,13 +13,14 @@ import numpy as np
 from monjyu_core.settings.settings import AnswerSettings
 from monjyu_core.text.search_text import count_wide
 from monjyu_core.text.standing_alone import points_outside
-from monjyu_query.answers.abstract_answer import abstract_answer, is_general
+from monjyu_query.answers.abstract_answer import abstract_answer, answer_of_named, is_general
 from monjyu_query.answers.answer_form import NARROW, OF_MANY, AnswerForm, form_of
 from monjyu_query.answers.answering import Answer, abstained
 from monjyu_query.answers.arrangement import Cited, arranged, in_sections, numbered, said
 from monjyu_query.answers.citing import cite_windows
-from monjyu_query.answers.evidence_ranking.answer_types import asked_types, counted
+from monjyu_query.answers.evidence_ranking.answer_types import asked_types
 from monjyu_query.answers.evidence_ranking.evidence_ranker import READ, Judged, Similarities, judge_sentences
+from monjyu_query.answers.evidence_ranking.lifting import defining, lifted
 from monjyu_query.answers.outcome import Support, outcome_of, support_of
 from monjyu_query.answers.paper_label import paper_labels
 from monjyu_query.answers.quote_windows import Neighbours, Window
@@ -42,7 +43,6 @@ _OF_BEST, _OF_WORDS = 0.1, 0.5
 another paper must have."""
 _CHANCE = 1 / 150
 """A sentence of less is no evidence."""
-_COUNTS, _MOST_PROBABLE = 3.0, 0.99
 _SURVEY = Limits(8, 1600, 2)
 _MOST_PAPERS = 8
 """Rows of a table of papers."""
@@ -141,6 +141,13 @@ def compose(
         sentences = [sentence for sentence in sentences if sentence.passage.chunk_id in kept]
     pool, windows, support = weighed(asked, passages, sentences, similarity)
     answer = _answer(asked, pool, windows, support)
+    named = (
+        None
+        if asked.paper_id or _defined(asked, windows)
+        else answer_of_named(asked.index, asked.query, asked.language)
+    )
+    if named is not None and named.citations[0].paper_id in {passage.paper_id for passage in passages}:
+        return replace(named, confidence=answer.confidence)
     if answer.status == "complete":
         return answer if asked.paper_id or topic_of(asked.query) else _of_the_whole(answer, asked.language)
     general = asked.paper_id and is_general(asked.query)
@@ -148,13 +155,10 @@ def compose(
     return answer if told is None else replace(told, confidence=answer.confidence)
 
 
-def numbers_first(query: str, judged: Judged, sentences: Sequence[PassageSentence]) -> Judged:
-    """To "how many lessons" a sentence that counts lessons is worth more than one that only speaks of them."""
-    pattern = counted(query)
-    if pattern is None:
-        return judged
-    lift = np.array([_COUNTS if pattern.search(sentence.text) else 1.0 for sentence in sentences])
-    return Judged(np.minimum(judged.probability * lift, _MOST_PROBABLE), judged.least)
+def _defined(asked: Asked, windows: Sequence[Window]) -> bool:
+    """Whether a definition is asked for, and the best quote gives it."""
+    pattern = defining(asked.query)
+    return pattern is not None and any(pattern.search(window.text) for window in windows[:1])
 
 
 def _of_the_whole(answer: Answer, language: str) -> Answer:
@@ -174,7 +178,7 @@ def weighed(
     own = terms[len(passages) :]
     most = round((READ * _MORE if asked.form in OF_MANY else READ) * max(1.0, asked.room / _USUAL_ROOM))
     judged = judge_sentences(asked.query, asked.question, sentences, own, asked.similarities, index.scale, most)
-    judged = numbers_first(asked.query, judged, sentences)
+    judged = lifted(asked.query, judged, sentences)
     pool = Pool(sentences, own, judged, _neighbours(index, sentences))
     evidence = weigh_evidence(asked.question, terms[: len(passages)], similarity, index.scale)
     windows = _chosen(asked, pool)

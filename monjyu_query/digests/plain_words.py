@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from monjyu_core.text.search_text import count_wide
 from monjyu_query.answers.segments import answer_markdown
 from monjyu_query.answers.topic import topic_of
+from monjyu_query.catalogue.named_papers import paper_named
 from monjyu_query.catalogue.paper_names import PaperName, find_papers
 from monjyu_query.digests.asker import Asker
 from monjyu_query.digests.aspects import aspect_named
@@ -63,17 +64,7 @@ _BETWEEN = re.compile(r"\s*(?:,? and |,? versus |,? vs\.? |,? with |,? to |[,;�
 _THE_PAPER = re.compile(
     r"^(?:the |this |that )?(?:paper|article|study)\W*$|^(?:この|その)?(?:論文|研究|文献)$", re.IGNORECASE
 )
-_AROUND = re.compile(
-    r"^(?:the )?(?:papers? |articles? |study |studies )?(?:(?:called|titled|entitled|named|by) )?|(?: (?:paper"
-    r"|article|study))$",
-    re.IGNORECASE,
-)
 _QUOTES = "「」『』“”\"'‘’ "
-_WORD = re.compile(r"[^\W_]+")
-_YEAR = re.compile(r"\b(?:19|20)\d\d[a-z]?\b")
-_ID = re.compile(r"^\S*[\d./#-]\S*$")
-_FEWEST_WORDS = 3
-"""Words of a title that name it, where they are not its name."""
 _MOST_SIDES = 6
 
 Made = tuple[Digest, list[Hit]]
@@ -112,7 +103,7 @@ def _summary(searcher: Asker, ask: Ask) -> _Found | None:
         if not any(one.paper_id == paper_id for one in find_papers(ask.index, paper_id)):
             return None
     else:
-        paper = _paper_named(ask.index, name)
+        paper = paper_named(ask.index, name)
         if paper is None:
             return None
         paper_id, said = paper.paper_id, paper.title or paper.paper_id
@@ -190,39 +181,15 @@ def _papers_named(index: OpenIndex, names: str) -> list[PaperName] | None:
     if not cuts or len(cuts) > _MOST_SIDES:
         return None
     for start, end in cuts:
-        first = _paper_named(index, names[:start])
+        first = paper_named(index, names[:start])
         if first is None:
             continue
-        last = _paper_named(index, names[end:])
+        last = paper_named(index, names[end:])
         rest = [last] if last else _papers_named(index, names[end:])
         if rest:
             papers = list({paper.paper_id: paper for paper in (first, *rest)}.values())
             return papers if 2 <= len(papers) <= MOST_PAPERS else None
     return None
-
-
-def _paper_named(index: OpenIndex, words: str) -> PaperName | None:
-    """The paper that a name means without doubt: its id, its DOI, its name, words enough of its title, or its first
-    author with the year."""
-    name = _AROUND.sub("", words.strip(_QUOTES)).strip(_QUOTES)
-    found = find_papers(index, name) if name else []
-    if not found or not found[0].sure:
-        return None
-    paper = found[0]
-    if name == paper.paper_id or _ID.match(name):
-        return paper
-    if count_wide(name):
-        titles = Counter(one.title for one in found)
-        return paper if titles[paper.title] == 1 and 2 * len(name) > len(paper.title) else None
-    given = [word.casefold() for word in _WORD.findall(name)]
-    own = [word.casefold() for word in _WORD.findall(paper.title)]
-    if _YEAR.search(name) and paper.authors and given[0] in _WORD.findall(paper.authors[0].casefold()):
-        return paper
-    lead = [word.casefold() for word in _WORD.findall(re.split(r"[:–—]", paper.title)[0])]
-    if "".join(given) == "".join(lead):
-        return paper
-    shared = [word for word in given if word in own]
-    return paper if len(shared) == len(given) and len(given) >= max(_FEWEST_WORDS, len(own) // 3) else None
 
 
 def _language(ask: Ask) -> str:
