@@ -15,7 +15,13 @@ from functools import cache
 import numpy as np
 
 from monjyu_core.settings.settings import AnswerSettings
-from monjyu_query.answers.evidence_ranking.answer_types import asked_types, has_digits, has_number, shows
+from monjyu_query.answers.evidence_ranking.answer_types import (
+    asked_types,
+    has_digits,
+    has_number,
+    shows,
+    without_citations,
+)
 from monjyu_query.answers.evidence_ranking.evidence_ranker import Judged, read_weights
 from monjyu_query.answers.quote_windows import Window
 from monjyu_query.answers.segments import laid_out
@@ -43,6 +49,8 @@ _HARD_TYPES = ("number", "date", "person", "place")
 _NO_ODDS = -8.0
 _FAR = 0.2
 """Nearness of a passage that has nothing to do with a question: 0 is chance, 1 a paraphrase."""
+_MOST_UNSEEN = 0.5
+"""A subject of whose words the passages lack more is another one than theirs, unless the answer is sure."""
 _MOST_MISSING = 4
 _KATAKANA = re.compile(r"[\u30a1-\u30fc]{3,}")
 
@@ -50,11 +58,13 @@ _KATAKANA = re.compile(r"[\u30a1-\u30fc]{3,}")
 @dataclass(frozen=True)
 class Support:
     """What speaks for an answer: `features` (10,), and the words of the question that no passage found has.
-    `numberless`: a number or a date was asked for, and no quote has any."""
+    `numberless`: a number or a date was asked for, and no quote has any. `unseen`: weighted share (0 to 1) of the words
+    that name the question's subject which no passage found has."""
 
     features: tuple[float, ...]
     missing: tuple[str, ...]
     numberless: bool = False
+    unseen: float = 0.0
 
     @property
     def related(self) -> bool:
@@ -134,8 +144,12 @@ def support_of(
     )
     lacking = (question.words[term] for term in rare if question.words[term] in unseen)
     asks_number = not {"number", "date"}.isdisjoint(asked_types(query))
-    numberless = asks_number and not any(has_number(window.text) for window in windows)
-    return Support(features, tuple(word for word in lacking if word.casefold() in subject), numberless)
+    numberless = asks_number and not any(has_number(without_citations(window.text)) for window in windows)
+    named = [term for term in question.telling() if question.words[term].casefold() in subject]
+    weight = sum(question.weights[term] for term in named)
+    unknown = sum(question.weights[term] for term in named if question.words[term] in unseen)
+    lost = unknown / weight if weight else 0.0
+    return Support(features, tuple(word for word in lacking if word.casefold() in subject), numberless, lost)
 
 
 def outcome_of(
@@ -148,7 +162,8 @@ def outcome_of(
     sure = model.sure if settings.sure_confidence is None else settings.sure_confidence
     confidence = round(model.confidence(support.features), 3)
     missing = list(dict.fromkeys([*unanswered, *support.missing]))[:_MOST_MISSING]
-    if confidence < least and (missing or not many or not support.related):
+    elsewhere = support.unseen > _MOST_UNSEEN and confidence < sure
+    if elsewhere or (confidence < least and (missing or not many or not support.related)):
         return Outcome("abstained", confidence, "", _reason(missing, language), language)
     names = [word for word in missing if word in unanswered or is_name(word)]
     if names or confidence < sure or support.numberless:

@@ -23,6 +23,9 @@ _QUANTITY = re.compile(
     r"|人|年|月|日|円|回|個|km|メートル|歳|時間)",
     re.IGNORECASE,
 )
+_CITATION = re.compile(
+    r"\([^()]{0,200}?[A-Za-z.], ?(?:1[89]|20)\d\d[a-z]?(?:[,;][^()]{0,200})?\)|\[\d{1,3}(?:\s?[,;–-]\s?\d{1,3})*\]"
+)
 _DATE = re.compile(r"\b(?:1[89]\d\d|20\d\d)\b|\d年")
 
 _ASKED = {
@@ -98,6 +101,11 @@ def counted(question: str) -> re.Pattern[str] | None:
 def has_number(sentence: str) -> bool:
     """Whether it has a figure, or a number in words."""
     return bool(_NUMBER.search(sentence) or _IN_WORDS.search(sentence))
+
+
+def without_citations(sentence: str) -> str:
+    """Without the years and numbers of citations in brackets, which are no figures of what is said."""
+    return _CITATION.sub(" ", sentence)
 
 
 def has_digits(sentence: str) -> bool:
