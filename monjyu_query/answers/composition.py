@@ -20,10 +20,10 @@ from monjyu_query.answers.arrangement import Cited, arranged, in_sections, numbe
 from monjyu_query.answers.citing import cite_windows
 from monjyu_query.answers.evidence_ranking.answer_types import asked_types
 from monjyu_query.answers.evidence_ranking.evidence_ranker import READ, Judged, Similarities, judge_sentences
-from monjyu_query.answers.evidence_ranking.lifting import defining, lifted
+from monjyu_query.answers.evidence_ranking.lifting import defining, lifted, numbers_first
 from monjyu_query.answers.outcome import Support, outcome_of, support_of
 from monjyu_query.answers.paper_label import paper_labels
-from monjyu_query.answers.quote_windows import Neighbours, Window
+from monjyu_query.answers.quote_windows import Neighbours, Window, each_once
 from monjyu_query.answers.segments import laid_out
 from monjyu_query.answers.selection import Limits, Question, asks, choose_windows, is_prose, weigh_evidence
 from monjyu_query.answers.topic import sides_of, topic_of
@@ -178,8 +178,8 @@ def weighed(
     own = terms[len(passages) :]
     most = round((READ * _MORE if asked.form in OF_MANY else READ) * max(1.0, asked.room / _USUAL_ROOM))
     judged = judge_sentences(asked.query, asked.question, sentences, own, asked.similarities, index.scale, most)
-    judged = lifted(asked.query, judged, sentences)
-    pool = Pool(sentences, own, judged, _neighbours(index, sentences))
+    judged = numbers_first(asked.query, judged, sentences)
+    pool = Pool(sentences, own, lifted(asked.query, judged, sentences), _neighbours(index, sentences))
     evidence = weigh_evidence(asked.question, terms[: len(passages)], similarity, index.scale)
     windows = _chosen(asked, pool)
     support = support_of(
@@ -236,10 +236,10 @@ def _answer(asked: Asked, pool: Pool, windows: Sequence[Window], support: Suppor
     cursor = asked.index.snapshot.cursor_of(sentence.passage.paper_id for sentence in pool.sentences)
     sides = _sides(asked, pool) if asked.form == "comparison" else {}
     extra = [window for side in sides.values() for window in side]
-    cited = cite_windows(cursor, _each_once([*windows, *extra]))
+    cited = cite_windows(cursor, each_once([*windows, *extra]))
     if not cited:
         return abstained("no sentence of the passages found speaks of it")
-    dropped = len(_each_once([*windows, *extra])) - len(cited)
+    dropped = len(each_once([*windows, *extra])) - len(cited)
     warnings = [f"{dropped} quotes were not found in their source and left out."] if dropped else []
     rows = {sentence.sentence_id: row for row, sentence in enumerate(pool.sentences)}
     for window, citation in cited:
@@ -272,18 +272,6 @@ def _themes(asked: Asked, cited: Cited) -> dict[str, list[str]]:
     for window, citation in cited:
         chunks.setdefault(citation.paper_id, []).append(window.key.passage.chunk_id)
     return papers_by_theme(asked.index, chunks)
-
-
-def _each_once(windows: Sequence[Window]) -> list[Window]:
-    """Without those of which another quotes a sentence already."""
-    found: list[Window] = []
-    known: set[str] = set()
-    for window in windows:
-        names = {sentence.sentence_id for sentence in window.sentences}
-        if not names & known:
-            found.append(window)
-            known |= names
-    return found
 
 
 def _sides(asked: Asked, pool: Pool) -> dict[str, list[Window]]:

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import cache
 
 import numpy as np
@@ -51,15 +52,21 @@ _FAR = 0.2
 """Nearness of a passage that has nothing to do with a question: 0 is chance, 1 a paraphrase."""
 _MOST_UNSEEN = 0.5
 """A subject of whose words the passages lack more is another one than theirs, unless the answer is sure."""
+_SEVERAL = 2
+_ALIKE = 0.8
+"""Words of which so much agrees (difflib) are spellings of one."""
 _MOST_MISSING = 4
+_SPELT_OTHERWISE = 6
+"""Letters of a word that may have been written wrongly."""
 _KATAKANA = re.compile(r"[\u30a1-\u30fc]{3,}")
 
 
 @dataclass(frozen=True)
 class Support:
     """What speaks for an answer: `features` (10,), and the words of the question that no passage found has.
-    `numberless`: a number or a date was asked for, and no quote has any. `unseen`: weighted share (0 to 1) of the words
-    that name the question's subject which no passage found has."""
+    `numberless`: a number or a date was asked for, and no quote has any. `unseen`: weighted share (0 to 1) of the
+    words that name the question's subject which no passage found has; 0 for a single word, which another may stand for.
+    """
 
     features: tuple[float, ...]
     missing: tuple[str, ...]
@@ -125,7 +132,7 @@ def support_of(
     own = [_log_odds(float(judged.probability[rows[window.key.sentence_id]])) for window in windows]
     rarest = max(question.weights.values(), default=0.0)
     rare = [term for term in question.telling() if question.weights[term] >= _RARE * rarest]
-    unseen = set(evidence.missing)
+    unseen = unlike_any(evidence.missing, (sentence.text for sentence in sentences))
     subject = topic_of(query).casefold()
     hard = [name for name in _HARD_TYPES if name in asked_types(query)]
     shown = any(_shows(name, window.text) for name in hard for window in windows)
@@ -148,7 +155,8 @@ def support_of(
     named = [term for term in question.telling() if question.words[term].casefold() in subject]
     weight = sum(question.weights[term] for term in named)
     unknown = sum(question.weights[term] for term in named if question.words[term] in unseen)
-    lost = unknown / weight if weight else 0.0
+    several = sum(question.words[term] in unseen for term in named) >= _SEVERAL
+    lost = unknown / weight if weight and several else 0.0
     return Support(features, tuple(word for word in lacking if word.casefold() in subject), numberless, lost)
 
 
@@ -170,6 +178,23 @@ def outcome_of(
         left_open = _left_open(missing, language, numberless=support.numberless)
         return Outcome("partial", confidence, left_open, "", language)
     return Outcome("complete", confidence, "", "", language)
+
+
+def unlike_any(words: Collection[str], texts: Iterable[str]) -> set[str]:
+    """Those of the words of which the texts have no other spelling: "COVID-19" is one of "COVID19"."""
+    if not words:
+        return set()
+    whole = "\n".join(texts).casefold()
+    joined, known = re.sub(r"[^\w\n]|_", "", whole), set(re.findall(r"[^\W_]{4,}", whole))
+    return {word for word in words if not _spelt(word.casefold(), joined, known)}
+
+
+def _spelt(word: str, joined: str, known: Collection[str]) -> bool:
+    bare = "".join(c for c in word if c.isalnum())
+    if len(bare) >= _SPELT_OTHERWISE and bare in joined:
+        return True
+    near = [other for other in known if other[0] == word[0] and abs(len(other) - len(word)) <= 1]
+    return len(word) >= _SPELT_OTHERWISE and bool(get_close_matches(word, near, 1, _ALIKE))
 
 
 def is_name(word: str) -> bool:

@@ -18,6 +18,10 @@ _COUNTED = re.compile(
     r"|何(?P<unit>人|個|回|歳|枚|本|種|倍|位|つ|匹|頭|台|年|月|日|時間|分|メートル|円|件)",
     re.IGNORECASE,
 )
+_SHARE_ASKED = re.compile(
+    r"\b(?:what|which) (?:\w+ ){0,4}?(?:percent(?:age)?|proportion|share)\b|何(?:パーセント|%|％|割)", re.I
+)
+_SHARE_SHOWN = re.compile(r"\d\s?(?:[%％]|per ?cent\b|パーセント|割)|\b(?:half|thirds?|quarters?) of\b", re.IGNORECASE)
 _QUANTITY = re.compile(
     r"\d\s?(?:%|percent|mg|kg|ml|days?|weeks?|months?|years?|hours?|patients|cases|people|children|cm|m\b"
     r"|人|年|月|日|円|回|個|km|メートル|歳|時間)",
@@ -96,6 +100,11 @@ def counted(question: str) -> re.Pattern[str] | None:
     stem = found["thing"].rstrip("s") if len(found["thing"]) > 3 else found["thing"]
     stem = stem[:-2] if stem.endswith("ie") else stem
     return re.compile(rf"{_NUMERAL}(?:\W+\w+){{0,3}}?\W+{re.escape(stem)}", re.IGNORECASE)
+
+
+def share_asked(question: str) -> re.Pattern[str] | None:
+    """What a sentence has that gives the percentage asked for; None where none is."""
+    return _SHARE_SHOWN if _SHARE_ASKED.search(question) else None
 
 
 def has_number(sentence: str) -> bool:

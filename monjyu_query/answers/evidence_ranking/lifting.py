@@ -6,12 +6,20 @@ import re
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
-from monjyu_query.answers.evidence_ranking.answer_types import counted
+from monjyu_core.text.search_text import count_wide
+from monjyu_query.answers.evidence_ranking.answer_types import counted, share_asked
 from monjyu_query.answers.evidence_ranking.evidence_ranker import Judged
+from monjyu_query.answers.selection import is_statement
 from monjyu_query.search.passages import PassageSentence
 
-_COUNTS, _DEFINES, _MOST_PROBABLE = 3.0, 3.0, 0.99
+_COUNTS, _DEFINES, _SHARES, _MOST_PROBABLE = 3.0, 3.0, 2.0, 0.99
+_TITLE, _HEADING, _CAPTION = 0.1, 0.3, 0.5
+"""What is left of the worth of a paper's own title, a heading, a caption."""
+_HEADING_WORDS = 8
+_IS_CAPTION = re.compile(r"^\W*(?:Table|Fig(?:ure|\.)|Box|Scheme|Supplementary (?:Table|Fig))\W*\w{1,4}\s*[.:|]")
+_WORD = re.compile(r"[^\W_]+")
 _WHAT_IS = re.compile(
     r"^\W*(?:what (?:is|are|was|were)|define)\s+(?:meant by\s+)?(?:an?\s+|the\s+)?(?P<thing>[^,;:?.]{2,60}?)\W*$"
     r"|^(?P<ja>[^、。？?はがをに]{2,30})とは(?:何(?:です)?か?)?(?:[、。？?]|$)",
@@ -20,17 +28,46 @@ _WHAT_IS = re.compile(
 _OF = re.compile(r"\b(?:of|for|in|on|to|by|with|that|which|from|and|or|between|used|the|when|during)\b", re.IGNORECASE)
 
 
+def numbers_first(query: str, judged: Judged, sentences: Sequence[PassageSentence]) -> Judged:
+    """To "how many lessons" a sentence that counts lessons is worth more than one that only speaks of them."""
+    return _times(judged, _lift(_COUNTS, counted(query), sentences))
+
+
 def lifted(query: str, judged: Judged, sentences: Sequence[PassageSentence]) -> Judged:
-    """To "how many lessons" a sentence that counts lessons is worth more than one that only speaks of them, to "what is
-    Binder" one that says what it is."""
-    found = [(_COUNTS, counted(query)), (_DEFINES, defining(query))]
-    lift = np.ones(len(sentences))
-    for factor, pattern in found:
-        if pattern is not None:
-            lift *= np.array([factor if pattern.search(sentence.text) else 1.0 for sentence in sentences])
-    if not (lift > 1).any():
-        return judged
-    return Judged(np.minimum(judged.probability * lift, np.maximum(judged.probability, _MOST_PROBABLE)), judged.least)
+    """To "what is Binder" a sentence that says what it is is worth more, to "what percentage" one that has one; what is
+    no sentence of the text itself is worth less."""
+    lift = standing(sentences) * _lift(_DEFINES, defining(query), sentences)
+    return _times(judged, lift * _lift(_SHARES, share_asked(query), sentences))
+
+
+def _lift(factor: float, pattern: re.Pattern[str] | None, sentences: Sequence[PassageSentence]) -> NDArray[np.float64]:
+    if pattern is None:
+        return np.ones(len(sentences))
+    return np.array([factor if pattern.search(sentence.text) else 1.0 for sentence in sentences])
+
+
+def _times(judged: Judged, lift: NDArray[np.float64]) -> Judged:
+    most = np.maximum(judged.probability, _MOST_PROBABLE)
+    return Judged(np.minimum(judged.probability * lift, most), judged.least)
+
+
+def standing(sentences: Sequence[PassageSentence]) -> NDArray[np.float64]:
+    """What is left (n,) of each sentence's worth: all of it but for titles, headings and captions."""
+    return np.array([_left(sentence) for sentence in sentences])
+
+
+def _left(sentence: PassageSentence) -> float:
+    text = sentence.text
+    if _compact(text) == _compact(sentence.passage.paper_title):
+        return _TITLE
+    if _IS_CAPTION.match(text):
+        return _CAPTION
+    short = not count_wide(text) and len(_WORD.findall(text)) < _HEADING_WORDS
+    return _HEADING if short and not is_statement(text) else 1.0
+
+
+def _compact(text: str) -> str:
+    return "".join(_WORD.findall(text)).casefold()
 
 
 def defining(query: str) -> re.Pattern[str] | None:
