@@ -20,13 +20,14 @@ from monjyu_query.answers.arrangement import Cited, arranged, in_sections, numbe
 from monjyu_query.answers.citing import cite_windows
 from monjyu_query.answers.evidence_ranking.answer_types import asked_types
 from monjyu_query.answers.evidence_ranking.evidence_ranker import READ, Judged, Similarities, judge_sentences
-from monjyu_query.answers.evidence_ranking.lifting import defining, lifted, numbers_first
+from monjyu_query.answers.evidence_ranking.lifting import defines, lifted, numbers_first
 from monjyu_query.answers.outcome import Support, outcome_of, support_of
 from monjyu_query.answers.paper_label import paper_labels
 from monjyu_query.answers.quote_windows import Neighbours, Window, each_once
 from monjyu_query.answers.segments import laid_out
 from monjyu_query.answers.selection import Limits, Question, asks, choose_windows, is_prose, weigh_evidence
 from monjyu_query.answers.topic import sides_of, topic_of
+from monjyu_query.catalogue.named_papers import paper_in_question
 from monjyu_query.digests.themes import papers_by_theme
 from monjyu_query.search.open_index import OpenIndex
 from monjyu_query.search.passages import Passage, PassageSentence, sentences_before
@@ -141,11 +142,8 @@ def compose(
         sentences = [sentence for sentence in sentences if sentence.passage.chunk_id in kept]
     pool, windows, support = weighed(asked, passages, sentences, similarity)
     answer = _answer(asked, pool, windows, support)
-    named = (
-        None
-        if asked.paper_id or _defined(asked, windows)
-        else answer_of_named(asked.index, asked.query, asked.language)
-    )
+    special = asked.paper_id or (windows and defines(asked.query, windows[0].text))
+    named = None if special else answer_of_named(asked.index, asked.query, asked.language)
     if named is not None and named.citations[0].paper_id in {passage.paper_id for passage in passages}:
         return replace(named, confidence=answer.confidence)
     if answer.status == "complete":
@@ -153,12 +151,6 @@ def compose(
     general = asked.paper_id and is_general(asked.query)
     told = abstract_answer(asked.index, asked.paper_id, asked.language) if general else None
     return answer if told is None else replace(told, confidence=answer.confidence)
-
-
-def _defined(asked: Asked, windows: Sequence[Window]) -> bool:
-    """Whether a definition is asked for, and the best quote gives it."""
-    pattern = defining(asked.query)
-    return pattern is not None and any(pattern.search(window.text) for window in windows[:1])
 
 
 def _of_the_whole(answer: Answer, language: str) -> Answer:
@@ -179,13 +171,24 @@ def weighed(
     most = round((READ * _MORE if asked.form in OF_MANY else READ) * max(1.0, asked.room / _USUAL_ROOM))
     judged = judge_sentences(asked.query, asked.question, sentences, own, asked.similarities, index.scale, most)
     judged = numbers_first(asked.query, judged, sentences)
-    pool = Pool(sentences, own, lifted(asked.query, judged, sentences), _neighbours(index, sentences))
+    pool = Pool(
+        sentences,
+        own,
+        lifted(asked.query, judged, sentences, _named(asked)),
+        _neighbours(index, sentences),
+    )
     evidence = weigh_evidence(asked.question, terms[: len(passages)], similarity, index.scale)
     windows = _chosen(asked, pool)
     support = support_of(
         asked.query, asked.question, evidence, judged, own, sentences, windows, many=asked.form in _OF_SEVERAL
     )
     return pool, windows, support
+
+
+def _named(asked: Asked) -> str:
+    """The id of the paper that a question to one paper names, "" where it names none."""
+    found = None if asked.paper_id or asked.form in _OF_SEVERAL else paper_in_question(asked.index, asked.query)
+    return found.paper_id if found else ""
 
 
 def _neighbours(index: OpenIndex, sentences: Sequence[PassageSentence]) -> Neighbours:

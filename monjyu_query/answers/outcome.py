@@ -24,6 +24,7 @@ from monjyu_query.answers.evidence_ranking.answer_types import (
     without_citations,
 )
 from monjyu_query.answers.evidence_ranking.evidence_ranker import Judged, read_weights
+from monjyu_query.answers.evidence_ranking.lifting import defined_thing
 from monjyu_query.answers.quote_windows import Window
 from monjyu_query.answers.segments import laid_out
 from monjyu_query.answers.selection import Evidence, Question
@@ -58,6 +59,8 @@ _ALIKE = 0.8
 _MOST_MISSING = 4
 _SPELT_OTHERWISE = 6
 """Letters of a word that may have been written wrongly."""
+_ENDING = 3
+"""Letters that may end a word otherwise."""
 _KATAKANA = re.compile(r"[\u30a1-\u30fc]{3,}")
 
 
@@ -157,7 +160,11 @@ def support_of(
     unknown = sum(question.weights[term] for term in named if question.words[term] in unseen)
     several = sum(question.words[term] in unseen for term in named) >= _SEVERAL
     lost = unknown / weight if weight and several else 0.0
-    return Support(features, tuple(word for word in lacking if word.casefold() in subject), numberless, lost)
+    own = [word for word in lacking if word.casefold() in subject]
+    thing = defined_thing(query)
+    if thing and not own and len(thing.split()) > 1 and unlike_any([thing], (one.text for one in sentences)):
+        own, lost = [thing], 1.0
+    return Support(features, tuple(own), numberless, lost)
 
 
 def outcome_of(
@@ -170,11 +177,12 @@ def outcome_of(
     sure = model.sure if settings.sure_confidence is None else settings.sure_confidence
     confidence = round(model.confidence(support.features), 3)
     missing = list(dict.fromkeys([*unanswered, *support.missing]))[:_MOST_MISSING]
-    elsewhere = support.unseen > _MOST_UNSEEN and confidence < sure
+    whole = support.unseen == 1
+    elsewhere = support.unseen > _MOST_UNSEEN and confidence < (2 * sure if whole else (least + sure) / 2)
     if elsewhere or (confidence < least and (missing or not many or not support.related)):
         return Outcome("abstained", confidence, "", _reason(missing, language), language)
     names = [word for word in missing if word in unanswered or is_name(word)]
-    if names or confidence < sure or support.numberless:
+    if names or whole or confidence < sure or support.numberless:
         left_open = _left_open(missing, language, numberless=support.numberless)
         return Outcome("partial", confidence, left_open, "", language)
     return Outcome("complete", confidence, "", "", language)
@@ -193,8 +201,11 @@ def _spelt(word: str, joined: str, known: Collection[str]) -> bool:
     bare = "".join(c for c in word if c.isalnum())
     if len(bare) >= _SPELT_OTHERWISE and bare in joined:
         return True
+    if len(word) < _SPELT_OTHERWISE:
+        return False
+    stem = word[: max(_SPELT_OTHERWISE, len(word) - _ENDING)]
     near = [other for other in known if other[0] == word[0] and abs(len(other) - len(word)) <= 1]
-    return len(word) >= _SPELT_OTHERWISE and bool(get_close_matches(word, near, 1, _ALIKE))
+    return any(other.startswith(stem) for other in known) or bool(get_close_matches(word, near, 1, _ALIKE))
 
 
 def is_name(word: str) -> bool:

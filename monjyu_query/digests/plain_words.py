@@ -38,12 +38,16 @@ _SUMMARY = re.compile(
     re.IGNORECASE,
 )
 _COMPARISON = re.compile(
-    rf"{_PLEASE}(?:compare |{_ARTICLE}comparison (?:of|between) )(?P<papers>.+?)"
+    rf"{_PLEASE}(?:compare |{_ARTICLE}comparison (?:of|between) |what(?:['’]s| is| are) the differences? between )"
+    r"(?P<papers>.+?)"
     r"(?:,? (?:on|in terms of|with regard to|with respect to|regarding|by|as to|concerning"
     r"|for) (?P<aspects>[^?]+?))?\W*$"
     r"|^(?P<ja>.+?)を(?:(?P<ja_aspects>[^を]+?)(?:について|の観点(?:から|で)|に関して))?比較(?:して|を)?(?:ください"
     r"|下さい|てください)?。?$",
     re.IGNORECASE,
+)
+_DIFFER = re.compile(
+    r"^\W*how (?:do|does|is|are) (.+?) (?:differ(?:ent)? from|compare (?:to|with)) (.+)$", re.IGNORECASE
 )
 _SURVEY = re.compile(
     rf"{_PLEASE}{_ARTICLE}(?:(?:literature )?(?:survey|overview|review)) (?:of|on|about) (?P<topic>.+?)\W*$"
@@ -117,12 +121,12 @@ def _summary(searcher: Asker, ask: Ask) -> _Found | None:
 
 
 def _comparison(searcher: Asker, ask: Ask) -> _Found | None:
-    asked = _COMPARISON.match(ask.request.query)
+    asked = _COMPARISON.match(_DIFFER.sub(r"compare \1 and \2", ask.request.query))
     if asked is None:
         return None
     papers, aspects = _papers_named(ask.index, asked["papers"] or asked["ja"]), asked["aspects"] or asked["ja_aspects"]
     if papers is None and asked["aspects"]:  # "... for" and "... on" may be words of a title
-        papers, aspects = _papers_named(ask.index, ask.request.query[asked.start("papers") :].rstrip("?.! ")), None
+        papers, aspects = _papers_named(ask.index, asked.string[asked.start("papers") :].rstrip("?.! ")), None
     if papers is None:
         return None
     wanted = [one for one in _BETWEEN.split(aspects or "") if one.strip()][:_MOST_SIDES]

@@ -17,7 +17,10 @@ from monjyu_query.search.passages import PassageSentence
 _COUNTS, _DEFINES, _SHARES, _MOST_PROBABLE = 3.0, 3.0, 2.0, 0.99
 _TITLE, _HEADING, _CAPTION = 0.1, 0.3, 0.5
 """What is left of the worth of a paper's own title, a heading, a caption."""
-_HEADING_WORDS = 8
+_OF_OTHERS = 0.3
+"""What is left of the worth of other papers' sentences where the question names one."""
+_LONGEST_NAME = 4
+_HEADING_WORDS = 12
 _IS_CAPTION = re.compile(r"^\W*(?:Table|Fig(?:ure|\.)|Box|Scheme|Supplementary (?:Table|Fig))\W*\w{1,4}\s*[.:|]")
 _WORD = re.compile(r"[^\W_]+")
 _WHAT_IS = re.compile(
@@ -33,10 +36,10 @@ def numbers_first(query: str, judged: Judged, sentences: Sequence[PassageSentenc
     return _times(judged, _lift(_COUNTS, counted(query), sentences))
 
 
-def lifted(query: str, judged: Judged, sentences: Sequence[PassageSentence]) -> Judged:
+def lifted(query: str, judged: Judged, sentences: Sequence[PassageSentence], paper_id: str = "") -> Judged:
     """To "what is Binder" a sentence that says what it is is worth more, to "what percentage" one that has one; what is
-    no sentence of the text itself is worth less."""
-    lift = standing(sentences) * _lift(_DEFINES, defining(query), sentences)
+    no sentence of the text itself is worth less, and so is what others say of a paper that the question names."""
+    lift = standing(sentences) * _of_its_paper(sentences, paper_id) * _lift(_DEFINES, defining(query), sentences)
     return _times(judged, lift * _lift(_SHARES, share_asked(query), sentences))
 
 
@@ -49,6 +52,11 @@ def _lift(factor: float, pattern: re.Pattern[str] | None, sentences: Sequence[Pa
 def _times(judged: Judged, lift: NDArray[np.float64]) -> Judged:
     most = np.maximum(judged.probability, _MOST_PROBABLE)
     return Judged(np.minimum(judged.probability * lift, most), judged.least)
+
+
+def _of_its_paper(sentences: Sequence[PassageSentence], paper_id: str) -> NDArray[np.float64]:
+    own = np.array([sentence.passage.paper_id == paper_id for sentence in sentences], dtype=bool)
+    return np.where(own, 1.0, _OF_OTHERS) if own.any() else np.ones(len(sentences))
 
 
 def standing(sentences: Sequence[PassageSentence]) -> NDArray[np.float64]:
@@ -70,6 +78,13 @@ def _compact(text: str) -> str:
     return "".join(_WORD.findall(text)).casefold()
 
 
+def defined_thing(query: str) -> str:
+    """The name of one to four words that a question asks the meaning of; empty for others."""
+    found = _WHAT_IS.match(query)
+    thing = (found["thing"] or "").strip() if found else ""
+    return "" if len(thing.split()) > _LONGEST_NAME or _OF.search(thing) else thing
+
+
 def defining(query: str) -> re.Pattern[str] | None:
     """What a sentence has that defines what is asked for: "Binder is a …", "Binders (…) are …", 「…とは」; None where
     no definition of a thing of one to four words is asked for."""
@@ -80,10 +95,7 @@ def defining(query: str) -> re.Pattern[str] | None:
         return re.compile(
             rf"{re.escape(found['ja'])}(?:（[^）]*）|\([^)]*\))?(?:とは|は、?[^。]*(?:である|のこと|を指す|と呼))"
         )
-    thing = found["thing"].strip()
-    if len(thing.split()) > 4 or _OF.search(thing):
-        return None
-    words = r"\W+".join(map(re.escape, re.findall(r"[^\W_]+", thing)))
+    words = r"\W+".join(map(re.escape, _WORD.findall(defined_thing(query))))
     if not words:
         return None
     return re.compile(
@@ -92,3 +104,9 @@ def defining(query: str) -> re.Pattern[str] | None:
         rf"|\b(?:called|known as|termed)\s+(?:an?\s+|the\s+)?[“\"']?{words}\b",
         re.IGNORECASE,
     )
+
+
+def defines(query: str, text: str) -> bool:
+    """Whether a definition is asked for and the text gives it."""
+    pattern = defining(query)
+    return pattern is not None and bool(pattern.search(text))
