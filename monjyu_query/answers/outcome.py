@@ -24,7 +24,7 @@ from monjyu_query.answers.evidence_ranking.answer_types import (
     without_citations,
 )
 from monjyu_query.answers.evidence_ranking.evidence_ranker import Judged, read_weights
-from monjyu_query.answers.evidence_ranking.lifting import defined_thing
+from monjyu_query.answers.evidence_ranking.lifting import named_thing
 from monjyu_query.answers.quote_windows import Window
 from monjyu_query.answers.segments import laid_out
 from monjyu_query.answers.selection import Evidence, Question
@@ -161,8 +161,8 @@ def support_of(
     several = sum(question.words[term] in unseen for term in named) >= _SEVERAL
     lost = unknown / weight if weight and several else 0.0
     own = [word for word in lacking if word.casefold() in subject]
-    thing = defined_thing(query)
-    if thing and not own and len(thing.split()) > 1 and unlike_any([thing], (one.text for one in sentences)):
+    thing = named_thing(query)
+    if thing and not own and unlike_any([thing.removesuffix("s")], (one.text for one in sentences)):
         own, lost = [thing], 1.0
     return Support(features, tuple(own), numberless, lost)
 
@@ -178,7 +178,7 @@ def outcome_of(
     confidence = round(model.confidence(support.features), 3)
     missing = list(dict.fromkeys([*unanswered, *support.missing]))[:_MOST_MISSING]
     whole = support.unseen == 1
-    elsewhere = support.unseen > _MOST_UNSEEN and confidence < (2 * sure if whole else (least + sure) / 2)
+    elsewhere = support.unseen > _MOST_UNSEEN and confidence < (1.5 * sure if whole else (least + sure) / 2)
     if elsewhere or (confidence < least and (missing or not many or not support.related)):
         return Outcome("abstained", confidence, "", _reason(missing, language), language)
     names = [word for word in missing if word in unanswered or is_name(word)]

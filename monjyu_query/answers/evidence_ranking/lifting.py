@@ -24,11 +24,14 @@ _HEADING_WORDS = 12
 _IS_CAPTION = re.compile(r"^\W*(?:Table|Fig(?:ure|\.)|Box|Scheme|Supplementary (?:Table|Fig))\W*\w{1,4}\s*[.:|]")
 _WORD = re.compile(r"[^\W_]+")
 _WHAT_IS = re.compile(
-    r"^\W*(?:what (?:is|are|was|were)|define)\s+(?:meant by\s+)?(?:an?\s+|the\s+)?(?P<thing>[^,;:?.]{2,60}?)\W*$"
+    r"^\W*(?:what (?:is|are)|define)\s+(?:meant by\s+)?(?:an?\s+|(?P<the>the)\s+)?(?P<thing>[^,;:?.]{2,60}?)\W*$"
     r"|^(?P<ja>[^、。？?はがをに]{2,30})とは(?:何(?:です)?か?)?(?:[、。？?]|$)",
     re.IGNORECASE,
 )
-_OF = re.compile(r"\b(?:of|for|in|on|to|by|with|that|which|from|and|or|between|used|the|when|during)\b", re.IGNORECASE)
+_OF = re.compile(
+    r"\b(?:of|for|in|into|on|to|by|with|that|which|from|and|or|between|used|the|when|during|being|known|done|said|made)\b",
+    re.IGNORECASE,
+)
 
 
 def numbers_first(query: str, judged: Judged, sentences: Sequence[PassageSentence]) -> Judged:
@@ -104,6 +107,13 @@ def defining(query: str) -> re.Pattern[str] | None:
         rf"|\b(?:called|known as|termed)\s+(?:an?\s+|the\s+)?[“\"']?{words}\b",
         re.IGNORECASE,
     )
+
+
+def named_thing(query: str) -> str:
+    """The name of several words whose meaning is asked for: with "the" it is a value of something, not a name."""
+    found = _WHAT_IS.match(query)
+    thing = defined_thing(query)
+    return thing if found and not found["the"] and len(thing.split()) > 1 else ""
 
 
 def defines(query: str, text: str) -> bool:
