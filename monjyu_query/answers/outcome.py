@@ -18,9 +18,11 @@ import numpy as np
 from monjyu_core.settings.settings import AnswerSettings
 from monjyu_query.answers.evidence_ranking.answer_types import (
     asked_types,
+    asks_past_time,
     has_digits,
     has_number,
     shows,
+    shows_past_time,
     without_citations,
 )
 from monjyu_query.answers.evidence_ranking.evidence_ranker import Judged, read_weights
@@ -105,7 +107,7 @@ class Outcome:
         return [Segment(text=f"{begins}{self.reason} {nearest}"), quote]
 
 
-_NO_NUMBER = "No passage found gives the number that was asked for."
+_NO_NUMBER = "No passage found gives the number or the time that was asked for."
 _NOT = {
     "en": ("The collection does not answer this: ", "The closest passage:"),
     "ja": ("このコレクションの論文は答えていません。", "最も近い箇所："),
@@ -155,16 +157,18 @@ def support_of(
     lacking = (question.words[term] for term in rare if question.words[term] in unseen)
     asks_number = not {"number", "date"}.isdisjoint(asked_types(query))
     numberless = asks_number and not any(has_number(without_citations(window.text)) for window in windows)
+    if asks_past_time(query):
+        numberless = not any(shows_past_time(without_citations(window.text)) for window in windows)
     named = [term for term in question.telling() if question.words[term].casefold() in subject]
     weight = sum(question.weights[term] for term in named)
     unknown = sum(question.weights[term] for term in named if question.words[term] in unseen)
     several = sum(question.words[term] in unseen for term in named) >= _SEVERAL
     lost = unknown / weight if weight and several else 0.0
-    own = [word for word in lacking if word.casefold() in subject]
+    absent = [word for word in lacking if word.casefold() in subject]
     thing = named_thing(query)
-    if thing and not own and unlike_any([thing.removesuffix("s")], (one.text for one in sentences)):
-        own, lost = [thing], 1.0
-    return Support(features, tuple(own), numberless, lost)
+    if thing and not absent and unlike_any([thing.removesuffix("s")], (one.text for one in sentences)):
+        absent, lost = [thing], 1.0
+    return Support(features, tuple(absent), numberless, lost)
 
 
 def outcome_of(
@@ -221,7 +225,7 @@ def _reason(missing: Sequence[str], language: str) -> str:
 
 def _left_open(missing: Sequence[str], language: str, *, numberless: bool = False) -> str:
     if numberless and not missing:
-        return "問われた数を述べた箇所は見つかりませんでした。" if language == "ja" else _NO_NUMBER
+        return "問われた数や時期を述べた箇所は見つかりませんでした。" if language == "ja" else _NO_NUMBER
     if language == "ja":
         return (
             f"{_listed(missing, language)}について述べた箇所は見つかりませんでした。"

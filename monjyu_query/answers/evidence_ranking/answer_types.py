@@ -32,6 +32,14 @@ _CITATION = re.compile(
 )
 _DATE = re.compile(r"\b(?:1[89]\d\d|20\d\d)\b|\d年")
 
+_WHEN_WAS = re.compile(r"^\W*(?:and )?when (?:was|were|did)\b", re.IGNORECASE)
+_TIME = re.compile(
+    r"\b(?:1[5-9]|20)\d\ds?\b|\b(?:january|february|march|april|june|july|august|september|october|november|december"
+    r"|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\b|\bin may\b|\bmay \d|\b(?:spring|summer|autumn|winter|fall of)\b"
+    r"|\b(?:century|decades?|ago|years?|months?|weeks?|days?|hours?|since|during|before|after)\b|\d(?:st|nd|rd|th)\b",
+    re.IGNORECASE,
+)
+
 _ASKED = {
     "number": r"\bhow (?:many|much|long|old|often|far|large|big|high)\b|\b(?:what|which) (?:percent|proportion|number"
     r"|rate|fraction|incidence|prevalence|size|dose|ratio|risk|mortality)|percentage"
@@ -110,6 +118,15 @@ def share_asked(question: str) -> re.Pattern[str] | None:
 def has_number(sentence: str) -> bool:
     """Whether it has a figure, or a number in words."""
     return bool(_NUMBER.search(sentence) or _IN_WORDS.search(sentence))
+
+
+def asks_past_time(question: str) -> bool:
+    """Whether it asks when something was: the answer has a date or a time of the year."""
+    return bool(_WHEN_WAS.match(question))
+
+
+def shows_past_time(sentence: str) -> bool:
+    return bool(_TIME.search(sentence))
 
 
 def without_citations(sentence: str) -> str:

@@ -22,6 +22,9 @@ _OF_OTHERS = 0.3
 _LONGEST_NAME = 4
 _HEADING_WORDS = 12
 _IS_CAPTION = re.compile(r"^\W*(?:Table|Fig(?:ure|\.)|Box|Scheme|Supplementary (?:Table|Fig))\W*\w{1,4}\s*[.:|]")
+_SIGNS = re.compile(r"\b[A-Z][A-Z0-9-]{1,7}\s?[:=]\s\w")
+_MOST_SIGNS = 2
+"""Abbreviations that a sentence may explain: more are a list of them."""
 _WORD = re.compile(r"[^\W_]+")
 _WHAT_IS = re.compile(
     r"^\W*(?:what (?:is|are)|define)\s+(?:meant by\s+)?(?:an?\s+|(?P<the>the)\s+)?(?P<thing>[^,;:?.]{2,60}?)\W*$"
@@ -73,6 +76,8 @@ def _left(sentence: PassageSentence) -> float:
         return _TITLE
     if _IS_CAPTION.match(text):
         return _CAPTION
+    if len(_SIGNS.findall(text)) > _MOST_SIGNS:
+        return _HEADING
     short = not count_wide(text) and len(_WORD.findall(text)) < _HEADING_WORDS
     return _HEADING if short and not is_statement(text) else 1.0
 
