@@ -32,6 +32,7 @@ _OPENING = 60
 """Characters within which a sentence on a thing names it."""
 _SPACES = re.compile(r"[\W_]+")
 _OPEN_TYPES = frozenset({"definition", "procedure"})
+_OF_OTHERS = re.compile(r"\b(?:papers|articles|studies|publications|others?|cit(?:e|es|ed|ing))\b", re.IGNORECASE)
 _ASKS_WHAT = re.compile(r"^\W*(?:what|describe|explain|tell|how|introduce|define)\b|とは|何|説明|教え", re.IGNORECASE)
 _PLAIN_HEADING = re.compile(
     r"(?:\d+[. ]*)*(?:abstract|summary|introduction|references|acknowledge?ments?|conclusions?|funding"
@@ -54,7 +55,9 @@ def answer_of_named(index: OpenIndex, query: str, language: str) -> Answer | Non
     if not _ASKS_WHAT.search(query):
         return None
     named = paper_in_question(index, query)
-    if named is None or not asked_types(query) <= _OPEN_TYPES or not is_general(named.rest):
+    if named is None or not asked_types(query) <= _OPEN_TYPES or _OF_OTHERS.search(named.rest):
+        return None
+    if not is_general(named.rest):
         return None
     return abstract_answer(index, named.paper_id, language, named.name)
 

@@ -116,11 +116,12 @@ def _told(
     for place, theme in enumerate(shown):
         lead = "\n- " if place else "\n\n- "
         said = f"{lead}{theme.title}: {_count(theme, labels, words)}{words[8]}".rstrip()
+        segments.append(Segment(text=said, label=theme.title))
         sentence = quoted.get(theme.theme_id)
         citation = cited.get(sentence.sentence_id) if sentence else None
         if citation is not None:
-            said = f"{said} {labels[citation.paper_id]}: {' '.join(citation.quote.split())}"
-        segments.append(Segment(text=said, label=theme.title, citations=[citation.n] if citation else []))
+            told = f" {labels[citation.paper_id]}: {' '.join(citation.quote.split())}"
+            segments.append(Segment(text=told, citations=[citation.n]))
     segments.append(Segment(text=f"\n\n{words[5]}"))
     citations = list(cited.values())
     return Answer(segments, "complete", citations, verified=bool(citations)), list(quoted.values())
