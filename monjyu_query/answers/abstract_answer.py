@@ -27,6 +27,10 @@ _GENERAL = re.compile(
 )
 _MOST, _WIDTH = 4, 700
 """Sentences and characters of the answer."""
+_LIST_WIDTH = 1000
+"""Characters of an answer with a list that its sentences announce."""
+_ANNOUNCES = re.compile(r"[:：]\s*$")
+_ITEM = re.compile(r"^\s*(?:[•·▪◦*–-]|\(?(?:[ivx]{1,4}|[a-z]|\d{1,2})[.)])\s?\S")
 _MOST_HEADINGS = 8
 _OPENING = 60
 """Characters within which a sentence on a thing names it."""
@@ -76,7 +80,7 @@ def abstract_answer(index: OpenIndex, paper_id: str, language: str, name: str = 
     label = paper_labels(index, [paper_id], language)[paper_id]
     segments = laid_out([(window.text, [1], label)], None)
     headings = [heading for (heading,) in cursor.execute(_HEADINGS, [paper_id]).fetchall() if heading.strip()]
-    telling = list(dict.fromkeys(h for h in headings if not _PLAIN_HEADING.match(h)))[:_MOST_HEADINGS]
+    telling = list(dict.fromkeys(h.rstrip(" :.;") for h in headings if not _PLAIN_HEADING.match(h)))[:_MOST_HEADINGS]
     if telling:
         listed = "、".join(telling) if language == "ja" else "; ".join(telling)
         segments.append(Segment(text=f"\n\n節：{listed}" if language == "ja" else f"\n\nIts sections: {listed}."))
@@ -84,19 +88,25 @@ def abstract_answer(index: OpenIndex, paper_id: str, language: str, name: str = 
 
 
 def _first(sentences: list[PassageSentence], name: str) -> list[PassageSentence]:
-    """The first statements of one section that follow each other; the first of them has the name where it begins."""
+    """The first statements of one section that follow each other, with the list that one of them announces; the first
+    has the name where it begins."""
     run: list[PassageSentence] = []
     wanted = _SPACES.sub("", name).casefold()
+    listing = False
     for sentence in sorted(sentences, key=lambda s: (s.section_ord, s.place)):
         if run and (sentence.section_ord, sentence.place) != (run[-1].section_ord, run[-1].place + 1):
             break
-        if not is_statement(sentence.text):
+        item = listing and bool(_ITEM.match(sentence.text))
+        announces = bool(run) and bool(_ANNOUNCES.search(sentence.text))
+        if not (item or announces or (is_statement(sentence.text) and not listing)):
             if run:
                 break
             continue
         if not run and wanted and wanted not in _SPACES.sub("", sentence.text[: _OPENING + len(name)]).casefold():
             continue
         run.append(sentence)
-        if len(run) == _MOST or sum(len(s.text) for s in run) > _WIDTH:
+        listing = listing or announces
+        width = sum(len(s.text) for s in run)
+        if width > _LIST_WIDTH or (not listing and (len(run) == _MOST or width > _WIDTH)):
             break
-    return run
+    return run[:-1] if len(run) > 1 and listing and _ANNOUNCES.search(run[-1].text) else run
