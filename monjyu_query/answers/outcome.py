@@ -166,7 +166,7 @@ def support_of(
     lost = unknown / weight if weight and several else 0.0
     absent = [word for word in lacking if word.casefold() in subject]
     thing = named_thing(query)
-    if thing and not absent and unlike_any([thing.removesuffix("s")], (one.text for one in sentences)):
+    if thing and not absent and not any(_together(thing, sentence.text) for sentence in sentences):
         absent, lost = [thing], 1.0
     return Support(features, tuple(absent), numberless, lost)
 
@@ -199,6 +199,12 @@ def unlike_any(words: Collection[str], texts: Iterable[str]) -> set[str]:
     whole = "\n".join(texts).casefold()
     joined, known = re.sub(r"[^\w\n]|_", "", whole), set(re.findall(r"[^\W_]{4,}", whole))
     return {word for word in words if not _spelt(word.casefold(), joined, known)}
+
+
+def _together(name: str, text: str) -> bool:
+    """Whether a sentence has all words of a name, in whatever form."""
+    low = text.casefold()
+    return all(word[: max(len(word) - 2, 3)] in low for word in name.casefold().split())
 
 
 def _spelt(word: str, joined: str, known: Collection[str]) -> bool:
