@@ -6,11 +6,13 @@ import re
 
 from monjyu_query.answers.answering import Answer
 from monjyu_query.answers.citing import cite_windows
+from monjyu_query.answers.evidence_ranking.answer_types import asked_types
 from monjyu_query.answers.paper_label import paper_labels
 from monjyu_query.answers.quote_windows import Window
 from monjyu_query.answers.segments import laid_out
 from monjyu_query.answers.selection import is_statement
 from monjyu_query.answers.topic import topic_of
+from monjyu_query.catalogue.named_papers import paper_in_question
 from monjyu_query.search.open_index import OpenIndex
 from monjyu_query.search.passages import PassageSentence, load_passages, load_sentences
 from monjyu_query.search.result import Segment
@@ -25,7 +27,17 @@ _GENERAL = re.compile(
 )
 _MOST, _WIDTH = 4, 700
 """Sentences and characters of the answer."""
+_LIST_WIDTH = 1000
+"""Characters of an answer with a list that its sentences announce."""
+_ANNOUNCES = re.compile(r"[:：]\s*$")
+_ITEM = re.compile(r"^\s*(?:[•·▪◦*–-]|\(?(?:[ivx]{1,4}|[a-z]|\d{1,2})[.)])\s?\S")
 _MOST_HEADINGS = 8
+_OPENING = 60
+"""Characters within which a sentence on a thing names it."""
+_SPACES = re.compile(r"[\W_]+")
+_OPEN_TYPES = frozenset({"definition", "procedure"})
+_OF_OTHERS = re.compile(r"\b(?:papers|articles|studies|publications|others?|cit(?:e|es|ed|ing))\b", re.IGNORECASE)
+_ASKS_WHAT = re.compile(r"^\W*(?:what|describe|explain|tell|how|introduce|define)\b|とは|何|説明|教え", re.IGNORECASE)
 _PLAIN_HEADING = re.compile(
     r"(?:\d+[. ]*)*(?:abstract|summary|introduction|references|acknowledge?ments?|conclusions?|funding"
     r"|要旨|はじめに|参考文献|謝辞|おわりに)\W*$",
@@ -41,13 +53,26 @@ def is_general(query: str) -> bool:
     return not topic_of(_GENERAL.sub(" ", query))
 
 
-def abstract_answer(index: OpenIndex, paper_id: str, language: str) -> Answer | None:
-    """The first sentences of the paper's abstract, or of its text where it has none, and the headings of its sections;
-    None where the paper has no sentence."""
+def answer_of_named(index: OpenIndex, query: str, language: str) -> Answer | None:
+    """Where a question names a paper and asks nothing special of it ("What does nbgrader do?"), what the paper says
+    first of what it names; None for other questions, and where its beginning does not speak of the name."""
+    if not _ASKS_WHAT.search(query):
+        return None
+    named = paper_in_question(index, query)
+    if named is None or not asked_types(query) <= _OPEN_TYPES or _OF_OTHERS.search(named.rest):
+        return None
+    if not is_general(named.rest):
+        return None
+    return abstract_answer(index, named.paper_id, language, named.name)
+
+
+def abstract_answer(index: OpenIndex, paper_id: str, language: str, name: str = "") -> Answer | None:
+    """The first sentences of the paper's abstract, or of its text where it has none, from the first on that begins with
+    the `name` if one is given, and the headings of its sections; None where the paper has no such sentence."""
     cursor = index.snapshot.cursor()
     chunks = [name for (name,) in cursor.execute(_CHUNKS, [paper_id]).fetchall()]
     sentences = load_sentences(cursor, load_passages(cursor, chunks, [0.0] * len(chunks)))
-    run = _first(sentences)
+    run = _first(sentences, name)
     cited = cite_windows(cursor, [Window(tuple(run), (run[0],))]) if run else []
     if not cited:
         return None
@@ -55,24 +80,33 @@ def abstract_answer(index: OpenIndex, paper_id: str, language: str) -> Answer | 
     label = paper_labels(index, [paper_id], language)[paper_id]
     segments = laid_out([(window.text, [1], label)], None)
     headings = [heading for (heading,) in cursor.execute(_HEADINGS, [paper_id]).fetchall() if heading.strip()]
-    telling = list(dict.fromkeys(h for h in headings if not _PLAIN_HEADING.match(h)))[:_MOST_HEADINGS]
+    telling = list(dict.fromkeys(h.rstrip(" :.;") for h in headings if not _PLAIN_HEADING.match(h)))[:_MOST_HEADINGS]
     if telling:
         listed = "、".join(telling) if language == "ja" else "; ".join(telling)
         segments.append(Segment(text=f"\n\n節：{listed}" if language == "ja" else f"\n\nIts sections: {listed}."))
     return Answer(segments, "complete", [citation], verified=True)
 
 
-def _first(sentences: list[PassageSentence]) -> list[PassageSentence]:
-    """The first statements of one section that follow each other."""
+def _first(sentences: list[PassageSentence], name: str) -> list[PassageSentence]:
+    """The first statements of one section that follow each other, with the list that one of them announces; the first
+    has the name where it begins."""
     run: list[PassageSentence] = []
+    wanted = _SPACES.sub("", name).casefold()
+    listing = False
     for sentence in sorted(sentences, key=lambda s: (s.section_ord, s.place)):
         if run and (sentence.section_ord, sentence.place) != (run[-1].section_ord, run[-1].place + 1):
             break
-        if not is_statement(sentence.text):
+        item = listing and bool(_ITEM.match(sentence.text))
+        announces = bool(run) and bool(_ANNOUNCES.search(sentence.text))
+        if not (item or announces or (is_statement(sentence.text) and not listing)):
             if run:
                 break
             continue
+        if not run and wanted and wanted not in _SPACES.sub("", sentence.text[: _OPENING + len(name)]).casefold():
+            continue
         run.append(sentence)
-        if len(run) == _MOST or sum(len(s.text) for s in run) > _WIDTH:
+        listing = listing or announces
+        width = sum(len(s.text) for s in run)
+        if width > _LIST_WIDTH or (not listing and (len(run) == _MOST or width > _WIDTH)):
             break
-    return run
+    return run[:-1] if len(run) > 1 and listing and _ANNOUNCES.search(run[-1].text) else run

@@ -19,6 +19,12 @@ _DENIES = re.compile(
     re.IGNORECASE,
 )
 """Of 440 answering sentences of pubmedqa_dev this tells yes from no in 79 %."""
+_BEFORE = re.compile(
+    r"^(?:\s*\[\d{1,3}(?:\s?[,–-]\s?\d{1,3})*\])+[\s.,]*(?=[A-Z])"
+    r"|^(?:abstract|summary|text|(?:background|introduction|objectives?|aims?|purpose|methods?|results?|findings"
+    r"|discussion|conclusions?|interpretation|significance)(?: (?:and|&) \w+)?)\s?[:：]\s+(?=\S)",
+    re.IGNORECASE,
+)
 _WORDS = {
     "en": {
         "against": "against it, or with reservations",
@@ -107,8 +113,9 @@ def _denies(window: Window) -> bool:
 
 
 def said(window: Window) -> str:
-    """What the answer says of a quote: all of it, but for a word that would join it to a sentence not quoted."""
-    text = window.text
+    """What the answer says of a quote: all of it, but for a word that would join it to a sentence not quoted, the name
+    of a part of an abstract, and the marks of citations that end the sentence before."""
+    text = _BEFORE.sub("", window.text)
     cut = connective(text)
     return f"… {text[cut:]}" if cut else text
 

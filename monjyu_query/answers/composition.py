@@ -13,19 +13,21 @@ import numpy as np
 from monjyu_core.settings.settings import AnswerSettings
 from monjyu_core.text.search_text import count_wide
 from monjyu_core.text.standing_alone import points_outside
-from monjyu_query.answers.abstract_answer import abstract_answer, is_general
+from monjyu_query.answers.abstract_answer import abstract_answer, answer_of_named, is_general
 from monjyu_query.answers.answer_form import NARROW, OF_MANY, AnswerForm, form_of
 from monjyu_query.answers.answering import Answer, abstained
 from monjyu_query.answers.arrangement import Cited, arranged, in_sections, numbered, said
 from monjyu_query.answers.citing import cite_windows
-from monjyu_query.answers.evidence_ranking.answer_types import asked_types, counted
+from monjyu_query.answers.evidence_ranking.answer_types import asked_types
 from monjyu_query.answers.evidence_ranking.evidence_ranker import READ, Judged, Similarities, judge_sentences
+from monjyu_query.answers.evidence_ranking.lifting import defines, lifted, numbers_first
 from monjyu_query.answers.outcome import Support, outcome_of, support_of
 from monjyu_query.answers.paper_label import paper_labels
-from monjyu_query.answers.quote_windows import Neighbours, Window
+from monjyu_query.answers.quote_windows import Neighbours, Window, each_once
 from monjyu_query.answers.segments import laid_out
 from monjyu_query.answers.selection import Limits, Question, asks, choose_windows, is_prose, weigh_evidence
 from monjyu_query.answers.topic import sides_of, topic_of
+from monjyu_query.catalogue.named_papers import paper_in_question
 from monjyu_query.digests.themes import papers_by_theme
 from monjyu_query.search.open_index import OpenIndex
 from monjyu_query.search.passages import Passage, PassageSentence, sentences_before
@@ -42,7 +44,6 @@ _OF_BEST, _OF_WORDS = 0.1, 0.5
 another paper must have."""
 _CHANCE = 1 / 150
 """A sentence of less is no evidence."""
-_COUNTS, _MOST_PROBABLE = 3.0, 0.99
 _SURVEY = Limits(8, 1600, 2)
 _MOST_PAPERS = 8
 """Rows of a table of papers."""
@@ -141,20 +142,15 @@ def compose(
         sentences = [sentence for sentence in sentences if sentence.passage.chunk_id in kept]
     pool, windows, support = weighed(asked, passages, sentences, similarity)
     answer = _answer(asked, pool, windows, support)
+    special = asked.paper_id or (windows and defines(asked.query, windows[0].text))
+    named = None if special else answer_of_named(asked.index, asked.query, asked.language)
+    if named is not None and named.citations[0].paper_id in {passage.paper_id for passage in passages}:
+        return replace(named, confidence=answer.confidence)
     if answer.status == "complete":
         return answer if asked.paper_id or topic_of(asked.query) else _of_the_whole(answer, asked.language)
     general = asked.paper_id and is_general(asked.query)
     told = abstract_answer(asked.index, asked.paper_id, asked.language) if general else None
     return answer if told is None else replace(told, confidence=answer.confidence)
-
-
-def numbers_first(query: str, judged: Judged, sentences: Sequence[PassageSentence]) -> Judged:
-    """To "how many lessons" a sentence that counts lessons is worth more than one that only speaks of them."""
-    pattern = counted(query)
-    if pattern is None:
-        return judged
-    lift = np.array([_COUNTS if pattern.search(sentence.text) else 1.0 for sentence in sentences])
-    return Judged(np.minimum(judged.probability * lift, _MOST_PROBABLE), judged.least)
 
 
 def _of_the_whole(answer: Answer, language: str) -> Answer:
@@ -175,13 +171,24 @@ def weighed(
     most = round((READ * _MORE if asked.form in OF_MANY else READ) * max(1.0, asked.room / _USUAL_ROOM))
     judged = judge_sentences(asked.query, asked.question, sentences, own, asked.similarities, index.scale, most)
     judged = numbers_first(asked.query, judged, sentences)
-    pool = Pool(sentences, own, judged, _neighbours(index, sentences))
+    pool = Pool(
+        sentences,
+        own,
+        lifted(asked.query, judged, sentences, _named(asked)),
+        _neighbours(index, sentences),
+    )
     evidence = weigh_evidence(asked.question, terms[: len(passages)], similarity, index.scale)
     windows = _chosen(asked, pool)
     support = support_of(
         asked.query, asked.question, evidence, judged, own, sentences, windows, many=asked.form in _OF_SEVERAL
     )
     return pool, windows, support
+
+
+def _named(asked: Asked) -> str:
+    """The id of the paper that a question to one paper names, "" where it names none."""
+    found = None if asked.paper_id or asked.form in _OF_SEVERAL else paper_in_question(asked.index, asked.query)
+    return found.paper_id if found else ""
 
 
 def _neighbours(index: OpenIndex, sentences: Sequence[PassageSentence]) -> Neighbours:
@@ -232,10 +239,10 @@ def _answer(asked: Asked, pool: Pool, windows: Sequence[Window], support: Suppor
     cursor = asked.index.snapshot.cursor_of(sentence.passage.paper_id for sentence in pool.sentences)
     sides = _sides(asked, pool) if asked.form == "comparison" else {}
     extra = [window for side in sides.values() for window in side]
-    cited = cite_windows(cursor, _each_once([*windows, *extra]))
+    cited = cite_windows(cursor, each_once([*windows, *extra]))
     if not cited:
         return abstained("no sentence of the passages found speaks of it")
-    dropped = len(_each_once([*windows, *extra])) - len(cited)
+    dropped = len(each_once([*windows, *extra])) - len(cited)
     warnings = [f"{dropped} quotes were not found in their source and left out."] if dropped else []
     rows = {sentence.sentence_id: row for row, sentence in enumerate(pool.sentences)}
     for window, citation in cited:
@@ -268,18 +275,6 @@ def _themes(asked: Asked, cited: Cited) -> dict[str, list[str]]:
     for window, citation in cited:
         chunks.setdefault(citation.paper_id, []).append(window.key.passage.chunk_id)
     return papers_by_theme(asked.index, chunks)
-
-
-def _each_once(windows: Sequence[Window]) -> list[Window]:
-    """Without those of which another quotes a sentence already."""
-    found: list[Window] = []
-    known: set[str] = set()
-    for window in windows:
-        names = {sentence.sentence_id for sentence in window.sentences}
-        if not names & known:
-            found.append(window)
-            known |= names
-    return found
 
 
 def _sides(asked: Asked, pool: Pool) -> dict[str, list[Window]]:

@@ -8,15 +8,25 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import cache
 
 import numpy as np
 
 from monjyu_core.settings.settings import AnswerSettings
-from monjyu_query.answers.evidence_ranking.answer_types import asked_types, has_digits, has_number, shows
+from monjyu_query.answers.evidence_ranking.answer_types import (
+    asked_types,
+    asks_past_time,
+    has_digits,
+    has_number,
+    shows,
+    shows_past_time,
+    without_citations,
+)
 from monjyu_query.answers.evidence_ranking.evidence_ranker import Judged, read_weights
+from monjyu_query.answers.evidence_ranking.lifting import named_thing
 from monjyu_query.answers.quote_windows import Window
 from monjyu_query.answers.segments import laid_out
 from monjyu_query.answers.selection import Evidence, Question
@@ -43,18 +53,30 @@ _HARD_TYPES = ("number", "date", "person", "place")
 _NO_ODDS = -8.0
 _FAR = 0.2
 """Nearness of a passage that has nothing to do with a question: 0 is chance, 1 a paraphrase."""
+_MOST_UNSEEN = 0.5
+"""A subject of whose words the passages lack more is another one than theirs, unless the answer is sure."""
+_SEVERAL = 2
+_ALIKE = 0.8
+"""Words of which so much agrees (difflib) are spellings of one."""
 _MOST_MISSING = 4
+_SPELT_OTHERWISE = 6
+"""Letters of a word that may have been written wrongly."""
+_ENDING = 3
+"""Letters that may end a word otherwise."""
 _KATAKANA = re.compile(r"[\u30a1-\u30fc]{3,}")
 
 
 @dataclass(frozen=True)
 class Support:
     """What speaks for an answer: `features` (10,), and the words of the question that no passage found has.
-    `numberless`: a number or a date was asked for, and no quote has any."""
+    `numberless`: a number or a date was asked for, and no quote has any. `unseen`: weighted share (0 to 1) of the
+    words that name the question's subject which no passage found has; 0 for a single word, which another may stand for.
+    """
 
     features: tuple[float, ...]
     missing: tuple[str, ...]
     numberless: bool = False
+    unseen: float = 0.0
 
     @property
     def related(self) -> bool:
@@ -85,7 +107,7 @@ class Outcome:
         return [Segment(text=f"{begins}{self.reason} {nearest}"), quote]
 
 
-_NO_NUMBER = "No passage found gives the number that was asked for."
+_NO_NUMBER = "No passage found gives the number or the time that was asked for."
 _NOT = {
     "en": ("The collection does not answer this: ", "The closest passage:"),
     "ja": ("このコレクションの論文は答えていません。", "最も近い箇所："),
@@ -115,7 +137,7 @@ def support_of(
     own = [_log_odds(float(judged.probability[rows[window.key.sentence_id]])) for window in windows]
     rarest = max(question.weights.values(), default=0.0)
     rare = [term for term in question.telling() if question.weights[term] >= _RARE * rarest]
-    unseen = set(evidence.missing)
+    unseen = unlike_any(evidence.missing, (sentence.text for sentence in sentences))
     subject = topic_of(query).casefold()
     hard = [name for name in _HARD_TYPES if name in asked_types(query)]
     shown = any(_shows(name, window.text) for name in hard for window in windows)
@@ -134,8 +156,19 @@ def support_of(
     )
     lacking = (question.words[term] for term in rare if question.words[term] in unseen)
     asks_number = not {"number", "date"}.isdisjoint(asked_types(query))
-    numberless = asks_number and not any(has_number(window.text) for window in windows)
-    return Support(features, tuple(word for word in lacking if word.casefold() in subject), numberless)
+    numberless = asks_number and not any(has_number(without_citations(window.text)) for window in windows)
+    if asks_past_time(query):
+        numberless = not any(shows_past_time(without_citations(window.text)) for window in windows)
+    named = [term for term in question.telling() if question.words[term].casefold() in subject]
+    weight = sum(question.weights[term] for term in named)
+    unknown = sum(question.weights[term] for term in named if question.words[term] in unseen)
+    several = sum(question.words[term] in unseen for term in named) >= _SEVERAL
+    lost = unknown / weight if weight and several else 0.0
+    absent = [word for word in lacking if word.casefold() in subject]
+    thing = named_thing(query)
+    if thing and not absent and not any(_together(thing, sentence.text) for sentence in sentences):
+        absent, lost = [thing], 1.0
+    return Support(features, tuple(absent), numberless, lost)
 
 
 def outcome_of(
@@ -148,13 +181,41 @@ def outcome_of(
     sure = model.sure if settings.sure_confidence is None else settings.sure_confidence
     confidence = round(model.confidence(support.features), 3)
     missing = list(dict.fromkeys([*unanswered, *support.missing]))[:_MOST_MISSING]
-    if confidence < least and (missing or not many or not support.related):
+    whole = support.unseen == 1
+    elsewhere = support.unseen > _MOST_UNSEEN and confidence < (1.5 * sure if whole else (least + sure) / 2)
+    if elsewhere or (confidence < least and (missing or not many or not support.related)):
         return Outcome("abstained", confidence, "", _reason(missing, language), language)
     names = [word for word in missing if word in unanswered or is_name(word)]
-    if names or confidence < sure or support.numberless:
+    if names or whole or confidence < sure or support.numberless:
         left_open = _left_open(missing, language, numberless=support.numberless)
         return Outcome("partial", confidence, left_open, "", language)
     return Outcome("complete", confidence, "", "", language)
+
+
+def unlike_any(words: Collection[str], texts: Iterable[str]) -> set[str]:
+    """Those of the words of which the texts have no other spelling: "COVID-19" is one of "COVID19"."""
+    if not words:
+        return set()
+    whole = "\n".join(texts).casefold()
+    joined, known = re.sub(r"[^\w\n]|_", "", whole), set(re.findall(r"[^\W_]{4,}", whole))
+    return {word for word in words if not _spelt(word.casefold(), joined, known)}
+
+
+def _together(name: str, text: str) -> bool:
+    """Whether a sentence has all words of a name, in whatever form."""
+    low = text.casefold()
+    return all(word[: max(len(word) - 2, 3)] in low for word in name.casefold().split())
+
+
+def _spelt(word: str, joined: str, known: Collection[str]) -> bool:
+    bare = "".join(c for c in word if c.isalnum())
+    if len(bare) >= _SPELT_OTHERWISE and bare in joined:
+        return True
+    if len(word) < _SPELT_OTHERWISE:
+        return False
+    stem = word[: max(_SPELT_OTHERWISE, len(word) - _ENDING)]
+    near = [other for other in known if other[0] == word[0] and abs(len(other) - len(word)) <= 1]
+    return any(other.startswith(stem) for other in known) or bool(get_close_matches(word, near, 1, _ALIKE))
 
 
 def is_name(word: str) -> bool:
@@ -170,7 +231,7 @@ def _reason(missing: Sequence[str], language: str) -> str:
 
 def _left_open(missing: Sequence[str], language: str, *, numberless: bool = False) -> str:
     if numberless and not missing:
-        return "問われた数を述べた箇所は見つかりませんでした。" if language == "ja" else _NO_NUMBER
+        return "問われた数や時期を述べた箇所は見つかりませんでした。" if language == "ja" else _NO_NUMBER
     if language == "ja":
         return (
             f"{_listed(missing, language)}について述べた箇所は見つかりませんでした。"

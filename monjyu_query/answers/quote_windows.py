@@ -113,3 +113,15 @@ def _touch(one: Window, other: Window, neighbours: Neighbours) -> bool:
         return True
     after = neighbours.beside(one.sentences[-1], 1), neighbours.beside(other.sentences[-1], 1)
     return after[0] == other.sentences[0] or after[1] == one.sentences[0]
+
+
+def each_once(windows: Sequence[Window]) -> list[Window]:
+    """Without those of which another quotes a sentence already."""
+    found: list[Window] = []
+    known: set[str] = set()
+    for window in windows:
+        names = {sentence.sentence_id for sentence in window.sentences}
+        if not names & known:
+            found.append(window)
+            known |= names
+    return found

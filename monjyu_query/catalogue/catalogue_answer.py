@@ -17,6 +17,7 @@ from monjyu_query.answers.paper_label import paper_labels
 from monjyu_query.catalogue import catalogue_tables as tables
 from monjyu_query.catalogue.catalogue_questions import CatalogueQuestion, recognised
 from monjyu_query.catalogue.catalogue_wording import COLUMNS, described, told
+from monjyu_query.catalogue.named_papers import paper_named
 from monjyu_query.catalogue.paper_names import PaperName, find_papers
 from monjyu_query.knowledge.source_sentences import sentences_by_id
 from monjyu_query.ranking.filters import passing_papers
@@ -63,6 +64,8 @@ class _Catalogue:
                 return self._selected()
             case "authors" | "year" | "venue" | "doi" | "citing" | "cited":
                 return self._of_a_paper()
+            case "makers":
+                return self._makers()
             case "mentions":
                 return self._mentions()
             case "newest" | "oldest":
@@ -111,6 +114,15 @@ class _Catalogue:
                 return self._links(best[0], rows, "cited", str(works))
             case _:
                 return self._field(best[0])
+
+    def _makers(self) -> Answer | None:
+        """Who wrote the paper on a thing that bears its name; None where no paper does, or names no author."""
+        paper = paper_named(self._index, self._question.name)
+        if paper is None or not paper.authors:
+            return None
+        named = f"“{paper.title}”" if self._language == "en" else f"「{paper.title}」"
+        sentence = self._told("makers", label=named, what=self._listed(paper.authors))
+        return self._answered(sentence, [self._table_of_papers([paper.paper_id])])
 
     def _field(self, paper: PaperName) -> Answer:
         """What is recorded of one paper."""

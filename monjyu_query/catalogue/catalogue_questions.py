@@ -14,6 +14,7 @@ from typing import Literal
 Kind = Literal[
     "authors", "listed", "counted", "year", "venue", "doi", "citing", "cited", "mentions", "newest", "oldest",
     "prolific", "most_cited", "venues", "years",
+    "makers",
 ]  # fmt: skip
 
 
@@ -52,6 +53,10 @@ _PLAIN: tuple[tuple[Kind, str], ...] = (
     ),
     ("authors", rf"who (?:wrote|authored|has written|published) (?:the (?:paper|article) )?{_NAME}"),
     ("authors", rf"who (?:is|are|was|were) {_THE}authors? of (?:the (?:paper|article) )?{_NAME}"),
+    (
+        "makers",
+        rf"who (?:developed|created|made|built|designed|maintains|is behind|are behind|(?:is|are) the (?:developers?|creators?|makers?) of) (?:the )?{_NAME}",
+    ),
     ("authors", rf"by whom (?:was|is) {_NAME} (?:written|published)"),
     ("authors", rf"(?:the )?authors of (?:the (?:paper|article) )?{_NAME}"),
     (

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from monjyu_core.text.search_text import count_wide
 from monjyu_query.answers.segments import answer_markdown
 from monjyu_query.answers.topic import topic_of
+from monjyu_query.catalogue.named_papers import paper_named
 from monjyu_query.catalogue.paper_names import PaperName, find_papers
 from monjyu_query.digests.asker import Asker
 from monjyu_query.digests.aspects import aspect_named
@@ -37,12 +38,16 @@ _SUMMARY = re.compile(
     re.IGNORECASE,
 )
 _COMPARISON = re.compile(
-    rf"{_PLEASE}(?:compare |{_ARTICLE}comparison (?:of|between) )(?P<papers>.+?)"
+    rf"{_PLEASE}(?:compare |{_ARTICLE}comparison (?:of|between) |what(?:['’]s| is| are) the differences? between )"
+    r"(?P<papers>.+?)"
     r"(?:,? (?:on|in terms of|with regard to|with respect to|regarding|by|as to|concerning"
     r"|for) (?P<aspects>[^?]+?))?\W*$"
     r"|^(?P<ja>.+?)を(?:(?P<ja_aspects>[^を]+?)(?:について|の観点(?:から|で)|に関して))?比較(?:して|を)?(?:ください"
     r"|下さい|てください)?。?$",
     re.IGNORECASE,
+)
+_DIFFER = re.compile(
+    r"^\W*how (?:do|does|is|are) (.+?) (?:differ(?:ent)? from|compare (?:to|with)) (.+)$", re.IGNORECASE
 )
 _SURVEY = re.compile(
     rf"{_PLEASE}{_ARTICLE}(?:(?:literature )?(?:survey|overview|review)) (?:of|on|about) (?P<topic>.+?)\W*$"
@@ -63,17 +68,7 @@ _BETWEEN = re.compile(r"\s*(?:,? and |,? versus |,? vs\.? |,? with |,? to |[,;�
 _THE_PAPER = re.compile(
     r"^(?:the |this |that )?(?:paper|article|study)\W*$|^(?:この|その)?(?:論文|研究|文献)$", re.IGNORECASE
 )
-_AROUND = re.compile(
-    r"^(?:the )?(?:papers? |articles? |study |studies )?(?:(?:called|titled|entitled|named|by) )?|(?: (?:paper"
-    r"|article|study))$",
-    re.IGNORECASE,
-)
 _QUOTES = "「」『』“”\"'‘’ "
-_WORD = re.compile(r"[^\W_]+")
-_YEAR = re.compile(r"\b(?:19|20)\d\d[a-z]?\b")
-_ID = re.compile(r"^\S*[\d./#-]\S*$")
-_FEWEST_WORDS = 3
-"""Words of a title that name it, where they are not its name."""
 _MOST_SIDES = 6
 
 Made = tuple[Digest, list[Hit]]
@@ -112,7 +107,7 @@ def _summary(searcher: Asker, ask: Ask) -> _Found | None:
         if not any(one.paper_id == paper_id for one in find_papers(ask.index, paper_id)):
             return None
     else:
-        paper = _paper_named(ask.index, name)
+        paper = paper_named(ask.index, name)
         if paper is None:
             return None
         paper_id, said = paper.paper_id, paper.title or paper.paper_id
@@ -126,12 +121,12 @@ def _summary(searcher: Asker, ask: Ask) -> _Found | None:
 
 
 def _comparison(searcher: Asker, ask: Ask) -> _Found | None:
-    asked = _COMPARISON.match(ask.request.query)
+    asked = _COMPARISON.match(_DIFFER.sub(r"compare \1 and \2", ask.request.query))
     if asked is None:
         return None
     papers, aspects = _papers_named(ask.index, asked["papers"] or asked["ja"]), asked["aspects"] or asked["ja_aspects"]
     if papers is None and asked["aspects"]:  # "... for" and "... on" may be words of a title
-        papers, aspects = _papers_named(ask.index, ask.request.query[asked.start("papers") :].rstrip("?.! ")), None
+        papers, aspects = _papers_named(ask.index, asked.string[asked.start("papers") :].rstrip("?.! ")), None
     if papers is None:
         return None
     wanted = [one for one in _BETWEEN.split(aspects or "") if one.strip()][:_MOST_SIDES]
@@ -190,39 +185,15 @@ def _papers_named(index: OpenIndex, names: str) -> list[PaperName] | None:
     if not cuts or len(cuts) > _MOST_SIDES:
         return None
     for start, end in cuts:
-        first = _paper_named(index, names[:start])
+        first = paper_named(index, names[:start])
         if first is None:
             continue
-        last = _paper_named(index, names[end:])
+        last = paper_named(index, names[end:])
         rest = [last] if last else _papers_named(index, names[end:])
         if rest:
             papers = list({paper.paper_id: paper for paper in (first, *rest)}.values())
             return papers if 2 <= len(papers) <= MOST_PAPERS else None
     return None
-
-
-def _paper_named(index: OpenIndex, words: str) -> PaperName | None:
-    """The paper that a name means without doubt: its id, its DOI, its name, words enough of its title, or its first
-    author with the year."""
-    name = _AROUND.sub("", words.strip(_QUOTES)).strip(_QUOTES)
-    found = find_papers(index, name) if name else []
-    if not found or not found[0].sure:
-        return None
-    paper = found[0]
-    if name == paper.paper_id or _ID.match(name):
-        return paper
-    if count_wide(name):
-        titles = Counter(one.title for one in found)
-        return paper if titles[paper.title] == 1 and 2 * len(name) > len(paper.title) else None
-    given = [word.casefold() for word in _WORD.findall(name)]
-    own = [word.casefold() for word in _WORD.findall(paper.title)]
-    if _YEAR.search(name) and paper.authors and given[0] in _WORD.findall(paper.authors[0].casefold()):
-        return paper
-    lead = [word.casefold() for word in _WORD.findall(re.split(r"[:–—]", paper.title)[0])]
-    if "".join(given) == "".join(lead):
-        return paper
-    shared = [word for word in given if word in own]
-    return paper if len(shared) == len(given) and len(given) >= max(_FEWEST_WORDS, len(own) // 3) else None
 
 
 def _language(ask: Ask) -> str:

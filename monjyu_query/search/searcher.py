@@ -26,6 +26,7 @@ from monjyu_query.catalogue.catalogue_answer import catalogue_answer
 from monjyu_query.digests.plain_words import digest_in_plain_words
 from monjyu_query.knowledge.follow_ups import follow_ups
 from monjyu_query.modes.all_modes import all_modes
+from monjyu_query.overviews.theme_answer import theme_answer
 from monjyu_query.ranking.best_rows import best_rows
 from monjyu_query.ranking.ranker import Ranking, rank, rankings_of_search
 from monjyu_query.search.controllers import CONTROLLERS
@@ -258,10 +259,10 @@ class Searcher:
         return error if isinstance(error, StorageError) else unreadable(self.collection, snapshot_id, error)
 
     def _answered(self, ask: Ask) -> SearchResult:
-        """From the tensions where papers' disagreement is asked for, as a digest where one is, from the collection's
-        tables where the question is about the collection itself, else by a search."""
+        """From tensions, as a digest, from themes or tables where one of these is asked for, else by a search."""
         with charged_to(ask.account):
-            found = tension_answer(ask) or digest_in_plain_words(self, ask) or catalogue_answer(ask)
+            found = tension_answer(ask) or digest_in_plain_words(self, ask)
+            found = found or theme_answer(ask, self.tools) or catalogue_answer(ask)
             return found or CONTROLLERS[ask.request.controller](self._modes, ask)
 
 

@@ -18,12 +18,27 @@ _COUNTED = re.compile(
     r"|何(?P<unit>人|個|回|歳|枚|本|種|倍|位|つ|匹|頭|台|年|月|日|時間|分|メートル|円|件)",
     re.IGNORECASE,
 )
+_SHARE_ASKED = re.compile(
+    r"\b(?:what|which) (?:\w+ ){0,4}?(?:percent(?:age)?|proportion|share)\b|何(?:パーセント|%|％|割)", re.I
+)
+_SHARE_SHOWN = re.compile(r"\d\s?(?:[%％]|per ?cent\b|パーセント|割)|\b(?:half|thirds?|quarters?) of\b", re.IGNORECASE)
 _QUANTITY = re.compile(
     r"\d\s?(?:%|percent|mg|kg|ml|days?|weeks?|months?|years?|hours?|patients|cases|people|children|cm|m\b"
     r"|人|年|月|日|円|回|個|km|メートル|歳|時間)",
     re.IGNORECASE,
 )
+_CITATION = re.compile(
+    r"\([^()]{0,200}?[A-Za-z.], ?(?:1[89]|20)\d\d[a-z]?(?:[,;][^()]{0,200})?\)|\[\d{1,3}(?:\s?[,;–-]\s?\d{1,3})*\]"
+)
 _DATE = re.compile(r"\b(?:1[89]\d\d|20\d\d)\b|\d年")
+
+_WHEN_WAS = re.compile(r"^\W*(?:and )?when (?:was|were|did)\b", re.IGNORECASE)
+_TIME = re.compile(
+    r"\b(?:1[5-9]|20)\d\ds?\b|\b(?:january|february|march|april|june|july|august|september|october|november|december"
+    r"|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\b|\bin may\b|\bmay \d|\b(?:spring|summer|autumn|winter|fall of)\b"
+    r"|\b(?:century|decades?|ago|years?|months?|weeks?|days?|hours?|since|during|before|after)\b|\d(?:st|nd|rd|th)\b",
+    re.IGNORECASE,
+)
 
 _ASKED = {
     "number": r"\bhow (?:many|much|long|old|often|far|large|big|high)\b|\b(?:what|which) (?:percent|proportion|number"
@@ -95,9 +110,28 @@ def counted(question: str) -> re.Pattern[str] | None:
     return re.compile(rf"{_NUMERAL}(?:\W+\w+){{0,3}}?\W+{re.escape(stem)}", re.IGNORECASE)
 
 
+def share_asked(question: str) -> re.Pattern[str] | None:
+    """What a sentence has that gives the percentage asked for; None where none is."""
+    return _SHARE_SHOWN if _SHARE_ASKED.search(question) else None
+
+
 def has_number(sentence: str) -> bool:
     """Whether it has a figure, or a number in words."""
     return bool(_NUMBER.search(sentence) or _IN_WORDS.search(sentence))
+
+
+def asks_past_time(question: str) -> bool:
+    """Whether it asks when something was: the answer has a date or a time of the year."""
+    return bool(_WHEN_WAS.match(question))
+
+
+def shows_past_time(sentence: str) -> bool:
+    return bool(_TIME.search(sentence))
+
+
+def without_citations(sentence: str) -> str:
+    """Without the years and numbers of citations in brackets, which are no figures of what is said."""
+    return _CITATION.sub(" ", sentence)
 
 
 def has_digits(sentence: str) -> bool:

@@ -8,8 +8,10 @@ import pytest
 
 from monjyu_core.errors import QueryError
 from monjyu_core.storage.folders import DataFolder
+from monjyu_query.answers.abstract_answer import abstract_answer
 from monjyu_query.answers.render import print_result
 from monjyu_query.answers.segments import answer_markdown
+from monjyu_query.catalogue.named_papers import paper_in_question
 from monjyu_query.catalogue.paper_names import find_papers, one_paper
 from monjyu_query.search.request import make_request
 from monjyu_query.search.result import SearchResult
@@ -114,3 +116,27 @@ def test_names_of_papers(searcher: Searcher) -> None:
     assert find_papers(index, "zeppelins over Utopia") == []
     with pytest.raises(QueryError, match="has no paper 'Castellane 1999'"):
         one_paper(index, "Castellane 1999")
+
+
+def test_who_made_a_thing_that_a_paper_is_named_after(searcher: Searcher) -> None:
+    made = ask(searcher, "Who developed Incremental Must Equal Full?")
+    assert made.mode == "catalogue" and "is by Wanjiru Castellane, Jonas Perevalt" in made.answer
+    assert ask(searcher, "Who developed snapshots?").mode != "catalogue"  # many papers speak of them
+
+
+def test_the_name_of_a_paper_in_a_question(searcher: Searcher) -> None:
+    index = searcher.current()
+    found = paper_in_question(index, "What does incremental-must-equal full propose?")
+    assert found is not None and (found.paper_id, found.rest.split()) == (INCREMENTAL, ["What", "does", "propose?"])
+    assert paper_in_question(index, "What does it mean that incremental equals full?") is None
+    assert paper_in_question(index, "What is score fusion?") is None  # its title has no name before a colon
+
+
+def test_what_a_paper_says_of_its_name_begins_there(searcher: Searcher) -> None:
+    index = searcher.current()
+    [paper] = [one for one in index.about_papers if one.startswith("reader-leases")]
+    whole, named = abstract_answer(index, paper, "en"), abstract_answer(index, paper, "en", "readers never wait")
+    assert whole is not None and named is not None
+    assert whole.citations[0].quote.startswith("A derived index")
+    assert named.citations[0].quote.startswith("Readers never wait")
+    assert abstract_answer(index, paper, "en", "zeppelins") is None
