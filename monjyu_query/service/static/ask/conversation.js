@@ -96,6 +96,12 @@ export class Conversation {
     this.filters.set(filters, label);
   }
 
+  // To the end of the conversation, where the box stands with what the next question is restricted to.
+  lead() {
+    scrollTo(0, document.documentElement.scrollHeight);
+    this.filters.show();
+  }
+
   // A question that an address asks, with its settings (see `asked.js`); one that stands there already is not asked again.
   askOf(params) {
     const asked = askedFrom(params);
