@@ -12,6 +12,7 @@ import { h, replace } from "./dom.js";
 import { currentLanguage, setLanguage, t } from "./i18n.js";
 import { offerPlaces } from "./locate/offer.js";
 import { closeViewer } from "./paper/viewer.js";
+import { learn } from "./said.js";
 
 const main = document.getElementById("main");
 const chosen = document.getElementById("collection");
@@ -169,6 +170,7 @@ async function safely(work) {
     await work();
   } catch (error) {
     if (error.name === "AbortError") return;
+    await learn(); // what the service said of it
     const unknown = error instanceof ApiError && error.status === 404 && location.hash.startsWith("#/paper/");
     replace(main, h("div", { class: "column", role: "alert" }, h("p", { class: "error" }, unknown ? t("noPaper") : error.message),
       h("button", { type: "button", onclick: () => safely(start) }, t("again"))));
@@ -196,7 +198,7 @@ async function refresh(quietly = false) {
 async function start() {
   if (address().name) lead(address().name); // for who presses a link before the collections are known
   VIEWS[address().view].load().catch(() => null); // meanwhile; `show` hears of it where it fails
-  [collections, who] = await Promise.all([json("/collections").then((found) => found.collections), json("/whoami")]);
+  [collections, who] = await Promise.all([json("/collections").then((found) => found.collections), json("/whoami"), learn()]);
   offer();
   await show();
 }
@@ -211,7 +213,10 @@ document.getElementById("language").addEventListener("click", () => {
   chooseLanguage(currentLanguage() === "ja" ? "en" : "ja");
   closeViewer();
   shownView = null;
-  safely(show);
+  safely(async () => {
+    await learn();
+    await show();
+  });
 });
 document.getElementById("theme").addEventListener("click", () => {
   const dark = matchMedia("(prefers-color-scheme: dark)").matches;

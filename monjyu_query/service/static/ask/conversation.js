@@ -202,7 +202,8 @@ export class Conversation {
     if (turn.result) {
       keepTalk(turn.collection, this.list);
       if (this.input.value.trim() === turn.asked.query) this.input.value = "";
-      if (matchMedia("(min-width: 60rem)").matches && !this.element.querySelector(".failure button")) this.input.focus({ preventScroll: true });
+      const reading = document.activeElement === turn.heading; // who lets it go on reads on from there
+      if (matchMedia("(min-width: 60rem)").matches && !reading && !this.element.querySelector(".failure button")) this.input.focus({ preventScroll: true });
     }
     this.showState();
   }

@@ -100,7 +100,9 @@ export class Turn {
     closeViewer();
     this.alone = alone;
     this.asked = { ...this.asked, ...other };
+    const inside = this.element.contains(document.activeElement);
     this.talk.run(this);
+    if (inside) this.heading.focus({ preventScroll: true }); // what was pressed has moved away
   }
 
   fail(error) {

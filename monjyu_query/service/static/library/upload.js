@@ -4,6 +4,7 @@ import { json, request } from "../api.js";
 import { h, quoted, replace, say } from "../dom.js";
 import { t } from "../i18n.js";
 import { begin, notBegun, underWay, watch } from "../indexing.js";
+import { said } from "../said.js";
 import { cause } from "./problems.js";
 
 const TOGETHER = 20; // files sent at once
@@ -59,7 +60,7 @@ export function uploader({ name, offered, signal }, done) {
       const held = await store(collection, given);
       const kept = held.filter((one) => one.outcome !== "refused");
       step(t("stored", kept.length));
-      for (const one of held) if (one.message) step(h("span", { class: "error" }, quoted(one.name), ": ", one.message));
+      for (const one of held) if (one.message) step(h("span", { class: "error" }, quoted(one.name), ": ", said(one.message)));
       if (kept.length) await index(collection, kept.map((one) => one.name));
     } catch (error) {
       if (error.name !== "AbortError") wrong(error.message);

@@ -24,7 +24,16 @@ export function corrections(id, { name: collection, who, signal, refresh, again,
       replace(told, h("p", { class: "error" }, error.message));
     }
   };
-  const back = (field) => send({ field, value: null, note: "" }).then(load, (error) => replace(place, h("p", { class: "error", role: "alert" }, error.message)));
+  const back = async (field) => {
+    try {
+      await send({ field, value: null, note: "" });
+      await load();
+      say(t("goneBack", t(`field_${field}`)));
+      report.focus(); // what was pressed is gone
+    } catch (error) {
+      replace(place, h("p", { class: "error", role: "alert" }, error.message));
+    }
+  };
   const index = async () => {
     try {
       await begin(collection);
@@ -43,7 +52,8 @@ export function corrections(id, { name: collection, who, signal, refresh, again,
   load();
   if (underWay(collection)) follow();
   const values = Object.fromEntries(details.fields.map((one) => [one.field, one.value]));
-  return h("section", { class: "correcting", id: "part-correct" }, h("button", { type: "button", class: "small", onclick: () => dialog(values, send, load) }, t("wrong")), told, place);
+  const report = h("button", { type: "button", class: "small", onclick: () => dialog(values, send, load) }, t("wrong"));
+  return h("section", { class: "correcting", id: "part-correct" }, report, told, place);
 }
 
 function lists(held, read, back, index) {
@@ -75,7 +85,7 @@ function dialog(values, send, load) {
     try {
       await send({ field: field.value, value: sent, note: note.value.trim() });
       box.close();
-      say(t("countsLater"));
+      say(t("sent_"));
       load();
     } catch (error) {
       failed.hidden = false;
