@@ -35,6 +35,11 @@ export function quoted(text) {
   return h("bdi", {}, text ?? "");
 }
 
+// Words of ours with commands between grave accents, which stand as code.
+export function coded(text) {
+  return String(text).split(/`([^`]+)`/).map((part, place) => (place % 2 ? h("code", {}, part) : part));
+}
+
 export function say(text) {
   document.getElementById("said").textContent = straight(text);
 }

@@ -63,6 +63,7 @@ export const MESSAGES = [
   ["Azure AI Search does not hold snapshot {}.", "Azure AI Search にスナップショット {0} がありません。"],
   ["The collection was published anew meanwhile.", "その間にコレクションが新しく公開されました。"],
   ["{} needs level {}; the collection is at level {}.", "{0} にはレベル {1} が必要ですが、コレクションはレベル {2} です。"],
+  ["The tree of themes", "主題の一覧"], ["The tree of reports", "レポートの一覧"], ["The map of concepts", "概念の地図"],
   ["The graph of {} needs level {}; the collection is at level {}.", "{0} のグラフにはレベル {1} が必要ですが、コレクションはレベル {2} です。"],
   ["`monjyu upgrade {} --level {}` builds it.", "`monjyu upgrade {0} --level {1}` で作れます。"],
   ["Mode {} searches the {} of level {}; collection {} is at level {}.", "探し方 {0} にはレベル {2} の {1} が必要ですが、コレクション{3}はレベル {4} です。"],

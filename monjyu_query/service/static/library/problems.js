@@ -1,7 +1,7 @@
 // The files that are not among the papers: which, why, and what to do; and where the papers come from.
 
 import { json } from "../api.js";
-import { h, quoted } from "../dom.js";
+import { coded, h, quoted } from "../dom.js";
 import { t } from "../i18n.js";
 import { listed } from "../paper/shared.js";
 import { said } from "../said.js";
@@ -18,7 +18,7 @@ function why(one) {
 
 function what(one) {
   const word = t(`do_${one.error_type}`);
-  return word === `do_${one.error_type}` ? "" : word;
+  return word === `do_${one.error_type}` ? "" : coded(word);
 }
 
 export function cause(one) {

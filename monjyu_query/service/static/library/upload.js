@@ -1,7 +1,7 @@
 // Papers brought in by hand, by a click or dropped anywhere on the library: stored, indexed, searchable, step by step.
 
 import { json, request } from "../api.js";
-import { h, quoted, replace, say } from "../dom.js";
+import { coded, h, quoted, replace, say } from "../dom.js";
 import { t } from "../i18n.js";
 import { begin, notBegun, underWay, watch } from "../indexing.js";
 import { said } from "../said.js";
@@ -16,7 +16,7 @@ export function isEditor(who) {
 
 // For whoever has no key, how to get one, and where to give it.
 export function keyNeeded(enterKey) {
-  return h("div", {}, h("p", { class: "dim" }, t("noUpload")), h("p", {}, h("button", { type: "button", class: "small", onclick: enterKey }, t("enterKey"))));
+  return h("div", {}, h("p", { class: "dim" }, coded(t("noUpload"))), h("p", {}, h("button", { type: "button", class: "small", onclick: enterKey }, t("enterKey"))));
 }
 
 // A box that takes files, for a collection that may be a new one. `done(collection)` once they are searchable.
@@ -30,7 +30,7 @@ export function uploader({ name, offered, signal }, done) {
   const step = (...words) => steps.append(h("li", {}, words));
   const wrong = (word) => {
     failed.hidden = !word;
-    replace(failed, word);
+    replace(failed, coded(word));
   };
   const store = async (collection, given) => {
     const stored = [];

@@ -1,7 +1,7 @@
 // The dialog that reports a wrong field; the corrections that count, and those that wait for the next indexing.
 
 import { json, request } from "../api.js";
-import { h, quoted, replace, say } from "../dom.js";
+import { coded, h, quoted, replace, say } from "../dom.js";
 import { t } from "../i18n.js";
 import { begin, notBegun, underWay, watch } from "../indexing.js";
 import { isEditor } from "../library/upload.js";
@@ -11,7 +11,7 @@ const FIELDS = ["title", "authors", "publication_date", "venue", "doi", "abstrac
 
 // `details` are those of the paper.
 export function corrections(id, { name: collection, who, signal, refresh, again, enterKey }, details) {
-  if (!isEditor(who)) return h("p", { class: "dim", id: "part-correct" }, t("askEditor"), " ", h("button", { type: "button", class: "small", onclick: enterKey }, t("enterKey")));
+  if (!isEditor(who)) return h("p", { class: "dim", id: "part-correct" }, coded(t("askEditor")), " ", h("button", { type: "button", class: "small", onclick: enterKey }, t("enterKey")));
   const read = Object.fromEntries(details.fields.map((one) => [one.field, one]));
   const told = h("div", {});
   const place = h("div", {});
