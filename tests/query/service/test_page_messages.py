@@ -124,8 +124,8 @@ def test_the_page_says_them_in_japanese(browser: Browser, service: Served) -> No
     assert said(page, address, filled) == [re.sub(r"\{\d\}", "7", words) for words in known.values()]
     two = said(page, address, ["Too many requests. Ask again in 7 s.", "What nobody wrote a word for."])
     assert two == ["要求が多すぎます。7 秒後にもう一度お試しください。", "What nobody wrote a word for."]
-    page.goto(f"{service.url}/#/themes/samples/nothing")
-    expect(page.get_by_role("alert")).to_contain_text(JAPANESE)
+    page.goto(f"{service.url}/#/locate/samples?quote=a")
+    expect(page.get_by_role("alert")).to_contain_text("引用文が短すぎて探せません。")
     context.close()
 
 
