@@ -10,8 +10,8 @@ from playwright.sync_api import Page, expect
 from tests.query.service.conftest import CHROMIUM, Served
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="chromium is absent: apt-get install chromium")
-QUESTION = "How do incremental indexes stay equal to full rebuilds?"
-"""Not one that another file asks of the same service: what it answered is kept."""
+QUESTION = "Why must an incremental index be the same as one that is built anew?"
+"""Not one that another file or an example of the interface asks of the same service: what it answered is kept."""
 
 
 def test_an_address_asks_keys_lead_through_citations_and_the_answer_is_carried_away(
