@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 from tests.query.service.conftest import CHROMIUM, Served
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="chromium is absent: apt-get install chromium")
-QUESTION = "Why must an incremental index be the same as one that is built anew?"
+QUESTION = "Which rules keep an updated index equal to a full build?"
 """Not one that another file or an example of the interface asks of the same service: what it answered is kept."""
 
 ABOVE = """() => {

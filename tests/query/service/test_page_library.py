@@ -132,7 +132,7 @@ def test_who_may_not_add_papers_can_give_a_key_for_it(browser: Browser, service:
     with page.expect_response("**/admin/index") as answered:
         page.set_input_files("#upload", [own])  # type: ignore[list-item]
     assert answered.value.status == 409
-    expect(page.get_by_role("alert").first).to_contain_text("Run `monjyu index`")
+    expect(page.get_by_role("alert").first).to_contain_text("Run monjyu index")
 
 
 def test_counts_leave_out_their_own_filter(service: Served) -> None:
