@@ -25,12 +25,12 @@ def test_a_study_table_grows_is_sorted_and_saved(page: Page, service: Served, tm
     page.fill("#most", "4")
     page.get_by_role("button", name="Make the table").click()
     rows = page.locator(".answer-table tbody tr")
-    expect(rows).to_have_count(4, timeout=30_000)
+    expect(rows).to_have_count(4, timeout=90_000)
     assert columns(page) == ["Paper", "method", "limitation"]
 
     page.fill("#add-column", "how many papers")
     page.keyboard.press("Enter")
-    expect(page.locator(".answer-table thead th")).to_have_count(4, timeout=30_000)
+    expect(page.locator(".answer-table thead th")).to_have_count(4, timeout=90_000)
     expect(page.locator("#said")).to_have_text("The column “how many papers” is there.")
     expect(page.locator("#add-column")).to_be_focused()
     page.keyboard.type("Method")
@@ -53,9 +53,9 @@ def test_a_study_table_grows_is_sorted_and_saved(page: Page, service: Served, tm
     expect(page.locator(".answer-table thead th")).to_have_count(3)
     assert columns(page) == ["Paper", "method", "how many papers"]
     page.locator(".answer-table .marker").first.click()
-    expect(page.locator("#viewer img, #viewer mark").first).to_be_visible(timeout=20_000)
+    expect(page.locator("#viewer img, #viewer mark").first).to_be_visible(timeout=60_000)
     page.keyboard.press("Escape")
-    with page.expect_download(timeout=30_000) as saved:
+    with page.expect_download(timeout=90_000) as saved:
         page.get_by_role("button", name="CSV").click()
     saved.value.save_as(tmp_path / "table.csv")
     written = list(csv.reader((tmp_path / "table.csv").read_text(encoding="utf-8-sig").splitlines()))
@@ -64,13 +64,13 @@ def test_a_study_table_grows_is_sorted_and_saved(page: Page, service: Served, tm
     in_address(page, "column=method")
     assert "limitation" not in page.evaluate("location.hash")
     page.reload()
-    expect(rows).to_have_count(4, timeout=30_000)
+    expect(rows).to_have_count(4, timeout=90_000)
     assert columns(page) == ["Paper", "method", "how many papers"]
 
 
 def test_papers_are_picked_and_compared(page: Page, service: Served) -> None:
     page.goto(f"{service.url}/#/compare/samples?papers={FIRST}&papers={SECOND}")
-    expect(page.locator(".answer-table thead th")).to_have_count(3, timeout=30_000)
+    expect(page.locator(".answer-table thead th")).to_have_count(3, timeout=90_000)
     assert page.get_by_role("link", name="Side by side").get_attribute("aria-current") == "true"
     expect(page.locator(".picked li")).to_have_count(2)
     box = page.locator("#pick")
@@ -81,7 +81,7 @@ def test_papers_are_picked_and_compared(page: Page, service: Served) -> None:
     expect(page.locator(".picked li")).to_have_count(3)
     assert page.evaluate("location.hash").count("papers=") == 3
     page.get_by_role("button", name="Compare", exact=True).click()
-    expect(page.locator(".answer-table thead th")).to_have_count(4, timeout=30_000)
+    expect(page.locator(".answer-table thead th")).to_have_count(4, timeout=90_000)
     for _ in range(2):
         box.focus()
         page.keyboard.press("Backspace")
@@ -109,7 +109,7 @@ def test_everyone_can_compare(browser: Browser, service: Served) -> None:
     for page, look in tabs_of(browser, ("dark", 1360, "ja-JP"), ("light", 390, "en")):
         for asked in ("view=table&most=3", f"papers={FIRST}&papers={SECOND}"):
             page.goto(f"{service.url}/#/compare/samples?{asked}")
-            expect(page.locator(".answer-table")).to_be_visible(timeout=30_000)
+            expect(page.locator(".answer-table")).to_be_visible(timeout=90_000)
             assert not serious(page), (look, asked)
             assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), (look, asked)
         page.locator("#pick").fill("a")
