@@ -12,6 +12,7 @@ from monjyu_core.storage.snapshot import Snapshot
 
 Sort = Literal["title", "year", "venue", "author", "citations", "pages"]
 Facet = Literal["years", "venues", "authors", "languages", "types", "tags", "shelves", "retracted"]
+Searched = Literal["venues", "authors", "tags", "shelves"]
 MOST_VALUES = 40
 """Of one kind that are counted and shown."""
 
@@ -57,9 +58,19 @@ class Count(BaseModel):
 
 
 class LibraryPage(BaseModel):
+    """`values` counts the different values of each kind, of which `facets` has the most frequent."""
+
     total: int
     papers: list[LibraryPaper]
     facets: dict[Facet, list[Count]] = Field(default_factory=dict)
+    values: dict[Facet, int] = Field(default_factory=dict)
+
+
+class FacetValues(BaseModel):
+    """The most frequent values of one kind that were looked for, and how many there are."""
+
+    total: int
+    values: list[Count]
 
 
 _LISTS = {"authors": "authors", "tags": "tags", "shelves": "shelves"}
@@ -121,9 +132,21 @@ def library_page(
         f"ORDER BY {_ORDERS[sort]} {direction} NULLS LAST, lower(title), paper_id LIMIT ? OFFSET ?",
         [*values, limit, offset],
     ).fetchall()
-    facets, total = _counted(cursor, base, values)
+    facets, known, total = _counted(cursor, base, values)
     papers = [LibraryPaper(**dict(zip(columns, row, strict=True))) for row in rows]
-    return LibraryPage(total=total, papers=papers, facets=facets)
+    return LibraryPage(total=total, papers=papers, facets=facets, values=known)
+
+
+def facet_values(snapshot: Snapshot, wanted: Wanted, kind: Searched, text: str) -> FacetValues:
+    """The values of a kind in which every word of `text` stands, where the filters of the other kinds hold."""
+    cursor = snapshot.cursor()
+    base, values = _judged(cursor, wanted)
+    words = text.casefold().split()
+    holds = " AND ".join(["contains(lower(value), ?)"] * len(words)) or "true"
+    rows = cursor.execute(f"{base} {_most_frequent(kind, MOST_VALUES, holds)}", [*values, *words]).fetchall()
+    return FacetValues(
+        total=rows[0][3] if rows else 0, values=[Count(value=value, papers=papers) for _, value, papers, _ in rows]
+    )
 
 
 def _judged(cursor: duckdb.DuckDBPyConnection, wanted: Wanted) -> tuple[str, list[Any]]:
@@ -175,26 +198,36 @@ def _all_but(kind: str = "") -> str:
     return " AND ".join(f"ok_{other}" for other in _KINDS if other != kind)
 
 
-def _counted(cursor: duckdb.DuckDBPyConnection, base: str, values: list[Any]) -> tuple[dict[Facet, list[Count]], int]:
-    """The values of each kind by how many papers have them (years in order), and how many pass in all."""
-    parts = ["SELECT 'total' AS kind, '' AS value, count(*) AS n FROM judged WHERE " + _all_but()]
-    for kind, column in {**_PLAIN, **_LISTS}.items():
-        value = f"unnest({column})" if kind in _LISTS else column
-        most = 400 if kind == "years" else MOST_VALUES
-        parts.append(
-            f"SELECT * FROM (SELECT '{kind}', value, count(*) FROM (SELECT {value} AS value FROM judged "
-            f"WHERE {_all_but(kind)}) WHERE value IS NOT NULL AND value <> '' GROUP BY value "
-            f"ORDER BY 3 DESC, 2 LIMIT {most})"
-        )
+def _most_frequent(kind: str, most: int, holds: str = "true") -> str:
+    """Rows of kind, value, papers, and how many values there are."""
+    column = {**_PLAIN, **_LISTS}[kind]
+    value = f"unnest({column})" if kind in _LISTS else column
+    return (
+        f"SELECT '{kind}' AS kind, value, count(*) AS papers, count(*) OVER () AS known FROM (SELECT {value} AS value "
+        f"FROM judged WHERE {_all_but(kind)}) WHERE value IS NOT NULL AND value <> '' AND {holds} "
+        f"GROUP BY value ORDER BY papers DESC, value LIMIT {most}"
+    )
+
+
+def _counted(
+    cursor: duckdb.DuckDBPyConnection, base: str, values: list[Any]
+) -> tuple[dict[Facet, list[Count]], dict[Facet, int], int]:
+    """The values of each kind by how many papers have them (years in order), how many values there are, and how many
+    papers pass in all."""
+    parts = ["SELECT 'total' AS kind, '' AS value, count(*) AS papers, 0 AS known FROM judged WHERE " + _all_but()]
+    for kind in {**_PLAIN, **_LISTS}:
+        parts.append(f"SELECT * FROM ({_most_frequent(kind, 400 if kind == 'years' else MOST_VALUES)})")
     marked = base.replace("judged AS (", "judged AS MATERIALIZED (")
     rows = cursor.execute(f"{marked} {' UNION ALL '.join(parts)}", values).fetchall()
     facets: dict[Facet, list[Count]] = {}
+    known: dict[Facet, int] = {}
     total = 0
-    for kind, value, papers in rows:
+    for kind, value, papers, among in rows:
         if kind == "total":
             total = papers
         else:
+            known[kind] = among
             facets.setdefault(kind, []).append(Count(value=value, papers=papers))
     for kind, counts in facets.items():
         counts.sort(key=(lambda one: (one.value, 0)) if kind == "years" else (lambda one: (-one.papers, one.value)))
-    return facets, total
+    return facets, known, total

@@ -67,7 +67,8 @@ def require(principal: Principal, role: Role) -> None:
     whose, how = KEEPERS[role], f"`monjyu keys create --role {role}` makes one."
     if principal is LOCAL:
         raise Unauthorized(f"{whose} key is needed.", how, CHALLENGE)
-    raise Forbidden(f"This needs {whose[0].lower()}{whose[1:]} key.", how)
+    named = whose[0].lower() + whose[1:]
+    raise Forbidden(f"This needs {named} key.", how)
 
 
 def check_exposure(settings: ServiceSettings, store: StateStore) -> None:

@@ -1,4 +1,5 @@
-"""GET /library: the papers as a table with counts by kind; GET /library/problems: what could not be read, and why."""
+"""GET /library: the papers as a table with counts by kind; GET /library/values: those of one kind that are looked for;
+GET /library/problems: what could not be read, and why."""
 
 from __future__ import annotations
 
@@ -10,7 +11,15 @@ from pydantic import BaseModel
 
 from monjyu_core.storage.collection import known_record
 from monjyu_core.storage.other_files import read_other_files
-from monjyu_query.catalogue.library_table import LibraryPage, Sort, Wanted, library_page
+from monjyu_query.catalogue.library_table import (
+    FacetValues,
+    LibraryPage,
+    Searched,
+    Sort,
+    Wanted,
+    facet_values,
+    library_page,
+)
 from monjyu_query.service.operations.uploads import takes_uploads
 from monjyu_query.service.routes.paper_routes import Collection, Shared
 from monjyu_query.service.server.error_responses import COMMON
@@ -82,6 +91,18 @@ def library(
     snapshot = service.snapshot(name)
     page = library_page(snapshot, wanted, sort, descending=descending, offset=offset, limit=limit)
     return Library(collection=name, snapshot_id=snapshot.id, **page.model_dump())
+
+
+@router.get("/library/values", summary="Authors, venues, tags or shelves by words, with how many papers each has")
+def values(
+    service: Shared,
+    wanted: Annotated[Wanted, Depends(_wanted)],
+    kind: Searched,
+    collection: Collection = None,
+    words: Annotated[str, Query(description="Each must stand in the value.", max_length=200)] = "",
+) -> FacetValues:
+    """For a filter with more values than GET /library shows. The filters of the other kinds hold."""
+    return facet_values(service.snapshot(service.only_collection(collection)), wanted, kind, words)
 
 
 @router.get("/library/problems", summary="Files that could not be read, with why, and where papers come from")

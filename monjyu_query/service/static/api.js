@@ -1,15 +1,22 @@
 // Requests to the service this page comes from. The key, where one is needed, lives as long as the tab.
 
 import { t } from "./i18n.js";
+import { said } from "./said.js";
 
 const KEY = "monjyu-key";
 let askForKey = async () => null;
 
 export class ApiError extends Error {
   constructor(status, detail) {
-    super(detail?.message ?? `HTTP ${status}`);
+    super();
+    this.told = detail?.message ?? `HTTP ${status}`;
     this.status = status;
     this.type = detail?.type ?? "Error";
+  }
+
+  // In the language that the page has when it is shown.
+  get message() {
+    return said(this.told);
   }
 }
 

@@ -1,5 +1,7 @@
 // Elements from names, properties and children. Text only ever becomes text nodes: nothing here reads HTML.
 
+import { t } from "./i18n.js";
+
 const TURNING = /[\u202a-\u202e\u2066-\u2069]/g; // characters that turn round the text after them
 
 function straight(text) {
@@ -33,17 +35,23 @@ export function quoted(text) {
   return h("bdi", {}, text ?? "");
 }
 
+// Words of ours with commands between grave accents, which stand as code.
+export function coded(text) {
+  return String(text).split(/`([^`]+)`/).map((part, place) => (place % 2 ? h("code", {}, part) : part));
+}
+
 export function say(text) {
   document.getElementById("said").textContent = straight(text);
 }
 
-// What the service answers as a file; `failed` is shown what went wrong.
+// What the service answers as a file; `failed` is shown what went wrong, and that it is there is said.
 export async function saved(asked, name, failed) {
   failed.hidden = true;
   try {
     const address = URL.createObjectURL(await (await asked()).blob());
     h("a", { href: address, download: name }).click();
     setTimeout(() => URL.revokeObjectURL(address), 1000);
+    say(t("savedAs", name));
   } catch (error) {
     failed.hidden = false;
     replace(failed, error.message);

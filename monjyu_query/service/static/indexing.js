@@ -1,7 +1,7 @@
 // An indexing that Dagster does, watched until it has ended. It is found again after its view was left.
 
 import { json, request } from "./api.js";
-import { h, quoted, replace } from "./dom.js";
+import { coded, h, quoted, replace } from "./dom.js";
 import { addWords, t } from "./i18n.js";
 
 addWords({
@@ -110,5 +110,5 @@ function failure(state) {
 
 // What to say where an indexing could not be begun.
 export function notBegun(error) {
-  return h("p", { class: "error", role: "alert" }, error.status === 409 || error.status === 400 ? t("ix_none") : error.message, " ", h("span", { class: "dim" }, error.status === 409 ? error.message : ""));
+  return h("p", { class: "error", role: "alert" }, error.status === 409 || error.status === 400 ? coded(t("ix_none")) : coded(error.message), " ", h("span", { class: "dim" }, error.status === 409 ? coded(error.message) : ""));
 }

@@ -8,10 +8,11 @@
 // `enterKey()`.
 
 import { ApiError, hasKey, json, keepKey, onKeyNeeded } from "./api.js";
-import { h, replace } from "./dom.js";
+import { coded, h, replace } from "./dom.js";
 import { currentLanguage, setLanguage, t } from "./i18n.js";
 import { offerPlaces } from "./locate/offer.js";
 import { closeViewer } from "./paper/viewer.js";
+import { learn } from "./said.js";
 
 const main = document.getElementById("main");
 const chosen = document.getElementById("collection");
@@ -46,6 +47,7 @@ function setTheme(theme) {
 function chooseLanguage(language) {
   setLanguage(language);
   localStorage.setItem("monjyu-language", language);
+  replace(document.getElementById("key-hint"), coded(t("keyHint")));
   const other = document.getElementById("language");
   other.textContent = language === "ja" ? "English" : "日本語";
   other.lang = language === "ja" ? "en" : "ja";
@@ -88,8 +90,10 @@ export function addressOf(view, name, ...rest) {
 
 function mark(view) {
   for (const link of document.querySelectorAll(".bar a[id]")) {
-    if (link.id === `nav-${VIEWS[view].nav}`) link.setAttribute("aria-current", "page");
-    else link.removeAttribute("aria-current");
+    if (link.id === `nav-${VIEWS[view].nav}`) {
+      link.setAttribute("aria-current", "page");
+      link.scrollIntoView({ block: "nearest", inline: "nearest" }); // on a narrow page the bar is longer than the page
+    } else link.removeAttribute("aria-current");
   }
 }
 
@@ -169,14 +173,16 @@ async function safely(work) {
     await work();
   } catch (error) {
     if (error.name === "AbortError") return;
+    await learn(); // what the service said of it
     const unknown = error instanceof ApiError && error.status === 404 && location.hash.startsWith("#/paper/");
-    replace(main, h("div", { class: "column", role: "alert" }, h("p", { class: "error" }, unknown ? t("noPaper") : error.message),
+    replace(main, h("div", { class: "column", role: "alert" }, h("p", { class: "error" }, unknown ? t("noPaper") : coded(error.message)),
       h("button", { type: "button", onclick: () => safely(start) }, t("again"))));
   }
 }
 
 function offer() {
   chosen.hidden = collections.length < 1;
+  document.body.classList.toggle("empty", !collections.length); // the views of a collection lead nowhere
   replace(chosen, collections.map((one) => h("option", { value: one.collection }, one.collection)));
   const kept = stored("collection", "");
   if (collections.some((one) => one.collection === kept)) chosen.value = kept;
@@ -196,7 +202,7 @@ async function refresh(quietly = false) {
 async function start() {
   if (address().name) lead(address().name); // for who presses a link before the collections are known
   VIEWS[address().view].load().catch(() => null); // meanwhile; `show` hears of it where it fails
-  [collections, who] = await Promise.all([json("/collections").then((found) => found.collections), json("/whoami")]);
+  [collections, who] = await Promise.all([json("/collections").then((found) => found.collections), json("/whoami"), learn()]);
   offer();
   await show();
 }
@@ -211,7 +217,10 @@ document.getElementById("language").addEventListener("click", () => {
   chooseLanguage(currentLanguage() === "ja" ? "en" : "ja");
   closeViewer();
   shownView = null;
-  safely(show);
+  safely(async () => {
+    await learn();
+    await show();
+  });
 });
 document.getElementById("theme").addEventListener("click", () => {
   const dark = matchMedia("(prefers-color-scheme: dark)").matches;

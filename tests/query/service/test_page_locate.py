@@ -19,11 +19,11 @@ def test_a_pasted_sentence_opens_its_page_with_the_mark(page: Page, service: Ser
     page.fill("#quote", PASTED)
     page.keyboard.press("Enter")
     place = page.locator(".places li").first
-    expect(place).to_contain_text("internally disconnected", timeout=30_000)
+    expect(place).to_contain_text("internally disconnected", timeout=90_000)
     expect(place).to_contain_text("word for word")
     with page.expect_request("**/pages/*.png?*highlight=*"):
         place.get_by_role("button").click()
-    expect(page.locator("#viewer img")).to_be_visible(timeout=20_000)
+    expect(page.locator("#viewer img")).to_be_visible(timeout=60_000)
     page.keyboard.press("Escape")
     expect(place.get_by_role("button")).to_be_focused()
     page.reload()  # the address holds the quote
@@ -39,7 +39,7 @@ def test_a_question_with_a_quoted_sentence_offers_to_find_it(page: Page, service
     expect(page.locator(".quote-offer")).to_have_count(0)
     page.fill("#question", "Who says “communities that are internally disconnected”?")
     page.get_by_role("link", name="Find where this stands").click()
-    expect(page.locator(".places li").first).to_contain_text("internally disconnected", timeout=30_000)
+    expect(page.locator(".places li").first).to_contain_text("internally disconnected", timeout=90_000)
 
 
 def test_everyone_can_look_for_a_quote(browser: Browser, service: Served) -> None:

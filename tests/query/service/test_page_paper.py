@@ -14,7 +14,7 @@ pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="chromium is absent: ap
 
 def test_read_search_and_follow(page: Page, service: Served) -> None:
     page.goto(f"{service.url}/#/paper/samples/noun-phrase-graphs-7d9c0d14?page=2")
-    expect(page.locator(".one-page[data-page='2'] img")).to_be_visible(timeout=20_000)
+    expect(page.locator(".one-page[data-page='2'] img")).to_be_visible(timeout=60_000)
     assert page.locator(".sheets").evaluate("sheets => sheets.scrollTop") > 100
     page.fill("#find-in", "raw count")
     page.keyboard.press("Enter")
@@ -24,7 +24,7 @@ def test_read_search_and_follow(page: Page, service: Served) -> None:
     page.get_by_role("heading", name="Figures and tables").click()
     page.get_by_role("button", name="Show", exact=True).first.click()
     crop = page.locator(".crop img").first
-    expect(crop).to_be_visible(timeout=20_000)
+    expect(crop).to_be_visible(timeout=60_000)
     assert crop.evaluate("async image => { await image.decode(); return image.naturalWidth }") < 700
     expect(page.get_by_text("A key with the role editor may correct it")).to_be_visible()
 
@@ -34,7 +34,7 @@ def test_the_pages_begin_on_the_first_screen_and_what_is_like_it_says_why(page: 
     expect(page.locator(".turned")).to_have_text("Page 3 of 3")
     box = page.locator(".sheets").bounding_box()
     assert box is not None and box["y"] < 300
-    expect(page.locator(".one-page[data-page='3'] img")).to_be_in_viewport(timeout=20_000)
+    expect(page.locator(".one-page[data-page='3'] img")).to_be_in_viewport(timeout=60_000)
     why = page.locator(".similar .why").all_inner_texts()
     told = ("near in its text", "cited by both", "both")
     assert all(any(word in one for one in why) for word in told), why
@@ -42,7 +42,7 @@ def test_the_pages_begin_on_the_first_screen_and_what_is_like_it_says_why(page: 
     expect(page.locator("#part-citedBy")).to_be_focused()
     expect(page.locator("#part-citedBy")).to_be_in_viewport()
     page.locator("#part-citedBy ~ ul blockquote button").first.click()  # opens where the other paper says it
-    expect(page.locator("#viewer-title")).to_be_focused(timeout=30_000)
+    expect(page.locator("#viewer-title")).to_be_focused(timeout=90_000)
     expect(page.locator("#viewer-title")).not_to_contain_text("Edges That Earn Their Place")
     page.keyboard.press("Escape")
     page.get_by_role("button", name="Ask only this paper").click()

@@ -41,7 +41,7 @@ def test_the_tree_is_walked_and_a_finding_opens_its_page(page: Page, address: st
 
     marker = page.locator(".findings .marker").first
     marker.click()
-    expect(page.locator("#viewer img, #viewer mark").first).to_be_visible(timeout=20_000)
+    expect(page.locator("#viewer img, #viewer mark").first).to_be_visible(timeout=60_000)
     page.keyboard.press("Escape")
     expect(marker).to_be_focused()
 

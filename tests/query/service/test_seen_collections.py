@@ -156,6 +156,7 @@ DECIDED: dict[str, Public | Lists | Whole | OfOne | ByRole] = {
     "GET /papers/{paper_id:path}/sentences": OfOne(_with(f"/papers/{PAPER}/sentences", text="budget")),
     "GET /library": OfOne(_get("/library")),
     "GET /library/problems": OfOne(_get("/library/problems")),
+    "GET /library/values": OfOne(_with("/library/values", kind="authors")),
     "GET /corrections": OfOne(_with("/corrections", paper_id=PAPER)),
     "POST /corrections": OfOne(_post("/corrections", paper_id=PAPER, field="title", value=None), 200, "admin"),
     "POST /locate": OfOne(_post("/locate", quote="a budget of relevance tests")),

@@ -9,12 +9,13 @@ import { kindOf, legend } from "./checks.js";
 import { ending } from "./ended.js";
 import { explanation } from "./explanation.js";
 import { openCitation } from "../paper/viewer.js";
+import { said } from "../said.js";
 
 // `asked`: as `asked.js` has it; `goOn(budget)`: asks the same again with what was judged.
 export function renderResult(result, askFurther = () => {}, asked = null, goOn = null) {
   const names = namesOf(result);
   return h("div", { class: "result" },
-    result.warnings.length ? h("ul", { class: "warnings" }, result.warnings.map((text) => h("li", {}, text))) : null,
+    result.warnings.length ? h("ul", { class: "warnings" }, result.warnings.map((text) => h("li", {}, said(text)))) : null,
     h("div", { class: `answer ${result.status}` },
       result.status === "complete" ? null : [h("p", { class: "badge" }, t(`status_${result.status}`)), h("p", { class: "dim why" }, t(`${result.status}Why`))],
       answerBlocks(result.segments, result.citations, result.collection, { names, engine: result.answer_engine }),
@@ -63,9 +64,9 @@ export function answerBlocks(segments, citations, collection, { names, engine } 
     const label = segment.label && text.startsWith(segment.label) ? segment.label : "";
     if (label) block.append(h("strong", {}, quoted(label)));
     const kind = kindOf(segment, engine);
-    const said = quoted(text.slice(label.length));
-    if (kind) said.className = `said ${kind}`;
-    block.append(said, ...[doubt(segment.check)].flat().filter(Boolean), known.length ? " " : "", ...known.map((citation) => marker(citation, collection, names)));
+    const words = quoted(text.slice(label.length));
+    if (kind) words.className = `said ${kind}`;
+    block.append(words, ...[doubt(segment.check)].flat().filter(Boolean), known.length ? " " : "", ...known.map((citation) => marker(citation, collection, names)));
   }
   return found;
 }

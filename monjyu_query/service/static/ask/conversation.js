@@ -96,6 +96,12 @@ export class Conversation {
     this.filters.set(filters, label);
   }
 
+  // To the end of the conversation, where the box stands with what the next question is restricted to.
+  lead() {
+    scrollTo(0, document.documentElement.scrollHeight);
+    this.filters.show();
+  }
+
   // A question that an address asks, with its settings (see `asked.js`); one that stands there already is not asked again.
   askOf(params) {
     const asked = askedFrom(params);
@@ -196,7 +202,8 @@ export class Conversation {
     if (turn.result) {
       keepTalk(turn.collection, this.list);
       if (this.input.value.trim() === turn.asked.query) this.input.value = "";
-      if (matchMedia("(min-width: 60rem)").matches && !this.element.querySelector(".failure button")) this.input.focus({ preventScroll: true });
+      const reading = document.activeElement === turn.heading; // who lets it go on reads on from there
+      if (matchMedia("(min-width: 60rem)").matches && !reading && !this.element.querySelector(".failure button")) this.input.focus({ preventScroll: true });
     }
     this.showState();
   }

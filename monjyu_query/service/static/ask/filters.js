@@ -49,6 +49,14 @@ export class Filters {
       h("button", { type: "button", class: "quiet", "aria-label": t("chipOff", text), onclick: () => this.takeOff(without, text) }, "×"))));
   }
 
+  // Seen and heard, for who comes from elsewhere.
+  show() {
+    const named = [...this.chips.querySelectorAll(".restriction bdi")].map((one) => one.textContent);
+    say(`${t("only")}${named.join(", ")}`);
+    this.chips.classList.remove("fresh");
+    requestAnimationFrame(() => this.chips.classList.add("fresh"));
+  }
+
   takeOff(without, text) {
     this.set(without, without.paper_ids ? this.label : "");
     say(t("chipGone", text));

@@ -1,7 +1,7 @@
 // One question with its search as it goes and its answer; asked again, gone on with, or taken from what is kept.
 
 import { ApiError } from "../api.js";
-import { h, quoted, replace, say } from "../dom.js";
+import { coded, h, quoted, replace, say } from "../dom.js";
 import { t } from "../i18n.js";
 import { closeViewer } from "../paper/viewer.js";
 import { answerBlocks, renderResult } from "./answer.js";
@@ -100,7 +100,9 @@ export class Turn {
     closeViewer();
     this.alone = alone;
     this.asked = { ...this.asked, ...other };
+    const inside = this.element.contains(document.activeElement);
     this.talk.run(this);
+    if (inside) this.heading.focus({ preventScroll: true }); // what was pressed has moved away
   }
 
   fail(error) {
@@ -118,7 +120,7 @@ export class Turn {
     const gone = error.type === "SnapshotGone";
     const found = this.progress?.claims.length && !this.result;
     this.body.append(h("div", { class: "failure", role: "alert" },
-      h("p", { class: stopped ? "dim" : "error" }, stopped ? t(found ? "foundSoFar" : "stopped") : gone ? t("snapshotGone") : error.message),
+      h("p", { class: stopped ? "dim" : "error" }, stopped ? t(found ? "foundSoFar" : "stopped") : gone ? t("snapshotGone") : coded(error.message)),
       h("button", { type: "button", onclick: () => this.ask(gone ? { snapshot: null } : {}) }, t(gone ? "askPresent" : "again"))));
   }
 

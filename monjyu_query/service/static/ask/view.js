@@ -8,6 +8,7 @@ let language = null;
 let wanted = null;
 let address = null;
 let lastMarker = null;
+let led = false;
 
 export function show(context) {
   conversation ??= new Conversation();
@@ -16,6 +17,7 @@ export function show(context) {
   if (first) conversation.restore(context.params);
   if (language && language !== currentLanguage()) conversation.relabel();
   language = currentLanguage();
+  led = Boolean(wanted);
   if (wanted) conversation.restrict(...wanted);
   wanted = null;
   address = context.params;
@@ -29,6 +31,8 @@ export function chosen(info) {
 
 export function arrived() {
   conversation.input.focus({ preventScroll: true });
+  if (led) conversation.lead(); // past the answers, to what is asked of
+  led = false;
   conversation.askOf(address);
 }
 

@@ -2,6 +2,7 @@
 
 import { h, quoted } from "../dom.js";
 import { t } from "../i18n.js";
+import { said } from "../said.js";
 
 // The parts as pieces of an answer: a heading where a new theme begins, a paragraph a paper, led by its name.
 export function segmentsOf(digest) {
@@ -30,7 +31,7 @@ export function asResult(digest, info) {
 }
 
 export function warningsOf(digest) {
-  return digest.warnings.length ? h("ul", { class: "warnings" }, digest.warnings.map((text) => h("li", {}, text))) : null;
+  return digest.warnings.length ? h("ul", { class: "warnings" }, digest.warnings.map((text) => h("li", {}, said(text)))) : null;
 }
 
 export function relations(digest) {

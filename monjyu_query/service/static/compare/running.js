@@ -1,7 +1,7 @@
 // Work that takes a while: it shows that it goes on and for how long, can be stopped, and tells what went wrong.
 
 import { request } from "../api.js";
-import { h, replace, say } from "../dom.js";
+import { coded, h, replace, say } from "../dom.js";
 import { t } from "../i18n.js";
 
 export function posted(path, body, signal) {
@@ -36,7 +36,7 @@ export class Running {
     } catch (error) {
       if (mine !== this.mine) return;
       const stopped = error.name === "AbortError";
-      replace(this.place, h("div", { class: "column told" }, h("p", { class: stopped ? "dim" : "error", role: "alert" }, stopped ? t("compare_stopped") : error.message),
+      replace(this.place, h("div", { class: "column told" }, h("p", { class: stopped ? "dim" : "error", role: "alert" }, stopped ? t("compare_stopped") : coded(error.message)),
         h("button", { type: "button", onclick: () => this.run(path, body, show, told) }, t("again"))));
     } finally {
       ending();

@@ -1,18 +1,24 @@
 // The filters of the library with how many papers each value has; what is chosen stands in the address.
 
-import { h, quoted } from "../dom.js";
+import { json } from "../api.js";
+import { h, quoted, replace } from "../dom.js";
 import { t } from "../i18n.js";
 
 const FACETS = { venue: "venues", author: "authors", language: "languages", type: "types", tag: "tags", shelf: "shelves" };
 const ALWAYS = ["venue", "author", "language", "type", "tag"];
+const LONG = 10; // values without a box to find one among them
+const PAUSE = 150; // milliseconds after the last letter
+const SEARCHED = ["venue", "author", "tag", "shelf"];
 const NAMES = ["year_from", "year_to", "retracted", "failed", ...Object.keys(FACETS)];
 
 export function isFiltered(state) {
   return NAMES.some((name) => state.has(name));
 }
 
-// `changed` is called after a change of `state`; `failed` counts the files that could not be read.
-export function filters(counts, failed, state, changed) {
+// `found` is a page of the library; `changed` is called after a change of `state`; `failed` counts the files that could
+// not be read.
+export function filters(found, failed, state, changed) {
+  const counts = found.facets;
   const set = (name, value) => {
     if (value) state.set(name, value);
     else state.delete(name);
@@ -25,15 +31,54 @@ export function filters(counts, failed, state, changed) {
   const retracted = counts.retracted?.[0]?.papers ?? 0;
   const wide = matchMedia("(min-width: 60rem)").matches;
   return h("details", { open: wide || isFiltered(state) }, h("summary", {}, h("h2", {}, t("filters"))), clear, years(counts.years ?? [], state, set, changed),
-    Object.entries(FACETS).map(([name, kind]) => facet(name, counts[kind] ?? [], state, changed)),
+    Object.entries(FACETS).map(([name, kind]) => facet(name, counts[kind] ?? [], found, state, changed)),
     only("retracted", t("onlyRetracted"), retracted, state, set), only("failed", t("onlyFailed"), failed, state, set));
 }
 
-function facet(name, values, state, changed) {
-  const shown = [...values, ...state.getAll(name).filter((held) => !values.some((one) => one.value === held)).map((value) => ({ value, papers: 0 }))];
-  if (!shown.length) return ALWAYS.includes(name) ? h("p", { class: "dim no-values" }, t("noValues", t(`f_${name}`))) : null;
-  return h("details", { open: state.has(name) }, h("summary", {}, t(`f_${name}`), h("span", { class: "dim" }, ` (${shown.length})`)),
-    h("ul", {}, shown.map((one) => value(name, one, state, changed))));
+function facet(name, values, found, state, changed) {
+  const all = withHeld(name, values, state);
+  if (!all.length) return ALWAYS.includes(name) ? h("p", { class: "dim no-values" }, t("noValues", t(`f_${name}`))) : null;
+  const count = Math.max(found.values[FACETS[name]] ?? 0, all.length);
+  const list = h("ul", {});
+  const show = (shown) => replace(list, shown.map((one) => value(name, one, state, changed)));
+  show(all);
+  return h("details", { open: state.has(name), "data-facet": name }, h("summary", {}, t(`f_${name}`), h("span", { class: "dim" }, ` (${count})`)),
+    count > LONG && SEARCHED.includes(name) ? search(name, all, count, found.collection, state, show) : null, list);
+}
+
+// What is chosen is there, however few papers have it.
+function withHeld(name, values, state) {
+  return [...values, ...state.getAll(name).filter((held) => !values.some((one) => one.value === held)).map((value) => ({ value, papers: 0 }))];
+}
+
+// A box that finds values by their words among all there are; `all` is shown while it is empty.
+function search(name, all, count, collection, state, show) {
+  const told = h("p", { class: "dim", role: "status" }, count > all.length ? t("firstOf", all.length, count) : "");
+  let timer = 0;
+  let turn = 0;
+  const look = async () => {
+    const mine = (turn += 1);
+    const words = box.value.trim();
+    if (!words) {
+      show(all);
+      return void replace(told, count > all.length ? t("firstOf", all.length, count) : "");
+    }
+    const query = new URLSearchParams([...state].filter(([one]) => one !== "failed" && one !== "sort" && one !== "descending"));
+    for (const [one, given] of [["collection", collection], ["kind", FACETS[name]], ["words", words]]) query.set(one, given);
+    try {
+      const { total, values } = await json(`/library/values?${query}`);
+      if (mine !== turn) return;
+      show(values);
+      replace(told, total > values.length ? t("firstOf", values.length, total) : t("foundValues", total));
+    } catch (error) {
+      if (mine === turn) replace(told, h("span", { class: "error" }, error.message));
+    }
+  };
+  const box = h("input", { type: "search", id: `f-find-${name}`, maxlength: 200, autocomplete: "off", spellcheck: "false", placeholder: t(`find_${name}`), "aria-label": t(`find_${name}`), oninput: () => {
+    clearTimeout(timer);
+    timer = setTimeout(look, PAUSE);
+  } });
+  return h("div", { class: "find-value" }, box, told);
 }
 
 function value(name, one, state, changed) {

@@ -19,7 +19,7 @@ export function library(context) {
   const body = h("tbody", { class: "papers" }, waitingRows());
   const count = h("p", { class: "dim", role: "status" });
   const facets = h("div", { class: "facets" });
-  const table = h("table", { class: "library-table" }, heads(), body);
+  const table = h("table", { class: "library-table", onkeydown: (event) => event.key === "Escape" && !event.defaultPrevented && picked.lead() }, heads(), body);
   const failing = h("div", { hidden: true });
   const sources = h("div", {});
   const more = h("button", { type: "button", hidden: true, onclick: () => load(body.childElementCount) }, t("more"));
@@ -39,7 +39,7 @@ export function library(context) {
       body.append(...found.papers.map((paper) => row(paper, collection, picked)));
       show(found, problems);
       adding.told(problems);
-      if (!offset) keepingFocus(facets, () => replace(facets, filters(found.facets, problems.failed_count, state, changed)));
+      if (!offset) keepingFocus(facets, () => replace(facets, filters(found, problems.failed_count, state, changed)));
     } catch (error) {
       wrong = null;
       if (mine !== turn || signal.aborted) return;
@@ -72,31 +72,54 @@ export function library(context) {
   };
   const element = h("div", { class: "library" }, h("h1", {}, t("papers")));
   const adding = upload(context, element, afresh);
-  element.append(controls(state, changed, all), adding.element, ...picked.element,
+  element.append(controls(state, changed, all, () => body.querySelector("th a")?.focus()), adding.element, ...picked.element,
     h("div", { class: "library-parts" }, facets, h("div", {}, count, table, more, failing, sources)));
   load(0);
   return element;
 }
 
-// Filters are made anew with their counts: whoever is in one by keyboard stays there.
+// Filters are made anew with their counts: whoever is in one by keyboard stays there. The list that one chooses from
+// stays as it is, since its counts leave out its own filter.
 function keepingFocus(place, work) {
   const id = place.contains(document.activeElement) ? document.activeElement.id : "";
   const open = new Set([...place.querySelectorAll("details[open] > summary")].map((one) => one.firstChild.textContent));
+  const lists = new Map([...place.querySelectorAll("[data-facet]")].map((one) => [one.dataset.facet, one]));
+  const own = place.contains(document.activeElement) ? document.activeElement.closest("[data-facet]")?.dataset.facet : null;
   work();
   for (const one of place.querySelectorAll("details > summary")) if (open.has(one.firstChild.textContent)) one.parentElement.open = true;
+  for (const one of place.querySelectorAll("[data-facet]")) {
+    const before = lists.get(one.dataset.facet);
+    if (one.dataset.facet === own) one.replaceWith(before);
+    else lookAgain(one, before);
+  }
   if (id) document.getElementById(id)?.focus();
 }
 
-function controls(state, changed, all) {
+// What was looked for in a filter, among the values that there are now.
+function lookAgain(facet, before) {
+  const words = before?.querySelector("input[type=search]")?.value;
+  const box = facet.querySelector("input[type=search]");
+  if (!words || !box) return;
+  box.value = words;
+  box.dispatchEvent(new Event("input"));
+}
+
+function controls(state, changed, all, toFirst) {
   let timer = 0;
   const set = (name, value) => {
     if (value) state.set(name, value);
     else state.delete(name);
-    changed();
+    return changed();
   };
   const find = h("input", { id: "find", type: "search", maxlength: 200, autocomplete: "off", placeholder: t("findWords"), value: state.get("text") ?? "", oninput: () => {
     clearTimeout(timer);
     timer = setTimeout(() => set("text", find.value.trim()), 200);
+  }, onkeydown: async (event) => {
+    if (!["Enter", "ArrowDown"].includes(event.key) || event.isComposing) return;
+    event.preventDefault();
+    clearTimeout(timer);
+    if (find.value.trim() !== (state.get("text") ?? "")) await set("text", find.value.trim());
+    toFirst(); // past sorting and filters
   } });
   const sort = h("select", { id: "sort", onchange: () => {
     if (MOST_FIRST.includes(sort.value)) state.set("descending", "true");

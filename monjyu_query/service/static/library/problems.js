@@ -1,9 +1,10 @@
 // The files that are not among the papers: which, why, and what to do; and where the papers come from.
 
 import { json } from "../api.js";
-import { h, quoted } from "../dom.js";
+import { coded, h, quoted } from "../dom.js";
 import { t } from "../i18n.js";
 import { listed } from "../paper/shared.js";
+import { said } from "../said.js";
 
 export function loadProblems(collection) {
   return json(`/library/problems?collection=${encodeURIComponent(collection)}`);
@@ -12,12 +13,12 @@ export function loadProblems(collection) {
 // In plain words where we have them, else as the service said it.
 function why(one) {
   const word = t(`why_${one.error_type}`);
-  return word === `why_${one.error_type}` ? quoted(one.message) : word;
+  return word === `why_${one.error_type}` ? quoted(said(one.message)) : word;
 }
 
 function what(one) {
   const word = t(`do_${one.error_type}`);
-  return word === `do_${one.error_type}` ? "" : word;
+  return word === `do_${one.error_type}` ? "" : coded(word);
 }
 
 export function cause(one) {

@@ -6,7 +6,7 @@ import { t } from "../i18n.js";
 
 export const MOST = 200;
 
-// `chosen` maps ids to titles; `changed` is called after each change.
+// `chosen` maps ids to titles; `changed` is called after each change; `lead()` goes to what can be done with them.
 export function selection(collection, ask, changed) {
   const chosen = new Map();
   const bar = h("div", { class: "row chosen-papers", hidden: true });
@@ -23,11 +23,13 @@ export function selection(collection, ask, changed) {
       h("button", { type: "button", class: "small primary", onclick: () => ask({ paper_ids: ids }, label) }, t("askThese")),
       ids.length > 1 && ids.length < 6 ? h("a", { href: `#/compare/${encodeURIComponent(collection)}?${asked}` }, t("compareThese")) : null,
       file(ids, "bibtex", "bib"), file(ids, "ris", "ris"), file(ids, "csl", "json"),
-      h("button", { type: "button", class: "small", onclick: () => { chosen.clear(); show(); } }, t("selectNone")));
+      h("button", { type: "button", class: "small", onclick: () => { chosen.clear(); show(); } }, t("selectNone")),
+      h("span", { class: "dim keys" }, t("selectKeys")));
   };
   const set = (paper, wanted) => {
     if (!wanted) chosen.delete(paper.paper_id);
     else if (chosen.size < MOST) chosen.set(paper.paper_id, paper.title || paper.paper_id);
   };
-  return { chosen, element: [bar, failed], show, set };
+  const lead = () => bar.querySelector("button")?.focus();
+  return { chosen, element: [bar, failed], show, set, lead };
 }

@@ -1,9 +1,10 @@
 // Papers brought in by hand, by a click or dropped anywhere on the library: stored, indexed, searchable, step by step.
 
 import { json, request } from "../api.js";
-import { h, quoted, replace, say } from "../dom.js";
+import { coded, h, quoted, replace, say } from "../dom.js";
 import { t } from "../i18n.js";
 import { begin, notBegun, underWay, watch } from "../indexing.js";
+import { said } from "../said.js";
 import { cause } from "./problems.js";
 
 const TOGETHER = 20; // files sent at once
@@ -15,7 +16,7 @@ export function isEditor(who) {
 
 // For whoever has no key, how to get one, and where to give it.
 export function keyNeeded(enterKey) {
-  return h("div", {}, h("p", { class: "dim" }, t("noUpload")), h("p", {}, h("button", { type: "button", class: "small", onclick: enterKey }, t("enterKey"))));
+  return h("div", {}, h("p", { class: "dim" }, coded(t("noUpload"))), h("p", {}, h("button", { type: "button", class: "small", onclick: enterKey }, t("enterKey"))));
 }
 
 // A box that takes files, for a collection that may be a new one. `done(collection)` once they are searchable.
@@ -29,7 +30,7 @@ export function uploader({ name, offered, signal }, done) {
   const step = (...words) => steps.append(h("li", {}, words));
   const wrong = (word) => {
     failed.hidden = !word;
-    replace(failed, word);
+    replace(failed, coded(word));
   };
   const store = async (collection, given) => {
     const stored = [];
@@ -59,7 +60,7 @@ export function uploader({ name, offered, signal }, done) {
       const held = await store(collection, given);
       const kept = held.filter((one) => one.outcome !== "refused");
       step(t("stored", kept.length));
-      for (const one of held) if (one.message) step(h("span", { class: "error" }, quoted(one.name), ": ", one.message));
+      for (const one of held) if (one.message) step(h("span", { class: "error" }, quoted(one.name), ": ", said(one.message)));
       if (kept.length) await index(collection, kept.map((one) => one.name));
     } catch (error) {
       if (error.name !== "AbortError") wrong(error.message);

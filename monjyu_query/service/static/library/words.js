@@ -6,9 +6,10 @@ addWords({
   en: {
     sortBy: "Sort by", sort_title: "Title", sort_year: "Year", sort_venue: "Venue", sort_author: "First author", sort_citations: "Citations here", sort_pages: "Pages", andOthers: (n) => `+${n}`,
     filters: "Filters", f_years: "Year", f_venue: "Venue", f_author: "Author", f_language: "Language", f_type: "Kind of file", f_tag: "Tag", f_shelf: "Shelf", byYear: "Papers by year",
+    find_venue: "Find a venue", find_author: "Find an author", find_tag: "Find a tag", find_shelf: "Find a shelf", firstOf: (n, all) => `The ${n} most frequent of ${all}`, foundValues: (n) => (n ? `${n} found` : "None has these words."),
     lang_en: "English", lang_ja: "Japanese", noValues: (name) => `${name}: none here`,
     onlyRetracted: "Only retracted", onlyFailed: "Only files that failed", clearFilters: "Clear filters", noMatch: "No paper matches. Clear a filter.", from: "from", to: "to",
-    selected: (n) => `${n} selected`, selectAll: (n, most) => (n > most ? `Select the first ${most} found` : n > 1 ? `Select all ${n} found` : n ? "Select the one found" : "Select all found"), findWords: "Words of title, authors or venue", selectNone: "Select none", choose: (title) => `Select ${title}`,
+    selected: (n) => `${n} selected`, selectAll: (n, most) => (n > most ? `Select the first ${most} found` : n > 1 ? `Select all ${n} found` : n ? "Select the one found" : "Select all found"), findWords: "Words of title, authors or venue", selectNone: "Select none", selectKeys: "Esc leads here from the list.", choose: (title) => `Select ${title}`,
     askThese: "Ask these", compareThese: "Compare these", papersOf: (n) => `${n} papers`, exportAs: (name) => `Export as ${name}`, export_bibtex: "BibTeX", export_ris: "RIS", export_csl: "CSL JSON",
     failedFiles: (n) => (n === 1 ? "1 file could not be read" : `${n} files could not be read`), otherFiles: (n) => (n === 1 ? "1 file is of another kind" : `${n} files are of other kinds`),
     fileName: "File", whyFailed: "Why", whatToDo: "What to do", saidExactly: "What the program said", moreFiles: (n) => `And ${n} more.`, afterMending: "Mend the file in its folder, or add a better one of the same name; the next indexing reads it again.", noneFailed: "Every file could be read.",
@@ -32,9 +33,10 @@ addWords({
   ja: {
     sortBy: "並べ替え", sort_title: "題名", sort_year: "年", sort_venue: "掲載誌", sort_author: "筆頭著者", sort_citations: "ここでの被引用数", sort_pages: "ページ数", andOthers: (n) => `ほか ${n} 名`,
     filters: "絞り込み", f_years: "年", f_venue: "掲載誌", f_author: "著者", f_language: "言語", f_type: "ファイルの種類", f_tag: "タグ", f_shelf: "棚", byYear: "年ごとの論文数",
+    find_venue: "掲載誌を探す", find_author: "著者を探す", find_tag: "タグを探す", find_shelf: "棚を探す", firstOf: (n, all) => `${all} 件のうち多い順に ${n} 件`, foundValues: (n) => (n ? `${n} 件` : "該当するものがありません。"),
     lang_en: "英語", lang_ja: "日本語", noValues: (name) => `${name}: ありません`,
     onlyRetracted: "撤回された論文だけ", onlyFailed: "読み取れなかったファイルだけ", clearFilters: "絞り込みを解除", noMatch: "該当する論文がありません。絞り込みを解除してください。", from: "から", to: "まで",
-    selected: (n) => `${n} 件を選択中`, selectAll: (n, most) => (n > most ? `はじめの ${most} 件を選択` : n ? `見つかった ${n} 件を選択` : "見つかったものを選択"), findWords: "題名、著者、掲載誌の語", selectNone: "選択を解除", choose: (title) => `${title} を選択`,
+    selected: (n) => `${n} 件を選択中`, selectAll: (n, most) => (n > most ? `はじめの ${most} 件を選択` : n ? `見つかった ${n} 件を選択` : "見つかったものを選択"), findWords: "題名、著者、掲載誌の語", selectNone: "選択を解除", selectKeys: "一覧から Esc でここへ移ります。", choose: (title) => `${title} を選択`,
     askThese: "選択した論文に質問", compareThese: "選択した論文を比較", papersOf: (n) => `${n} 件の論文`, exportAs: (name) => `${name} で書き出す`, export_bibtex: "BibTeX", export_ris: "RIS", export_csl: "CSL JSON",
     failedFiles: (n) => `読み取れなかったファイル ${n} 件`, otherFiles: (n) => `対象外の種類のファイル ${n} 件`,
     fileName: "ファイル", whyFailed: "原因", whatToDo: "対処", saidExactly: "プログラムのメッセージ", moreFiles: (n) => `ほか ${n} 件。`, afterMending: "フォルダー内のファイルを直すか、同じ名前の正しいファイルを追加すると、次の索引付けで読み直されます。", noneFailed: "すべてのファイルを読み取れました。",

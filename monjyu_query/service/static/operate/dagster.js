@@ -1,8 +1,9 @@
 // The last runs and checks, with links into Dagster; while something runs they are looked at again.
 
 import { json } from "../api.js";
-import { h, quoted } from "../dom.js";
+import { coded, h, quoted } from "../dom.js";
 import { t } from "../i18n.js";
+import { said } from "../said.js";
 import { Part, link, state, table, when } from "./shared.js";
 
 const MOST = 8;
@@ -28,7 +29,7 @@ export function dagsterParts({ name, who, signal }) {
 }
 
 function runsShown(seen) {
-  if (seen.problem) return h("p", { class: "dim" }, seen.problem);
+  if (seen.problem) return h("p", { class: "dim" }, coded(said(seen.problem)));
   if (!seen.runs.length) return h("p", { class: "dim" }, t("opNoRuns"));
   const rows = seen.runs.map((run) => [link(run.url, run.job === "__ASSET_JOB" ? t("opBackfill") : run.job), quoted(run.collection ?? ""), state(t(`opRun_${run.status}`) === `opRun_${run.status}` ? run.status : t(`opRun_${run.status}`), KINDS[run.status] ?? "near"),
     when(run.started_at), h("span", { class: "numbers" }, lasted(run))]);

@@ -1,7 +1,7 @@
 // The dialog that reports a wrong field; the corrections that count, and those that wait for the next indexing.
 
 import { json, request } from "../api.js";
-import { h, quoted, replace, say } from "../dom.js";
+import { coded, h, quoted, replace, say } from "../dom.js";
 import { t } from "../i18n.js";
 import { begin, notBegun, underWay, watch } from "../indexing.js";
 import { isEditor } from "../library/upload.js";
@@ -11,7 +11,7 @@ const FIELDS = ["title", "authors", "publication_date", "venue", "doi", "abstrac
 
 // `details` are those of the paper.
 export function corrections(id, { name: collection, who, signal, refresh, again, enterKey }, details) {
-  if (!isEditor(who)) return h("p", { class: "dim", id: "part-correct" }, t("askEditor"), " ", h("button", { type: "button", class: "small", onclick: enterKey }, t("enterKey")));
+  if (!isEditor(who)) return h("p", { class: "dim", id: "part-correct" }, coded(t("askEditor")), " ", h("button", { type: "button", class: "small", onclick: enterKey }, t("enterKey")));
   const read = Object.fromEntries(details.fields.map((one) => [one.field, one]));
   const told = h("div", {});
   const place = h("div", {});
@@ -24,7 +24,16 @@ export function corrections(id, { name: collection, who, signal, refresh, again,
       replace(told, h("p", { class: "error" }, error.message));
     }
   };
-  const back = (field) => send({ field, value: null, note: "" }).then(load, (error) => replace(place, h("p", { class: "error", role: "alert" }, error.message)));
+  const back = async (field) => {
+    try {
+      await send({ field, value: null, note: "" });
+      await load();
+      say(t("goneBack", t(`field_${field}`)));
+      report.focus(); // what was pressed is gone
+    } catch (error) {
+      replace(place, h("p", { class: "error", role: "alert" }, error.message));
+    }
+  };
   const index = async () => {
     try {
       await begin(collection);
@@ -43,7 +52,8 @@ export function corrections(id, { name: collection, who, signal, refresh, again,
   load();
   if (underWay(collection)) follow();
   const values = Object.fromEntries(details.fields.map((one) => [one.field, one.value]));
-  return h("section", { class: "correcting", id: "part-correct" }, h("button", { type: "button", class: "small", onclick: () => dialog(values, send, load) }, t("wrong")), told, place);
+  const report = h("button", { type: "button", class: "small", onclick: () => dialog(values, send, load) }, t("wrong"));
+  return h("section", { class: "correcting", id: "part-correct" }, report, told, place);
 }
 
 function lists(held, read, back, index) {
@@ -75,7 +85,7 @@ function dialog(values, send, load) {
     try {
       await send({ field: field.value, value: sent, note: note.value.trim() });
       box.close();
-      say(t("countsLater"));
+      say(t("sent_"));
       load();
     } catch (error) {
       failed.hidden = false;

@@ -53,5 +53,5 @@ function command(text) {
     await navigator.clipboard.writeText(text);
     say(t("startCopied"));
   };
-  return h("p", { class: "row" }, h("code", {}, text), h("button", { type: "button", class: "small", onclick: copy, "aria-label": `${t("startCopy")}: ${text}` }, t("startCopy")));
+  return h("p", { class: "row command-line" }, h("code", {}, text), h("button", { type: "button", class: "small", onclick: copy, "aria-label": `${t("startCopy")}: ${text}` }, t("startCopy")));
 }

@@ -13,7 +13,7 @@ export async function show({ name, info, params }) {
   const query = new URLSearchParams({ collection: name, ...(concept ? { concept } : {}) });
   const found = await json(`/tensions?${query}`);
   return h("article", { class: "column tensions" }, h("a", { class: "back", href: `#/themes/${encodeURIComponent(name)}` }, `‹ ${t("themes")}`), h("h1", { tabindex: "-1" }, t("tensions")),
-    h("p", { class: "dim" }, t("tensions_line")), found.built ? [search(name, concept), list(found, name)] : without(name, info));
+    h("p", { class: "dim" }, t("tensions_line")), found.built ? [concept || found.total ? search(name, concept) : null, list(found, name, concept)] : without(name, info));
 }
 
 function search(name, concept) {
@@ -26,7 +26,8 @@ function search(name, concept) {
   return h("form", { class: "row", role: "search", onsubmit: submit }, words, h("button", { type: "submit" }, t("tensions_show")));
 }
 
-function list({ tensions, citations, total }, name) {
+function list({ tensions, citations, total }, name, concept) {
+  if (!tensions.length && concept) return h("p", { role: "status" }, t("tensions_none_of", concept), " ", h("a", { href: `#/tensions/${encodeURIComponent(name)}` }, t("tensions_all")));
   if (!tensions.length) return h("p", { role: "status" }, t("tensions_none"));
   const byNumber = new Map(citations.map((citation) => [citation.n, citation]));
   return [h("p", { class: "dim", role: "status" }, t("tensions_count", tensions.length, total)), h("ol", { class: "plain tension-list" }, tensions.map((one) => pair(one, byNumber, name)))];
