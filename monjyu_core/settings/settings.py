@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -250,6 +251,7 @@ def _wrong(complaints: list[str], overrides: dict[str, Any] | None = None) -> Co
     return ConfigurationError(f"Settings are wrong: {sentence(complaints)}", f"Look at {' and at '.join(places)}.")
 
 
+@cache
 def settings_of(asset: str, kind: Mark = Changes) -> tuple[str, ...]:
     """Dotted names of the settings that change an asset's rows (or, by `Limit`, what it can finish)."""
     return tuple(

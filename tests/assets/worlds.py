@@ -67,9 +67,8 @@ class World:
 
     def build(self, level: int = 0) -> dict[str, set[str]]:
         """All stages up to a level and a publish; gives the papers each stage computed."""
-        done = {}
-        stages: dict[str, Callable[..., Any]] = {"parse": parse_shards, "chunk": chunk_shards, "embed": embed_shards}
-        write_manifest(self.work, SHARDS, allow_deletes=True)
+        done = {"parse": self.parse()}
+        stages: dict[str, Callable[..., Any]] = {"chunk": chunk_shards, "embed": embed_shards}
         for name, stage in stages.items():
             done[name] = {paper_id for report in stage(self.work, SHARDS) for paper_id in report.recomputed_ids}
         find_identities(self.work)
@@ -90,6 +89,11 @@ class World:
             find_tensions(self.work)
         self.publish()
         return done
+
+    def parse(self) -> set[str]:
+        """The papers alone, for tests of how they are read; gives those that were."""
+        write_manifest(self.work, SHARDS, allow_deletes=True)
+        return {paper_id for report in parse_shards(self.work, SHARDS) for paper_id in report.recomputed_ids}
 
     def publish(self) -> Published:
         return publish(self.work, SnapshotDuckDB(data=DataFolderResource(root=str(self.data.root))).writing)
