@@ -263,7 +263,7 @@ def settings_of(asset: str, kind: Mark = Changes) -> tuple[str, ...]:
 
 def settings_key(settings: Settings, asset: str, kind: Mark = Changes) -> str:
     """Hash of the settings that change an asset's rows (16 hex digits)."""
-    values = {name: setting(settings, name) for name in settings_of(asset, kind)}
+    values = {name: setting(settings, name) for name in settings_of(asset, kind)}  # type: ignore[arg-type]  # a class is hashable
     return hashlib.sha256(json.dumps(values, sort_keys=True, default=str).encode()).hexdigest()[:16]
 
 
