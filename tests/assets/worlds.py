@@ -41,28 +41,29 @@ Rows = list[dict[str, Any]]
 
 
 class World:
-    """One collection `c` in a folder of its own."""
+    """One collection, built by the stages: a third of what runs of Dagster take, for tests that are not of those."""
 
-    def __init__(self, root: Path, papers: Path) -> None:
+    def __init__(self, root: Path, papers: Path, name: str = "c") -> None:
         self.papers = papers
         self.papers.mkdir(parents=True, exist_ok=True)
         self.data = DataFolder(root)
-        there = self.data.collection("c").record.is_file()
-        record = known_record(self.data, "c") if there else CollectionRecord(name="c", sources=[])
+        self.name = name
+        there = self.data.collection(name).record.is_file()
+        record = known_record(self.data, name) if there else CollectionRecord(name=name, sources=[])
         record.sources = [str(papers)]
-        save_record(self.data.collection("c"), record)
+        save_record(self.data.collection(name), record)
 
     @property
     def work(self) -> Work:
-        return Work(self.data, "c")
+        return Work(self.data, self.name)
 
     def fresh(self, root: Path) -> World:
         """Another world of the same papers, of which nothing is built, with the choices and corrections of this one."""
-        made = World(root, self.papers)
-        save_record(made.data.collection("c"), known_record(self.data, "c"))
-        corrections = self.data.collection("c").root / "corrections.json"
+        made = World(root, self.papers, self.name)
+        save_record(made.work.folder, known_record(self.data, self.name))
+        corrections = self.work.folder.root / "corrections.json"
         if corrections.is_file():
-            shutil.copy(corrections, made.data.collection("c").root)
+            shutil.copy(corrections, made.work.folder.root)
         return made
 
     def build(self, level: int = 0) -> dict[str, set[str]]:
