@@ -38,12 +38,15 @@ def make_keys(parts: PartStore, buckets: Iterable[str]) -> None:
     with with_macros() as connection:
         for bucket in stale:
             given = {name: _rows(parts, name, bucket, columns) for name, columns in _MADE_OF.items()}
-            tables = _keys(connection, given)
+            tables = match_keys_of(connection, given)
             parts.write(KEYS, bucket, tables, inputs=_made_of(parts, bucket), code_version=CODE_VERSION)
 
 
-def _keys(connection: duckdb.DuckDBPyConnection, given: Mapping[str, pa.Table]) -> dict[str, pa.Table]:
-    """Of no papers none: a small collection has more empty buckets than others, and a query costs as much for them."""
+def match_keys_of(connection: duckdb.DuckDBPyConnection, given: Mapping[str, pa.Table]) -> dict[str, pa.Table]:
+    """The tables of the keys.
+
+    Of no papers none: a small collection has more empty buckets than others, and a query costs as much for them.
+    """
     if not any(rows.num_rows for rows in given.values()):
         return {name: empty(name) for name in ASSET_TABLES[KEYS]}
     return {
