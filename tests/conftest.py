@@ -156,7 +156,7 @@ def level_1_data(sample_data: Path, tmp_path_factory: pytest.TempPathFactory) ->
 
     def make(data: Path) -> None:
         copy_data(sample_data, data)
-        done = run_monjyu(data, "index", SAMPLES, "-c", "samples", "--level", "1", "--json")
+        done = call_monjyu(data, "index", SAMPLES, "-c", "samples", "--level", "1", "--json")
         assert done.returncode == 0, done.stderr
 
     return once(tmp_path_factory, "level_1", make)
@@ -169,7 +169,7 @@ def bracketed_data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     def make(data: Path) -> None:
         papers = data / "papers" / bracketed.COLLECTION
         bracketed.write_papers(papers)
-        done = run_monjyu(data, "index", papers, "--json")
+        done = call_monjyu(data, "index", papers, "--json")
         assert done.returncode == 0, done.stderr
 
     return once(tmp_path_factory, "bracketed", make)
@@ -180,7 +180,7 @@ def sample_data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A data folder in which the sample papers are indexed as `samples`. Read only."""
 
     def make(data: Path) -> None:
-        done = run_monjyu(data, "index", SAMPLES, "-c", "samples", "--json")
+        done = call_monjyu(data, "index", SAMPLES, "-c", "samples", "--json")
         assert done.returncode == 0, done.stderr
 
     return once(tmp_path_factory, "level_0", make)

@@ -8,7 +8,7 @@ command makes a thousand such calls for one edited paper. What is stored, and wh
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 import sqlalchemy
@@ -23,7 +23,7 @@ _STORAGES = (sqlite_event_log, sqlite_run_storage, sqlite_schedule_storage)
 
 @contextmanager
 def lasting_engines() -> Iterator[None]:
-    """Inside, one engine serves a file, a connection that does nothing keeps it open, and migrations are read once.
+    """Inside, one engine serves a file and keeps it open, and migrations are read once.
 
     It changes the process: one run goes at a time.
     """
@@ -46,21 +46,23 @@ def _swapped(owner: Any, name: str, value: Any) -> Iterator[None]:
 
 
 class _Engines:
-    """The engine of each file."""
+    """The engine of each file, whose connections stay open: Dagster opens one anew for each statement."""
 
     def __init__(self, stack: ExitStack) -> None:
         self._stack = stack
         self._known: dict[str, sqlalchemy.Engine] = {}
-        self._held: set[str] = set()
 
     def create(self, url: str, **options: Any) -> sqlalchemy.Engine:
         if url not in self._known:
-            self._known[url] = sqlalchemy.create_engine(url, **options)
-        elif url not in self._held:  # from its second use on the file has its tables and its write-ahead log
-            self._held.add(url)
-            connection = self._stack.enter_context(closing(self._known[url].raw_connection()))
-            connection.cursor().execute("SELECT count(*) FROM sqlite_master").fetchone()
+            engine = sqlalchemy.create_engine(url, **options | {"poolclass": sqlalchemy.pool.QueuePool})
+            self._stack.callback(engine.dispose)
+            self._known[url] = engine
+            vars(engine)["dispose"] = _later  # Dagster does so after each event
         return self._known[url]
+
+
+def _later() -> None:
+    """Nothing: the connections are closed at the end."""
 
 
 class _Scripts:

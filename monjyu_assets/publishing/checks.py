@@ -123,13 +123,13 @@ def _looked_at(part: Part | PartEntry) -> tuple[str, str, str]:
 
 @contextmanager
 def over_parts(parts: Iterable[Part], tables: Collection[str] = STORED) -> Iterator[duckdb.DuckDBPyConnection]:
-    """A database in memory whose views are these tables of the parts; tables without a part are empty.
+    """A database in memory whose views are these tables of the parts; tables of parts without rows are empty.
 
     Name the tables where there are many parts: a view of a thousand files takes as long to make as to ask.
     """
     files: dict[str, list[str]] = {table: [] for table in sorted(tables)}
     for part in parts:
-        if part.table in files:
+        if part.table in files and part.rows:
             files[part.table].append(str(part.path))
     with duckdb.connect(":memory:") as connection:
         for table, paths in files.items():

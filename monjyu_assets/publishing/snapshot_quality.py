@@ -65,6 +65,8 @@ def _shard_quality(parts: list[Part], before: ShardQuality | None, settings: Che
     key = digest(settings.min_coverage, settings.furniture_pages, *asked, *versions)
     if before is not None and before.key == key:
         return before
+    if not any(part.rows for part in parts):
+        return ShardQuality(key=key, found={name: (0, 0, []) for name in checks})
     with over_parts(parts) as connection:
         results = [run_check(connection, name, settings) for name in checks]
     return ShardQuality(key=key, found={one.name: (one.count, one.looked_at, one.papers) for one in results})

@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -250,6 +251,7 @@ def _wrong(complaints: list[str], overrides: dict[str, Any] | None = None) -> Co
     return ConfigurationError(f"Settings are wrong: {sentence(complaints)}", f"Look at {' and at '.join(places)}.")
 
 
+@cache
 def settings_of(asset: str, kind: Mark = Changes) -> tuple[str, ...]:
     """Dotted names of the settings that change an asset's rows (or, by `Limit`, what it can finish)."""
     return tuple(
@@ -261,7 +263,7 @@ def settings_of(asset: str, kind: Mark = Changes) -> tuple[str, ...]:
 
 def settings_key(settings: Settings, asset: str, kind: Mark = Changes) -> str:
     """Hash of the settings that change an asset's rows (16 hex digits)."""
-    values = {name: setting(settings, name) for name in settings_of(asset, kind)}
+    values = {name: setting(settings, name) for name in settings_of(asset, kind)}  # type: ignore[arg-type]  # a class is hashable
     return hashlib.sha256(json.dumps(values, sort_keys=True, default=str).encode()).hexdigest()[:16]
 
 

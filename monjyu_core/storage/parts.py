@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Protocol, TypeVar
 
@@ -246,13 +246,7 @@ class PartStore:
 
     def _put(self, table: str, bucket: str, rows: pa.Table, keys: Mapping[str, str]) -> TableEntry:
         rows = _normalise(table, rows)
-        made = data_version(table, rows)
-        metadata = {"data_version": made, "keys": dict(keys)}
-        tagged = rows.replace_schema_metadata({_METADATA: json.dumps(metadata, sort_keys=True).encode()})
-        sink = pa.BufferOutputStream()
-        pq.write_table(tagged, sink, compression="zstd", row_group_size=ROWS_OF_A_GROUP)
-        content = sink.getvalue().to_pybytes()
-        version = hashlib.sha256(content).hexdigest()[:32]
+        made, content, version = _encoded(table, rows, keys) if rows.num_rows or keys else _encoded_empty(table)
         path = self.path(table, bucket, version)
         if not path.exists():
             write_atomically(path, content)
@@ -346,6 +340,23 @@ class _Footer:
     data_version: str
     keys: Mapping[str, str]
     more: Mapping[str, dict[str, str]]
+
+
+def _encoded(table: str, rows: pa.Table, keys: Mapping[str, str]) -> tuple[str, bytes, str]:
+    """A part's data version, its bytes and its version."""
+    made = data_version(table, rows)
+    metadata = {"data_version": made, "keys": dict(keys)}
+    tagged = rows.replace_schema_metadata({_METADATA: json.dumps(metadata, sort_keys=True).encode()})
+    sink = pa.BufferOutputStream()
+    pq.write_table(tagged, sink, compression="zstd", row_group_size=ROWS_OF_A_GROUP)
+    content = sink.getvalue().to_pybytes()
+    return made, content, hashlib.sha256(content).hexdigest()[:32]
+
+
+@cache
+def _encoded_empty(table: str) -> tuple[str, bytes, str]:
+    """Cached: of a few papers most shards are empty, and each has a part in every table."""
+    return _encoded(table, TABLES[table].schema.empty_table(), {})
 
 
 def _normalise(table: str, rows: pa.Table) -> pa.Table:

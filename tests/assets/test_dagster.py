@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import dagster as dg
 import pytest
@@ -24,20 +25,21 @@ from tests.assets.worlds import World, write_records
 TEXTS = {str(number): f"This is record {number}. It speaks of graphs and of provenance." for number in range(5)}
 
 
-@pytest.fixture
-def instance() -> Any:
-    with dg.DagsterInstance.ephemeral() as ephemeral:
-        ephemeral.add_dynamic_partitions("collections", ["c"])
-        yield ephemeral
+Ran = tuple[World, dg.DagsterInstance]
 
 
-@pytest.fixture
-def world(tmp_path: Path) -> World:
-    made = World(tmp_path / "data", tmp_path / "papers")
-    write_records(made.papers, TEXTS)
-    with (made.papers / "records.jsonl").open("a") as file:
+@pytest.fixture(scope="module")
+def ran(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ran]:
+    """Five records and one that is broken, and the instance whose runs made their index."""
+    folder = tmp_path_factory.mktemp("ran")
+    world = World(folder / "data", folder / "papers")
+    write_records(world.papers, TEXTS)
+    with (world.papers / "records.jsonl").open("a") as file:
         file.write("{broken\n")
-    return made
+    with dg.DagsterInstance.ephemeral() as instance:
+        instance.add_dynamic_partitions("collections", ["c"])
+        run(world, instance)
+        yield world, instance
 
 
 PAPER_TABLES = [
@@ -70,23 +72,8 @@ def versions(instance: dg.DagsterInstance, asset: str) -> dict[str, str]:
     return found
 
 
-def test_each_shard_has_its_own_data_version_and_only_changed_ones_move(
-    world: World, instance: dg.DagsterInstance
-) -> None:
-    run(world, instance)
-    before = {asset: versions(instance, asset) for asset in PAPER_TABLES}
-    heads = {shard: world.work.parts.head("chunks", shard) for shard in SHARDS}
-    assert before["chunks"] == {shard: head.asset_version for shard, head in heads.items() if head}
-    write_records(world.papers, TEXTS | {"0": "Another text stands here now."})
-    run(world, instance)
-    after = {asset: versions(instance, asset) for asset in PAPER_TABLES}
-    moved = {asset: [s for s in SHARDS if before[asset][s] != after[asset][s]] for asset in PAPER_TABLES}
-    assert len(moved["chunks"]) == 1
-    assert moved["chunks"] == moved["chunk_embeddings"]
-
-
-def test_metadata_tells_failures(world: World, instance: dg.DagsterInstance) -> None:
-    run(world, instance)
+def test_metadata_tells_failures(ran: Ran) -> None:
+    _, instance = ran
     failed, causes = 0, []
     for shard in SHARDS:
         records = instance.fetch_materializations(
@@ -100,8 +87,10 @@ def test_metadata_tells_failures(world: World, instance: dg.DagsterInstance) -> 
     assert causes == [{"MalformedDocument": 1}]
 
 
-def test_the_checks_block_a_broken_set(world: World, instance: dg.DagsterInstance) -> None:
-    run(world, instance)
+def test_the_checks_block_a_broken_set(ran: Ran, tmp_path: Path) -> None:
+    whole, instance = ran
+    shutil.copytree(whole.data.root, tmp_path / "data")
+    world = World(tmp_path / "data", whole.papers)
     part = next(part for part in world.work.parts.heads("chunks") if part.rows)
     tables = {name: world.work.parts.head(name, part.shard).read() for name in ASSET_TABLES["chunks"]}  # type: ignore[union-attr]
     rows = tables["chunks"]
@@ -134,6 +123,20 @@ def test_the_checks_block_a_broken_set(world: World, instance: dg.DagsterInstanc
         if event.event_type_value == "ASSET_CHECK_EVALUATION" and not event.asset_check_evaluation_data.passed
     ]
     assert failed == ["fits_window"]
+
+
+def test_each_shard_has_its_own_data_version_and_only_changed_ones_move(ran: Ran) -> None:
+    """It changes what the others look at, so it comes after them."""
+    world, instance = ran
+    before = {asset: versions(instance, asset) for asset in PAPER_TABLES}
+    heads = {shard: world.work.parts.head("chunks", shard) for shard in SHARDS}
+    assert before["chunks"] == {shard: head.asset_version for shard, head in heads.items() if head}
+    write_records(world.papers, TEXTS | {"0": "Another text stands here now."})
+    run(world, instance)
+    after = {asset: versions(instance, asset) for asset in PAPER_TABLES}
+    moved = {asset: [s for s in SHARDS if before[asset][s] != after[asset][s]] for asset in PAPER_TABLES}
+    assert len(moved["chunks"]) == 1
+    assert moved["chunks"] == moved["chunk_embeddings"]
 
 
 def test_definitions_say_what_a_data_engineer_needs() -> None:

@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 
 from monjyu_assets.matching import alike_titles, reference_matching, same_paper, works
 from monjyu_assets.matching.match_keys import connect_keys, paper_keys, reference_keys, with_macros
+from monjyu_assets.stages.shared.kept_matching import match_keys_of
 from monjyu_assets.stages.shared.work import rows_of
 from monjyu_core.storage.parts import rows_hash
 from monjyu_core.storage.schemas import TABLES, Record, table_of
@@ -323,3 +324,16 @@ def test_a_change_gives_what_a_build_from_nothing_gives(many: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(reference_matching, "MANY", many)
         check()
+
+
+def test_the_keys_of_no_papers_are_those_that_the_queries_give() -> None:
+    nothing = {name: TABLES[name].schema.empty_table() for name in ("papers", "authors", "references")}
+    with with_macros() as connection:
+        found = {
+            "paper_keys": paper_keys(connection, nothing["papers"], nothing["authors"]),
+            "reference_keys": reference_keys(connection, nothing["references"]),
+        }
+        made = match_keys_of(connection, nothing)
+    assert made == {
+        name: rows.select(TABLES[name].schema.names).cast(TABLES[name].schema) for name, rows in found.items()
+    }

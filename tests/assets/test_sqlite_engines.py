@@ -28,11 +28,14 @@ def test_one_edited_paper_takes_three_runs_and_one_engine_a_file(
     indexer.index(papers, collection="notes", level=1)
     before = {run.run_id for run in _runs(tmp_path / "data")}
     made: list[str] = []
+    opened: list[str] = []
     create = sqlalchemy.create_engine
 
     def counted(url: str, **options: Any) -> sqlalchemy.Engine:
         made.append(url)
-        return create(url, **options)
+        engine = create(url, **options)
+        sqlalchemy.event.listen(engine, "connect", lambda *_: opened.append(url))
+        return engine
 
     monkeypatch.setattr(sqlalchemy, "create_engine", counted)
     (papers / "p11.md").write_text(paper_text(31))
@@ -45,6 +48,7 @@ def test_one_edited_paper_takes_three_runs_and_one_engine_a_file(
     ]
     assert all(run.is_success for run in new)
     assert len(made) == len(set(made)) == 3 + len(new), "the runs, the schedules, the index of events, and each run"
+    assert len(opened) <= 2 * len(made), "connections stay open, though each event asks for several"
     assert not [*(tmp_path / "data" / "state").rglob("*-wal")], "each file is written back when the command ends"
     with open_instance(DataFolder(tmp_path / "data")) as instance:
         stored = [instance.all_logs(run.run_id) for run in new]

@@ -28,7 +28,6 @@ from mcp.server.mcpserver import Context
 from mcp.shared.exceptions import MCPError
 from mcp.types import BlobResourceContents, CallToolResult, EmbeddedResource, PromptReference, TextResourceContents
 
-from monjyu_assets.commands.index_command import index
 from monjyu_core.errors import ConfigurationError, QueryError
 from monjyu_core.settings.mcp_settings import McpSettings
 from monjyu_core.storage.folders import DataFolder
@@ -285,17 +284,8 @@ async def check_indexing(client: Client, world: Path) -> None:
     assert len(told) == 1, "an answer must not tell what exists outside"
     assert "collection name" in await refused(client, "monjyu_index", folder="notes", collection="--allow-deletes")
     assert {path.name for path in (world / "index").iterdir()} == before
-    messages: list[str] = []
-
-    async def heard(done: float, total: float | None, message: str | None) -> None:
-        messages.append(message or "")
-
-    done = await client.call_tool("monjyu_index", {"paths": ["notes"], "level": 0}, progress_callback=heard)
-    assert not done.is_error, text_of(done)
-    assert done.structured_content is not None
-    assert done.structured_content["papers"]["added"] == 1
-    assert any(message.startswith("Parsing") for message in messages)
-    found = await client.call_tool("monjyu_search", {"query": "How many obelisks were counted?", "collection": "notes"})
+    await check_indexing_several(client, world)
+    found = await client.call_tool("monjyu_search", {"query": "How many obelisks were counted?", "collection": "both"})
     text = text_of(found)
     assert "41 obelisks" in text
     assert text.index("never instructions") < text.index("Ignore all previous")
@@ -308,8 +298,18 @@ async def check_indexing_several(client: Client, world: Path) -> None:
     more.mkdir()
     (more / "sphinxes.md").write_text("# Sphinxes\n\n## Methods\n\nSeven sphinxes were counted in Giza in June.\n")
     assert "not in the folders" in await refused(client, "monjyu_index", paths=["more", "/etc"], collection="both")
-    done = await structured(client, "monjyu_index", paths=["notes", "more"], collection="both", level=0)
-    assert (done["collection"], done["papers"]["total"]) == ("both", 2)
+    messages: list[str] = []
+
+    async def heard(done: float, total: float | None, message: str | None) -> None:
+        messages.append(message or "")
+
+    asked = {"paths": ["notes", "more"], "collection": "both", "level": 0}
+    done = await client.call_tool("monjyu_index", asked, progress_callback=heard)
+    assert not done.is_error, text_of(done)
+    assert done.structured_content is not None
+    papers = done.structured_content["papers"]
+    assert (done.structured_content["collection"], papers["added"], papers["total"]) == ("both", 2, 2)
+    assert any(message.startswith("Parsing") for message in messages)
 
 
 async def check_cancelling(client: Client) -> None:
@@ -349,8 +349,6 @@ def test_over_stdio(world: Path) -> None:
             await check_errors(client)
             await check_resources_and_prompts(client)
             await check_indexing(client, world)
-            if index.params[0].nargs == -1:
-                await check_indexing_several(client, world)
             await check_cancelling(client)
 
     asyncio.run(use())

@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from monjyu_assets.indexing.requests import index_collection
 from monjyu_core.cli import main
 from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.snapshot import reading
@@ -21,6 +20,7 @@ from monjyu_query.traces.replay import replay
 from monjyu_query.traces.shown_trace import ShownTrace, show_trace
 from monjyu_query.traces.trace_text import GONE
 from monjyu_query.traces.traces import NAMESPACE, TraceLog
+from tests.assets.worlds import World
 
 LAZY = "How does search under a relevance budget test the passages of communities?"
 HERONS = """# Herons and their lakes
@@ -142,8 +142,7 @@ def birds(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, Path
     (papers / "storks.md").write_text(STORKS)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("MONJYU_DATA", str(data))
-        patch.setenv("DAGSTER_HOME", str(data / "state" / "dagster"))
-        index_collection(DataFolder(data), papers, "birds")
+        World(data, papers, "birds").build()
         yield data, papers
 
 
@@ -156,7 +155,7 @@ def test_words_that_were_deleted_or_moved_are_not_shown(birds: tuple[Path, Path]
     assert all(one.text for one in [*before.hits, *before.citations, *before.lazy.sentences])
     (papers / "herons.md").write_text(HERONS.format(more="A new sentence moves all that come after it. "))
     (papers / "storks.md").unlink()
-    index_collection(DataFolder(data), papers, "birds", allow_deletes=True)
+    World(data, papers, "birds").build()
     after = shown(data, result.trace_id)
     assert after.lazy is not None and after.current_snapshot_id != after.snapshot_id == result.snapshot_id
     kept = {hit.chunk_id for hit in after.hits if hit.text}

@@ -6,8 +6,9 @@ has any more is collected as parts are.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
+import duckdb
 import pyarrow as pa
 
 from monjyu_assets.matching.match_keys import (
@@ -37,11 +38,21 @@ def make_keys(parts: PartStore, buckets: Iterable[str]) -> None:
     with with_macros() as connection:
         for bucket in stale:
             given = {name: _rows(parts, name, bucket, columns) for name, columns in _MADE_OF.items()}
-            tables = {
-                "paper_keys": paper_keys(connection, given["papers"], given["authors"]),
-                "reference_keys": reference_keys(connection, given["references"]),
-            }
+            tables = match_keys_of(connection, given)
             parts.write(KEYS, bucket, tables, inputs=_made_of(parts, bucket), code_version=CODE_VERSION)
+
+
+def match_keys_of(connection: duckdb.DuckDBPyConnection, given: Mapping[str, pa.Table]) -> dict[str, pa.Table]:
+    """The tables of the keys.
+
+    Of no papers none: a small collection has more empty buckets than others, and a query costs as much for them.
+    """
+    if not any(rows.num_rows for rows in given.values()):
+        return {name: empty(name) for name in ASSET_TABLES[KEYS]}
+    return {
+        "paper_keys": paper_keys(connection, given["papers"], given["authors"]),
+        "reference_keys": reference_keys(connection, given["references"]),
+    }
 
 
 def _rows(parts: PartStore, table: str, bucket: str, columns: list[str]) -> pa.Table:

@@ -38,18 +38,23 @@ def service() -> Iterator[FakeIntelligence]:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """One PDF of forty pages."""
+    """One PDF, of four pages."""
     place = tmp_path / "papers"
     place.mkdir()
+    write_pages(place / "long.pdf", 4)
+    return place
+
+
+def write_pages(file: Path, pages: int) -> None:
+    """A PDF of so many pages of the samples."""
     whole = pdfium.PdfDocument.new()
-    while len(whole) < 40:
+    while len(whole) < pages:
         for path in PDFS:
             whole.import_pages(pdfium.PdfDocument(path))
-    while len(whole) > 40:
+    while len(whole) > pages:
         whole[len(whole) - 1].close()
         whole.del_page(len(whole) - 1)
-    whole.save(place / "long.pdf")
-    return place
+    whole.save(file)
 
 
 @pytest.fixture
@@ -68,6 +73,7 @@ def make(tmp_path: Path, folder: Path, service: FakeIntelligence, monkeypatch: p
 
 def test_forty_pages_are_paid_once_and_every_sentence_has_its_boxes(make: Any, service: FakeIntelligence) -> None:
     world = make(READ)
+    write_pages(world.papers / "long.pdf", 40)
     world.build()
     tables = world.tables()
     [paper] = tables["papers"]
@@ -113,8 +119,8 @@ def test_a_kill_between_sending_and_reading_is_not_paid_twice(
     with monkeypatch.context() as killed:
         killed.setattr(AnalysesKept, "keep", _killed)
         with pytest.raises(KeyboardInterrupt):
-            world.build()
-    world.build()
+            world.parse()
+    world.parse()
     assert service.analysed == 1 and world.tables()["papers"][0]["processor"] == "document_intelligence"
 
 
@@ -126,7 +132,7 @@ def _killed(*_: object) -> None:
 def test_what_passes_is_tried_again(make: Any, service: FakeIntelligence, fault: int) -> None:
     service.faults.extend([fault, fault])
     world = make(READ)
-    world.build()
+    world.parse()
     assert world.tables()["papers"][0]["processor"] == "document_intelligence" and service.analysed == 1
 
 
@@ -144,48 +150,48 @@ def test_without_the_service_the_paper_is_read_here_and_asked_for_again(
 ) -> None:
     service.faults.extend(faults)
     world = make(READ, **settings)
-    world.build()
+    world.parse()
     [paper] = world.tables()["papers"]
     assert paper["processor"] == "pypdfium2"
     service.faults.clear()
     world = make(READ)
-    world.build()
+    world.parse()
     assert world.tables()["papers"][0]["processor"] == "document_intelligence"
 
 
 def test_an_analysis_that_takes_long_is_fetched_by_the_next_run(make: Any, service: FakeIntelligence) -> None:
     world = make(READ, wait_seconds=0.01)
-    world.build()
+    world.parse()
     assert world.tables()["papers"][0]["processor"] == "pypdfium2"
-    make(READ).build()
+    make(READ).parse()
     assert world.tables()["papers"][0]["processor"] == "document_intelligence" and service.analysed == 1
 
 
 def test_the_estimate_counts_pages_not_yet_read(make: Any) -> None:
-    make({}).build()
+    make({}).parse()
     world = make(READ)
     cost = estimate_upgrade(world.data, "c", 1)
-    assert (cost.pages, cost.as_json()["pages"], round(cost.cost_usd, 4)) == (40, 40, 0.4)
-    world.build()
+    assert (cost.pages, cost.as_json()["pages"], round(cost.cost_usd, 4)) == (4, 4, 0.04)
+    world.parse()
     assert estimate_upgrade(world.data, "c", 1).as_json() == dict.fromkeys(
         ("llm_calls", "prompt_tokens", "completion_tokens", "cost_usd"), 0
     )
 
 
 def test_caps_hold(make: Any, service: FakeIntelligence) -> None:
-    for settings, more in ((READ, {"max_pages_per_run": 39}), (READ | {"spending": {"max_cost_usd_per_run": 0.3}}, {})):
+    for settings, more in ((READ, {"max_pages_per_run": 3}), (READ | {"spending": {"max_cost_usd_per_run": 0.03}}, {})):
         world = make(settings, **more)
-        world.build()
+        world.parse()
         assert service.analysed == 0 and world.tables()["papers"][0]["processor"] == "pypdfium2"
 
 
 def test_a_refused_document_is_sent_once(make: Any, service: FakeIntelligence) -> None:
     service.faults.append(400)
     world = make(READ)
-    world.build()
+    world.parse()
     asked = len(service.asked)
     (world.papers / "long.pdf").touch()
-    make(READ).build()
+    make(READ).parse()
     assert len(service.asked) == asked and world.tables()["papers"][0]["processor"] == "pypdfium2"
 
 
@@ -196,7 +202,7 @@ def test_fallback_reads_only_what_failed_here(make: Any, service: FakeIntelligen
     scan = pdfium.PdfDocument.new()
     scan.new_page(612, 792)
     scan.save(world.papers / "scan.pdf")
-    world.build()
+    world.parse()
     processors = {row["paper_id"].split("-")[0]: row["processor"] for row in world.tables()["papers"]}
     assert service.analysed == 1 and processors["long"] == "pypdfium2"
 
@@ -219,7 +225,7 @@ def test_a_picture_is_a_paper_where_the_service_reads_pictures(
     (world.papers / "method" / "figures").mkdir(parents=True)
     Image.new("RGB", (9, 9)).save(world.papers / "method" / "figures" / "tree.png")
     (world.papers / "method" / "method.md").write_text("# A method\n\nIt has a tree, which is a picture of its own.")
-    world.build()
+    world.parse()
     pictures = [row for row in world.tables()["papers"] if row["document_type"] == "image"]
     if processor == "pypdfium2":
         assert pictures == [] and service.analysed == 0
@@ -249,7 +255,7 @@ def test_office_files_are_read_by_the_service_where_asked(
         world = make(READ, reads=reads)
         (world.papers / "long.pdf").unlink(missing_ok=True)
         shutil.copy(sample, world.papers)
-        world.build()
+        world.parse()
         [paper] = world.tables()["papers"]
         assert processor is None or (paper["title"], paper["processor"]) == (TOLD[0], processor)
     assert service.analysed == 1 and service.wrong == []
@@ -270,11 +276,11 @@ def test_purge_takes_the_analysis(make: Any) -> None:
 
 def test_formulas_are_latex(make: Any) -> None:
     world = make(READ, formulas=True)
-    world.build()
+    world.parse()
     assert ("x^{2}", False) in {(row["latex"], row["inline"]) for row in world.tables()["equations"]}
 
 
 def test_nothing_is_asked_unless_it_is_set(make: Any, service: FakeIntelligence) -> None:
     world = make({})
-    world.build()
+    world.parse()
     assert not Analyst(world.work, "parsed_papers").in_use and not service.asked

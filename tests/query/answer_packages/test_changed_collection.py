@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from monjyu_assets.indexing.requests import index_collection
 from monjyu_assets.maintenance.index_operations import purge_paper
 from monjyu_core.errors import QueryError
 from monjyu_core.storage.folders import DataFolder
@@ -20,6 +19,7 @@ from monjyu_query.answer_packages.package import package_of
 from monjyu_query.answer_packages.package_files import write_package
 from monjyu_query.search.request import make_request
 from monjyu_query.traces.traces import NAMESPACE, read_trace
+from tests.assets.worlds import World
 
 HERONS = """# Herons and their lakes
 
@@ -47,8 +47,7 @@ def birds(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[DataFolder
     (papers / "owls.md").write_text(OWLS)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("MONJYU_DATA", str(data))
-        patch.setenv("DAGSTER_HOME", str(data / "state" / "dagster"))
-        index_collection(DataFolder(data), papers, "birds")
+        World(data, papers, "birds").build()
         yield DataFolder(data), papers
 
 
@@ -62,7 +61,7 @@ def test_edited_then_purged(birds: tuple[DataFolder, Path], tmp_path: Path) -> N
     trace = read_trace(store, asked.trace_id)
 
     (papers / "herons.md").write_text(HERONS.format(more="All herons wade. "))
-    index_collection(data, papers, "birds")
+    World(data.root, papers, "birds").build()
     found = {check.check: check for check in verify_package(tmp_path / "package", data).checks}
     assert found["quotes"].outcome == found["answer"].outcome == "holds", "the old snapshot is still kept"
 
@@ -88,6 +87,6 @@ def test_edited_then_purged(birds: tuple[DataFolder, Path], tmp_path: Path) -> N
     assert verify_package(tmp_path / "after", data).ok
 
     (papers / "herons.md").write_text(HERONS.format(more="").replace("large eyes", "small eyes"))
-    index_collection(data, papers, "birds")
+    World(data.root, papers, "birds").build()
     found = {check.check: check for check in verify_package(tmp_path / "package", data).checks}
     assert found["quotes"].outcome == "differs"

@@ -18,15 +18,15 @@ import uvicorn
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from bench import service_process
-from monjyu_assets.indexing.requests import index_collection
-from monjyu_assets.stages.shared.work import no_progress
 from monjyu_core.settings.settings import load_settings
 from monjyu_core.storage.folders import DataFolder
+from monjyu_core.storage.snapshot import current_manifest
 from monjyu_core.storage.state_store import StateStore
 from monjyu_query.service.access.keys import create_key
 from monjyu_query.service.app import create_app
 from monjyu_query.service.server.http_limits import protocol_with
 from monjyu_query.service.worker_state import Service
+from tests.assets.worlds import World
 from tests.copies import copy_data
 
 CHROMIUM = shutil.which("chromium")
@@ -152,12 +152,11 @@ def published(service: Served) -> list[str]:
 
 
 def index(data: Path, folder: Path) -> str:
-    """In this process: a command of its own takes seconds to begin."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("MONJYU_DATA", str(data))
-        patch.setenv("DAGSTER_HOME", str(data / "state" / "dagster"))
-        done = index_collection(DataFolder(data), folder, "hostile", progress=no_progress, say=lambda _: None)
-    return done.snapshot_id
+        world = World(data, folder, "hostile")
+        world.build()
+    return current_manifest(world.work.folder).snapshot_id
 
 
 @pytest.fixture(scope="module")
