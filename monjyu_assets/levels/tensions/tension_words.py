@@ -110,10 +110,24 @@ GENERAL = frozenset(
 )
 """Lemmas that many claims share whatever they are about."""
 HEDGES = re.compile(
-    r"\b(?:may|might|could|perhaps|possibly|potentially|presumably|seems?|appears?|suggest(?:s|ed|ing)?|likely|unclear"
-    r"|hypothes\w+|speculat\w+|believed|thought to|expected|would|should|aim(?:s|ed)? to|trend)\b",
+    r"\b(?:seems?|appears?|suggest(?:s|ed|ing)?|likely|tend(?:s|ed)? to|trend|thought to|believed)\b", re.IGNORECASE
+)
+"""A finding that is put carefully."""
+UNSURE = re.compile(
+    r"\b(?:may|might|could (?!not)|perhaps|possibly|potentially|presumably|unclear|unknown|hypothes\w+|speculat\w+|should"
+    r"|would|expected to|aims? to|controvers\w+|debat(?:e|ed|able)|conflicting|contradict\w+|inconclusive|inconsistent"
+    r"|question(?:ed|able)|little is known|(?:is|are|was|were|has|have) not (?:yet )?(?:been )?(?:known|clear|understood"
+    r"|established|studied|investigated|determined|reported|possible to say)|(?:no|few|little) (?:data|information"
+    r"|studies|reports?)\b(?! of))",
     re.IGNORECASE,
 )
+"""What is only thought possible, not known, or said to be in dispute."""
+BOTH_SIDES = re.compile(
+    r"\b(?:some|other|several|previous) (?:studies|authors|reports|papers|researchers)\b.{0,200}\b(?:other|others|while"
+    r"|whereas|but|however|contrast)\b|\bthan (?:previously|expected|predicted)\b",
+    re.IGNORECASE,
+)
+"""A sentence that tells both sides of a dispute itself."""
 AIMS = re.compile(
     r"\b(?:to|we) (?:investigate|examine|determine|assess|evaluate|compare|test|explore|study|analy[sz]e|find out"
     r"|identify)"
@@ -124,6 +138,14 @@ AIMS = re.compile(
 )
 """What a paper sets out to find, and says nothing of yet."""
 CONDITIONS = re.compile(r"^\W*(?:if|when|unless|whether|suppose|assuming)\b|\bassum(?:e|ed|ing|ption)\b", re.IGNORECASE)
+GROUPS = frozenset(
+    stem
+    for stem in "child infant neonat newborn adolesc adult elder men man woman women male femal boy girl pregnant mother"
+    " student teacher smoker nonsmok mous mice rat pig calv dog cat sever mild moder hospit inpati outpati icu intens"
+    " critic asymptomat symptomat winter summer spring autumn urban rural vaccin unvaccin treat untreat control ventil"
+    " ancient modern athlet veteran twin sheep lamb bird chicken swine cattl monkey primat".split()
+)
+"""Stems that say of whom or when a measure is."""
 REPORTED = re.compile(
     r"\bet al\b|\[\d|\((?:[A-Z][\w-]+,? (?:and|&|et)? ?.{0,40}?)(?:19|20)\d\d\)"
     r"|\b(?:previous|earlier|prior|other|recent|several|some|many) (?:\w+ )?(?:studies|reports?|authors|works?"
@@ -157,6 +179,17 @@ def stem_of(word: str) -> str:
 @lru_cache(maxsize=1)
 def general_stems() -> frozenset[str]:
     return frozenset(stem_of(word) for word in GENERAL)
+
+
+@lru_cache(maxsize=1)
+def measure_stems() -> frozenset[str]:
+    """Words of how something was measured, not of what: two tests may both have a sensitivity."""
+    words = (
+        "sensitivity specificity predictive prediction predict positive negative value accuracy precision recall ratio"
+        " curve area interval confidence range median estimate calculate detect respectively cutoff ppv npv auc roc ci"
+        " sd diagnosis diagnostic presence percentage likelihood reach achieve yield average"
+    )
+    return frozenset(stem_of(word) for word in words.split())
 
 
 @lru_cache(maxsize=1)
