@@ -48,6 +48,8 @@ MOST_TARGETS = 4
 """What one word of direction is said of: "reduced A, B and C"."""
 _SUBSCRIPT = re.compile(r"\bR 0\b")
 """The basic reproduction number as PDFs give it."""
+_ALONG = frozenset(("positively", "positive", "directly", "direct"))
+_AGAINST = frozenset(("negatively", "negative", "inversely", "inverse"))
 _OF_TARGET = frozenset(("of", "in", "on", "for", "between", "with", "to", "among"))
 _OF_AGENT = frozenset(
     ("in", "with", "by", "among", "after", "following", "during", "for", "at", "under", "to", "between", "from", "on")
@@ -105,6 +107,7 @@ class _Reader:
         if supposed(token, kind) or (token.dep_ == "amod" and _only_describes(token, direction)):
             return
         denied = negated(token)
+        direction = _of_relation(token, direction)
         sign = direction.sign if not denied else (SOME if direction.sign == NONE else NONE)
         if direction.axis.startswith("quality") and denied:
             sign = -direction.sign
@@ -125,7 +128,7 @@ class _Reader:
         agents = agents if versus else causes_of(agents)  # "higher in A than in B": of A
         cue = f"{'no ' if denied and kind == 'noun' else 'not ' if denied else ''}{token.lower_}"
         for target in [one for first in targets[:1] for one in (first, *first.conjuncts)][:MOST_TARGETS]:
-            span = phrase_words(target, without=token)
+            span = [word for word in phrase_words(target, without=token) if word.i not in known]
             inside = {word.i for word in (*span, *agents)} | known | {token.i}
             yield Side(
                 "direction",
@@ -173,9 +176,20 @@ class _Reader:
         )
 
 
+def _of_relation(token: Token, direction: Direction) -> Direction:
+    """Which way a relation goes: "negatively correlated with X"."""
+    if direction.axis != "some":
+        return direction
+    by = {c.lower_ for c in token.children if c.dep_ in {"advmod", "amod"}}
+    sign = 1 if by & _ALONG else -1 if by & _AGAINST else 0
+    return Direction("relation", sign) if sign else direction
+
+
 def _only_describes(adjective: Token, direction: Direction) -> bool:
     """Whether it only says which: "comparable thickness", "high load"; "needs similar to those of men" says more."""
     after = adjective.i > adjective.head.i
+    if any(one.dep_ in {"advcl", "relcl", "acl"} for one in adjective.ancestors):
+        return True
     return direction.axis.startswith("quality") or direction.axis == "level" or (direction.axis == "none" and not after)
 
 

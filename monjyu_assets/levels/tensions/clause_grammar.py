@@ -82,6 +82,8 @@ def supposed(token: Token, kind: str) -> bool:
     if kind == "verb":
         if token.dep_ in {"acl", "ccomp"} and token.head.lemma_ in _EVIDENCE:
             return False
+        if _is_main(token):
+            return False
         if token.dep_ == "acl" or _is_made(token):
             return True
         helped = any(c.dep_ in {"aux", "auxpass"} for c in token.children)
@@ -145,9 +147,14 @@ def subjects_of(verb: Token, depth: int = 0) -> list[Token]:
         return [c for c in resolved if c.pos_ not in {"PRON", "DET"}]
     if depth < 3 and verb.dep_ in {"conj", "xcomp", "advcl"} and verb.head.pos_ in {"VERB", "AUX"}:
         return subjects_of(verb.head, depth + 1)
-    if verb.dep_ == "acl" and verb.head.pos_ in {"NOUN", "PROPN"} and verb.tag_ == "VBG":
+    if verb.dep_ == "acl" and verb.head.pos_ in {"NOUN", "PROPN"} and (verb.tag_ == "VBG" or _is_main(verb)):
         return [verb.head]
     return []
+
+
+def _is_main(verb: Token) -> bool:
+    """Whether it is the verb of its sentence, which the parser took for a clause of its subject: "testing reduced X"."""
+    return verb.dep_ == "acl" and verb.head.dep_ == "ROOT" and any(c.dep_ == "dobj" for c in verb.children)
 
 
 def negated(token: Token, depth: int = 0) -> bool:

@@ -10,24 +10,24 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from monjyu_assets.levels.tensions.likeness import Likeness, alike, same_names, specific, with_short_forms, written_out
-from monjyu_assets.levels.tensions.tension_words import NONE, effect_stems, measure_stems
+from monjyu_assets.levels.tensions.tension_words import NONE, counterparts, effect_stems, general_stems, measure_stems
 from monjyu_core.storage.rows_levels import TensionSideRow
 
-APART = 1.25
-"""Ratio from which two numbers of one measure do not go together."""
+APART, RANGES_APART = 1.25, 1.1
+"""Ratio from which two numbers of one measure do not go together, and the ends of two ranges."""
 FEWEST = 2
 """Words of content that both share at least, of what they speak of and of what it depends on."""
 LEAST_COVER, LEAST_JACCARD = 0.5, 0.3
 """Of the words of both clauses: the share of the shorter one, and of both together, that they have in common."""
-LEAST_TARGET, LEAST_OTHER_TARGET, LEAST_AGENT = 0.6, 0.4, 0.5
-"""Share of what it is said of (of one side, of each) and of what that depends on that the other's clause has too."""
-LEAST_SCORE = 0.55
+LEAST_TARGET, LEAST_AGENT, LEAST_OTHER = 0.6, 0.5, 0.4
+"""Share of what it is said of, and of what that depends on, that the other's clause has too: of one side, of each."""
+LEAST_SCORE = 0.5
 """Pairs below are not kept."""
 COMPARED = 0.8
 """What a pair counts of which one side only compares with something."""
 OTHER_PLACE = 0.85
 """What a pair counts whose sides each name conditions that the other does not."""
-_EFFECTS = frozenset(("amount", "worth", "some", "none"))
+_EFFECTS = frozenset(("amount", "worth", "relation", "some", "none"))
 
 
 @dataclass(frozen=True)
@@ -58,13 +58,13 @@ def _agree(ones: Sequence[TensionSideRow], others: Sequence[TensionSideRow]) -> 
         for one in ones for other in others
         if one["kind"] == other["kind"] == "direction" and one["axis"] == other["axis"] and one["head"] == other["head"]
     ]  # fmt: skip
-    return any(one["sign"] == other["sign"] and _alike(one, other) is not None for one, other in both)
+    return any(one["sign"] == other["sign"] in (1, -1) and _alike(one, other) is not None for one, other in both)
 
 
 def _opposed(one: TensionSideRow, other: TensionSideRow, near: float) -> Opposition | None:
     numbers = "number" in (one["kind"], other["kind"])
     strength = _apart(one, other) if numbers else _strength(one, other)
-    if not strength or not same_names(one["names"], other["names"]):
+    if not strength or not same_names(one["names"], other["names"]) or _counterparts(one, other):
         return None
     likeness = _same_measure(one, other) if numbers else _alike(one, other)
     if likeness is None:
@@ -95,7 +95,8 @@ def _apart(one: TensionSideRow, other: TensionSideRow) -> float:
         return 0.0
     ranges = sorted((side["low"] or 0.0, side["high"] or 0.0) for side in (one, other))
     (_, below), (above, _) = ranges
-    return float(0 < below < above and not math.isinf(above) and above / below >= APART)
+    least = RANGES_APART if all(low < high for low, high in ranges) else APART
+    return float(0 < below < above and not math.isinf(above) and above / below >= least)
 
 
 def _same_measure(one: TensionSideRow, other: TensionSideRow) -> Likeness | None:
@@ -131,13 +132,31 @@ def _alike(one: TensionSideRow, other: TensionSideRow) -> Likeness | None:
         return None
     if one["versus"] and other["versus"] and _turned_round(one, other):
         return None
-    if not _both_ends(one, other):
+    both_ways = one["sign"] * other["sign"] == -1
+    if not _same_head(one, other, both_ways=both_ways) or not _both_ends(one, other):
         return None
     return replace(found, conditions_differ=_other_conditions(one, other))
 
 
 def _clause(side: TensionSideRow) -> list[str]:
     return list(dict.fromkeys([*side["target"], *side["agent"], *side["around"]]))
+
+
+def _counterparts(one: TensionSideRow, other: TensionSideRow) -> bool:
+    """Whether one speaks of the counterpart of what the other speaks of: "internal pressure", "external pressure"."""
+    first, second = set(_clause(one)), set(_clause(other))
+    return any(
+        word not in second and counterparts().get(word) in second and counterparts()[word] not in first for word in first
+    )
+
+
+def _same_head(one: TensionSideRow, other: TensionSideRow, *, both_ways: bool) -> bool:
+    """Whether what is up or down here is there: heads that every paper has ("outcome", "level") say little."""
+    there = [set(written_out(_clause(side), _clause(by))) for side, by in ((one, other), (other, one))]
+    if both_ways:
+        there = [set(one["target"]), set(other["target"])]
+    heads = [(one["head"], there[1]), (other["head"], there[0])]
+    return all(head in words or head in general_stems() for head, words in heads)
 
 
 def _turned_round(one: TensionSideRow, other: TensionSideRow) -> bool:
@@ -149,15 +168,16 @@ def _turned_round(one: TensionSideRow, other: TensionSideRow) -> bool:
 
 def _both_ends(one: TensionSideRow, other: TensionSideRow) -> bool:
     """Whether both what it is said of and what that depends on are shared: one end alone is another finding."""
-    shares = []
+    shares, agents = [], []
     for side, theirs in ((one, _clause(other)), (other, _clause(one))):
         target, agent = written_out(side["target"], theirs), written_out(side["agent"], theirs)
         there = set(written_out(theirs, _clause(side)))
         rest = [word for word in written_out(_clause(side), theirs) if word not in target]
-        if not specific(rest, there) or (agent and alike(agent, there).cover_of_first < LEAST_AGENT):
+        if not specific(rest, there):
             return False
         shares.append(alike(target, there).cover_of_first)
-    if max(shares) < LEAST_TARGET or min(shares) < LEAST_OTHER_TARGET:
+        agents.append(alike(agent, there).cover_of_first if agent else LEAST_AGENT)
+    if max(shares) < LEAST_TARGET or min(shares) < LEAST_OTHER or max(agents) < LEAST_AGENT or min(agents) < LEAST_OTHER:
         return False
     if one["sign"] * other["sign"] != -1:
         return True

@@ -11,7 +11,17 @@ from typing import Any
 from monjyu_assets.levels.phrases.cleaning import is_boilerplate
 from monjyu_assets.levels.phrases.japanese_phrases import is_japanese
 from monjyu_assets.levels.phrases.prose import is_prose, statement_of
-from monjyu_assets.levels.tensions.tension_words import AIMS, BOTH_SIDES, CONDITIONS, HEDGES, REPORTED, UNSURE, may_oppose, stem_of
+from monjyu_assets.levels.tensions.tension_words import (
+    AIMS,
+    BOTH_SIDES,
+    CONDITIONS,
+    HEDGES,
+    OF_UNNAMED,
+    REPORTED,
+    UNSURE,
+    may_oppose,
+    stem_of,
+)
 from monjyu_core.text.standing_alone import stands_alone
 
 SECTIONS = frozenset(("abstract", "introduction", "results", "experiments", "discussion", "conclusion", "other"))
@@ -79,6 +89,9 @@ def statements(
             yield Said(name, place["paper_id"], chunk, None, (name,), statement, weight, topics[chunk])
 
 
+_SAYS_LITTLE = (AIMS, CONDITIONS, UNSURE, BOTH_SIDES, OF_UNNAMED)
+
+
 def _quotable(text: str) -> bool:
     return len(text) <= LONGEST and is_prose(text) and stands_alone(text) and not is_boilerplate(text)
 
@@ -87,7 +100,7 @@ def _says(statement: str) -> bool:
     """Whether it asserts something that has an opposite: no question, no aim, no condition."""
     if statement.rstrip().endswith("?") or is_japanese(statement) or len(statement) > LONGEST:
         return False
-    return may_oppose(statement) and not any(one.search(statement) for one in (AIMS, CONDITIONS, UNSURE, BOTH_SIDES))
+    return may_oppose(statement) and not any(one.search(statement) for one in _SAYS_LITTLE)
 
 
 def _firmly(statement: str, quote: str) -> float:

@@ -138,6 +138,13 @@ AIMS = re.compile(
 )
 """What a paper sets out to find, and says nothing of yet."""
 CONDITIONS = re.compile(r"^\W*(?:if|when|unless|whether|suppose|assuming)\b|\bassum(?:e|ed|ing|ption)\b", re.IGNORECASE)
+OF_UNNAMED = re.compile(
+    r"\b(?:between|among|across|in) (?:the |both |all |these |those |either )*(?:two |three |four |[2-4] )?"
+    r"(?:treatment |study |patient |age )?(?:groups?|arms?|cohorts?)\b(?! (?:of|with|who|that|receiving|given|treated))"
+    r"|\bgroups? (?:[A-D]|\d|I{1,3})\b",
+    re.IGNORECASE,
+)
+"""What compares groups that only the paper knows: "similar between the two groups"."""
 GROUPS = frozenset(
     stem
     for stem in "child infant neonat newborn adolesc adult elder men man woman women male femal boy girl pregnant mother"
@@ -181,6 +188,21 @@ def general_stems() -> frozenset[str]:
     return frozenset(stem_of(word) for word in GENERAL)
 
 
+_OTHER = (
+    "internal external,inner outer,upper lower,left right,male female,man woman,men women,adult child,high low,front rear"
+    ",heat cool,heating cooling,early late,acute chronic,young old,urban rural,long short,large small,positive negative"
+    ",subsonic supersonic,laminar turbulent,static dynamic,primary secondary,incoming outgoing,before after,input output"
+    ",systolic diastolic,summer winter,maternal paternal,local global,preterm term,open closed,direct indirect"
+)
+
+
+@lru_cache(maxsize=1)
+def counterparts() -> dict[str, str]:
+    """By stem that of its counterpart: internal pressure is not external pressure."""
+    pairs = [tuple(stem_of(word) for word in pair.split()) for pair in _OTHER.split(",")]
+    return dict(pairs) | {other: one for one, other in pairs}
+
+
 @lru_cache(maxsize=1)
 def measure_stems() -> frozenset[str]:
     """Words of how something was measured, not of what: two tests may both have a sensitivity."""
@@ -219,17 +241,19 @@ def directions() -> dict[tuple[str, str], Direction]:
     return found
 
 
-_MAY_OPPOSE = re.compile(
-    r"\b(?:not?|n't|never|neither|nor|without|than|cannot|unable|fail\w*|lack\w*)\b|n't\b|\b(?:increas|decreas|reduc|"
-    r"improv|enhanc|inhibit|suppress|promot|prevent|induc|caus|affect|influenc|correlat|associat|differ|signific|effect|"
-    r"impair|worsen|higher|lower|greater|less|more|fewer|better|worse|elevat|declin|ris[ei]|rose|grow|drop|fall|fell|"
-    r"limit|block|slow|boost|similar|same|unchanged|necessar|sufficient|likely|safe|stable|resistan|sensitiv)\w*|"
-    r"\d\s?(?:%|percent|per cent|days?|hours?|weeks?|months?|years?|fold|nm|mm|kb|bp)\b|"
-    r"\b(?:rate|period|prevalence|incidence|ratio|number|proportion|mortality|accuracy)\b.{0,60}\d",
-    re.IGNORECASE,
+_DENIES_OR_MEASURES = (
+    r"\b(?:not?|never|neither|nor|without|than|cannot|unable|fail\w*|lack\w*|R ?0)\b|n't\b"
+    r"|\d\s?(?:%|percent|per cent|days?|hours?|weeks?|months?|years?|fold|nm|mm|kb|bp)"
+    r"|\b(?:rate|period|prevalence|incidence|ratio|number|proportion|mortality|accuracy|sensitivity)\b.{0,60}\d"
 )
+
+
+@lru_cache(maxsize=1)
+def _may_oppose() -> re.Pattern[str]:
+    stems = sorted({stem_of(word)[:7] for _, word in directions()})
+    return re.compile(rf"{_DENIES_OR_MEASURES}|\b(?:{'|'.join(stems)})", re.IGNORECASE)
 
 
 def may_oppose(text: str) -> bool:
     """Whether a text has a word that a side could be read from: parsing is what costs."""
-    return _MAY_OPPOSE.search(text) is not None
+    return _may_oppose().search(text) is not None
