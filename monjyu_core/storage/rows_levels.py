@@ -211,8 +211,8 @@ class ClaimEmbeddingRow(TypedDict):
 
 
 class TensionRow(TypedDict):
-    """Statements of two papers about the same thing that do not go together: opposite directions, one denies the other, or
-    numbers of one measure that lie apart."""
+    """Statements of two papers about the same thing that do not go together: opposite directions, one denies the
+    other, or numbers of one measure that lie apart."""
 
     tension_id: Annotated[str, "Id: a hash of both statements' ids."]
     kind: Annotated[str, "`direction` (up and down), `negation` (held and denied) or `numbers` (of one measure)."]

@@ -259,7 +259,9 @@ class Searcher:
         """From the tensions where papers' disagreement is asked for, as a digest where one is, from the collection's
         tables where the question is about the collection itself, else by a search."""
         with charged_to(ask.account):
-            found = tension_answer(ask, self.tools.embedder) or digest_in_plain_words(self, ask) or catalogue_answer(ask)
+            found = (
+                tension_answer(ask, self.tools.embedder) or digest_in_plain_words(self, ask) or catalogue_answer(ask)
+            )
             return found or CONTROLLERS[ask.request.controller](self._modes, ask)
 
 

@@ -23,9 +23,10 @@ _WORDS = {
         "one": "{what}について矛盾は見つかりませんでした。これに触れる論文は 1 件だけです。",
         "nobody": "{what}について矛盾は見つかりませんでした。これに触れる論文はここにありません。",
         "anything": "{n} 件の論文の間に矛盾は見つかりませんでした。",
-        "unread": "{what}について論文の間に矛盾があるかは、ここでは分かりません。この索引はレベル {level} で、矛盾はレベル 4 で"
-        "調べられます。これに触れる論文は {n} 件です。",
-        "unread_all": "論文の間に矛盾があるかは、ここでは分かりません。この索引はレベル {level} で、矛盾はレベル 4 で調べられます。",
+        "unread": "{what}について論文の間に矛盾があるかは、ここでは分かりません。この索引はレベル {level} で、"
+        "矛盾はレベル 4 で調べられます。これに触れる論文は {n} 件です。",
+        "unread_all": "論文の間に矛盾があるかは、ここでは分かりません。この索引はレベル {level} で、"
+        "矛盾はレベル 4 で調べられます。",
         "says": "述べられていること:",
     },
 }
@@ -45,7 +46,8 @@ def none_found(said: Said, what: str, level: int | None, language: str) -> Answe
     if said.citations:
         told.append(Segment(text=f"\n\n{words['says']}"))
         told += [
-            Segment(text=f"\n- {' '.join(citation.quote.split())}", citations=[citation.n]) for citation in said.citations
+            Segment(text=f"\n- {' '.join(citation.quote.split())}", citations=[citation.n])
+            for citation in said.citations
         ]
     nothing = not said.papers or (level is not None and not said.citations)
     status = "abstained" if nothing else "partial" if level is not None else "complete"

@@ -43,8 +43,8 @@ class TensionSide(_Model):
 
 
 class Tension(_Model):
-    """Statements of two papers about one thing that do not go together. `kind`: opposite directions, one denies the other, or
-    numbers of one measure that lie apart. `score`: how plainly, 0 to 1."""
+    """Statements of two papers about one thing that do not go together. `kind`: opposite directions, one denies
+    the other, or numbers of one measure that lie apart. `score`: how plainly, 0 to 1."""
 
     tension_id: str
     kind: Kind

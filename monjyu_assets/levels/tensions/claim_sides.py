@@ -48,6 +48,7 @@ MOST_TARGETS = 4
 """What one word of direction is said of: "reduced A, B and C"."""
 _SUBSCRIPT = re.compile(r"\bR 0\b")
 """The basic reproduction number as PDFs give it."""
+_FAINT = frozenset(("negligible", "negligibly", "little", "minimal", "minimally", "insignificant", "hardly", "barely"))
 _ALONG = frozenset(("positively", "positive", "directly", "direct"))
 _AGAINST = frozenset(("negatively", "negative", "inversely", "inverse"))
 _OF_TARGET = frozenset(("of", "in", "on", "for", "between", "with", "to", "among"))
@@ -106,7 +107,7 @@ class _Reader:
             return
         if supposed(token, kind) or (token.dep_ == "amod" and _only_describes(token, direction)):
             return
-        denied = negated(token)
+        denied = negated(token) or (direction.axis == "some" and _is_faint(token))
         direction = _of_relation(token, direction)
         sign = direction.sign if not denied else (SOME if direction.sign == NONE else NONE)
         if direction.axis.startswith("quality") and denied:
@@ -147,7 +148,9 @@ class _Reader:
         """A verb with its subject and object, held or denied: "X inhibits Y", "X does not inhibit Y"."""
         lemma = token.lemma_.casefold()
         is_so = lemma == "be" and token.pos_ == "AUX" and any(c.dep_ == "attr" for c in token.children)
-        if token.dep_ not in {"ROOT", "conj", "ccomp"} or not (is_so or (token.pos_ == "VERB" and lemma not in REPORTING)):
+        if token.dep_ not in {"ROOT", "conj", "ccomp"} or not (
+            is_so or (token.pos_ == "VERB" and lemma not in REPORTING)
+        ):
             return
         subjects = subjects_of(token)
         objects = [c for c in token.children if c.dep_ in {"dobj", "attr", "acomp"}]
@@ -174,6 +177,11 @@ class _Reader:
             stems([word for word in clause_words(token) if word.i not in inside]),
             concept=as_written(span),
         )
+
+
+def _is_faint(token: Token) -> bool:
+    """Whether an effect is as good as none: "a negligible effect"."""
+    return any(c.dep_ in {"amod", "advmod"} and c.lower_ in _FAINT for c in token.children)
 
 
 def _of_relation(token: Token, direction: Direction) -> Direction:

@@ -116,8 +116,7 @@ def partly(token: Token) -> bool:
 
 def _has_mark(clause: Token) -> bool:
     return any(
-        c.dep_ in {"mark", "advmod"} and c.lower_ in {"as", "when", "once", "if", "where"}
-        for c in clause.children
+        c.dep_ in {"mark", "advmod"} and c.lower_ in {"as", "when", "once", "if", "where"} for c in clause.children
     )
 
 
@@ -153,7 +152,7 @@ def subjects_of(verb: Token, depth: int = 0) -> list[Token]:
 
 
 def _is_main(verb: Token) -> bool:
-    """Whether it is the verb of its sentence, which the parser took for a clause of its subject: "testing reduced X"."""
+    """Whether it is the verb of its sentence, though the parser hangs it on its subject: "testing reduced X"."""
     return verb.dep_ == "acl" and verb.head.dep_ == "ROOT" and any(c.dep_ == "dobj" for c in verb.children)
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _HEADS = frozenset(
     ("rate", "ratio", "period", "time", "duration", "number", "proportion", "percentage", "interval", "risk", "index",
-     "score", "value", "factor", "coefficient", "level", "length", "share")
+     "score", "value", "factor", "coefficient", "level", "length", "share", "life")
 )  # fmt: skip
 """Heads that name a measure only with the words before them."""
 _MEASURES = frozenset(
@@ -31,17 +31,17 @@ _MEASURES = frozenset(
 """Nouns that name a measure by themselves."""
 _SHORT = {"r0": ("reproduct",), "cfr": ("fatal",)}
 """Standard short names of measures, by the words that they stand for."""
-_RECKONED = frozenset(
-    stem_of(word)
-    for word in "mean median average estimated estimate overall basic total observed reported approximate crude initial"
-    " case current typical maximum minimum high low typical recent new first second same different large small common"
-    " corresponding respective final pooled early actual true expected real certain given above".split()
+_RECKONED_WORDS = (
+    "mean median average estimated estimate overall basic total observed reported approximate crude initial "
+    "case current typical maximum minimum high low typical recent new first second same different large small "
+    "common corresponding respective final pooled early actual true expected real certain given above"
 )
-_OF_THE_STUDY = frozenset(
-    stem_of(word)
-    for word in "age follow response sample questionnaire participant respondent patient subject study population group"
-    " p t sampling error significance confidence reynolds mach page case completion attrition dropout".split()
+_RECKONED = frozenset(stem_of(word) for word in _RECKONED_WORDS.split())
+_OF_THE_STUDY_WORDS = (
+    "age follow response sample questionnaire participant respondent patient subject study population group p "
+    "t sampling error significance confidence reynolds mach page case completion attrition dropout"
 )
+_OF_THE_STUDY = frozenset(stem_of(word) for word in _OF_THE_STUDY_WORDS.split())
 """Measures that each study has of its own."""
 _GIVING = frozenset(
     ("be", "estimate", "report", "find", "range", "reach", "average", "equal", "calculate", "observe", "vary", "have",
@@ -49,7 +49,9 @@ _GIVING = frozenset(
 )  # fmt: skip
 """Verbs that may stand between a measure and its value."""
 _CUTS = re.compile(r"[;:]\s|\b(?:by|than|compared|versus|vs|while|whereas|but|although|per)\b", re.IGNORECASE)
-_GIVES = re.compile(r"\b(?:is|was|were|are|be|been|of|at|ranged?|ranging|ranges|reached|averaged|equal\w*)\b|[:=≈~(]|,\s*$")
+_GIVES = re.compile(
+    r"\b(?:is|was|were|are|be|been|of|at|ranged?|ranging|ranges|reached|averaged|equal\w*)\b|[:=≈~(]|,\s*$"
+)
 _FARTHEST = 90
 _WITHOUT_UNIT = frozenset(("reproduct", "odd", "hazard"))
 """Stems of measures that have no unit; other bare numbers are mostly parameters of a study."""
@@ -132,9 +134,7 @@ def _fits(measure: Token, key: Sequence[str], value: Quantity) -> bool:
     return value.unit == "%" if lemma in _SHARES else True
 
 
-def _value_of(
-    measure: Token, measures: Sequence[Token], found: Sequence[Quantity], text: str
-) -> Quantity | None:
+def _value_of(measure: Token, measures: Sequence[Token], found: Sequence[Quantity], text: str) -> Quantity | None:
     """The first value after the measure, where what stands between gives it; or one right before its name."""
     begin = _phrase(measure)[0].idx
     end = measure.idx + len(measure)
@@ -154,7 +154,11 @@ def _value_of(
 def _only_gives(measure: Token, value: Quantity) -> bool:
     """Whether the verbs between say what the measure is, and not that it changes."""
     between = (token for token in measure.doc[measure.i + 1 :] if token.idx < value.start)
-    return all(token.lemma_.casefold() in _GIVING for token in between if token.pos_ in {"VERB", "AUX"})
+    return all(token.lemma_.casefold() in _GIVING for token in between if _says_verb(token))
+
+
+def _says_verb(token: Token) -> bool:
+    return token.pos_ in {"VERB", "AUX"} and token.dep_ != "amod"
 
 
 def _of(doc: Doc, measure: Token, value: Quantity) -> list[Token]:

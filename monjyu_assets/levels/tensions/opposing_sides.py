@@ -19,13 +19,14 @@ FEWEST = 2
 """Words of content that both share at least, of what they speak of and of what it depends on."""
 LEAST_COVER, LEAST_JACCARD = 0.5, 0.3
 """Of the words of both clauses: the share of the shorter one, and of both together, that they have in common."""
-LEAST_TARGET, LEAST_AGENT, LEAST_OTHER = 0.6, 0.5, 0.4
-"""Share of what it is said of, and of what that depends on, that the other's clause has too: of one side, of each."""
+LEAST_TARGET, LEAST_AGENT, LEAST_OTHER, LEAST_OF_OTHERS = 0.6, 0.5, 0.4, 0.67
+"""Share of what it is said of, and of what that depends on, that the other's clause has too: of one side, of each,
+and of what that depends on where each has words that the other has not."""
 LEAST_SCORE = 0.5
 """Pairs below are not kept."""
 COMPARED = 0.8
 """What a pair counts of which one side only compares with something."""
-OTHER_PLACE = 0.85
+OTHER_PLACE = 0.8
 """What a pair counts whose sides each name conditions that the other does not."""
 _EFFECTS = frozenset(("amount", "worth", "relation", "some", "none"))
 
@@ -40,9 +41,7 @@ class Opposition:
     second: TensionSideRow
 
 
-def opposition(
-    ones: Sequence[TensionSideRow], others: Sequence[TensionSideRow], near: float
-) -> Opposition | None:
+def opposition(ones: Sequence[TensionSideRow], others: Sequence[TensionSideRow], near: float) -> Opposition | None:
     """The plainest opposition of two claims whose vectors are so near (cosine); None where none is plain enough."""
     found = [made for one in ones for other in others if (made := _opposed(one, other, near))]
     best = max(found, key=lambda made: made.score, default=None)
@@ -146,7 +145,8 @@ def _counterparts(one: TensionSideRow, other: TensionSideRow) -> bool:
     """Whether one speaks of the counterpart of what the other speaks of: "internal pressure", "external pressure"."""
     first, second = set(_clause(one)), set(_clause(other))
     return any(
-        word not in second and counterparts().get(word) in second and counterparts()[word] not in first for word in first
+        word not in second and counterparts().get(word) in second and counterparts()[word] not in first
+        for word in first
     )
 
 
@@ -168,7 +168,7 @@ def _turned_round(one: TensionSideRow, other: TensionSideRow) -> bool:
 
 def _both_ends(one: TensionSideRow, other: TensionSideRow) -> bool:
     """Whether both what it is said of and what that depends on are shared: one end alone is another finding."""
-    shares, agents = [], []
+    shares, agents, unlike = [], [], 0
     for side, theirs in ((one, _clause(other)), (other, _clause(one))):
         target, agent = written_out(side["target"], theirs), written_out(side["agent"], theirs)
         there = set(written_out(theirs, _clause(side)))
@@ -176,9 +176,18 @@ def _both_ends(one: TensionSideRow, other: TensionSideRow) -> bool:
         if not specific(rest, there):
             return False
         shares.append(alike(target, there).cover_of_first)
+        if agent and not set(agent) <= there:
+            unlike += 1
         agents.append(alike(agent, there).cover_of_first if agent else LEAST_AGENT)
-    if max(shares) < LEAST_TARGET or min(shares) < LEAST_OTHER or max(agents) < LEAST_AGENT or min(agents) < LEAST_OTHER:
+    if (
+        max(shares) < LEAST_TARGET
+        or min(shares) < LEAST_OTHER
+        or max(agents) < LEAST_AGENT
+        or min(agents) < LEAST_OTHER
+    ):
         return False
+    if unlike == len(agents) and max(agents) < LEAST_OF_OTHERS:
+        return False  # "statin therapy", "aspirin therapy"
     if one["sign"] * other["sign"] != -1:
         return True
     mine, others = with_short_forms(one["target"], other["target"])
@@ -186,6 +195,6 @@ def _both_ends(one: TensionSideRow, other: TensionSideRow) -> bool:
 
 
 def _other_conditions(one: TensionSideRow, other: TensionSideRow) -> bool:
-    return bool(specific(one["around"], one["around"])) and bool(specific(other["around"], other["around"])) and not (
-        specific(one["around"], other["around"])
-    )
+    """Whether each names conditions that the other does not."""
+    first, second = set(_clause(one)), set(_clause(other))
+    return bool(set(one["around"]) - second - general_stems()) and bool(set(other["around"]) - first - general_stems())

@@ -39,9 +39,8 @@ _JOINED = re.compile(
 )
 """What only joins a sentence to the one before it, and numbers of references that stand before it."""
 _WORD = re.compile(r"[^\W\d_][\w-]{3,}")
-STATISTICS = frozenset(
-    "CI SD SE OR HR RR IQR ANOVA R0 CFR AUC ROC PPV NPV BMI II III IV WHO CDC FDA NIH USA US UK EU".split()
-)
+_STATISTICS_WORDS = "CI SD SE OR HR RR IQR ANOVA R0 CFR AUC ROC PPV NPV BMI II III IV WHO CDC FDA NIH USA US UK EU"
+STATISTICS = frozenset(_STATISTICS_WORDS.split())
 """What looks like a name and is not what a statement is about: statistics, those who report them."""
 MOST_NAMES, LONGEST = 12, 600
 

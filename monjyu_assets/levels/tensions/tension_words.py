@@ -11,114 +11,27 @@ from typing import Any
 SOME, NONE = 2, 0
 """Signs besides 1 (up) and -1 (down): an effect without a direction, and no effect."""
 DIRECTIONS = "directions_en.txt"
-GENERAL = frozenset(
-    [
-        "patient",
-        "group",
-        "case",
-        "study",
-        "result",
-        "level",
-        "rate",
-        "number",
-        "control",
-        "year",
-        "day",
-        "effect",
-        "difference",
-        "datum",
-        "analysis",
-        "method",
-        "model",
-        "finding",
-        "outcome",
-        "value",
-        "participant",
-        "subject",
-        "sample",
-        "individual",
-        "person",
-        "people",
-        "population",
-        "time",
-        "period",
-        "use",
-        "type",
-        "total",
-        "mean",
-        "average",
-        "percent",
-        "proportion",
-        "significant",
-        "significantly",
-        "change",
-        "treatment",
-        "first",
-        "second",
-        "high",
-        "low",
-        "overall",
-        "show",
-        "find",
-        "system",
-        "approach",
-        "paper",
-        "work",
-        "information",
-        "other",
-        "same",
-        "different",
-        "new",
-        "important",
-        "various",
-        "several",
-        "many",
-        "most",
-        "more",
-        "less",
-        "well",
-        "however",
-        "include",
-        "use",
-        "report",
-        "observe",
-        "study",
-        "week",
-        "month",
-        "hour",
-        "age",
-        "significance",
-        "compare",
-        "comparison",
-        "respectively",
-        "association",
-        "relationship",
-        "correlation",
-        "evidence",
-        "role",
-        "risk",
-        "factor",
-        "baseline",
-        "test",
-        "score",
-        "measure",
-        "increase",
-        "decrease",
-        "reduction",
-        "amount",
-    ]
+_GENERAL_WORDS = (
+    "patient group case study result level rate number control year day effect difference datum analysis "
+    "method model finding outcome value participant subject sample individual person people population time "
+    "period use type total mean average percent proportion significant significantly change treatment first "
+    "second high low overall show find system approach paper work information other same different new "
+    "important various several many most more less well however include use report observe study week month "
+    "hour age significance compare comparison respectively association relationship correlation evidence role "
+    "risk factor baseline test score measure increase decrease reduction amount"
 )
+GENERAL = frozenset(_GENERAL_WORDS.split())
 """Lemmas that many claims share whatever they are about."""
 HEDGES = re.compile(
     r"\b(?:seems?|appears?|suggest(?:s|ed|ing)?|likely|tend(?:s|ed)? to|trend|thought to|believed)\b", re.IGNORECASE
 )
 """A finding that is put carefully."""
 UNSURE = re.compile(
-    r"\b(?:may|might|could (?!not)|perhaps|possibly|potentially|presumably|unclear|unknown|hypothes\w+|speculat\w+|should"
-    r"|would|expected to|aims? to|controvers\w+|debat(?:e|ed|able)|conflicting|contradict\w+|inconclusive|inconsistent"
-    r"|question(?:ed|able)|little is known|(?:is|are|was|were|has|have) not (?:yet )?(?:been )?(?:known|clear|understood"
-    r"|established|studied|investigated|determined|reported|possible to say)|(?:no|few|little) (?:data|information"
-    r"|studies|reports?)\b(?! of))",
+    r"\b(?:may|might|could (?!not)|perhaps|possibly|potentially|presumably|unclear|unknown|hypothes\w+|speculat\w+"
+    r"|should|would|expected to|aims? to|controvers\w+|debat(?:e|ed|able)|conflicting|contradict\w+|inconclusive"
+    r"|inconsistent|question(?:ed|able)|little is known|(?:is|are|was|were|has|have) not (?:yet )?(?:been )?(?:known|clear"
+    r"|understood|established|studied|investigated|determined|reported|possible to say)|(?:no|few|little) (?:data"
+    r"|information|studies|reports?)\b(?! of))",
     re.IGNORECASE,
 )
 """What is only thought possible, not known, or said to be in dispute."""
@@ -145,13 +58,13 @@ OF_UNNAMED = re.compile(
     re.IGNORECASE,
 )
 """What compares groups that only the paper knows: "similar between the two groups"."""
-GROUPS = frozenset(
-    stem
-    for stem in "child infant neonat newborn adolesc adult elder men man woman women male femal boy girl pregnant mother"
-    " student teacher smoker nonsmok mous mice rat pig calv dog cat sever mild moder hospit inpati outpati icu intens"
-    " critic asymptomat symptomat winter summer spring autumn urban rural vaccin unvaccin treat untreat control ventil"
-    " ancient modern athlet veteran twin sheep lamb bird chicken swine cattl monkey primat".split()
+_GROUPS_WORDS = (
+    "child infant neonat newborn adolesc adult elder men man woman women male femal boy girl pregnant mother "
+    "student teacher smoker nonsmok mous mice rat pig calv dog cat sever mild moder hospit inpati outpati icu "
+    "intens critic asymptomat symptomat winter summer spring autumn urban rural vaccin unvaccin treat untreat "
+    "control ventil ancient modern athlet veteran twin sheep lamb bird chicken swine cattl monkey primat"
 )
+GROUPS = frozenset(_GROUPS_WORDS.split())
 """Stems that say of whom or when a measure is."""
 REPORTED = re.compile(
     r"\bet al\b|\[\d|\((?:[A-Z][\w-]+,? (?:and|&|et)? ?.{0,40}?)(?:19|20)\d\d\)"
@@ -189,10 +102,11 @@ def general_stems() -> frozenset[str]:
 
 
 _OTHER = (
-    "internal external,inner outer,upper lower,left right,male female,man woman,men women,adult child,high low,front rear"
-    ",heat cool,heating cooling,early late,acute chronic,young old,urban rural,long short,large small,positive negative"
-    ",subsonic supersonic,laminar turbulent,static dynamic,primary secondary,incoming outgoing,before after,input output"
-    ",systolic diastolic,summer winter,maternal paternal,local global,preterm term,open closed,direct indirect"
+    "internal external,inner outer,upper lower,left right,male female,man woman,men women,adult child,high low"
+    ",front rear,heat cool,heating cooling,early late,acute chronic,young old,urban rural,long short,large small"
+    ",positive negative,subsonic supersonic,laminar turbulent,static dynamic,primary secondary,incoming outgoing,before after"
+    ",input output,systolic diastolic,summer winter,maternal paternal,local global,preterm term"
+    ",open closed,direct indirect"
 )
 
 

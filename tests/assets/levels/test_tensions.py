@@ -98,7 +98,12 @@ def test_what_only_looks_opposed_is_not(one: str, other: str) -> None:
 
 
 def test_questions_aims_and_conditions_say_nothing() -> None:
-    chunk = {"chunk_id": "c", "section_type": "results", "header": "Vitamin D > Results", "text": "\n".join(SAYS_NOTHING)}
+    chunk = {
+        "chunk_id": "c",
+        "section_type": "results",
+        "header": "Vitamin D > Results",
+        "text": "\n".join(SAYS_NOTHING),
+    }
     places = [
         {"chunk_id": "c", "paper_id": "p", "sentence_id": text, "start": chunk["text"].index(text),
          "end": chunk["text"].index(text) + len(text)}
