@@ -29,8 +29,8 @@ HEDGES = re.compile(
 UNSURE = re.compile(
     r"\b(?:may|might|could (?!not)|perhaps|possibly|potentially|presumably|unclear|unknown|hypothes\w+|speculat\w+"
     r"|should|would|expected to|aims? to|controvers\w+|debat(?:e|ed|able)|conflicting|contradict\w+|inconclusive"
-    r"|inconsistent|question(?:ed|able)|little is known|(?:is|are|was|were|has|have) not (?:yet )?(?:been )?(?:known|clear"
-    r"|understood|established|studied|investigated|determined|reported|possible to say)|(?:no|few|little) (?:data"
+    r"|inconsistent|question(?:ed|able)|little is known|(?:is|are|was|were|has|have) not (?:yet )?(?:been )?(?:known"
+    r"|clear|understood|established|studied|investigated|determined|reported|possible to say)|(?:no|few|little) (?:data"
     r"|information|studies|reports?)\b(?! of))",
     re.IGNORECASE,
 )
@@ -104,8 +104,8 @@ def general_stems() -> frozenset[str]:
 _OTHER = (
     "internal external,inner outer,upper lower,left right,male female,man woman,men women,adult child,high low"
     ",front rear,heat cool,heating cooling,early late,acute chronic,young old,urban rural,long short,large small"
-    ",positive negative,subsonic supersonic,laminar turbulent,static dynamic,primary secondary,incoming outgoing,before after"
-    ",input output,systolic diastolic,summer winter,maternal paternal,local global,preterm term"
+    ",positive negative,subsonic supersonic,laminar turbulent,static dynamic,primary secondary,incoming outgoing"
+    ",before after,input output,systolic diastolic,summer winter,maternal paternal,local global,preterm term"
     ",open closed,direct indirect"
 )
 
