@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from monjyu_query.answers.answering import Answer
-from monjyu_query.search.result import Segment
+from monjyu_query.search.result import Segment, Status
 from monjyu_query.tensions.what_papers_say import Said
 
 _WORDS = {
@@ -50,5 +50,5 @@ def none_found(said: Said, what: str, level: int | None, language: str) -> Answe
             for citation in said.citations
         ]
     nothing = not said.papers or (level is not None and not said.citations)
-    status = "abstained" if nothing else "partial" if level is not None else "complete"
+    status: Status = "abstained" if nothing else "partial" if level is not None else "complete"
     return Answer(told, status, said.citations, verified=bool(said.citations))

@@ -113,7 +113,8 @@ _OTHER = (
 @lru_cache(maxsize=1)
 def counterparts() -> dict[str, str]:
     """By stem that of its counterpart: internal pressure is not external pressure."""
-    pairs = [tuple(stem_of(word) for word in pair.split()) for pair in _OTHER.split(",")]
+    words = (pair.split() for pair in _OTHER.split(","))
+    pairs = [(stem_of(one), stem_of(other)) for one, other in words]
     return dict(pairs) | {other: one for one, other in pairs}
 
 
