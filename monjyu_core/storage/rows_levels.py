@@ -211,8 +211,8 @@ class ClaimEmbeddingRow(TypedDict):
 
 
 class TensionRow(TypedDict):
-    """Two statements about the same thing that do not go together: opposite directions, one denies the other, or
-    numbers of one measure that lie apart."""
+    """Statements of two papers about the same thing that do not go together: opposite directions, one denies the
+    other, or numbers of one measure that lie apart."""
 
     tension_id: Annotated[str, "Id: a hash of both statements' ids."]
     kind: Annotated[str, "`direction` (up and down), `negation` (held and denied) or `numbers` (of one measure)."]
@@ -230,7 +230,6 @@ class TensionRow(TypedDict):
     second_sentence_ids: Annotated[list[str], "The sentences of the second statement."]
     second_statement: Annotated[str, "The second statement, readable by itself."]
     second_cue: Annotated[str, "The words of the second statement that are opposed."]
-    same_paper: Annotated[bool, "Whether one paper says both."]
     engine: Engine
 
 
@@ -252,6 +251,8 @@ class TensionSideRow(TypedDict):
     target: Annotated[list[str], "What it is said of."]
     agent: Annotated[list[str], "What that is said to depend on, or where it holds."]
     versus: Annotated[list[str], "What it is compared with."]
+    around: Annotated[list[str], "The other words of its clause: conditions, places, groups."]
+    topic: Annotated[list[str], "Words of the title of its paper, for measures that do not say what they are of."]
     names: Annotated[list[str], "Names, abbreviations and codes in the statement."]
     low: Annotated[float | None, "The least number of the measure, in the axis' unit. Null: no number."]
     high: Annotated[float | None, "The greatest number of the measure. Null: no number."]

@@ -21,10 +21,10 @@ from monjyu_query.search.result import Citation
 Kind = Literal["direction", "negation", "numbers"]
 MOST, LONGEST_CONCEPT = 200, 200
 """Pairs that are given at most, and characters of a concept."""
-_ALL = """SELECT tension_id, kind, concept, score, same_paper, engine,
+_ALL = """SELECT tension_id, kind, concept, score, engine,
     first_sentence_ids, first_statement, first_cue, first_paper_id,
     second_sentence_ids, second_statement, second_cue, second_paper_id
-FROM tensions ORDER BY score DESC, tension_id"""
+FROM tensions WHERE first_paper_id <> second_paper_id ORDER BY score DESC, tension_id"""
 
 
 class _Model(BaseModel):
@@ -43,14 +43,13 @@ class TensionSide(_Model):
 
 
 class Tension(_Model):
-    """Two statements about one thing that do not go together. `kind`: opposite directions, one denies the other, or
-    numbers of one measure that lie apart. `score`: how plainly, 0 to 1."""
+    """Statements of two papers about one thing that do not go together. `kind`: opposite directions, one denies
+    the other, or numbers of one measure that lie apart. `score`: how plainly, 0 to 1."""
 
     tension_id: str
     kind: Kind
     concept: str
     score: float
-    same_paper: bool
     engine: str
     first: TensionSide
     second: TensionSide
@@ -75,7 +74,6 @@ class _Row:
     kind: Kind
     concept: str
     score: float
-    same_paper: bool
     engine: str
     first_ids: Sequence[str]
     first_statement: str
@@ -157,7 +155,6 @@ def _tension(index: OpenIndex, row: _Row, place: dict[tuple[str, ...], int]) -> 
         kind=row.kind,
         concept=row.concept,
         score=row.score,
-        same_paper=row.same_paper,
         engine=row.engine,
         first=first,
         second=second,

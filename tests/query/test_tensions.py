@@ -50,11 +50,30 @@ def test_a_question_about_disagreement_is_answered_by_both_sides(data: Path) -> 
         assert result.mode == "tensions" and result.verified and result.status == "complete"
         assert {one.quote for one in result.citations} == set(OPPOSED[0][1:])
         assert "[1]" in result.answer and "[2]" in result.answer
-        other = monjyu.search("Do papers disagree about pneumonia?", "c")
-        assert other.mode != "tensions"
-        one = result.citations[0].paper_id
-        only = monjyu.search("Do papers disagree about respiratory infection?", "c", filters={"paper_ids": [one]})
-        assert only.mode != "tensions", "never one side alone"
+
+
+def test_where_none_disagree_the_answer_says_so_and_what_papers_say(data: Path) -> None:
+    """Never one side as a disagreement, never "no passage speaks of 'disagree'"."""
+    with Monjyu(data) as monjyu:
+        first = monjyu.tensions("c").citations[0].paper_id
+        only = monjyu.search("Do papers disagree about respiratory infection?", "c", filters={"paper_ids": [first]})
+        assert only.mode == "tensions" and "one paper alone speaks of it" in only.answer
+        assert [one.paper_id for one in only.citations] == [first] and "against that" not in only.answer
+        other = monjyu.search("Do papers disagree about the trial?", "c")
+        assert other.status == "complete" and "among the 2 papers" in other.answer and len(other.citations) == 2
+        nobody = monjyu.search("Do papers disagree about asteroids?", "c")
+        assert nobody.status == "abstained" and "no paper here speaks of it" in nobody.answer and not nobody.citations
+        ja = monjyu.search("小惑星について論文の間で見解は食い違っていますか？", "c")
+        assert ja.status == "abstained" and "矛盾は見つかりませんでした" in ja.answer
+
+
+def test_below_level_4_the_answer_says_which_level_looks(sample_data: Path) -> None:
+    with Monjyu(sample_data) as monjyu:
+        result = monjyu.search("Do the papers disagree about provenance?", "samples")
+        assert result.mode == "tensions" and result.status == "partial" and "level 4" in result.answer
+        assert "'disagree'" not in result.answer and "not known" in result.answer
+        assert result.citations and all("rovenance" in one.quote for one in result.citations)
+        assert monjyu.search("Do papers contradict each other?", "samples").status == "abstained"
 
 
 @pytest.mark.parametrize(

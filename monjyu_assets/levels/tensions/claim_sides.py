@@ -7,6 +7,7 @@ from spaCy's parse; what a parse does not show plainly gives no side: precision 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -20,6 +21,7 @@ from monjyu_assets.levels.tensions.clause_grammar import (
     as_clause,
     as_written,
     causes_of,
+    clause_words,
     compared_with,
     conditional,
     negated,
@@ -42,6 +44,13 @@ if TYPE_CHECKING:
 BATCH = 64
 MOST_SIDES = 8
 """Of a statement."""
+MOST_TARGETS = 4
+"""What one word of direction is said of: "reduced A, B and C"."""
+_SUBSCRIPT = re.compile(r"\bR 0\b")
+"""The basic reproduction number as PDFs give it."""
+_FAINT = frozenset(("negligible", "negligibly", "little", "minimal", "minimally", "insignificant", "hardly", "barely"))
+_ALONG = frozenset(("positively", "positive", "directly", "direct"))
+_AGAINST = frozenset(("negatively", "negative", "inversely", "inverse"))
 _OF_TARGET = frozenset(("of", "in", "on", "for", "between", "with", "to", "among"))
 _OF_AGENT = frozenset(
     ("in", "with", "by", "among", "after", "following", "during", "for", "at", "under", "to", "between", "from", "on")
@@ -55,7 +64,7 @@ def _parser() -> Language:
 
 def english_sides(texts: Sequence[str]) -> list[list[Side]]:
     """The sides of each claim, in order. They depend on the claim's text alone."""
-    pieces = [(windows(clean(text)) or [""])[0] for text in texts]
+    pieces = [_SUBSCRIPT.sub("R0", (windows(clean(text)) or [""])[0]) for text in texts]
     parser = _parser()
     found = []
     with parser.memory_zone():
@@ -96,14 +105,16 @@ class _Reader:
         targets, agents = {"verb": _of_verb, "noun": _of_noun, "adj": _of_adjective}[kind](token)
         if not targets:
             return
-        if supposed(token, kind) or (token.dep_ == "amod" and direction.axis.startswith("quality")):
+        if supposed(token, kind) or (token.dep_ == "amod" and _only_describes(token, direction)):
             return
-        denied = negated(token)
+        denied = negated(token) or (direction.axis == "some" and _is_faint(token))
+        direction = _of_relation(token, direction)
         sign = direction.sign if not denied else (SOME if direction.sign == NONE else NONE)
         if direction.axis.startswith("quality") and denied:
             sign = -direction.sign
         self.taken.add(token.i)
         own = {word.i for word in token.subtree} if kind == "noun" else {token.i}
+        clause = clause_words(token)
         agents = [word for word in agents if word.i != token.i] + [w for w in as_clause(token) if w.i not in own]
         if denied and partly(token):
             return  # "does not vary linearly", "not only reduced"
@@ -117,8 +128,9 @@ class _Reader:
         agents = [word for word in agents if word.i not in known]
         agents = agents if versus else causes_of(agents)  # "higher in A than in B": of A
         cue = f"{'no ' if denied and kind == 'noun' else 'not ' if denied else ''}{token.lower_}"
-        for target in targets[:2]:
-            span = phrase_words(target, without=token)
+        for target in [one for first in targets[:1] for one in (first, *first.conjuncts)][:MOST_TARGETS]:
+            span = [word for word in phrase_words(target, without=token) if word.i not in known]
+            inside = {word.i for word in (*span, *agents)} | known | {token.i}
             yield Side(
                 "direction",
                 direction.axis,
@@ -128,15 +140,17 @@ class _Reader:
                 stems(span),
                 stems([word for word in agents if word.i not in {one.i for one in span}]),
                 stems(versus),
+                stems([word for word in clause if word.i not in inside]),
                 concept=as_written(span),
             )
 
     def _stated(self, token: Token) -> Iterator[Side]:
         """A verb with its subject and object, held or denied: "X inhibits Y", "X does not inhibit Y"."""
-        if token.pos_ != "VERB" or token.dep_ not in {"ROOT", "conj", "ccomp"}:
-            return
         lemma = token.lemma_.casefold()
-        if lemma in REPORTING:
+        is_so = lemma == "be" and token.pos_ == "AUX" and any(c.dep_ == "attr" for c in token.children)
+        if token.dep_ not in {"ROOT", "conj", "ccomp"} or not (
+            is_so or (token.pos_ == "VERB" and lemma not in REPORTING)
+        ):
             return
         subjects = subjects_of(token)
         objects = [c for c in token.children if c.dep_ in {"dobj", "attr", "acomp"}]
@@ -150,6 +164,7 @@ class _Reader:
         target = objects[0] if objects else subjects[0]
         others = [w for s in subjects for w in phrase_words(s)] if objects else around
         span = phrase_words(target)
+        inside = {word.i for word in (*span, *others, token)}
         yield Side(
             "statement",
             f"does {stem(token)}",
@@ -158,8 +173,32 @@ class _Reader:
             stem(target),
             stems(span),
             stems(others),
+            (),
+            stems([word for word in clause_words(token) if word.i not in inside]),
             concept=as_written(span),
         )
+
+
+def _is_faint(token: Token) -> bool:
+    """Whether an effect is as good as none: "a negligible effect"."""
+    return any(c.dep_ in {"amod", "advmod"} and c.lower_ in _FAINT for c in token.children)
+
+
+def _of_relation(token: Token, direction: Direction) -> Direction:
+    """Which way a relation goes: "negatively correlated with X"."""
+    if direction.axis != "some":
+        return direction
+    by = {c.lower_ for c in token.children if c.dep_ in {"advmod", "amod"}}
+    sign = 1 if by & _ALONG else -1 if by & _AGAINST else 0
+    return Direction("relation", sign) if sign else direction
+
+
+def _only_describes(adjective: Token, direction: Direction) -> bool:
+    """Whether it only says which: "comparable thickness", "high load"; "needs similar to those of men" says more."""
+    after = adjective.i > adjective.head.i
+    if any(one.dep_ in {"advcl", "relcl", "acl"} for one in adjective.ancestors):
+        return True
+    return direction.axis.startswith("quality") or direction.axis == "level" or (direction.axis == "none" and not after)
 
 
 def _of_verb(verb: Token) -> tuple[list[Token], list[Token]]:
@@ -172,9 +211,15 @@ def _of_verb(verb: Token) -> tuple[list[Token], list[Token]]:
     if verb.dep_ == "acl" and verb.head.pos_ in {"NOUN", "PROPN"}:
         return ([verb.head], around) if verb.tag_ == "VBN" else ([], [])
     if verb.lemma_.casefold() in {"associate", "correlate", "relate", "link", "contribute", "depend"}:
-        ends = [p for c in verb.children if c.dep_ == "prep" for p in c.children if p.dep_ == "pobj"]
+        ends = _ends(verb)
         return ends or subjects, [w for s in subjects for w in phrase_words(s)] if ends else around
     return subjects, around
+
+
+def _ends(word: Token) -> list[Token]:
+    """What something is tied to: "contributes to X in Y", "associated with X": X first."""
+    found = [(c.lower_ in {"to", "with", "on"}, p) for c in word.children if c.dep_ == "prep" for p in c.children]
+    return [end for _, end in sorted(found, key=lambda one: not one[0]) if end.dep_ == "pobj"]
 
 
 def _of_noun(noun: Token) -> tuple[list[Token], list[Token]]:
@@ -199,7 +244,7 @@ def _of_noun(noun: Token) -> tuple[list[Token], list[Token]]:
         return [], []
     first = next((end for name, end in ends if name in {"of", "in", "on"}), ends[0][1])
     rest = [w for _, end in ends if end != first for w in end.subtree]
-    if noun.lemma_ in {"effect", "impact", "influence", "role"}:  # "the effect of A on B", "A has no effect on B"
+    if noun.lemma_ in {"effect", "impact", "influence"}:  # "the effect of A on B", "A has no effect on B"
         return _effect(noun, agents)
     return [first], agents + rest
 
@@ -231,7 +276,7 @@ def _of_adjective(word: Token) -> tuple[list[Token], list[Token]]:
         subjects = subjects_of(verb)
         around = [w for c in (*word.children, *verb.children) if c.dep_ in {"prep", "agent"} for w in c.subtree]
         if word.lower_ in {"associated", "correlated", "related", "linked", "dependent", "independent", "unrelated"}:
-            ends = [p for c in word.children if c.dep_ == "prep" for p in c.children if p.dep_ == "pobj"]
+            ends = _ends(word)
             return ends or subjects, [w for s in subjects for w in phrase_words(s)]
         return subjects, around
     if word.dep_ == "advmod" and verb.pos_ == "ADJ" and word.lower_ in {"more", "less"}:

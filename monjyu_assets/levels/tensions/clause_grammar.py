@@ -50,6 +50,7 @@ REPORTING = frozenset(
         "provide", "remain", "become", "achieve", "develop", "yield", "undergo",
     )
 )  # fmt: skip
+_EVIDENCE = frozenset(("evidence", "indication", "proof", "sign"))
 _FOUND_TO = frozenset(("fail", "tend", "seem", "appear", "find", "show", "report", "observe"))
 _UNDER_A_VERB = frozenset(("dobj", "attr", "acomp", "oprd", "xcomp", "pobj", "nsubjpass", "nsubj", "advmod"))
 _CAUSING = frozenset(("by", "with", "after", "following", "through", "via", "due", "from", "because", "without"))
@@ -76,8 +77,14 @@ PARTS = {"VERB": "verb", "NOUN": "noun", "ADJ": "adj", "ADV": "adj"}
 def supposed(token: Token, kind: str) -> bool:
     """Whether the words take the direction for granted, and do not say it: "at higher X", "by increasing X", "as X
     rises"."""
+    if any(one.dep_ == "advcl" and _has_mark(one) for one in (token, *token.ancestors)):
+        return True
     if kind == "verb":
-        if token.dep_ == "acl" or any(one.dep_ == "advcl" and _has_mark(one) for one in (token, *token.ancestors)):
+        if token.dep_ in {"acl", "ccomp"} and token.head.lemma_ in _EVIDENCE:
+            return False
+        if _is_main(token):
+            return False
+        if token.dep_ == "acl" or _is_made(token):
             return True
         helped = any(c.dep_ in {"aux", "auxpass"} for c in token.children)
         return not helped and (token.tag_ == "VBG" or (token.tag_ == "VBN" and token.dep_ not in {"ROOT", "conj"}))
@@ -92,6 +99,13 @@ def supposed(token: Token, kind: str) -> bool:
     )
 
 
+def _is_made(verb: Token) -> bool:
+    """Whether a study makes it so: "X was varied by employing Y"."""
+    by = [c for c in verb.children if c.lower_ == "by"]
+    doing = any(word.tag_ == "VBG" for prep in by for word in prep.children)
+    return doing and any(c.dep_ == "auxpass" for c in verb.children) and not any(c.dep_ == "aux" for c in verb.children)
+
+
 def partly(token: Token) -> bool:
     """Whether what is denied is only how: by an adverb that is none of degree."""
     return any(
@@ -102,8 +116,7 @@ def partly(token: Token) -> bool:
 
 def _has_mark(clause: Token) -> bool:
     return any(
-        c.dep_ in {"mark", "advmod"} and c.lower_ in {"as", "when", "while", "once", "if", "where"}
-        for c in clause.children
+        c.dep_ in {"mark", "advmod"} and c.lower_ in {"as", "when", "once", "if", "where"} for c in clause.children
     )
 
 
@@ -113,22 +126,40 @@ def as_clause(token: Token) -> list[Token]:
     return [w for c in verb.children if c.dep_ == "advcl" and _has_mark(c) for w in c.subtree]
 
 
+def clause_words(token: Token) -> list[Token]:
+    """The words of the clause that a word stands in, without the clauses under it and beside it."""
+    verb = next((one for one in (token, *token.ancestors) if one.pos_ in {"VERB", "AUX"}), token)
+    left = {word.i for child in verb.subtree if child != verb and _own_clause(child) for word in child.subtree}
+    return list(token.subtree) if token.i in left else [word for word in verb.subtree if word.i not in left]
+
+
+def _own_clause(token: Token) -> bool:
+    if token.dep_ == "conj":
+        return token.pos_ in {"VERB", "AUX"} and any(c.dep_ in {"nsubj", "nsubjpass"} for c in token.children)
+    return token.dep_ in {"relcl", "advcl", "ccomp", "parataxis"}
+
+
 def subjects_of(verb: Token, depth: int = 0) -> list[Token]:
-    own = [c for c in verb.children if c.dep_ in {"nsubj", "nsubjpass"}]
+    own = [c for c in verb.children if c.dep_ in {"nsubj", "nsubjpass", "csubj", "csubjpass"}]
     if own:
         resolved = [verb.head if c.tag_ in {"WDT", "WP"} and verb.dep_ == "relcl" else c for c in own]
         return [c for c in resolved if c.pos_ not in {"PRON", "DET"}]
     if depth < 3 and verb.dep_ in {"conj", "xcomp", "advcl"} and verb.head.pos_ in {"VERB", "AUX"}:
         return subjects_of(verb.head, depth + 1)
-    if verb.dep_ == "acl" and verb.head.pos_ in {"NOUN", "PROPN"} and verb.tag_ == "VBG":
+    if verb.dep_ == "acl" and verb.head.pos_ in {"NOUN", "PROPN"} and (verb.tag_ == "VBG" or _is_main(verb)):
         return [verb.head]
     return []
 
 
+def _is_main(verb: Token) -> bool:
+    """Whether it is the verb of its sentence, though the parser hangs it on its subject: "testing reduced X"."""
+    return verb.dep_ == "acl" and verb.head.dep_ == "ROOT" and any(c.dep_ == "dobj" for c in verb.children)
+
+
 def negated(token: Token, depth: int = 0) -> bool:
     """Whether the token is denied: by its own words, by "no" before it, or by the verb above it."""
-    own = {c.lower_ for c in token.children if c.dep_ in {"det", "advmod", "preconj", "cc"} and c.i < token.i}
-    if own & _NOT or any(c.dep_ == "neg" for c in token.children):
+    before = [c for c in token.children if c.dep_ in {"det", "advmod", "preconj", "cc", "neg"} and not _not_only(c)]
+    if any(c.dep_ == "neg" or (c.lower_ in _NOT and c.i < token.i) for c in before):
         return True
     for child in token.children:
         if child.dep_ in {"amod", "advmod", "det"} and any(one.lower_ in _NOT for one in child.children):
@@ -138,6 +169,8 @@ def negated(token: Token, depth: int = 0) -> bool:
     if depth >= 3 or token.dep_ == "ROOT":
         return False
     above = token.head
+    if token.dep_ in {"acl", "ccomp"} and above.lemma_ in _EVIDENCE:
+        return negated(above, depth + 1)  # "no evidence that X reduces Y"
     if above.pos_ == "ADP":
         if above.lower_ == "without":
             return True
@@ -151,6 +184,11 @@ def negated(token: Token, depth: int = 0) -> bool:
     if token.dep_ not in _UNDER_A_VERB or above.pos_ not in {"VERB", "AUX", "ADJ"}:
         return False
     return (above.lemma_ in _NEGATING and token.dep_ == "xcomp") or negated(above, depth + 1)
+
+
+def _not_only(word: Token) -> bool:
+    after = word.doc[word.i + 1] if word.i + 1 < len(word.doc) else word
+    return word.lower_ in _NOT and after.lower_ in _PARTLY
 
 
 def conditional(token: Token) -> bool:
@@ -185,7 +223,7 @@ def phrase_words(token: Token, without: Token | None = None) -> list[Token]:
     gone = {
         w.i
         for c in token.subtree
-        if (c.dep_ in {"relcl", "advcl", "punct"} or (c.dep_ == "conj" and c.pos_ == "VERB"))
+        if c.dep_ in {"relcl", "advcl", "punct", "cc"} or c.dep_ == "conj"
         for w in c.subtree
         if c.i != token.i
     }

@@ -30,31 +30,21 @@ class Compared:
     new: NDArray[np.bool_]
 
 
-@dataclass(frozen=True)
-class Pair:
-    """Two opposed statements; the first has the lower id."""
-
-    opposition: Opposition
-    same_paper: bool
-
-
-def near_pairs(claims: Compared, progress: Callable[[int, int], None]) -> Iterator[Pair]:
-    """The opposed pairs of which one claim at least is new, each once."""
+def near_pairs(claims: Compared, progress: Callable[[int, int], None]) -> Iterator[Opposition]:
+    """The opposed pairs of which one claim at least is new, each once, the one with the lower id first. Statements of
+    one paper are not compared: mostly both hold, of different groups or times."""
+    papers = np.unique(np.asarray(claims.papers, str), return_inverse=True)[1]
     rows = np.flatnonzero(claims.new)
     for start in range(0, len(rows), BLOCK):
         block = rows[start : start + BLOCK]
         places, others = np.nonzero(claims.vectors[block] @ claims.vectors.T >= NEAR - _MARGIN)
         ones = block[places]
         once = (ones < others) | ((ones > others) & ~claims.new[others])
+        once &= papers[ones] != papers[others]
         ones, others = ones[once], others[once]
         near = np.einsum("ij,ij->i", claims.vectors[ones].astype(np.float64), claims.vectors[others])
         for one, other, cosine in zip(ones.tolist(), others.tolist(), np.round(near, 4).tolist(), strict=True):
-            if cosine >= NEAR and (pair := _pair(claims, min(one, other), max(one, other), cosine)):
-                yield pair
+            first, second = claims.sides[min(one, other)], claims.sides[max(one, other)]
+            if cosine >= NEAR and (found := opposition(first, second, cosine)):
+                yield found
         progress(start + len(block), len(rows))
-
-
-def _pair(claims: Compared, one: int, other: int, cosine: float) -> Pair | None:
-    same = claims.papers[one] == claims.papers[other]
-    found = opposition(claims.sides[one], claims.sides[other], cosine, same_paper=same)
-    return Pair(found, same) if found else None

@@ -1,173 +1,170 @@
-"""Numbers that a claim gives for a measure: "the incubation period is 5.2 days"."""
+"""Numbers that a statement gives for a measure: "the incubation period is 5.2 days".
+
+A measure is known by the words that name it, without those that only say how it was reckoned ("mean", "estimated") and
+without its head where others serve as well: "case-fatality rate" and "fatality ratio" are one.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from monjyu_assets.levels.tensions.clause_grammar import as_written, phrase_words, stem, stems
+from monjyu_assets.levels.tensions.clause_grammar import stems
+from monjyu_assets.levels.tensions.quantities import Quantity, quantities
 from monjyu_assets.levels.tensions.tension_side import Side
+from monjyu_assets.levels.tensions.tension_words import GROUPS, stem_of
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc, Token
 
-_NUMBER = r"(?<![\w.,-])\d{1,3}(?:,\d{3})+(?:\.\d+)?(?![\w])|(?<![\w.,-])\d+(?:\.\d+)?"
-_VALUE = re.compile(
-    rf"(?P<low>{_NUMBER})(?:\s?(?:-|–|to|and|±)\s?(?P<high>\d+(?:\.\d+)?))?\s?[- ]?"
-    r"(?P<unit>%|percent|per cent|days?|hours?|h\b|minutes?|min\b|weeks?|months?|years?|nm|mm|cm|km|μm|µm|kb|bp|kDa"
-    r"|mg|kg|°C|nucleotides|amino acids|fold|million|billion|thousand)?",
-    re.IGNORECASE,
+_HEADS = frozenset(
+    ("rate", "ratio", "period", "time", "duration", "number", "proportion", "percentage", "interval", "risk", "index",
+     "score", "value", "factor", "coefficient", "level", "length", "share", "life")
+)  # fmt: skip
+"""Heads that name a measure only with the words before them."""
+_MEASURES = frozenset(
+    ("prevalence", "incidence", "mortality", "fatality", "sensitivity", "specificity", "accuracy", "half-life",
+     "seroprevalence", "survival", "efficacy", "effectiveness", "lifetime", "latency", "precision", "recall", "r0",
+     "cfr", "auc", "power", "heritability", "lethality", "reliability", "viscosity", "density", "conductivity")
+)  # fmt: skip
+"""Nouns that name a measure by themselves."""
+_SHORT = {"r0": ("reproduct",), "cfr": ("fatal",)}
+"""Standard short names of measures, by the words that they stand for."""
+_RECKONED_WORDS = (
+    "mean median average estimated estimate overall basic total observed reported approximate crude initial "
+    "case current typical maximum minimum high low typical recent new first second same different large small "
+    "common corresponding respective final pooled early actual true expected real certain given above"
 )
-_SAME = {
-    "percent": ("%", 1.0), "per cent": ("%", 1.0), "day": ("day", 1.0), "week": ("day", 7.0), "month": ("day", 30.4),
-    "year": ("day", 365.25), "hour": ("day", 1 / 24), "h": ("day", 1 / 24), "minute": ("day", 1 / 1440),
-    "min": ("day", 1 / 1440), "mm": ("m", 1e-3), "cm": ("m", 1e-2), "km": ("m", 1e3), "nm": ("m", 1e-9),
-    "μm": ("m", 1e-6), "µm": ("m", 1e-6), "mg": ("g", 1e-3), "kg": ("g", 1e3), "kb": ("nt", 1e3), "bp": ("nt", 1.0),
-    "nucleotide": ("nt", 1.0), "million": ("", 1e6), "billion": ("", 1e9), "thousand": ("", 1e3),
-}  # fmt: skip
-MEASURES = frozenset(
-    [
-        "rate",
-        "period",
-        "time",
-        "duration",
-        "ratio",
-        "prevalence",
-        "incidence",
-        "risk",
-        "number",
-        "size",
-        "length",
-        "half-life",
-        "proportion",
-        "percentage",
-        "mortality",
-        "fatality",
-        "sensitivity",
-        "specificity",
-        "accuracy",
-        "probability",
-        "interval",
-        "diameter",
-        "weight",
-        "concentration",
-        "temperature",
-        "seroprevalence",
-        "survival",
-        "frequency",
-        "efficacy",
-        "effectiveness",
-        "identity",
-        "homology",
-        "coverage",
-        "lifetime",
-        "latency",
-        "speed",
-        "dose",
-        "load",
-        "cost",
-        "sum",
-        "genome",
-        "r0",
-        "constant",
-        "threshold",
-        "yield",
-        "growth",
-        "share",
-    ]
+_RECKONED = frozenset(stem_of(word) for word in _RECKONED_WORDS.split())
+_OF_THE_STUDY_WORDS = (
+    "age follow response sample questionnaire participant respondent patient subject study population group p "
+    "t sampling error significance confidence reynolds mach page case completion attrition dropout"
 )
-_OF_THE_STUDY = frozenset(("age", "follow", "response", "sample", "questionnaire", "participant", "respondent", "p"))
+_OF_THE_STUDY = frozenset(stem_of(word) for word in _OF_THE_STUDY_WORDS.split())
+"""Measures that each study has of its own."""
 _GIVING = frozenset(
-    ("have", "find", "show", "report", "observe", "estimate", "give", "yield", "reach", "achieve", "be")
+    ("be", "estimate", "report", "find", "range", "reach", "average", "equal", "calculate", "observe", "vary", "have",
+     "remain", "exceed", "measure", "determine", "compute")
+)  # fmt: skip
+"""Verbs that may stand between a measure and its value."""
+_CUTS = re.compile(r"[;:]\s|\b(?:by|than|compared|versus|vs|while|whereas|but|although|per)\b", re.IGNORECASE)
+_GIVES = re.compile(
+    r"\b(?:is|was|were|are|be|been|of|at|ranged?|ranging|ranges|reached|averaged|equal\w*)\b|[:=≈~(]|,\s*$"
 )
-_WITHOUT_UNIT = frozenset(("reproduct", "r0", "odd", "hazard"))
+_FARTHEST = 90
+_WITHOUT_UNIT = frozenset(("reproduct", "odd", "hazard"))
 """Stems of measures that have no unit; other bare numbers are mostly parameters of a study."""
-_STATED = frozenset(("be", "range", "average", "reach", "estimate", "equal", "remain", "exceed", "vary", "report"))
+_TIMES, _SHARES = frozenset(("period", "time", "duration", "interval", "half-life", "lifetime", "latency")), frozenset(
+    ("rate", "prevalence", "incidence", "mortality", "fatality", "sensitivity", "specificity", "accuracy", "efficacy",
+     "effectiveness", "proportion", "percentage", "seroprevalence", "cfr", "lethality", "recall", "precision")
+)  # fmt: skip
 
 
 def number_sides(doc: Doc) -> Iterator[Side]:
-    """The measures of a claim with the one value or range that it gives for them. A claim with several values for
-    different groups is left out: which belongs to which, the parse does not say surely."""
-    if doc.text.rstrip().endswith("?"):
+    """The measures of a statement, each with the one value or range that it gives for it. Where several values of a
+    unit stand in it and not each has its measure, none is read: which belongs to which is not sure."""
+    text = doc.text
+    if text.rstrip().endswith("?"):
         return
-    found = [match for match in _VALUE.finditer(doc.text) if _is_value(match, doc.text)]
-    units = {_unit(match)[0] for match in found}
-    for match in found:
-        unit, factor = _unit(match)
-        alone = sum(_unit(other)[0] == unit for other in found) == 1
-        if not alone or len(units) > 3:
+    found = list(quantities(text))
+    if not found or len(found) > 6:
+        return
+    measures = [token for token in doc if _names_measure(token)]
+    given = [(measure, value) for measure in measures if (value := _value_of(measure, measures, found, text))]
+    for measure, value in given:
+        alike = [one for one in found if one.unit == value.unit]
+        if len(alike) > sum(one.unit == value.unit for _, one in given):
             continue
-        token = next((t for t in doc if t.idx <= match.start("low") < t.idx + len(t)), None)
-        share = _share(token) if token is not None and unit == "%" else None
-        measure = share[0] if share else _measure(token) if token is not None else None
-        if measure is None:
+        key = _key(measure)
+        if not key or _OF_THE_STUDY & set(key) or not _fits(measure, key, value):
             continue
-        span = [w for w in phrase_words(measure) if not w.like_num]
-        words = stems(span)
-        if _OF_THE_STUDY & set(words) or (not unit and not _WITHOUT_UNIT & set(words)):
-            continue
-        low = float(match["low"].replace(",", "")) * factor
-        high = float(match["high"]) * factor if match["high"] and "±" not in match[0] else low
-        rest = share[1] if share else [w for w in doc if w.i not in {one.i for one in span} and not w.like_num]
-        shown = match[0].strip()
+        of = _of(doc, measure, value)
+        of_whom = [token for token in of if _is_condition(token)]
+        shown = text[value.start : value.end].strip()
+        concept = doc[_phrase(measure)[0].i : measure.i + 1].text[:80]
         yield Side(
-            "number", f"number {unit}", 1, shown, stem(measure), words, stems(rest), (), min(low, high),
-            max(low, high), as_written(span),
+            "number", f"number {value.unit}", 1, shown, key[-1], key, stems(of), (), stems(of_whom),
+            value.low, value.high, concept,
         )  # fmt: skip
 
 
-_DETECTED = frozenset(
-    ("detect", "find", "identify", "observe", "report", "see", "present", "occur", "confirm", "isolate")
-)
+def _is_condition(token: Token) -> bool:
+    """Whether a word says of whom, where or when."""
+    return stem_of(token.lemma_.casefold()) in GROUPS or (token.pos_ == "PROPN" and token.text.istitle())
 
 
-def _share(number: Token) -> tuple[Token, list[Token]] | None:
-    """What was found in a share of something: "X was detected in 32% of Y": X and Y."""
-    unit = number.head if number.head.lower_ in {"%", "percent"} else number
-    of = [end for prep in unit.children if prep.lower_ == "of" for end in prep.children if end.dep_ == "pobj"]
-    into = unit.head
-    if into.lower_ not in {"in", "for"} or into.pos_ != "ADP" or into.head.lemma_ not in _DETECTED:
-        return None
-    subjects = [c for c in into.head.children if c.dep_ in {"nsubj", "nsubjpass"} and c.pos_ in {"NOUN", "PROPN"}]
-    around = [w for c in into.head.children if c.dep_ == "prep" and c != into for w in c.subtree]
-    return (subjects[0], [word for end in of for word in end.subtree] + around) if subjects else None
-
-
-def _is_value(match: re.Match[str], text: str) -> bool:
-    before = text[max(0, match.start() - 12) : match.start()]
-    if re.search(r"(?:\b[pP]\s?[<=>≤]\s?|\bn\s?=\s?|CI\W{0,3}|±\s?|table |figure |fig\.? |-)$", before, re.IGNORECASE):
+def _names_measure(token: Token) -> bool:
+    if token.pos_ not in {"NOUN", "PROPN"}:
         return False
-    year = not match["unit"] and re.fullmatch(r"(?:19|20)\d\d", match["low"])
-    return not year
+    lemma = token.lemma_.casefold()
+    if lemma in _MEASURES:
+        return not (token.i + 1 < len(token.doc) and token.doc[token.i + 1].lemma_.casefold() in _HEADS)
+    return lemma in _HEADS and len(_phrase(token)) > 1
 
 
-def _unit(match: re.Match[str]) -> tuple[str, float]:
-    name = (match["unit"] or "").casefold()
-    return _SAME.get(name) or _SAME.get(name.removesuffix("s")) or (name.removesuffix("s"), 1.0)
+def _phrase(measure: Token) -> list[Token]:
+    """The words that name the measure: those right before it that hang on it."""
+    start = measure.i
+    while start > 0:
+        before = measure.doc[start - 1]
+        hyphen = before.text == "-" and start > 1
+        if not (hyphen or (before.pos_ in {"NOUN", "ADJ", "PROPN"} and not before.like_num) or before.tag_ == "VBN"):
+            break
+        start -= 1
+    return list(measure.doc[start : measure.i + 1])
 
 
-def _measure(number: Token) -> Token | None:
-    """The measure that a sentence says a number of: "the rate is N", "had a rate of N". A measure that is only a
-    condition ("at a rate of N") is none."""
-    token = number
-    for _ in range(6):
-        head = token.head
-        if token.dep_ == "ROOT":
-            return None
-        if _is_measure(head) and head.i < number.i:
-            verb = head.head
-            said = head.dep_ in {"dobj", "attr"} and verb.lemma_ in _GIVING
-            return head if said or head.dep_ == "ROOT" or (head.dep_ == "nsubj" and verb.lemma_ in _STATED) else None
-        if head.pos_ in {"VERB", "AUX"}:
-            if head.lemma_ not in _STATED:
-                return None
-            subjects = [c for c in head.children if c.dep_ in {"nsubj", "nsubjpass"}]
-            named = [s for s in subjects if _is_measure(s)]
-            return named[0] if named else None
-        token = head
+def _key(measure: Token) -> tuple[str, ...]:
+    lemma = measure.lemma_.casefold()
+    if lemma in _SHORT:
+        return _SHORT[lemma]
+    own = [stem for stem in stems(_phrase(measure)) if stem not in _RECKONED]
+    named = [stem for stem in own if stem != stem_of(lemma)]
+    return tuple(sorted(named)) if lemma in _HEADS else tuple(sorted({*named, stem_of(lemma)}))
+
+
+def _fits(measure: Token, key: Sequence[str], value: Quantity) -> bool:
+    """Whether a measure of this name has values in this unit."""
+    lemma = measure.lemma_.casefold()
+    if not value.unit:
+        return bool(_WITHOUT_UNIT & set(key))
+    if lemma in _TIMES:
+        return value.unit == "day"
+    return value.unit == "%" if lemma in _SHARES else True
+
+
+def _value_of(measure: Token, measures: Sequence[Token], found: Sequence[Quantity], text: str) -> Quantity | None:
+    """The first value after the measure, where what stands between gives it; or one right before its name."""
+    begin = _phrase(measure)[0].idx
+    end = measure.idx + len(measure)
+    before = [value for value in found if value.end <= begin]
+    if before and not text[before[-1].end : begin].strip(" -") and before[-1].unit:
+        return before[-1]
+    for value in found:
+        if value.start < end:
+            continue
+        gap = text[end : value.start]
+        crossed = any(end <= other.idx < value.start for other in measures)
+        linked = len(gap) <= _FARTHEST and _GIVES.search(gap) and not _CUTS.search(gap)
+        return value if linked and not crossed and _only_gives(measure, value) else None
     return None
 
 
-def _is_measure(token: Token) -> bool:
-    return token.pos_ in {"NOUN", "PROPN"} and token.lemma_.casefold() in MEASURES
+def _only_gives(measure: Token, value: Quantity) -> bool:
+    """Whether the verbs between say what the measure is, and not that it changes."""
+    between = (token for token in measure.doc[measure.i + 1 :] if token.idx < value.start)
+    return all(token.lemma_.casefold() in _GIVING for token in between if _says_verb(token))
+
+
+def _says_verb(token: Token) -> bool:
+    return token.pos_ in {"VERB", "AUX"} and token.dep_ != "amod"
+
+
+def _of(doc: Doc, measure: Token, value: Quantity) -> list[Token]:
+    """What the measure is of: the other words of the statement."""
+    own = {token.i for token in _phrase(measure)}
+    return [
+        token for token in doc
+        if token.i not in own and not token.like_num and not value.start <= token.idx < value.end
+    ]  # fmt: skip

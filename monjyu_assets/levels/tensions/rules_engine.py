@@ -6,13 +6,13 @@ from collections.abc import Callable, Sequence
 from importlib.metadata import version
 
 from monjyu_assets.levels.tensions.claim_sides import BATCH, english_sides
-from monjyu_assets.levels.tensions.comparing import Pair
-from monjyu_assets.levels.tensions.saying import Said, names_in
+from monjyu_assets.levels.tensions.opposing_sides import Opposition
+from monjyu_assets.levels.tensions.saying import Said, names_in, topic_words
 from monjyu_assets.levels.tensions.tension_side import Side
 from monjyu_core.storage.ids import digest
 from monjyu_core.storage.rows_levels import TensionRow, TensionSideRow
 
-VERSION = "1"
+VERSION = "2"
 ENGINE = f"rules-{VERSION}"
 
 
@@ -33,6 +33,7 @@ def side_rows(said: Sequence[Said], progress: Callable[[int, int], None]) -> lis
 
 
 def _side_row(said: Said, side: Side, place: int) -> TensionSideRow:
+    number = side.kind == "number"  # "the incubation period is 5 days": of what, the title says
     return {
         "said_id": said.said_id,
         "ord": place,
@@ -49,7 +50,9 @@ def _side_row(said: Said, side: Side, place: int) -> TensionSideRow:
         "target": list(side.target),
         "agent": list(side.agent),
         "versus": list(side.versus),
-        "names": list(names_in(said.statement)),
+        "around": list(side.around),
+        "topic": list(topic_words(said.topic)) if number else [],
+        "names": list(names_in(said.statement) or (names_in(said.topic) if number else ())),
         "low": side.low,
         "high": side.high,
         "concept": side.concept,
@@ -57,8 +60,7 @@ def _side_row(said: Said, side: Side, place: int) -> TensionSideRow:
     }
 
 
-def tension_row(pair: Pair) -> TensionRow:
-    found = pair.opposition
+def tension_row(found: Opposition) -> TensionRow:
     first, second = found.first, found.second
     return {
         "tension_id": digest(first["said_id"], second["said_id"], length=20),
@@ -77,6 +79,5 @@ def tension_row(pair: Pair) -> TensionRow:
         "second_sentence_ids": second["sentence_ids"],
         "second_statement": second["statement"],
         "second_cue": second["cue"],
-        "same_paper": pair.same_paper,
         "engine": ENGINE,
     }

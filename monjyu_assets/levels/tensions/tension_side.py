@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Side:
-    """One statement of a claim. Words are stems; `head` is that of the target. `low` and `high` are of `measure`s."""
+    """One statement of a claim. Words are stems; `head` is that of the target. `around` are the other
+    words of its clause. `low` and `high` are of measures."""
 
     kind: str
     axis: str
@@ -17,6 +18,7 @@ class Side:
     target: tuple[str, ...]
     agent: tuple[str, ...] = ()
     versus: tuple[str, ...] = ()
+    around: tuple[str, ...] = ()
     low: float | None = None
     high: float | None = None
     concept: str = ""

@@ -11,109 +11,36 @@ from typing import Any
 SOME, NONE = 2, 0
 """Signs besides 1 (up) and -1 (down): an effect without a direction, and no effect."""
 DIRECTIONS = "directions_en.txt"
-GENERAL = frozenset(
-    [
-        "patient",
-        "group",
-        "case",
-        "study",
-        "result",
-        "level",
-        "rate",
-        "number",
-        "control",
-        "year",
-        "day",
-        "effect",
-        "difference",
-        "datum",
-        "analysis",
-        "method",
-        "model",
-        "finding",
-        "outcome",
-        "value",
-        "participant",
-        "subject",
-        "sample",
-        "individual",
-        "person",
-        "people",
-        "population",
-        "time",
-        "period",
-        "use",
-        "type",
-        "total",
-        "mean",
-        "average",
-        "percent",
-        "proportion",
-        "significant",
-        "significantly",
-        "change",
-        "treatment",
-        "first",
-        "second",
-        "high",
-        "low",
-        "overall",
-        "show",
-        "find",
-        "system",
-        "approach",
-        "paper",
-        "work",
-        "information",
-        "other",
-        "same",
-        "different",
-        "new",
-        "important",
-        "various",
-        "several",
-        "many",
-        "most",
-        "more",
-        "less",
-        "well",
-        "however",
-        "include",
-        "use",
-        "report",
-        "observe",
-        "study",
-        "week",
-        "month",
-        "hour",
-        "age",
-        "significance",
-        "compare",
-        "comparison",
-        "respectively",
-        "association",
-        "relationship",
-        "correlation",
-        "evidence",
-        "role",
-        "risk",
-        "factor",
-        "baseline",
-        "test",
-        "score",
-        "measure",
-        "increase",
-        "decrease",
-        "reduction",
-        "amount",
-    ]
+_GENERAL_WORDS = (
+    "patient group case study result level rate number control year day effect difference datum analysis "
+    "method model finding outcome value participant subject sample individual person people population time "
+    "period use type total mean average percent proportion significant significantly change treatment first "
+    "second high low overall show find system approach paper work information other same different new "
+    "important various several many most more less well however include use report observe study week month "
+    "hour age significance compare comparison respectively association relationship correlation evidence role "
+    "risk factor baseline test score measure increase decrease reduction amount"
 )
+GENERAL = frozenset(_GENERAL_WORDS.split())
 """Lemmas that many claims share whatever they are about."""
 HEDGES = re.compile(
-    r"\b(?:may|might|could|perhaps|possibly|potentially|presumably|seems?|appears?|suggest(?:s|ed|ing)?|likely|unclear"
-    r"|hypothes\w+|speculat\w+|believed|thought to|expected|would|should|aim(?:s|ed)? to|trend)\b",
+    r"\b(?:seems?|appears?|suggest(?:s|ed|ing)?|likely|tend(?:s|ed)? to|trend|thought to|believed)\b", re.IGNORECASE
+)
+"""A finding that is put carefully."""
+UNSURE = re.compile(
+    r"\b(?:may|might|could (?!not)|perhaps|possibly|potentially|presumably|unclear|unknown|hypothes\w+|speculat\w+"
+    r"|should|would|expected to|aims? to|controvers\w+|debat(?:e|ed|able)|conflicting|contradict\w+|inconclusive"
+    r"|inconsistent|question(?:ed|able)|little is known|(?:is|are|was|were|has|have) not (?:yet )?(?:been )?(?:known"
+    r"|clear|understood|established|studied|investigated|determined|reported|possible to say)|(?:no|few|little) (?:data"
+    r"|information|studies|reports?)\b(?! of))",
     re.IGNORECASE,
 )
+"""What is only thought possible, not known, or said to be in dispute."""
+BOTH_SIDES = re.compile(
+    r"\b(?:some|other|several|previous) (?:studies|authors|reports|papers|researchers)\b.{0,200}\b(?:other|others|while"
+    r"|whereas|but|however|contrast)\b|\bthan (?:previously|expected|predicted)\b",
+    re.IGNORECASE,
+)
+"""A sentence that tells both sides of a dispute itself."""
 AIMS = re.compile(
     r"\b(?:to|we) (?:investigate|examine|determine|assess|evaluate|compare|test|explore|study|analy[sz]e|find out"
     r"|identify)"
@@ -124,6 +51,21 @@ AIMS = re.compile(
 )
 """What a paper sets out to find, and says nothing of yet."""
 CONDITIONS = re.compile(r"^\W*(?:if|when|unless|whether|suppose|assuming)\b|\bassum(?:e|ed|ing|ption)\b", re.IGNORECASE)
+OF_UNNAMED = re.compile(
+    r"\b(?:between|among|across|in) (?:the |both |all |these |those |either )*(?:two |three |four |[2-4] )?"
+    r"(?:treatment |study |patient |age )?(?:groups?|arms?|cohorts?)\b(?! (?:of|with|who|that|receiving|given|treated))"
+    r"|\bgroups? (?:[A-D]|\d|I{1,3})\b",
+    re.IGNORECASE,
+)
+"""What compares groups that only the paper knows: "similar between the two groups"."""
+_GROUPS_WORDS = (
+    "child infant neonat newborn adolesc adult elder men man woman women male femal boy girl pregnant mother "
+    "student teacher smoker nonsmok mous mice rat pig calv dog cat sever mild moder hospit inpati outpati icu "
+    "intens critic asymptomat symptomat winter summer spring autumn urban rural vaccin unvaccin treat untreat "
+    "control ventil ancient modern athlet veteran twin sheep lamb bird chicken swine cattl monkey primat"
+)
+GROUPS = frozenset(_GROUPS_WORDS.split())
+"""Stems that say of whom or when a measure is."""
 REPORTED = re.compile(
     r"\bet al\b|\[\d|\((?:[A-Z][\w-]+,? (?:and|&|et)? ?.{0,40}?)(?:19|20)\d\d\)"
     r"|\b(?:previous|earlier|prior|other|recent|several|some|many) (?:\w+ )?(?:studies|reports?|authors|works?"
@@ -159,6 +101,34 @@ def general_stems() -> frozenset[str]:
     return frozenset(stem_of(word) for word in GENERAL)
 
 
+_OTHER = (
+    "internal external,inner outer,upper lower,left right,male female,man woman,men women,adult child,high low"
+    ",front rear,heat cool,heating cooling,early late,acute chronic,young old,urban rural,long short,large small"
+    ",positive negative,subsonic supersonic,laminar turbulent,static dynamic,primary secondary,incoming outgoing"
+    ",before after,input output,systolic diastolic,summer winter,maternal paternal,local global,preterm term"
+    ",open closed,direct indirect"
+)
+
+
+@lru_cache(maxsize=1)
+def counterparts() -> dict[str, str]:
+    """By stem that of its counterpart: internal pressure is not external pressure."""
+    words = (pair.split() for pair in _OTHER.split(","))
+    pairs = [(stem_of(one), stem_of(other)) for one, other in words]
+    return dict(pairs) | {other: one for one, other in pairs}
+
+
+@lru_cache(maxsize=1)
+def measure_stems() -> frozenset[str]:
+    """Words of how something was measured, not of what: two tests may both have a sensitivity."""
+    words = (
+        "sensitivity specificity predictive prediction predict positive negative value accuracy precision recall ratio"
+        " curve area interval confidence range median estimate calculate detect respectively cutoff ppv npv auc roc ci"
+        " sd diagnosis diagnostic presence percentage likelihood reach achieve yield average"
+    )
+    return frozenset(stem_of(word) for word in words.split())
+
+
 @lru_cache(maxsize=1)
 def effect_stems() -> frozenset[str]:
     """Nouns that stand for what happens to a thing, not for the thing."""
@@ -186,17 +156,19 @@ def directions() -> dict[tuple[str, str], Direction]:
     return found
 
 
-_MAY_OPPOSE = re.compile(
-    r"\b(?:not?|n't|never|neither|nor|without|than|cannot|unable|fail\w*|lack\w*)\b|n't\b|\b(?:increas|decreas|reduc|"
-    r"improv|enhanc|inhibit|suppress|promot|prevent|induc|caus|affect|influenc|correlat|associat|differ|signific|effect|"
-    r"impair|worsen|higher|lower|greater|less|more|fewer|better|worse|elevat|declin|ris[ei]|rose|grow|drop|fall|fell|"
-    r"limit|block|slow|boost|similar|same|unchanged|necessar|sufficient|likely|safe|stable|resistan|sensitiv)\w*|"
-    r"\d\s?(?:%|percent|per cent|days?|hours?|weeks?|months?|years?|fold|nm|mm|kb|bp)\b|"
-    r"\b(?:rate|period|prevalence|incidence|ratio|number|proportion|mortality|accuracy)\b.{0,60}\d",
-    re.IGNORECASE,
+_DENIES_OR_MEASURES = (
+    r"\b(?:not?|never|neither|nor|without|than|cannot|unable|fail\w*|lack\w*|R ?0)\b|n't\b"
+    r"|\d\s?(?:%|percent|per cent|days?|hours?|weeks?|months?|years?|fold|nm|mm|kb|bp)"
+    r"|\b(?:rate|period|prevalence|incidence|ratio|number|proportion|mortality|accuracy|sensitivity)\b.{0,60}\d"
 )
+
+
+@lru_cache(maxsize=1)
+def _may_oppose() -> re.Pattern[str]:
+    stems = sorted({stem_of(word)[:7] for _, word in directions()})
+    return re.compile(rf"{_DENIES_OR_MEASURES}|\b(?:{'|'.join(stems)})", re.IGNORECASE)
 
 
 def may_oppose(text: str) -> bool:
     """Whether a text has a word that a side could be read from: parsing is what costs."""
-    return _MAY_OPPOSE.search(text) is not None
+    return _may_oppose().search(text) is not None

@@ -26,11 +26,11 @@ from monjyu_core.storage.rows_levels import TensionSideRow
 from monjyu_core.storage.schemas import COLLECTION_SHARD, empty, table_of
 
 ASSET, SIDES, VECTORS = "tensions", "tension_sides", "tension_vectors"
-CODE_VERSION = "1"
+CODE_VERSION = "2"
 MOST = 20_000
 """Pairs that a collection keeps, the plainest first; one that has so many is compared anew when papers change."""
 _CLAIM = ["claim_id", "paper_id", "chunk_id", "sentence_ids", "statement", "quote", "kind"]
-_CHUNK = ["chunk_id", "paper_id", "section_type", "text"]
+_CHUNK = ["chunk_id", "paper_id", "section_type", "header", "text"]
 _PLACE = ["chunk_id", "paper_id", "ord", "sentence_id", "start", "end"]
 
 

@@ -42,8 +42,7 @@ def tensions(collection: str | None, concept: str | None, most: int, as_json: bo
 def _shown(tension: Tension, quotes: dict[int, Citation]) -> list[str]:
     from monjyu_query.answers.render import safe
 
-    within = ", within one paper" if tension.same_paper else ""
-    head = f"{safe(tension.concept)} ({tension.kind}, {tension.score:.2f}{within})"
+    head = f"{safe(tension.concept)} ({tension.kind}, {tension.score:.2f})"
     return [head, *_side(tension.first, quotes), *_side(tension.second, quotes), ""]
 
 

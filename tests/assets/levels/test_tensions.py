@@ -23,6 +23,12 @@ OPPOSED = [
      "There was no effect of steroid treatment on hospital mortality in patients with sepsis."),
     ("negation", "IFITM3 inhibits the entry of hantavirus into endothelial cells.",
      "IFITM3 does not inhibit the entry of hantavirus into endothelial cells."),
+    ("direction", "HBoV1 prevalence was positively correlated with mean temperature.",
+     "HBoV1 prevalence was negatively correlated with mean temperature."),
+    ("negation", "Immediate breast reconstruction compromises the delivery of adjuvant chemotherapy.",
+     "We found no evidence that IBR compromised the delivery of adjuvant chemotherapy."),
+    ("numbers", "The case-fatality rate of MERS-CoV infection was 34%.",
+     "MERS-CoV infection had a fatality rate of 21%."),
     ("numbers", "The mean incubation period of the Wuhan coronavirus was 5.2 days.",
      "The mean incubation period of the Wuhan coronavirus was 9.5 days."),
 ]  # fmt: skip
@@ -39,6 +45,20 @@ AGREED = [
     # taken for granted, not said
     ("At higher jet temperature the base pressure was measured.",
      "At lower jet temperature the base pressure was measured."),
+    # another end, its counterpart, a thing of another name
+    ("Dexamethasone decreased mortality in patients on mechanical ventilation.",
+     "Dexamethasone increased blood glucose in patients on mechanical ventilation."),
+    ("Internal pressure increases the buckling load of thin cylindrical shells.",
+     "External pressure decreases the buckling load of thin cylindrical shells."),
+    ("IFITM3 inhibits the entry of hantavirus into endothelial cells.",
+     "IFITM1 does not inhibit the entry of hantavirus into endothelial cells."),
+    ("The case-fatality rate of MERS-CoV infection was 34%.", "The case-fatality rate of SARS-CoV infection was 9.6%."),
+    # of others, changes and intervals that meet
+    ("The sensitivity of the rapid influenza test was 33% in adults.",
+     "The sensitivity of the rapid influenza test was 69% in children."),
+    ("The mortality rate of pneumonia was 5%.", "The mortality rate of pneumonia was reduced by 20%."),
+    ("The incubation period of COVID-19 was 5.2 days (95% CI 4.1-7.0).",
+     "The incubation period of COVID-19 was 6.8 days (95% CI 5.6-7.7)."),
     # numbers that meet, and conditions
     ("The incubation period of the Wuhan coronavirus was 2-14 days.",
      "The incubation period of the Wuhan coronavirus was 5.2 days."),
@@ -48,6 +68,10 @@ SAYS_NOTHING = (
     "Does vitamin D reduce the risk of respiratory infection in adults?",
     "We investigate whether vitamin D reduces the risk of respiratory infection.",
     "If vitamin D reduces the risk of respiratory infection, it should be given to adults.",
+    "It is not known that vitamin D reduces the risk of respiratory infection.",
+    "Vitamin D might reduce the risk of respiratory infection in adults.",
+    "Some studies found that vitamin D reduces the risk of respiratory infection, while others found an increase.",
+    "The risk of respiratory infection was similar between the two groups.",
 )
 
 
@@ -57,8 +81,8 @@ def sides(*texts: str) -> list[list[TensionSideRow]]:
     return [[row for row in rows if row["said_id"] == one.said_id] for one in said]
 
 
-def opposed(one: str, other: str, **how: bool) -> Opposition | None:
-    return opposition(*sides(one, other), 0.8, **how)
+def opposed(one: str, other: str) -> Opposition | None:
+    return opposition(*sides(one, other), 0.8)
 
 
 @pytest.mark.parametrize(("kind", "one", "other"), OPPOSED)
@@ -66,9 +90,6 @@ def test_opposites_denials_and_numbers_that_lie_apart_are_found(kind: str, one: 
     for first, second in ((one, other), (other, one)):
         found = opposed(first, second)
         assert found is not None and found.kind == kind, (first, sides(first, second))
-    within = opposed(one, other, same_paper=True)
-    found = opposed(one, other)
-    assert found is not None and (within is None or within.score < found.score)
 
 
 @pytest.mark.parametrize(("one", "other"), AGREED)
@@ -77,7 +98,12 @@ def test_what_only_looks_opposed_is_not(one: str, other: str) -> None:
 
 
 def test_questions_aims_and_conditions_say_nothing() -> None:
-    chunk = {"chunk_id": "c", "section_type": "results", "text": "\n".join(SAYS_NOTHING)}
+    chunk = {
+        "chunk_id": "c",
+        "section_type": "results",
+        "header": "Vitamin D > Results",
+        "text": "\n".join(SAYS_NOTHING),
+    }
     places = [
         {"chunk_id": "c", "paper_id": "p", "sentence_id": text, "start": chunk["text"].index(text),
          "end": chunk["text"].index(text) + len(text)}
@@ -89,13 +115,18 @@ def test_questions_aims_and_conditions_say_nothing() -> None:
         "statement": OPPOSED[0][1], "quote": OPPOSED[0][1],
     }  # fmt: skip
     assert [said.statement for said in statements([claim], [chunk], places)] == [OPPOSED[0][1]]
-    assert not list(statements([claim | {"kind": "future_work"}], [chunk], places))
+    for kind in ("future_work", "method"):
+        assert not list(statements([claim | {"kind": kind}], [chunk], places))
 
 
 def paper(title: str, *found: str) -> str:
     return f"# {title}\n\n## Abstract\n\n{title} is studied.\n\n## Results\n\n{' '.join(found)}\n"
 
 
+SAME_PAPER = (
+    "Sunlight reduced the incidence of rickets in schools.",
+    "Sunlight increased the incidence of rickets in schools.",
+)
 PAPERS = {
     "one.md": paper("Vitamin D and the airways", OPPOSED[0][1], "The trial had two arms of equal size and ran a year."),
     "two.md": paper("A trial of vitamin D", OPPOSED[0][2], "Adults of two towns took part in the trial for a year."),
@@ -110,8 +141,9 @@ def test_tensions_follow_papers_that_change_and_go(tmp_path: Path) -> None:
         (world.papers / name).write_text(text)
     world.build(4)
     [row] = world.tables()["tensions"]
-    assert {row["first_statement"], row["second_statement"]} == set(OPPOSED[0][1:]) and not row["same_paper"]
+    assert {row["first_statement"], row["second_statement"]} == set(OPPOSED[0][1:])
     (world.papers / "four.md").write_text(paper("Obesity and lungs", OPPOSED[2][2], "Eleven wards were visited."))
+    (world.papers / "both.md").write_text(paper("Sun and lungs", *SAME_PAPER))
     read: list[int] = []
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(
@@ -120,7 +152,7 @@ def test_tensions_follow_papers_that_change_and_go(tmp_path: Path) -> None:
         )
         world.build(4)
     assert [row["kind"] for row in world.tables()["tensions"]] and len(world.tables()["tensions"]) == 2
-    assert read == [1], "only the new paper's statement is read"
+    assert read == [3], "only the new papers' statements are read"
     fresh = world.fresh(tmp_path / "fresh")
     fresh.build(4)
     for name in ("tensions", "tension_sides", "tension_vectors"):

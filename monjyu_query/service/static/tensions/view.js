@@ -34,8 +34,7 @@ function list({ tensions, citations, total }, name, concept) {
 }
 
 function pair(one, byNumber, name) {
-  const facts = [t(`tensions_${one.kind}`), one.same_paper ? t("tensions_same") : null].filter(Boolean).join(" · ");
-  return h("li", { class: "tension" }, h("h2", {}, quoted(one.concept)), h("p", { class: "dim" }, facts),
+  return h("li", { class: "tension" }, h("h2", {}, quoted(one.concept)), h("p", { class: "dim" }, t(`tensions_${one.kind}`)),
     h("div", { class: "sides" }, [one.first, one.second].map((side) => statement(side, byNumber.get(side.citation), name))));
 }
 
