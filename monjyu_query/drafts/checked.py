@@ -15,8 +15,8 @@ Verdict = Literal[
 WORST_FIRST: tuple[Verdict, ...] = (
     "contradicted", "not_found", "partly", "not_resolved", "not_checked", "not_in_collection", "supported"
 )  # fmt: skip
-FAULTS = frozenset(("contradicted", "not_found"))
-"""Verdicts of papers that were read and do not say it."""
+FAULTS = frozenset(("contradicted", "not_found", "partly"))
+"""Verdicts of papers that were read and do not say it, or not all of it."""
 
 
 class CheckedCitation(BaseModel):

@@ -69,9 +69,15 @@ def claim_signs(
         *([f"nowhere in the paper: {', '.join(lost[:MOST_NAMED])}"] if lost else []),
         *(one for one in (denied, turned) if one),
         *([f"the paper has {other} there"] if other else []),
-        *close.reasons,
+        *(reason for reason in close.reasons if not _told(reason, lost)),
     ]
     return values, list(dict.fromkeys(reasons))
+
+
+def _told(reason: str, lost: Sequence[str]) -> bool:
+    """Whether a reason names only what stands nowhere in the paper."""
+    kind, _, named = reason.partition(": ")
+    return kind.endswith("not in the source") and {one.casefold() for one in named.split(", ")} <= set(lost)
 
 
 def other_figure(claim: str, sentences: Sequence[str], about: str) -> str:

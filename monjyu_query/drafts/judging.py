@@ -18,6 +18,8 @@ LABELS: tuple[Support, ...] = ("supported", "partly", "not_found", "contradicted
 SURE = {"supported": 0.45, "contradicted": 0.6}
 """The chance from which a claim is said to be so. Contradicted is a grave word, and rarely true of what people write; who
 reads supported looks no further."""
+MOST_UNCOVERED = 0.5
+"""Share of a claim's words beyond the sentences found, of which a part may be said to stand there."""
 Array = NDArray[np.float64]
 
 
@@ -44,4 +46,6 @@ def verdict_of(signs: Mapping[str, float]) -> tuple[Support, float]:
     best = int(chance.argmax())
     if chance[best] < SURE.get(LABELS[best], 0.0):
         best = max((LABELS.index("partly"), LABELS.index("not_found")), key=lambda place: chance[place])
+    if LABELS[best] == "partly" and signs["wide_uncovered"] > MOST_UNCOVERED:
+        best = LABELS.index("not_found")
     return LABELS[best], round(float(chance[best]), 3)

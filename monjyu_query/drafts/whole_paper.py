@@ -26,8 +26,53 @@ NEAR = 6
 TELLING = 0.45
 """From which rarity a lost word is named to people."""
 _PARTS = re.compile(r"[\W_]+")
-_OWN = frozenset(("et", "al", "author", "paper", "study", "work", "article", "show", "report", "describ", "find"))
-"""Words that are of the draft, not of the paper."""
+_OWN = frozenset(
+    map(
+        stem,
+        [
+            "et",
+            "al",
+            "author",
+            "paper",
+            "study",
+            "work",
+            "article",
+            "show",
+            "shown",
+            "report",
+            "describe",
+            "find",
+            "found",
+            "keep",
+            "kept",
+            "mean",
+            "meant",
+            "make",
+            "made",
+            "take",
+            "taken",
+            "give",
+            "given",
+            "use",
+            "used",
+            "must",
+            "many",
+            "much",
+            "also",
+            "never",
+            "every",
+            "get",
+            "become",
+            "let",
+            "aim",
+            "say",
+            "said",
+            "call",
+            "called",
+        ],
+    )
+)
+"""Words (by their stems) that are of the draft's telling, not of what is told."""
 
 
 @dataclass(frozen=True)
@@ -80,7 +125,7 @@ def whole_signs(
     best first, `rarity` as of `rarities`."""
     said = Words(normal(claim))
     values = dict.fromkeys(NAMES, 0.0)
-    content = [(place, term) for place, term in said.content if term not in _OWN]
+    content = [(place, term) for place, term in said.content if term not in _OWN and not figures(said.plain[place])]
     weights = np.array([rarity.get(term, 0.5) for _, term in content])
     near = normal(" ".join((*found[:NEAR], paper.about))).casefold()
     lost: list[str] = []
@@ -97,7 +142,9 @@ def whole_signs(
         values |= _windows([term for _, term in content], weights, paper)
     missing, far = _figures(said, paper, near)
     values["gone_figure"], values["far_figure"] = min(1.0, float(len(missing))), min(1.0, float(len(far)))
-    names = [one for one in dict.fromkeys(m[0].casefold().removesuffix("'s") for m in NAME.finditer(said.text)) if one[1:]]
+    names = [
+        one for one in dict.fromkeys(m[0].casefold().removesuffix("'s") for m in NAME.finditer(said.text)) if one[1:]
+    ]
     absent = [name for name in names if not paper.has_name(name.rstrip("s"))]
     distant = [name for name in names if name not in absent and name.rstrip("s") not in near]
     values["gone_name"] = min(1.0, 0.5 * len(absent))
