@@ -60,7 +60,8 @@ _TURN = re.compile(rf"\b(?:{'|'.join(sorted(_TURNED, key=len, reverse=True))})\b
 
 @dataclass(frozen=True)
 class Claim:
-    """`label`: supported, partly, not_found or contradicted; `without`: section types of the paper that are not looked at."""
+    """`label`: supported, partly, not_found or contradicted; `without`: section types of the paper that are
+    not looked at."""
 
     text: str
     collection: str
@@ -193,7 +194,7 @@ def _turned(text: str) -> str:
 
 
 def _detailed(searcher: Searcher, said: list[Claim]) -> Iterator[Claim]:
-    """True sentences in other words, and with one made-up detail; of its own seed, so that the others stay as they are."""
+    """True sentences in other words, and with one made-up detail. Of its own seed: the others stay."""
     chance = random.Random(24)
     cursor = searcher.current().snapshot.cursor()
     rows = cursor.sql(

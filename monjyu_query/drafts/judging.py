@@ -16,8 +16,8 @@ from monjyu_query.drafts.claim_signs import NAMES
 Support = Literal["supported", "partly", "not_found", "contradicted"]
 LABELS: tuple[Support, ...] = ("supported", "partly", "not_found", "contradicted")
 SURE = {"supported": 0.45, "contradicted": 0.6}
-"""The chance from which a claim is said to be so. Contradicted is a grave word, and rarely true of what people write; who
-reads supported looks no further."""
+"""The chance from which a claim is said to be so. Contradicted is a grave word, and rarely true of what people write;
+who reads supported looks no further."""
 MOST_UNCOVERED = 0.5
 """Share of a claim's words beyond the sentences found, of which a part may be said to stand there."""
 Array = NDArray[np.float64]

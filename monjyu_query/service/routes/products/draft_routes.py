@@ -27,8 +27,8 @@ MOST_TEXT = 200_000
 
 
 class DraftRequest(BaseModel):
-    """`text` of a Word file (`docx`) is the file in Base64; `bibliography`: the text of the .bib file (or CSL JSON) that
-    the draft's keys are of."""
+    """`text` of a Word file (`docx`) is the file in Base64; `bibliography`: the text of the .bib file (or CSL JSON)
+    that the draft's keys are of."""
 
     model_config = ConfigDict(extra="forbid")
     text: Annotated[
