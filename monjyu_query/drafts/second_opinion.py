@@ -45,6 +45,6 @@ def ask_model(tools: Tools, account: Account, read: Sequence[Read]) -> str:
 
 
 def _judged(check: CheckedCitation, verdict: str, reason: str) -> None:
-    check.verdict = verdict if verdict in LABELS else "not_found"  # type: ignore[assignment]
+    check.verdict = verdict if verdict in LABELS else "not_found"
     check.reasons = [reason] if reason else []
     check.method = "model"
