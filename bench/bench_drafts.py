@@ -66,7 +66,8 @@ def signed(data: Path, claims: Sequence[Claim]) -> list[Signed]:
             if claim.collection == name:
                 sentences = evidence.find(claim.text, claim.paper_id, claim.without)
                 about = f"{labels[claim.paper_id]} {index.about_papers[claim.paper_id].title}"
-                found.append(Signed(claim, claim_signs(claim.text, sentences, about)[0]))
+                paper = evidence.whole(claim.paper_id, about, claim.without)
+                found.append(Signed(claim, claim_signs(claim.text, sentences, paper, evidence.rarity(claim.text))[0]))
     return found
 
 

@@ -9,6 +9,7 @@ Made from real texts, seeded, so that each run makes the same:
 - `number`, `negation`, `direction`: one figure, one negation, one word of direction changed (contradicted)
 - `question_yes`, `question_no`: PubMedQA's question turned into a statement, by its answer: judged by its makers, never
   learned from (supported, contradicted)
+- what `made_details.py` makes: true sentences in other words, and with one made-up detail
 - `citing`: real sentences of jose that cite another paper of jose (supported, as far as their authors are right)
 
 The develop and the held-out part share no paper; all of `layouts` is held out.
@@ -21,10 +22,13 @@ import json
 import random
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import islice
 from pathlib import Path
 from typing import Any
+
+from made_details import Texts, reworded, with_details
 
 from monjyu_core.storage.folders import DataFolder
 from monjyu_core.text.sentences import split_sentences
@@ -32,7 +36,9 @@ from monjyu_query.search.searcher import Searcher
 
 COLLECTIONS = {"jose": "jose/pdf", "layouts": "layouts/pdf", "covid": "covidqa_dev", "pubmed": "pubmedqa_dev"}
 """By name, the folder of the corpora that is indexed; of PubMedQA what `write_pubmed` makes of it."""
-PER_KIND = {"conclusion": 260, "question_yes": 60, "question_no": 60, "quoted": 60}
+PER_KIND = {"conclusion": 260, "question_yes": 60, "question_no": 60, "quoted": 60, "body": 50}
+DETAILS_OF_ONE, REWORDED = 1, 0.4
+"""Claims with a made-up detail that are made of one true sentence; the share that is said in other words, too."""
 _NUMBER = re.compile(r"(?<![\w.,/-])(\d{1,3}(?:\.\d+)?)(?=\s?%|\s[a-z])")
 _AUXILIARY = re.compile(r"\b(is|are|was|were|can|could|will|would|has|have|may|should|does|do|did)\b(?! not| no\b)")
 _TURNED = dict(
@@ -54,7 +60,8 @@ _TURN = re.compile(rf"\b(?:{'|'.join(sorted(_TURNED, key=len, reverse=True))})\b
 
 @dataclass(frozen=True)
 class Claim:
-    """`label`: supported, not_found or contradicted; `without`: section types of the paper that are not looked at."""
+    """`label`: supported, partly, not_found or contradicted; `without`: section types of the paper that are
+    not looked at."""
 
     text: str
     collection: str
@@ -74,6 +81,7 @@ def make(data: Path, corpora: Path) -> list[Claim]:
     """All claims. `data` has those of `COLLECTIONS` that `corpora` has."""
     chance = random.Random(23)
     found: list[Claim] = []
+    detailed: list[Claim] = []
     for name in ("jose", "layouts", "pubmed", "covid"):
         if not (data / "index" / name / "CURRENT").exists():
             continue
@@ -86,7 +94,8 @@ def make(data: Path, corpora: Path) -> list[Claim]:
         found += _swapped(searcher, said, chance)
         if name == "jose":
             found += _citing(searcher)
-    return found + list(_questions(corpora, chance))
+        detailed += _detailed(searcher, said)
+    return found + list(_questions(corpora, chance)) + detailed
 
 
 def _good(text: str) -> bool:
@@ -182,6 +191,39 @@ def _negated(text: str) -> str:
 
 def _turned(text: str) -> str:
     return _TURN.sub(lambda found: _TURNED[found[0]], text, count=1) if _TURN.search(text) else ""
+
+
+def _detailed(searcher: Searcher, said: list[Claim]) -> Iterator[Claim]:
+    """True sentences in other words, and with one made-up detail. Of its own seed: the others stay."""
+    chance = random.Random(24)
+    cursor = searcher.current().snapshot.cursor()
+    rows = cursor.sql(
+        "SELECT paper_id, string_agg(text, ' ' ORDER BY section_ord) FROM sections GROUP BY paper_id ORDER BY paper_id"
+    ).fetchall()
+    texts = Texts({paper: " ".join(text.split()) for paper, text in rows})
+    true = [*said, *_of_bodies(searcher, chance)]
+    for claim in true:
+        if claim.kind == "body":
+            yield claim
+        if (text := reworded(claim.text)) and chance.random() < REWORDED:
+            yield replace(claim, text=text, kind="reworded")
+    for claim in true:
+        text = reworded(claim.text) if chance.random() < 0.5 else ""
+        made = with_details(text or claim.text, claim.paper_id, claim.part, texts, chance)
+        for kind, label, changed in islice(made, DETAILS_OF_ONE):
+            yield replace(claim, text=changed, kind=kind, label=label)
+
+
+def _of_bodies(searcher: Searcher, chance: random.Random) -> list[Claim]:
+    """Sentences of the papers' bodies as they stand."""
+    if searcher.collection == "pubmed":
+        return []
+    rows = searcher.current().snapshot.cursor().sql("SELECT paper_id, text FROM sentences ORDER BY ALL").fetchall()
+    good = [(paper, " ".join(text.split())) for paper, text in rows if _good(" ".join(text.split()))]
+    return [
+        Claim(text, searcher.collection, paper, "supported", "body", part_of(searcher.collection, paper))
+        for paper, text in chance.sample(good, min(len(good), PER_KIND["body"]))
+    ]
 
 
 def _swapped(searcher: Searcher, said: list[Claim], chance: random.Random) -> Iterator[Claim]:

@@ -87,7 +87,9 @@ class _Check:
                 ["the paper has no text to compare, or the sentence says nothing"],
             )
             return
-        signs, reasons = claim_signs(check.claim, found, self.about(paper_id))
+        signs, reasons = claim_signs(
+            check.claim, found, self.evidence.whole(paper_id, self.about(paper_id)), self.evidence.rarity(check.claim)
+        )
         check.verdict, check.score = verdict_of(signs)
         check.method = "words"
         check.reasons = reasons if check.verdict != "supported" else []

@@ -9,12 +9,14 @@ from pydantic import BaseModel
 from monjyu_query.drafts.resolving import How
 from monjyu_query.search.result import Citation, Usage
 
-Verdict = Literal["supported", "not_found", "contradicted", "not_in_collection", "not_resolved", "not_checked"]
+Verdict = Literal[
+    "supported", "partly", "not_found", "contradicted", "not_in_collection", "not_resolved", "not_checked"
+]  # fmt: skip
 WORST_FIRST: tuple[Verdict, ...] = (
-    "contradicted", "not_found", "not_resolved", "not_checked", "not_in_collection", "supported"
+    "contradicted", "not_found", "partly", "not_resolved", "not_checked", "not_in_collection", "supported"
 )  # fmt: skip
-FAULTS = frozenset(("contradicted", "not_found"))
-"""Verdicts of papers that were read and do not say it."""
+FAULTS = frozenset(("contradicted", "not_found", "partly"))
+"""Verdicts of papers that were read and do not say it, or not all of it."""
 
 
 class CheckedCitation(BaseModel):

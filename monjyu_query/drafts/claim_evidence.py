@@ -6,6 +6,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from monjyu_query.answers.verification.alignment import Words, normal
+from monjyu_query.drafts.whole_paper import WholePaper, rarities
 from monjyu_query.ranking.best_rows import best_rows
 from monjyu_query.ranking.ranker import rank
 from monjyu_query.ranking.similarity_scale import nearness
@@ -17,6 +18,9 @@ from monjyu_query.search.tools import Tools
 PASSAGES = 5
 """Passages of the paper whose sentences are compared."""
 LEAST_CHARACTERS = 20
+PAPERS_KEPT = 50
+_SENTENCES = """SELECT c.section_type, s.text FROM sentences s JOIN sections c USING (paper_id, section_ord)
+WHERE s.paper_id = ? ORDER BY s.section_ord, s.ord"""
 
 
 @dataclass(frozen=True)
@@ -38,6 +42,7 @@ class Evidence:
     def __init__(self, index: OpenIndex, tools: Tools) -> None:
         self.index = index
         self._tools = tools
+        self._papers: dict[tuple[str, ...], WholePaper] = {}
 
     def find(self, claim: str, paper_id: str, without: Collection[str] = ()) -> list[Found]:
         """The paper's sentences that are likest to the claim, best first; none of sections of the types `without`."""
@@ -54,6 +59,20 @@ class Evidence:
         for sentences in sentences_by_chunk(cursor, passages).values():
             found |= {one.sentence_id: one for one in sentences if one.sentence_id not in found}
         return self._compared(claim, [one for one in found.values() if len(one.text) >= LEAST_CHARACTERS])
+
+    def rarity(self, claim: str) -> dict[str, float]:
+        """How rare each word of a claim is in the collection, 0 to 1, by its stem."""
+        return rarities(self.index.keywords.query_terms(claim).result(), len(self.index.corpus))
+
+    def whole(self, paper_id: str, about: str, without: Collection[str] = ()) -> WholePaper:
+        """All of a paper but sections of the types `without`; the papers asked for last are kept."""
+        key = (paper_id, *sorted(without))
+        if key not in self._papers:
+            if len(self._papers) >= PAPERS_KEPT:
+                del self._papers[next(iter(self._papers))]
+            rows = self.index.snapshot.cursor_of([paper_id]).execute(_SENTENCES, [paper_id]).fetchall()
+            self._papers[key] = WholePaper([text for kind, text in rows if kind not in without], about)
+        return self._papers[key]
 
     def _compared(self, claim: str, sentences: list[PassageSentence]) -> list[Found]:
         own = {term for _, term in Words(normal(claim)).content}

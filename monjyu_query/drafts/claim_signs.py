@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from monjyu_query.answers.verification.alignment import Words, normal
 from monjyu_query.answers.verification.contexts import alike, context_of
@@ -11,6 +11,8 @@ from monjyu_query.answers.verification.polarity import DIRECTION, DIRECTION_JA, 
 from monjyu_query.answers.verification.signs import NAMES as OF_TEXT
 from monjyu_query.answers.verification.signs import Source, signs_of
 from monjyu_query.drafts.claim_evidence import Found
+from monjyu_query.drafts.whole_paper import NAMES as OF_PAPER
+from monjyu_query.drafts.whole_paper import WholePaper, whole_signs
 
 CLOSEST, WIDER = 2, 6
 """Sentences that a claim is held against one by one, and together."""
@@ -18,21 +20,29 @@ AGAINST = ("negation", "opposite", "missing_number", "moved_number", "absolute")
 """Signs that count more the nearer the sentence is."""
 TOGETHER = ("polarity_against", "polarity_with", "direction_against", "direction_with")
 """Of the claim's negation and words of direction, against those of all sentences by how near they are."""
+LOST = ("gone_figure", "gone_name", "gone_most", "window_rare", "far_figure")
+"""Signs of the whole paper that tell a detail of a claim that is near otherwise."""
 PLAIN = tuple(name for name in OF_TEXT if name not in ("merged", "new_direction"))
 """One paper has nothing to merge; a word of direction is no sign by itself."""
 NAMES = (
     "near", "shared", "near_shared", "few", "other_figure", *TOGETHER,
     *(f"wide_{name}" for name in PLAIN), *(f"close_{name}" for name in PLAIN),
     *(f"near_{name}" for name in AGAINST), "near_other_figure",
+    *OF_PAPER, *(f"near_{name}" for name in LOST), "gone_most_squared", "uncovered_squared",
 )  # fmt: skip
 TELLING = 0.1
 """How much nearer sentences of the other polarity must be to be named."""
+MOST_NAMED = 6
+"""Words that stand nowhere, of a reason."""
 ALIKE = 0.3
 """How alike the surroundings of two figures must be for one to stand where the other does."""
 
 
-def claim_signs(claim: str, found: Sequence[Found], about: str) -> tuple[dict[str, float], list[str]]:
-    """The signs by name, and reasons for people. `about` is what the paper is called."""
+def claim_signs(
+    claim: str, found: Sequence[Found], paper: WholePaper, rarity: Mapping[str, float]
+) -> tuple[dict[str, float], list[str]]:
+    """The signs by name, and reasons for people; `rarity` of the claim's words, 0 to 1, by their stems."""
+    about = paper.about
     best = found[:CLOSEST]
     near = max((one.near for one in found[:WIDER]), default=0.0)
     shared = max((one.shared for one in found[:WIDER]), default=0.0)
@@ -50,14 +60,24 @@ def claim_signs(claim: str, found: Sequence[Found], about: str) -> tuple[dict[st
     values |= {f"wide_{name}": value for name, value in wide.values.items() if name in PLAIN}
     values |= {f"close_{name}": value for name, value in close.values.items() if name in PLAIN}
     values |= {f"near_{name}": near * shared * close.values[name] for name in AGAINST}
+    of_paper, lost = whole_signs(claim, paper, [one.sentence.text for one in found], rarity)
+    values |= of_paper | {f"near_{name}": near * shared * of_paper[name] for name in LOST}
+    values |= {"gone_most_squared": of_paper["gone_most"] ** 2, "uncovered_squared": values["wide_uncovered"] ** 2}
     turned = values["direction_against"] > TELLING and "the nearest sentences go the other way"
     denied = values["polarity_against"] > TELLING and "negated here or there only"
     reasons = [
+        *([f"nowhere in the paper: {', '.join(lost[:MOST_NAMED])}"] if lost else []),
         *(one for one in (denied, turned) if one),
         *([f"the paper has {other} there"] if other else []),
-        *close.reasons,
+        *(reason for reason in close.reasons if not _told(reason, lost)),
     ]
     return values, list(dict.fromkeys(reasons))
+
+
+def _told(reason: str, lost: Sequence[str]) -> bool:
+    """Whether a reason names only what stands nowhere in the paper."""
+    kind, _, named = reason.partition(": ")
+    return kind.endswith("not in the source") and {one.casefold() for one in named.split(", ")} <= set(lost)
 
 
 def other_figure(claim: str, sentences: Sequence[str], about: str) -> str:

@@ -8,10 +8,11 @@ from monjyu_query.answers.render import safe
 from monjyu_query.drafts.checked import WORST_FIRST, CheckedCitation, CheckedDraft, CheckedSentence, Verdict
 
 WORDS: dict[Verdict, str] = {
-    "contradicted": "CONTRADICTED", "not_found": "NOT FOUND", "not_resolved": "citation not resolved",
-    "not_checked": "not checked", "not_in_collection": "not in the collection", "supported": "supported",
+    "contradicted": "CONTRADICTED", "not_found": "NOT FOUND", "partly": "ONLY PARTLY",
+    "not_resolved": "citation not resolved", "not_checked": "not checked",
+    "not_in_collection": "not in the collection", "supported": "supported",
 }  # fmt: skip
-SHOWN = {"supported": 1, "contradicted": 2, "not_found": 2}
+SHOWN = {"supported": 1, "contradicted": 2, "not_found": 2, "partly": 2}
 """Passages of a citation by its verdict."""
 
 

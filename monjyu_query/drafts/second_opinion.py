@@ -11,6 +11,7 @@ from monjyu_core.models.calls.event_loop import run
 from monjyu_core.text.search_text import count_wide
 from monjyu_query.answers.verification.model_check import LONGEST_REASON, MOST_AT_ONCE, ModelVerifier, Stated
 from monjyu_query.drafts.checked import CheckedCitation
+from monjyu_query.drafts.judging import LABELS
 from monjyu_query.search.tools import Tools
 
 
@@ -44,7 +45,6 @@ def ask_model(tools: Tools, account: Account, read: Sequence[Read]) -> str:
 
 
 def _judged(check: CheckedCitation, verdict: str, reason: str) -> None:
-    partly = ["a part of it stands there"] if verdict == "partly" else []
-    check.verdict = verdict if verdict in ("supported", "contradicted") else "not_found"  # type: ignore[assignment]
-    check.reasons = [*partly, *([reason] if reason else [])]
+    check.verdict = verdict if verdict in LABELS else "not_found"
+    check.reasons = [reason] if reason else []
     check.method = "model"

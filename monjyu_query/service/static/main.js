@@ -27,6 +27,7 @@ const VIEWS = {
   compare: { nav: "compare", load: () => import("./compare/view.js") },
   questions: { nav: "questions", load: () => import("./saved/view.js") },
   locate: { nav: "locate", load: () => import("./locate/view.js") },
+  draft: { nav: "locate", load: () => import("./draft/view.js") },
   operate: { nav: "operate", load: () => import("./operate/view.js"), without: true },
   start: { load: () => import("./start/view.js"), without: true },
 };

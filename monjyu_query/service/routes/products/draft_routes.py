@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import threading
 from dataclasses import dataclass
 from typing import Annotated, Literal
@@ -10,6 +11,7 @@ from fastapi import APIRouter, Body, Depends, Request
 from fastapi.responses import Response
 from pydantic import BaseModel, ConfigDict, Field
 
+from monjyu_core.errors import QueryError
 from monjyu_query.drafts.check import check_citations
 from monjyu_query.drafts.checked import CheckedDraft
 from monjyu_query.search.searcher import Searcher
@@ -25,7 +27,8 @@ MOST_TEXT = 200_000
 
 
 class DraftRequest(BaseModel):
-    """`bibliography`: the text of the .bib file (or CSL JSON) that the draft's keys are of."""
+    """`text` of a Word file (`docx`) is the file in Base64; `bibliography`: the text of the .bib file (or CSL JSON)
+    that the draft's keys are of."""
 
     model_config = ConfigDict(extra="forbid")
     text: Annotated[
@@ -40,7 +43,7 @@ class DraftRequest(BaseModel):
     collection: Annotated[
         str | None, Field(description="May be left out where there is only one.", max_length=64, examples=["samples"])
     ] = None
-    format: Literal["markdown", "latex", "text"] = "markdown"
+    format: Literal["markdown", "latex", "text", "docx"] = "markdown"
     bibliography: Annotated[str, Field(max_length=MOST_TEXT)] = ""
 
 
@@ -61,16 +64,24 @@ class DraftRun:
     def _made(self, cancel: threading.Event, seconds: float) -> bytes:
         asked = self.asked
         how = {"seconds": 0.9 * seconds, "cancel": cancel}
-        checked = check_citations(self.searcher, asked.text, asked.format, asked.bibliography, **how)  # type: ignore[arg-type]
+        content = _word_file(asked.text) if asked.format == "docx" else asked.text
+        checked = check_citations(self.searcher, content, asked.format, asked.bibliography, **how)  # type: ignore[arg-type]
         return checked.model_dump_json().encode()
+
+
+def _word_file(text: str) -> bytes:
+    try:
+        return base64.b64decode(text, validate=True)
+    except ValueError as error:
+        raise QueryError("The Word file is not in Base64.", "Give the file's bytes in Base64 as the text.") from error
 
 
 @router.post("/check-citations", response_model=CheckedDraft, summary="Check the citations of a draft")
 async def check_draft(
     asked: Annotated[DraftRequest, Body()], service: Annotated[Service, Depends(service_of)], request: Request
 ) -> Response:
-    """Each citing sentence with its verdict (supported, not_found, contradicted, not_in_collection, not_resolved) and
-    the passages of the cited paper that come nearest. Word files are checked by the command."""
+    """Each citing sentence with its verdict (supported, partly, not_found, contradicted, not_in_collection,
+    not_resolved) and the passages of the cited paper that come nearest."""
     name = service.only_collection(asked.collection)
     audit.note(request.scope, collection=name)
     content = await watched(DraftRun(service, service.served(name).searcher, asked), request)

@@ -4,6 +4,7 @@ import { request } from "../api.js";
 import { h, quoted, replace } from "../dom.js";
 import { t } from "../i18n.js";
 import { openCitation } from "../paper/viewer.js";
+import "../draft/words.js";
 import "./words.js";
 
 const MOST_CHARACTERS = 5000;
@@ -41,7 +42,8 @@ export function show({ name, params, signal }) {
   look();
   return h("div", { class: "column locate" }, h("h1", { tabindex: "-1" }, t("locate")), h("p", { class: "dim" }, t("locateLine")),
     h("form", { onsubmit: (event) => { event.preventDefault(); look(); } },
-      h("label", { for: "quote", class: "unseen" }, t("locateQuote")), quote, h("div", { class: "row" }, h("button", { type: "submit", class: "primary" }, t("locateGo")), said)), found);
+      h("label", { for: "quote", class: "unseen" }, t("locateQuote")), quote, h("div", { class: "row" }, h("button", { type: "submit", class: "primary" }, t("locateGo")), said)),
+    h("p", { class: "quote-offer" }, h("a", { href: `#/draft/${encodeURIComponent(name)}` }, t("draftOffer"))), found);
 }
 
 export function arrived(element) {
