@@ -261,7 +261,7 @@ class Searcher:
     def _answered(self, ask: Ask) -> SearchResult:
         """From tensions, as a digest, from themes or tables where one of these is asked for, else by a search."""
         with charged_to(ask.account):
-            found = tension_answer(ask, self.tools.embedder) or digest_in_plain_words(self, ask)
+            found = tension_answer(ask, self.tools) or digest_in_plain_words(self, ask)
             found = found or theme_answer(ask, self.tools) or catalogue_answer(ask)
             return found or CONTROLLERS[ask.request.controller](self._modes, ask)
 

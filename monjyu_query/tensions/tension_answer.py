@@ -11,10 +11,10 @@ from monjyu_query.answers.answering import Answer
 from monjyu_query.answers.assemble import result_of
 from monjyu_query.answers.composition import language_of
 from monjyu_query.ranking.filters import passing_papers
-from monjyu_query.ranking.query_embedding import QueryEmbedder
 from monjyu_query.search.result import Routing, SearchResult, Segment
-from monjyu_query.search.tools import Ask
+from monjyu_query.search.tools import Ask, Tools
 from monjyu_query.tensions.none_found import none_found
+from monjyu_query.tensions.second_opinion import held_by_model
 from monjyu_query.tensions.tension_list import LONGEST_CONCEPT, Tension, Tensions, tensions_of
 from monjyu_query.tensions.what_papers_say import Said, what_papers_say
 
@@ -67,10 +67,10 @@ def asked_about(query: str) -> str | None:
     return next((found for name in ("does", "there", "which", "ja") if (found := asked[name])), "").strip()
 
 
-def tension_answer(ask: Ask, embedder: QueryEmbedder) -> SearchResult | None:
-    """The result where a question asks whether papers disagree: both sides of each tension; where none is known, how
-    many papers speak of it and what they say. None for other questions, and where mode, controller or budget say how it
-    is to be answered."""
+def tension_answer(ask: Ask, tools: Tools) -> SearchResult | None:
+    """The result where a question asks whether papers disagree: both sides of each tension (that the model of
+    `roles.verify`, where one is set, calls one); where none is known, how many papers speak of it and what they say.
+    None for other questions, and where mode, controller or budget say how it is to be answered."""
     request = ask.request
     plain = request.mode == "auto" and request.controller == "unified" and request.answer and request.budget is None
     what = asked_about(request.query) if plain else None
@@ -81,13 +81,16 @@ def tension_answer(ask: Ask, embedder: QueryEmbedder) -> SearchResult | None:
     allowed = set(passing_papers(ask.index.snapshot.cursor(), request.filters))
     found = tensions_of(ask.index, what or None, MOST_SHOWN, allowed)
     language = language_of(request.query)
+    found, warning = held_by_model(tools, ask.account, found, language)
     if found.tensions:
         answer = Answer(_told(found, what, language), "complete", found.citations, verified=True)
     else:
-        said = what_papers_say(ask, embedder, what) if what else Said(len(allowed), [])
+        said = what_papers_say(ask, tools.embedder, what) if what else Said(len(allowed), [])
         answer = none_found(said, what, found.level if not found.built else None, language)
     routing = Routing(query_type="tensions", reason="it asks where papers disagree, which the tensions of level 4 say")
-    return result_of(replace(ask, mode="tensions", routing=routing), answer, "extractive", [])
+    return result_of(
+        replace(ask, mode="tensions", routing=routing), answer, "extractive", [], warnings=[warning] if warning else []
+    )
 
 
 def _told(found: Tensions, what: str, language: str) -> list[Segment]:

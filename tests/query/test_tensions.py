@@ -14,6 +14,9 @@ from monjyu_query.commands import tensions
 from monjyu_query.tensions.tension_answer import asked_about
 from tests.assets.levels.test_tensions import OPPOSED, PAPERS
 from tests.assets.worlds import World
+from tests.core.models.fake_server import FakeModels, failing, say
+
+VERDICTS = ("contradicted", "not_found")
 
 
 @pytest.fixture(scope="module")
@@ -50,6 +53,25 @@ def test_a_question_about_disagreement_is_answered_by_both_sides(data: Path) -> 
         assert result.mode == "tensions" and result.verified and result.status == "complete"
         assert {one.quote for one in result.citations} == set(OPPOSED[0][1:])
         assert "[1]" in result.answer and "[2]" in result.answer
+
+
+def test_a_model_is_the_second_opinion(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A pair that it does not call contradicted is no answer; one that it never read stays."""
+    question = "Do papers disagree about respiratory infection?"
+    with FakeModels() as fake:
+        for name, value in fake.environment("VERIFY", CACHE__ENABLED="false").items():
+            monkeypatch.setenv(name, value)
+        with Monjyu(data) as monjyu:
+            fake.script(*(say(json.dumps({"verdicts": [{"statement": 1, "verdict": said}]})) for said in VERDICTS))
+            kept, gone = monjyu.search(question, "c"), monjyu.search(question, "c")
+            fake.script(failing())
+            unread = monjyu.search(question, "c")
+        assert not fake.problems and all(quote in fake.requests[0].prompt for quote in OPPOSED[0][1:])
+    assert {one.quote for one in kept.citations} == set(OPPOSED[0][1:]) and kept.usage.llm_calls == 1
+    assert "among the 2 papers" in gone.answer and "against that" not in gone.answer
+    assert {one.quote for one in unread.citations} == set(
+        OPPOSED[0][1:]
+    ) and "not read by the model" in unread.warnings[0]
 
 
 def test_where_none_disagree_the_answer_says_so_and_what_papers_say(data: Path) -> None:

@@ -31,6 +31,7 @@ from monjyu_assets.levels.tensions.clause_grammar import (
     stems,
     subjects_of,
     supposed,
+    unnamed,
     way_of,
 )
 from monjyu_assets.levels.tensions.measured_numbers import number_sides
@@ -103,7 +104,7 @@ class _Reader:
     def _directed(self, token: Token, direction: Direction) -> Iterator[Side]:
         kind = "adj" if token.dep_ == "amod" or token.pos_ in {"ADJ", "ADV"} else PARTS[token.pos_]
         targets, agents = {"verb": _of_verb, "noun": _of_noun, "adj": _of_adjective}[kind](token)
-        if not targets:
+        if not targets or unnamed(token):
             return
         if supposed(token, kind) or (token.dep_ == "amod" and _only_describes(token, direction)):
             return
@@ -155,7 +156,7 @@ class _Reader:
         subjects = subjects_of(token)
         objects = [c for c in token.children if c.dep_ in {"dobj", "attr", "acomp"}]
         around = [w for c in token.children if c.dep_ in {"prep", "agent"} for w in c.subtree]
-        if not subjects:
+        if not subjects or unnamed(token):
             return
         sign = NONE if negated(token) else 1
         if sign == NONE and partly(token):

@@ -53,6 +53,7 @@ REPORTING = frozenset(
 _EVIDENCE = frozenset(("evidence", "indication", "proof", "sign"))
 _FOUND_TO = frozenset(("fail", "tend", "seem", "appear", "find", "show", "report", "observe"))
 _UNDER_A_VERB = frozenset(("dobj", "attr", "acomp", "oprd", "xcomp", "pobj", "nsubjpass", "nsubj", "advmod"))
+_UNNAMED = frozenset(("it", "they", "this", "these", "those", "he", "she"))
 _CAUSING = frozenset(("by", "with", "after", "following", "through", "via", "due", "from", "because", "without"))
 _CONDITIONS = frozenset(("if", "whether", "unless"))
 _BRINGING = frozenset(
@@ -149,6 +150,15 @@ def subjects_of(verb: Token, depth: int = 0) -> list[Token]:
     if verb.dep_ == "acl" and verb.head.pos_ in {"NOUN", "PROPN"} and (verb.tag_ == "VBG" or _is_main(verb)):
         return [verb.head]
     return []
+
+
+def unnamed(token: Token, depth: int = 0) -> bool:
+    """Whether the clause is said of something that another sentence names: "it is independent of X"."""
+    verb = next((one for one in (token, *token.ancestors) if one.pos_ in {"VERB", "AUX"}), token)
+    own = [c for c in verb.children if c.dep_ in {"nsubj", "nsubjpass"}]
+    if not own and depth < 3 and verb.dep_ in {"conj", "xcomp"}:
+        return unnamed(verb.head, depth + 1)
+    return any(subject.lower_ in _UNNAMED for subject in own)
 
 
 def _is_main(verb: Token) -> bool:

@@ -12,7 +12,7 @@ from monjyu_assets.levels.tensions.tension_side import Side
 from monjyu_core.storage.ids import digest
 from monjyu_core.storage.rows_levels import TensionRow, TensionSideRow
 
-VERSION = "2"
+VERSION = "3"
 ENGINE = f"rules-{VERSION}"
 
 

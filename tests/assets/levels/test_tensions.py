@@ -59,6 +59,8 @@ AGREED = [
     ("The mortality rate of pneumonia was 5%.", "The mortality rate of pneumonia was reduced by 20%."),
     ("The incubation period of COVID-19 was 5.2 days (95% CI 4.1-7.0).",
      "The incubation period of COVID-19 was 6.8 days (95% CI 5.6-7.7)."),
+    # of what another sentence names
+    ("The drag of the wing depends on the Mach number.", "It is independent of the Mach number."),
     # numbers that meet, and conditions
     ("The incubation period of the Wuhan coronavirus was 2-14 days.",
      "The incubation period of the Wuhan coronavirus was 5.2 days."),
