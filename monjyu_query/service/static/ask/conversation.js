@@ -82,8 +82,7 @@ export class Conversation {
   offerModes() {
     const before = this.mode.value;
     replace(this.mode, this.info.modes.map((mode) => h("option", { value: mode }, t(`mode_${mode}`))));
-    const usual = this.info.level > 0 && this.info.modes.includes("lazy") ? "lazy" : "auto";
-    this.mode.value = this.info.modes.includes(before) ? before : usual;
+    this.mode.value = this.info.modes.includes(before) ? before : "auto"; // counts, themes and comparisons are answered by no other
     this.describe();
   }
 
