@@ -21,6 +21,7 @@ from monjyu_query.answers.citing import cite_windows
 from monjyu_query.answers.evidence_ranking.answer_types import asked_types
 from monjyu_query.answers.evidence_ranking.evidence_ranker import READ, Judged, Similarities, judge_sentences
 from monjyu_query.answers.evidence_ranking.lifting import defines, lifted, numbers_first
+from monjyu_query.answers.evidence_ranking.named_passages import with_named
 from monjyu_query.answers.outcome import Support, outcome_of, support_of
 from monjyu_query.answers.paper_label import paper_labels
 from monjyu_query.answers.quote_windows import Neighbours, Window, each_once
@@ -140,6 +141,7 @@ def compose(
         passages = [passage for passage in passages if passage.paper_id not in others] or passages
         kept = {passage.chunk_id for passage in passages}
         sentences = [sentence for sentence in sentences if sentence.passage.chunk_id in kept]
+    passages, sentences = with_named(asked.index, _named(asked), passages, sentences)
     pool, windows, support = weighed(asked, passages, sentences, similarity)
     answer = _answer(asked, pool, windows, support)
     special = asked.paper_id or (windows and defines(asked.query, windows[0].text))

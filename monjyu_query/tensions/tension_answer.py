@@ -14,7 +14,7 @@ from monjyu_query.ranking.filters import passing_papers
 from monjyu_query.search.result import Routing, SearchResult, Segment
 from monjyu_query.search.tools import Ask, Tools
 from monjyu_query.tensions.none_found import none_found
-from monjyu_query.tensions.second_opinion import held_by_model
+from monjyu_query.tensions.pair_reading import held_by_model
 from monjyu_query.tensions.tension_list import LONGEST_CONCEPT, Tension, Tensions, tensions_of
 from monjyu_query.tensions.what_papers_say import Said, what_papers_say
 

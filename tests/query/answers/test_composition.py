@@ -11,9 +11,11 @@ from monjyu_core.text.standing_alone import points_outside
 from monjyu_query.answers.abstract_answer import is_general
 from monjyu_query.answers.answer_form import form_of
 from monjyu_query.answers.evidence_ranking.answer_types import counted, has_number
+from monjyu_query.answers.evidence_ranking.named_passages import with_named
 from monjyu_query.answers.outcome import is_name
 from monjyu_query.answers.paper_label import paper_label
 from monjyu_query.answers.segments import answer_markdown, pieces
+from monjyu_query.search.passages import load_passages, load_sentences
 from monjyu_query.search.request import make_request
 from monjyu_query.search.result import SearchResult
 from monjyu_query.search.searcher import Searcher
@@ -166,3 +168,19 @@ def test_a_number_that_was_asked_for(searcher: Searcher) -> None:
 def test_a_sentence_that_counts(query: str, text: str, counts: bool) -> None:
     pattern = counted(query)
     assert pattern is not None and bool(pattern.search(text)) == counts
+
+
+def test_all_of_a_named_paper_is_read(searcher: Searcher) -> None:
+    """Beside what was found, each sentence once; nothing of a paper of which nothing was found."""
+    index = searcher.current()
+    cursor = index.snapshot.cursor()
+    rows = cursor.execute("SELECT paper_id, list(chunk_id ORDER BY ord) FROM chunks GROUP BY 1 ORDER BY 1").fetchall()
+    (one, chunks), (_, others) = [row for row in rows if len(row[1]) > 2][:2]
+    found = load_passages(cursor, [chunks[1], others[0]], [2.0, 1.0])
+    passages, sentences = with_named(index, one, found, load_sentences(cursor, found))
+    assert [p.chunk_id for p in passages] == [chunks[1], others[0], chunks[0], *chunks[2:]]
+    ids = [sentence.sentence_id for sentence in sentences]
+    assert len(ids) == len(set(ids)) and {s.passage.chunk_id for s in sentences} >= {chunks[0], chunks[-1], others[0]}
+    alone = load_passages(cursor, [others[0]], [1.0])
+    for name in ("", one):
+        assert with_named(index, name, alone, [])[0] == alone

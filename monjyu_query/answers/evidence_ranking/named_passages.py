@@ -1,0 +1,27 @@
+"""Where a question names a paper, all that paper says is read, not only what was found of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from monjyu_query.search.open_index import OpenIndex
+from monjyu_query.search.passages import Passage, PassageSentence, load_passages, load_sentences
+
+_MOST = 40
+"""Passages of the paper that are read beside those found, the first ones."""
+_CHUNKS = "SELECT chunk_id FROM chunks WHERE paper_id = ? ORDER BY ord"
+
+
+def with_named(
+    index: OpenIndex, paper_id: str, passages: Sequence[Passage], sentences: Sequence[PassageSentence]
+) -> tuple[Sequence[Passage], Sequence[PassageSentence]]:
+    """The passages and sentences with the rest of those of the paper; as they are where it is "", or none of it was
+    found."""
+    if all(passage.paper_id != paper_id for passage in passages):
+        return passages, sentences
+    known, read = {passage.chunk_id for passage in passages}, {sentence.sentence_id for sentence in sentences}
+    cursor = index.snapshot.cursor_of([paper_id])
+    names = [name for (name,) in cursor.execute(_CHUNKS, [paper_id]).fetchall() if name not in known][:_MOST]
+    more = load_passages(cursor, names, [0.0] * len(names))
+    added = [sentence for sentence in load_sentences(cursor, more) if sentence.sentence_id not in read]
+    return [*passages, *more], [*sentences, *added]
