@@ -211,7 +211,7 @@ class ClaimEmbeddingRow(TypedDict):
 
 
 class TensionRow(TypedDict):
-    """Statements of two papers about the same thing that do not go together: opposite directions, one denies the
+    """Two statements of two papers about the same thing that do not go together: opposite directions, one denies the
     other, or numbers of one measure that lie apart."""
 
     tension_id: Annotated[str, "Id: a hash of both statements' ids."]
