@@ -29,8 +29,8 @@ _PARTS = re.compile(r"[\W_]+")
 _TELLING_WORDS = (
     "et", "al", "author", "paper", "study", "work", "article", "show", "shown", "report", "describe", "find",
     "found", "keep", "kept", "mean", "meant", "make", "made", "take", "taken", "give", "given", "use", "used",
-    "must", "many", "much", "also", "never", "every", "get", "become", "let", "aim", "say", "said", "call",
-    "called",
+    "must", "many", "much", "also", "never", "every", "get", "become", "let", "lets", "aim", "say", "said",
+    "call", "called", "allow", "enable", "help", "offer", "provide",
 )  # fmt: skip
 _OWN = frozenset(map(stem, _TELLING_WORDS))
 """Words (by their stems) that are of the draft's telling, not of what is told."""

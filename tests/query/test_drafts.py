@@ -70,6 +70,14 @@ def test_parts_of_a_sentence_are_claims_of_their_own() -> None:
     assert sentence.text.startswith("Budgets bound the number of judgements [@a], while")
 
 
+def test_a_stop_behind_a_citation_ends_a_sentence() -> None:
+    draft = read_draft("It grades tasks (Lee, 2001). nbgrader keeps one master (Lee, 2001), cf. appendix.", "markdown")
+    assert [one.text for one in draft.sentences] == [
+        "It grades tasks (Lee, 2001).",
+        "nbgrader keeps one master (Lee, 2001), cf. appendix.",
+    ]
+
+
 def test_a_list_ends_a_draft_and_footnotes_are_works() -> None:
     draft = read_draft(
         "It grows [1]. It falls.[^n]\n\n[^n]: Lee, B. Things that fall. 2001.\n\n## References\n\n"

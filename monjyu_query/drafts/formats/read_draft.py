@@ -27,6 +27,7 @@ FEWEST_WORDS = 4
 """Words that say something, for a part of a sentence to be a claim of its own."""
 _ONE = f"{OPEN}\\d+{CLOSE}"
 _BEHIND = re.compile(rf"([.!?。]+)(\s?)((?:{_ONE}[\s,;]{{0,2}})+)(?=\s+[^\Wa-z\d_]|\s*$)")
+_STOP_BEHIND = re.compile(f"(?<={CLOSE}\\.)\\s+(?=[a-z])")
 _GROUPS = re.compile(rf"{_ONE}(?:[\s,;()\[\]]*{_ONE})*")
 _LOOSE = re.compile(r"[(\[](?:\s*(?:see|see also|cf\.|e\.g\.))?\s*[,;]?\s*[)\]]|\s+(?=[,.;:!?)])")
 _LEADING = re.compile(r"^(?:according to|as shown (?:by|in)|following|see|in|by)?[\s,;:.]+", re.I)
@@ -81,12 +82,17 @@ def _citing(pages: Pages) -> Iterator[tuple[str, str, tuple[Cited, ...]]]:
             continue
         text = _BEHIND.sub(lambda found: _before_stop(found, pages.marks), text)
         before = ""
-        for start, end in split_sentences(text, detect_language(text)):
-            sentence = text[start:end]
+        for sentence in _sentences(text):
             if MARK.search(sentence):
                 cited = tuple(_cited(sentence[: 2 * LONGEST_SENTENCE], pages.marks))
                 yield _shown(sentence, pages.marks)[:LONGEST_SENTENCE], before, cited
             before = _said(sentence)[:LONGEST_SENTENCE]
+
+
+def _sentences(text: str) -> Iterator[str]:
+    """A stop behind a citation ends a sentence, though the next begins small: "(Smith, 2020). nbgrader …"."""
+    for start, end in split_sentences(text, detect_language(text)):
+        yield from _STOP_BEHIND.split(text[start:end])
 
 
 def _before_stop(found: re.Match[str], marks: Sequence[Mark]) -> str:
