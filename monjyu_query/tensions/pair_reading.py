@@ -1,13 +1,22 @@
-"""The model of `roles.verify` on the pairs that an answer would show: what it does not call contradicted goes."""
+"""The model of `roles.verify` reads pairs of statements: those of the rules, and where there are none, those of papers
+that speak of the same; what it does not call contradicted is no disagreement."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations
 
 from monjyu_core.models.accounting.account import Account
 from monjyu_core.models.call_errors import ModelCallError
 from monjyu_core.models.calls.event_loop import run
-from monjyu_query.answers.verification.model_check import ModelVerifier, Stated
+from monjyu_core.text.word_terms import word_terms
+from monjyu_query.answers.verification.model_check import ModelVerifier, SentenceVerdict, Stated
+from monjyu_query.search.passages import PassageSentence
 from monjyu_query.search.tools import Tools
 from monjyu_query.tensions.tension_list import Tension, Tensions
+
+MOST_PAIRS = 16
+"""Pairs of statements that the model reads for an answer: two calls."""
 
 
 def held_by_model(tools: Tools, account: Account, found: Tensions, language: str) -> tuple[Tensions, str]:
@@ -21,17 +30,56 @@ def held_by_model(tools: Tools, account: Account, found: Tensions, language: str
         for one in found.tensions
     ]
     papers = sorted({citation.paper_id for citation in found.citations})
-    verifier = ModelVerifier(tools.llm_answers().session(account), tools.settings, language, papers)
-    try:
-        verdicts = run(verifier.verify(stated))
-    except ModelCallError as error:
-        return found, f"The pairs were not read by the model: {error}"
+    verdicts, warning = _verdicts(tools, account, stated, papers, language)
     kept = [
         one
         for one, verdict in zip(found.tensions, verdicts, strict=True)
         if verdict is None or verdict.verdict == "contradicted"
     ]
-    return _of(found, kept), ""
+    return _of(found, kept), warning
+
+
+def opposed_by_model(
+    tools: Tools, account: Account, what: str, statements: Sequence[PassageSentence], language: str
+) -> tuple[list[tuple[PassageSentence, PassageSentence]], str]:
+    """Pairs of statements of two papers about `what` that the model calls contradicted, of those that share most words;
+    and what to warn of. Nothing where no model is set."""
+    pairs = _likely(what, statements) if tools.uses_model("verify") else []
+    stated = [Stated(one.text, ((number, other.text),)) for number, (one, other) in enumerate(pairs, start=1)]
+    papers = sorted({sentence.passage.paper_id for pair in pairs for sentence in pair})
+    verdicts, warning = _verdicts(tools, account, stated, papers, language)
+    held = [
+        pair
+        for pair, verdict in zip(pairs, verdicts, strict=True)
+        if verdict is not None and verdict.verdict == "contradicted"
+    ]
+    return held, warning
+
+
+def _likely(what: str, statements: Sequence[PassageSentence]) -> list[tuple[PassageSentence, PassageSentence]]:
+    """The pairs of two papers that share most words (Jaccard) beside those of `what`, the most first."""
+    about = set(word_terms([what])[0])
+    words = [set(some) - about for some in word_terms([one.text for one in statements])]
+    scored = [
+        (len(words[a] & words[b]) / len(words[a] | words[b]), a, b)
+        for a, b in combinations(range(len(statements)), 2)
+        if statements[a].passage.paper_id != statements[b].passage.paper_id and words[a] & words[b]
+    ]
+    best = sorted(scored, key=lambda one: (-one[0], one[1], one[2]))[:MOST_PAIRS]
+    return [(statements[a], statements[b]) for _, a, b in best]
+
+
+def _verdicts(
+    tools: Tools, account: Account, stated: Sequence[Stated], papers: Sequence[str], language: str
+) -> tuple[list[SentenceVerdict | None], str]:
+    """A verdict for each, None where the model gave none; and why it gave none at all."""
+    if not stated:
+        return [], ""
+    verifier = ModelVerifier(tools.llm_answers().session(account), tools.settings, language, papers)
+    try:
+        return run(verifier.verify(stated)), ""
+    except ModelCallError as error:
+        return [None] * len(stated), f"The pairs were not read by the model: {error}"
 
 
 def _of(found: Tensions, kept: list[Tension]) -> Tensions:

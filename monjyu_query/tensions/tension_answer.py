@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from monjyu_core.text.word_terms import word_terms
 from monjyu_query.answers.answering import Answer
 from monjyu_query.answers.assemble import result_of
+from monjyu_query.answers.citing import cite
 from monjyu_query.answers.composition import language_of
 from monjyu_query.ranking.filters import passing_papers
+from monjyu_query.search.passages import PassageSentence
 from monjyu_query.search.result import Routing, SearchResult, Segment
 from monjyu_query.search.tools import Ask, Tools
 from monjyu_query.tensions.none_found import none_found
-from monjyu_query.tensions.pair_reading import held_by_model
+from monjyu_query.tensions.pair_reading import held_by_model, opposed_by_model
 from monjyu_query.tensions.tension_list import LONGEST_CONCEPT, Tension, Tensions, tensions_of
 from monjyu_query.tensions.what_papers_say import Said, what_papers_say
 
@@ -56,6 +58,10 @@ _WORDS = {
         "ほかに {more} 件が対立の一覧にあります。",
     ),
 }
+_BY_MODEL = {
+    "en": "A model read what papers say about {what}, and calls these statements opposed. Read both before you do.",
+    "ja": "{what}についての論文の記述をモデルが読み、次の記述が両立しないとしました。両方を読んで確かめてください。",
+}
 _AGAINST = {"en": "against that: ", "ja": "これに対して: "}
 
 
@@ -86,7 +92,9 @@ def tension_answer(ask: Ask, tools: Tools) -> SearchResult | None:
         answer = Answer(_told(found, what, language), "complete", found.citations, verified=True)
     else:
         said = what_papers_say(ask, tools.embedder, what) if what else Said(len(allowed), [])
-        answer = none_found(said, what, found.level if not found.built else None, language)
+        pairs, warning = opposed_by_model(tools, ask.account, what, said.statements, language)
+        level = found.level if not found.built else None
+        answer = _told_by_model(ask, pairs, what, language) or none_found(said, what, level, language)
     routing = Routing(query_type="tensions", reason="it asks where papers disagree, which the tensions of level 4 say")
     return result_of(
         replace(ask, mode="tensions", routing=routing), answer, "extractive", [], warnings=[warning] if warning else []
@@ -103,6 +111,26 @@ def _told(found: Tensions, what: str, language: str) -> list[Segment]:
         segments += _both(tension, lambda n: quotes[n], language)
     left = found.total - len(found.tensions)
     return [*segments, Segment(text=f"\n\n{more.format(more=left)}")] if left > 0 else segments
+
+
+def _told_by_model(
+    ask: Ask, pairs: Sequence[tuple[PassageSentence, PassageSentence]], what: str, language: str
+) -> Answer | None:
+    """Both sides of the pairs that the model calls opposed; None where there are none."""
+    shown = pairs[:MOST_SHOWN]
+    used = list({sentence.sentence_id: sentence for pair in shown for sentence in pair}.values())
+    citations = cite(ask.index.snapshot.cursor(), used) if used else []
+    if not shown or len(citations) < len(used):
+        return None
+    number = {sentence.sentence_id: citation.n for sentence, citation in zip(used, citations, strict=True)}
+    segments = [Segment(text=_BY_MODEL[language].format(what=what))]
+    for one, other in shown:
+        first, second = number[one.sentence_id], number[other.sentence_id]
+        segments += [
+            Segment(text=f"\n- {' '.join(one.text.split())}", citations=[first]),
+            Segment(text=f" {_AGAINST[language]}{' '.join(other.text.split())}", citations=[second]),
+        ]
+    return Answer(segments, "complete", citations, verified=True)
 
 
 def _both(tension: Tension, quote: Callable[[int], str], language: str) -> list[Segment]:

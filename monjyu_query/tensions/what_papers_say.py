@@ -18,6 +18,8 @@ from monjyu_query.search.tools import Ask
 
 MOST_READ, MOST_QUOTED = 1000, 5
 """Passages that are looked through, and papers that are quoted."""
+_MOST_PAPERS, _OF_EACH = 12, 3
+"""Papers of which statements are given, and how many of each."""
 _SHORTEST, _LONGEST = 40, 400
 """Characters of a sentence that is quoted."""
 _FINDINGS = frozenset(("abstract", "results", "discussion", "conclusion"))
@@ -25,10 +27,12 @@ _FINDINGS = frozenset(("abstract", "results", "discussion", "conclusion"))
 
 @dataclass(frozen=True)
 class Said:
-    """`papers`: how many speak of it; `citations`: a sentence of each of the best, in their order."""
+    """`papers`: how many speak of it; `citations`: a sentence of each of the best, in their order; `statements`: the
+    sentences of the best on it, some of each paper, the nearest paper first."""
 
     papers: int
     citations: list[Citation]
+    statements: tuple[PassageSentence, ...] = ()
 
 
 def what_papers_say(ask: Ask, embedder: QueryEmbedder, what: str) -> Said:
@@ -47,20 +51,23 @@ def what_papers_say(ask: Ask, embedder: QueryEmbedder, what: str) -> Said:
     papers = list(dict.fromkeys(passage.paper_id for passage in there))
     sentences = load_sentences(index.snapshot.cursor(), there) if there else []
     best = _best_of_each(sentences, terms)
-    quoted = [best[paper] for paper in papers if paper in best][:MOST_QUOTED]
-    return Said(len(papers), cite(index.snapshot.cursor(), quoted))
+    told = [best[paper] for paper in papers if paper in best]
+    statements = tuple(sentence for some in told[:_MOST_PAPERS] for sentence in some[:_OF_EACH])
+    return Said(len(papers), cite(index.snapshot.cursor(), [some[0] for some in told[:MOST_QUOTED]]), statements)
 
 
-def _best_of_each(sentences: list[PassageSentence], terms: Collection[str]) -> dict[str, PassageSentence]:
-    """By paper its sentence with most of the words that reads by itself; findings first, then the better passage."""
-    best: dict[str, tuple[tuple[int, bool], PassageSentence]] = {}
+def _best_of_each(sentences: list[PassageSentence], terms: Collection[str]) -> dict[str, list[PassageSentence]]:
+    """By paper its sentences that read by themselves, those with most of the words first; then findings, then those of
+    the better passage."""
+    found: dict[str, list[tuple[tuple[int, bool], PassageSentence]]] = {}
     for sentence, words in zip(sentences, word_terms([one.text for one in sentences]), strict=True):
         text = " ".join(sentence.text.split())
         shared = len(set(terms) & set(words))
         if not shared or not _SHORTEST <= len(text) <= _LONGEST or text.endswith("?") or not stands_alone(text):
             continue
         rank_of = (shared, sentence.passage.section_type in _FINDINGS)
-        paper = sentence.passage.paper_id
-        if paper not in best or rank_of > best[paper][0]:
-            best[paper] = (rank_of, sentence)
-    return {paper: sentence for paper, (_, sentence) in best.items()}
+        found.setdefault(sentence.passage.paper_id, []).append((rank_of, sentence))
+    return {
+        paper: [sentence for _, sentence in sorted(some, key=lambda one: one[0], reverse=True)]
+        for paper, some in found.items()
+    }

@@ -14,7 +14,7 @@ from monjyu_query.commands import tensions
 from monjyu_query.tensions.tension_answer import asked_about
 from tests.assets.levels.test_tensions import OPPOSED, PAPERS
 from tests.assets.worlds import World
-from tests.core.models.fake_server import FakeModels, failing, say
+from tests.core.models.fake_server import FakeModels, Reply, Request, failing, say
 
 VERDICTS = ("contradicted", "not_found")
 
@@ -72,6 +72,31 @@ def test_a_model_is_the_second_opinion(data: Path, monkeypatch: pytest.MonkeyPat
     assert {one.quote for one in unread.citations} == set(
         OPPOSED[0][1:]
     ) and "not read by the model" in unread.warnings[0]
+
+
+def test_where_the_rules_see_nothing_a_model_reads_what_papers_say(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is shown pairs of two papers; one that it calls contradicted is answered with both sides, each cited."""
+    question = "Do papers disagree about the trial?"
+    asked: list[str] = []
+
+    def reply(request: Request) -> Reply:
+        asked.append(request.prompt)
+        return say(json.dumps({"verdicts": [{"statement": 1, "verdict": "contradicted"}]}))
+
+    with FakeModels() as fake:
+        for name, value in fake.environment("VERIFY", CACHE__ENABLED="false").items():
+            monkeypatch.setenv(name, value)
+        with Monjyu(data) as monjyu:
+            fake.default = reply
+            found = monjyu.search(question, "c")
+            fake.default = say(json.dumps({"verdicts": [{"statement": 1, "verdict": "supported"}]}))
+            none = monjyu.search(question, "c")
+        assert not fake.problems
+    one, other = found.citations
+    assert one.paper_id != other.paper_id and all(" ".join(c.quote.split()) in asked[0] for c in (one, other))
+    assert "A model read" in found.answer and f"against that: {' '.join(other.quote.split())}" in found.answer
+    assert found.usage.llm_calls == 1 and found.verified
+    assert "among the 2 papers" in none.answer and "A model read" not in none.answer
 
 
 def test_where_none_disagree_the_answer_says_so_and_what_papers_say(data: Path) -> None:
