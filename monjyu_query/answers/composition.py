@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -84,6 +85,12 @@ class Asked:
     def form(self) -> AnswerForm:
         return form_of(self.query, self.query_type)
 
+    @cached_property
+    def named_paper(self) -> str:
+        """The id of the paper that a question to one paper names, "" where it names none."""
+        found = None if self.paper_id or self.form in _OF_SEVERAL else paper_in_question(self.index, self.query)
+        return found.paper_id if found else ""
+
     @property
     def limits(self) -> Limits:
         """How long the answer may be: a survey longer, and of more papers, as it has no best sentence."""
@@ -141,7 +148,7 @@ def compose(
         passages = [passage for passage in passages if passage.paper_id not in others] or passages
         kept = {passage.chunk_id for passage in passages}
         sentences = [sentence for sentence in sentences if sentence.passage.chunk_id in kept]
-    passages, sentences = with_named(asked.index, _named(asked), passages, sentences)
+    passages, sentences = with_named(asked.index, asked.named_paper, passages, sentences)
     pool, windows, support = weighed(asked, passages, sentences, similarity)
     answer = _answer(asked, pool, windows, support)
     special = asked.paper_id or (windows and defines(asked.query, windows[0].text))
@@ -176,7 +183,7 @@ def weighed(
     pool = Pool(
         sentences,
         own,
-        lifted(asked.query, judged, sentences, _named(asked)),
+        lifted(asked.query, judged, sentences, asked.named_paper),
         _neighbours(index, sentences),
     )
     evidence = weigh_evidence(asked.question, terms[: len(passages)], similarity, index.scale)
@@ -185,12 +192,6 @@ def weighed(
         asked.query, asked.question, evidence, judged, own, sentences, windows, many=asked.form in _OF_SEVERAL
     )
     return pool, windows, support
-
-
-def _named(asked: Asked) -> str:
-    """The id of the paper that a question to one paper names, "" where it names none."""
-    found = None if asked.paper_id or asked.form in _OF_SEVERAL else paper_in_question(asked.index, asked.query)
-    return found.paper_id if found else ""
 
 
 def _neighbours(index: OpenIndex, sentences: Sequence[PassageSentence]) -> Neighbours:

@@ -34,8 +34,7 @@ def catalogue_answer(ask: Ask) -> SearchResult | None:
     """The result where the question is about the collection itself; None for every other question, and where a paper
     that it names is not known."""
     request = ask.request
-    plain = request.mode == "auto" and request.controller == "unified" and request.answer and request.budget is None
-    question = recognised(request.query) if plain else None
+    question = recognised(request.query) if request.open_ended else None
     if question is None:
         return None
     answer = _Catalogue(ask, question).answer()

@@ -86,8 +86,7 @@ class _Found:
 def digest_in_plain_words(searcher: Asker, ask: Ask) -> SearchResult | None:
     """The result of a question that asks for a digest; None of any other, where mode, controller or budget say how it
     is to be answered, and where the papers hold too little, which an ordinary search explains."""
-    request = ask.request
-    if request.mode != "auto" or request.controller != "unified" or not request.answer or request.budget is not None:
+    if not ask.request.open_ended:
         return None
     found = _summary(searcher, ask) or _table(searcher, ask) or _comparison(searcher, ask) or _survey(searcher, ask)
     if found is None:

@@ -80,9 +80,8 @@ def theme_answer(ask: Ask, tools: Tools) -> SearchResult | None:
     controller or budget say how it is to be answered, where a model writes answers, and where there are no
     themes: then an ordinary search answers."""
     request = ask.request
-    plain = request.mode == "auto" and request.controller == "unified" and request.answer and request.budget is None
     if (
-        not plain
+        not request.open_ended
         or tools.uses_model("answer")
         or ask.index.snapshot.manifest.level < 1
         or not asks_for_themes(request.query)

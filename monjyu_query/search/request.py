@@ -140,6 +140,12 @@ class SearchRequest(_Model):
     history: list[Turn] = []
     answer: Switch = True
 
+    @property
+    def open_ended(self) -> bool:
+        """Whether an answer is asked for, and neither mode, controller nor budget say how it is to be found: what is
+        known of the collection as a whole may answer then, instead of a search."""
+        return self.mode == "auto" and self.controller == "unified" and self.answer and self.budget is None
+
     @field_validator("query")
     @classmethod
     def _a_question(cls, query: str) -> str:

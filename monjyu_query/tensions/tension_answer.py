@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from monjyu_core.text.word_terms import word_terms
@@ -13,11 +13,11 @@ from monjyu_query.answers.citing import cite
 from monjyu_query.answers.composition import language_of
 from monjyu_query.ranking.filters import passing_papers
 from monjyu_query.search.passages import PassageSentence
-from monjyu_query.search.result import Routing, SearchResult, Segment
+from monjyu_query.search.result import Citation, Routing, SearchResult, Segment
 from monjyu_query.search.tools import Ask, Tools
 from monjyu_query.tensions.none_found import none_found
 from monjyu_query.tensions.pair_reading import held_by_model, opposed_by_model
-from monjyu_query.tensions.tension_list import LONGEST_CONCEPT, Tension, Tensions, tensions_of
+from monjyu_query.tensions.tension_list import LONGEST_CONCEPT, Tensions, tensions_of
 from monjyu_query.tensions.what_papers_say import Said, what_papers_say
 
 MOST_SHOWN = 5
@@ -78,8 +78,7 @@ def tension_answer(ask: Ask, tools: Tools) -> SearchResult | None:
     `roles.verify`, where one is set, calls one); where none is known, how many papers speak of it and what they say.
     None for other questions, and where mode, controller or budget say how it is to be answered."""
     request = ask.request
-    plain = request.mode == "auto" and request.controller == "unified" and request.answer and request.budget is None
-    what = asked_about(request.query) if plain else None
+    what = asked_about(request.query) if request.open_ended else None
     if what is None or len(what) > LONGEST_CONCEPT:
         return None
     if what and not word_terms([what])[0]:
@@ -106,9 +105,9 @@ def _told(found: Tensions, what: str, language: str) -> list[Segment]:
     head = about.format(what=what) if what else anything
     head += one if found.total == 1 else many.format(n=found.total)
     segments = [Segment(text=f"{head}{'。' if language == 'ja' else '.'}")]
-    quotes = {citation.n: " ".join(citation.quote.split()) for citation in found.citations}
+    quotes = _quotes(found.citations)
     for tension in found.tensions:
-        segments += _both(tension, lambda n: quotes[n], language)
+        segments += _both(tension.first.citation, tension.second.citation, quotes, language)
     left = found.total - len(found.tensions)
     return [*segments, Segment(text=f"\n\n{more.format(more=left)}")] if left > 0 else segments
 
@@ -123,20 +122,20 @@ def _told_by_model(
     if not shown or len(citations) < len(used):
         return None
     number = {sentence.sentence_id: citation.n for sentence, citation in zip(used, citations, strict=True)}
+    quoted = _quotes(citations)
     segments = [Segment(text=_BY_MODEL[language].format(what=what))]
     for one, other in shown:
-        first, second = number[one.sentence_id], number[other.sentence_id]
-        segments += [
-            Segment(text=f"\n- {' '.join(one.text.split())}", citations=[first]),
-            Segment(text=f" {_AGAINST[language]}{' '.join(other.text.split())}", citations=[second]),
-        ]
+        segments += _both(number[one.sentence_id], number[other.sentence_id], quoted, language)
     return Answer(segments, "complete", citations, verified=True)
 
 
-def _both(tension: Tension, quote: Callable[[int], str], language: str) -> list[Segment]:
-    """Both sides, one under the other: never one alone."""
-    first, second = tension.first, tension.second
+def _quotes(citations: Sequence[Citation]) -> dict[int, str]:
+    return {citation.n: " ".join(citation.quote.split()) for citation in citations}
+
+
+def _both(first: int, second: int, quotes: Mapping[int, str], language: str) -> list[Segment]:
+    """Both sides, one under the other, by the numbers of their quotes: never one alone."""
     return [
-        Segment(text=f"\n- {quote(first.citation)}", citations=[first.citation]),
-        Segment(text=f" {_AGAINST[language]}{quote(second.citation)}", citations=[second.citation]),
+        Segment(text=f"\n- {quotes[first]}", citations=[first]),
+        Segment(text=f" {_AGAINST[language]}{quotes[second]}", citations=[second]),
     ]
