@@ -48,6 +48,10 @@ class InputFile(Generic[Held]):
             elif after != before:
                 write_atomically(self.path(folder), text.encode())
 
+    def changed(self, text: str, change: Callable[[Held], Held]) -> str:
+        """The file's text as `change` makes it."""
+        return self.packed(change(self.unpacked(text)))
+
     def unpacked(self, text: str) -> Held:
         try:
             return self.model.model_validate_json(text) if text else self.model()

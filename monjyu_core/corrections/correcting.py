@@ -48,8 +48,7 @@ def correct(
         changed = True
         return _with(held, paper_id, seen, field, made)
 
-    changed_text = lambda text: CORRECTIONS.packed(change(CORRECTIONS.unpacked(text)))  # noqa: E731
-    if not change_in_store(folder, settings, CORRECTIONS.name, changed_text):
+    if not change_in_store(folder, settings, CORRECTIONS.name, lambda text: CORRECTIONS.changed(text, change)):
         change_corrections(folder, change)
     return changed
 

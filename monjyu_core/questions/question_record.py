@@ -47,8 +47,7 @@ def read_questions(folder: CollectionFolder) -> Questions:
 def change_questions(folder: CollectionFolder, settings: Settings, change: Change) -> None:
     """Write what `change` makes of them, here and in the object store where collections are kept there. StorageError
     where the store's copy is held too long."""
-    changed = lambda text: QUESTIONS.packed(change(QUESTIONS.unpacked(text)))  # noqa: E731
-    if not change_in_store(folder, settings, QUESTIONS.name, changed):
+    if not change_in_store(folder, settings, QUESTIONS.name, lambda text: QUESTIONS.changed(text, change)):
         change_here(folder, change)
 
 
