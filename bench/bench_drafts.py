@@ -1,6 +1,7 @@
 """How often the check of a draft's citations is right: precision and recall of each verdict, and by kind of claim.
 
-The claims are those of `citation_set.py`: the develop part gave the weights, the held-out part shares no paper with it.
+The claims are those of `citation_set.py`: the develop part and the written one gave the weights, the held-out part
+shares no paper with the first. How the written ones fare unseen `training/drafts.py` tells.
 
     PYTHONPATH=.:bench .venv/bin/python bench/bench_drafts.py --data DATA
 
@@ -30,7 +31,7 @@ from monjyu_query.drafts.claim_signs import claim_signs
 from monjyu_query.drafts.judging import LABELS, verdict_of
 from monjyu_query.search.searcher import Searcher
 
-PARTS = ("develop", "held_out", "outside")
+PARTS = ("develop", "held_out", "outside", "written")
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,8 @@ Made from real texts, seeded, so that each run makes the same:
   learned from (supported, contradicted)
 - what `made_details.py` makes: true sentences in other words, and with one made-up detail
 - `citing`: real sentences of jose that cite another paper of jose (supported, as far as their authors are right)
+- `written`: sentences that a reader of the papers wrote as a later author would, right and wrong
+  (`written_claims.jsonl`); a part of their own
 
 The develop and the held-out part share no paper; all of `layouts` is held out.
 """
@@ -34,8 +36,10 @@ from monjyu_core.storage.folders import DataFolder
 from monjyu_core.text.sentences import split_sentences
 from monjyu_query.search.searcher import Searcher
 
-COLLECTIONS = {"jose": "jose/pdf", "layouts": "layouts/pdf", "covid": "covidqa_dev", "pubmed": "pubmedqa_dev"}
-"""By name, the folder of the corpora that is indexed; of PubMedQA what `write_pubmed` makes of it."""
+COLLECTIONS = {"jose": "jose/pdf", "layouts": "layouts/pdf", "covid": "covidqa_dev", "pubmed": "pubmedqa_dev",
+               "abstracts": "pubmedqa_dev"}  # fmt: skip
+"""By name, the folder of the corpora that is indexed; of `pubmed` what `write_pubmed` makes of it."""
+WRITTEN = Path(__file__).with_name("written_claims.jsonl")
 PER_KIND = {"conclusion": 260, "question_yes": 60, "question_no": 60, "quoted": 60, "body": 50}
 DETAILS_OF_ONE, REWORDED = 1, 0.4
 """Claims with a made-up detail that are made of one true sentence; the share that is said in other words, too."""
@@ -95,7 +99,20 @@ def make(data: Path, corpora: Path) -> list[Claim]:
         if name == "jose":
             found += _citing(searcher)
         detailed += _detailed(searcher, said)
-    return found + list(_questions(corpora, chance)) + detailed
+    return [*found, *_questions(corpora, chance), *detailed, *_written(data)]
+
+
+def _written(data: Path) -> Iterator[Claim]:
+    """The sentences of `WRITTEN` on papers of the collections that are there; `paper` begins the paper's id."""
+    rows = [json.loads(line) for line in WRITTEN.read_text(encoding="utf-8").splitlines()]
+    for name in sorted({row["collection"] for row in rows}):
+        if not (data / "index" / name / "CURRENT").exists():
+            continue
+        papers = Searcher(DataFolder(data), name, None).current().about_papers
+        by_start = {paper.partition("-")[0]: paper for paper in papers}
+        for row in rows:
+            if row["collection"] == name:
+                yield Claim(row["sentence"], name, by_start[row["paper"]], row["verdict"], "written", "written")
 
 
 def _good(text: str) -> bool:

@@ -15,11 +15,8 @@ from monjyu_query.drafts.claim_signs import NAMES
 
 Support = Literal["supported", "partly", "not_found", "contradicted"]
 LABELS: tuple[Support, ...] = ("supported", "partly", "not_found", "contradicted")
-SURE = {"supported": 0.45, "contradicted": 0.6}
-"""The chance from which a claim is said to be so. Contradicted is a grave word, and rarely true of what people write;
-who reads supported looks no further."""
-MOST_UNCOVERED = 0.5
-"""Share of a claim's words beyond the sentences found, of which a part may be said to stand there."""
+SURE = 0.5
+"""The chance from which a claim is said to be contradicted: a grave word, and rarely true of what people write."""
 Array = NDArray[np.float64]
 
 
@@ -37,15 +34,16 @@ def _weights() -> Array:
     return np.array([[table[label][name] for label in LABELS] for name in ("bias", *NAMES)])
 
 
-def verdict_of(signs: Mapping[str, float]) -> tuple[Support, float]:
-    """The likeliest verdict and its chance (0 to 1), as far as the set that was learned from is like the draft.
-
-    What is not surely supported or contradicted is said to stand there in part, or not, whichever is likelier.
-    """
-    chance = chances(np.array([[signs[name] for name in NAMES]]), _weights())[0]
+def likeliest(chance: Array) -> int:
+    """The place in `LABELS` of the verdict that is likeliest by `chance` (labels,)."""
     best = int(chance.argmax())
-    if chance[best] < SURE.get(LABELS[best], 0.0):
-        best = max((LABELS.index("partly"), LABELS.index("not_found")), key=lambda place: chance[place])
-    if LABELS[best] == "partly" and signs["wide_uncovered"] > MOST_UNCOVERED:
-        best = LABELS.index("not_found")
+    if LABELS[best] == "contradicted" and chance[best] < SURE:
+        best = int(chance[: LABELS.index("contradicted")].argmax())
+    return best
+
+
+def verdict_of(signs: Mapping[str, float]) -> tuple[Support, float]:
+    """The likeliest verdict and its chance (0 to 1), as far as the set that was learned from is like the draft."""
+    chance = chances(np.array([[signs[name] for name in NAMES]]), _weights())[0]
+    best = likeliest(chance)
     return LABELS[best], round(float(chance[best]), 3)

@@ -4,7 +4,7 @@ import { addWords, currentLanguage } from "../i18n.js";
 
 addWords({
   en: {
-    draft: "Check a draft", draftLine: "Does each cited paper say what your draft says of it? Words and nearness of meaning tell, so read the passages before you trust a verdict. Nothing that the draft names is opened.",
+    draft: "Check a draft", draftLine: "Does each cited paper say what your draft says of it? Words tell well whether it speaks of it, poorly whether it says the opposite in other words: read the passages before you trust a verdict. Nothing that the draft names is opened.",
     draftText: "Your draft, or some sentences of it with their citations", draftPlaceholder: "Notebooks keep code and prose together (Hamrick et al., 2019).", draftFile: "Or drop a file here, or choose one (.md, .tex, .docx, .txt):", draftBib: "Bibliography, where the draft cites keys (.bib, CSL JSON):",
     draftGo: "Check it", draftChecking: "Reading the cited papers …", draftEmpty: "Paste some text or choose a file first.", draftWord: (name) => `Word file: ${name}`,
     draftUnknown: (name) => `${name} is no draft that can be read. Known are .md, .tex, .docx and .txt.`, draftLarge: (name) => `${name} is too large for this page. Check it chapter by chapter, or by the command monjyu check-citations.`,
@@ -14,7 +14,7 @@ addWords({
     draftOffer: "Check the citations of a whole draft",
   },
   ja: {
-    draft: "原稿の引用を確認", draftLine: "引用した論文は、原稿に書いたとおりのことを述べていますか。語と意味の近さによる判定なので、信用する前に該当箇所を読んでください。原稿に書かれたファイルやアドレスは開きません。",
+    draft: "原稿の引用を確認", draftLine: "引用した論文は、原稿に書いたとおりのことを述べていますか。論文がその話題に触れているかはよくわかりますが、別の言葉で逆のことを述べているかはあまり見分けられません。信用する前に該当箇所を読んでください。原稿に書かれたファイルやアドレスは開きません。",
     draftText: "原稿、またはその一部の文(引用を含めて)", draftPlaceholder: "ノートブックはコードと文章を一つにまとめる (Hamrick et al., 2019)。", draftFile: "ファイルをここにドロップするか、選んでください (.md, .tex, .docx, .txt):", draftBib: "原稿が文献キーで引用する場合の文献ファイル (.bib, CSL JSON):",
     draftGo: "確認する", draftChecking: "引用された論文を読んでいます …", draftEmpty: "先に文章を貼り付けるか、ファイルを選んでください。", draftWord: (name) => `Word ファイル: ${name}`,
     draftUnknown: (name) => `${name} は読めない形式です。.md、.tex、.docx、.txt を使ってください。`, draftLarge: (name) => `${name} はこのページには大きすぎます。章ごとに確認するか、コマンド monjyu check-citations を使ってください。`,
