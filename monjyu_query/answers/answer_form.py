@@ -19,7 +19,7 @@ NARROW: frozenset[AnswerForm] = frozenset({"fact", "number", "definition", "yes_
 
 _PAPERS = re.compile(
     r"\b(?:which(?: of the| of these)?(?: \w+){0,2}|what) (?:papers?|articles?|stud(?:y|ies)|publications|authors)\b"
-    r"(?! (?:is|are) (?:about|this))"
+    r"(?! (?:is|are) (?:about\W*$|this))"
     r"|^\W*(?:list|name|find|show)(?: me)?(?: all| the| some)*(?: \w+)? (?:papers|articles|studies|publications)\b"
     r"|どの(?:論文|研究|文献)|(?:論文|研究|文献)は(?:どれ|何|ある)|論文を(?:挙げ|教え|列挙|探)",
     re.IGNORECASE,

@@ -22,13 +22,15 @@ from monjyu_query.answers.citing import cite_windows
 from monjyu_query.answers.evidence_ranking.answer_types import asked_types
 from monjyu_query.answers.evidence_ranking.evidence_ranker import READ, Judged, Similarities, judge_sentences
 from monjyu_query.answers.evidence_ranking.lifting import defines, lifted, numbers_first
-from monjyu_query.answers.evidence_ranking.named_passages import with_named
+from monjyu_query.answers.evidence_ranking.named_passages import with_named, with_thanks
 from monjyu_query.answers.outcome import Support, outcome_of, support_of
 from monjyu_query.answers.paper_label import paper_labels
 from monjyu_query.answers.quote_windows import Neighbours, Window, each_once
 from monjyu_query.answers.segments import laid_out
 from monjyu_query.answers.selection import Limits, Question, asks, choose_windows, is_prose, weigh_evidence
 from monjyu_query.answers.topic import sides_of, topic_of
+from monjyu_query.answers.wanted.showing import Showing, showing
+from monjyu_query.answers.wanted.wanted import wanted
 from monjyu_query.catalogue.named_papers import paper_in_question
 from monjyu_query.digests.themes import papers_by_theme
 from monjyu_query.search.open_index import OpenIndex
@@ -91,6 +93,13 @@ class Asked:
         found = None if self.paper_id or self.form in _OF_SEVERAL else paper_in_question(self.index, self.query)
         return found.paper_id if found else ""
 
+    def subject(self, passages: Sequence[Passage]) -> str:
+        """The id of the paper that is asked about: the only one, the one named, or for what papers say of themselves in
+        their acknowledgments the one of the best passage; "" for any."""
+        want = wanted(self.query)
+        best = passages[0].paper_id if passages and want and want.thanked else ""
+        return self.paper_id or self.named_paper or best
+
     @property
     def limits(self) -> Limits:
         """How long the answer may be: a survey longer, and of more papers, as it has no best sentence."""
@@ -128,12 +137,14 @@ def asked_of(tools: Tools, ask: Ask, question: Question, room: float = 1.0) -> A
 
 @dataclass(frozen=True)
 class Pool:
-    """Sentences that an answer may be made of, best passage first, with their terms and what they are worth."""
+    """Sentences that an answer may be made of, best passage first, with their terms and what they are worth, and those
+    that show what is wanted."""
 
     sentences: Sequence[PassageSentence]
     terms: Sequence[Sequence[str]]
     judged: Judged
     neighbours: Neighbours
+    shown: Showing
 
 
 def compose(
@@ -149,6 +160,7 @@ def compose(
         kept = {passage.chunk_id for passage in passages}
         sentences = [sentence for sentence in sentences if sentence.passage.chunk_id in kept]
     passages, sentences = with_named(asked.index, asked.named_paper, passages, sentences)
+    sentences = with_thanks(asked.index, asked.query, asked.subject(passages), passages, sentences)
     pool, windows, support = weighed(asked, passages, sentences, similarity)
     answer = _answer(asked, pool, windows, support)
     special = asked.paper_id or (windows and defines(asked.query, windows[0].text))
@@ -178,20 +190,31 @@ def weighed(
     terms = index.keywords.terms(texts)
     own = terms[len(passages) :]
     most = round((READ * _MORE if asked.form in OF_MANY else READ) * max(1.0, asked.room / _USUAL_ROOM))
-    judged = judge_sentences(asked.query, asked.question, sentences, own, asked.similarities, index.scale, most)
+    shown = showing(index, asked.query, sentences, asked.subject(passages))
+    read = shown.reading
+    judged = judge_sentences(asked.query, asked.question, sentences, own, asked.similarities, index.scale, most, read)
     judged = numbers_first(asked.query, judged, sentences)
+    raised = Judged(shown.raised(judged.probability), judged.least)
     pool = Pool(
         sentences,
         own,
-        lifted(asked.query, judged, sentences, asked.named_paper),
+        lifted(asked.query, raised, sentences, asked.named_paper),
         _neighbours(index, sentences),
+        shown,
     )
     evidence = weigh_evidence(asked.question, terms[: len(passages)], similarity, index.scale)
     windows = _chosen(asked, pool)
     support = support_of(
-        asked.query, asked.question, evidence, judged, own, sentences, windows, many=asked.form in _OF_SEVERAL
+        asked.query,
+        asked.question,
+        evidence,
+        raised if shown.named else judged,
+        own,
+        sentences,
+        windows,
+        many=asked.form in _OF_SEVERAL,
     )
-    return pool, windows, support
+    return pool, windows, shown.spared(support, windows)
 
 
 def _neighbours(index: OpenIndex, sentences: Sequence[PassageSentence]) -> Neighbours:
@@ -254,6 +277,7 @@ def _answer(asked: Asked, pool: Pool, windows: Sequence[Window], support: Suppor
     labels = paper_labels(asked.index, list(dict.fromkeys(c.paper_id for _, c in cited)), asked.language)
     lacking = [name for name, found in sides.items() if not found]
     outcome = outcome_of(support, lacking, asked.language, asked.settings, many=asked.form in _OF_SEVERAL)
+    outcome = pool.shown.held_against(outcome, windows)
     if outcome.status == "abstained" and not support.related:
         return Answer([outcome.says_why()], "abstained", confidence=outcome.confidence)
     if outcome.status == "abstained":

@@ -27,6 +27,7 @@ from monjyu_query.digests.plain_words import digest_in_plain_words
 from monjyu_query.knowledge.follow_ups import follow_ups
 from monjyu_query.modes.all_modes import all_modes
 from monjyu_query.overviews.theme_answer import theme_answer
+from monjyu_query.paper_lists.paper_list_answer import paper_list_answer
 from monjyu_query.ranking.best_rows import best_rows
 from monjyu_query.ranking.ranker import Ranking, rank, rankings_of_search
 from monjyu_query.search.controllers import CONTROLLERS
@@ -38,6 +39,7 @@ from monjyu_query.search.request import LONGEST_QUERY, Filters, SearchRequest
 from monjyu_query.search.result import SearchResult
 from monjyu_query.search.routing.choose import refuse, route
 from monjyu_query.search.routing.learned_router import learned_router
+from monjyu_query.search.routing.one_thing import of_one_paper
 from monjyu_query.search.routing.question_kinds import Kind, kind_of
 from monjyu_query.search.search_telemetry import with_telemetry
 from monjyu_query.search.tools import Ask, Tools
@@ -212,7 +214,8 @@ class Searcher:
         resolved = self._resolved(request, account)
         request = request if resolved is None else request.model_copy(update={"query": resolved[:LONGEST_QUERY]})
         settings = self.settings.search
-        mode, routing = route(request, settings, index.snapshot.manifest.level, self._kind(request, account))
+        kind = of_one_paper(index, request.query, self._kind(request, account))
+        mode, routing = route(request, settings, index.snapshot.manifest.level, kind)
         return Ask(
             index=index,
             request=request,
@@ -263,6 +266,7 @@ class Searcher:
         with charged_to(ask.account):
             found = tension_answer(ask, self.tools) or digest_in_plain_words(self, ask)
             found = found or theme_answer(ask, self.tools) or catalogue_answer(ask)
+            found = found or paper_list_answer(ask, self.tools)
             return found or CONTROLLERS[ask.request.controller](self._modes, ask)
 
 

@@ -18,6 +18,13 @@ _COUNTED = re.compile(
     r"|何(?P<unit>人|個|回|歳|枚|本|種|倍|位|つ|匹|頭|台|年|月|日|時間|分|メートル|円|件)",
     re.IGNORECASE,
 )
+_PEOPLE = (
+    ("students", "learners", "participants", "attendees", "undergraduates", "pupils", "people", "trainees"),
+    ("patients", "subjects", "cases", "individuals", "participants", "people", "persons", "volunteers"),
+    ("rats", "mice", "animals"),
+    ("lessons", "modules", "units", "notebooks", "chapters", "sessions", "tutorials"),
+)
+"""Words for what is counted that stand for one another."""
 _SHARE_ASKED = re.compile(
     r"\b(?:what|which) (?:\w+ ){0,4}?(?:percent(?:age)?|proportion|share)\b|何(?:パーセント|%|％|割)", re.I
 )
@@ -39,6 +46,8 @@ _TIME = re.compile(
     r"|\b(?:century|decades?|ago|years?|months?|weeks?|days?|hours?|since|during|before|after)\b|\d(?:st|nd|rd|th)\b",
     re.IGNORECASE,
 )
+
+_WHY = re.compile(r"^\W*(?:and |but )?why\b", re.IGNORECASE)
 
 _ASKED = {
     "number": r"\bhow (?:many|much|long|old|often|far|large|big|high)\b|\b(?:what|which) (?:percent|proportion|number"
@@ -105,9 +114,25 @@ def counted(question: str) -> re.Pattern[str] | None:
         return re.compile(rf"(?:[\d,]+|[一二三四五六七八九十百千万億]+){re.escape(found['unit'])}")
     if found["long"]:
         return re.compile(rf"{_NUMERAL}(?:\W+\w+){{0,1}}\W+{_SPANS}", re.IGNORECASE)
-    stem = found["thing"].rstrip("s") if len(found["thing"]) > 3 else found["thing"]
-    stem = stem[:-2] if stem.endswith("ie") else stem
-    return re.compile(rf"{_NUMERAL}(?:\W+\w+){{0,3}}?\W+{re.escape(stem)}", re.IGNORECASE)
+    thing = found["thing"].casefold()
+    alike = {thing, *(word for group in _PEOPLE if thing in group for word in group)}
+    stems = "|".join(sorted(re.escape(_stem(word)) for word in alike))
+    return re.compile(rf"{_NUMERAL}(?:\W+\w+){{0,3}}?\W+(?:{stems})|\b(?:{stems})\w*\W{{1,3}}n ?= ?\d", re.IGNORECASE)
+
+
+def _stem(word: str) -> str:
+    stem = word.rstrip("s") if len(word) > 3 else word
+    return stem[:-2] if stem.endswith("ie") else stem
+
+
+def asks_why(question: str) -> bool:
+    """Whether it asks for a reason, in English: the words of an answer to one show it."""
+    return bool(_WHY.match(question))
+
+
+def reason_shown() -> re.Pattern[str]:
+    """What a sentence has that gives a reason."""
+    return _ANSWERS["reason"]
 
 
 def share_asked(question: str) -> re.Pattern[str] | None:

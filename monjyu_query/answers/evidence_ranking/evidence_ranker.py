@@ -83,13 +83,15 @@ def judge_sentences(
     similarities: Similarities,
     scale: Scale,
     most: int = READ,
+    lift: NDArray[np.float64] | float = 1.0,
 ) -> Judged:
     """Sentences best passage first, `terms` those of each in order. What the second regression does not read, for which
-    there are `most` sentences, is 0."""
+    there are `most` sentences, is 0; which are read depends on the `lift` (n,) too, by which the wording multiplies
+    their worth."""
     model = evidence_model("wide" if count_wide(query) else "spaced")
     features = word_features(query, question, sentences, terms)
     first = model.words(features)
-    read = np.sort(np.argsort(-first, kind="stable")[:most])
+    read = np.sort(np.argsort(-first * lift, kind="stable")[:most])
     found = similarities([sentences[row].text for row in read]) if len(read) else None
     if found is None:
         return Judged(first, model.least_by_words)

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from monjyu_query.answers.wanted.wanted import wanted
 from monjyu_query.search.open_index import OpenIndex
 from monjyu_query.search.passages import Passage, PassageSentence, load_passages, load_sentences
 
 _MOST = 40
 """Passages of the paper that are read beside those found, the first ones."""
+_THANKS = """SELECT s.sentence_id, s.section_ord, s.ord, s.start, s."end", s.text, s.spans FROM sentences s
+JOIN sections t USING (paper_id, section_ord) WHERE s.paper_id = ? AND t.section_type = 'acknowledgments'
+ORDER BY s.section_ord, s.ord LIMIT ?"""
 _CHUNKS = "SELECT chunk_id FROM chunks WHERE paper_id = ? ORDER BY ord"
 
 
@@ -25,3 +29,22 @@ def with_named(
     more = load_passages(cursor, names, [0.0] * len(names))
     added = [sentence for sentence in load_sentences(cursor, more) if sentence.sentence_id not in read]
     return [*passages, *more], [*sentences, *added]
+
+
+def with_thanks(
+    index: OpenIndex, query: str, paper_id: str, passages: Sequence[Passage], sentences: Sequence[PassageSentence]
+) -> Sequence[PassageSentence]:
+    """To a question for what papers say in their acknowledgments, the sentences with those of the paper: they are in no
+    passage, and stand beside the first of their paper's."""
+    want = wanted(query)
+    own = next((one for one in passages if one.paper_id == paper_id), None)
+    if want is None or not want.thanked or own is None:
+        return sentences
+    rows = index.snapshot.cursor_of([own.paper_id]).execute(_THANKS, [own.paper_id, _MOST]).fetchall()
+    known = {sentence.sentence_id for sentence in sentences}
+    more = [
+        PassageSentence(own, name, section, place, start, end, text, tuple(spans or ()))
+        for name, section, place, start, end, text, spans in rows
+        if name not in known
+    ]
+    return [*sentences, *more]

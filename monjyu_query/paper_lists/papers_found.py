@@ -1,0 +1,142 @@
+"""Which papers speak of a topic: ranked by their best passages, each by what it says."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from monjyu_query.answers.selection import Question, asks, is_prose
+from monjyu_query.modes.passages.best_passages import passages_at
+from monjyu_query.ranking.best_rows import best_rows
+from monjyu_query.ranking.ranker import Ranking
+from monjyu_query.ranking.similarity_scale import nearness
+from monjyu_query.search.open_index import OpenIndex
+from monjyu_query.search.passages import Passage, PassageSentence, load_sentences
+
+LOOKED_AT, OF_PAPER = 60, 2
+"""Papers, the best first, whose passages are read, and passages of each."""
+_NEAR_BEST = 0.6
+"""Share of the best paper's score (standard deviations above the mean) that a paper must have: best F1 on every second
+question of cranfield, made one for papers (docs/decisions/search.md)."""
+_SPEAKS, _PERHAPS = 0.45, 0.35
+"""Half the share of the topic's words that one passage has and half its nearness: of a paper that is listed, and of the
+best one of any. Questions of other collections have .33 at most in nine of ten cases."""
+_ALL, _SHORT, _MOST_BESIDE = 0.99, 3, 5
+_WORD = re.compile(r"[^\W_]+")
+_ENDING, _LEAST = 2, 3
+
+
+@dataclass
+class PaperFound:
+    """A paper with its best passages and their sentences; `speaks` (0 to 1) and `score` are of its best passage,
+    `covers`: one passage has all terms of a topic. `saying` are sentences with all words of a topic."""
+
+    passages: list[Passage]
+    speaks: float
+    score: float
+    covers: bool
+    sentences: list[PassageSentence] = field(default_factory=list)
+    saying: set[str] = field(default_factory=set)
+    titled: bool = False
+
+    @property
+    def paper_id(self) -> str:
+        return self.passages[0].paper_id
+
+    @property
+    def says(self) -> bool:
+        return self.titled or bool(self.saying)
+
+
+def papers_found(
+    index: OpenIndex, ranking: Ranking, questions: Sequence[Question], min_score: float | None
+) -> list[PaperFound]:
+    """The papers of the best passages, best first, none of them a file that is no paper. `questions`: the terms of each
+    topic, one of which is enough."""
+    scores = ranking.scores
+    if index.beside_papers:
+        scores = np.where(index.corpus.of_papers(list(index.beside_papers)), -np.inf, scores).astype(np.float32)
+    rows = best_rows(scores, index.corpus.work, LOOKED_AT * OF_PAPER, OF_PAPER, min_score, index.corpus.passage)
+    passages = passages_at(index, rows, [round(float(scores[row]), 6) for row in rows])
+    texts = [f"{one.paper_title}\n{one.header}\n{one.text}" for one in passages]
+    covers = [max(question.share(set(own)) for question in questions) for own in index.keywords.terms(texts)]
+    same = ranking.similarity
+    near = [0.0 if same is None else nearness(float(same[row]), index.scale) for row in rows]
+    papers: dict[str, list[int]] = {}
+    for place, passage in enumerate(passages):
+        papers.setdefault(passage.paper_id, []).append(place)
+    return [
+        _paper([passages[at] for at in some], [covers[at] for at in some], [near[at] for at in some])
+        for some in papers.values()
+    ]
+
+
+def _paper(passages: list[Passage], covers: Sequence[float], near: Sequence[float]) -> PaperFound:
+    best = max(covers)
+    return PaperFound(passages, (best + max(near)) / 2, passages[0].score, best >= _ALL)
+
+
+def listed(
+    index: OpenIndex, found: Sequence[PaperFound], questions: Sequence[Question], topics: Sequence[str]
+) -> tuple[list[PaperFound], list[PaperFound]]:
+    """The papers that speak of a topic, and the nearest of the others, each with its sentences.
+
+    Of a topic of few words all of them must stand together in a sentence or in the title, in any ending; a paper that
+    is only near is one of the others. Of a longer one a paper speaks that comes near the best."""
+    short = all(len(question.telling()) <= _SHORT for question in questions)
+    best = max((one.score for one in found), default=0.0)
+    near = [one for one in found if one.speaks >= _SPEAKS and one.score >= _NEAR_BEST * best]
+    if not short:
+        with_sentences(index, near)
+        return near, []
+    whole = [one for one in found if one.covers]
+    with_sentences(index, whole)
+    words = [[_start(word) for word in _WORD.findall(topic)] for topic in topics]
+    for one in whole:
+        one.titled = _together(words, one.passages[0].paper_title)
+        one.saying = {s.sentence_id for s in one.sentences if _together(words, s.text)}
+    saying = [one for one in whole if one.says]
+    rest = [one for one in found if not one.says and one.speaks >= _SPEAKS and one.score >= _NEAR_BEST * best / 1.2]
+    with_sentences(index, [one for one in rest if not one.sentences])
+    return saying, rest[:_MOST_BESIDE]
+
+
+def perhaps(index: OpenIndex, found: Sequence[PaperFound]) -> list[PaperFound]:
+    """Where none speaks of it, the nearest that are not far."""
+    near = [one for one in found[:OF_PAPER] if one.speaks >= _PERHAPS]
+    with_sentences(index, near)
+    return near
+
+
+def with_sentences(index: OpenIndex, papers: Iterable[PaperFound]) -> None:
+    """Fill in the sentences that can be quoted, of those that have none."""
+    papers = [one for one in papers if not one.sentences]
+    passages = [passage for one in papers for passage in one.passages]
+    if not passages:
+        return
+    cursor = index.snapshot.cursor_of(passage.paper_id for passage in passages)
+    by_paper: dict[str, list[PassageSentence]] = {}
+    for sentence in load_sentences(cursor, passages):
+        if is_prose(sentence.text) and not asks(sentence.text):
+            by_paper.setdefault(sentence.passage.paper_id, []).append(sentence)
+    for one in papers:
+        one.sentences = by_paper.get(one.paper_id, [])
+
+
+def _start(word: str) -> str:
+    """A word without what its endings may change; short names are themselves."""
+    return word.casefold()[: max(len(word) - _ENDING, _LEAST)] if word.isascii() else word
+
+
+def _together(topics: Sequence[Sequence[str]], text: str) -> bool:
+    """Whether the text has all words of a topic: each begins one of its words, or stands in it where words are not
+    divided by spaces."""
+    low = text.casefold()
+    own = set(_WORD.findall(low))
+    return any(
+        bool(words) and all(any(w.startswith(word) for w in own) if word.isascii() else word in low for word in words)
+        for words in topics
+    )
