@@ -89,6 +89,8 @@ class Showing:
         japanese = outcome.language == "ja"
         if lacking is None and self.named and self.wanted and self.wanted.closed and outcome.status == "abstained":
             return replace(outcome, status="partial", reason="", missing=_NEAR[japanese])
+        if self.wanted and self.wanted.claims and outcome.status == "abstained":
+            return replace(outcome, reason=_NONE[japanese].format(self.wanted.named(outcome.language)))
         if lacking is None or (outcome.status == "abstained" and not self.nowhere):
             return outcome
         if self.nowhere:

@@ -80,7 +80,7 @@ ATTRIBUTES: tuple[Wanted, ...] = (
         "ライセンス",
         rf"\b(?:what|which) (?:[\w-]+ ){{0,3}}?licen[sc]es?\b(?! plate)|\bhow (?:is|are) .*\blicen[sc]ed\b|^\W*(?:is|are) .*\blicen[sc]ed\b"
         rf"|ライセンス{_JA_ASKED}|(?:何|どの|どんな|どのような)(?:の|という)?ライセンス",
-        r"\b(?:MIT|BSD|[AL]?GPL\S*|Apache|CC0|CC[- ]?(?:BY|SA|NC)|Creative Commons|Mozilla Public|General Public|EUPL|Unlicense)\b"
+        r"(?<![\w.])(?-i:MIT|BSD)(?![\w.]\w)|\b(?:[AL]?GPL\S*|Apache|CC0|CC[- ]?(?:BY|SA|NC)|Creative Commons|Mozilla Public|General Public|EUPL|Unlicense)\b"
         r"|\bpublic domain\b|\blicen[sc]ed (?:under|as)\b|\bunder (?:an?|the) [\w .()-]{0,50}licen[sc]e"
         r"|\b(?:open[- ]source|permissive|proprietary|free|open) (?:software )?licen[sc]e|ライセンス(?:の|で|に|は|：)",
     ),
