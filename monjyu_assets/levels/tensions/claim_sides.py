@@ -18,12 +18,14 @@ from monjyu_assets.levels.phrases.model import load_model
 from monjyu_assets.levels.tensions.clause_grammar import (
     PARTS,
     REPORTING,
+    amounts,
     as_clause,
     as_written,
     causes_of,
     clause_words,
     compared_with,
     conditional,
+    lemmas,
     negated,
     partly,
     phrase_words,
@@ -63,14 +65,15 @@ def _parser() -> Language:
     return load_model(exclude=("ner",))
 
 
-def english_sides(texts: Sequence[str]) -> list[list[Side]]:
-    """The sides of each claim, in order. They depend on the claim's text alone."""
-    pieces = [_SUBSCRIPT.sub("R0", (windows(clean(text)) or [""])[0]) for text in texts]
+def english_sides(texts: Sequence[tuple[str, str]]) -> list[list[Side]]:
+    """The sides of each statement, in order, from what the parser reads and what the paper says: abbreviations are
+    written out in the one, the intervals of numbers stand in the other. They depend on these alone."""
+    pieces = [_SUBSCRIPT.sub("R0", (windows(clean(read)) or [""])[0]) for read, _ in texts]
     parser = _parser()
     found = []
     with parser.memory_zone():
-        for doc in parser.pipe(pieces, batch_size=BATCH):
-            sides = [*_Reader(doc).sides(), *number_sides(doc)]
+        for doc, (_, said) in zip(parser.pipe(pieces, batch_size=BATCH), texts, strict=True):
+            sides = [*_Reader(doc).sides(), *number_sides(doc, said)]
             found.append(list(dict.fromkeys(sides))[:MOST_SIDES])
     return found
 
@@ -96,8 +99,10 @@ class _Reader:
         kind = PARTS.get(token.pos_)
         if kind is None:
             return None
-        if kind == "verb" and token.dep_ == "amod":
+        if kind == "adv" or (kind == "verb" and token.dep_ == "amod"):
             kind = "adj"
+        if any(c.dep_ == "prt" for c in token.children):
+            return None  # "dropped out"
         word = token.lower_ if kind == "adj" else token.lemma_.casefold()
         return directions().get((kind, word))
 
@@ -106,7 +111,7 @@ class _Reader:
         targets, agents = {"verb": _of_verb, "noun": _of_noun, "adj": _of_adjective}[kind](token)
         if not targets or unnamed(token):
             return
-        if supposed(token, kind) or (token.dep_ == "amod" and _only_describes(token, direction)):
+        if (supposed(token, kind) and not _more_do(token)) or (token.dep_ == "amod" and _only_describes(token, direction)):
             return
         denied = negated(token) or (direction.axis == "some" and _is_faint(token))
         direction = _of_relation(token, direction)
@@ -119,6 +124,8 @@ class _Reader:
         agents = [word for word in agents if word.i != token.i] + [w for w in as_clause(token) if w.i not in own]
         if denied and partly(token):
             return  # "does not vary linearly", "not only reduced"
+        if token.dep_ == "amod" and token.head.head.lemma_ == "lose" and sign in (1, -1):
+            sign = -sign  # "lost more weight"
         if sign in (1, -1) and not direction.axis.startswith("quality"):
             way = way_of(agents)  # "falls with falling X" is "rises with X"
             if not way:
@@ -131,19 +138,23 @@ class _Reader:
         cue = f"{'no ' if denied and kind == 'noun' else 'not ' if denied else ''}{token.lower_}"
         for target in [one for first in targets[:1] for one in (first, *first.conjuncts)][:MOST_TARGETS]:
             span = [word for word in phrase_words(target, without=token) if word.i not in known]
-            inside = {word.i for word in (*span, *agents)} | known | {token.i}
-            yield Side(
-                "direction",
-                direction.axis,
-                sign,
-                cue,
-                stem(target),
-                stems(span),
-                stems([word for word in agents if word.i not in {one.i for one in span}]),
-                stems(versus),
-                stems([word for word in clause if word.i not in inside]),
-                concept=as_written(span),
-            )
+            own = {one.i for one in span}
+            more = [word for word in agents if word.i not in own]
+            yield self._side("direction", direction.axis, sign, cue, target, span, more, versus, clause, token)
+
+    def _side(
+        self, kind: str, axis: str, sign: int, cue: str, target: Token, span: list[Token], agents: list[Token],
+        versus: list[Token], clause: list[Token], token: Token,
+    ) -> Side:  # fmt: skip
+        inside = {word.i for word in (*span, *agents, *versus, token)}
+        around = [word for word in clause if word.i not in inside]
+        told = {word.i: word for word in (*span, *agents, *versus, *around) if word.i != token.i}
+        whole = [told[place] for place in sorted(told)]
+        rest = [word for word in token.sent if word.i not in told and word.i != token.i]
+        return Side(
+            kind, axis, sign, cue, stem(target), stems(span), stems(agents), stems(versus), stems(around),
+            concept=as_written(span), words=lemmas(whole), wider=lemmas(rest), amounts=amounts(whole, token),
+        )  # fmt: skip
 
     def _stated(self, token: Token) -> Iterator[Side]:
         """A verb with its subject and object, held or denied: "X inhibits Y", "X does not inhibit Y"."""
@@ -165,19 +176,21 @@ class _Reader:
         target = objects[0] if objects else subjects[0]
         others = [w for s in subjects for w in phrase_words(s)] if objects else around
         span = phrase_words(target)
-        inside = {word.i for word in (*span, *others, token)}
-        yield Side(
-            "statement",
-            f"does {stem(token)}",
-            sign,
-            cue,
-            stem(target),
-            stems(span),
-            stems(others),
-            (),
-            stems([word for word in clause_words(token) if word.i not in inside]),
-            concept=as_written(span),
+        yield self._side(
+            "statement", f"does {stem(token)}", sign, cue, target, span, others, [], clause_words(token), token
         )
+
+
+def _more_do(token: Token) -> bool:
+    """ "More students failed"."""
+    verb = token.head.head
+    return (
+        token.lower_ in {"more", "fewer"}
+        and token.head.dep_ == "nsubj"
+        and verb.pos_ == "VERB"
+        and verb.dep_ in {"ROOT", "conj", "ccomp"}
+        and verb.lemma_ not in {"need", "require"}
+    )
 
 
 def _is_faint(token: Token) -> bool:
@@ -207,6 +220,8 @@ def _of_verb(verb: Token) -> tuple[list[Token], list[Token]]:
     subjects = subjects_of(verb)
     objects = [c for c in verb.children if c.dep_ == "dobj"]
     around = [w for c in verb.children if c.dep_ in {"prep", "agent"} for w in c.subtree]
+    if verb.lemma_.casefold() == "protect":
+        return _kept_off(verb), [w for s in (*subjects, *objects) for w in phrase_words(s)]
     if objects:
         return objects, [w for s in subjects for w in phrase_words(s)] + around
     if verb.dep_ == "acl" and verb.head.pos_ in {"NOUN", "PROPN"}:
@@ -215,6 +230,11 @@ def _of_verb(verb: Token) -> tuple[list[Token], list[Token]]:
         ends = _ends(verb)
         return ends or subjects, [w for s in subjects for w in phrase_words(s)] if ends else around
     return subjects, around
+
+
+def _kept_off(word: Token) -> list[Token]:
+    """What something protects from: "protected A against B", "a protective effect against B"."""
+    return [end for c in word.subtree if c.lower_ in {"against", "from"} for end in c.children if end.dep_ == "pobj"][:1]
 
 
 def _ends(word: Token) -> list[Token]:
@@ -241,22 +261,26 @@ def _of_noun(noun: Token) -> tuple[list[Token], list[Token]]:
         and not any(name in {"of", "in", "on"} for name, _ in ends)
     ):
         return compound[-1:], agents + [w for _, end in ends for w in end.subtree]
+    if noun.lemma_ in {"effect", "impact", "influence"}:  # "the effect of A on B", "A has no effect on B"
+        return _effect(noun, agents)
     if not ends:
         return [], []
     first = next((end for name, end in ends if name in {"of", "in", "on"}), ends[0][1])
     rest = [w for _, end in ends if end != first for w in end.subtree]
-    if noun.lemma_ in {"effect", "impact", "influence"}:  # "the effect of A on B", "A has no effect on B"
-        return _effect(noun, agents)
     return [first], agents + rest
 
 
 def _effect(noun: Token, agents: list[Token]) -> tuple[list[Token], list[Token]]:
     """What is acted on, wherever the parser hangs "on": "the effect of A on B in C"."""
-    on = next((end for w in noun.subtree if w.lower_ == "on" for end in w.children if end.dep_ == "pobj"), None)
+    ends = (end for w in noun.subtree if w.lower_ in {"on", "against"} for end in w.children)
+    on = next((end for end in ends if end.dep_ in {"pobj", "pcomp"}), None)
     if on is None:
         return [], []
     own = {word.i for word in on.subtree} | {noun.i}
     return [on], agents + [word for word in noun.subtree if word.i not in own]
+
+
+_LEFT_SO = frozenset(("nsubj", "dobj", "nsubjpass"))
 
 
 def _of_adjective(word: Token) -> tuple[list[Token], list[Token]]:
@@ -273,6 +297,15 @@ def _of_adjective(word: Token) -> tuple[list[Token], list[Token]]:
             agents += [w for c in governor.children if c.dep_ == "prep" and noun not in c.subtree for w in c.subtree]
         return [noun], agents
     verb = word.head
+    if word.dep_ in {"acomp", "oprd", "ccomp", "dep"} and verb.lemma_ in {"leave", "keep"}:  # "A left B unchanged"
+        inner = [c for one in verb.children if one.dep_ == "xcomp" for c in one.children]
+        left = [c for c in (*word.children, *verb.children, *inner) if c.dep_ in _LEFT_SO and c.i < word.i]
+        own = [c for c in left if c.dep_ != "nsubj" or c.head == word]
+        return own[-1:], [w for c in verb.children if c not in own and c != word for w in c.subtree]
+    if word.dep_ == "advmod" and verb.pos_ in {"VERB", "ADV"}:
+        return _of_adverb(word)
+    if word.dep_ == "advmod" and verb.dep_ == "amod" and word.lower_ in {"more", "less"}:
+        return _of_adjective(verb)  # "more lean mass"
     if word.dep_ in {"acomp", "oprd"} and verb.pos_ in {"VERB", "AUX"}:
         subjects = subjects_of(verb)
         around = [w for c in (*word.children, *verb.children) if c.dep_ in {"prep", "agent"} for w in c.subtree]
@@ -285,3 +318,14 @@ def _of_adjective(word: Token) -> tuple[list[Token], list[Token]]:
         around = [w for c in verb.children if c.dep_ == "prep" for w in c.subtree]
         return ([verb], [w for s in subjects for w in phrase_words(s)] + around) if subjects else ([], [])
     return [], []
+
+
+def _of_adverb(word: Token) -> tuple[list[Token], list[Token]]:
+    """ "X took longer to heal after A", "X turned to Y more often": X, and what the verb says of it."""
+    verb = word.head if word.head.pos_ == "VERB" else word.head.head
+    comparing = word.tag_ in {"RBR", "JJR"} or word.lower_ in {"faster", "slower", "longer"}
+    if verb.pos_ not in {"VERB", "AUX"} or not comparing:
+        return [], []
+    subjects = subjects_of(verb)
+    around = [w for c in verb.children if c not in subjects and word not in c.subtree for w in c.subtree]
+    return subjects, [*around, verb]

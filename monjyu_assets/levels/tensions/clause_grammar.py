@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 MOST_WORDS = 14
 """Words of a side's target, agent or comparison."""
+MOST_LEMMAS = 40
 _DEGREES = frozenset(
     [
         "significantly",
@@ -51,7 +52,9 @@ REPORTING = frozenset(
     )
 )  # fmt: skip
 _EVIDENCE = frozenset(("evidence", "indication", "proof", "sign"))
-_FOUND_TO = frozenset(("fail", "tend", "seem", "appear", "find", "show", "report", "observe"))
+_FOUND_TO = frozenset(
+    ("fail", "tend", "seem", "appear", "find", "show", "report", "observe", "lead", "cause", "prompt", "induce")
+)
 _UNDER_A_VERB = frozenset(("dobj", "attr", "acomp", "oprd", "xcomp", "pobj", "nsubjpass", "nsubj", "advmod"))
 _UNNAMED = frozenset(("it", "they", "this", "these", "those", "he", "she"))
 _CAUSING = frozenset(("by", "with", "after", "following", "through", "via", "due", "from", "because", "without"))
@@ -89,7 +92,7 @@ def supposed(token: Token, kind: str) -> bool:
             return True
         helped = any(c.dep_ in {"aux", "auxpass"} for c in token.children)
         return not helped and (token.tag_ == "VBG" or (token.tag_ == "VBN" and token.dep_ not in {"ROOT", "conj"}))
-    if token.pos_ == "ADJ" and token.dep_ in {"acomp", "oprd", "ROOT"}:
+    if (token.pos_ == "ADJ" and token.dep_ in {"acomp", "oprd", "ROOT"}) or token.dep_ == "advmod":
         return False
     noun = token if kind == "noun" else token.head
     if noun.dep_ == "pobj":
@@ -158,7 +161,12 @@ def unnamed(token: Token, depth: int = 0) -> bool:
     own = [c for c in verb.children if c.dep_ in {"nsubj", "nsubjpass"}]
     if not own and depth < 3 and verb.dep_ in {"conj", "xcomp"}:
         return unnamed(verb.head, depth + 1)
-    return any(subject.lower_ in _UNNAMED for subject in own)
+    return any(subject.lower_ in _UNNAMED and not _said_which(subject) for subject in own)
+
+
+def _said_which(pronoun: Token) -> bool:
+    """ "Those who smoked", "those following the diet"."""
+    return pronoun.lower_ in {"those", "they"} and any(c.dep_ in {"acl", "relcl", "prep"} for c in pronoun.children)
 
 
 def _is_main(verb: Token) -> bool:
@@ -217,7 +225,8 @@ def conditional(token: Token) -> bool:
 def compared_with(token: Token) -> list[Token]:
     """What follows "than" or "compared with"."""
     near = [token, *token.children, token.head, *token.head.children]
-    found = [t for t in near if t.lower_ == "than" or t.lower_ in {"compared", "versus", "vs"}]
+    near += [c for c in near[1:] if c.dep_ in {"advcl", "ccomp"} and any(one.lower_ == "than" for one in c.children)]
+    found = [t for t in near if t.lower_ == "than" or any(one.lower_ == "than" for one in t.children if t.dep_ == "advcl") or t.lower_ in {"compared", "versus", "vs", "relative"}]
     return list(dict.fromkeys(found))
 
 
@@ -249,6 +258,60 @@ def stems(words: Iterable[Token]) -> tuple[str, ...]:
     """The stems of the words of content, each once, in order; at most `MOST_WORDS`."""
     kept = [stem(w) for w in words if w.pos_ in _CONTENT and not w.is_stop and any(c.isalpha() for c in w.text)]
     return tuple(dict.fromkeys(kept))[:MOST_WORDS]
+
+
+def lemmas(words: Iterable[Token]) -> tuple[str, ...]:
+    """The lemmas of the words of content, each once, in order; verbs are marked. At most `MOST_LEMMAS`."""
+    kept = [
+        f"{w.lemma_.casefold()}{'/v' if w.pos_ == 'VERB' else ''}"
+        for w in words
+        if w.pos_ in _CONTENT and not w.is_stop and not w.like_num and any(c.isalpha() for c in w.text)
+    ]
+    return tuple(dict.fromkeys(kept))[:MOST_LEMMAS]
+
+
+def amounts(words: Sequence[Token], token: Token) -> tuple[str, ...]:
+    """The numbers of what it depends on and when ("five minutes after", "a two-day workshop"), each with the word it
+    counts. How far something went ("by 5 points", "from 31% to 23%") is none."""
+    found = []
+    for word in words:
+        if not word.like_num or word.i + 1 >= len(word.doc):
+            continue
+        after = next((w for w in word.doc[word.i + 1 : word.i + 4] if w.text != "-" and not w.like_num), None)
+        if after is None or not after.is_alpha or after.pos_ not in {"NOUN", "PROPN", "ADJ"} or _of_effect(word, token):
+            continue
+        if number := _as_number(word.lower_):
+            found.append(f"{number} {stem(after)}")
+    return tuple(dict.fromkeys(found))[:MOST_WORDS]
+
+
+_NUMBERS = {
+    name: str(number)
+    for number, name in enumerate(
+        "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen".split(), start=1
+    )
+}
+
+
+def _as_number(text: str) -> str:
+    if text in _NUMBERS:
+        return _NUMBERS[text]
+    try:
+        return f"{float(text.replace(',', '')):g}"
+    except ValueError:
+        return ""
+
+
+def _of_effect(number: Token, token: Token) -> bool:
+    """Whether it says how far something went, not when or of what."""
+    for one in (number, *number.ancestors):
+        if one.i == token.i:
+            return False
+        if one.pos_ == "ADP" and one.head.i == token.i and one.lower_ in {"by", "from", "to"}:
+            return True
+        if one.dep_ in {"npadvmod", "nummod"} and one.head.i == token.i:
+            return True
+    return False
 
 
 def as_written(words: Sequence[Token]) -> str:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from monjyu_assets.levels.tensions.aligning import Near
 from monjyu_assets.levels.tensions.opposing_sides import Opposition, opposition
 from monjyu_core.storage.rows_levels import TensionSideRow
 
@@ -30,7 +31,7 @@ class Compared:
     new: NDArray[np.bool_]
 
 
-def near_pairs(claims: Compared, progress: Callable[[int, int], None]) -> Iterator[Opposition]:
+def near_pairs(claims: Compared, near: Near, progress: Callable[[int, int], None]) -> Iterator[Opposition]:
     """The opposed pairs of which one claim at least is new, each once, the one with the lower id first. Statements of
     one paper are not compared: mostly both hold, of different groups or times."""
     papers = np.unique(np.asarray(claims.papers, str), return_inverse=True)[1]
@@ -42,9 +43,9 @@ def near_pairs(claims: Compared, progress: Callable[[int, int], None]) -> Iterat
         once = (ones < others) | ((ones > others) & ~claims.new[others])
         once &= papers[ones] != papers[others]
         ones, others = ones[once], others[once]
-        near = np.einsum("ij,ij->i", claims.vectors[ones].astype(np.float64), claims.vectors[others])
-        for one, other, cosine in zip(ones.tolist(), others.tolist(), np.round(near, 4).tolist(), strict=True):
+        cosines = np.einsum("ij,ij->i", claims.vectors[ones].astype(np.float64), claims.vectors[others])
+        for one, other, cosine in zip(ones.tolist(), others.tolist(), np.round(cosines, 4).tolist(), strict=True):
             first, second = claims.sides[min(one, other)], claims.sides[max(one, other)]
-            if cosine >= NEAR and (found := opposition(first, second, cosine)):
+            if cosine >= NEAR and (found := opposition(first, second, cosine, near)):
                 yield found
         progress(start + len(block), len(rows))

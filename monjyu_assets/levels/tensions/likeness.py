@@ -1,49 +1,40 @@
-"""How much two phrases share: stems, weighed by whether they say what a statement is about, and abbreviations."""
+"""What two statements call the same: names, abbreviations, and words whose vectors are near."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 
-from monjyu_assets.levels.tensions.tension_words import general_stems
+import numpy as np
+from numpy.typing import NDArray
 
-GENERAL_WEIGHT = 0.25
-"""What a word counts that many claims share, whatever they are about."""
+from monjyu_core.embedding import load_embedder
+from monjyu_core.settings.settings import EmbeddingSettings
+
 SHORTEST, LONGEST = 2, 6
 """Letters of an abbreviation."""
 
 
-@dataclass(frozen=True)
-class Likeness:
-    """What two phrases share, 0 to 1: of both together (`jaccard`), of the shorter one (`cover`), of the first."""
+class WordNearness:
+    """The cosine of two words by the English model, whatever model the collection has. Each word is embedded by itself,
+    so that its vector never depends on what else is asked, and once."""
 
-    jaccard: float
-    cover: float
-    cover_of_first: float
-    conditions_differ: bool = False
+    def __init__(self) -> None:
+        self._model = load_embedder(EmbeddingSettings())
+        self._vectors: dict[str, NDArray[np.float32]] = {}
 
+    def __call__(self, one: str, other: str) -> float:
+        return round(float(self._vector(one) @ self._vector(other)), 4)
 
-def alike(one: Collection[str], other: Collection[str]) -> Likeness:
-    first, second = set(one), set(other)
-    shared = _weight(first & second)
-    if not shared:
-        return Likeness(0.0, 0.0, 0.0)
-    whole = _weight(first), _weight(second)
-    return Likeness(shared / _weight(first | second), shared / min(whole), shared / whole[0])
-
-
-def _weight(words: Collection[str]) -> float:
-    return sum(GENERAL_WEIGHT if word in general_stems() else 1.0 for word in words)
+    def _vector(self, word: str) -> NDArray[np.float32]:
+        if word not in self._vectors:
+            vector = np.asarray(self._model.embed_passages([word])[0], np.float32)
+            self._vectors[word] = vector / np.maximum(np.linalg.norm(vector), 1e-9)
+        return self._vectors[word]
 
 
-def specific(one: Collection[str], other: Collection[str]) -> set[str]:
-    """The words both share that not every paper has."""
-    return (set(one) & set(other)) - general_stems()
-
-
-def with_short_forms(one: Sequence[str], other: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Both, the words that one abbreviates by their initials put in place of the other's abbreviation."""
-    return written_out(one, other), written_out(other, one)
+def words_model() -> str:
+    """What the nearness of words depends on."""
+    return load_embedder(EmbeddingSettings()).fingerprint
 
 
 def written_out(words: Sequence[str], by: Sequence[str]) -> list[str]:
@@ -59,8 +50,10 @@ def written_out(words: Sequence[str], by: Sequence[str]) -> list[str]:
 def same_names(one: Collection[str], other: Collection[str]) -> bool:
     """Whether the names of two statements can be of one thing: neither has any, or they share one. "MERS" is
     "MERS-CoV"; "SARS-CoV" is not "SARS-CoV-2"."""
-    if not one or not other:
-        return True
+    return not one or not other or share_a_name(one, other)
+
+
+def share_a_name(one: Collection[str], other: Collection[str]) -> bool:
     return any(_same_name(first.casefold(), second.casefold()) for first in one for second in other)
 
 

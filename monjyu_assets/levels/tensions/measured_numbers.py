@@ -7,13 +7,14 @@ without its head where others serve as well: "case-fatality rate" and "fatality 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from monjyu_assets.levels.tensions.clause_grammar import stems
+from monjyu_assets.levels.tensions.clause_grammar import PARTS, amounts, lemmas, stems
 from monjyu_assets.levels.tensions.quantities import Quantity, quantities
 from monjyu_assets.levels.tensions.tension_side import Side
-from monjyu_assets.levels.tensions.tension_words import GROUPS, stem_of
+from monjyu_assets.levels.tensions.tension_words import GROUPS, UNSURE, directions, stem_of
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc, Token
@@ -53,6 +54,12 @@ _GIVES = re.compile(
     r"\b(?:is|was|were|are|be|been|of|at|ranged?|ranging|ranges|reached|averaged|equal\w*)\b|[:=≈~(]|,\s*$"
 )
 _FARTHEST = 90
+_SHARED_UNITS = frozenset(("%", "day", "sd", "m", "g", "mpa", "point"))
+"""Units of a number whose statement says what it is of without the name of a measure."""
+_FEWEST_TOLD = 3
+_AT_A_RATE = re.compile(r"\b(?:per|each|every|apiece)\b", re.IGNORECASE)
+_OF_THE_PEOPLE = frozenset(("female", "male", "woman", "man", "girl", "boy", "respond", "interval"))
+"""Words of what each study's people are."""
 _WITHOUT_UNIT = frozenset(("reproduct", "odd", "hazard"))
 """Stems of measures that have no unit; other bare numbers are mostly parameters of a study."""
 _TIMES, _SHARES = frozenset(("period", "time", "duration", "interval", "half-life", "lifetime", "latency")), frozenset(
@@ -61,15 +68,54 @@ _TIMES, _SHARES = frozenset(("period", "time", "duration", "interval", "half-lif
 )  # fmt: skip
 
 
-def number_sides(doc: Doc) -> Iterator[Side]:
+def number_sides(doc: Doc, said: str) -> Iterator[Side]:
     """The measures of a statement, each with the one value or range that it gives for it. Where several values of a
-    unit stand in it and not each has its measure, none is read: which belongs to which is not sure."""
+    unit stand in it and not each has its measure, none is read: which belongs to which is not sure. Intervals are taken
+    from `said`: the parser does not read them. Where no measure has a value, the one share of the statement is of what
+    all of it says."""
     text = doc.text
     if text.rstrip().endswith("?"):
         return
-    found = list(quantities(text))
+    wide = {(one.point, one.unit): one for one in quantities(said)}
+    found = [_widened(one, wide) for one in quantities(text)]
     if not found or len(found) > 6:
         return
+    sides = list(_measured(doc, found))
+    yield from sides or _of_all(doc, found)
+
+
+def _widened(one: Quantity, wide: Mapping[tuple[tuple[float, float], str], Quantity]) -> Quantity:
+    other = wide.get((one.point, one.unit), one)
+    return replace(one, low=other.low, high=other.high)
+
+
+def _of_all(doc: Doc, found: Sequence[Quantity]) -> Iterator[Side]:
+    """ "28% of first-year students dropped out": the measure is what the statement says."""
+    shares = [one for one in found if one.unit in _SHARED_UNITS]
+    shares = [one for one in shares if one.unit != "day"] or shares  # "after 12 weeks" is when
+    if len(shares) != 1 or UNSURE.search(doc.text) or _AT_A_RATE.search(doc.text) or any(_changes(token) for token in doc):
+        return
+    value = shares[0]
+    words = [token for token in doc if not value.start <= token.idx < value.end]
+    told = lemmas(words)
+    if len(told) < _FEWEST_TOLD or _OF_THE_PEOPLE & {word.removesuffix("/v") for word in told}:
+        return
+    shown = doc.text[value.start : value.end].strip()
+    of_whom = [token for token in words if _is_condition(token)]
+    yield Side(
+        "number", f"number {value.unit}", 1, shown, "", (), stems(words), (), stems(of_whom), value.low, value.high,
+        " ".join(word.removesuffix("/v") for word in told[:6]), told, (), amounts(words, doc[0]),
+    )  # fmt: skip
+
+
+def _changes(token: Token) -> bool:
+    kind = None if any(c.dep_ == "prt" for c in token.children) else PARTS.get(token.pos_)
+    found = directions().get((kind, token.lower_ if kind == "adj" else token.lemma_.casefold())) if kind else None
+    return found is not None and found.axis in {"amount", "worth", "time"} and token.dep_ != "amod"
+
+
+def _measured(doc: Doc, found: Sequence[Quantity]) -> Iterator[Side]:
+    text = doc.text
     measures = [token for token in doc if _names_measure(token)]
     given = [(measure, value) for measure in measures if (value := _value_of(measure, measures, found, text))]
     for measure, value in given:
@@ -77,7 +123,7 @@ def number_sides(doc: Doc) -> Iterator[Side]:
         if len(alike) > sum(one.unit == value.unit for _, one in given):
             continue
         key = _key(measure)
-        if not key or _OF_THE_STUDY & set(key) or not _fits(measure, key, value):
+        if not key or _OF_THE_STUDY & set(key) or not _fits(measure, key, value) or _supposed(measure, value, text):
             continue
         of = _of(doc, measure, value)
         of_whom = [token for token in of if _is_condition(token)]
@@ -85,8 +131,17 @@ def number_sides(doc: Doc) -> Iterator[Side]:
         concept = doc[_phrase(measure)[0].i : measure.i + 1].text[:80]
         yield Side(
             "number", f"number {value.unit}", 1, shown, key[-1], key, stems(of), (), stems(of_whom),
-            value.low, value.high, concept,
+            value.low, value.high, concept, lemmas(of), (), amounts(of, measure),
         )  # fmt: skip
+
+
+def _supposed(measure: Token, value: Quantity, text: str) -> bool:
+    """Whether the value is only thought possible, or taken as a case: "an R0 of less than 1 indicates"."""
+    start = max(text.rfind(mark, 0, measure.idx) for mark in ",;:") + 1
+    if UNSURE.search(text[start : value.end]):
+        return True
+    indefinite = any(child.lower_ in {"a", "an"} for child in measure.children)
+    return indefinite and measure.dep_ == "nsubj" and measure.head.lemma_ in {"indicate", "mean", "imply", "suggest"}
 
 
 def _is_condition(token: Token) -> bool:

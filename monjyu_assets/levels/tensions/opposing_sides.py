@@ -7,28 +7,29 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from monjyu_assets.levels.tensions.likeness import Likeness, alike, same_names, specific, with_short_forms, written_out
-from monjyu_assets.levels.tensions.tension_words import NONE, counterparts, effect_stems, general_stems, measure_stems
+from monjyu_assets.levels.tensions.aligning import Aligned, Near, aligned, of_other_people, same_words, weight_of
+from monjyu_assets.levels.tensions.likeness import same_names, share_a_name
+from monjyu_assets.levels.tensions.tension_words import NONE, contrasts, effect_stems
 from monjyu_core.storage.rows_levels import TensionSideRow
 
 APART, RANGES_APART = 1.25, 1.1
 """Ratio from which two numbers of one measure do not go together, and the ends of two ranges."""
+LEAST_SHARE, LEAST_BOTH = 0.5, 0.68
+"""The share of each clause that the other says too, and the mean of both."""
+LEAST_SHARE_OF_ALL = 0.75
+"""The share where a number is of all that a statement says."""
 FEWEST = 2
-"""Words of content that both share at least, of what they speak of and of what it depends on."""
-LEAST_COVER, LEAST_JACCARD = 0.5, 0.3
-"""Of the words of both clauses: the share of the shorter one, and of both together, that they have in common."""
-LEAST_TARGET, LEAST_AGENT, LEAST_OTHER, LEAST_OF_OTHERS = 0.6, 0.5, 0.4, 0.67
-"""Share of what it is said of, and of what that depends on, that the other's clause has too: of one side, of each,
-and of what that depends on where each has words that the other has not."""
+"""Words that say what it is about and that both have."""
 LEAST_SCORE = 0.5
 """Pairs below are not kept."""
-COMPARED = 0.8
-"""What a pair counts of which one side only compares with something."""
-OTHER_PLACE = 0.8
-"""What a pair counts whose sides each name conditions that the other does not."""
-_EFFECTS = frozenset(("amount", "worth", "relation", "some", "none"))
+COMPARED, OTHER_PLACE = 0.85, 0.85
+"""What a pair counts of which one side only compares with something, and one whose sides each name what the other does
+not, for each such word."""
+NAMED, BY_TITLE = 0.9, 0.7
+"""What two numbers of one measure share whose statements name the same thing, and whose statements and titles do."""
+_EFFECTS = frozenset(("amount", "worth", "relation", "some", "none", "time"))
 
 
 @dataclass(frozen=True)
@@ -41,9 +42,12 @@ class Opposition:
     second: TensionSideRow
 
 
-def opposition(ones: Sequence[TensionSideRow], others: Sequence[TensionSideRow], near: float) -> Opposition | None:
-    """The plainest opposition of two claims whose vectors are so near (cosine); None where none is plain enough."""
-    found = [made for one in ones for other in others if (made := _opposed(one, other, near))]
+def opposition(
+    ones: Sequence[TensionSideRow], others: Sequence[TensionSideRow], cosine: float, near: Near
+) -> Opposition | None:
+    """The plainest opposition of two statements whose vectors are so near (cosine); `near` compares words. None where
+    none is plain enough."""
+    found = [made for one in ones for other in others if (made := _opposed(one, other, cosine, near))]
     best = max(found, key=lambda made: made.score, default=None)
     if best is None or best.score < LEAST_SCORE or _agree(ones, others):
         return None
@@ -52,29 +56,37 @@ def opposition(ones: Sequence[TensionSideRow], others: Sequence[TensionSideRow],
 
 def _agree(ones: Sequence[TensionSideRow], others: Sequence[TensionSideRow]) -> bool:
     """Whether they say the same in another of their sides, or one says both: "it rises with A and falls with B"."""
-    both = [
-        (one, other)
-        for one in ones for other in others
-        if one["kind"] == other["kind"] == "direction" and one["axis"] == other["axis"] and one["head"] == other["head"]
-    ]  # fmt: skip
-    return any(one["sign"] == other["sign"] in (1, -1) and _alike(one, other) is not None for one, other in both)
+    return any(
+        one["kind"] == other["kind"] == "direction"
+        and one["axis"] == other["axis"]
+        and one["head"] == other["head"]
+        and one["sign"] == other["sign"] in (1, -1)
+        and set(one["target"]) & set(other["target"]) >= {one["head"]}
+        for one in ones
+        for other in others
+    )
 
 
-def _opposed(one: TensionSideRow, other: TensionSideRow, near: float) -> Opposition | None:
+def _opposed(one: TensionSideRow, other: TensionSideRow, cosine: float, near: Near) -> Opposition | None:
     numbers = "number" in (one["kind"], other["kind"])
     strength = _apart(one, other) if numbers else _strength(one, other)
-    if not strength or not same_names(one["names"], other["names"]) or _counterparts(one, other):
+    if not strength or not same_names(one["names"], other["names"]) or _counterparts(one, other) or _other_terms(one, other):
         return None
-    likeness = _same_measure(one, other) if numbers else _alike(one, other)
-    if likeness is None:
+    if not numbers and not _shares_a_word(one, other):
+        return None
+    there, back = aligned(one, other, near), aligned(other, one, near)
+    if not (_same_measure(one, other, there, back) if numbers else _same_thing(one, other, there, back)):
         return None
     strength *= one["weight"] * other["weight"]
     strength *= COMPARED if bool(one["versus"]) != bool(other["versus"]) else 1.0
-    strength *= OTHER_PLACE if likeness.conditions_differ else 1.0
-    both_ways = one["sign"] * other["sign"] == -1
-    kind = "numbers" if numbers else "direction" if both_ways else "negation"
-    shared = 0.5 * likeness.jaccard + 0.5 * likeness.cover
-    return Opposition(kind, strength * (0.75 * shared + 0.25 * max(near, 0.0)), one, other)
+    share = (there.share + back.share) / 2
+    if numbers and one["target"]:
+        share = NAMED if share_a_name(one["names"], other["names"]) else BY_TITLE
+        strength *= OTHER_PLACE if set(one["around"]) != set(other["around"]) else 1.0
+    else:
+        strength *= OTHER_PLACE ** min(len(there.left), len(back.left))
+    kind = "numbers" if numbers else "direction" if one["sign"] * other["sign"] == -1 else "negation"
+    return Opposition(kind, strength * (0.8 * share + 0.2 * max(cosine, 0.0)), one, other)
 
 
 def _strength(one: TensionSideRow, other: TensionSideRow) -> float:
@@ -85,12 +97,14 @@ def _strength(one: TensionSideRow, other: TensionSideRow) -> float:
     if one["axis"] == other["axis"]:
         return 1.0 if signs == {1, -1} or NONE in signs else 0.0
     axes = {one["axis"], other["axis"]}
-    return 0.9 if NONE in signs and axes <= _EFFECTS else 0.0
+    if axes <= {"amount", "worth"} and signs == {1, -1}:
+        return 0.0  # "a lower failure rate" is an improvement
+    return 0.95 if NONE in signs and axes <= _EFFECTS else 0.0
 
 
 def _apart(one: TensionSideRow, other: TensionSideRow) -> float:
     """Whether both give ranges of one measure that neither meet nor nearly do."""
-    if one["kind"] != other["kind"] or one["axis"] != other["axis"] or set(one["target"]) != set(other["target"]):
+    if one["kind"] != other["kind"] or one["axis"] != other["axis"]:
         return 0.0
     ranges = sorted((side["low"] or 0.0, side["high"] or 0.0) for side in (one, other))
     (_, below), (above, _) = ranges
@@ -98,103 +112,94 @@ def _apart(one: TensionSideRow, other: TensionSideRow) -> float:
     return float(0 < below < above and not math.isinf(above) and above / below >= least)
 
 
-def _same_measure(one: TensionSideRow, other: TensionSideRow) -> Likeness | None:
-    """How much a measure of one name is of the same thing."""
-    first, second = [*one["agent"], *one["topic"]], [*other["agent"], *other["topic"]]
-    first, second = with_short_forms(first, second)
-    shared = specific(first, second) - measure_stems()
-    named = bool(set(one["names"]) & set(other["names"]))
-    if len(shared) < FEWEST and not (named and shared):
-        return None
-    if not (specific(one["agent"], second) | specific(first, other["agent"])) - measure_stems():
-        return None  # only their titles share it
-    if one["around"] and other["around"] and not set(one["around"]) & set(other["around"]):
-        return None  # of other people, places or times
-    found = alike(one["agent"], other["agent"])
-    return replace(
-        found,
-        jaccard=max(found.jaccard, 0.4 + 0.3 * named),
-        cover=max(found.cover, 0.6 + 0.2 * named),
-        conditions_differ=set(one["around"]) != set(other["around"]),
+def _other_terms(one: TensionSideRow, other: TensionSideRow) -> bool:
+    """Whether both name people, amounts or what they compare with, and not the same."""
+    if of_other_people(_stems(one), _stems(other)):
+        return True
+    for name in ("amounts", "versus"):
+        first, second = set(one[name]), set(other[name])  # type: ignore[literal-required]
+        if first and second and not first & second:
+            return True
+    return False
+
+
+def _stems(side: TensionSideRow) -> set[str]:
+    return {*side["target"], *side["agent"], *side["around"], *side["versus"]}
+
+
+def _shares_a_word(one: TensionSideRow, other: TensionSideRow) -> bool:
+    """Whether they have a word in common that says what they are about: the vectors of words cost."""
+    first, second = _stems(one), _stems(other)
+    return any(weight_of(stem) == 1 for stem in first & (second | set(other["topic"]))) or any(
+        weight_of(stem) == 1 for stem in second & set(one["topic"])
     )
-
-
-def _alike(one: TensionSideRow, other: TensionSideRow) -> Likeness | None:
-    """How much both are said of the same thing; None where it is another."""
-    if one["head"] != other["head"] and {one["head"], other["head"]} & effect_stems():
-        return None  # a large effect on X is no large X
-    first, second = with_short_forms(_clause(one), _clause(other))
-    if len(specific(first, second)) < FEWEST:
-        return None
-    found = alike(first, second)
-    if found.cover < LEAST_COVER or found.jaccard < LEAST_JACCARD:
-        return None
-    if one["versus"] and other["versus"] and _turned_round(one, other):
-        return None
-    both_ways = one["sign"] * other["sign"] == -1
-    if not _same_head(one, other, both_ways=both_ways) or not _both_ends(one, other):
-        return None
-    return replace(found, conditions_differ=_other_conditions(one, other))
-
-
-def _clause(side: TensionSideRow) -> list[str]:
-    return list(dict.fromkeys([*side["target"], *side["agent"], *side["around"]]))
 
 
 def _counterparts(one: TensionSideRow, other: TensionSideRow) -> bool:
     """Whether one speaks of the counterpart of what the other speaks of: "internal pressure", "external pressure"."""
-    first, second = set(_clause(one)), set(_clause(other))
+    first, second = _stems(one), _stems(other)
     return any(
-        word not in second and counterparts().get(word) in second and counterparts()[word] not in first
+        word not in second and (there := contrasts().get(word, frozenset()) & second) and not there & first
         for word in first
     )
 
 
-def _same_head(one: TensionSideRow, other: TensionSideRow, *, both_ways: bool) -> bool:
-    """Whether what is up or down here is there: heads that every paper has ("outcome", "level") say little."""
-    there = [set(written_out(_clause(side), _clause(by))) for side, by in ((one, other), (other, one))]
-    if both_ways:
-        there = [set(one["target"]), set(other["target"])]
-    heads = [(one["head"], there[1]), (other["head"], there[0])]
-    return all(head in words or head in general_stems() for head, words in heads)
+def _same_thing(one: TensionSideRow, other: TensionSideRow, there: Aligned, back: Aligned) -> bool:
+    """Whether what goes up or down is the same, and what that depends on."""
+    if min(there.share, back.share) < LEAST_SHARE or (there.share + back.share) / 2 < LEAST_BOTH:
+        return False
+    for side, found in ((one, there), (other, back)):
+        told = [stem for stem, strength in found.found.items() if strength and weight_of(stem) == 1]
+        if len(told) < FEWEST or not set(told) - set(side["target"]):
+            return False
+        if not _head_found(side, found):
+            return False
+    if one["versus"] and other["versus"] and _turned_round(one, other):
+        return False
+    return True
+
+
+def _head_found(side: TensionSideRow, found: Aligned) -> bool:
+    """Whether what goes up or down is in the other: its head, or most of what stands with it ("marks of students in the
+    examination", "how students performed in the examination")."""
+    head = side["head"]
+    told = [stem for stem in side["target"] if weight_of(stem) == 1 and stem not in effect_stems()]
+    there = [stem for stem in told if found.found.get(stem, 0.0) > 0]
+    if weight_of(head) < 1 or head in effect_stems():
+        return bool(there) if told else found.of(side["target"]) > 0
+    return found.found.get(head, 0.0) > 0 or (len(there) >= FEWEST and 2 * len(there) > len(told))
 
 
 def _turned_round(one: TensionSideRow, other: TensionSideRow) -> bool:
     """ "Higher in A than in B", "lower in B than in A": they agree."""
-    straight = alike(one["versus"], other["versus"]).cover + alike(one["agent"], other["agent"]).cover
-    crossed = alike(one["versus"], other["agent"]).cover + alike(one["agent"], other["versus"]).cover
-    return crossed >= straight
+
+    def shared(first: str, second: str) -> int:
+        return len(set(one[first]) & set(other[second]))  # type: ignore[literal-required]
+
+    return shared("versus", "agent") + shared("agent", "versus") > shared("versus", "versus") + shared("agent", "agent")
 
 
-def _both_ends(one: TensionSideRow, other: TensionSideRow) -> bool:
-    """Whether both what it is said of and what that depends on are shared: one end alone is another finding."""
-    shares, agents, unlike = [], [], 0
-    for side, theirs in ((one, _clause(other)), (other, _clause(one))):
-        target, agent = written_out(side["target"], theirs), written_out(side["agent"], theirs)
-        there = set(written_out(theirs, _clause(side)))
-        rest = [word for word in written_out(_clause(side), theirs) if word not in target]
-        if not specific(rest, there):
-            return False
-        shares.append(alike(target, there).cover_of_first)
-        if agent and not set(agent) <= there:
-            unlike += 1
-        agents.append(alike(agent, there).cover_of_first if agent else LEAST_AGENT)
-    if (
-        max(shares) < LEAST_TARGET
-        or min(shares) < LEAST_OTHER
-        or max(agents) < LEAST_AGENT
-        or min(agents) < LEAST_OTHER
-    ):
+def _same_measure(one: TensionSideRow, other: TensionSideRow, there: Aligned, back: Aligned) -> bool:
+    """Whether two numbers are of the same measure of the same thing."""
+    if not one["target"] or not other["target"]:  # of all that the statement says
+        told = [stem for stem, strength in there.found.items() if strength and weight_of(stem) == 1]
+        close = there.share + back.share >= 2 * LEAST_SHARE_OF_ALL and min(there.share, back.share) >= LEAST_SHARE
+        return len(told) >= FEWEST and close and not (one["target"] or other["target"])
+    if not _same_key(one["target"], other["target"]):
         return False
-    if unlike == len(agents) and max(agents) < LEAST_OF_OTHERS:
-        return False  # "statin therapy", "aspirin therapy"
-    if one["sign"] * other["sign"] != -1:
+    if one["around"] and other["around"] and not set(one["around"]) & set(other["around"]):
+        return False  # of other people, places or times
+    if share_a_name(one["names"], other["names"]):
         return True
-    mine, others = with_short_forms(one["target"], other["target"])
-    return bool(specific(mine, others)) and alike(mine, others).cover >= LEAST_TARGET
+    first, second = {*one["agent"], *one["topic"]}, {*other["agent"], *other["topic"]}
+    return len([stem for stem in first & second if weight_of(stem) == 1]) >= FEWEST
 
 
-def _other_conditions(one: TensionSideRow, other: TensionSideRow) -> bool:
-    """Whether each names conditions that the other does not."""
-    first, second = set(_clause(one)), set(_clause(other))
-    return bool(set(one["around"]) - second - general_stems()) and bool(set(other["around"]) - first - general_stems())
+def _same_key(one: Sequence[str], other: Sequence[str]) -> bool:
+    """Whether measures have one name: "fatality" and "mortality" are one."""
+    first, second = set(one), set(other)
+    return all(
+        any(word == there or there in same_words().get(word, ()) for there in those)
+        for these, those in ((first, second), (second, first))
+        for word in these
+    )

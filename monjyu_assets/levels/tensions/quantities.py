@@ -9,7 +9,8 @@ from dataclasses import dataclass
 
 _PLAIN = r"\d+(?:,\d{3})*(?:\.\d+)?"
 _UNIT = (
-    r"(?:%|percent|per cent|days?|hours?|hrs?|h|minutes?|mins?|weeks?|months?|years?|seconds?|nm|mm|cm|km|μm|µm|kb|bp"
+    r"(?:%|percent|per cent|percentage points?|standard deviations?|SD|MPa|GPa|kPa|kN|kJ|kWh|kW|mmHg|mmol/L|nmol/L"
+    r"|kcal|t/ha|kg/ha|ha|m/s|km/h|dB|Hz|kHz|mL|days?|hours?|hrs?|h|minutes?|mins?|weeks?|months?|years?|seconds?|nm|mm|cm|km|μm|µm|kb|bp|m"
     r"|mg|kg|°C|fold|d)(?!\w)"
 )
 _MORE = r"more than|greater than|higher than|over|above|at least|exceeding|exceeds|exceeded|no less than|>|≥"
@@ -38,18 +39,22 @@ _SAME = {
     "minute": ("day", 1 / 1440), "min": ("day", 1 / 1440), "second": ("day", 1 / 86400), "mm": ("m", 1e-3),
     "cm": ("m", 1e-2), "km": ("m", 1e3), "nm": ("m", 1e-9), "μm": ("m", 1e-6), "µm": ("m", 1e-6), "mg": ("g", 1e-3),
     "kg": ("g", 1e3), "kb": ("nt", 1e3), "bp": ("nt", 1.0),
+    "m": ("m", 1.0), "sd": ("sd", 1.0), "standard deviation": ("sd", 1.0), "gpa": ("mpa", 1e3), "kpa": ("mpa", 1e-3),
+    "percentage point": ("point", 1.0), "km/h": ("m/s", 1 / 3.6), "khz": ("hz", 1e3),
 }  # fmt: skip
 
 
 @dataclass(frozen=True)
 class Quantity:
-    """`low` to `high` in `unit` ("" without one); `start` and `end` are places in the text."""
+    """`low` to `high` in `unit` ("" without one); `start` and `end` are places in the text, `point` what the number
+    is without its interval."""
 
     start: int
     end: int
     low: float
     high: float
     unit: str
+    point: tuple[float, float]
 
 
 def quantities(text: str) -> Iterator[Quantity]:
@@ -57,19 +62,21 @@ def quantities(text: str) -> Iterator[Quantity]:
     place = 0
     while found := _VALUE.search(text, place):
         place = found.end()
-        if _NO_VALUE.search(text[: found.start()]) or (text[place : place + 1].isalnum() and not found["unit"]):
-            continue
         name = (found["unit"] or found["first"] or "").casefold()
+        if _NO_VALUE.search(text[: found.start()]) or (text[place : place + 1].isalnum() and not name and not text[place - 1].isspace()):
+            continue
         unit, factor = _SAME.get(name) or _SAME.get(name.removesuffix("s")) or (name.removesuffix("s"), 1.0)
         if not unit and not found["two"] and _YEAR.fullmatch(found["one"]):
             continue
-        low, high = _ends(found)
+        low, high = point = _ends(found)
         if interval := _INTERVAL.match(text, place):
             place = interval.end()
             ends = _number(interval["low"]), _number(interval["high"])
-            if ends[0] <= high and low <= ends[1]:
+            if found["bound"] and ends[0] <= max(point[0], 0.0 if math.isinf(point[1]) else point[1]) <= ends[1]:
+                low, high = ends  # "no more than 1.3 kg (95% CI 0.8 to 1.8)"
+            elif ends[0] <= high and low <= ends[1]:
                 low, high = min(low, *ends), max(high, *ends)
-        yield Quantity(found.start(), place, low * factor, high * factor, unit)
+        yield Quantity(found.start(), place, low * factor, high * factor, unit, point)
 
 
 def _ends(found: re.Match[str]) -> tuple[float, float]:

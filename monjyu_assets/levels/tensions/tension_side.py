@@ -8,7 +8,8 @@ from dataclasses import dataclass
 @dataclass(frozen=True)
 class Side:
     """One statement of a claim. Words are stems; `head` is that of the target. `around` are the other
-    words of its clause. `low` and `high` are of measures."""
+    words of its clause. `words` are the lemmas of all these, verbs marked by "/v", `wider` those of the rest of the
+    sentence, `amounts` the numbers of its conditions ("5 minut"). `low` and `high` are of measures."""
 
     kind: str
     axis: str
@@ -22,3 +23,6 @@ class Side:
     low: float | None = None
     high: float | None = None
     concept: str = ""
+    words: tuple[str, ...] = ()
+    wider: tuple[str, ...] = ()
+    amounts: tuple[str, ...] = ()

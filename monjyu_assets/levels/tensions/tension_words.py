@@ -27,7 +27,8 @@ HEDGES = re.compile(
 )
 """A finding that is put carefully."""
 UNSURE = re.compile(
-    r"\b(?:may|might|could (?!not)|perhaps|possibly|potentially|presumably|unclear|unknown|hypothes\w+|speculat\w+"
+    r"\b(?:(?:we|i|been|was|were|is|are|many|most|often|widely|commonly|long) (?:\w+ ){0,2}?(?:expect|anticipate|believe"
+    r"|assume|suppose|predict|convinced|fear|hope)(?:ed|d)? (?:that|to)|are convinced|wrong to|may|might|could (?!not)|perhaps|possibly|potentially|presumably|unclear|unknown|hypothes\w+|speculat\w+"
     r"|should|would|expected to|aims? to|controvers\w+|debat(?:e|ed|able)|conflicting|contradict\w+|inconclusive"
     r"|inconsistent|question(?:ed|able)|little is known|(?:is|are|was|were|has|have) not (?:yet )?(?:been )?(?:known"
     r"|clear|understood|established|studied|investigated|determined|reported|possible to say)|(?:no|few|little) (?:data"
@@ -101,21 +102,27 @@ def general_stems() -> frozenset[str]:
     return frozenset(stem_of(word) for word in GENERAL)
 
 
-_OTHER = (
-    "internal external,inner outer,upper lower,left right,male female,man woman,men women,adult child,high low"
-    ",front rear,heat cool,heating cooling,early late,acute chronic,young old,urban rural,long short,large small"
-    ",positive negative,subsonic supersonic,laminar turbulent,static dynamic,primary secondary,incoming outgoing"
-    ",before after,input output,systolic diastolic,summer winter,maternal paternal,local global,preterm term"
-    ",open closed,direct indirect"
+_CONTRASTS = (
+    "internal external,inner outer,upper lower,left right,male female,man woman,men women,boy girl,high low small large"
+    ",front rear,heat cool,heating cooling,early late,acute chronic,young old,urban rural,long short,positive negative"
+    ",subsonic supersonic hypersonic transonic,laminar turbulent,static dynamic,primary secondary tertiary"
+    ",incoming outgoing,before after,input output,systolic diastolic,spring summer autumn winter,maternal paternal"
+    ",local global,preterm term,open closed,direct indirect,daily weekly monthly yearly hourly,north south east west"
+    ",northern southern eastern western,mouse rat rabbit pig,dry wet,day night,morning evening,light dark,oral nasal"
+    ",intravenous oral,tropical temperate boreal arctic,marine freshwater terrestrial,aquatic terrestrial"
+    ",tensile compressive,horizontal vertical,axial radial lateral,online offline,native invasive"
 )
 
 
 @lru_cache(maxsize=1)
-def counterparts() -> dict[str, str]:
-    """By stem that of its counterpart: internal pressure is not external pressure."""
-    words = (pair.split() for pair in _OTHER.split(","))
-    pairs = [(stem_of(one), stem_of(other)) for one, other in words]
-    return dict(pairs) | {other: one for one, other in pairs}
+def contrasts() -> dict[str, frozenset[str]]:
+    """By stem those that it is told apart from: internal pressure is not external pressure."""
+    found: dict[str, set[str]] = {}
+    for words in _CONTRASTS.split(","):
+        group = {stem_of(word) for word in words.split()}
+        for stem in group:
+            found.setdefault(stem, set()).update(group - {stem})
+    return {stem: frozenset(others) for stem, others in found.items()}
 
 
 @lru_cache(maxsize=1)
@@ -125,6 +132,8 @@ def measure_stems() -> frozenset[str]:
         "sensitivity specificity predictive prediction predict positive negative value accuracy precision recall ratio"
         " curve area interval confidence range median estimate calculate detect respectively cutoff ppv npv auc roc ci"
         " sd diagnosis diagnostic presence percentage likelihood reach achieve yield average"
+        " standard deviation point percent unit mean odds hazard incidence occurrence prevalence likelihood stratum arm"
+        " time duration amount"
     )
     return frozenset(stem_of(word) for word in words.split())
 

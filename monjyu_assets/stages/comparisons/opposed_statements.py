@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from monjyu_assets.levels.tensions.comparing import Compared, near_pairs
+from monjyu_assets.levels.tensions.likeness import WordNearness
 from monjyu_assets.levels.tensions.rules_engine import ENGINE, read_with, side_rows, tension_row
 from monjyu_assets.levels.tensions.saying import statements
 from monjyu_assets.publishing.closed_set import input_versions
@@ -26,7 +27,7 @@ from monjyu_core.storage.rows_levels import TensionSideRow
 from monjyu_core.storage.schemas import COLLECTION_SHARD, empty, table_of
 
 ASSET, SIDES, VECTORS = "tensions", "tension_sides", "tension_vectors"
-CODE_VERSION = "2"
+CODE_VERSION = "3"
 MOST = 20_000
 """Pairs that a collection keeps, the plainest first; one that has so many is compared anew when papers change."""
 _CLAIM = ["claim_id", "paper_id", "chunk_id", "sentence_ids", "statement", "quote", "kind"]
@@ -72,7 +73,7 @@ def _tables(work: Work, before: Part | None, kept: set[str], changed: set[str]) 
     vectors = vector_table(work, ASSET, VECTORS, ids, [row["statement"] for row in said])
     full = before is None or before.rows >= MOST
     compared = _compared(sides, vectors, set() if full else kept)
-    pairs = near_pairs(compared, lambda done, of: work.progress("statements compared", done, of))
+    pairs = near_pairs(compared, WordNearness(), lambda done, of: work.progress("statements compared", done, of))
     rows = table_of(ASSET, [tension_row(pair) for pair in pairs])
     if before is not None and not full:
         old, names = before.read(), pa.array(sorted(kept), pa.string())

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from monjyu_assets.levels.tensions.likeness import WordNearness
+from monjyu_assets.levels.tensions.naming import names_in
 from monjyu_assets.levels.tensions.opposing_sides import Opposition, opposition
 from monjyu_assets.levels.tensions.rules_engine import side_rows
 from monjyu_assets.levels.tensions.saying import Said, statements
@@ -78,13 +80,16 @@ SAYS_NOTHING = (
 
 
 def sides(*texts: str) -> list[list[TensionSideRow]]:
-    said = [Said(str(number), f"p{number}", "c", None, ("s",), text, 1.0) for number, text in enumerate(texts)]
+    said = [
+        Said(str(number), f"p{number}", "c", None, ("s",), text, 1.0, text, names_in(text))
+        for number, text in enumerate(texts)
+    ]
     rows = side_rows(said, lambda done, of: None)
     return [[row for row in rows if row["said_id"] == one.said_id] for one in said]
 
 
 def opposed(one: str, other: str) -> Opposition | None:
-    return opposition(*sides(one, other), 0.8)
+    return opposition(*sides(one, other), 0.8, WordNearness())
 
 
 @pytest.mark.parametrize(("kind", "one", "other"), OPPOSED)
@@ -102,6 +107,7 @@ def test_what_only_looks_opposed_is_not(one: str, other: str) -> None:
 def test_questions_aims_and_conditions_say_nothing() -> None:
     chunk = {
         "chunk_id": "c",
+        "paper_id": "p",
         "section_type": "results",
         "header": "Vitamin D > Results",
         "text": "\n".join(SAYS_NOTHING),
@@ -111,7 +117,7 @@ def test_questions_aims_and_conditions_say_nothing() -> None:
          "end": chunk["text"].index(text) + len(text)}
         for text in SAYS_NOTHING
     ]  # fmt: skip
-    assert not list(statements([], [chunk], places))
+    assert not side_rows(list(statements([], [chunk], places)), lambda done, of: None)
     claim = {
         "claim_id": "k", "paper_id": "p", "chunk_id": "c", "sentence_ids": ["s"], "kind": "result",
         "statement": OPPOSED[0][1], "quote": OPPOSED[0][1],
