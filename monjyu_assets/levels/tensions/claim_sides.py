@@ -302,10 +302,10 @@ def _of_adjective(word: Token) -> tuple[list[Token], list[Token]]:
         left = [c for c in (*word.children, *verb.children, *inner) if c.dep_ in _LEFT_SO and c.i < word.i]
         own = [c for c in left if c.dep_ != "nsubj" or c.head == word]
         return own[-1:], [w for c in verb.children if c not in own and c != word for w in c.subtree]
-    if word.dep_ == "advmod" and verb.pos_ in {"VERB", "ADV"}:
-        return _of_adverb(word)
     if word.dep_ == "advmod" and verb.dep_ == "amod" and word.lower_ in {"more", "less"}:
         return _of_adjective(verb)  # "more lean mass"
+    if word.dep_ == "advmod" and verb.pos_ in {"VERB", "ADV"}:
+        return _of_adverb(word)
     if word.dep_ in {"acomp", "oprd"} and verb.pos_ in {"VERB", "AUX"}:
         subjects = subjects_of(verb)
         around = [w for c in (*word.children, *verb.children) if c.dep_ in {"prep", "agent"} for w in c.subtree]

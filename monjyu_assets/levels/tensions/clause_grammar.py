@@ -278,7 +278,7 @@ def amounts(words: Sequence[Token], token: Token) -> tuple[str, ...]:
         if not word.like_num or word.i + 1 >= len(word.doc):
             continue
         after = next((w for w in word.doc[word.i + 1 : word.i + 4] if w.text != "-" and not w.like_num), None)
-        if after is None or not after.is_alpha or after.pos_ not in {"NOUN", "PROPN", "ADJ"} or _of_effect(word, token):
+        if after is None or not after.is_alpha or after.pos_ not in {"NOUN", "ADJ"} or _of_effect(word, token):
             continue
         if number := _as_number(word.lower_):
             found.append(f"{number} {stem(after)}")
@@ -339,7 +339,7 @@ def way_of(agents: Iterable[Token]) -> int:
     ways = set()
     for token in agents:
         kind = PARTS.get(token.pos_)
-        for one in ("adj", "verb", "noun") if kind and token.dep_ != "advmod" else ():
+        for one in ("adj", "verb", "noun") if kind and token.dep_ not in {"advmod", "acl"} else ():
             found = directions().get((one, token.lower_ if one == "adj" else token.lemma_.casefold()))
             if found and found.axis == "amount" and found.sign in (1, -1):
                 ways.add(found.sign)

@@ -53,12 +53,13 @@ _CUTS = re.compile(r"[;:]\s|\b(?:by|than|compared|versus|vs|while|whereas|but|al
 _GIVES = re.compile(
     r"\b(?:is|was|were|are|be|been|of|at|ranged?|ranging|ranges|reached|averaged|equal\w*)\b|[:=≈~(]|,\s*$"
 )
-_FARTHEST = 90
+_FARTHEST, _BESIDE = 90, 5
+"""Characters between a measure and its value at most, and where no other value can be meant ("rate of 34%")."""
 _SHARED_UNITS = frozenset(("%", "day", "sd", "m", "g", "mpa", "point"))
 """Units of a number whose statement says what it is of without the name of a measure."""
 _FEWEST_TOLD = 3
 _AT_A_RATE = re.compile(r"\b(?:per|each|every|apiece)\b", re.IGNORECASE)
-_OF_THE_PEOPLE = frozenset(("female", "male", "woman", "man", "girl", "boy", "respond", "interval"))
+_OF_THE_PEOPLE = frozenset(("female", "male", "woman", "man", "girl", "boy", "respond", "interval", "follow", "follow-up"))
 """Words of what each study's people are."""
 _WITHOUT_UNIT = frozenset(("reproduct", "odd", "hazard"))
 """Stems of measures that have no unit; other bare numbers are mostly parameters of a study."""
@@ -69,8 +70,9 @@ _TIMES, _SHARES = frozenset(("period", "time", "duration", "interval", "half-lif
 
 
 def number_sides(doc: Doc, said: str) -> Iterator[Side]:
-    """The measures of a statement, each with the one value or range that it gives for it. Where several values of a
-    unit stand in it and not each has its measure, none is read: which belongs to which is not sure. Intervals are taken
+    """The measures of a statement, each with the one value or range that it gives for it. Several values of one measure
+    are a range from the least to the greatest; where there are more of a unit than measures, none is read: which belongs
+    to which is not sure. Intervals are taken
     from `said`: the parser does not read them. Where no measure has a value, the one share of the statement is of what
     all of it says."""
     text = doc.text
@@ -119,9 +121,12 @@ def _measured(doc: Doc, found: Sequence[Quantity]) -> Iterator[Side]:
     measures = [token for token in doc if _names_measure(token)]
     given = [(measure, value) for measure in measures if (value := _value_of(measure, measures, found, text))]
     for measure, value in given:
-        alike = [one for one in found if one.unit == value.unit]
-        if len(alike) > sum(one.unit == value.unit for _, one in given):
-            continue
+        like = [one for one in found if one.unit == value.unit]
+        beside = 0 <= value.start - (measure.idx + len(measure)) <= _BESIDE
+        if not beside and len(like) > sum(one.unit == value.unit for _, one in given):
+            if len(given) > 1 or like[0] != value or any(_says_verb(token) for token in doc if token.idx >= value.end):
+                continue
+            value = replace(value, low=min(one.low for one in like), high=max(one.high for one in like))
         key = _key(measure)
         if not key or _OF_THE_STUDY & set(key) or not _fits(measure, key, value) or _supposed(measure, value, text):
             continue
@@ -146,7 +151,9 @@ def _supposed(measure: Token, value: Quantity, text: str) -> bool:
 
 def _is_condition(token: Token) -> bool:
     """Whether a word says of whom, where or when."""
-    return stem_of(token.lemma_.casefold()) in GROUPS or (token.pos_ == "PROPN" and token.text.istitle())
+    stem = stem_of(token.lemma_.casefold())
+    named = token.pos_ == "PROPN" and token.text.istitle() and token.i > 0
+    return named or (stem in GROUPS and (stem != "control" or token.tag_ == "NNS"))
 
 
 def _names_measure(token: Token) -> bool:

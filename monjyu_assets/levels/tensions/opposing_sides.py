@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from monjyu_assets.levels.tensions.aligning import Aligned, Near, aligned, of_other_people, same_words, weight_of
 from monjyu_assets.levels.tensions.likeness import same_names, share_a_name
-from monjyu_assets.levels.tensions.tension_words import NONE, contrasts, effect_stems
+from monjyu_assets.levels.tensions.tension_words import NONE, contrasts, effect_stems, stem_of
 from monjyu_core.storage.rows_levels import TensionSideRow
 
 APART, RANGES_APART = 1.25, 1.1
@@ -148,15 +148,22 @@ def _same_thing(one: TensionSideRow, other: TensionSideRow, there: Aligned, back
     """Whether what goes up or down is the same, and what that depends on."""
     if min(there.share, back.share) < LEAST_SHARE or (there.share + back.share) / 2 < LEAST_BOTH:
         return False
-    for side, found in ((one, there), (other, back)):
-        told = [stem for stem, strength in found.found.items() if strength and weight_of(stem) == 1]
-        if len(told) < FEWEST or not set(told) - set(side["target"]):
+    for side, by, found in ((one, other, there), (other, one, back)):
+        told = {stem for stem, strength in found.found.items() if strength and weight_of(stem) == 1}
+        if len(told) < FEWEST or not _head_found(side, found):
             return False
-        if not _head_found(side, found):
+        if not told - set(side["target"]) and not _shares_elsewhere(side, by):
             return False
     if one["versus"] and other["versus"] and _turned_round(one, other):
         return False
     return True
+
+
+def _shares_elsewhere(side: TensionSideRow, by: TensionSideRow) -> bool:
+    """Whether what it depends on stands in another clause: "X was higher in those who took A"."""
+    rest = {stem_of(word.removesuffix("/v")) for word in side["wider"]}
+    there = _stems(by) | {stem_of(word.removesuffix("/v")) for word in by["wider"]}
+    return any(weight_of(stem) == 1 for stem in rest & there - set(by["target"]))
 
 
 def _head_found(side: TensionSideRow, found: Aligned) -> bool:

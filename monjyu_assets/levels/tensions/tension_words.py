@@ -133,7 +133,7 @@ def measure_stems() -> frozenset[str]:
         " curve area interval confidence range median estimate calculate detect respectively cutoff ppv npv auc roc ci"
         " sd diagnosis diagnostic presence percentage likelihood reach achieve yield average"
         " standard deviation point percent unit mean odds hazard incidence occurrence prevalence likelihood stratum arm"
-        " time duration amount"
+        " time duration amount mmhg mmol kg relative"
     )
     return frozenset(stem_of(word) for word in words.split())
 
