@@ -243,6 +243,7 @@ class TensionSideRow(TypedDict):
     claim_id: Annotated[str | None, "The claim, as in `claims`; null where it is a sentence only."]
     sentence_ids: SentenceIds
     statement: Annotated[str, "The statement, without citation markers."]
+    read: Annotated[str, "What was parsed: abbreviations written out, without statistics in brackets."]
     kind: Annotated[str, "`direction`, `statement` or `number`."]
     axis: Annotated[str, "What opposite words share: `amount`, `worth`, a verb, a unit."]
     sign: Annotated[int, "1 up or held, -1 down, 0 denied or none, 2 an effect whose direction is not said."]

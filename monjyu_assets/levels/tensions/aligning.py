@@ -20,6 +20,8 @@ IN_REST, IN_TITLE = 0.9, 0.7
 """What a word counts that stands in another clause of the other sentence, or in the title of its paper only."""
 GENERAL_WEIGHT = 0.25
 """What a word counts that many claims share, whatever they are about."""
+VERB_WEIGHT = 0.5
+"""What a verb counts: much is said by "given", "underwent", "took part"."""
 MOST_LOOKED_UP = 30
 """Words whose vectors are compared for a pair."""
 
@@ -59,7 +61,7 @@ def aligned(one: TensionSideRow, other: TensionSideRow, near: Near) -> Aligned:
     for stem, word in own.items():
         strength = max(_meets(stem, word, clause, near), IN_REST * _meets(stem, word, rest, near))
         found[stem] = max(strength, IN_TITLE if stem in title else 0.0)
-    weights = {stem: weight_of(stem) for stem in own}
+    weights = {stem: weight_of(stem) * (VERB_WEIGHT if word.endswith("/v") else 1.0) for stem, word in own.items()}
     whole = sum(weights.values())
     share = sum(found[stem] * weight for stem, weight in weights.items()) / whole if whole else 0.0
     left = tuple(

@@ -280,6 +280,8 @@ def _effect(noun: Token, agents: list[Token]) -> tuple[list[Token], list[Token]]
     return [on], agents + [word for word in noun.subtree if word.i not in own]
 
 
+_HAVING = frozenset(("lose", "gain", "write", "consume", "contain", "eat", "emit"))
+"""Verbs of which an object is more or less: "lost more lean mass". Of others it is mostly more of what it is like."""
 _LEFT_SO = frozenset(("nsubj", "dobj", "nsubjpass"))
 
 
@@ -302,7 +304,7 @@ def _of_adjective(word: Token) -> tuple[list[Token], list[Token]]:
         left = [c for c in (*word.children, *verb.children, *inner) if c.dep_ in _LEFT_SO and c.i < word.i]
         own = [c for c in left if c.dep_ != "nsubj" or c.head == word]
         return own[-1:], [w for c in verb.children if c not in own and c != word for w in c.subtree]
-    if word.dep_ == "advmod" and verb.dep_ == "amod" and word.lower_ in {"more", "less"}:
+    if word.dep_ == "advmod" and verb.dep_ == "amod" and verb.head.head.lemma_ in _HAVING:
         return _of_adjective(verb)  # "more lean mass"
     if word.dep_ == "advmod" and verb.pos_ in {"VERB", "ADV"}:
         return _of_adverb(word)

@@ -81,8 +81,10 @@ PARTS = {"VERB": "verb", "NOUN": "noun", "ADJ": "adj", "ADV": "adj"}
 def supposed(token: Token, kind: str) -> bool:
     """Whether the words take the direction for granted, and do not say it: "at higher X", "by increasing X", "as X
     rises"."""
-    if any(one.dep_ == "advcl" and _has_mark(one) for one in (token, *token.ancestors)):
+    if any(one.dep_ in {"advcl", "relcl"} and _has_mark(one) for one in (token, *token.ancestors)):
         return True
+    if token.lemma_ == "reduce" and any(c.lower_ == "to" and _of_no_number(c) for c in token.children):
+        return True  # "the problem is reduced to an equation"
     if kind == "verb":
         if token.dep_ in {"acl", "ccomp"} and token.head.lemma_ in _EVIDENCE:
             return False
@@ -92,15 +94,19 @@ def supposed(token: Token, kind: str) -> bool:
             return True
         helped = any(c.dep_ in {"aux", "auxpass"} for c in token.children)
         return not helped and (token.tag_ == "VBG" or (token.tag_ == "VBN" and token.dep_ not in {"ROOT", "conj"}))
-    if (token.pos_ == "ADJ" and token.dep_ in {"acomp", "oprd", "ROOT"}) or token.dep_ == "advmod":
+    if (token.pos_ == "ADJ" and token.dep_ in {"acomp", "oprd", "ROOT"}) or (token.dep_ == "advmod" and token.head.dep_ != "amod"):
         return False
-    noun = token if kind == "noun" else token.head
+    noun = token if kind == "noun" else token.head.head if token.dep_ == "advmod" else token.head
     if noun.dep_ == "pobj":
         above = noun.head.head
         return above.lemma_ not in _BRINGING or noun.head.lower_ not in {"with", "in", "to", "by"}
     return noun.dep_ not in {"dobj", "attr", "nsubjpass", "nsubj", "acomp"} or (
         noun.dep_ in {"nsubj", "nsubjpass"} and (noun.head.lemma_ not in REPORTING or noun.head.lemma_ == "be")
     )
+
+
+def _of_no_number(to: Token) -> bool:
+    return not any(word.like_num for word in to.subtree)
 
 
 def _is_made(verb: Token) -> bool:
@@ -265,7 +271,8 @@ def lemmas(words: Iterable[Token]) -> tuple[str, ...]:
     kept = [
         f"{w.lemma_.casefold()}{'/v' if w.pos_ == 'VERB' else ''}"
         for w in words
-        if w.pos_ in _CONTENT and not w.is_stop and not w.like_num and any(c.isalpha() for c in w.text)
+        if w.pos_ in _CONTENT and not w.is_stop and not w.like_num and sum(c.isalpha() for c in w.text) > 1
+        and not w.text.endswith(".")
     ]
     return tuple(dict.fromkeys(kept))[:MOST_LEMMAS]
 

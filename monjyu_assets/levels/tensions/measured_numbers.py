@@ -58,6 +58,7 @@ _FARTHEST, _BESIDE = 90, 5
 _SHARED_UNITS = frozenset(("%", "day", "sd", "m", "g", "mpa", "point"))
 """Units of a number whose statement says what it is of without the name of a measure."""
 _FEWEST_TOLD = 3
+_COULD_BE = re.compile(r"\bcould be\b")
 _AT_A_RATE = re.compile(r"\b(?:per|each|every|apiece)\b", re.IGNORECASE)
 _OF_THE_PEOPLE = frozenset(("female", "male", "woman", "man", "girl", "boy", "respond", "interval", "follow", "follow-up"))
 """Words of what each study's people are."""
@@ -95,7 +96,7 @@ def _of_all(doc: Doc, found: Sequence[Quantity]) -> Iterator[Side]:
     """ "28% of first-year students dropped out": the measure is what the statement says."""
     shares = [one for one in found if one.unit in _SHARED_UNITS]
     shares = [one for one in shares if one.unit != "day"] or shares  # "after 12 weeks" is when
-    if len(shares) != 1 or UNSURE.search(doc.text) or _AT_A_RATE.search(doc.text) or any(_changes(token) for token in doc):
+    if len(shares) != 1 or UNSURE.search(_COULD_BE.sub("was", doc.text)) or _AT_A_RATE.search(doc.text) or any(_changes(token) for token in doc):
         return
     value = shares[0]
     words = [token for token in doc if not value.start <= token.idx < value.end]

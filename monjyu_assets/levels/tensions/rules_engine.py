@@ -43,6 +43,7 @@ def _side_row(said: Said, side: Side, place: int) -> TensionSideRow:
         "claim_id": said.claim_id,
         "sentence_ids": list(said.sentence_ids),
         "statement": said.statement,
+        "read": said.read,
         "kind": side.kind,
         "axis": side.axis,
         "sign": side.sign,

@@ -68,9 +68,9 @@ def _keys(work: Work) -> dict[str, str]:
 
 def _tables(work: Work, before: Part | None, kept: set[str], changed: set[str]) -> Tables:
     sides = _sides(work, kept, changed)
-    said = sides.filter(pc.equal(sides["ord"], 0)).select(["said_id", "paper_id", "statement"]).to_pylist()
+    said = sides.filter(pc.equal(sides["ord"], 0)).select(["said_id", "paper_id", "read"]).to_pylist()
     ids = [{"said_id": row["said_id"], "paper_id": row["paper_id"]} for row in said]
-    vectors = vector_table(work, ASSET, VECTORS, ids, [row["statement"] for row in said])
+    vectors = vector_table(work, ASSET, VECTORS, ids, [row["read"] for row in said])
     full = before is None or before.rows >= MOST
     compared = _compared(sides, vectors, set() if full else kept)
     pairs = near_pairs(compared, WordNearness(), lambda done, of: work.progress("statements compared", done, of))
