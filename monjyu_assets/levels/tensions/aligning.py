@@ -65,7 +65,9 @@ def aligned(one: TensionSideRow, other: TensionSideRow, near: Near) -> Aligned:
     whole = sum(weights.values())
     share = sum(found[stem] * weight for stem, weight in weights.items()) / whole if whole else 0.0
     left = tuple(
-        stem for stem, word in own.items() if found[stem] < LEAST_NEAR and weights[stem] == 1 and not word.endswith("/v")
+        stem
+        for stem, word in own.items()
+        if found[stem] < LEAST_NEAR and weights[stem] == 1 and not word.endswith("/v")
     )
     return Aligned(found, share, left)
 

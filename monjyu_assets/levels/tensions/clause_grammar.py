@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from monjyu_assets.levels.tensions.tension_words import directions, stem_of
+from monjyu_assets.levels.tensions.tension_words import directions
 
 if TYPE_CHECKING:
     from spacy.tokens import Token
 
-MOST_WORDS = 14
-"""Words of a side's target, agent or comparison."""
-MOST_LEMMAS = 40
 _DEGREES = frozenset(
     [
         "significantly",
@@ -74,7 +71,6 @@ _BRINGING = frozenset(
     )
 )
 """What is followed by what it brings: "associated with lower X", "led to a rise of X"."""
-_CONTENT = frozenset(("NOUN", "PROPN", "ADJ", "NUM", "VERB", "X"))
 PARTS = {"VERB": "verb", "NOUN": "noun", "ADJ": "adj", "ADV": "adj"}
 
 
@@ -94,7 +90,9 @@ def supposed(token: Token, kind: str) -> bool:
             return True
         helped = any(c.dep_ in {"aux", "auxpass"} for c in token.children)
         return not helped and (token.tag_ == "VBG" or (token.tag_ == "VBN" and token.dep_ not in {"ROOT", "conj"}))
-    if (token.pos_ == "ADJ" and token.dep_ in {"acomp", "oprd", "ROOT"}) or (token.dep_ == "advmod" and token.head.dep_ != "amod"):
+    if (token.pos_ == "ADJ" and token.dep_ in {"acomp", "oprd", "ROOT"}) or (
+        token.dep_ == "advmod" and token.head.dep_ != "amod"
+    ):
         return False
     noun = token if kind == "noun" else token.head.head if token.dep_ == "advmod" else token.head
     if noun.dep_ == "pobj":
@@ -232,99 +230,14 @@ def compared_with(token: Token) -> list[Token]:
     """What follows "than" or "compared with"."""
     near = [token, *token.children, token.head, *token.head.children]
     near += [c for c in near[1:] if c.dep_ in {"advcl", "ccomp"} and any(one.lower_ == "than" for one in c.children)]
-    found = [t for t in near if t.lower_ == "than" or any(one.lower_ == "than" for one in t.children if t.dep_ == "advcl") or t.lower_ in {"compared", "versus", "vs", "relative"}]
-    return list(dict.fromkeys(found))
-
-
-def phrase_words(token: Token, without: Token | None = None) -> list[Token]:
-    """The phrase of a noun: its words without clauses, and without `without` and what hangs on it."""
-    left = (
-        {w.i for w in without.subtree}
-        if without is not None and without.i != token.i and token not in without.subtree
-        else set()
-    )
-    if without is not None:
-        left.add(without.i)
-    gone = {
-        w.i
-        for c in token.subtree
-        if c.dep_ in {"relcl", "advcl", "punct", "cc"} or c.dep_ == "conj"
-        for w in c.subtree
-        if c.i != token.i
-    }
-    return [w for w in token.subtree if w.i not in gone and w.i not in left]
-
-
-def stem(token: Token) -> str:
-    """The stem of a word's lemma: "transmit" and "transmission" stay apart, "vaccine" and "vaccination" do not."""
-    return stem_of(token.lemma_.casefold())
-
-
-def stems(words: Iterable[Token]) -> tuple[str, ...]:
-    """The stems of the words of content, each once, in order; at most `MOST_WORDS`."""
-    kept = [stem(w) for w in words if w.pos_ in _CONTENT and not w.is_stop and any(c.isalpha() for c in w.text)]
-    return tuple(dict.fromkeys(kept))[:MOST_WORDS]
-
-
-def lemmas(words: Iterable[Token]) -> tuple[str, ...]:
-    """The lemmas of the words of content, each once, in order; verbs are marked. At most `MOST_LEMMAS`."""
-    kept = [
-        f"{w.lemma_.casefold()}{'/v' if w.pos_ == 'VERB' else ''}"
-        for w in words
-        if w.pos_ in _CONTENT and not w.is_stop and not w.like_num and sum(c.isalpha() for c in w.text) > 1
-        and not w.text.endswith(".")
+    found = [
+        t
+        for t in near
+        if t.lower_ == "than"
+        or any(one.lower_ == "than" for one in t.children if t.dep_ == "advcl")
+        or t.lower_ in {"compared", "versus", "vs", "relative"}
     ]
-    return tuple(dict.fromkeys(kept))[:MOST_LEMMAS]
-
-
-def amounts(words: Sequence[Token], token: Token) -> tuple[str, ...]:
-    """The numbers of what it depends on and when ("five minutes after", "a two-day workshop"), each with the word it
-    counts. How far something went ("by 5 points", "from 31% to 23%") is none."""
-    found = []
-    for word in words:
-        if not word.like_num or word.i + 1 >= len(word.doc):
-            continue
-        after = next((w for w in word.doc[word.i + 1 : word.i + 4] if w.text != "-" and not w.like_num), None)
-        if after is None or not after.is_alpha or after.pos_ not in {"NOUN", "ADJ"} or _of_effect(word, token):
-            continue
-        if number := _as_number(word.lower_):
-            found.append(f"{number} {stem(after)}")
-    return tuple(dict.fromkeys(found))[:MOST_WORDS]
-
-
-_NUMBERS = {
-    name: str(number)
-    for number, name in enumerate(
-        "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen".split(), start=1
-    )
-}
-
-
-def _as_number(text: str) -> str:
-    if text in _NUMBERS:
-        return _NUMBERS[text]
-    try:
-        return f"{float(text.replace(',', '')):g}"
-    except ValueError:
-        return ""
-
-
-def _of_effect(number: Token, token: Token) -> bool:
-    """Whether it says how far something went, not when or of what."""
-    for one in (number, *number.ancestors):
-        if one.i == token.i:
-            return False
-        if one.pos_ == "ADP" and one.head.i == token.i and one.lower_ in {"by", "from", "to"}:
-            return True
-        if one.dep_ in {"npadvmod", "nummod"} and one.head.i == token.i:
-            return True
-    return False
-
-
-def as_written(words: Sequence[Token]) -> str:
-    """The phrase as written, cut to what a list shows."""
-    text = " ".join(w.text for w in words if w.dep_ not in {"det", "poss"} and not w.is_punct)
-    return text[:80]
+    return list(dict.fromkeys(found))
 
 
 def causes_of(agents: Sequence[Token]) -> list[Token]:

@@ -12,7 +12,7 @@ from monjyu_assets.levels.tensions.aligning import Near
 from monjyu_assets.levels.tensions.opposing_sides import Opposition, opposition
 from monjyu_core.storage.rows_levels import TensionSideRow
 
-NEAR = 0.4
+NEAR = 0.35
 """Cosine from which two statements are compared."""
 BLOCK = 256
 """Statements whose nearness to all others is reckoned at once."""

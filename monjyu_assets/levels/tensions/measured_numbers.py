@@ -11,10 +11,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from monjyu_assets.levels.tensions.clause_grammar import PARTS, amounts, lemmas, stems
+from monjyu_assets.levels.tensions.clause_grammar import PARTS
 from monjyu_assets.levels.tensions.quantities import Quantity, quantities
 from monjyu_assets.levels.tensions.tension_side import Side
 from monjyu_assets.levels.tensions.tension_words import GROUPS, UNSURE, directions, stem_of
+from monjyu_assets.levels.tensions.told_words import amounts, lemmas, stems
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc, Token
@@ -60,7 +61,9 @@ _SHARED_UNITS = frozenset(("%", "day", "sd", "m", "g", "mpa", "point"))
 _FEWEST_TOLD = 3
 _COULD_BE = re.compile(r"\bcould be\b")
 _AT_A_RATE = re.compile(r"\b(?:per|each|every|apiece)\b", re.IGNORECASE)
-_OF_THE_PEOPLE = frozenset(("female", "male", "woman", "man", "girl", "boy", "respond", "interval", "follow", "follow-up"))
+_OF_THE_PEOPLE = frozenset(
+    ("female", "male", "woman", "man", "girl", "boy", "respond", "interval", "follow", "follow-up")
+)
 """Words of what each study's people are."""
 _WITHOUT_UNIT = frozenset(("reproduct", "odd", "hazard"))
 """Stems of measures that have no unit; other bare numbers are mostly parameters of a study."""
@@ -72,10 +75,9 @@ _TIMES, _SHARES = frozenset(("period", "time", "duration", "interval", "half-lif
 
 def number_sides(doc: Doc, said: str) -> Iterator[Side]:
     """The measures of a statement, each with the one value or range that it gives for it. Several values of one measure
-    are a range from the least to the greatest; where there are more of a unit than measures, none is read: which belongs
-    to which is not sure. Intervals are taken
-    from `said`: the parser does not read them. Where no measure has a value, the one share of the statement is of what
-    all of it says."""
+    are a range from the least to the greatest; where there are more of a unit than measures, none is read: which
+    belongs to which is not sure. Intervals are taken from `said`: the parser does not read them. Where no measure has a value,
+    the one share of the statement is of what all of it says."""
     text = doc.text
     if text.rstrip().endswith("?"):
         return
@@ -96,7 +98,12 @@ def _of_all(doc: Doc, found: Sequence[Quantity]) -> Iterator[Side]:
     """ "28% of first-year students dropped out": the measure is what the statement says."""
     shares = [one for one in found if one.unit in _SHARED_UNITS]
     shares = [one for one in shares if one.unit != "day"] or shares  # "after 12 weeks" is when
-    if len(shares) != 1 or UNSURE.search(_COULD_BE.sub("was", doc.text)) or _AT_A_RATE.search(doc.text) or any(_changes(token) for token in doc):
+    if (
+        len(shares) != 1
+        or UNSURE.search(_COULD_BE.sub("was", doc.text))
+        or _AT_A_RATE.search(doc.text)
+        or any(_changes(token) for token in doc)
+    ):
         return
     value = shares[0]
     words = [token for token in doc if not value.start <= token.idx < value.end]

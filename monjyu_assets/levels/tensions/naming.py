@@ -21,7 +21,9 @@ MOST_NAMES, MOST_LONG, MOST_SHORT = 12, 60, 60
 _RENAMED = re.compile(
     r"\b(?:(?:re)?named|also (?:known|called|termed|named)|formerly|previous(?:ly)?(?: name)?|now (?:known|called))\b"
 )
-_OF_STATISTICS = re.compile(r"\b(?:interval|deviation|standard error|ratio|range|variance|organi[sz]ation)\b", re.IGNORECASE)
+_OF_STATISTICS = re.compile(
+    r"\b(?:interval|deviation|standard error|ratio|range|variance|organi[sz]ation)\b", re.IGNORECASE
+)
 _AROUND = 80
 _BINOMIAL = re.compile(r"\b([A-Z])([a-z]{3,}) ([a-z]{4,})\b")
 _SHORT_BINOMIAL = re.compile(r"\b([A-Z])\. ?([a-z]{4,})\b")
@@ -60,7 +62,9 @@ class Names:
 
     def _shorts(self) -> re.Pattern[str]:
         shorts = "|".join(re.escape(short) for short in sorted(self.long, key=lambda one: (-len(one), one)))
-        return re.compile(rf"(?P<defined>\s?\((?:{shorts})s?\))|(?<![\w%-])(?<!% )(?P<short>{shorts})(?P<many>s)?(?![\w-])")
+        return re.compile(
+            rf"(?P<defined>\s?\((?:{shorts})s?\))|(?<![\w%-])(?<!% )(?P<short>{shorts})(?P<many>s)?(?![\w-])"
+        )
 
     def _long_form(self, found: re.Match[str]) -> str:
         if found["defined"]:
@@ -73,7 +77,9 @@ def names_of_paper(title: str, texts: Sequence[str]) -> Names:
     """What a paper of this title and these texts calls things."""
     plain = [_MARKS.sub("", text) for text in (title, *texts)]
     defined = agreed(pair for text in plain for pair in definitions(text))
-    long = {short: whole for short, words in defined.items() if (whole := _whole(words, plain)) and _useful(short, whole)}
+    long = {
+        short: whole for short, words in defined.items() if (whole := _whole(words, plain)) and _useful(short, whole)
+    }
     others: dict[str, set[str]] = {}
     for one, other in (pair for text in plain for pair in _renamed(text)):
         group = {one, other} | others.get(one, set()) | others.get(other, set())
@@ -96,7 +102,9 @@ def _whole(long: str, texts: Sequence[str]) -> str:
 
 
 def _useful(short: str, long: str) -> bool:
-    return len(long) <= MOST_LONG and not any(char.isdigit() for char in short + long) and not _OF_STATISTICS.search(long)
+    return (
+        len(long) <= MOST_LONG and not any(char.isdigit() for char in short + long) and not _OF_STATISTICS.search(long)
+    )
 
 
 def names_in(text: str) -> tuple[str, ...]:

@@ -16,9 +16,9 @@ from monjyu_core.storage.rows_levels import TensionSideRow
 
 APART, RANGES_APART = 1.25, 1.1
 """Ratio from which two numbers of one measure do not go together, and the ends of two ranges."""
-LEAST_SHARE, LEAST_BOTH = 0.5, 0.68
+LEAST_SHARE, LEAST_BOTH = 0.5, 0.6
 """The share of each clause that the other says too, and the mean of both."""
-LEAST_SHARE_OF_ALL = 0.75
+LEAST_SHARE_OF_ALL = 0.7
 """The share where a number is of all that a statement says."""
 FEWEST = 2
 """Words that say what it is about and that both have."""
@@ -70,7 +70,12 @@ def _agree(ones: Sequence[TensionSideRow], others: Sequence[TensionSideRow]) -> 
 def _opposed(one: TensionSideRow, other: TensionSideRow, cosine: float, near: Near) -> Opposition | None:
     numbers = "number" in (one["kind"], other["kind"])
     strength = _apart(one, other) if numbers else _strength(one, other)
-    if not strength or not same_names(one["names"], other["names"]) or _counterparts(one, other) or _other_terms(one, other):
+    if (
+        not strength
+        or not same_names(one["names"], other["names"])
+        or _counterparts(one, other)
+        or _other_terms(one, other)
+    ):
         return None
     if not numbers and not _shares_a_word(one, other):
         return None
@@ -117,7 +122,7 @@ def _other_terms(one: TensionSideRow, other: TensionSideRow) -> bool:
     if of_other_people(_stems(one), _stems(other)):
         return True
     for name in ("amounts", "versus"):
-        first, second = set(one[name]), set(other[name])  # type: ignore[literal-required]
+        first, second = set(one[name]), set(other[name])
         if first and second and not first & second:
             return True
     return False
@@ -154,9 +159,7 @@ def _same_thing(one: TensionSideRow, other: TensionSideRow, there: Aligned, back
             return False
         if not told - set(side["target"]) and not _shares_elsewhere(side, by):
             return False
-    if one["versus"] and other["versus"] and _turned_round(one, other):
-        return False
-    return True
+    return not _turned_round(one, other)
 
 
 def _shares_elsewhere(side: TensionSideRow, by: TensionSideRow) -> bool:
@@ -178,12 +181,21 @@ def _head_found(side: TensionSideRow, found: Aligned) -> bool:
 
 
 def _turned_round(one: TensionSideRow, other: TensionSideRow) -> bool:
-    """ "Higher in A than in B", "lower in B than in A": they agree."""
+    """ "Higher in A than in B", "lower in B than in A": they agree. Where one compares and the other names both without
+    saying which is compared, that is not known."""
 
     def shared(first: str, second: str) -> int:
         return len(set(one[first]) & set(other[second]))  # type: ignore[literal-required]
 
-    return shared("versus", "agent") + shared("agent", "versus") > shared("versus", "versus") + shared("agent", "agent")
+    if one["versus"] and other["versus"]:
+        crossed = shared("versus", "agent") + shared("agent", "versus")
+        return crossed >= shared("versus", "versus") + shared("agent", "agent")
+    for side, by in ((one, other), (other, one)):
+        against = {stem for stem in side["versus"] if weight_of(stem) == 1} - set(side["agent"])
+        named = _stems(by) | {stem_of(word.removesuffix("/v")) for word in by["wider"]}
+        if against and against <= named:
+            return True
+    return False
 
 
 def _same_measure(one: TensionSideRow, other: TensionSideRow, there: Aligned, back: Aligned) -> bool:

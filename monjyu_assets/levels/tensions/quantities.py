@@ -63,7 +63,9 @@ def quantities(text: str) -> Iterator[Quantity]:
     while found := _VALUE.search(text, place):
         place = found.end()
         name = (found["unit"] or found["first"] or "").casefold()
-        if _NO_VALUE.search(text[: found.start()]) or (text[place : place + 1].isalnum() and not name and not text[place - 1].isspace()):
+        if _NO_VALUE.search(text[: found.start()]) or (
+            text[place : place + 1].isalnum() and not name and not text[place - 1].isspace()
+        ):
             continue
         unit, factor = _SAME.get(name) or _SAME.get(name.removesuffix("s")) or (name.removesuffix("s"), 1.0)
         if not unit and not found["two"] and _YEAR.fullmatch(found["one"]):

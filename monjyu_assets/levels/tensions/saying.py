@@ -35,7 +35,8 @@ SENTENCE, HEDGED, OF_OTHERS = 0.95, 0.85, 0.95
 _JOINED = re.compile(
     r"^(?:\d{1,3}(?:, ?\d{1,3})* )?(?:(?:however|moreover|furthermore|additionally|in addition|thus|therefore|hence"
     r"|consequently|interestingly|notably|importantly|in contrast|conversely|nevertheless|similarly|indeed|also|finally"
-    r"|on the other hand|as a result|accordingly|overall|in our study|in this study|in conclusion|that is|in summary|for example|in particular),? )?(\w)",
+    r"|on the other hand|as a result|accordingly|overall|in our study|in this study|in conclusion|that is|in summary"
+    r"|for example|in particular),? )?(\w)",
     re.IGNORECASE,
 )
 """What only joins a sentence to the one before it, and numbers of references that stand before it."""
@@ -53,7 +54,9 @@ _STUDY = re.compile(
     re.IGNORECASE,
 )
 """Who found what a sentence says: another study."""
-_MEASURE_ONLY = re.compile(r"^[A-Z][^.]{0,60}\b(?:rate|period|number|mortality|prevalence|incidence|R ?0)\b[^.]{0,40}\d")
+_MEASURE_ONLY = re.compile(
+    r"^[A-Z][^.]{0,60}\b(?:rate|period|number|mortality|prevalence|incidence|R ?0)\b[^.]{0,40}\d"
+)
 _WORD = re.compile(r"[^\W\d_][\w-]{3,}")
 LONGEST, MOST_TOPIC = 600, 12
 
@@ -61,9 +64,9 @@ LONGEST, MOST_TOPIC = 600, 12
 @dataclass(frozen=True)
 class Said:
     """One statement: a claim, or a sentence that none quotes. `weight` 0 to 1: less where it hedges or reports.
-    `read` is what the parser reads: the statement with abbreviations written out, without statistics in brackets. `names`
-    are those in it with what else its paper calls them. `topic` is its paper's title. `unsure`: something in it is only
-    thought possible, so that its numbers alone count."""
+    `read` is what the parser reads: the statement with abbreviations written out, without statistics in brackets.
+    `names` are those in it with what else its paper calls them. `topic` is its paper's title. `unsure`: something in it
+    is only thought possible, so that its numbers alone count."""
 
     said_id: str
     paper_id: str
@@ -110,11 +113,16 @@ def statements(
 
 
 def _said(
-    ids: tuple[str, str, str, str | None], sentences: Sequence[str], statement: str, weight: float, names: Names, topic: str
+    ids: tuple[str, str, str, str | None],
+    sentences: Sequence[str],
+    statement: str,
+    weight: float,
+    names: Names,
+    topic: str,
 ) -> Said:
     return Said(
-        *ids, tuple(sentences), statement, weight, names.written_out(statement), names.of(statement), names.written_out(topic),
-        names.of(topic), UNSURE.search(statement) is not None,
+        *ids, tuple(sentences), statement, weight, names.written_out(statement), names.of(statement),
+        names.written_out(topic), names.of(topic), UNSURE.search(statement) is not None,
     )  # fmt: skip
 
 

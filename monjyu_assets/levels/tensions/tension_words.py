@@ -28,7 +28,8 @@ HEDGES = re.compile(
 """A finding that is put carefully."""
 UNSURE = re.compile(
     r"\b(?:(?:we|i|been|was|were|is|are|many|most|often|widely|commonly|long) (?:\w+ ){0,2}?(?:expect|anticipate|believe"
-    r"|assume|suppose|predict|convinced|fear|hope)(?:ed|d)? (?:that|to)|are convinced|wrong to|may|might|could (?!not)|perhaps|possibly|potentially|presumably|unclear|unknown|hypothes\w+|speculat\w+"
+    r"|assume|suppose|predict|fear|hope)(?:ed|d)? (?:that|to)|are convinced|wrong to|may|might|could (?!not)"
+    r"|perhaps|possibly|potentially|presumably|unclear|unknown|hypothes\w+|speculat\w+"
     r"|should|would|expected to|aims? to|controvers\w+|debat(?:e|ed|able)|conflicting|contradict\w+|inconclusive"
     r"|inconsistent|question(?:ed|able)|little is known|(?:is|are|was|were|has|have) not (?:yet )?(?:been )?(?:known"
     r"|clear|understood|established|studied|investigated|determined|reported|possible to say)|(?:no|few|little) (?:data"

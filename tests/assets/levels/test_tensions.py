@@ -33,6 +33,18 @@ OPPOSED = [
      "MERS-CoV infection had a fatality rate of 21%."),
     ("numbers", "The mean incubation period of the Wuhan coronavirus was 5.2 days.",
      "The mean incubation period of the Wuhan coronavirus was 9.5 days."),
+    # other words, other constructions
+    ("direction", "Honey dressings shortened the healing of burns in children.",
+     "The healing of burns in children took longer with honey dressings."),
+    ("negation", "Cover crops protected vineyards against soil erosion.",
+     "Soil erosion in vineyards was left unchanged by cover crops."),
+    ("negation", "Shot peening improved the fatigue life of welded joints.",
+     "Shot peening made no difference to the fatigue life of welded joints."),
+    # a share of all that a sentence says, several values of one measure, numbers with intervals
+    ("numbers", "In alpine meadows, 34% (95% CI 30 to 38) of flower visits were made by hoverflies.",
+     "Hoverflies made 12% (95% CI 9 to 15) of the flower visits in alpine meadows."),
+    ("numbers", "The R0 of SARS was about 2.1 in Hong Kong, 2.7 in Singapore, and 3.8 in Beijing.",
+     "Later estimates of the R0 of SARS were less than 1."),
 ]  # fmt: skip
 AGREED = [
     # the same, turned round
@@ -63,6 +75,18 @@ AGREED = [
      "The incubation period of COVID-19 was 6.8 days (95% CI 5.6-7.7)."),
     # of what another sentence names
     ("The drag of the wing depends on the Mach number.", "It is independent of the Mach number."),
+    # other people, other doses, other times, another thing to compare with
+    ("In ewes, selenium increased the weight of lambs at birth.",
+     "In cows, selenium did not increase the weight of calves at birth."),
+    ("A monthly dose of iron raised haemoglobin in women.", "A daily dose of iron did not raise haemoglobin in women."),
+    ("Recall on a test given five minutes after the lesson was not improved by quizzes.",
+     "Recall on a test given two weeks after the lesson was improved by quizzes."),
+    ("Spaced sessions led to better retention than massed sessions.",
+     "Retention was poorer when sessions were massed than when they were spaced."),
+    # a rule, not a value; a problem that becomes simpler; where it is so, not that it is so
+    ("An R0 of less than 1 indicates that measles dies out.",
+     "The R0 of measles was 14 in school outbreaks of measles."),
+    ("The boundary layer problem is reduced to an ordinary equation.", "The boundary layer problem increased in size."),
     # numbers that meet, and conditions
     ("The incubation period of the Wuhan coronavirus was 2-14 days.",
      "The incubation period of the Wuhan coronavirus was 5.2 days."),
@@ -79,6 +103,9 @@ SAYS_NOTHING = (
 )
 
 
+NEAR = WordNearness()
+
+
 def sides(*texts: str) -> list[list[TensionSideRow]]:
     said = [
         Said(str(number), f"p{number}", "c", None, ("s",), text, 1.0, text, names_in(text))
@@ -89,7 +116,8 @@ def sides(*texts: str) -> list[list[TensionSideRow]]:
 
 
 def opposed(one: str, other: str) -> Opposition | None:
-    return opposition(*sides(one, other), 0.8, WordNearness())
+    ones, others = sides(one, other)
+    return opposition(ones, others, 0.8, NEAR)
 
 
 @pytest.mark.parametrize(("kind", "one", "other"), OPPOSED)
@@ -122,9 +150,52 @@ def test_questions_aims_and_conditions_say_nothing() -> None:
         "claim_id": "k", "paper_id": "p", "chunk_id": "c", "sentence_ids": ["s"], "kind": "result",
         "statement": OPPOSED[0][1], "quote": OPPOSED[0][1],
     }  # fmt: skip
-    assert [said.statement for said in statements([claim], [chunk], places)] == [OPPOSED[0][1]]
+    said = statements([claim], [chunk], places)
+    assert [one.statement for one in said if not one.unsure] == [OPPOSED[0][1]]
     for kind in ("future_work", "method"):
         assert not list(statements([claim | {"kind": kind}], [chunk], places))
+
+
+def said_of(title: str, *sentences: str) -> list[Said]:
+    """What a paper says whose one chunk has these sentences."""
+    text = "\n".join(sentences)
+    chunk = {"chunk_id": "c", "paper_id": "p", "section_type": "results", "header": f"{title} > Results", "text": text}
+    places = [
+        {
+            "chunk_id": "c",
+            "paper_id": "p",
+            "sentence_id": one,
+            "start": text.index(one),
+            "end": text.index(one) + len(one),
+        }
+        for one in sentences
+    ]
+    return list(statements([], [chunk], places))
+
+
+def test_what_a_paper_calls_a_thing_is_read_from_the_paper() -> None:
+    """Abbreviations are written out, brackets with statistics left out, renamed things have both names."""
+    said = said_of(
+        "Retrieval practice",
+        "Retrieval practice (RP) was used in nine schools of the city in this year.",
+        "RP raised the marks of pupils by 4 points (95% CI 2 to 6, p < 0.01).",
+        "The virus 2019-nCoV, which was later named as SARS-CoV-2, was found in all wards of the hospital.",
+        "The case-fatality rate of SARS-CoV-2 was 2.1% (95% CI 1.9 to 2.4).",
+    )
+    by_text = {one.statement: one for one in said}
+    marks = by_text["RP raised the marks of pupils by 4 points (95% CI 2 to 6, p < 0.01)."]
+    assert marks.read == "Retrieval practice raised the marks of pupils by 4 points." and "RP" in marks.names
+    fatality = by_text["The case-fatality rate of SARS-CoV-2 was 2.1% (95% CI 1.9 to 2.4)."]
+    assert {"SARS-CoV-2", "nCoV"} <= set(fatality.names)
+    [side] = [row for row in side_rows([fatality], lambda done, of: None) if row["kind"] == "number"]
+    assert (side["kind"], side["low"], side["high"]) == ("number", 1.9, 2.4), "the interval counts, though not parsed"
+
+
+def test_a_number_of_a_reference_behind_a_full_stop_is_none_of_the_measure() -> None:
+    [said] = said_of("Measles", "The R0 of measles was estimated to be 2.2.9 The school could close at any time.")
+    assert said.statement == "The R0 of measles was estimated to be 2.2."
+    [side] = [row for row in side_rows([said], lambda done, of: None) if row["kind"] == "number"]
+    assert (side["low"], side["high"]) == (2.2, 2.2)
 
 
 def paper(title: str, *found: str) -> str:
