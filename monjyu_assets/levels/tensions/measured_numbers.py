@@ -76,8 +76,8 @@ _TIMES, _SHARES = frozenset(("period", "time", "duration", "interval", "half-lif
 def number_sides(doc: Doc, said: str) -> Iterator[Side]:
     """The measures of a statement, each with the one value or range that it gives for it. Several values of one measure
     are a range from the least to the greatest; where there are more of a unit than measures, none is read: which
-    belongs to which is not sure. Intervals are taken from `said`: the parser does not read them. Where no measure has a value,
-    the one share of the statement is of what all of it says."""
+    belongs to which is not sure. Intervals are taken from `said`: the parser does not read them. Where no measure has a
+    value, the one share of the statement is of what all of it says."""
     text = doc.text
     if text.rstrip().endswith("?"):
         return

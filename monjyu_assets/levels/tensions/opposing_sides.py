@@ -177,7 +177,7 @@ def _head_found(side: TensionSideRow, found: Aligned) -> bool:
     there = [stem for stem in told if found.found.get(stem, 0.0) > 0]
     if weight_of(head) < 1 or head in effect_stems():
         return bool(there) if told else found.of(side["target"]) > 0
-    return found.found.get(head, 0.0) > 0 or (len(there) >= FEWEST and 2 * len(there) > len(told))
+    return found.found.get(head, 0.0) > 0 or (len(there) >= FEWEST and 3 * len(there) >= 2 * len(told))
 
 
 def _turned_round(one: TensionSideRow, other: TensionSideRow) -> bool:

@@ -27,8 +27,8 @@ HEDGES = re.compile(
 )
 """A finding that is put carefully."""
 UNSURE = re.compile(
-    r"\b(?:(?:we|i|been|was|were|is|are|many|most|often|widely|commonly|long) (?:\w+ ){0,2}?(?:expect|anticipate|believe"
-    r"|assume|suppose|predict|fear|hope)(?:ed|d)? (?:that|to)|are convinced|wrong to|may|might|could (?!not)"
+    r"\b(?:(?:we|i|been|was|were|is|are|many|most|often|widely|commonly|long) (?:\w+ ){0,2}?(?:expect|anticipate"
+    r"|believe|assume|suppose|predict|fear|hope)(?:ed|d)? (?:that|to)|are convinced|wrong to|may|might|could (?!not)"
     r"|perhaps|possibly|potentially|presumably|unclear|unknown|hypothes\w+|speculat\w+"
     r"|should|would|expected to|aims? to|controvers\w+|debat(?:e|ed|able)|conflicting|contradict\w+|inconclusive"
     r"|inconsistent|question(?:ed|able)|little is known|(?:is|are|was|were|has|have) not (?:yet )?(?:been )?(?:known"
@@ -135,6 +135,7 @@ def measure_stems() -> frozenset[str]:
         " sd diagnosis diagnostic presence percentage likelihood reach achieve yield average"
         " standard deviation point percent unit mean odds hazard incidence occurrence prevalence likelihood stratum arm"
         " time duration amount mmhg mmol kg relative"
+        " μg µg mg ml mpa gpa km cm mm nm"
     )
     return frozenset(stem_of(word) for word in words.split())
 
