@@ -102,8 +102,6 @@ def _strength(one: TensionSideRow, other: TensionSideRow) -> float:
     if one["axis"] == other["axis"]:
         return 1.0 if signs == {1, -1} or NONE in signs else 0.0
     axes = {one["axis"], other["axis"]}
-    if axes <= {"amount", "worth"} and signs == {1, -1}:
-        return 0.0  # "a lower failure rate" is an improvement
     return 0.95 if NONE in signs and axes <= _EFFECTS else 0.0
 
 

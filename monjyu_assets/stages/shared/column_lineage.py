@@ -48,7 +48,7 @@ _HELD = (
 _SAID = f"{_HELD} sentences.text papers.title,language"
 _COUNTED = "entity_community_members.entity_id entity_chunks.paper_id,mentions"
 _STATEMENTS = "claims.statement,kind chunks.text,section_type chunk_sentences.start,end,ord"
-_SIDES = "tension_sides.kind,axis,sign,head,target,agent,versus,names,low,high,weight"
+_SIDES = "tension_sides.kind,axis,sign,head,target,agent,versus,around,words,wider,amounts,topic,names,low,high,weight"
 _CLAIMED = "chunks.text chunk_sentences.start,end"
 _JUDGED = f"{_CLAIMED} chunks.section_type,header papers.title,language"
 
@@ -237,12 +237,12 @@ _MADE_FROM: dict[str, dict[str, str]] = {
     },
     "tension_sides": {
         "said_id": f"claims.claim_id chunk_sentences.sentence_id {_CANONICAL}",
-        "ord kind axis sign cue head target agent versus around low high concept": _STATEMENTS,
+        "ord kind axis sign cue head target agent versus around words wider amounts low high concept": _STATEMENTS,
         "paper_id": "chunks.paper_id claims.paper_id chunk_sentences.paper_id",
         "chunk_id": "chunks.chunk_id claims.chunk_id",
         "claim_id": "claims.claim_id",
         "sentence_ids": "claims.sentence_ids chunk_sentences.sentence_id",
-        "statement": _STATEMENTS,
+        "statement read": _STATEMENTS,
         "topic": "chunks.header",
         "names": f"{_STATEMENTS} chunks.header",
         "weight": f"{_STATEMENTS} claims.quote,kind",
@@ -250,7 +250,7 @@ _MADE_FROM: dict[str, dict[str, str]] = {
     "tension_vectors": {
         "said_id": "tension_sides.said_id",
         "paper_id": "tension_sides.paper_id",
-        "input_hash vector": "tension_sides.statement",
+        "input_hash vector": "tension_sides.read",
     },
 }
 _PARSED = {"paper_id": "manifest.paper_id", "source_path": "manifest.source_path", "sha256": "manifest.sha256"}
