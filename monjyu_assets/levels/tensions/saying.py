@@ -44,6 +44,9 @@ _NAMED_AFTER = re.compile(
     r"\bthose (?:aged|\w+ing|given|treated|born)\b|\bthese \w+ (?=with|who|whose|treated|receiving)", re.IGNORECASE
 )
 """What points back and yet says of whom: "those aged at least 70", "these adults with diabetes"."""
+_POINTS_WITHIN = re.compile(r"(?<=[\w,)] )(?:this|that|these|those)(?= (?!is\b|was\b|are\b|were\b)[a-z])", re.IGNORECASE)
+"""What points within a sentence that says before what it is about: "than those on clear reefs", "in this landscape". The
+title of the paper says the rest."""
 _NEXT = re.compile(
     r"(?:(?<=[a-zA-Z)%]\.)|(?<=\d\.\d\.)|(?<=\d\.\d\d\.))['’]?\d{1,3}(?:\W\d{1,3})*(?: (?=[A-Z]).*)?$", re.DOTALL
 )
@@ -57,6 +60,11 @@ _STUDY = re.compile(
 _MEASURE_ONLY = re.compile(
     r"^[A-Z][^.]{0,60}\b(?:rate|period|number|mortality|prevalence|incidence|R ?0)\b[^.]{0,40}\d"
 )
+_MEASURED = re.compile(
+    r"\b(?:[pP]\s?[=<>]\s?0?\.\d|CI\b|(?:by|than) (?:\w+ ){0,3}\d|no (?:\w+ ){0,2}(?:effect|influence|difference)\b|(?:did|does|do"
+    r"|was|were|is) not\b)|±|\bfrom \d[\d.,]* ?\S{0,12} to \d",
+)
+"""What was found, wherever it stands: how far something went, how sure that is, or that there was nothing."""
 _WORD = re.compile(r"[^\W\d_][\w-]{3,}")
 LONGEST, MOST_TOPIC = 600, 12
 
@@ -93,18 +101,21 @@ def statements(
     named = _names_of_papers(found)
     for claim in claims:
         quoted.update(claim["sentence_ids"])
-        if claim["kind"] in FINDINGS and _says(claim["statement"]):
+        if (claim["kind"] in FINDINGS or _MEASURED.search(claim["quote"])) and _says(claim["statement"]):
             weight = round(_firmly(claim["statement"], claim["quote"]), 4)
             ids = (claim["claim_id"], claim["paper_id"], claim["chunk_id"], claim["claim_id"])
             topic, names = topics.get(claim["chunk_id"], ""), named.get(claim["paper_id"], Names())
             yield _said(ids, claim["sentence_ids"], claim["statement"], weight, names, topic)
-    texts = {chunk["chunk_id"]: chunk["text"] for chunk in found if chunk["section_type"] in SECTIONS}
+    texts = {chunk["chunk_id"]: chunk["text"] for chunk in found}
+    whole = {chunk["chunk_id"] for chunk in found if chunk["section_type"] in SECTIONS}
     for place in places:
         name, chunk = place["sentence_id"], place["chunk_id"]
         if name in quoted or chunk not in texts:
             continue
-        quoted.add(name)  # a sentence that two chunks share counts in the first
         quote = _NEXT.sub("", " ".join(texts[chunk][place["start"] : place["end"]].split()))
+        if chunk not in whole and not _MEASURED.search(quote):
+            continue
+        quoted.add(name)  # a sentence that two chunks share counts in the first
         said = _JOINED.sub(lambda start: start[1].upper(), quote)
         if _quotable(said) and _says(statement := statement_of(said)):
             weight = round(SENTENCE * _firmly(statement, quote), 4)
@@ -140,7 +151,7 @@ _SAYS_LITTLE = (AIMS, CONDITIONS, BOTH_SIDES, OF_UNNAMED)
 
 def _quotable(text: str) -> bool:
     plain = STATISTIC.sub("", text)
-    alone = _STUDY.sub("Studies found", _NAMED_AFTER.sub("people", text))
+    alone = _POINTS_WITHIN.sub("the", _STUDY.sub("Studies found", _NAMED_AFTER.sub("people", text)))
     prose = is_prose(plain) or bool(_MEASURE_ONLY.match(plain))
     return len(text) <= LONGEST and prose and stands_alone(alone) and not is_boilerplate(text)
 

@@ -169,6 +169,8 @@ def directions() -> dict[tuple[str, str], Direction]:
 
 _DENIES_OR_MEASURES = (
     r"\b(?:not?|never|neither|nor|without|than|cannot|unable|fail\w*|lack\w*|R ?0)\b|n't\b"
+    r"|\b(?:twice|half|double|times (?:as|more)|disappear\w*|vanish\w*|lost|lose|cost)\b"
+    r"|\d\s?(?:[µμnmkGM]?(?:g|m|L|mol|Pa|J|W|V|Hz|N|s|K)|vol|wt|t|ha|°C?)\b"
     r"|\d\s?(?:%|percent|per cent|days?|hours?|weeks?|months?|years?|fold|nm|mm|kb|bp)"
     r"|\b(?:rate|period|prevalence|incidence|ratio|number|proportion|mortality|accuracy|sensitivity)\b.{0,60}\d"
 )
