@@ -23,6 +23,7 @@ from monjyu_assets.levels.tensions.clause_grammar import (
     clause_words,
     compared_with,
     conditional,
+    is_main,
     negated,
     partly,
     subjects_of,
@@ -121,7 +122,7 @@ class _Reader:
         if token.dep_ == "amod" and token.head.head.lemma_ == "lose" and sign in (1, -1):
             sign = -sign  # "lost more weight"
         if sign in (1, -1) and not direction.axis.startswith("quality"):
-            way = way_of(agents)  # "falls with falling X" is "rises with X"
+            way = way_of(causes_of(agents))  # "falls with falling X" is "rises with X"
             if not way:
                 return
             sign *= way
@@ -204,6 +205,6 @@ def _of_relation(token: Token, direction: Direction) -> Direction:
 def _only_describes(adjective: Token, direction: Direction) -> bool:
     """Whether it only says which: "comparable thickness", "high load"; "needs similar to those of men" says more."""
     after = adjective.i > adjective.head.i
-    if any(one.dep_ in {"advcl", "relcl", "acl"} for one in adjective.ancestors):
+    if any(one.dep_ in {"advcl", "relcl", "acl"} and not is_main(one) for one in adjective.ancestors):
         return True
     return direction.axis.startswith("quality") or direction.axis == "level" or (direction.axis == "none" and not after)

@@ -55,6 +55,7 @@ _FOUND_TO = frozenset(
 _UNDER_A_VERB = frozenset(("dobj", "attr", "acomp", "oprd", "xcomp", "pobj", "nsubjpass", "nsubj", "advmod"))
 _UNNAMED = frozenset(("it", "they", "this", "these", "those", "he", "she"))
 _CAUSING = frozenset(("by", "with", "after", "following", "through", "via", "due", "from", "because", "without"))
+_FINITE = frozenset(("VBD", "VBZ", "VBP", "MD"))
 _CONDITIONS = frozenset(("if", "whether", "unless"))
 _BRINGING = frozenset(
     (
@@ -84,7 +85,7 @@ def supposed(token: Token, kind: str) -> bool:
     if kind == "verb":
         if token.dep_ in {"acl", "ccomp"} and token.head.lemma_ in _EVIDENCE:
             return False
-        if _is_main(token):
+        if is_main(token):
             return False
         if token.dep_ == "acl" or _is_made(token):
             return True
@@ -154,7 +155,7 @@ def subjects_of(verb: Token, depth: int = 0) -> list[Token]:
         return [c for c in resolved if c.pos_ not in {"PRON", "DET"}]
     if depth < 3 and verb.dep_ in {"conj", "xcomp", "advcl"} and verb.head.pos_ in {"VERB", "AUX"}:
         return subjects_of(verb.head, depth + 1)
-    if verb.dep_ == "acl" and verb.head.pos_ in {"NOUN", "PROPN"} and (verb.tag_ == "VBG" or _is_main(verb)):
+    if verb.dep_ == "acl" and verb.head.pos_ in {"NOUN", "PROPN"} and (verb.tag_ == "VBG" or is_main(verb)):
         return [verb.head]
     return []
 
@@ -173,9 +174,11 @@ def _said_which(pronoun: Token) -> bool:
     return pronoun.lower_ in {"those", "they"} and any(c.dep_ in {"acl", "relcl", "prep"} for c in pronoun.children)
 
 
-def _is_main(verb: Token) -> bool:
+def is_main(verb: Token) -> bool:
     """Whether it is the verb of its sentence, though the parser hangs it on its subject: "testing reduced X"."""
-    return verb.dep_ == "acl" and verb.head.dep_ == "ROOT" and any(c.dep_ == "dobj" for c in verb.children)
+    if verb.dep_ != "acl" or verb.head.dep_ != "ROOT":
+        return False
+    return any(c.dep_ == "dobj" for c in verb.children) or not any(one.tag_ in _FINITE for one in verb.sent)
 
 
 def negated(token: Token, depth: int = 0) -> bool:

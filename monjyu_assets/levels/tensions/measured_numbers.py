@@ -81,29 +81,33 @@ def number_sides(doc: Doc, said: str) -> Iterator[Side]:
     text = doc.text
     if text.rstrip().endswith("?"):
         return
-    wide = {(one.point, one.unit): one for one in quantities(said)}
+    wide = {one.point: one for one in quantities(said)}
     found = [_widened(one, wide) for one in quantities(text)]
     if not found or len(found) > 6:
         return
     sides = list(_measured(doc, found))
-    yield from sides or _of_all(doc, found)
+    sure = [one for one in found if one.sure]
+    if len(sure) == 1:
+        yield from sides
+        yield from _of_all(doc, sure)
+    else:
+        yield from sides or _of_all(doc, [one for one in found if one.unit in _SHARED_UNITS])
 
 
-def _widened(one: Quantity, wide: Mapping[tuple[tuple[float, float], str], Quantity]) -> Quantity:
-    other = wide.get((one.point, one.unit), one)
-    return replace(one, low=other.low, high=other.high)
+def _widened(one: Quantity, wide: Mapping[tuple[float, float], Quantity]) -> Quantity:
+    other = wide.get(one.point, one)
+    if one.unit not in {"", other.unit}:
+        return one
+    return replace(one, low=other.low, high=other.high, unit=other.unit, sure=other.sure)
 
 
 def _of_all(doc: Doc, found: Sequence[Quantity]) -> Iterator[Side]:
     """ "28% of first-year students dropped out": the measure is what the statement says."""
-    shares = [one for one in found if one.unit in _SHARED_UNITS]
-    shares = [one for one in shares if one.unit != "day"] or shares  # "after 12 weeks" is when
-    if (
-        len(shares) != 1
-        or UNSURE.search(_COULD_BE.sub("was", doc.text))
-        or _AT_A_RATE.search(doc.text)
-        or any(_changes(token) for token in doc)
-    ):
+    shares = [one for one in found if one.unit != "day"] or found  # "after 12 weeks" is when
+    if len(shares) != 1 or UNSURE.search(_COULD_BE.sub("was", doc.text)):
+        return
+    ways = {way for token in doc if (way := _changes(token))}
+    if not shares[0].sure and (_AT_A_RATE.search(doc.text) or ways):
         return
     value = shares[0]
     words = [token for token in doc if not value.start <= token.idx < value.end]
@@ -112,16 +116,19 @@ def _of_all(doc: Doc, found: Sequence[Quantity]) -> Iterator[Side]:
         return
     shown = doc.text[value.start : value.end].strip()
     of_whom = [token for token in words if _is_condition(token)]
+    way = "".join(f" {way:+d}" for way in sorted(ways))  # a fall by 2% and one by 8%
     yield Side(
-        "number", f"number {value.unit}", 1, shown, "", (), stems(words), (), stems(of_whom), value.low, value.high,
+        "number", f"number {value.unit}{way}", 1, shown, "", (), stems(words), (), stems(of_whom), value.low, value.high,
         " ".join(word.removesuffix("/v") for word in told[:6]), told, (), amounts(words, doc[0]),
     )  # fmt: skip
 
 
-def _changes(token: Token) -> bool:
+def _changes(token: Token) -> int:
+    """1 for a rise that is said, -1 for a fall, 0 for neither."""
     kind = None if any(c.dep_ == "prt" for c in token.children) else PARTS.get(token.pos_)
     found = directions().get((kind, token.lower_ if kind == "adj" else token.lemma_.casefold())) if kind else None
-    return found is not None and found.axis in {"amount", "worth", "time"} and token.dep_ != "amod"
+    said = found is not None and found.axis in {"amount", "worth", "time"} and token.dep_ != "amod"
+    return found.sign if found is not None and said else 0
 
 
 def _measured(doc: Doc, found: Sequence[Quantity]) -> Iterator[Side]:

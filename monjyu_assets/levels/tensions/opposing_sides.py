@@ -72,7 +72,7 @@ def _opposed(one: TensionSideRow, other: TensionSideRow, cosine: float, near: Ne
     strength = _apart(one, other) if numbers else _strength(one, other)
     if (
         not strength
-        or not same_names(one["names"], other["names"])
+        or not (same_names(one["names"], other["names"]) or _names_told(one, other) or _names_told(other, one))
         or _counterparts(one, other)
         or _other_terms(one, other)
     ):
@@ -113,6 +113,12 @@ def _apart(one: TensionSideRow, other: TensionSideRow) -> float:
     (_, below), (above, _) = ranges
     least = RANGES_APART if all(low < high for low, high in ranges) else APART
     return float(0 < below < above and not math.isinf(above) and above / below >= least)
+
+
+def _names_told(one: TensionSideRow, other: TensionSideRow) -> bool:
+    """Whether the other says in words what the names of one stand for."""
+    there = other["read"].casefold()
+    return any(" " in name and name.casefold() in there for name in one["names"])
 
 
 def _other_terms(one: TensionSideRow, other: TensionSideRow) -> bool:
@@ -201,7 +207,8 @@ def _same_measure(one: TensionSideRow, other: TensionSideRow, there: Aligned, ba
     if not one["target"] or not other["target"]:  # of all that the statement says
         told = [stem for stem, strength in there.found.items() if strength and weight_of(stem) == 1]
         close = there.share + back.share >= 2 * LEAST_SHARE_OF_ALL and min(there.share, back.share) >= LEAST_SHARE
-        return len(told) >= FEWEST and close and not (one["target"] or other["target"])
+        people = one["around"] and other["around"] and not set(one["around"]) & set(other["around"])
+        return len(told) >= FEWEST and close and not (one["target"] or other["target"] or people)
     if not _same_key(one["target"], other["target"]):
         return False
     if one["around"] and other["around"] and not set(one["around"]) & set(other["around"]):

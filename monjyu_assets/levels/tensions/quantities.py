@@ -26,6 +26,18 @@ _INTERVAL = re.compile(
     r"\s?[)\]]",
     re.IGNORECASE,
 )
+_FAR_INTERVAL = re.compile(
+    rf"(?P<words>(?:\s?[^\s()\[\],;.]+){{1,6}})\s?[(\[][^()]{{0,30}}?\b(?:CI|interval|range|IQR)\b[^()\d]{{0,20}}?(?P<low>{_PLAIN})"
+    rf"\s?%?\s?(?:{_TO}|,)\s?(?P<high>{_PLAIN})[^()]{{0,12}}[)\]]",
+    re.IGNORECASE,
+)
+"""The interval of a value with words between: "8.2 t carbon per hectare (95% CI 7.4-9.0)"."""
+_POWER = re.compile(
+    r"\s?(?P<si>[yzafpnµuμmcdhkMGT]?)(?P<base>mol|Pa|Hz|ha|yr|eV|[gmLlJWVANKstdh])(?:\^?(?P<power>[−⁻-]?[\d¹²³]))?(?![\w%])"
+)
+_SI = {"n": 1e-9, "µ": 1e-6, "u": 1e-6, "μ": 1e-6, "m": 1e-3, "c": 1e-2, "d": 0.1, "h": 1e2, "k": 1e3, "M": 1e6,
+       "G": 1e9, "T": 1e12, "p": 1e-12, "": 1.0}  # fmt: skip
+LONGEST_UNIT = 40
 """What follows a value in brackets: "(95% CI, 1.4 to 3.9)", "[3.01-4.66]", "(range: 2-14 days)"."""
 _NO_VALUE = re.compile(
     r"(?:\b[pP]\s?[<=>≤]\s?|\b[nNrR]\s?=\s?|\bCI\W{0,3}|\btables?|\bfig(?:ure|s)?\.?|\bsections?|\beq(?:uation)?s?\.?"
@@ -47,7 +59,7 @@ _SAME = {
 @dataclass(frozen=True)
 class Quantity:
     """`low` to `high` in `unit` ("" without one); `start` and `end` are places in the text, `point` what the number
-    is without its interval."""
+    is without its interval; `sure`: an interval or a spread is given, as of what was measured."""
 
     start: int
     end: int
@@ -55,6 +67,7 @@ class Quantity:
     high: float
     unit: str
     point: tuple[float, float]
+    sure: bool = False
 
 
 def quantities(text: str) -> Iterator[Quantity]:
@@ -68,17 +81,50 @@ def quantities(text: str) -> Iterator[Quantity]:
         ):
             continue
         unit, factor = _SAME.get(name) or _SAME.get(name.removesuffix("s")) or (name.removesuffix("s"), 1.0)
+        after = found.end("two") if found["two"] else found.end("one")
+        if (made := compound(text[after : after + LONGEST_UNIT])) and not found["first"]:
+            unit, factor = made
         if not unit and not found["two"] and _YEAR.fullmatch(found["one"]):
             continue
         low, high = point = _ends(found)
-        if interval := _INTERVAL.match(text, place):
-            place = interval.end()
+        sure = bool(found["spread"])
+        interval = _INTERVAL.match(text, place)
+        if not interval and (far := _FAR_INTERVAL.match(text, place)):
+            ends = _number(far["low"]), _number(far["high"])
+            if ends[0] <= low and high <= ends[1]:
+                interval, unit = far, unit or _first_word(far["words"])
+        if interval:
+            place, sure = interval.end(), True
             ends = _number(interval["low"]), _number(interval["high"])
             if found["bound"] and ends[0] <= max(point[0], 0.0 if math.isinf(point[1]) else point[1]) <= ends[1]:
                 low, high = ends  # "no more than 1.3 kg (95% CI 0.8 to 1.8)"
             elif ends[0] <= high and low <= ends[1]:
                 low, high = min(low, *ends), max(high, *ends)
-        yield Quantity(found.start(), place, low * factor, high * factor, unit, point)
+        yield Quantity(found.start(), found.end(), low * factor, high * factor, unit, point, sure)
+
+
+def compound(text: str) -> tuple[str, float] | None:
+    """Name and size of the unit that a text begins with, where it has powers: "kg ha−1 yr−1", "J mm−3". "ng g−1" and
+    "µg kg−1" are one. None where it has none. Prefixes and powers as in the SI brochure, 2019."""
+    place, factor, powers = 0, 1.0, dict[str, int]()
+    written = False
+    while found := _POWER.match(text, place):
+        place = found.end()
+        digits = (found["power"] or "1").translate(str.maketrans("−⁻¹²³", "--123"))
+        base, power = found["base"], int(digits)
+        written = written or bool(found["power"])
+        base, size = ("g", 1e6) if base == "t" else (base, 1.0)
+        factor *= (_SI.get(found["si"], 1.0) * size) ** power
+        powers[base] = powers.get(base, 0) + power
+        if " " not in text[place : place + 1]:
+            break
+    if not written:
+        return None
+    return " ".join(f"{base}{power}" for base, power in sorted(powers.items()) if power) or "ratio", factor
+
+
+def _first_word(words: str) -> str:
+    return (words.split() or [""])[0].casefold().removesuffix("s")
 
 
 def _ends(found: re.Match[str]) -> tuple[float, float]:
