@@ -9,7 +9,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from monjyu_assets.levels.tensions.aligning import Aligned, Near, aligned, of_other_people, same_words, weight_of
+from monjyu_assets.levels.tensions.aligning import IN_TITLE, Aligned, Near, aligned, of_other_people, same_words, weight_of
 from monjyu_assets.levels.tensions.likeness import same_names, share_a_name
 from monjyu_assets.levels.tensions.tension_words import NONE, contrasts, effect_stems, stem_of
 from monjyu_core.storage.rows_levels import TensionSideRow
@@ -20,9 +20,14 @@ LEAST_SHARE, LEAST_BOTH = 0.5, 0.6
 """The share of each clause that the other says too, and the mean of both."""
 LEAST_SHARE_OF_ALL = 0.7
 """The share where a number is of all that a statement says."""
+ALIKE_SHARE, ALIKE_BOTH, ALIKE_OF_ALL = 0.4, 0.45, 0.5
+"""The same shares of statements that are alike: what one names and the other leaves out, or calls by another word, counts
+less there."""
+MANY, ALIKE, ALIKE_NAMED = 4, 0.6, 0.45
+"""Alike are those that have so many words in common and vectors so near (cosine), or a name and vectors less near."""
 FEWEST = 2
 """Words that say what it is about and that both have."""
-LEAST_SCORE = 0.5
+LEAST_SCORE, ALIKE_SCORE = 0.5, 0.4
 """Pairs below are not kept."""
 COMPARED, OTHER_PLACE = 0.85, 0.85
 """What a pair counts of which one side only compares with something, and one whose sides each name what the other does
@@ -49,7 +54,7 @@ def opposition(
     none is plain enough."""
     found = [made for one in ones for other in others if (made := _opposed(one, other, cosine, near))]
     best = max(found, key=lambda made: made.score, default=None)
-    if best is None or best.score < LEAST_SCORE or _agree(ones, others):
+    if best is None or (best.kind != "numbers" and _agree(ones, others)):
         return None
     return best
 
@@ -80,7 +85,8 @@ def _opposed(one: TensionSideRow, other: TensionSideRow, cosine: float, near: Ne
     if not numbers and not _shares_a_word(one, other):
         return None
     there, back = aligned(one, other, near), aligned(other, one, near)
-    if not (_same_measure(one, other, there, back) if numbers else _same_thing(one, other, there, back)):
+    alike = _alike(one, other, min(_told(there), _told(back)), cosine, numbers)
+    if not (_same_measure if numbers else _same_thing)(one, other, there, back, alike):
         return None
     strength *= one["weight"] * other["weight"]
     strength *= COMPARED if bool(one["versus"]) != bool(other["versus"]) else 1.0
@@ -91,7 +97,8 @@ def _opposed(one: TensionSideRow, other: TensionSideRow, cosine: float, near: Ne
     else:
         strength *= OTHER_PLACE ** min(len(there.left), len(back.left))
     kind = "numbers" if numbers else "direction" if one["sign"] * other["sign"] == -1 else "negation"
-    return Opposition(kind, strength * (0.8 * share + 0.2 * max(cosine, 0.0)), one, other)
+    score = strength * (0.8 * share + 0.2 * max(cosine, 0.0))
+    return Opposition(kind, score, one, other) if score >= (ALIKE_SCORE if alike else LEAST_SCORE) else None
 
 
 def _strength(one: TensionSideRow, other: TensionSideRow) -> float:
@@ -153,13 +160,26 @@ def _counterparts(one: TensionSideRow, other: TensionSideRow) -> bool:
     )
 
 
-def _same_thing(one: TensionSideRow, other: TensionSideRow, there: Aligned, back: Aligned) -> bool:
+def _told(found: Aligned) -> int:
+    """Words found that say what it is about."""
+    return sum(strength > 0 and weight_of(stem) == 1 for stem, strength in found.found.items())
+
+
+def _alike(one: TensionSideRow, other: TensionSideRow, told: int, cosine: float, numbers: bool) -> bool:
+    """Whether so much else is the same that a word of one that the other lacks need not mean another thing. Words alone
+    tell that of measured values only: effects of many things on one share most of their words."""
+    named = told >= FEWEST + 1 and share_a_name(one["names"], other["names"])
+    return (numbers and told >= MANY and cosine >= ALIKE) or (named and cosine >= ALIKE_NAMED)
+
+
+def _same_thing(one: TensionSideRow, other: TensionSideRow, there: Aligned, back: Aligned, alike: bool) -> bool:
     """Whether what goes up or down is the same, and what that depends on."""
-    if min(there.share, back.share) < LEAST_SHARE or (there.share + back.share) / 2 < LEAST_BOTH:
+    least, both = (ALIKE_SHARE, ALIKE_BOTH) if alike else (LEAST_SHARE, LEAST_BOTH)
+    if min(there.share, back.share) < least or (there.share + back.share) / 2 < both:
         return False
     for side, by, found in ((one, other, there), (other, one, back)):
         told = {stem for stem, strength in found.found.items() if strength and weight_of(stem) == 1}
-        if len(told) < FEWEST or not _head_found(side, found):
+        if len(told) < FEWEST or not _head_found(side, found, alike):
             return False
         if not told - set(side["target"]) and not _shares_elsewhere(side, by):
             return False
@@ -173,7 +193,7 @@ def _shares_elsewhere(side: TensionSideRow, by: TensionSideRow) -> bool:
     return any(weight_of(stem) == 1 for stem in rest & there - set(by["target"]))
 
 
-def _head_found(side: TensionSideRow, found: Aligned) -> bool:
+def _head_found(side: TensionSideRow, found: Aligned, alike: bool) -> bool:
     """Whether what goes up or down is in the other: its head, or most of what stands with it ("marks of students in the
     examination", "how students performed in the examination")."""
     head = side["head"]
@@ -181,7 +201,9 @@ def _head_found(side: TensionSideRow, found: Aligned) -> bool:
     there = [stem for stem in told if found.found.get(stem, 0.0) > 0]
     if weight_of(head) < 1 or head in effect_stems():
         return bool(there) if told else found.of(side["target"]) > 0
-    return found.found.get(head, 0.0) > 0 or (len(there) >= FEWEST and 3 * len(there) >= 2 * len(told))
+    if found.found.get(head, 0.0) > (IN_TITLE if alike else 0) or (len(there) >= FEWEST and 3 * len(there) >= 2 * len(told)):
+        return True
+    return alike and 2 * len(there) >= len(told) and found.of(there) > IN_TITLE
 
 
 def _turned_round(one: TensionSideRow, other: TensionSideRow) -> bool:
@@ -202,11 +224,12 @@ def _turned_round(one: TensionSideRow, other: TensionSideRow) -> bool:
     return False
 
 
-def _same_measure(one: TensionSideRow, other: TensionSideRow, there: Aligned, back: Aligned) -> bool:
+def _same_measure(one: TensionSideRow, other: TensionSideRow, there: Aligned, back: Aligned, alike: bool) -> bool:
     """Whether two numbers are of the same measure of the same thing."""
     if not one["target"] or not other["target"]:  # of all that the statement says
         told = [stem for stem, strength in there.found.items() if strength and weight_of(stem) == 1]
-        close = there.share + back.share >= 2 * LEAST_SHARE_OF_ALL and min(there.share, back.share) >= LEAST_SHARE
+        least = ALIKE_OF_ALL if alike and _measured(one) and _measured(other) else LEAST_SHARE_OF_ALL
+        close = there.share + back.share >= 2 * least and min(there.share, back.share) >= ALIKE_SHARE
         people = one["around"] and other["around"] and not set(one["around"]) & set(other["around"])
         return len(told) >= FEWEST and close and not (one["target"] or other["target"] or people)
     if not _same_key(one["target"], other["target"]):
@@ -217,6 +240,12 @@ def _same_measure(one: TensionSideRow, other: TensionSideRow, there: Aligned, ba
         return True
     first, second = {*one["agent"], *one["topic"]}, {*other["agent"], *other["topic"]}
     return len([stem for stem in first & second if weight_of(stem) == 1]) >= FEWEST
+
+
+def _measured(side: TensionSideRow) -> bool:
+    """Whether an interval is given for the number."""
+    low, high = side["low"] or 0.0, side["high"] or 0.0
+    return 0 < low < high < math.inf
 
 
 def _same_key(one: Sequence[str], other: Sequence[str]) -> bool:
