@@ -83,6 +83,8 @@ def supposed(token: Token, kind: str) -> bool:
     if token.lemma_ == "reduce" and any(c.lower_ == "to" and _of_no_number(c) for c in token.children):
         return True  # "the problem is reduced to an equation"
     if kind == "verb":
+        if token.dep_ == "pcomp" and token.head.lower_ == "with":
+            return True  # "with the angle varied from 1 to 5 degrees"
         if token.dep_ in {"acl", "ccomp"} and token.head.lemma_ in _EVIDENCE:
             return False
         if is_main(token):

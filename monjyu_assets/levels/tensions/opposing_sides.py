@@ -29,7 +29,7 @@ FEWEST = 2
 """Words that say what it is about and that both have."""
 LEAST_SCORE, ALIKE_SCORE = 0.5, 0.4
 """Pairs below are not kept."""
-COMPARED, OTHER_PLACE = 0.85, 0.85
+COMPARED, OTHER_PLACE, OTHER_WORD = 0.85, 0.85, 0.93
 """What a pair counts of which one side only compares with something, and one whose sides each name what the other does
 not, for each such word."""
 NAMED, BY_TITLE = 0.9, 0.7
@@ -95,7 +95,7 @@ def _opposed(one: TensionSideRow, other: TensionSideRow, cosine: float, near: Ne
         share = NAMED if share_a_name(one["names"], other["names"]) else BY_TITLE
         strength *= OTHER_PLACE if set(one["around"]) != set(other["around"]) else 1.0
     else:
-        strength *= OTHER_PLACE ** min(len(there.left), len(back.left))
+        strength *= (OTHER_WORD if alike else OTHER_PLACE) ** min(len(there.left), len(back.left))
     kind = "numbers" if numbers else "direction" if one["sign"] * other["sign"] == -1 else "negation"
     score = strength * (0.8 * share + 0.2 * max(cosine, 0.0))
     return Opposition(kind, score, one, other) if score >= (ALIKE_SCORE if alike else LEAST_SCORE) else None

@@ -44,7 +44,7 @@ _NAMED_AFTER = re.compile(
     r"\bthose (?:aged|\w+ing|given|treated|born)\b|\bthese \w+ (?=with|who|whose|treated|receiving)", re.IGNORECASE
 )
 """What points back and yet says of whom: "those aged at least 70", "these adults with diabetes"."""
-_POINTS_WITHIN = re.compile(r"(?<=[\w,)] )(?:this|that|these|those)(?= (?!is\b|was\b|are\b|were\b)[a-z])", re.IGNORECASE)
+_POINTS_WITHIN = re.compile(r"(?<=[\w,)] )(?:this|these|those)(?= (?!is\b|was\b|are\b|were\b)[a-z])", re.IGNORECASE)
 """What points within a sentence that says before what it is about: "than those on clear reefs", "in this landscape". The
 title of the paper says the rest."""
 _NEXT = re.compile(
