@@ -30,6 +30,7 @@ from monjyu_assets.levels.tensions.clause_grammar import (
     supposed,
     unnamed,
     way_of,
+    with_verb,
 )
 from monjyu_assets.levels.tensions.clause_readers import ends_of
 from monjyu_assets.levels.tensions.measured_numbers import number_sides
@@ -65,7 +66,11 @@ def english_sides(texts: Sequence[tuple[str, str]]) -> list[list[Side]]:
     parser = _parser()
     found = []
     with parser.memory_zone():
-        for doc, (_, said) in zip(parser.pipe(pieces, batch_size=BATCH), texts, strict=True):
+        read = list(parser.pipe(pieces, batch_size=BATCH))
+        again = {place: text for place, doc in enumerate(read) if (text := with_verb(doc))}
+        for place, doc in zip(again, parser.pipe(list(again.values()), batch_size=BATCH), strict=True):
+            read[place] = doc
+        for doc, (_, said) in zip(read, texts, strict=True):
             sides = [*_Reader(doc).sides(), *number_sides(doc, said)]
             found.append(list(dict.fromkeys(sides))[:MOST_SIDES])
     return found

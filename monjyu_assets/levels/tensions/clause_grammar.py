@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from monjyu_assets.levels.tensions.tension_words import directions
 
 if TYPE_CHECKING:
-    from spacy.tokens import Token
+    from spacy.tokens import Doc, Token
 
 _DEGREES = frozenset(
     [
@@ -174,6 +174,23 @@ def unnamed(token: Token, depth: int = 0) -> bool:
 def _said_which(pronoun: Token) -> bool:
     """ "Those who smoked", "those following the diet"."""
     return pronoun.lower_ in {"those", "they"} and any(c.dep_ in {"acl", "relcl", "prep"} for c in pronoun.children)
+
+
+def with_verb(doc: Doc) -> str:
+    """The text with "has" before what must be its verb, where the parser found none: it takes "lowered" in "Taking notes
+    on a laptop lowered comprehension" for a participle. Empty where it found one, or nothing that can be it."""
+    if any(one.tag_ in _FINITE and one.dep_ not in {"relcl", "advcl", "aux", "auxpass"} for one in doc):
+        return ""
+    found = [one for one in doc if _could_be_verb(one)]
+    return f"{doc.text[: found[-1].idx]}has {doc.text[found[-1].idx :]}" if found else ""
+
+
+def _could_be_verb(token: Token) -> bool:
+    after_noun = token.i > 1 and token.nbor(-1).pos_ in {"NOUN", "PROPN", "NUM", "PUNCT"}
+    if not after_noun or token.i + 2 >= len(token.doc):
+        return False
+    cut = token.dep_ == "compound" and ("verb", token.lower_) in directions() and token.lower_ == "cut"
+    return cut or (token.tag_ in {"VBN", "VBD"} and token.dep_ in {"acl", "amod"})
 
 
 def is_main(verb: Token) -> bool:
