@@ -177,9 +177,10 @@ def _said_which(pronoun: Token) -> bool:
 
 
 def with_verb(doc: Doc) -> str:
-    """The text with "has" before what must be its verb, where the parser found none: it takes "lowered" in "Taking notes
-    on a laptop lowered comprehension" for a participle. Empty where it found one, or nothing that can be it."""
-    if any(one.tag_ in _FINITE and one.dep_ not in {"relcl", "advcl", "aux", "auxpass"} for one in doc):
+    """The text with "has" before what must be its verb, where the parser found none: it takes "lowered" in "Taking
+    notes on a laptop lowered comprehension" for a participle. Empty where it found one, or nothing that can be it."""
+    verbs = (one.head if one.dep_ in {"aux", "auxpass"} else one for one in doc if one.tag_ in _FINITE)
+    if any(one.dep_ not in {"relcl", "advcl"} for one in verbs):
         return ""
     found = [one for one in doc if _could_be_verb(one)]
     return f"{doc.text[: found[-1].idx]}has {doc.text[found[-1].idx :]}" if found else ""

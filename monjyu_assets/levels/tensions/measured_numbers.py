@@ -116,10 +116,10 @@ def _of_all(doc: Doc, found: Sequence[Quantity]) -> Iterator[Side]:
         return
     shown = doc.text[value.start : value.end].strip()
     of_whom = [token for token in words if _is_condition(token)]
-    way = "".join(f" {way:+d}" for way in sorted(ways))  # a fall by 2% and one by 8%
+    change = "".join(f" {way:+d}" for way in sorted(ways))  # a fall by 2% and one by 8%
     yield Side(
-        "number", f"number {value.unit}{way}", 1, shown, "", (), stems(words), (), stems(of_whom), value.low, value.high,
-        " ".join(word.removesuffix("/v") for word in told[:6]), told, (), amounts(words, doc[0]),
+        "number", f"number {value.unit}{change}", 1, shown, "", (), stems(words), (), stems(of_whom), value.low,
+        value.high, " ".join(word.removesuffix("/v") for word in told[:6]), told, (), amounts(words, doc[0]),
     )  # fmt: skip
 
 

@@ -8,8 +8,17 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
-from monjyu_assets.levels.tensions.aligning import IN_TITLE, Aligned, Near, aligned, of_other_people, same_words, weight_of
+from monjyu_assets.levels.tensions.aligning import (
+    IN_TITLE,
+    Aligned,
+    Near,
+    aligned,
+    of_other_people,
+    same_words,
+    weight_of,
+)
 from monjyu_assets.levels.tensions.likeness import same_names, share_a_name
 from monjyu_assets.levels.tensions.tension_words import NONE, contrasts, effect_stems, stem_of
 from monjyu_core.storage.rows_levels import TensionSideRow
@@ -21,10 +30,12 @@ LEAST_SHARE, LEAST_BOTH = 0.5, 0.6
 LEAST_SHARE_OF_ALL = 0.7
 """The share where a number is of all that a statement says."""
 ALIKE_SHARE, ALIKE_BOTH, ALIKE_OF_ALL = 0.4, 0.45, 0.5
-"""The same shares of statements that are alike: what one names and the other leaves out, or calls by another word, counts
-less there."""
+"""The same shares of statements that are alike: what one names and the other leaves out, or calls by another word,
+counts less there."""
 MANY, ALIKE, ALIKE_NAMED = 4, 0.6, 0.45
 """Alike are those that have so many words in common and vectors so near (cosine), or a name and vectors less near."""
+WORTH = 0.85
+"""What it counts that one says "lowered" and the other "improved"."""
 FEWEST = 2
 """Words that say what it is about and that both have."""
 LEAST_SCORE, ALIKE_SCORE = 0.5, 0.4
@@ -109,7 +120,20 @@ def _strength(one: TensionSideRow, other: TensionSideRow) -> float:
     if one["axis"] == other["axis"]:
         return 1.0 if signs == {1, -1} or NONE in signs else 0.0
     axes = {one["axis"], other["axis"]}
+    if signs == {1, -1} and axes == {"amount", "worth"} and not _unwanted_stems() & {*one["target"], *other["target"]}:
+        return WORTH
     return 0.95 if NONE in signs and axes <= _EFFECTS else 0.0
+
+
+@lru_cache(maxsize=1)
+def _unwanted_stems() -> frozenset[str]:
+    """What is better when there is less of it: "improved pain" is "lowered pain"."""
+    words = (
+        "risk mortality death error failure pain symptom disease infection stress anxiety depression cost"
+        " price loss damage injury delay latency noise waste pollution bias complication burden severity fatigue"
+        " relapse recurrence pressure cholesterol glucose time duration drag emission deficit disorder impairment"
+    )
+    return frozenset(stem_of(word) for word in words.split())
 
 
 def _apart(one: TensionSideRow, other: TensionSideRow) -> float:
@@ -201,7 +225,9 @@ def _head_found(side: TensionSideRow, found: Aligned, alike: bool) -> bool:
     there = [stem for stem in told if found.found.get(stem, 0.0) > 0]
     if weight_of(head) < 1 or head in effect_stems():
         return bool(there) if told else found.of(side["target"]) > 0
-    if found.found.get(head, 0.0) > (IN_TITLE if alike else 0) or (len(there) >= FEWEST and 3 * len(there) >= 2 * len(told)):
+    if found.found.get(head, 0.0) > (IN_TITLE if alike else 0) or (
+        len(there) >= FEWEST and 3 * len(there) >= 2 * len(told)
+    ):
         return True
     return alike and 2 * len(there) >= len(told) and found.of(there) > IN_TITLE
 

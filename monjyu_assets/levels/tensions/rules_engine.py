@@ -13,7 +13,7 @@ from monjyu_assets.levels.tensions.tension_side import Side
 from monjyu_core.storage.ids import digest
 from monjyu_core.storage.rows_levels import TensionRow, TensionSideRow
 
-VERSION = "4"
+VERSION = "5"
 ENGINE = f"rules-{VERSION}"
 
 

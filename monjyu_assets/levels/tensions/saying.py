@@ -45,8 +45,8 @@ _NAMED_AFTER = re.compile(
 )
 """What points back and yet says of whom: "those aged at least 70", "these adults with diabetes"."""
 _POINTS_WITHIN = re.compile(r"(?<=[\w,)] )(?:this|these|those)(?= (?!is\b|was\b|are\b|were\b)[a-z])", re.IGNORECASE)
-"""What points within a sentence that says before what it is about: "than those on clear reefs", "in this landscape". The
-title of the paper says the rest."""
+"""What points within a sentence that says before what it is about: "than those on clear reefs", "in this landscape".
+The title of the paper says the rest."""
 _NEXT = re.compile(
     r"(?:(?<=[a-zA-Z)%]\.)|(?<=\d\.\d\.)|(?<=\d\.\d\d\.))['’]?\d{1,3}(?:\W\d{1,3})*(?: (?=[A-Z]).*)?$", re.DOTALL
 )
@@ -61,8 +61,8 @@ _MEASURE_ONLY = re.compile(
     r"^[A-Z][^.]{0,60}\b(?:rate|period|number|mortality|prevalence|incidence|R ?0)\b[^.]{0,40}\d"
 )
 _MEASURED = re.compile(
-    r"\b(?:[pP]\s?[=<>]\s?0?\.\d|CI\b|(?:by|than) (?:\w+ ){0,3}\d|no (?:\w+ ){0,2}(?:effect|influence|difference)\b|(?:did|does|do"
-    r"|was|were|is) not\b)|±|\bfrom \d[\d.,]* ?\S{0,12} to \d",
+    r"\b(?:[pP]\s?[=<>]\s?0?\.\d|CI\b|(?:by|than) (?:\w+ ){0,3}\d|no (?:\w+ ){0,2}(?:effect|influence|difference)\b"
+    r"|(?:did|does|do|was|were|is) not\b)|±|\bfrom \d[\d.,]* ?\S{0,12} to \d",
 )
 """What was found, wherever it stands: how far something went, how sure that is, or that there was nothing."""
 _WORD = re.compile(r"[^\W\d_][\w-]{3,}")

@@ -45,6 +45,16 @@ OPPOSED = [
      "Hoverflies made 12% (95% CI 9 to 15) of the flower visits in alpine meadows."),
     ("numbers", "The R0 of SARS was about 2.1 in Hong Kong, 2.7 in Singapore, and 3.8 in Beijing.",
      "Later estimates of the R0 of SARS were less than 1."),
+    # any unit, where an interval tells which number was measured; falls by so much
+    ("numbers", "The Q10 of heterotrophic respiration in boreal spruce humus was 2.1 (95% CI 1.9-2.3).",
+     "Temperature sensitivity (Q10) of respiration in boreal spruce humus averaged 3.4 (95% CI 3.1-3.7)."),
+    ("numbers", "In nectar of treated rape, clothianidin had a median of 8.7 µg kg−1 (interquartile range 7.4-9.6).",
+     "Nectar of treated rape contained clothianidin at a median of 2.3 ng g−1 (interquartile range 1.8-2.9)."),
+    ("numbers", "Trapezoidal riblets reduced turbulent friction drag by 7.8 ± 0.6%.",
+     "On the plate, trapezoidal riblets cut turbulent friction drag by 2.6 ± 0.5%."),
+    # a verb that a parser takes for a participle; "improved" and "lowered"
+    ("direction", "Taking notes on a laptop lowered students' comprehension of the lecture.",
+     "Taking notes on a laptop improved students' comprehension of the lecture."),
 ]  # fmt: skip
 AGREED = [
     # the same, turned round
@@ -90,6 +100,10 @@ AGREED = [
     # numbers that meet, and conditions
     ("The incubation period of the Wuhan coronavirus was 2-14 days.",
      "The incubation period of the Wuhan coronavirus was 5.2 days."),
+    # the same value in another unit; less of what nobody wants
+    ("In nectar of treated rape, clothianidin reached a median of 2.4 µg kg−1 (interquartile range 2.0-2.9).",
+     "Nectar of treated rape contained clothianidin at a median of 2.3 ng g−1 (interquartile range 1.8-2.9)."),
+    ("Massage lowered the pain of patients after surgery.", "Massage improved the pain of patients after surgery."),
     ("The tests were made at a flow rate of 2 mm.", "The tests were made at a flow rate of 9 mm."),
 ]  # fmt: skip
 SAYS_NOTHING = (
@@ -187,7 +201,7 @@ def test_what_a_paper_calls_a_thing_is_read_from_the_paper() -> None:
     assert marks.read == "Retrieval practice raised the marks of pupils by 4 points." and "RP" in marks.names
     fatality = by_text["The case-fatality rate of SARS-CoV-2 was 2.1% (95% CI 1.9 to 2.4)."]
     assert {"SARS-CoV-2", "nCoV"} <= set(fatality.names)
-    [side] = [row for row in side_rows([fatality], lambda done, of: None) if row["kind"] == "number"]
+    [side, _] = [row for row in side_rows([fatality], lambda done, of: None) if row["kind"] == "number"]
     assert (side["kind"], side["low"], side["high"]) == ("number", 1.9, 2.4), "the interval counts, though not parsed"
 
 
