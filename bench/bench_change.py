@@ -35,7 +35,7 @@ from monjyu_core.storage.collection import CollectionRecord, known_record, save_
 from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.ids import bucket_of, buckets_of, digest, file_paper_id, file_sha256, shard_of
 from monjyu_core.storage.parts import read_all
-from monjyu_core.storage.rows import ManifestRow
+from monjyu_core.storage.rows.rows_papers import ManifestRow
 from monjyu_core.storage.schemas import ASSET_TABLES, SHARDS, TABLES, table_of
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -19,7 +19,7 @@ from monjyu_core.settings.settings import PublishSettings
 from monjyu_core.storage.collection import CollectionRecord
 from monjyu_core.storage.ids import digest, file_paper_id
 from monjyu_core.storage.other_files import OtherFiles
-from monjyu_core.storage.rows import ManifestRow
+from monjyu_core.storage.rows.rows_papers import ManifestRow
 from monjyu_core.storage.schemas import table_of
 
 WHOLE_FILES = frozenset(ALL_TYPES.values()) - {"jsonl"}

@@ -44,7 +44,7 @@ from monjyu_core.paper import ParsedPaper
 from monjyu_core.settings.settings import Limit, Settings, parser_settings, settings_key
 from monjyu_core.storage.ids import digest
 from monjyu_core.storage.parts import Part
-from monjyu_core.storage.rows import ManifestRow
+from monjyu_core.storage.rows.rows_papers import ManifestRow
 from monjyu_core.storage.schemas import ASSET_TABLES, table_of
 
 ASSET = "parsed_papers"

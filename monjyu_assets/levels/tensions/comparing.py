@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from monjyu_assets.levels.tensions.opposing_sides import Opposition, opposition
-from monjyu_core.storage.rows_levels import TensionSideRow
+from monjyu_core.storage.rows.rows_levels import TensionSideRow
 
 NEAR = 0.4
 """Cosine from which two statements are compared."""

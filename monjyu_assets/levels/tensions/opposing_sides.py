@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from monjyu_assets.levels.tensions.likeness import Likeness, alike, same_names, specific, with_short_forms, written_out
 from monjyu_assets.levels.tensions.tension_words import NONE, counterparts, effect_stems, general_stems, measure_stems
-from monjyu_core.storage.rows_levels import TensionSideRow
+from monjyu_core.storage.rows.rows_levels import TensionSideRow
 
 APART, RANGES_APART = 1.25, 1.1
 """Ratio from which two numbers of one measure do not go together, and the ends of two ranges."""

@@ -9,7 +9,7 @@ import pytest
 from monjyu_assets.levels.tensions.opposing_sides import Opposition, opposition
 from monjyu_assets.levels.tensions.rules_engine import side_rows
 from monjyu_assets.levels.tensions.saying import Said, statements
-from monjyu_core.storage.rows_levels import TensionSideRow
+from monjyu_core.storage.rows.rows_levels import TensionSideRow
 from tests.assets.worlds import World
 
 OPPOSED = [
