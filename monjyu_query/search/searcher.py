@@ -31,7 +31,7 @@ from monjyu_query.paper_lists.paper_list_answer import paper_list_answer
 from monjyu_query.ranking.best_rows import best_rows
 from monjyu_query.ranking.ranker import Ranking, rank, rankings_of_search
 from monjyu_query.search.controllers import CONTROLLERS
-from monjyu_query.search.conversation import resolve
+from monjyu_query.search.conversation.follow_up import resolve
 from monjyu_query.search.events import Emit, unheard
 from monjyu_query.search.hit_details import describe_hits, retracted_sources
 from monjyu_query.search.open_index import OpenIndex, open_index
@@ -230,7 +230,7 @@ class Searcher:
     def _resolved(self, request: SearchRequest, account: Account) -> str | None:
         """A follow-up written out, by the model of `roles.expand` where it is one; None where it stands alone."""
         if request.history and self.tools.uses_model("expand"):
-            from monjyu_query.search.routing.model_follow_ups import resolved_by_model
+            from monjyu_query.search.conversation.model_follow_ups import resolved_by_model
 
             return resolved_by_model(self.tools, request.query, request.history, account)
         return resolve(request.query, request.history)
