@@ -24,7 +24,8 @@ from monjyu_core.reviews.review_store import ReviewStore
 from monjyu_core.settings.settings import load_settings
 from monjyu_core.storage.collection import target_level
 from monjyu_core.storage.folders import CollectionFolder, DataFolder, remove_folder, remove_gone, write_atomically
-from monjyu_core.storage.snapshot import held, published, read_current, read_manifest, unreadable
+from monjyu_core.storage.manifest import read_manifest, unreadable
+from monjyu_core.storage.snapshot import held, published, read_current
 from monjyu_core.storage.snapshot_database import open_database
 from monjyu_core.storage.state_store import StateStore
 from monjyu_core.wording import among

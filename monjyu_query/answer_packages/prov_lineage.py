@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from monjyu_core.storage.manifest import PartEntry
 from monjyu_core.storage.parts import Part, PartStore
 from monjyu_core.storage.schemas import ASSET_TABLES, COLLECTION_SHARD, TABLES
-from monjyu_core.storage.snapshot import PartEntry, Snapshot
+from monjyu_core.storage.snapshot import Snapshot
 
 PREFIXES = {"monjyu": "urn:monjyu:", "prov": "http://www.w3.org/ns/prov#"}
 _PAPER_TABLES = ("manifest", "papers", "authors", "sections", "sentences", "chunks", "chunk_sentences")

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from monjyu_core.embedding import Embedder, load_embedder
 from monjyu_core.errors import QueryError
 from monjyu_core.settings.settings import Settings
-from monjyu_core.storage.snapshot import Manifest
+from monjyu_core.storage.manifest import Manifest
 from monjyu_query.ranking.scripts import unread
 
 Similarity = NDArray[np.float32]

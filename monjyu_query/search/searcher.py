@@ -21,7 +21,8 @@ from monjyu_core.settings.models_settings import SpendingSettings
 from monjyu_core.settings.settings import SearchSettings
 from monjyu_core.storage.collection import collection_settings, known_record
 from monjyu_core.storage.folders import DataFolder
-from monjyu_core.storage.snapshot import OPEN_TRIES, PinnedReader, SnapshotReader, read_current, unreadable
+from monjyu_core.storage.manifest import unreadable
+from monjyu_core.storage.snapshot import OPEN_TRIES, PinnedReader, SnapshotReader, read_current
 from monjyu_query.catalogue.catalogue_answer import catalogue_answer
 from monjyu_query.digests.plain_words import digest_in_plain_words
 from monjyu_query.knowledge.follow_ups import follow_ups

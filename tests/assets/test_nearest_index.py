@@ -17,7 +17,7 @@ from monjyu_core.search_files.nearest_table import NearestTable
 from monjyu_core.search_files.postings import make_postings
 from monjyu_core.search_files.search_file import FIELDS, SearchFile, open_search_file, write_search_file
 from monjyu_core.settings.settings import SearchSettings
-from monjyu_core.storage.snapshot import NearestEntry, SearchFileEntry
+from monjyu_core.storage.manifest import NearestEntry, SearchFileEntry
 from monjyu_core.text.word_terms import word_terms
 from monjyu_query.ranking.best_rows import best_rows
 from monjyu_query.ranking.candidates import rank_candidates

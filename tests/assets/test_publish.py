@@ -30,9 +30,10 @@ from monjyu_core.storage import snapshot
 from monjyu_core.storage.folders import CollectionFolder
 from monjyu_core.storage.heads import Head
 from monjyu_core.storage.ids import shard_of
+from monjyu_core.storage.manifest import read_manifest
 from monjyu_core.storage.parts import Part, PartStore
 from monjyu_core.storage.schemas import SCHEMA_VERSION, SHARDS, TABLES
-from monjyu_core.storage.snapshot import SnapshotReader, open_current, published, read_current, read_manifest
+from monjyu_core.storage.snapshot import SnapshotReader, open_current, published, read_current
 from monjyu_query.search.request import SearchRequest
 from monjyu_query.search.searcher import Searcher
 from tests.assets.worlds import World, write_records
@@ -198,10 +199,10 @@ def test_what_was_never_published_says_so(tmp_path: Path) -> None:
 
 
 def test_a_snapshot_of_another_schema_is_refused_with_advice(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("monjyu_core.storage.snapshot.SCHEMA_VERSION", SCHEMA_VERSION + 1)
+    monkeypatch.setattr("monjyu_core.storage.manifest.SCHEMA_VERSION", SCHEMA_VERSION + 1)
     with pytest.raises(StorageError, match="older"):
         open_current(world.work.folder)
-    monkeypatch.setattr("monjyu_core.storage.snapshot.SCHEMA_VERSION", 0)
+    monkeypatch.setattr("monjyu_core.storage.manifest.SCHEMA_VERSION", 0)
     with pytest.raises(StorageError, match="Upgrade Monjyu"):
         open_current(world.work.folder)
 
