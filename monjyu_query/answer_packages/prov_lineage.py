@@ -44,12 +44,14 @@ class _Document:
         self._kinds: dict[str, dict[str, Record]] = {}
 
     def entity(self, name: str, kind: str, **values: object) -> None:
-        told = {f"monjyu:{key}": value for key, value in values.items() if value is not None}
-        self._kinds.setdefault("entity", {})[name] = {"prov:type": f"monjyu:{kind}", **told}
+        self._add("entity", name, kind, values)
 
     def activity(self, name: str, kind: str, **values: object) -> None:
+        self._add("activity", name, kind, values)
+
+    def _add(self, what: str, name: str, kind: str, values: Record) -> None:
         told = {f"monjyu:{key}": value for key, value in values.items() if value is not None}
-        self._kinds.setdefault("activity", {})[name] = {"prov:type": f"monjyu:{kind}", **told}
+        self._kinds.setdefault(what, {})[name] = {"prov:type": f"monjyu:{kind}", **told}
 
     def relation(self, kind: str, **ends: str) -> None:
         held = self._kinds.setdefault(kind, {})
