@@ -12,7 +12,7 @@ from monjyu_core.questions.recorded_answers import kept_answers, recorded
 from monjyu_core.questions.saved_answer import Failure, SavedAnswer, SavedCitation, SavedSegment
 from monjyu_core.storage.folders import CollectionFolder
 from monjyu_core.storage.snapshot import Snapshot, published
-from monjyu_query.saved.what_matters import asked_as
+from monjyu_query.saved.answer_keys import asked_as
 
 _ID_TIME = "%Y%m%dT%H%M%S%fZ"
 _TITLES = "SELECT paper_id, title FROM papers WHERE paper_id IN $1 AND title <> ''"

@@ -133,8 +133,7 @@ def run(
     started = time.perf_counter()
     searcher = _searcher(collection, snapshot_id)
     asked = _chosen(searcher, question_ids)
-    from monjyu_query.saved.ask_questions import ask_all
-    from monjyu_query.saved.recording import record_answers
+    from monjyu_query.saved.ask_questions import ask_all, record_answers
 
     answers, reused = ask_all(searcher, asked, _tell, anew=anew)
     snapshot = searcher.current().snapshot.id
