@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import pyarrow as pa
@@ -67,6 +67,18 @@ def parse_shards(work: Work, shards: tuple[str, ...]) -> Iterator[ShardReport]:
     for plan in plans.values():
         if not plan.waiting:
             yield _write(work, plan, timer)
+    yield from _parsed(work, plans, tasks, analyst, page_one, timer)
+
+
+def _parsed(
+    work: Work,
+    plans: Mapping[str, BucketPlan],
+    tasks: Sequence[Task],
+    analyst: Analyst,
+    page_one: PageOne,
+    timer: Timer,
+) -> Iterator[ShardReport]:
+    """Parse on this machine, then what a service is to read; a bucket is written with its last paper."""
     work.progress("parse", 0, len(tasks))
     pages = {"begun": 0, "all": 0}
 
