@@ -26,7 +26,7 @@ from monjyu_assets.publishing.retention import collect
 from monjyu_assets.stages.paper_manifest import write_manifest
 from monjyu_assets.stages.parsed_papers import parse_shards
 from monjyu_core.errors import IndexBuildError, QueryError, StorageError
-from monjyu_core.storage import snapshot
+from monjyu_core.storage import manifest
 from monjyu_core.storage.folders import CollectionFolder
 from monjyu_core.storage.heads import Head
 from monjyu_core.storage.ids import shard_of
@@ -268,7 +268,7 @@ def test_a_damaged_snapshot_is_built_again_from_the_parts(world: World, name: st
 
 def test_a_snapshot_of_another_version_is_not_taken_for_damaged(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     before = str(read_current(world.work.folder))
-    for module in (snapshot, candidate, snapshot_build):
+    for module in (manifest, candidate, snapshot_build):
         monkeypatch.setattr(module, "SCHEMA_VERSION", SCHEMA_VERSION + 1)
     world.publish()
     assert before in published(world.work.folder)
