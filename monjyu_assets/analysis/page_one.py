@@ -11,17 +11,21 @@ from pydantic import BaseModel
 
 from monjyu_assets.stages.shared.work import Work
 from monjyu_core.errors import DocumentError
-from monjyu_core.models.call_errors import ModelCallError
+from monjyu_core.models.call_errors import ModelAnswerUnusable, ModelCallError, ModelContentFiltered, PromptTooLong
 from monjyu_core.models.calls.event_loop import run
+from monjyu_core.models.context_room import context_room
 from monjyu_core.models.factory import check_role, role_model
 from monjyu_core.models.prompts import Prompt, fence, load_prompt
 from monjyu_core.models.types import Message
 from monjyu_core.paper import Author, ParsedPaper
 from monjyu_core.settings.settings import Settings
 from monjyu_core.storage.ids import digest
+from monjyu_core.text.tokens import beginning, count_tokens
 
 MOST_TEXT = 6000
 """Characters of the page that are sent."""
+OF_THIS_PAGE_ALONE = (ModelAnswerUnusable, ModelContentFiltered, PromptTooLong)
+"""Failures that say nothing of the next page, and that the same question to the same model meets again."""
 LONGEST_TITLE, SHORTEST_ABSTRACT, MOST_AUTHORS = 500, 80, 100
 READ_BY_MODEL = "Title, authors or abstract were read by a model."
 
@@ -63,7 +67,7 @@ class PageOne:
 
     def look(self, outcome: ParsedPaper | DocumentError) -> Looked:
         """A paper without a title with what the model found on its first page; all others as they are. After a call
-        that fails no more are made in this run: the next asks."""
+        that the server fails no more are made in this run: the next asks. A page that the model cannot read is left."""
         if isinstance(outcome, DocumentError) or outcome.title.strip():
             return Looked(outcome)
         page = first_page(outcome)
@@ -74,6 +78,9 @@ class PageOne:
         prompt = load_prompt("page_one", outcome.language, self._work.settings.prompts.folder)
         try:
             found = run(self._asked(prompt, page, outcome.paper_id))
+        except OF_THIS_PAGE_ALONE as error:
+            self._work.warn(f"No model read the first page of {outcome.source_path}: {error}")
+            return Looked(outcome, lacked=True)
         except ModelCallError as error:
             self._failed = True
             self._work.warn(f"No model read first pages: {error} The next run asks it.")
@@ -81,7 +88,8 @@ class PageOne:
         return Looked(with_front_matter(outcome, page, found), lacked=True)
 
     async def _asked(self, prompt: Prompt, page: str, paper_id: str) -> FrontMatter:
-        messages = [Message("user", prompt.render(source=fence(1, page)))]
+        room = context_room(self._work.settings, "parse") - count_tokens(prompt.render(source=fence(1, "")))
+        messages = [Message("user", prompt.render(source=fence(1, beginning(page, room))))]
         session = self._work.session(self._asset)
         return await session.structured("parse", messages, prompt.hash, FrontMatter, [paper_id] if paper_id else [])
 

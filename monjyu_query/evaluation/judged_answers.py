@@ -18,10 +18,12 @@ from monjyu_core.errors import ConfigurationError
 from monjyu_core.models.call_errors import ModelCallError
 from monjyu_core.models.calls.event_loop import run
 from monjyu_core.models.calls.gateway import Session
+from monjyu_core.models.context_room import context_room
 from monjyu_core.models.factory import check_role
 from monjyu_core.models.prompts import Prompt, fence, load_prompt
 from monjyu_core.models.types import Message
 from monjyu_core.text.search_text import count_wide
+from monjyu_core.text.tokens import beginning, count_tokens
 from monjyu_query.evaluation.lazy_summary import mean_and_interval
 from monjyu_query.search.request import make_request
 from monjyu_query.search.result import SearchResult
@@ -54,10 +56,12 @@ class ComparedAnswers(BaseModel):
 @dataclass(frozen=True)
 class Judged:
     """A pair of answers: by criterion 1 where the mode's is better, 0 where the baseline's is, .5 for a tie; empty
-    where the judge failed. `agreed`: the criteria on which both orders say the same."""
+    where the judge failed. `agreed`: the criteria on which both orders say the same. `same`: the answers are, so that
+    nobody was asked."""
 
     values: Mapping[str, float] = field(default_factory=dict)
     agreed: int = 0
+    same: bool = False
     failure: str = ""
     calls: int = 0
     cost_usd: float = 0.0
@@ -82,7 +86,12 @@ class AnswerJudge:
         session = self._searcher.tools.llm_answers().session(account)
         language = "ja" if count_wide(question) else "en"
         prompt = load_prompt("judge", language, self._searcher.settings.prompts.folder)
-        texts, papers = (_text(own), _text(other)), _papers(own, other)
+        room = context_room(self._searcher.settings, "judge") - count_tokens(
+            prompt.render(question=fence(0, question), first=fence(1, ""), second=fence(2, ""))
+        )
+        texts, papers = (_text(own, room // 2), _text(other, room // 2)), _papers(own, other)
+        if texts[0] == texts[1]:
+            return Judged(dict.fromkeys(CRITERIA, 0.5), same=True)
 
         async def both() -> list[ComparedAnswers]:
             orders = (texts, texts[::-1])
@@ -114,7 +123,7 @@ def compare_modes(
 
 def summary(judged: Sequence[Judged]) -> dict[str, Any]:
     """By criterion wins, ties, losses and the win rate (a tie counts a half) with its 95 % interval (bootstrap);
-    how many judgements both orders agree on; how many pairs the judge failed on."""
+    how many judgements of pairs that differ both orders agree on; how many pairs the judge failed on."""
     done = [one for one in judged if one.values]
     criteria: dict[str, Any] = {}
     for name in CRITERIA if done else ():
@@ -122,11 +131,13 @@ def summary(judged: Sequence[Judged]) -> dict[str, Any]:
         rate, interval = mean_and_interval(values)
         counts = {word: int((values == value).sum()) for word, value in (("wins", 1), ("ties", 0.5), ("losses", 0))}
         criteria[name] = counts | {"win_rate": rate, "interval": interval}
-    agreed = sum(one.agreed for one in done) / (len(CRITERIA) * len(done)) if done else None
+    asked = [one for one in done if not one.same]
+    agreed = sum(one.agreed for one in asked) / (len(CRITERIA) * len(asked)) if asked else None
     return {
         "questions": len(judged),
         "criteria": criteria,
         "orders_agree": None if agreed is None else round(agreed, 4),
+        "same": len(done) - len(asked),
         "failed": len(judged) - len(done),
         "llm_calls": sum(one.calls for one in judged),
         "cost_usd": round(sum(one.cost_usd for one in judged), 6),
@@ -140,12 +151,12 @@ async def _compared(
     return await session.structured("judge", [Message("user", text)], prompt.hash, ComparedAnswers, papers)
 
 
-def _text(result: SearchResult) -> str:
-    """Markdown with the marks of citations and their sources' titles, which a reader sees too."""
+def _text(result: SearchResult, most: int) -> str:
+    """Markdown with the marks of citations and their sources' titles, which a reader sees too; `most` tokens of it."""
     if result.status == "abstained" or not result.answer.strip():
         return NO_ANSWER
     sources = "\n".join(f"[{one.n}] {one.paper_title}" for one in result.citations)
-    return f"{result.answer[:LONGEST]}\n\n{sources}"
+    return beginning(f"{result.answer[:LONGEST]}\n\n{sources}", most)
 
 
 def _papers(*results: SearchResult) -> list[str]:

@@ -42,7 +42,7 @@ class Gateway:
             name, model = role_model(self.settings, role)
             settings = getattr(self.settings.roles, role)
             client = chat_client(name, model, settings.timeout_seconds)
-            self._callers[role] = Caller(client, Guard(f"models.{name}", settings))
+            self._callers[role] = Caller(client, Guard(f"models.{name}", settings, place=f"roles.{role}."))
         return self._callers[role]
 
     async def close(self) -> None:

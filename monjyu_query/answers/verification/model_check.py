@@ -9,10 +9,13 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, Field
 
+from monjyu_core.models.call_errors import ModelAnswerUnusable, ModelCallError, ModelContentFiltered, PromptTooLong
 from monjyu_core.models.calls.gateway import Session
+from monjyu_core.models.context_room import context_room
 from monjyu_core.models.prompts import fence, load_prompt
 from monjyu_core.models.types import Message
 from monjyu_core.settings.settings import Settings
+from monjyu_core.text.tokens import count_tokens
 
 MOST_AT_ONCE = 8
 """Sentences of one call."""
@@ -54,21 +57,54 @@ class Stated:
     sources: tuple[tuple[int, str], ...]
 
 
+_OF_THESE_ALONE = (ModelAnswerUnusable, ModelContentFiltered, PromptTooLong)
+"""Failures that say nothing of the next call."""
+
+
 class ModelVerifier:
-    """Calls of one question. Raises the errors of `monjyu_core.models.call_errors`."""
+    """Calls of one question. Raises the errors of `monjyu_core.models.call_errors`.
+
+    `unread`: why some of the sentences of the last `verify` have no verdict; empty where every call was answered."""
 
     def __init__(self, session: Session, settings: Settings, language: str, papers: Sequence[str]) -> None:
+        self.unread = ""
         self._session = session
         self._papers = papers
+        self._settings = settings
         self._verify = load_prompt("verify", language, settings.prompts.folder)
         self._repair = load_prompt("repair", language, settings.prompts.folder)
 
     async def verify(self, sentences: Sequence[Stated]) -> list[SentenceVerdict | None]:
-        """A verdict for each sentence; None where the model forgot one."""
+        """A verdict for each sentence; None where the model forgot one or could not be asked about it.
+
+        Raises where no call was answered; what others said is kept where one failed (`unread`)."""
         found: list[SentenceVerdict | None] = []
-        for start in range(0, len(sentences), MOST_AT_ONCE):
-            found += await self._verified(sentences[start : start + MOST_AT_ONCE])
-        return found
+        failure: ModelCallError | None = None
+        self.unread = ""
+        for some in self._batches(sentences):
+            try:
+                found += await self._verified(some)
+            except ModelCallError as error:
+                failure = failure or error
+                found += [None] * len(some)
+                if not isinstance(error, _OF_THESE_ALONE):
+                    break
+        if failure is not None and not any(found):
+            raise failure
+        self.unread = str(failure or "")
+        return found + [None] * (len(sentences) - len(found))
+
+    def _batches(self, sentences: Sequence[Stated]) -> list[list[Stated]]:
+        """As many sentences a call as it may have, and as the context of the model holds with what they cite."""
+        room = context_room(self._settings, "verify") - count_tokens(self._verify.render(sources="", statements=""))
+        batches: list[list[Stated]] = []
+        for sentence in sentences:
+            longer = [*batches[-1], sentence] if batches else []
+            if 0 < len(longer) <= MOST_AT_ONCE and count_tokens(_sources(longer) + _statements(longer)) <= room:
+                batches[-1] = longer
+            else:
+                batches.append([sentence])
+        return batches
 
     async def _verified(self, sentences: Sequence[Stated]) -> list[SentenceVerdict | None]:
         text = self._verify.render(sources=_sources(sentences), statements=_statements(sentences))

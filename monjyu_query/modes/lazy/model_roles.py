@@ -91,18 +91,18 @@ class ModelRoles:
     """The model roles of one search: they share its session, its language and its cancellation."""
 
     def __init__(self, settings: Settings, session: Session, query: str, cancel: threading.Event) -> None:
-        self._settings = settings
+        self.settings = settings
         self._session = session
         self._cancel = cancel
         self._language = "ja" if count_wide(query) else "en"
 
     def prompt(self, name: str) -> Prompt:
-        return load_prompt(name, self._language, self._settings.prompts.folder)
+        return load_prompt(name, self._language, self.settings.prompts.folder)
 
     def model_of(self, role: ChatRole) -> str:
         """What a judgement depends on besides its messages."""
-        settings = getattr(self._settings.roles, role)
-        _, model = role_model(self._settings, role)
+        settings = getattr(self.settings.roles, role)
+        _, model = role_model(self.settings, role)
         return digest(model.provider, model.base_url, model.model, settings.temperature, settings.max_tokens)
 
     def expand(self, query: str, history: Sequence[Turn], concepts: Sequence[str], most: int) -> Expansion:
