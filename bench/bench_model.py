@@ -5,8 +5,8 @@
 
 It asks the model that the settings name (`MONJYU_DATA`, `monjyu.yaml`, environment), through Monjyu's own prompts and
 calls, and prints one JSON object. `--server-pid` adds the CPU seconds of a server on this machine. The labels stand in
-`bench/data`: pairs of `kind` `rules` are written and found by the rules, `near` written to look opposed, `real` sentences of
-two papers of covidqa_dev that `monjyu search "Do papers disagree about …?"` would show the model.
+`bench/data`: pairs of `kind` `rules` are written and found by the rules, `near` are written to look opposed, `real` are
+sentences of two papers of covidqa_dev that `monjyu search "Do papers disagree about …?"` shows the model.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def pairs(settings: Settings, gateway: Gateway, account: Account, most: int) -> 
     """Batches of eight, as a question about disagreement asks them; by kind how many the model called contradicted."""
     rows = read("model_pairs.jsonl", most)
     stated = [Stated(row["first"], ((number, row["second"]),)) for number, row in enumerate(rows, start=1)]
-    verifier = ModelVerifier(gateway.session(account), settings, "en", [])
+    verifier = ModelVerifier(gateway.session(account), settings, "en", [], known=False)
     said: list[SentenceVerdict | None] = []
     failures = []
     for start in range(0, len(stated), MOST_AT_ONCE):

@@ -49,6 +49,10 @@ class ModelAnswerUnusable(ModelCallError):
     """The answer is empty, cut off, or does not follow the schema after the one retry."""
 
 
+class ModelUnfit(ModelCallError):
+    """What the model says of things that are known is wrong, so that nothing it says counts."""
+
+
 class ModelUnavailable(ModelCallError):
     """The circuit breaker is open: the last calls all failed, and no other is made for a while. `cause`: the last."""
 

@@ -36,6 +36,10 @@ def held_by_model(tools: Tools, account: Account, found: Tensions, language: str
         for one, verdict in zip(found.tensions, verdicts, strict=True)
         if verdict is None or verdict.verdict == "contradicted"
     ]
+    gone = len(found.tensions) - len(kept)
+    if gone:
+        told = f"{gone} of {len(found.tensions)} pairs that the rules found were left out: the model does not call them"
+        warning = f"{told} contradicted. `monjyu tensions` lists all.{' ' * bool(warning)}{warning}"
     return _of(found, kept), warning
 
 

@@ -54,6 +54,13 @@ def test_both_orders_are_asked_and_only_what_they_agree_on_wins(sample_data: Pat
     assert not failed.values and "bad key" in failed.failure
 
 
+def test_equal_answers_are_a_tie_that_nobody_is_asked_about(sample_data: Path, judging: FakeModels) -> None:
+    (judged,) = compare_modes(Searcher(DataFolder(sample_data), "samples"), QUESTIONS[:1], "hybrid", "hybrid")
+    assert judged.same and set(judged.values.values()) == {0.5} and not judged.calls and not judging.requests
+    found = summary([judged, Judged(dict.fromkeys(CRITERIA, 1.0), 2)])
+    assert found["same"] == 1 and found["orders_agree"] == 0.5, "of the pair that was judged"
+
+
 def test_it_is_off_unless_a_model_is_named(sample_data: Path) -> None:
     with pytest.raises(ConfigurationError, match="No model judges"):
         next(compare_modes(Searcher(DataFolder(sample_data), "samples"), QUESTIONS, "lazy", "hybrid"))

@@ -9,13 +9,21 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, Field
 
-from monjyu_core.models.call_errors import ModelAnswerUnusable, ModelCallError, ModelContentFiltered, PromptTooLong
+from monjyu_core.models.call_errors import (
+    ModelAnswerUnusable,
+    ModelCallError,
+    ModelContentFiltered,
+    ModelUnfit,
+    PromptTooLong,
+)
 from monjyu_core.models.calls.gateway import Session
 from monjyu_core.models.context_room import context_room
+from monjyu_core.models.factory import role_model
 from monjyu_core.models.prompts import fence, load_prompt
 from monjyu_core.models.types import Message
 from monjyu_core.settings.settings import Settings
 from monjyu_core.text.tokens import count_tokens
+from monjyu_query.answers.verification.known_verdicts import FIRST_SOURCE, KNOWN, Known, misread
 
 MOST_AT_ONCE = 8
 """Sentences of one call."""
@@ -64,10 +72,15 @@ _OF_THESE_ALONE = (ModelAnswerUnusable, ModelContentFiltered, PromptTooLong)
 class ModelVerifier:
     """Calls of one question. Raises the errors of `monjyu_core.models.call_errors`.
 
+    The first call holds two sentences more, of which the verdict is known: a model that fails on these is not heard.
     `unread`: why some of the sentences of the last `verify` have no verdict; empty where every call was answered."""
 
-    def __init__(self, session: Session, settings: Settings, language: str, papers: Sequence[str]) -> None:
+    def __init__(
+        self, session: Session, settings: Settings, language: str, papers: Sequence[str], *, known: bool = True
+    ) -> None:
+        """`known`: whether it is asked of these sentences."""
         self.unread = ""
+        self._known: tuple[Known, ...] = KNOWN["ja" if language == "ja" else "en"] if known else ()
         self._session = session
         self._papers = papers
         self._settings = settings
@@ -107,10 +120,20 @@ class ModelVerifier:
         return batches
 
     async def _verified(self, sentences: Sequence[Stated]) -> list[SentenceVerdict | None]:
-        text = self._verify.render(sources=_sources(sentences), statements=_statements(sentences))
+        known, asked = self._known, list(sentences)
+        asked += [Stated(one.statement, ((number, one.source),)) for number, one in enumerate(known, FIRST_SOURCE)]
+        text = self._verify.render(sources=_sources(asked), statements=_statements(asked))
         messages = [Message("user", text)]
         answer = await self._session.structured("verify", messages, self._verify.hash, SentenceVerdicts, self._papers)
         by_number = {one.statement: one for one in answer.verdicts}
+        wrong = misread(known, {n: one.verdict for n, one in by_number.items()}, len(sentences) + 1)
+        if wrong:
+            model = role_model(self._settings, "verify")[1].model
+            raise ModelUnfit(
+                f"{model} fails on sentences of which the verdict is known: {wrong}.",
+                "It is too small: name a larger one in roles.verify.model, or set roles.verify.engine to extractive.",
+            )
+        self._known = ()
         return [by_number.get(number) for number in range(1, len(sentences) + 1)]
 
     async def repaired(self, sentences: Sequence[Stated], question: str) -> list[RepairedSentence | None]:
