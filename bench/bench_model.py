@@ -24,9 +24,11 @@ from monjyu_core.models.accounting.ledger import Scope
 from monjyu_core.models.call_errors import ModelCallError
 from monjyu_core.models.calls.event_loop import run
 from monjyu_core.models.calls.gateway import Gateway
+from monjyu_core.models.prompts import load_prompt
 from monjyu_core.settings.settings import Settings, load_settings
 from monjyu_core.storage.folders import DataFolder
 from monjyu_query.answers.verification.model_check import MOST_AT_ONCE, ModelVerifier, SentenceVerdict, Stated
+from monjyu_query.evaluation.judged_answers import CRITERIA, in_both_orders, judged_of
 
 SETS = Path(__file__).parent / "data"
 
@@ -75,6 +77,40 @@ def pairs(settings: Settings, gateway: Gateway, account: Account, most: int) -> 
     }
 
 
+def judge(settings: Settings, gateway: Gateway, account: Account, most: int) -> dict[str, Any]:
+    """Each pair in both orders. `agrees`: what the judge prefers on most criteria is what the reader prefers."""
+    rows = read("model_judged.jsonl", most)
+    prompt = load_prompt("judge", "en", settings.prompts.folder)
+    session = gateway.session(account)
+    agrees = same_order = usable = first_places = 0
+    failures = []
+    for row in rows:
+        try:
+            both = run(in_both_orders(session, prompt, row["question"], (row["first"], row["second"]), []))
+        except ModelCallError as error:
+            failures.append(str(error))
+            continue
+        judged = judged_of(*both)
+        mean = sum(judged.values.values()) / len(judged.values)
+        said = "1" if mean > 0.5 else "2" if mean < 0.5 else "tie"
+        usable += 1
+        agrees += said == row["better"]
+        same_order += judged.agreed
+        first_places += sum(getattr(one, name) == "1" for one in both for name in CRITERIA)
+        print(
+            json.dumps({"said": said, "better": row["better"], "both": [one.model_dump() for one in both]}), flush=True
+        )
+    judgements = usable * len(CRITERIA)
+    return {
+        "pairs": len(rows),
+        "usable": usable,
+        "agrees": agrees,
+        "orders_agree": round(same_order / judgements, 2) if judgements else None,
+        "first_is_better": round(first_places / (2 * judgements), 2) if judgements else None,
+        "failures": failures,
+    }
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("role", choices=("pairs", "judge"))
@@ -85,7 +121,7 @@ def main() -> None:
     accounting = Accounting(settings, data)
     account = accounting.account(Scope("query", "bench", 0, "bench", run_id="bench"))
     started, cpu = time.perf_counter(), cpu_seconds(given.server_pid)
-    found = pairs(settings, Gateway(accounting), account, given.most)
+    found = {"pairs": pairs, "judge": judge}[given.role](settings, Gateway(accounting), account, given.most)
     used = account.used
     found |= {
         "calls": used.llm_calls, "prompt_tokens": used.prompt_tokens, "completion_tokens": used.completion_tokens,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -93,21 +93,26 @@ class AnswerJudge:
         if texts[0] == texts[1]:
             return Judged(dict.fromkeys(CRITERIA, 0.5), same=True)
 
-        async def both() -> list[ComparedAnswers]:
-            orders = (texts, texts[::-1])
-            return list(await asyncio.gather(*(_compared(session, prompt, question, *one, papers) for one in orders)))
-
         try:
-            first, second = run(both())
+            first, second = run(in_both_orders(session, prompt, question, texts, papers))
         except ModelCallError as error:
             return Judged(failure=str(error), calls=account.used.llm_calls, cost_usd=account.used.cost_usd)
-        pairs = {name: (getattr(first, name), _turned(getattr(second, name))) for name in CRITERIA}
-        return Judged(
-            {name: _value(*pair) for name, pair in pairs.items()},
-            sum(one == two for one, two in pairs.values()),
-            calls=account.used.llm_calls,
-            cost_usd=account.used.cost_usd,
-        )
+        return replace(judged_of(first, second), calls=account.used.llm_calls, cost_usd=account.used.cost_usd)
+
+
+def judged_of(first: ComparedAnswers, second: ComparedAnswers) -> Judged:
+    """What two comparisons say together, the second of which had the answers the other way round."""
+    pairs = {name: (getattr(first, name), _turned(getattr(second, name))) for name in CRITERIA}
+    values = {name: _value(*pair) for name, pair in pairs.items()}
+    return Judged(values, sum(one == two for one, two in pairs.values()))
+
+
+async def in_both_orders(
+    session: Session, prompt: Prompt, question: str, texts: tuple[str, str], papers: Sequence[str]
+) -> list[ComparedAnswers]:
+    """Two calls. Raises the errors of `monjyu_core.models.call_errors`."""
+    orders = (texts, texts[::-1])
+    return list(await asyncio.gather(*(_compared(session, prompt, question, *one, papers) for one in orders)))
 
 
 def compare_modes(
