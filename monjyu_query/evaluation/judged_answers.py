@@ -31,6 +31,8 @@ from monjyu_query.search.searcher import Searcher
 
 CRITERIA = ("comprehensiveness", "diversity", "empowerment", "directness")
 NO_ANSWER = "The papers do not answer this."
+LEAST_AGREED = 0.5
+"""Share of judgements that must be the same in both orders: of three words at random it is a third."""
 LONGEST = 12_000
 """Characters of an answer that are judged."""
 
@@ -141,12 +143,23 @@ def summary(judged: Sequence[Judged]) -> dict[str, Any]:
     return {
         "questions": len(judged),
         "criteria": criteria,
+        "warnings": _doubts(asked, agreed),
         "orders_agree": None if agreed is None else round(agreed, 4),
         "same": len(done) - len(asked),
         "failed": len(judged) - len(done),
         "llm_calls": sum(one.calls for one in judged),
         "cost_usd": round(sum(one.cost_usd for one in judged), 6),
     }
+
+
+def _doubts(asked: Sequence[Judged], agreed: float | None) -> list[str]:
+    """What small models were seen to do: they prefer what stands first, or nothing."""
+    larger = "what it says means nothing. Name a larger model in roles.judge.model."
+    if agreed is not None and agreed < LEAST_AGREED:
+        return [f"With the answers turned round the judge says otherwise, so it goes by their order: {larger}"]
+    if len(asked) > 1 and all(value == 0.5 for one in asked for value in one.values.values()):
+        return [f"The judge calls everything a tie: {larger}"]
+    return []
 
 
 async def _compared(

@@ -14,13 +14,14 @@ from pathlib import Path
 
 import pytest
 
-from monjyu_core.models.accounting.ledger_totals import CallFilter, usage_of
+from monjyu_core.models.accounting.ledger_totals import CallFilter, totals, usage_of
 from monjyu_core.storage.folders import DataFolder
 from monjyu_query import Monjyu
 from monjyu_query.drafts.check import check_citations
 from monjyu_query.evaluation.judged_answers import CRITERIA, compare_modes
 from monjyu_query.search.request import make_request
 from monjyu_query.search.searcher import Searcher
+from tests.assets.analysis.test_page_one import TEXT
 from tests.assets.levels.test_tensions import OPPOSED, PAPERS
 from tests.assets.worlds import World
 
@@ -137,13 +138,13 @@ def test_citations_of_a_draft_are_read_or_it_is_said_why_not(sample_data: Path, 
 
 
 def test_a_first_page_gives_what_stands_there(tmp_path: Path, roles: Callable[..., None]) -> None:
-    text = "On the drift of sea ice\nAda Berg and Carl Frank\nThe ice drifts to the right of the wind, we found."
     world = World(tmp_path / "data", tmp_path / "papers")
-    (world.papers / "ice.txt").write_text(text, encoding="utf-8")
+    (world.papers / "ice.txt").write_text(TEXT, encoding="utf-8")
     roles(200, "PARSE")
     world.parse()
     [paper] = world.tables()["papers"]
-    assert paper["title"].casefold() in text.casefold()
+    assert paper["title"].casefold() in TEXT.casefold()
+    assert totals(world.data, "asset").rows[0]["key"] == "parsed_papers", "it was asked"
     assert {row["name"] for row in world.tables()["authors"]} <= {"Ada Berg", "Carl Frank"}
 
 
