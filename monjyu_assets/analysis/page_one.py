@@ -27,6 +27,8 @@ MOST_TEXT = 6000
 OF_THIS_PAGE_ALONE = (ModelAnswerUnusable, ModelContentFiltered, PromptTooLong)
 """Failures that say nothing of the next page, and that the same question to the same model meets again."""
 LONGEST_TITLE, SHORTEST_ABSTRACT, MOST_AUTHORS = 500, 80, 100
+AFTER_NAMES = frozenset(["abstract", "and", "in", "introduction", "our", "summary", "the", "these", "this", "we"])
+"""Words with which the text goes on where the page has no line's end: small models copy them ("Carl Frank We")."""
 READ_BY_MODEL = "Title, authors or abstract were read by a model."
 
 
@@ -113,7 +115,7 @@ def with_front_matter(paper: ParsedPaper, page: str, found: FrontMatter) -> Pars
     title = " ".join(found.title.split())
     if 0 < len(title) <= LONGEST_TITLE and _stands(title, squeezed):
         new["title"] = title
-    names = [" ".join(name.split()) for name in found.authors[:MOST_AUTHORS]]
+    names = [_name(name) for name in found.authors[:MOST_AUTHORS]]
     if not paper.authors and (there := [name for name in names if _stands(name, squeezed)]):
         new["authors"] = [Author(name=name) for name in dict.fromkeys(there)]
     abstract = " ".join(found.abstract.split())
@@ -122,6 +124,13 @@ def with_front_matter(paper: ParsedPaper, page: str, found: FrontMatter) -> Pars
     if not new:
         return paper
     return paper.model_copy(update=new | {"warnings": [*paper.warnings, READ_BY_MODEL]})
+
+
+def _name(copied: str) -> str:
+    words = copied.split()
+    while words and words[-1].casefold().strip(".,:") in AFTER_NAMES:
+        words.pop()
+    return " ".join(words)
 
 
 def _stands(text: str, page: str) -> bool:
