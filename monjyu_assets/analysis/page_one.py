@@ -119,7 +119,8 @@ def with_front_matter(paper: ParsedPaper, page: str, found: FrontMatter) -> Pars
     if not paper.authors and (there := [name for name in names if _stands(name, squeezed)]):
         new["authors"] = [Author(name=name) for name in dict.fromkeys(there)]
     abstract = " ".join(found.abstract.split())
-    if not paper.abstract and len(abstract) >= SHORTEST_ABSTRACT and _stands(abstract, squeezed):
+    stands = len(abstract) >= SHORTEST_ABSTRACT and _stands(abstract, squeezed)
+    if not paper.abstract and stands and not _holds(abstract, [title, *names]):
         new["abstract"] = abstract
     if not new:
         return paper
@@ -131,6 +132,12 @@ def _name(copied: str) -> str:
     while words and words[-1].casefold().strip(".,:") in AFTER_NAMES:
         words.pop()
     return " ".join(words)
+
+
+def _holds(abstract: str, front: list[str]) -> bool:
+    """Whether title or names stand in it: then the model copied the page, not the abstract."""
+    squeezed = _squeezed(abstract)
+    return any(_stands(text, squeezed) for text in front)
 
 
 def _stands(text: str, page: str) -> bool:

@@ -51,8 +51,9 @@ def test_only_what_stands_on_the_page_is_taken() -> None:
     assert [author.name for author in paper.authors] == ["Ada Berg"] and paper.warnings == [READ_BY_MODEL]
     invented = FrontMatter(title="A Study of Ice", authors=["Eve Made-Up"], abstract=ABSTRACT.replace("three", "four"))
     assert with_front_matter(ParsedPaper(), page, invented) == ParsedPaper()
-    weak = with_front_matter(ParsedPaper(), page, FrontMatter(authors=["Ada Berg", "Carl Frank We"]))
+    weak = with_front_matter(ParsedPaper(), page, FrontMatter(authors=["Ada Berg", "Carl Frank We"], abstract=page))
     assert [author.name for author in weak.authors] == ["Ada Berg", "Carl Frank"], "as Qwen2.5-Coder-1.5B copies them"
+    assert weak.abstract == "", "it gave the whole page"
     known = ParsedPaper(authors=[Author(name="Dora")], abstract="Known.")
     assert with_front_matter(known, page, FrontMatter.model_validate(COPIED)).authors == known.authors
 
