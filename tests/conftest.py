@@ -28,6 +28,7 @@ CORPORA = ROOT.parent / "shared" / "corpora"
 SAMPLES = ROOT / "data" / "samples" / "papers"
 
 LONGEST = (
+    "tests/query/service/test_openapi.py",
     "tests/test_bench.py",
     "tests/assets/parsing/test_growth.py",
     "tests/assets/test_kept_level.py",
