@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import gc
 import os
 import subprocess
@@ -67,6 +68,7 @@ def pytest_collection() -> Generator[None, object, object]:
     finally:
         gc.freeze()
         gc.enable()
+        atexit.register(gc.unfreeze)  # DuckDB's module complains of objects that outlive the interpreter
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-import lancedb
 import numpy as np
 import pyarrow as pa
 import pytest
-from lancedb.index import IvfRq
 
 from monjyu_assets.search_index import nearest_index
 from monjyu_assets.search_index.nearest_index import divide, publish_nearest_index
@@ -55,6 +53,9 @@ def publish(folder: Path, entries: list[SearchFileEntry], before: NearestEntry |
 
 def test_many_equal_vectors_make_fewer_partitions(tmp_path: Path) -> None:
     """Lance refuses more partitions than it finds clusters: the same text in many papers stopped a publication."""
+    import lancedb
+    from lancedb.index import IvfRq
+
     distinct = np.random.default_rng(0).normal(size=(40, 8)).astype(np.float32)
     vectors = pa.FixedSizeListArray.from_arrays(np.tile(distinct, (1000, 1)).reshape(-1), 8)
     table = lancedb.connect(str(tmp_path)).create_table("t", pa.table({"vector": vectors}))
