@@ -63,9 +63,16 @@ class Purged(TypedDict):
     snapshots_removed: list[str]
 
 
-def known_folder(name: str) -> CollectionFolder:
-    """The collection's folder; ConfigurationError where it was never indexed."""
+def known_folder(name: str | None) -> CollectionFolder:
+    """The collection's folder, without a name that of the only one; ConfigurationError where it was never indexed, or
+    where there are several."""
     data = DataFolder.default()
+    if name is None:
+        known = data.collections()
+        if len(known) != 1:
+            hint = f"Name one with -c: {', '.join(known)}." if known else "Start with `monjyu index FOLDER`."
+            raise ConfigurationError(f"{data.root} holds {len(known) or 'no'} collections.", hint)
+        name = known[0]
     folder = data.collection(name)
     if not folder.record.is_file():
         raise ConfigurationError(f"Collection {name!r} has no index in {data.root}.", among(name, data.collections()))

@@ -7,6 +7,7 @@ reads changes under it; a later `SnapshotReader.current()` gives the next snapsh
 from __future__ import annotations
 
 import fcntl
+import os
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
@@ -166,16 +167,27 @@ def open_current(collection: CollectionFolder) -> Snapshot:
 
 @contextmanager
 def reading(collection: CollectionFolder) -> Iterator[Snapshot]:
-    """What CURRENT names, closed at the end. StorageError where its files fail, QueryError where there is none."""
+    """What CURRENT names, closed at the end. StorageError where its files fail, QueryError where there is none. An
+    OSError of a file elsewhere, or of a pipe, stays what it is."""
     import duckdb
 
     snapshot = open_current(collection)
     try:
         yield snapshot
     except (duckdb.Error, OSError) as error:
+        if isinstance(error, OSError) and _of_others(error, collection):
+            raise
         raise unreadable(collection.name, snapshot.id, error) from error
     finally:
         snapshot.close()
+
+
+def _of_others(error: OSError, collection: CollectionFolder) -> bool:
+    """Whether it names a file outside the collection, such as one that is written for the user."""
+    if isinstance(error, BrokenPipeError):
+        return True
+    named = error.filename
+    return isinstance(named, str | os.PathLike) and not Path(named).absolute().is_relative_to(collection.root)
 
 
 def current_manifest(collection: CollectionFolder) -> Manifest:

@@ -105,15 +105,15 @@ def papers_correct(
     """
     from monjyu_core.corrections.correcting import correct
     from monjyu_core.corrections.correction_record import CorrectedPaper, read_corrections
-    from monjyu_core.errors import ConfigurationError
     from monjyu_core.settings.settings import load_settings
+    from monjyu_query.catalogue.closest_paper import no_paper
     from monjyu_query.search.paper_records import seen_paper
 
     with open_chosen(collection) as snapshot:
         folder = snapshot.collection
         seen = seen_paper(snapshot.cursor(), paper_id)
-    if seen is None:
-        raise ConfigurationError(f"{folder.name} has no paper {paper_id!r}.", "`monjyu papers list` shows what it has.")
+        if seen is None:
+            raise no_paper(snapshot.cursor(), paper_id)
     values = {name: list(value) if isinstance(value, tuple) else value for name, value in given.items()}
     wanted = {name: value for name, value in values.items() if value not in (None, [])} | dict.fromkeys(undo)
     for field in FIELDS:

@@ -8,10 +8,10 @@ from typing import Any
 import duckdb
 
 from monjyu_core.corrections.correction_record import SeenPaper
-from monjyu_core.errors import QueryError
 from monjyu_core.paper import CorrectedField, ParsedPaper
 from monjyu_core.retractions import retractions
 from monjyu_core.storage.snapshot import Snapshot
+from monjyu_query.catalogue.closest_paper import no_paper
 
 _SHORT = (
     *("paper_id", "title", "year", "venue", "doi", "arxiv_id", "language", "document_type", "page_count"),
@@ -55,7 +55,7 @@ def show_paper(snapshot: Snapshot, paper_id: str) -> ParsedPaper:
     listed = ", ".join(f'"{name}"' for name in columns)
     row = cursor.execute(f"SELECT {listed} FROM papers WHERE paper_id = ?", [paper_id]).fetchone()
     if row is None:
-        raise QueryError(f"The collection has no paper {paper_id!r}.", "`monjyu papers list` shows what it has.")
+        raise no_paper(cursor, paper_id)
     values = dict(zip(columns, row, strict=True))
     values |= {table: _children(cursor, table, paper_id) for table in _CHILDREN}
     return ParsedPaper.model_validate(values | {"corrected": fields_corrected(cursor, paper_id)})

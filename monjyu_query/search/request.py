@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Annotated, Any, Literal
 
 from pydantic import (
@@ -181,16 +181,19 @@ def make_filters(values: Mapping[str, Any]) -> Filters:
     return make_request(query="-", collection="-", filters=dict(values)).filters
 
 
-def problem(error: Any) -> str:
-    """`top_k: must be 1000 or less`, for one of pydantic's errors."""
+def problem(error: Any, known: Collection[str] | None = None) -> str:
+    """`top_k: must be 1000 or less`, for one of pydantic's errors. `known`: the names that there are, by default those
+    of a search."""
     where = ".".join(str(part) for part in error["loc"] if not isinstance(part, int))
     if where.startswith("budget"):
         return "budget: must be z100, z500, z1500 or a number of 0 or more"
     if where.startswith("sufficiency"):
         return "sufficiency: must be count, model, off or a number of sentences of 1 or more"
     if error["type"] != "extra_forbidden":
-        return f"{where}: {plain(error)}"
+        return f"{where or 'body'}: {plain(error)}"
     *group, name = where.split(".")
-    known = (Filters if group == ["filters"] else SearchRequest).model_fields
-    meant = did_you_mean(name, known) or f"There are {', '.join(known)}"
+    if group not in ([], ["filters"]):
+        return f"{where}: is not known"
+    names = Filters.model_fields if group else known or SearchRequest.model_fields
+    meant = did_you_mean(name, names) or f"There are {', '.join(names)}"
     return f"{where}: is not known. {meant}"

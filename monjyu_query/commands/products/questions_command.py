@@ -40,9 +40,13 @@ def questions() -> None:
 def add(text: str, collection: str | None, as_json: bool, **options: Any) -> None:
     """Save a question, in place of one of the same id."""
     from monjyu_query.saved.keeping import checked, save
+    from monjyu_query.saved.listing import unknown_papers
 
     question = checked(_values(text, **options))
-    save(collection_searcher(collection), [question])
+    searcher = collection_searcher(collection)
+    save(searcher, [question])
+    for error in unknown_papers(searcher.current().snapshot, question):
+        click.echo(f"Note: {error}", err=True)
     if as_json:
         print_json(question.model_dump(mode="json", exclude={"baseline"}))
     else:

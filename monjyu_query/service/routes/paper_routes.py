@@ -9,6 +9,7 @@ from fastapi import APIRouter, Depends, Header, Path, Query
 from fastapi.responses import Response
 from pydantic import BaseModel
 
+from monjyu_core.errors import QueryError
 from monjyu_core.paper import ParsedPaper
 from monjyu_core.storage.snapshot import Snapshot
 from monjyu_query.catalogue.paper_details import (
@@ -128,7 +129,10 @@ def bibliography(
     name = service.only_collection(collection)
     snapshot = service.snapshot(name)
     write, media_type, ending = FORMS[format]
-    found = entries_of(snapshot, paper_id) if paper_id else entries(snapshot, None)
+    try:
+        found = entries_of(snapshot, paper_id) if paper_id else entries(snapshot, None)
+    except QueryError as error:
+        raise NotFound(error.message, "GET /papers lists what it has.") from error
     headers = {"Content-Disposition": f'attachment; filename="{name}.{ending}"', "Cache-Control": "no-store"}
     return Response(write(found), media_type=f"{media_type}; charset=utf-8", headers=headers)
 
