@@ -47,6 +47,13 @@ def test_both_sides_are_quoted_and_a_concept_chooses(data: Path, monkeypatch: py
     assert all(quote in shown for quote in OPPOSED[0][1:])
 
 
+def test_an_index_without_tensions_says_the_command_that_finds_them(
+    sample_data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MONJYU_DATA", str(sample_data))
+    assert "`monjyu upgrade samples --level 4` finds them." in CliRunner().invoke(tensions, []).stderr
+
+
 def test_a_question_about_disagreement_is_answered_by_both_sides(data: Path) -> None:
     with Monjyu(data) as monjyu:
         result = monjyu.search("Do papers disagree about respiratory infection?", "c")
