@@ -82,7 +82,8 @@ def test_what_only_reads_takes_the_only_collection(world: World) -> None:
     assert asked(snapshots, "list") == named and named["collection"] == "c"
     assert asked(snapshots, "verify")["collection"] == asked(sources, "list")["collection"] == "c"
     (world.data.index / "d").mkdir()
-    (world.data.index / "d" / "collection.json").write_text('{"name": "d"}')
+    for name in ("CURRENT", "collection.json"):
+        (world.data.index / "d" / name).write_text('{"name": "d"}')
     with pytest.raises(ConfigurationError, match="Name one with -c: c, d"):
         run(snapshots, "list")
 
