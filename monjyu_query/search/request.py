@@ -49,6 +49,8 @@ Switch = Annotated[bool, Strict()]
 _ANY_TEXT = r"[^\s\x00-\x1f\x7f-\x9f]"
 _NAMES: Any = Field(default=[], json_schema_extra={"items": {"type": "string", "pattern": r"\S"}})
 
+MOST_CONTEXT = 200_000
+"""Tokens of a context."""
 LONGEST_QUERY = 10_000
 """Characters. A longer text is no question, and the embedding model reads far less."""
 
@@ -108,7 +110,8 @@ class SearchRequest(_Model):
     that ask several modes refuse it: they join ranks. With `auto` it is on the scale of the mode chosen. `expand` adds
     that many related terms, or rewordings by a model, in the first three; `rerank` is whether the model of
     `roles.rerank` orders their best passages anew. `modes` are those that mode `multi` joins. `response_type`: two
-    sentences at most, a paragraph a paper, a list, a table of papers, or a report with headings.
+    sentences at most, a paragraph a paper, a list, a table of papers, or a report with headings. `context`: give the
+    hits as one text for a model of one's own too, the best ones that have so many tokens together.
 
     For mode lazy alone: `max_level` (levels above it are not used), `max_calls` and `max_cost_usd` (of models),
     `patience` (communities in a row without a relevant chunk), `sufficiency` (what ends it early: as many relevant
@@ -128,6 +131,7 @@ class SearchRequest(_Model):
     expand: Annotated[int, Field(ge=0, le=20), NUMBER] | None = None
     rerank: Switch | None = None
     response_type: ResponseType | None = None
+    context: Annotated[int, Field(ge=1, le=MOST_CONTEXT), NUMBER] | None = None
     max_level: Annotated[int, Field(ge=0, le=4), NUMBER] | None = None
     max_calls: Annotated[int, Field(ge=1), NUMBER] | None = None
     max_cost_usd: Annotated[float, Field(gt=0, allow_inf_nan=False), NUMBER] | None = None

@@ -114,10 +114,11 @@ def test_json_is_that_of_the_interface(searcher: Searcher) -> None:
         "warnings": list, "trace_id": str, "answer": str, "segments": list, "tables": list, "answer_engine": str,
         "verified": bool, "confidence": float, "citations": list, "hits": list, "claims": list, "subqueries": list,
         "communities_visited": list, "follow_ups": list, "phases": dict, "usage": dict,
+        "total_count": int, "total_papers": int,
     }  # fmt: skip
-    assert [result.pop(name) for name in ("resolved_query", "lazy", "model")] == [None] * 3
+    assert [result.pop(name) for name in ("resolved_query", "lazy", "model", "context")] == [None] * 4
     assert {name: type(value) for name, value in result.items()} == shape
-    assert list(result["routing"]) == ["query_type", "reason", "confidence", "runner_up"]
+    assert list(result["routing"]) == ["query_type", "reason", "confidence", "runner_up", "params"]
     assert 0.25 <= result["routing"]["confidence"] <= 1 and result["routing"]["runner_up"] in QUERY_TYPES
     hit = ["chunk_id", "paper_id", "paper_title", "score", "text", "section_type", "page", "ord", "year", "authors"]
     assert list(result["hits"][0]) == [*hit, "doi", "scores", "found_by", "retracted"]

@@ -14,6 +14,7 @@ from monjyu_core.text.quotes import foreign_addresses
 from monjyu_core.text.search_text import count_wide
 from monjyu_query.answers.citing import cite
 from monjyu_query.answers.model.marked import Marked
+from monjyu_query.answers.model.sources_text import about_passage, source_text
 from monjyu_query.answers.selection import Question
 from monjyu_query.answers.verification.local_check import LocalVerdict, local_check, says_gap
 from monjyu_query.answers.verification.numbers import missing_figures
@@ -94,8 +95,7 @@ class Checker:
 
     def source_text(self, number: int) -> str:
         """A passage with what stands before it, as the answering model saw it."""
-        passage = self._passages[number - 1]
-        return f"{self._about(passage)}\n{passage.text}"
+        return source_text(self._passages[number - 1], self._labels)
 
     def _checked(self, said: Marked, terms: Sequence[str], numbers: tuple[int, ...]) -> Checked:
         passages = [self._passages[n - 1] for n in numbers]
@@ -181,7 +181,7 @@ class Checker:
         return [place for place, s in enumerate(self._sentences) if s.passage.chunk_id in named]
 
     def _about(self, passage: Passage) -> str:
-        return " ".join(filter(None, (self._labels.get(passage.paper_id, ""), passage.paper_title, passage.header)))
+        return about_passage(passage, self._labels)
 
     def _cursor(self) -> duckdb.DuckDBPyConnection:
         return self._index.snapshot.cursor()

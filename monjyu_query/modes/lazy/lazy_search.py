@@ -35,17 +35,18 @@ class LazySearch:
     def search(self, ask: Ask) -> SearchResult:
         """The result of one question."""
         clock = Clock(ask.emit)
+        clock.begin("refine")
         question = refine(self.tools, self.store, self.tree(ask.index), ask)
-        clock.note("refine")
+        clock.note("refine", "match")
         state = question.state
         if state.budget.total:
             self._match(question)
             question.widen()
             question.keep_best()
-        clock.note("match")
+        clock.note("match", "map")
         graph, concepts = concept_subgraph(question.graph, state.relevant)
         claims = make_claims(question, self.tools, concepts) if state.relevant else []
-        clock.note("map")
+        clock.note("map", "reduce")
         answer, engine = self._answer(question, claims)
         clock.note("reduce")
         told = explanation(question, graph) if state.budget.total else None
@@ -106,12 +107,17 @@ class Clock:
         self._since = time.perf_counter()
         self.seconds: dict[str, float] = {}
 
-    def note(self, phase: str) -> None:
-        """A phase is over."""
+    def begin(self, phase: str) -> None:
+        self._emit({"event": "phase_start", "name": phase})
+
+    def note(self, phase: str, following: str = "") -> None:
+        """A phase is over, and the one that follows it begins."""
         now = time.perf_counter()
         self.seconds[phase] = round(now - self._since, 6)
         self._since = now
         self._emit({"event": "phase", "name": phase, "seconds": self.seconds[phase]})
+        if following:
+            self.begin(following)
 
 
 def _enough(asked: Question) -> int | None:

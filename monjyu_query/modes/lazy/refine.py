@@ -140,6 +140,7 @@ def refine(tools: Tools, store: Judgements, tree: CommunityTree, ask: Ask) -> Qu
     roles = _model_roles(tools, ask)
     found = _expanded(tools, ask, graph, ranking, roles, state)
     state.subqueries, state.expanded, state.concepts = found.subqueries, found.expanded, found.concepts
+    state.origins, state.reasoning = found.origins(), found.reasoning
     near = graph.neighbours(found.concepts, _NEIGHBOURS)
     for n, subquery in enumerate(state.subqueries):
         around = {} if n else {"concepts": _around(graph, found.concepts, near)}
@@ -224,7 +225,7 @@ def _expanded(
     from monjyu_core.models.call_errors import ModelCallError
 
     try:
-        made = roles.expand(query, ask.request.history, _named(graph, own), most)
+        made = roles.expand(query, ask.request.history, _named(graph, own), most, reasons=ask.request.reasons)
     except ModelCallError as error:
         state.warnings.append(f"The question was expanded without a model: {error}")
         return own

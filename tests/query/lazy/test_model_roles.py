@@ -116,6 +116,13 @@ def test_a_judgement_depends_on_no_budget_and_no_cache(sample_data: Path, fake: 
 
 def test_reasons_are_given_where_they_are_asked_for(sample_data: Path, fake: FakeModels) -> None:
     def reasoned(request: Request) -> Reply:
+        if role(request) == "expand" and "`reasoning`" in request.prompt:
+            told = {
+                "subqueries": ["Leiden guarantee"],
+                "expanded_query": QUESTION,
+                "reasoning": "It asks for one thing.",
+            }
+            return server.say(json.dumps(told))
         if role(request) != "assess":
             return good(request)
         lines = re.findall(r"^(\d+)\. (.*Leiden.*)$", request.prompt, re.M)
@@ -126,8 +133,10 @@ def test_reasons_are_given_where_they_are_asked_for(sample_data: Path, fake: Fak
     fake.default = reasoned
     told = ask(sample_data, reasons=True).lazy
     assert told is not None and {one.reason for one in told.sentences} == {"names it"}
+    assert told.reasoning == "It asks for one thing." and [one.origin for one in told.subqueries] == ["model"]
     untold = ask(sample_data).lazy
     assert untold is not None and {one.reason for one in untold.sentences} == {None}
+    assert untold.reasoning is None and len(untold.subqueries) == 2
 
 
 def test_all_claims_reach_the_writer(sample_data: Path, fake: FakeModels, monkeypatch: pytest.MonkeyPatch) -> None:
