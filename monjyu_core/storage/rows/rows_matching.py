@@ -55,6 +55,9 @@ class ScholarlyRecordRow(TypedDict):
     arxiv_id: Annotated[str | None, "arXiv id there; null where it has none."]
     abstract: Annotated[str | None, "Abstract there, at most 20,000 characters; null where it has none."]
     citation_count: Annotated[int | None, "How often the work is cited, on that day; null where it does not say."]
+    influential_citation_count: Annotated[
+        int | None, "How many of these lean on it, as Semantic Scholar judges them; null elsewhere."
+    ]
     fields: Annotated[list[str], "Fields or topics that it files the work under; empty: none."]
     open_access: Annotated[
         str | None, "Kind of open access: `gold`, `green`, `closed`, ...; null where it does not say."

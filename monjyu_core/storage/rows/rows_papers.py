@@ -66,7 +66,7 @@ class PaperRow(TypedDict):
     issue: Annotated[str | None, "Issue as printed; null where none was found."]
     pages: Annotated[str | None, "Page range in the venue, as printed; null where none was found."]
     citation_count: Annotated[int | None, "Not looked up: null. See `scholarly_records`."]
-    influential_citation_count: Annotated[int | None, "Not looked up: null."]
+    influential_citation_count: Annotated[int | None, "Not looked up: null. See `scholarly_records`."]
     keywords: Annotated[list[str], "The authors' keywords, in order; empty where there are none."]
     language: Annotated[str, "Main language, ISO 639-1 (`en`, `ja`); `en` where there is too little text to tell."]
     page_count: Annotated[int, "Pages (slides) of the file; 0 where the format has none."]

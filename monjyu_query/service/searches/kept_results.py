@@ -8,6 +8,7 @@ from typing import Protocol
 
 from monjyu_core.models.cache.outage import Outage
 from monjyu_core.models.cache.response_cache import labels_of
+from monjyu_core.settings.models_settings import CacheSettings
 from monjyu_core.settings.settings import Settings
 from monjyu_core.storage.ids import digest
 from monjyu_query.search.request import SearchRequest
@@ -41,7 +42,7 @@ class ResultCache(Protocol):
 def open_results(settings: Settings) -> ResultCache:
     kind = settings.service.cache
     if kind == "redis" and settings.cache.redis_url is not None:
-        return RedisResults(settings.cache.redis_url.get_secret_value(), settings.cache.max_entries)
+        return RedisResults(settings.cache.redis_url.get_secret_value(), settings.cache)
     return MemoryResults(settings.service.cache_mb << 20 if kind == "memory" else 0)
 
 
@@ -131,10 +132,10 @@ class RedisResults:
     shared = True
     keeps = True
 
-    def __init__(self, url: str, max_entries: int) -> None:
+    def __init__(self, url: str, limits: CacheSettings) -> None:
         from monjyu_core.models.cache.cache_redis import RedisCache
 
-        self._cache = RedisCache(url, max_entries)
+        self._cache = RedisCache(url, limits.max_entries, limits.max_age_seconds)
         self._outage = Outage("Results are not kept")
 
     def get(self, key: str) -> bytes | None:
