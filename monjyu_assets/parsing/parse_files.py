@@ -25,7 +25,10 @@ def parse_files(files: Sequence[Path], document_type: str | None = None) -> Iter
         if refused := _no_file(path, document_type):
             waiting[len(waiting) + len(tasks)] = refused
         else:
-            tasks += [task | {"number": len(waiting) + len(tasks) + ahead} for ahead, task in enumerate(_tasks(path, document_type))]
+            tasks += [
+                task | {"number": len(waiting) + len(tasks) + ahead}
+                for ahead, task in enumerate(_tasks(path, document_type))
+            ]
     following = 0
     with ParserPool(parser_settings(load_settings())) as pool:
         for task, outcome in pool.map(tasks):

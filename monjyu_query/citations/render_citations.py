@@ -10,6 +10,7 @@ from rich.text import Text
 
 from monjyu_query.answers.render import safe
 from monjyu_query.citations.citation_view import CitationView, Counted, Linked
+from monjyu_query.citations.missing_works import MissingWork
 from monjyu_query.citations.told_of_papers import PaperTold, times_cited
 
 
@@ -31,6 +32,13 @@ def print_citations(
     if coupled:
         _print_counts(console, "cites the same works as", "shared works", view.coupled)
     console.print(Text(f"{view.unresolved_references} cited works are not in the collection", style="dim"))
+
+
+def missing_line(work: MissingWork) -> str:
+    """`8  Matplotlib: A 2D graphics environment · Hunter, J. D. · 2007 · 10.1109/mcse.2007.55`."""
+    who = f"{work.authors[0]}{' and others' if len(work.authors) > 1 else ''}" if work.authors else None
+    facts = (work.title, who, str(work.year) if work.year else None, work.doi or work.arxiv_id)
+    return f"{len(work.cited_by):4}  {safe(' · '.join(filter(None, facts)))}"
 
 
 def _told(record: PaperTold) -> list[str | None]:

@@ -103,6 +103,7 @@ def test_we_are_the_paper_and_lists_are_kinds() -> None:
     said = links("We use Matplotlib.", "Libraries such as NumPy and SciPy help.", "NumPy is part of SciPy.")
     assert any(source == "a paper" or target == "matplotlib" for source, _, target in said)
     assert ("numpy", "part_of", "scipy") in said
+    assert ("flipsort", "part_of", "quixel") in links("The Quixel library includes the FlipSort algorithm.")
 
 
 def test_the_reference_list_gives_papers_and_researchers_at_the_sentences_that_cite_them() -> None:
