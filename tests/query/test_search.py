@@ -122,6 +122,11 @@ def test_json_is_that_of_the_interface(searcher: Searcher) -> None:
     assert 0.25 <= result["routing"]["confidence"] <= 1 and result["routing"]["runner_up"] in QUERY_TYPES
     hit = ["chunk_id", "paper_id", "paper_title", "score", "text", "section_type", "page", "ord", "year", "authors"]
     assert list(result["hits"][0]) == [*hit, "doi", "scores", "found_by", "retracted"]
+    first = result["hits"][0]
+    row = """SELECT p.title, c.text, c.section_type FROM chunks c JOIN papers p USING (paper_id)
+        WHERE c.chunk_id = ? AND paper_id = ?"""
+    told = searcher.current().snapshot.cursor().execute(row, [first["chunk_id"], first["paper_id"]]).fetchone()
+    assert told == (first["paper_title"], first["text"], first["section_type"])
     scores = [one["scores"] for one in result["hits"]]
     assert [one["fused"] for one in scores] == sorted((one["fused"] for one in scores), reverse=True)
     assert all(one["vector_rank"] >= 1 and "noun" in one["matched"] for one in scores[:1])

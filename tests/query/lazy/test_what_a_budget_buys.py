@@ -68,7 +68,9 @@ def test_the_result_explains_itself(searcher: Searcher) -> None:
     assert (told.sentences[0].position, told.sentences[0].page) == places
     assert any(sentence.page for sentence in told.sentences)
     names = {node.id for node in told.graph.nodes}
-    assert names and all(edge.source in names and edge.target in names for edge in told.graph.edges)
+    assert (
+        names and told.graph.edges and all(edge.source in names and edge.target in names for edge in told.graph.edges)
+    )
     assert set(result.phases) == {"route", "refine", "match", "map", "reduce", "describe"}
     assert any(claim["concepts"] for claim in result.claims)
     best = told.sentences[0]
