@@ -12,6 +12,7 @@ import pytest
 from monjyu_core.cli import main
 from monjyu_core.storage.folders import DataFolder
 from monjyu_core.text.tokens import count_tokens
+from monjyu_query.answer_packages.canonical import canonical_answer
 from monjyu_query.search.request import make_request
 from monjyu_query.search.result import SearchResult
 from monjyu_query.search.searcher import Searcher
@@ -97,6 +98,7 @@ def test_hits_are_given_as_one_text(searcher: Searcher) -> None:
     none = ask(searcher, mode="hybrid", context=1, answer=False).context
     assert none is not None and (none.text, none.sources) == ("", [])
     assert ask(searcher, mode="hybrid", answer=False).context is None
+    assert "context" not in canonical_answer(told), "a package holds no text that is not quoted"
 
 
 def test_the_command_prints_the_text_alone(
