@@ -35,7 +35,6 @@ class LazySearch:
     def search(self, ask: Ask) -> SearchResult:
         """The result of one question."""
         clock = Clock(ask.emit)
-        clock.begin("refine")
         question = refine(self.tools, self.store, self.tree(ask.index), ask)
         clock.note("refine", "match")
         state = question.state
@@ -100,15 +99,12 @@ class LazySearch:
 
 
 class Clock:
-    """Seconds by phase."""
+    """Seconds by phase. The first begins with the search, which tells that by itself."""
 
     def __init__(self, emit: Emit) -> None:
         self._emit = emit
         self._since = time.perf_counter()
         self.seconds: dict[str, float] = {}
-
-    def begin(self, phase: str) -> None:
-        self._emit({"event": "phase_start", "name": phase})
 
     def note(self, phase: str, following: str = "") -> None:
         """A phase is over, and the one that follows it begins."""
@@ -117,7 +113,7 @@ class Clock:
         self._since = now
         self._emit({"event": "phase", "name": phase, "seconds": self.seconds[phase]})
         if following:
-            self.begin(following)
+            self._emit({"event": "phase_start", "name": following})
 
 
 def _enough(asked: Question) -> int | None:

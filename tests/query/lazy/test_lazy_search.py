@@ -124,7 +124,7 @@ def test_events_tell_what_happens(searcher: Searcher) -> None:
     phases = [event["name"] for event in events if event["event"] == "phase"]
     assert phases == ["refine", "match", "map", "reduce"] and set(phases) < set(result.phases)
     told = [(event["event"], event["name"]) for event in events if event["event"].startswith("phase")]
-    assert told == [(kind, name) for name in phases for kind in ("phase_start", "phase")]
+    assert told == [(kind, name) for name in phases for kind in ("phase_start", "phase")][1:]
     first_test, matching = kinds.index("test"), events.index({"event": "phase_start", "name": "match"})
     assert matching < first_test
     tested = [event["chunk_id"] for event in events if event["event"] == "test"]
