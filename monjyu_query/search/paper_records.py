@@ -29,6 +29,10 @@ _CHILDREN = {
 """Tables and columns that are lists of a parsed paper; fixed names, never user input."""
 
 
+_NOT_OF_A_TABLE = ("corrected", "processing_time_ms")
+"""Fields of a parsed paper that stand in no column of `papers`."""
+
+
 def list_papers(snapshot: Snapshot) -> list[dict[str, Any]]:
     """Every paper in short, by title; `authors` are names, `chunks` a count, `retracted` by its
     notices."""
@@ -51,7 +55,7 @@ def show_paper(snapshot: Snapshot, paper_id: str) -> ParsedPaper:
     """One paper with its sections, references and all. QueryError where the snapshot does not have it."""
     cursor = snapshot.cursor()
     fields = ParsedPaper.model_fields.items()
-    columns = [name for name, field in fields if name not in (*_CHILDREN, "corrected") and not field.exclude]
+    columns = [name for name, field in fields if name not in (*_CHILDREN, *_NOT_OF_A_TABLE) and not field.exclude]
     listed = ", ".join(f'"{name}"' for name in columns)
     row = cursor.execute(f"SELECT {listed} FROM papers WHERE paper_id = ?", [paper_id]).fetchone()
     if row is None:
