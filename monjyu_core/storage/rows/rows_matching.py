@@ -58,9 +58,6 @@ class ScholarlyRecordRow(TypedDict):
     influential_citation_count: Annotated[
         int | None, "How many of these lean on it, as Semantic Scholar judges them; null elsewhere."
     ]
-    influential_citation_count: Annotated[
-        int | None, "How many of these lean on it, as Semantic Scholar judges them; null elsewhere."
-    ]
     fields: Annotated[list[str], "Fields or topics that it files the work under; empty: none."]
     open_access: Annotated[
         str | None, "Kind of open access: `gold`, `green`, `closed`, ...; null where it does not say."

@@ -1,4 +1,4 @@
-"""`monjyu parse`: the type that a file is read as, and what is told of the reading itself."""
+"""`monjyu parse --type`, and what is told of the reading itself."""
 
 from __future__ import annotations
 
