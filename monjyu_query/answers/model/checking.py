@@ -13,6 +13,7 @@ from monjyu_core.embedding import Embedder
 from monjyu_core.text.quotes import foreign_addresses
 from monjyu_core.text.search_text import count_wide
 from monjyu_query.answers.citing import cite
+from monjyu_query.answers.composition import language_of
 from monjyu_query.answers.model.marked import Marked
 from monjyu_query.answers.model.sources_text import about_passage, source_text
 from monjyu_query.answers.selection import Question
@@ -76,6 +77,11 @@ class Checker:
         self._weights = dict.fromkeys(question.weights, OF_THE_QUESTION)
         self._sentences = load_sentences(self._cursor(), passages)
         self._terms = [frozenset(terms) for terms in index.keywords.terms([s.text for s in self._sentences])]
+
+    @property
+    def language(self) -> str:
+        """Of the question: ja or en."""
+        return language_of(self._query)
 
     def check(self, said: Marked) -> Checked:
         """What the sources that the sentence names say of it; where it names none, or wrong ones, what others say."""

@@ -6,6 +6,7 @@ import threading
 import time
 
 from monjyu_query.answers.answering import Answer, abstained
+from monjyu_query.answers.composition import language_of
 from monjyu_query.modes.lazy.concept_graph import read_tree
 from monjyu_query.modes.lazy.explanation import concept_subgraph, explanation
 from monjyu_query.modes.lazy.judgements import open_judgements
@@ -92,9 +93,8 @@ class LazySearch:
             state.warnings.append("The assessor failed: this is the answer of mode vector.")
             return answer_without_tests(asked, self.tools), "extractive"
         if not claims and lowest is not None:
-            return abstained(
-                f"none of the {state.budget.used} passages tested reaches the score {lowest:g}"
-            ), "extractive"
+            reason = f"none of the {state.budget.used} passages tested reaches the score {lowest:g}"
+            return abstained(reason, language_of(asked.ask.request.query)), "extractive"
         return answer_claims(asked, claims, self.tools)
 
 
