@@ -19,7 +19,7 @@ def test_the_reason_is_in_the_language_of_the_question() -> None:
 def test_the_japanese_reasons_are_those_of_the_code() -> None:
     said: set[str] = set()
     for file in Path(*monjyu_query.__path__).rglob("*.py"):
-        if "abstained(" in (text := file.read_text()):
+        if file.name != "answering.py" and "abstained(" in (text := file.read_text()):
             said |= {
                 one.value
                 for one in ast.walk(ast.parse(text))
