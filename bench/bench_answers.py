@@ -21,7 +21,7 @@ from monjyu_core.storage.folders import DataFolder
 from monjyu_core.text.standing_alone import points_outside
 from monjyu_query.answers.quote_windows import connective
 from monjyu_query.evaluation.answer_quality import run, summary
-from monjyu_query.evaluation.gold_answers import GoldQuestion, read_gold
+from monjyu_query.evaluation.gold_answers import SpanQuestion, read_gold
 from monjyu_query.evaluation.rank_measures import percentile
 from monjyu_query.search.request import make_request
 from monjyu_query.search.searcher import Searcher
@@ -32,7 +32,7 @@ GOALS = {"covidqa_dev": 0.68}
 SHOWN = ("gold_in_citations", "gold_in_hits", "words", "quote_precision", "abstained", "partly")
 
 
-def measure(searcher: Searcher, questions: list[GoldQuestion], goal: float | None) -> Document:
+def measure(searcher: Searcher, questions: list[SpanQuestion], goal: float | None) -> Document:
     """The scorer's measures; of questions whose paper was taken away those not answered as if all were well."""
     searcher.search(make_request(query=questions[0].text, collection=searcher.collection, mode="hybrid"))
     found = summary(list(run(searcher, questions, "hybrid")))
@@ -47,7 +47,7 @@ def measure(searcher: Searcher, questions: list[GoldQuestion], goal: float | Non
     return figures | opening(searcher, questions) | {"beyond_search": beyond(searcher, questions)}
 
 
-def opening(searcher: Searcher, questions: list[GoldQuestion]) -> Document:
+def opening(searcher: Searcher, questions: list[SpanQuestion]) -> Document:
     """Share of quotes that begin with a word pointing outside them."""
     found = []
     for question in questions:
@@ -56,7 +56,7 @@ def opening(searcher: Searcher, questions: list[GoldQuestion]) -> Document:
     return {"quotes_that_point_outside": {"value": round(float(np.mean(found or [0])), 4), "at_most": 0.1}}
 
 
-def beyond(searcher: Searcher, questions: list[GoldQuestion]) -> Document:
+def beyond(searcher: Searcher, questions: list[SpanQuestion]) -> Document:
     """Milliseconds that an answer takes more than its search, question by question."""
     more = []
     for question in questions:

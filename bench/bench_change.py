@@ -27,7 +27,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from monjyu_assets.publishing.closed_set import RESTS_ON, by_shard, input_versions, primary
-from monjyu_assets.stages import chunk_embeddings, chunks, noun_phrases, parsed_papers
+from monjyu_assets.stages import chunk_embeddings, chunks, noun_phrases
+from monjyu_assets.stages.shared import parse_plan
 from monjyu_assets.stages.shared.rebucketing import wanted_buckets
 from monjyu_assets.stages.shared.work import Work
 from monjyu_core.embedding import load_embedder
@@ -35,7 +36,7 @@ from monjyu_core.storage.collection import CollectionRecord, known_record, save_
 from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.ids import bucket_of, buckets_of, digest, file_paper_id, file_sha256, shard_of
 from monjyu_core.storage.parts import read_all
-from monjyu_core.storage.rows import ManifestRow
+from monjyu_core.storage.rows.rows_papers import ManifestRow
 from monjyu_core.storage.schemas import ASSET_TABLES, SHARDS, TABLES, table_of
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -120,10 +121,10 @@ def make_parts(work: Work, like: Work, sources: Path, count: int, level: int) ->
     """Parts of `count` papers as the stages would name them, so that nothing is computed again."""
     manifest, copies = listed_files(sources, count), Copies(like)
     settings, parts = work.settings, work.parts
-    reuse = parsed_papers.ReuseKeys.under(settings)
+    reuse = parse_plan.ReuseKeys.under(settings)
     recipes = {
         "paper_manifest": "1",
-        "parsed_papers": parsed_papers.parse_recipe(settings),
+        "parsed_papers": parse_plan.parse_recipe(settings),
         "chunks": chunks.chunk_recipe(settings),
         "chunk_embeddings": chunk_embeddings.embedding_recipe(settings, load_embedder(settings)),
         "noun_phrases": noun_phrases.phrase_recipe(settings),
@@ -153,7 +154,7 @@ def make_parts(work: Work, like: Work, sources: Path, count: int, level: int) ->
                 inputs = input_versions(parts, asset, bucket)
                 if asset == "parsed_papers":
                     head = parts.head("manifest", bucket)
-                    inputs[parsed_papers.PATHS] = head.version if head else ""
+                    inputs[parse_plan.PATHS] = head.version if head else ""
                 keys = {"parsed_papers": read, "chunks": cut}.get(asset, {})
                 parts.write(asset, bucket, tables, inputs=inputs, keys=keys, code_version=recipes[asset])
         parts.set_buckets(shard, buckets[shard])

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bench_search import CORPORA
-from citation_set import COLLECTIONS, Claim, make, write_pubmed
+from citation_set import COLLECTIONS, UNSEEN, Claim, make, write_pubmed, write_unseen
 
 from monjyu_core.storage.folders import DataFolder
 from monjyu_query.answers.paper_label import paper_labels
@@ -31,7 +31,7 @@ from monjyu_query.drafts.claim_signs import claim_signs
 from monjyu_query.drafts.judging import LABELS, verdict_of
 from monjyu_query.search.searcher import Searcher
 
-PARTS = ("develop", "held_out", "outside", "written")
+PARTS = ("develop", "held_out", "outside", "written", "unseen")
 
 
 @dataclass(frozen=True)
@@ -42,10 +42,14 @@ class Signed:
 
 def indexed(data: Path, corpora: Path) -> None:
     """Index what is there of the set's collections to level 1."""
-    for name, folder in COLLECTIONS.items():
+    for name, folder in (COLLECTIONS | dict.fromkeys(UNSEEN, "")).items():
         source = corpora / folder
         if not source.is_dir():
             continue
+        if name in UNSEEN:
+            source = data / "made" / name
+            source.mkdir(parents=True)
+            write_unseen(name, source)
         if name == "pubmed":
             source = data / "made" / "pubmed"
             source.mkdir(parents=True)

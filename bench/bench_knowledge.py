@@ -198,7 +198,7 @@ def verified_figures(name: str, collections: dict[str, Collection], searcher: Se
         asked["ja" if count_wide(row["text"]) else "en"].append((stated, row["supported"], clear))
     outcomes: list[tuple[bool, bool, bool]] = []
     for language, rows in asked.items():
-        verifier = ModelVerifier(session, searcher.settings, language, [])
+        verifier = ModelVerifier(session, searcher.settings, language, [], known=False)
         verdicts = run(verifier.verify([stated for stated, *_ in rows]))
         said = [verdict is not None and verdict.verdict == "supported" for verdict in verdicts]
         outcomes += [(true, yes, yes and not clear) for (_, true, clear), yes in zip(rows, said, strict=True)]

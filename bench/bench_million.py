@@ -35,9 +35,9 @@ from monjyu_core.settings.settings import load_settings
 from monjyu_core.storage.collection import CollectionRecord, save_record
 from monjyu_core.storage.folders import CollectionFolder, DataFolder
 from monjyu_core.storage.ids import file_sha256
+from monjyu_core.storage.manifest import EmbeddingEntry, Manifest, NearestEntry, PartEntry, SearchFileEntry
 from monjyu_core.storage.parts import Part, PartStore
 from monjyu_core.storage.schemas import ASSET_TABLES, SCHEMA_VERSION, TABLES, empty
-from monjyu_core.storage.snapshot import EmbeddingEntry, Manifest, NearestEntry, PartEntry, SearchFileEntry
 
 CORPORA = Path(__file__).resolve().parents[2] / "shared" / "corpora"
 BASES = ("cranfield", "cacm", "pubmedqa_dev")

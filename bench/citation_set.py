@@ -11,8 +11,8 @@ Made from real texts, seeded, so that each run makes the same:
   learned from (supported, contradicted)
 - what `made_details.py` makes: true sentences in other words, and with one made-up detail
 - `citing`: real sentences of jose that cite another paper of jose (supported, as far as their authors are right)
-- `written`: sentences that a reader of the papers wrote as a later author would, right and wrong
-  (`written_claims.jsonl`); a part of their own
+- `written`: sentences that readers of the papers wrote as a later author would, right and wrong; of two parts,
+  `written` and `unseen`
 
 The develop and the held-out part share no paper; all of `layouts` is held out.
 """
@@ -39,7 +39,11 @@ from monjyu_query.search.searcher import Searcher
 COLLECTIONS = {"jose": "jose/pdf", "layouts": "layouts/pdf", "covid": "covidqa_dev", "pubmed": "pubmedqa_dev",
                "abstracts": "pubmedqa_dev"}  # fmt: skip
 """By name, the folder of the corpora that is indexed; of `pubmed` what `write_pubmed` makes of it."""
-WRITTEN = Path(__file__).with_name("written_claims.jsonl")
+DATA = Path(__file__).with_name("data")
+WRITTEN = {"written": DATA / "written_claims.jsonl", "unseen": DATA / "unseen_claims.jsonl"}
+"""By part, claims that people wrote."""
+UNSEEN = ("ecology", "engineering")
+"""Collections of the unseen claims: papers of `bench_tensions.py`."""
 PER_KIND = {"conclusion": 260, "question_yes": 60, "question_no": 60, "quoted": 60, "body": 50}
 DETAILS_OF_ONE, REWORDED = 1, 0.4
 """Claims with a made-up detail that are made of one true sentence; the share that is said in other words, too."""
@@ -104,15 +108,26 @@ def make(data: Path, corpora: Path) -> list[Claim]:
 
 def _written(data: Path) -> Iterator[Claim]:
     """The sentences of `WRITTEN` on papers of the collections that are there; `paper` begins the paper's id."""
-    rows = [json.loads(line) for line in WRITTEN.read_text(encoding="utf-8").splitlines()]
-    for name in sorted({row["collection"] for row in rows}):
+    rows = [
+        (part, json.loads(line))
+        for part, file in WRITTEN.items()
+        for line in file.read_text(encoding="utf-8").splitlines()
+    ]
+    for name in sorted({row["collection"] for _, row in rows}):
         if not (data / "index" / name / "CURRENT").exists():
             continue
         papers = Searcher(DataFolder(data), name, None).current().about_papers
         by_start = {paper.partition("-")[0]: paper for paper in papers}
-        for row in rows:
+        for part, row in rows:
             if row["collection"] == name:
-                yield Claim(row["sentence"], name, by_start[row["paper"]], row["verdict"], "written", "written")
+                yield Claim(row["sentence"], name, by_start[row["paper"]], row["verdict"], "written", part)
+
+
+def write_unseen(name: str, folder: Path) -> None:
+    """The papers of a collection of `UNSEEN`, as Markdown."""
+    for line in (DATA / "tensions" / f"{name}.jsonl").read_text(encoding="utf-8").splitlines():
+        if "text" in (row := json.loads(line)):
+            (folder / row["file"]).write_text(row["text"], encoding="utf-8")
 
 
 def _good(text: str) -> bool:

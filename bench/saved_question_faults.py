@@ -42,8 +42,8 @@ from monjyu_core.settings.settings import EmbeddingSettings
 from monjyu_core.storage.folders import DataFolder, remove_folder
 from monjyu_core.storage.parts import Part
 from monjyu_core.storage.schemas import TABLES
+from monjyu_query.saved.answer_keys import basis_of
 from monjyu_query.saved.ask_questions import ask
-from monjyu_query.saved.what_matters import basis_of
 from monjyu_query.search.searcher import Searcher
 
 QUESTIONS = (

@@ -19,7 +19,8 @@ from pathlib import Path
 from typing import Any
 
 from monjyu_core.storage.folders import DataFolder
-from monjyu_core.storage.snapshot import Snapshot, published, read_current, read_manifest
+from monjyu_core.storage.manifest import read_manifest
+from monjyu_core.storage.snapshot import Snapshot, published, read_current
 
 MAIN = "soak"
 QUICK = ("hybrid", "vector", "keyword", "auto")

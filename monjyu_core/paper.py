@@ -118,7 +118,9 @@ class ParsedPaper(_Model):
     """One document. `sentences` of its sections are kept for the index and left out of the printed JSON.
 
     So is `raw_characters`: the visible characters on a PDF's pages, by which the text kept of it is judged.
-    `citation_count`, `influential_citation_count` and `semantic_scholar_id` are not looked up yet.
+    `citation_count`, `influential_citation_count` and `semantic_scholar_id` change without the file: what services say
+    of a paper stands beside it (`ScholarlyRecordRow`), and these stay empty. `processing_time_ms` is how long the file
+    took to be read; None in a paper of an index, whose rows depend on nothing that differs between two runs.
     """
 
     paper_id: str = ""
@@ -144,6 +146,7 @@ class ParsedPaper(_Model):
     keywords: list[str] = []
     language: str = "en"
     page_count: int = 0
+    processing_time_ms: int | None = None
     sections: list[Section] = []
     references: list[Reference] = []
     inline_citations: list[InlineCitation] = []

@@ -140,6 +140,8 @@ def describe(status: dict[str, Any], *, failures: bool, files: bool = False) -> 
         f"  without {', '.join(f'{word} {count}' for word, count in status['without'].items())} (papers)",
         f"  failed  {len(status['failed_papers'])}",
     ]
+    if failures:
+        lines += [f"    {row['source_path']}: {row['error_type']}: {row['message']}" for row in status["failed_papers"]]
     since = {level: f" (since {at})" for level, at in status["built_at"].items()}
     lines += [f"  level {level} {text}{since.get(str(level), '')}" for level, text in _levels(counts)]
     for cause in status["level_causes"]:
@@ -153,8 +155,6 @@ def describe(status: dict[str, Any], *, failures: bool, files: bool = False) -> 
                 f"{used['prompt_tokens']} + "
                 f"{used['completion_tokens']} tokens, ${used['cost_usd']:.4f}"
             )
-    if failures:
-        lines += [f"    {row['source_path']}: {row['error_type']}: {row['message']}" for row in status["failed_papers"]]
     others = OtherFiles.model_validate({name: status[name] for name in OtherFiles.model_fields})
     most = MOST_LISTED if files else MOST_SHOWN if failures else 0
     lines += describe_other_files(others, most=most, reasons=files)

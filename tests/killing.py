@@ -23,9 +23,10 @@ from filelock import FileLock
 
 from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.ids import file_paper_id
+from monjyu_core.storage.manifest import read_manifest
 from monjyu_core.storage.parts import PartStore
 from monjyu_core.storage.schemas import TABLES
-from monjyu_core.storage.snapshot import held, open_current, published, read_current, read_manifest
+from monjyu_core.storage.snapshot import held, open_current, published, read_current
 from monjyu_query.search.open_index import open_index
 
 WORDS = ["graph", "community", "provenance", "retrieval", "sentence", "index", "shard", "answer", "phrase", "evidence"]

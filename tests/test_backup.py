@@ -17,8 +17,9 @@ from monjyu_assets.orchestration.automation.freshness import freshness_of
 from monjyu_assets.stages.shared.work import Work, no_progress
 from monjyu_core.errors import StorageError
 from monjyu_core.storage.folders import DataFolder
+from monjyu_core.storage.manifest import MANIFEST_HASH
 from monjyu_core.storage.schemas import SCHEMA_VERSION
-from monjyu_core.storage.snapshot import MANIFEST_HASH, open_current
+from monjyu_core.storage.snapshot import open_current
 from monjyu_query.search.request import make_request
 from monjyu_query.search.result import SearchResult
 from monjyu_query.search.searcher import Searcher

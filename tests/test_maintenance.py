@@ -14,6 +14,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from monjyu_assets.commands.snapshots_command import collections, purge, snapshots
+from monjyu_assets.commands.sources_command import sources
 from monjyu_assets.orchestration.instance import open_instance
 from monjyu_assets.publishing.publish import is_published
 from monjyu_core.core_commands import status
@@ -74,6 +75,17 @@ def test_list_and_diff(world: World) -> None:
     found = asked(snapshots, "diff", rows[0]["snapshot_id"], rows[2]["snapshot_id"], "-c", "c")
     assert (found["added"], found["changed"], found["deleted"]) == (["secret"], ["0"], [])
     assert found["rows"]["papers"] == [6, 7]
+
+
+def test_what_only_reads_takes_the_only_collection(world: World) -> None:
+    named = asked(snapshots, "list", "-c", "c")
+    assert asked(snapshots, "list") == named and named["collection"] == "c"
+    assert asked(snapshots, "verify")["collection"] == asked(sources, "list")["collection"] == "c"
+    (world.data.index / "d").mkdir()
+    for name in ("CURRENT", "collection.json"):
+        (world.data.index / "d" / name).write_text('{"name": "d"}')
+    with pytest.raises(ConfigurationError, match="Name one with -c: c, d"):
+        run(snapshots, "list")
 
 
 def test_a_rollback_holds_until_it_is_released(world: World) -> None:
@@ -195,6 +207,8 @@ def test_a_snapshot_in_use_is_not_collected(world: World, monkeypatch: pytest.Mo
 
 def test_a_deleted_collection_is_gone_and_its_sources_stay(world: World) -> None:
     assert [row["collection"] for row in asked(collections, "list")["collections"]] == ["c"]
+    with pytest.raises(ConfigurationError, match="Known: c"):  # before anything is asked
+        run(collections, "delete", "d")
     assert asked(collections, "delete", "c", "--yes")["bytes"] > 0
     assert asked(collections, "list")["collections"] == []
     assert (world.papers / "records.jsonl").is_file()

@@ -27,7 +27,7 @@ from monjyu_query.answers.composition import asked_of, weighed
 from monjyu_query.answers.evidence_ranking.evidence_ranker import Regression
 from monjyu_query.answers.outcome import FEATURES
 from monjyu_query.answers.selection import Question
-from monjyu_query.evaluation.gold_answers import Gold, GoldQuestion, PaperTexts, Quote, read_gold
+from monjyu_query.evaluation.gold_answers import Gold, PaperTexts, Quote, SpanQuestion, read_gold
 from monjyu_query.modes.passages.best_passages import evidence_passages
 from monjyu_query.ranking.ranker import rank
 from monjyu_query.search.passages import load_sentences
@@ -120,7 +120,7 @@ def sampled(name: str, data: Path, corpora: Path) -> list[Sample]:
     return found
 
 
-def sample(searcher: Searcher, one: GoldQuestion, papers: PaperTexts, without: str) -> Sample:
+def sample(searcher: Searcher, one: SpanQuestion, papers: PaperTexts, without: str) -> Sample:
     """As mode hybrid answers, with all papers or without one."""
     index = searcher.current()
     others = [name for name in index.corpus.paper_ids if name != without] if without else []

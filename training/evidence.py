@@ -38,7 +38,7 @@ from monjyu_query.answers.evidence_ranking.sentence_features import (
 )
 from monjyu_query.answers.quote_windows import Neighbours
 from monjyu_query.answers.selection import Limits, Question, choose_windows
-from monjyu_query.evaluation.gold_answers import Gold, GoldQuestion, PaperTexts, Quote, read_gold
+from monjyu_query.evaluation.gold_answers import Gold, PaperTexts, Quote, SpanQuestion, read_gold
 from monjyu_query.modes.passages.best_passages import EVIDENCE_PASSAGES, EVIDENCE_PER_PAPER
 from monjyu_query.ranking.best_rows import best_rows
 from monjyu_query.ranking.ranker import rank
@@ -66,7 +66,7 @@ class Asked:
     in learning."""
 
     share: float
-    question: GoldQuestion
+    question: SpanQuestion
     weights: Question
     group: str
     sentences: list[PassageSentence]
@@ -130,7 +130,7 @@ def papers_of(path: Path) -> dict[str, str]:
     return {line.split("\t")[0]: line.split("\t")[1] for line in lines}
 
 
-def ask(searcher: Searcher, papers: PaperTexts, one: GoldQuestion, paper: str) -> Asked:
+def ask(searcher: Searcher, papers: PaperTexts, one: SpanQuestion, paper: str) -> Asked:
     index, embedder = searcher.current(), searcher.tools.embedder
     ranking = rank(index, embedder, one.text, "hybrid", Filters(), searcher.settings.search)
     rows = best_rows(

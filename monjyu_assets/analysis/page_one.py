@@ -11,18 +11,24 @@ from pydantic import BaseModel
 
 from monjyu_assets.stages.shared.work import Work
 from monjyu_core.errors import DocumentError
-from monjyu_core.models.call_errors import ModelCallError
+from monjyu_core.models.call_errors import ModelAnswerUnusable, ModelCallError, ModelContentFiltered, PromptTooLong
 from monjyu_core.models.calls.event_loop import run
+from monjyu_core.models.context_room import context_room
 from monjyu_core.models.factory import check_role, role_model
 from monjyu_core.models.prompts import Prompt, fence, load_prompt
 from monjyu_core.models.types import Message
 from monjyu_core.paper import Author, ParsedPaper
 from monjyu_core.settings.settings import Settings
 from monjyu_core.storage.ids import digest
+from monjyu_core.text.tokens import beginning, count_tokens
 
 MOST_TEXT = 6000
 """Characters of the page that are sent."""
+OF_THIS_PAGE_ALONE = (ModelAnswerUnusable, ModelContentFiltered, PromptTooLong)
+"""Failures that say nothing of the next page, and that the same question to the same model meets again."""
 LONGEST_TITLE, SHORTEST_ABSTRACT, MOST_AUTHORS = 500, 80, 100
+AFTER_NAMES = frozenset(["abstract", "and", "in", "introduction", "our", "summary", "the", "these", "this", "we"])
+"""Words with which the text goes on where the page has no line's end: small models copy them ("Carl Frank We")."""
 READ_BY_MODEL = "Title, authors or abstract were read by a model."
 
 
@@ -63,7 +69,7 @@ class PageOne:
 
     def look(self, outcome: ParsedPaper | DocumentError) -> Looked:
         """A paper without a title with what the model found on its first page; all others as they are. After a call
-        that fails no more are made in this run: the next asks."""
+        that the server fails no more are made in this run: the next asks. A page that the model cannot read is left."""
         if isinstance(outcome, DocumentError) or outcome.title.strip():
             return Looked(outcome)
         page = first_page(outcome)
@@ -74,6 +80,9 @@ class PageOne:
         prompt = load_prompt("page_one", outcome.language, self._work.settings.prompts.folder)
         try:
             found = run(self._asked(prompt, page, outcome.paper_id))
+        except OF_THIS_PAGE_ALONE as error:
+            self._work.warn(f"No model read the first page of {outcome.source_path}: {error}")
+            return Looked(outcome, lacked=True)
         except ModelCallError as error:
             self._failed = True
             self._work.warn(f"No model read first pages: {error} The next run asks it.")
@@ -81,7 +90,8 @@ class PageOne:
         return Looked(with_front_matter(outcome, page, found), lacked=True)
 
     async def _asked(self, prompt: Prompt, page: str, paper_id: str) -> FrontMatter:
-        messages = [Message("user", prompt.render(source=fence(1, page)))]
+        room = context_room(self._work.settings, "parse") - count_tokens(prompt.render(source=fence(1, "")))
+        messages = [Message("user", prompt.render(source=fence(1, beginning(page, room))))]
         session = self._work.session(self._asset)
         return await session.structured("parse", messages, prompt.hash, FrontMatter, [paper_id] if paper_id else [])
 
@@ -105,15 +115,29 @@ def with_front_matter(paper: ParsedPaper, page: str, found: FrontMatter) -> Pars
     title = " ".join(found.title.split())
     if 0 < len(title) <= LONGEST_TITLE and _stands(title, squeezed):
         new["title"] = title
-    names = [" ".join(name.split()) for name in found.authors[:MOST_AUTHORS]]
+    names = [_name(name) for name in found.authors[:MOST_AUTHORS]]
     if not paper.authors and (there := [name for name in names if _stands(name, squeezed)]):
         new["authors"] = [Author(name=name) for name in dict.fromkeys(there)]
     abstract = " ".join(found.abstract.split())
-    if not paper.abstract and len(abstract) >= SHORTEST_ABSTRACT and _stands(abstract, squeezed):
+    stands = len(abstract) >= SHORTEST_ABSTRACT and _stands(abstract, squeezed)
+    if not paper.abstract and stands and not _holds(abstract, [title, *names]):
         new["abstract"] = abstract
     if not new:
         return paper
     return paper.model_copy(update=new | {"warnings": [*paper.warnings, READ_BY_MODEL]})
+
+
+def _name(copied: str) -> str:
+    words = copied.split()
+    while words and words[-1].casefold().strip(".,:") in AFTER_NAMES:
+        words.pop()
+    return " ".join(words)
+
+
+def _holds(abstract: str, front: list[str]) -> bool:
+    """Whether title or names stand in it: then the model copied the page, not the abstract."""
+    squeezed = _squeezed(abstract)
+    return any(_stands(text, squeezed) for text in front)
 
 
 def _stands(text: str, page: str) -> bool:

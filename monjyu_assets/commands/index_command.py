@@ -22,6 +22,7 @@ include_option = click.option(
 exclude_option = click.option(
     "--exclude", multiple=True, metavar="PATTERN", help="No files that fit, as 'drafts' or '*.txt' (repeatable)."
 )
+flat_option = click.option("--no-recursive", is_flag=True, help="No files of folders below: as --exclude '*/*'.")
 deletes_option = click.option(
     "--allow-deletes", is_flag=True, help="Let papers go that are no longer in the sources, however many."
 )
@@ -37,6 +38,7 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print one JS
 )
 @include_option
 @exclude_option
+@flat_option
 @deletes_option
 @click.option("--progress", "as_lines", is_flag=True, help="Say how far it is in JSON lines on stderr.")
 @verbose_option
@@ -47,6 +49,7 @@ def index(
     level: int | None,
     include: tuple[str, ...],
     exclude: tuple[str, ...],
+    no_recursive: bool,
     allow_deletes: bool,
     as_lines: bool,
     verbose: bool,
@@ -67,7 +70,7 @@ def index(
             collection,
             level=level,
             include=include or None,
-            exclude=exclude or None,
+            exclude=(*exclude, "*/*") if no_recursive else exclude or None,
             allow_deletes=allow_deletes,
             progress=progress,
             say=tell,

@@ -5,23 +5,26 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-if TYPE_CHECKING:
-    pass
+TYPES = ("pdf", "docx", "pptx", "html", "xml", "latex", "md", "txt", "jsonl")
+"""As the values of `DOCUMENT_TYPES`, which loads what an option has no use for."""
 
 
 @click.command()
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="FILE...")
+@click.option(
+    "--type", "document_type", type=click.Choice(TYPES), help="Read the files as this type, whatever their endings."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one parsed paper a line.")
-def parse(files: tuple[Path, ...], as_json: bool) -> None:
+def parse(files: tuple[Path, ...], document_type: str | None, as_json: bool) -> None:
     """Parse files and print what was understood of them."""
     from monjyu_assets.parsing.parse_files import parse_files
 
     failed = False
-    for answer in parse_files(files):
+    for answer in parse_files(files, document_type):
         failed |= "error" in answer
         click.echo(json.dumps(answer, ensure_ascii=False) if as_json else outline(answer))
     sys.exit(1 if failed else 0)

@@ -24,6 +24,9 @@ def tell(text: str) -> None:
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 collection_option = click.option("-c", "--collection", required=True, help="Name of the collection.")
+read_option = click.option(
+    "-c", "--collection", metavar="NAME", help="The collection; may be left out where the data folder holds one."
+)
 
 
 @click.group()
@@ -32,19 +35,20 @@ def snapshots() -> None:
 
 
 @snapshots.command("list")
-@collection_option
+@read_option
 @json_option
-def list_snapshots(collection: str, as_json: bool) -> None:
+def list_snapshots(collection: str | None, as_json: bool) -> None:
     """The snapshots kept, oldest first; the current one is marked."""
     from monjyu_assets.maintenance.index_operations import known_folder, snapshot_rows
 
-    rows = snapshot_rows(known_folder(collection))
+    folder = known_folder(collection)
+    rows = snapshot_rows(folder)
     marks = {True: "*", False: " "}
     lines = [
         f"{marks[row['current']]} {row['snapshot_id']}  {_contents(row)}{'  held by a rollback' if row['held'] else ''}"
         for row in rows
     ]
-    echo({"collection": collection, "snapshots": rows}, "\n".join(lines) or "No snapshots.", as_json)
+    echo({"collection": folder.name, "snapshots": rows}, "\n".join(lines) or "No snapshots.", as_json)
 
 
 def _contents(row: SnapshotRow) -> str:
@@ -56,9 +60,9 @@ def _contents(row: SnapshotRow) -> str:
 @snapshots.command("diff")
 @click.argument("older")
 @click.argument("newer")
-@collection_option
+@read_option
 @json_option
-def diff_snapshots(older: str, newer: str, collection: str, as_json: bool) -> None:
+def diff_snapshots(older: str, newer: str, collection: str | None, as_json: bool) -> None:
     """Papers added, changed and deleted between two snapshots, and rows by table."""
     from monjyu_assets.maintenance.index_operations import diff, known_folder
 
@@ -71,15 +75,16 @@ def diff_snapshots(older: str, newer: str, collection: str, as_json: bool) -> No
 
 @snapshots.command("verify")
 @click.argument("snapshot_id", required=False)
-@collection_option
+@read_option
 @json_option
-def verify(snapshot_id: str | None, collection: str, as_json: bool) -> None:
+def verify(snapshot_id: str | None, collection: str | None, as_json: bool) -> None:
     """Check every file of a snapshot (of all, by default) against its hash."""
     from monjyu_assets.maintenance.index_operations import known_folder, verify_all
 
-    problems = verify_all(known_folder(collection), snapshot_id)
+    folder = known_folder(collection)
+    problems = verify_all(folder, snapshot_id)
     lines = [f"{name}: {'; '.join(found) if found else 'whole'}" for name, found in problems.items()]
-    echo({"collection": collection, "problems": problems}, "\n".join(lines) or "No snapshots.", as_json)
+    echo({"collection": folder.name, "problems": problems}, "\n".join(lines) or "No snapshots.", as_json)
     sys.exit(1 if any(problems.values()) else 0)
 
 
@@ -103,7 +108,8 @@ def rollback(snapshot_id: str | None, release: bool, collection: str, as_json: b
         raise ConfigurationError("--release takes no snapshot.", "It goes to the newest.")
     now = release_rollback(folder) if release else roll_back(folder, snapshot_id)
     tell_served(DataFolder.default(), collection)
-    text = f"{collection} serves {now}" + ("." if release else "; `monjyu snapshots rollback --release` ends it.")
+    ends = f"; `monjyu snapshots rollback --release -c {collection}` ends it."
+    text = f"{collection} serves {now}" + ("." if release else ends)
     echo({"collection": collection, "snapshot_id": now, "held": not release}, text, as_json)
 
 
@@ -134,10 +140,12 @@ def list_collections(as_json: bool) -> None:
 @json_option
 def delete_collection(name: str, yes: bool, as_json: bool) -> None:
     """Delete a collection's index, snapshots and kept copies. Its source files stay."""
-    from monjyu_assets.maintenance.index_operations import delete_index
+    from monjyu_assets.maintenance.index_operations import delete_index, known_folder
     from monjyu_core.storage.folders import DataFolder
 
     if not yes:
+        if not DataFolder.default().collection(name).root.exists():
+            known_folder(name)  # says that there is none, before anything is asked
         click.confirm(f"Delete the index of {name} with all its snapshots?", abort=True, err=True)
     freed = delete_index(DataFolder.default(), name, tell)
     echo(

@@ -11,6 +11,7 @@ import click
 
 from monjyu_assets.commands.index_command import deletes_option, exclude_option, include_option, json_option
 from monjyu_assets.commands.index_output import describe, progress_bar, tell
+from monjyu_assets.commands.snapshots_command import read_option
 
 if TYPE_CHECKING:
     from monjyu_assets.indexing.index_result import IndexResult
@@ -28,17 +29,19 @@ def sources() -> None:
 
 
 @sources.command("list")
-@collection_option
+@read_option
 @json_option
-def list_sources(collection: str, as_json: bool) -> None:
+def list_sources(collection: str | None, as_json: bool) -> None:
     """The folders and files that are indexed, with the papers of each."""
     from monjyu_assets.indexing.source_list import list_sources
+    from monjyu_assets.maintenance.index_operations import known_folder
     from monjyu_core.storage.folders import DataFolder
 
-    found = list_sources(DataFolder.default(), collection)
+    name = collection or known_folder(None).name
+    found = list_sources(DataFolder.default(), name)
     if as_json:
         rows = [one.model_dump() for one in found]
-        click.echo(json.dumps({"collection": collection, "sources": rows}, ensure_ascii=False))
+        click.echo(json.dumps({"collection": name, "sources": rows}, ensure_ascii=False))
     else:
         click.echo("\n".join(map(_line, found)))
 

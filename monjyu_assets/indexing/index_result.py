@@ -9,7 +9,7 @@ from pydantic import BaseModel
 from monjyu_assets.publishing.closed_set import FAILURES, HIGHEST, failure_causes
 from monjyu_assets.stages.shared.work import Work
 from monjyu_core.storage.other_files import UnsupportedFile
-from monjyu_core.storage.rows import FailureRow
+from monjyu_core.storage.rows.rows_papers import FailureRow
 
 
 class PaperCounts(BaseModel):

@@ -27,8 +27,9 @@ from monjyu_core.models.accounting.ledger_totals import CallFilter, Used, usage_
 from monjyu_core.remote.holding import holding
 from monjyu_core.settings.settings import load_settings
 from monjyu_core.storage.collection import CollectionRecord, load_record, target_level
+from monjyu_core.storage.manifest import read_manifest
 from monjyu_core.storage.other_files import read_other_files
-from monjyu_core.storage.snapshot import read_current, read_manifest
+from monjyu_core.storage.snapshot import read_current
 
 Say = Callable[[str], None]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +20,7 @@ from monjyu_core.settings.settings import PublishSettings
 from monjyu_core.storage.collection import CollectionRecord
 from monjyu_core.storage.ids import digest, file_paper_id
 from monjyu_core.storage.other_files import OtherFiles
-from monjyu_core.storage.rows import ManifestRow
+from monjyu_core.storage.rows.rows_papers import ManifestRow
 from monjyu_core.storage.schemas import table_of
 
 WHOLE_FILES = frozenset(ALL_TYPES.values()) - {"jsonl"}
@@ -112,9 +113,10 @@ def _readable(record: CollectionRecord, previous: pa.Table, allow_missing: bool,
     if `previous` has papers of it, or is empty."""
     gone = [source for source in record.sources if not Path(source).exists()]
     for source in gone:
+        quoted = shlex.quote(source)
         ways = (
-            f"`monjyu sources move {source} NEW -c {record.name}` says where it lies now, "
-            f"`monjyu sources remove {source} -c {record.name}` that it is gone for good"
+            f"`monjyu sources move {quoted} NEW -c {record.name}` says where it lies now, "
+            f"`monjyu sources remove {quoted} -c {record.name}` that it is gone for good"
         )
         harm = previous.num_rows == 0 or pc.any(papers_under(previous, source)).as_py()
         if harm and not allow_missing:

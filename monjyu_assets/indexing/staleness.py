@@ -14,8 +14,8 @@ from monjyu_assets.stages import chunk_embeddings as embeddings
 from monjyu_assets.stages import chunks, citation_network, scholarly_metadata
 from monjyu_assets.stages import paper_identity as identity
 from monjyu_assets.stages import paper_manifest as manifest
-from monjyu_assets.stages import parsed_papers as parsing
 from monjyu_assets.stages.shared.corrected_papers import stale_by_corrections
+from monjyu_assets.stages.shared.parse_plan import parse_recipe
 from monjyu_assets.stages.shared.work import Work
 from monjyu_core.embedding import load_embedder
 from monjyu_core.storage.ids import shard_of_bucket
@@ -40,7 +40,7 @@ def stale_shards(work: Work, scanned: pa.Table) -> list[str]:
 def _recipes(work: Work) -> dict[str, str]:
     """What the parts of level 0 are made with, by primary table."""
     return {
-        "papers": parsing.parse_recipe(work.settings),
+        "papers": parse_recipe(work.settings),
         "chunks": chunks.chunk_recipe(work.settings),
         "chunk_embeddings": embeddings.embedding_recipe(work.settings, load_embedder(work.settings)),
     }

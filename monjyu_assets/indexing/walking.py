@@ -119,7 +119,9 @@ def walk(source: Path, rules: SourceRules, others: OtherFiles, types: Mapping[st
         for entry in entries:
             path = Path(entry.path)
             ending = path.suffix.lower()
-            if reason := _passed_over(entry, path, source, rules):
+            if not _written_in_utf8(entry.name):
+                others.add(_shown(entry.path), "Its name is not UTF-8. Rename it.")
+            elif reason := _passed_over(entry, path, source, rules):
                 others.skip(reason, f"{path}/" if entry.is_dir(follow_symlinks=False) else str(path))
             elif entry.is_dir(follow_symlinks=False):
                 below.append(inside.child(path))
@@ -174,6 +176,16 @@ class _Folder:
         if self.text and ending in _BESIDE_PAGES:  # pictures in a folder below a Markdown paper or a page
             return True
         return ending == ".json" and path.stem in self.stems  # a bibliography by the name of its paper
+
+
+def _written_in_utf8(name: str) -> bool:
+    """False of names with bytes that are no UTF-8 (old archives, old disks): Parquet, JSON and the page hold none."""
+    return name.isascii() or not any("\ud800" <= letter <= "\udfff" for letter in name)
+
+
+def _shown(path: str) -> str:
+    r"""A path with bytes that are no UTF-8, as `\xe9`."""
+    return os.fsencode(path).decode("utf-8", "backslashreplace")
 
 
 def _passed_over(entry: os.DirEntry[str], path: Path, source: Path, rules: SourceRules) -> str | None:

@@ -24,7 +24,8 @@ from monjyu_core.reviews.review_store import ReviewStore
 from monjyu_core.settings.settings import load_settings
 from monjyu_core.storage.collection import target_level
 from monjyu_core.storage.folders import CollectionFolder, DataFolder, remove_folder, remove_gone, write_atomically
-from monjyu_core.storage.snapshot import held, published, read_current, read_manifest, unreadable
+from monjyu_core.storage.manifest import read_manifest, unreadable
+from monjyu_core.storage.snapshot import held, published, read_current
 from monjyu_core.storage.snapshot_database import open_database
 from monjyu_core.storage.state_store import StateStore
 from monjyu_core.wording import among
@@ -62,9 +63,16 @@ class Purged(TypedDict):
     snapshots_removed: list[str]
 
 
-def known_folder(name: str) -> CollectionFolder:
-    """The collection's folder; ConfigurationError where it was never indexed."""
+def known_folder(name: str | None) -> CollectionFolder:
+    """The collection's folder, without a name that of the only one; ConfigurationError where it was never indexed, or
+    where there are several."""
     data = DataFolder.default()
+    if name is None:
+        known = data.collections()
+        if len(known) != 1:
+            hint = f"Name one with -c: {', '.join(known)}." if known else "Start with `monjyu index FOLDER`."
+            raise ConfigurationError(f"{data.root} holds {len(known) or 'no'} collections.", hint)
+        name = known[0]
     folder = data.collection(name)
     if not folder.record.is_file():
         raise ConfigurationError(f"Collection {name!r} has no index in {data.root}.", among(name, data.collections()))

@@ -2,23 +2,33 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from monjyu_assets.indexing.scan import record_rows
-from monjyu_assets.indexing.walking import DOCUMENT_TYPES
+from monjyu_assets.indexing.walking import DOCUMENT_TYPES, way_for
 from monjyu_assets.parsing.bibliography.companions import files_beside
 from monjyu_assets.parsing.sandbox.pool import Outcome, ParserPool, Task
-from monjyu_core.errors import DocumentError
+from monjyu_core.errors import DocumentError, MalformedDocument, UnsupportedDocument
 from monjyu_core.settings.settings import load_settings, parser_settings
 from monjyu_core.storage.ids import file_paper_id
 
 
-def parse_files(files: Sequence[Path]) -> Iterator[dict[str, Any]]:
-    """One printed paper, or `{"source_path", "error"}`, for each file (for each line of a JSONL file)."""
-    tasks = [task | {"number": number} for number, task in enumerate(t for path in files for t in _tasks(path))]
+def parse_files(files: Sequence[Path], document_type: str | None = None) -> Iterator[dict[str, Any]]:
+    """One printed paper, or `{"source_path", "error"}`, for each file (for each line of a JSONL file). All are read as
+    the `document_type`, one of those in `DOCUMENT_TYPES`, where it is given; else by their endings."""
     waiting: dict[int, dict[str, Any]] = {}
+    tasks: list[Task] = []
+    for path in files:
+        if refused := _no_file(path, document_type):
+            waiting[len(waiting) + len(tasks)] = refused
+        else:
+            tasks += [
+                task | {"number": len(waiting) + len(tasks) + ahead}
+                for ahead, task in enumerate(_tasks(path, document_type))
+            ]
     following = 0
     with ParserPool(parser_settings(load_settings())) as pool:
         for task, outcome in pool.map(tasks):
@@ -26,13 +36,28 @@ def parse_files(files: Sequence[Path]) -> Iterator[dict[str, Any]]:
             while following in waiting:
                 yield waiting.pop(following)
                 following += 1
+    yield from (waiting[number] for number in sorted(waiting))
 
 
-def _tasks(path: Path) -> list[Task]:
-    document_type = DOCUMENT_TYPES.get(path.suffix.lower(), path.suffix.lower().removeprefix(".") or "unknown")
+def _no_file(path: Path, forced: str | None) -> dict[str, Any] | None:
+    """The answer where a path is no file, or one of no type that is read; None where it is parsed."""
+    if path.is_dir():
+        error: DocumentError = UnsupportedDocument("It is a folder.", f"Name its files: `monjyu parse '{path}'/*.pdf`.")
+    elif not os.path.lexists(path):
+        error = MalformedDocument("There is no such file.")
+    elif forced is None and path.suffix.lower() not in DOCUMENT_TYPES:
+        error = UnsupportedDocument(way_for(path))
+    else:
+        return None
+    return {"source_path": str(path), "error": {"type": error.error_type, "message": str(error)}}
+
+
+def _tasks(path: Path, forced: str | None) -> list[Task]:
+    by_ending = DOCUMENT_TYPES.get(path.suffix.lower(), path.suffix.lower().removeprefix(".") or "unknown")
+    document_type = forced or by_ending
     paper_id = file_paper_id(path.name)
     task: Task = {"source_path": str(path), "path": str(path.absolute()), "paper_id": paper_id}
-    if not path.is_file():
+    if not path.is_file() or not os.access(path, os.R_OK):
         return [task | {"document_type": "unreadable"}]
     if document_type != "jsonl":
         beside = [str(other) for other in files_beside(path, path.parent)]

@@ -13,9 +13,10 @@ from monjyu_core.errors import StorageError
 from monjyu_core.models.calls.embedding_calls import charged_to
 from monjyu_core.storage.folders import CollectionFolder
 from monjyu_core.storage.ids import digest
+from monjyu_core.storage.manifest import EmbeddingEntry, Manifest, read_manifest
 from monjyu_core.storage.parts import Part
 from monjyu_core.storage.schemas import SCHEMA_VERSION
-from monjyu_core.storage.snapshot import EmbeddingEntry, Manifest, published, read_manifest
+from monjyu_core.storage.snapshot import published
 
 CODE_VERSION = "3"
 

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 import duckdb
 
 from monjyu_core.storage.ids import digest
+from monjyu_core.storage.manifest import EmbeddingEntry, PartEntry
 from monjyu_core.storage.parts import Part
 from monjyu_core.storage.schemas import TABLES, empty
-from monjyu_core.storage.snapshot import EmbeddingEntry, PartEntry
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ import duckdb
 from monjyu_core.errors import StorageError
 from monjyu_core.settings.settings import CheckSettings
 from monjyu_core.storage.folders import CollectionFolder
-from monjyu_core.storage.snapshot import Manifest, read_manifest
+from monjyu_core.storage.manifest import Manifest, read_manifest
 from monjyu_core.storage.snapshot_database import open_database
 
 Pair = tuple[float, float]

@@ -29,7 +29,8 @@ from monjyu_core.remote.holding import holding
 from monjyu_core.reviews.review_store import ReviewStore
 from monjyu_core.settings.settings import load_settings
 from monjyu_core.storage.folders import CollectionFolder, remove_folder, write_atomically
-from monjyu_core.storage.snapshot import Manifest, held, published, read_current
+from monjyu_core.storage.manifest import Manifest
+from monjyu_core.storage.snapshot import held, published, read_current
 
 LOCK_SECONDS = 600
 _log = logging.getLogger(__name__)

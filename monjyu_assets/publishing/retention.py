@@ -9,8 +9,9 @@ from monjyu_assets.scholarly.answers_kept import AnswersKept
 from monjyu_core.errors import UnknownVersion
 from monjyu_core.questions.recorded_answers import forget_other_answers
 from monjyu_core.storage.folders import CollectionFolder, remove_dead_temporaries, remove_folder, remove_gone
+from monjyu_core.storage.manifest import Manifest, read_manifest
 from monjyu_core.storage.parts import PartStore, read_all
-from monjyu_core.storage.snapshot import Manifest, held, is_leased, published, read_current, read_manifest
+from monjyu_core.storage.snapshot import held, is_leased, published, read_current
 
 
 def collect(folder: CollectionFolder, keep: int, *, force: bool = False) -> list[str]:

@@ -23,9 +23,11 @@ from monjyu_core.settings.settings import setting as setting_value
 from monjyu_core.settings.settings import settings_of
 from monjyu_core.storage.folders import DATABASE, CollectionFolder, sync_folder, write_atomically
 from monjyu_core.storage.ids import digest
-from monjyu_core.storage.parts import Part, file_version
+from monjyu_core.storage.manifest import MANIFEST_HASH, Manifest, NearestEntry, PartEntry, SearchFileEntry
+from monjyu_core.storage.part_file import file_version
+from monjyu_core.storage.parts import Part
 from monjyu_core.storage.schemas import SCHEMA_VERSION, TABLES
-from monjyu_core.storage.snapshot import MANIFEST_HASH, Manifest, NearestEntry, PartEntry, SearchFileEntry, published
+from monjyu_core.storage.snapshot import published
 
 _ID_TIME = "%Y%m%dT%H%M%S%fZ"
 """The beginning of a snapshot's id."""

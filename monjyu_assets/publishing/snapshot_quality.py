@@ -15,9 +15,9 @@ from monjyu_core.quality import OF_THE_WHOLE, QUALITY_CHECKS, SHOWN, TABLES_READ
 from monjyu_core.settings.settings import CheckSettings
 from monjyu_core.storage.folders import write_atomically
 from monjyu_core.storage.ids import digest
+from monjyu_core.storage.manifest import Manifest
 from monjyu_core.storage.parts import Part
 from monjyu_core.storage.schemas import COLLECTION_SHARD
-from monjyu_core.storage.snapshot import Manifest
 
 
 class ShardQuality(BaseModel):

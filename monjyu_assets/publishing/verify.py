@@ -11,8 +11,9 @@ from monjyu_core.search_files.nearest_table import NearestTable
 from monjyu_core.search_files.search_file import open_search_file
 from monjyu_core.storage.folders import CollectionFolder
 from monjyu_core.storage.ids import file_sha256
-from monjyu_core.storage.parts import PartStore, file_version, read_all
-from monjyu_core.storage.snapshot import MANIFEST_HASH, Manifest, read_manifest
+from monjyu_core.storage.manifest import MANIFEST_HASH, Manifest, read_manifest
+from monjyu_core.storage.part_file import file_version
+from monjyu_core.storage.parts import PartStore, read_all
 
 
 def verify_snapshot(folder: CollectionFolder, snapshot_id: str) -> list[str]:

@@ -39,6 +39,8 @@ class ScholarlyRecord:
     reference_dois: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
     shelves: tuple[str, ...] = ()
+    influential_citation_count: int | None = None
+    """Of Semantic Scholar alone: citing works that lean on this one, by its own measure."""
 
 
 def record_of(service: str, work: Any) -> ScholarlyRecord | None:
@@ -117,6 +119,7 @@ def _semantic_scholar(work: dict[str, Any]) -> ScholarlyRecord:
         tuple(filter(None, map(_text, _list(work.get("fieldsOfStudy"))))),
         {True: "open", False: "closed"}.get(is_open) if isinstance(is_open, bool) else None,
         _dois(cited),
+        influential_citation_count=_count(work.get("influentialCitationCount")),
     )
 
 

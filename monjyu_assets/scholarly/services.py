@@ -13,7 +13,8 @@ from monjyu_assets.scholarly.record_matching import Lookup
 from monjyu_core.settings.scholarly_settings import ScholarlyService
 
 SEMANTIC_SCHOLAR_FIELDS = (
-    "title,year,venue,abstract,authors,externalIds,citationCount,fieldsOfStudy,isOpenAccess,references.externalIds"
+    "title,year,venue,abstract,authors,externalIds,citationCount,influentialCitationCount,fieldsOfStudy,isOpenAccess,"
+    "references.externalIds"
 )
 CANDIDATES = 5
 """Works that a question by title gives."""

@@ -23,7 +23,7 @@ from monjyu_core.search_files.nearest_table import CANDIDATES, MIN_RECALL, Neare
 from monjyu_core.search_files.search_file import SearchFile, open_search_file
 from monjyu_core.storage.folders import remove_folder, write_atomically
 from monjyu_core.storage.ids import digest
-from monjyu_core.storage.snapshot import NearestEntry, SearchFileEntry
+from monjyu_core.storage.manifest import NearestEntry, SearchFileEntry
 
 if TYPE_CHECKING:
     import lancedb

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from monjyu_core.search_files.postings import make_postings
 from monjyu_core.search_files.search_file import GRAMS, LAYOUT, WORDS, SearchFile, write_search_file
 from monjyu_core.storage.ids import digest
+from monjyu_core.storage.manifest import EmbeddingEntry, SearchFileEntry
 from monjyu_core.storage.parts import Part
-from monjyu_core.storage.snapshot import EmbeddingEntry, SearchFileEntry
 from monjyu_core.text.search_text import search_grams, search_words
 from monjyu_core.text.word_terms import word_terms
 

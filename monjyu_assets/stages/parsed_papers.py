@@ -3,30 +3,32 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from monjyu_assets.analysis.analyst import Analyst, Wanted
-from monjyu_assets.analysis.page_one import Looked, PageOne, page_one_key
+from monjyu_assets.analysis.page_one import Looked, PageOne
 from monjyu_assets.indexing.scan import WHOLE_FILES
-from monjyu_assets.parsing.dispatch import PARSER_VERSION
-from monjyu_assets.parsing.ocr_state import ocr_state
 from monjyu_assets.parsing.sandbox.pool import ParserPool, Task
 from monjyu_assets.stages.shared.corrected_papers import (
-    INPUT,
     TABLE,
-    Kept,
     corrections_for,
-    inputs_of,
-    key_as_read,
     keyed,
     with_corrections,
 )
-from monjyu_assets.stages.shared.paper_rows import PaperRows, failure_row, paper_rows, sentence_id
+from monjyu_assets.stages.shared.paper_rows import failure_row, paper_rows, sentence_id
+from monjyu_assets.stages.shared.parse_plan import (
+    ASSET,
+    BucketPlan,
+    ReuseKeys,
+    donors_of,
+    parse_recipe,
+    plan_bucket,
+    rests_on_other,
+)
 from monjyu_assets.stages.shared.run_rules import document_at
 from monjyu_assets.stages.shared.source_files import keep_source
 from monjyu_assets.stages.shared.work import (
@@ -34,77 +36,15 @@ from monjyu_assets.stages.shared.work import (
     Timer,
     Work,
     finish,
-    recipe,
-    records_of,
     rows_of,
     unchanged,
 )
-from monjyu_core.errors import DocumentError, ScannedDocument, StorageError
+from monjyu_core.errors import DocumentError, ScannedDocument
 from monjyu_core.paper import ParsedPaper
-from monjyu_core.settings.settings import Limit, Settings, parser_settings, settings_key
+from monjyu_core.settings.settings import parser_settings
 from monjyu_core.storage.ids import digest
 from monjyu_core.storage.parts import Part
-from monjyu_core.storage.rows import ManifestRow
 from monjyu_core.storage.schemas import ASSET_TABLES, table_of
-
-ASSET = "parsed_papers"
-PATHS = "paths"
-
-
-def parse_recipe(settings: Settings) -> str:
-    return recipe(ASSET, PARSER_VERSION, settings, ocr_state(settings.ocr), *filter(None, [page_one_key(settings)]))
-
-
-@dataclass(frozen=True)
-class ReuseKeys:
-    """The keys under which results are kept. What is equal for all papers is computed once a run."""
-
-    settings: str
-    limits: str
-    ocr: str
-    page_one: str
-
-    @classmethod
-    def under(cls, settings: Settings) -> ReuseKeys:
-        own, limits = settings_key(settings, ASSET), settings_key(settings, ASSET, Limit)
-        return cls(own, limits, ocr_state(settings.ocr), page_one_key(settings))
-
-    def of(self, row: ManifestRow) -> tuple[str, str, str, str]:
-        """The keys of a paper's rows, of its failure, of rows that lack OCR, and of rows in which rules found no title.
-
-        Rows depend on bytes, type, parser and the settings that change them. A failure also depends on the limits: new
-        limits mean another try. A paper with pages that OCR did not read is parsed again once OCR works or its limits
-        change.
-        """
-        content = digest(row["sha256"], row["document_type"], PARSER_VERSION, self.settings)
-        failure = digest(content, self.limits)
-        return content, failure, digest(failure, self.ocr), digest(content, "untitled", self.page_one)
-
-
-@dataclass(frozen=True)
-class Donor:
-    """A result that another paper may reuse: the primary part that holds it, and the paper's id there."""
-
-    part: Part
-    paper_id: str
-
-
-@dataclass
-class _Shard:
-    """A bucket being made: its manifest rows, where kept results come from, and new rows. `unanalysed`: a service
-    should have read a paper, and could not yet."""
-
-    shard: str
-    manifest: dict[str, ManifestRow]
-    inputs: dict[str, str]
-    reuse: ReuseKeys
-    corrections: Kept = field(default_factory=dict)
-    kept: dict[str, Donor] = field(default_factory=dict)
-    waiting: set[str] = field(default_factory=set)
-    rows: PaperRows = field(default_factory=dict)
-    keys: dict[str, str] = field(default_factory=dict)
-    unanalysed: bool = False
-    report: ShardReport = field(default_factory=lambda: ShardReport(""))
 
 
 def parse_shards(work: Work, shards: tuple[str, ...]) -> Iterator[ShardReport]:
@@ -116,17 +56,29 @@ def parse_shards(work: Work, shards: tuple[str, ...]) -> Iterator[ShardReport]:
     changed: list[str] = []
     for bucket in work.buckets(shards):
         report = unchanged(work, ASSET, bucket, made_with)
-        if report is None or _rests_on_other(work, bucket, corrections):
+        if report is None or rests_on_other(work, bucket, corrections):
             changed.append(bucket)
         else:
             yield _with_failures(work, report)
     reuse = ReuseKeys.under(work.settings)
-    donors = _donors(work) if changed else {}
-    plans = {bucket: _plan(work, bucket, donors, reuse, corrections) for bucket in changed}
+    donors = donors_of(work) if changed else {}
+    plans = {bucket: plan_bucket(work, bucket, donors, reuse, corrections) for bucket in changed}
     tasks = [task for plan in plans.values() for task in _ready_tasks(work, plan)]
     for plan in plans.values():
         if not plan.waiting:
             yield _write(work, plan, timer)
+    yield from _parsed(work, plans, tasks, analyst, page_one, timer)
+
+
+def _parsed(
+    work: Work,
+    plans: Mapping[str, BucketPlan],
+    tasks: Sequence[Task],
+    analyst: Analyst,
+    page_one: PageOne,
+    timer: Timer,
+) -> Iterator[ShardReport]:
+    """Parse on this machine, then what a service is to read; a bucket is written with its last paper."""
     work.progress("parse", 0, len(tasks))
     pages = {"begun": 0, "all": 0}
 
@@ -153,27 +105,6 @@ def parse_shards(work: Work, shards: tuple[str, ...]) -> Iterator[ShardReport]:
                 yield _write(work, plan, timer)
 
 
-def _rests_on_other(work: Work, bucket: str, corrections: Kept) -> bool:
-    """Whether the rows of a bucket were made of anything else than there is now."""
-    now, before = _rests_on(work, bucket, corrections), _inputs_before(work, bucket)
-    return bool(now.items() - before.items()) or now.get(INPUT) != before.get(INPUT)
-
-
-def _rests_on(work: Work, bucket: str, corrections: Kept) -> dict[str, str]:
-    """What the rows of a bucket are made of. Paths stand outside the manifest's version, and in the rows: its part's
-    version stands for them."""
-    manifest = work.parts.head("manifest", bucket)
-    if manifest is None:
-        raise StorageError(f"Shard {bucket} of {work.name} has no manifest.", "Materialise paper_manifest first.")
-    papers = manifest.read(["paper_id"])["paper_id"].to_pylist() if corrections else []
-    return {"paper_manifest": manifest.asset_version, PATHS: manifest.version} | inputs_of(corrections, papers)
-
-
-def _inputs_before(work: Work, bucket: str) -> Mapping[str, str]:
-    previous = work.parts.head("papers", bucket)
-    return previous.inputs if previous else {}
-
-
 def _with_failures(work: Work, report: ShardReport) -> ShardReport:
     part = work.parts.head("failures", report.shard)
     if part and part.rows:
@@ -192,42 +123,7 @@ def _analysed(analyst: Analyst, tasks: list[Task]) -> Iterator[Task]:
             yield task | {"analysis": str(analysis) if analysis else None}
 
 
-def _donors(work: Work) -> dict[str, Donor]:
-    """Every current result by the key of what was read, over all shards: a moved file reuses the result of its old
-    place."""
-    return {
-        key_as_read(key): Donor(part, paper_id)
-        for part in reversed(work.parts.heads("papers"))
-        for paper_id, key in part.keys.items()
-    }
-
-
-def _plan(work: Work, shard: str, donors: dict[str, Donor], reuse: ReuseKeys, corrections: Kept) -> _Shard:
-    inputs = _rests_on(work, shard, corrections)
-    rows = {row["paper_id"]: row for row in records_of(work, "manifest", shard, ManifestRow)}
-    own = {paper_id: corrections[paper_id] for paper_id in rows.keys() & corrections.keys()}
-    plan = _Shard(shard, rows, inputs, reuse, own, rows={name: [] for name in ASSET_TABLES[ASSET]})
-    previous = work.parts.head("papers", shard)
-    for paper_id, row in rows.items():
-        held = key_as_read(previous.keys.get(paper_id, "")) if previous else None
-        match = next((key for key in reuse.of(row) if held == key or key in donors), None)
-        if match is None:
-            plan.waiting.add(paper_id)
-        else:
-            plan.kept[paper_id] = Donor(previous, paper_id) if previous and held == match else donors[match]
-            plan.keys[paper_id] = keyed(match, own.get(paper_id))
-    plan.report = ShardReport(
-        shard,
-        total=len(rows),
-        reused=len(plan.kept),
-        recomputed=len(plan.waiting),
-        deleted=len(previous.keys.keys() - rows.keys()) if previous else 0,
-        recomputed_ids=sorted(plan.waiting),
-    )
-    return plan
-
-
-def _ready_tasks(work: Work, plan: _Shard) -> Iterator[Task]:
+def _ready_tasks(work: Work, plan: BucketPlan) -> Iterator[Task]:
     """Tasks for the pool; a file that cannot be copied has failed already."""
     for paper_id in sorted(plan.waiting):
         row = plan.manifest[paper_id]
@@ -249,37 +145,7 @@ def _ready_tasks(work: Work, plan: _Shard) -> Iterator[Task]:
             _take(plan, task, Looked(error))
 
 
-@dataclass
-class Unparsed:
-    """What of a shard is to be parsed: how many papers, hashes of files, all kept in `sources/`, paths of files of
-    records, and whether a file could not be read."""
-
-    papers: int = 0
-    files: list[str] = field(default_factory=list)
-    documents: set[str] = field(default_factory=set)
-    unreadable: bool = False
-
-
-def keep_sources(work: Work, shard: str) -> Unparsed:
-    """Copy the files that a shard has to parse to `sources/`, for machines that do not see where they lie."""
-    found, reuse = Unparsed(), ReuseKeys.under(work.settings)
-    for bucket in work.parts.buckets(shard):
-        plan = _plan(work, bucket, {}, reuse, {})
-        found.papers += len(plan.waiting)
-        for paper_id in sorted(plan.waiting):
-            row = plan.manifest[paper_id]
-            if row["document_type"] not in WHOLE_FILES:
-                found.documents.add(row["source_path"])
-                continue
-            try:
-                keep_source(work, Path(row["source_path"]), row["sha256"])
-                found.files.append(row["sha256"])
-            except DocumentError:
-                found.unreadable = True
-    return found
-
-
-def _take(plan: _Shard, task: Task, looked: Looked, *, unanalysed: bool = False) -> None:
+def _take(plan: BucketPlan, task: Task, looked: Looked, *, unanalysed: bool = False) -> None:
     paper_id, row, outcome = task["paper_id"], plan.manifest[task["paper_id"]], looked.outcome
     plan.waiting.discard(paper_id)
     key, failed, lacking, untitled = plan.reuse.of(row)
@@ -298,7 +164,7 @@ def _take(plan: _Shard, task: Task, looked: Looked, *, unanalysed: bool = False)
         plan.rows[name] += rows
 
 
-def _write(work: Work, plan: _Shard, timer: Timer) -> ShardReport:
+def _write(work: Work, plan: BucketPlan, timer: Timer) -> ShardReport:
     tables = with_corrections({name: _table(work, plan, name) for name in ASSET_TABLES[ASSET]}, plan.corrections)
     part = work.parts.write(
         ASSET,
@@ -311,7 +177,7 @@ def _write(work: Work, plan: _Shard, timer: Timer) -> ShardReport:
     return finish(_with_failures(work, plan.report), part, work.parts, ASSET, timer)
 
 
-def _table(work: Work, plan: _Shard, name: str) -> pa.Table:
+def _table(work: Work, plan: BucketPlan, name: str) -> pa.Table:
     """New and kept rows, with the manifest's current paths."""
     table = pa.concat_tables([table_of(name, plan.rows[name]), *_kept(work, plan, name)])
     if "source_path" not in table.column_names:
@@ -321,7 +187,7 @@ def _table(work: Work, plan: _Shard, name: str) -> pa.Table:
     return table.set_column(column, "source_path", pa.array(paths, pa.string()))
 
 
-def _kept(work: Work, plan: _Shard, name: str) -> Iterator[pa.Table]:
+def _kept(work: Work, plan: BucketPlan, name: str) -> Iterator[pa.Table]:
     """Kept rows by donor part. Rows of a paper with another id there get the id it has here."""
     by_part: dict[str, tuple[Part, dict[str, str]]] = {}
     for paper_id, donor in plan.kept.items():

@@ -31,7 +31,7 @@ from monjyu_core.storage.parts import Part
 from monjyu_core.storage.schemas import COLLECTION_SHARD, empty, table_of
 
 ASSET = "scholarly_metadata"
-CODE_VERSION = "3"
+CODE_VERSION = "4"
 _LOOKUPS = """
 SELECT any_value(sha256) AS sha256, paper_id, any_value(p.title) AS title, any_value(k.doi) AS doi,
        any_value(k.arxiv_id) AS arxiv_id, any_value(k.families) AS families, any_value(k.year) AS year

@@ -26,9 +26,6 @@ from monjyu_core.text.tokens import count_many
 if TYPE_CHECKING:
     Vectors = NDArray[np.float32]
 
-BATCH = 32
-"""Texts a request: few enough for a server on a CPU to answer within the role's time-out."""
-
 
 class RemoteEmbedder:
     """`Embedder` behind an HTTP API. Tokens are counted in cl100k_base, which need not be the model's own.
@@ -61,7 +58,7 @@ class RemoteEmbedder:
         count_many([""])
 
     def embed_passages(self, texts: Sequence[str]) -> Vectors:
-        """Vectors (n, d), each of L2 norm 1, in requests of `BATCH` texts, several at once as the role allows.
+        """Vectors (n, d), each of L2 norm 1, in requests of `embedding.batch_size` texts, several at once.
 
         Raises the errors of `monjyu_core.models.call_errors`.
         """
@@ -81,7 +78,8 @@ class RemoteEmbedder:
 
     async def _embed(self, texts: Sequence[str], account: Account) -> list[list[float]]:
         """All batches; the first that fails ends the others."""
-        batches = [texts[start : start + BATCH] for start in range(0, len(texts), BATCH)]
+        size = self._settings.embedding.batch_size
+        batches = [texts[start : start + size] for start in range(0, len(texts), size)]
         try:
             async with asyncio.TaskGroup() as group:
                 tasks = [

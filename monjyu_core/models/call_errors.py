@@ -37,12 +37,20 @@ class ModelRefused(ModelCallError):
     """4xx that no repetition mends: wrong key, unknown model, bad request, quota used up."""
 
 
+class PromptTooLong(ModelRefused):
+    """The prompt has more tokens than the server reads at once."""
+
+
 class ModelContentFiltered(ModelCallError):
     """The server's content filter stopped the question or the answer."""
 
 
 class ModelAnswerUnusable(ModelCallError):
     """The answer is empty, cut off, or does not follow the schema after the one retry."""
+
+
+class ModelUnfit(ModelCallError):
+    """What the model says of things that are known is wrong, so that nothing it says counts."""
 
 
 class ModelUnavailable(ModelCallError):
@@ -52,7 +60,15 @@ class ModelUnavailable(ModelCallError):
 
 
 SERVER_FAILED = frozenset(
-    error.__name__ for error in (ModelUnreachable, ModelRateLimited, ModelServerError, ModelRefused, ModelUnavailable)
+    error.__name__
+    for error in (
+        ModelUnreachable,
+        ModelRateLimited,
+        ModelServerError,
+        ModelRefused,
+        PromptTooLong,
+        ModelUnavailable,
+    )
 )
 """Names of what says that the server could not be reached, failed or refused: nothing was asked of the model."""
 

@@ -32,7 +32,8 @@ from monjyu_core.remote.state import (
 )
 from monjyu_core.storage.folders import CollectionFolder, remove_dead_temporaries, write_atomically
 from monjyu_core.storage.ids import file_sha256
-from monjyu_core.storage.snapshot import is_leased, read_current, read_manifest
+from monjyu_core.storage.manifest import read_manifest
+from monjyu_core.storage.snapshot import is_leased, read_current
 
 _AT_ONCE = 8
 _TRIES = 3

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from monjyu_core.errors import StorageError
-from monjyu_core.storage.snapshot import NearestEntry
+from monjyu_core.storage.manifest import NearestEntry
 
 CANDIDATES = 1000
 """Chunks near a question that are compared exactly."""

@@ -118,6 +118,13 @@ class CacheSettings(Group):
     enabled: Annotated[bool, QUERY_TIME] = True
     redis_url: Annotated[SecretStr | None, QUERY_TIME] = Field(None, description="instead of SQLite in data/state")
     max_entries: Annotated[int, QUERY_TIME] = Field(500_000, ge=1)
+    max_age_days: Annotated[float, QUERY_TIME] = Field(
+        0.0, ge=0, description="older answers are not given any more, and go when the next is kept; 0 = no limit"
+    )
+
+    @property
+    def max_age_seconds(self) -> float:
+        return self.max_age_days * 24 * 60 * 60
 
 
 class PromptSettings(Group):

@@ -88,6 +88,13 @@ class EmbeddingSettings(Group):
     remote: Annotated[str | None, Changes("chunks", "chunk_embeddings")] = Field(
         None, description="a name under `models`: that model embeds, on its server, with the limits of roles.embed"
     )
+    batch_size: Annotated[int, NoResult("how many texts a request has")] = Field(
+        32,
+        ge=1,
+        le=2048,
+        description="texts of a request to `remote`: more of them are faster where the server has a GPU, fewer keep "
+        "within the time-out of one that has none, and some servers refuse more than 16 or 100",
+    )
 
 
 class PublishSettings(Group):

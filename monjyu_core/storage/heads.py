@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import copy
 import json
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypedDict
 
 from monjyu_core.errors import StorageError
+from monjyu_core.storage.part_file import part_name, read_footer
 
 
 class TableEntry(TypedDict):
@@ -47,32 +47,49 @@ class Head:
         return Head(self.buckets, copy.deepcopy(self.parts))
 
 
-Legacy = Callable[[Path, str], PartEntry]
-"""Makes an entry of what a HEAD of earlier versions holds: one hash."""
-
-
-def read_head(path: Path, legacy: Legacy) -> Head:
+def read_head(path: Path) -> Head:
     """Empty where there is none. Do not change it: it is shared."""
     try:
         seen = path.stat()
     except FileNotFoundError:
         return Head()
-    return _read(path, legacy, seen.st_mtime_ns, seen.st_ino, seen.st_size)
+    return _read(path, seen.st_mtime_ns, seen.st_ino, seen.st_size)
 
 
 @lru_cache(maxsize=1024)
-def _read(path: Path, legacy: Legacy, *seen: int) -> Head:
+def _read(path: Path, *seen: int) -> Head:
     """A HEAD is replaced by a new file and never written in place, so what was read of this file holds."""
     content = path.read_text("utf-8").strip()
     if not content:
         return Head()
     if not content.startswith("{"):
-        return Head(parts={path.parent.name.removeprefix("shard="): legacy(path, content)})
+        return Head(parts={path.parent.name.removeprefix("shard="): _legacy_entry(path, content)})
     try:
         found = json.loads(content)
         return Head(found["buckets"], found["parts"])
     except (ValueError, KeyError, TypeError) as error:
         raise StorageError(f"{path} is damaged.", "Delete it and index the collection again.") from error
+
+
+def _legacy_entry(head: Path, version: str) -> PartEntry:
+    """What a HEAD of earlier versions names: the hash of the primary part, whose footer has the rest."""
+    own = head.parent / part_name(version)
+    more = read_footer(own).more
+
+    def entry(path: Path) -> TableEntry:
+        footer = read_footer(path)
+        return {"version": path.stem, "rows": footer.rows, "data_version": footer.data_version}
+
+    beside = {
+        name: head.parents[2] / name / head.parent.name / part_name(its) for name, its in more["siblings"].items()
+    }
+    return {
+        **entry(own),
+        "asset_version": str(more["asset_version"]),
+        "code_version": str(more["code_version"]),
+        "inputs": more["inputs"],
+        "siblings": {name: entry(path) for name, path in beside.items()},
+    }
 
 
 def named_parts(head: str) -> set[tuple[str | None, str]]:

@@ -8,31 +8,32 @@ first, then one HEAD of the shard names them all, so a crash in between leaves t
 from __future__ import annotations
 
 import fcntl
-import hashlib
-import json
-import os
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import cache, lru_cache
+from functools import lru_cache
 from pathlib import Path
 from typing import Protocol, TypeVar
 
 import pyarrow as pa
-import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
-from monjyu_core.errors import StorageError
 from monjyu_core.storage.folders import write_atomically
 from monjyu_core.storage.heads import Head, PartEntry, TableEntry, read_head
 from monjyu_core.storage.ids import bucket_of, buckets_of, digest, shard_of_bucket
+from monjyu_core.storage.part_file import (
+    ROWS_OF_A_GROUP,
+    encoded,
+    encoded_empty,
+    manifest_rows,
+    normalised,
+    part_name,
+    read_footer,
+    read_rows,
+    versions_in,
+)
 from monjyu_core.storage.schemas import ASSET_TABLES, COLLECTION_SHARD, SHARDS, TABLES, columns_of
 
-_METADATA = b"monjyu"
-_SUFFIX = ".parquet"
-ROWS_OF_A_GROUP = 16_384
-"""Rows of a Parquet row group: readers of one paper skip the others by their smallest and largest ids."""
 MANY_PARTS, READERS = 32, 4
 """From so many parts on they are read by so many threads: a large collection has a thousand small ones a table."""
 R = TypeVar("R")
@@ -57,13 +58,13 @@ class Part:
     @property
     def keys(self) -> Mapping[str, str]:
         """The reuse key of each paper (level 2 and 4: chunk; 3: community)."""
-        return _footer(self.path).keys
+        return read_footer(self.path).keys
 
     def read(self, columns: list[str] | None = None) -> pa.Table:
         if self.table == "manifest":
-            rows = _manifest_rows(self.path, *_seen(self.path))
+            rows = manifest_rows(self.path)
             return rows if columns is None else rows.select([name for name in rows.column_names if name in columns])
-        return _rows(self.path, columns, use_threads=self.rows > ROWS_OF_A_GROUP)
+        return read_rows(self.path, columns, use_threads=self.rows > ROWS_OF_A_GROUP)
 
     def records(self, row: type[R]) -> list[R]:
         """The rows as records of this TypedDict: its columns and no others."""
@@ -92,7 +93,7 @@ class PartStore:
         return (shard,) if shard == COLLECTION_SHARD else buckets_of(shard, self.bucket_count(shard))
 
     def bucket_count(self, shard: str) -> int:
-        return read_head(self._head_path("manifest", shard), _legacy_entry).buckets
+        return read_head(self._head_path("manifest", shard)).buckets
 
     def bucket_of(self, paper_id: str) -> str:
         """The bucket that a paper lies in."""
@@ -105,7 +106,7 @@ class PartStore:
     def head(self, table: str, bucket: str) -> Part | None:
         """The current part of a table's bucket, as the HEAD of its asset names it."""
         primary = ASSET_TABLES[TABLES[table].asset][0]
-        head = read_head(self._head_path(primary, shard_of_bucket(bucket)), _legacy_entry)
+        head = read_head(self._head_path(primary, shard_of_bucket(bucket)))
         if (table, bucket) not in head.seen:
             head.seen[table, bucket] = self._named(head, primary, table, bucket)
         part: Part | None = head.seen[table, bucket]
@@ -139,8 +140,8 @@ class PartStore:
     def open(self, table: str, bucket: str, version: str) -> Part:
         """A part that need not be current."""
         path = self.path(table, bucket, version)
-        footer = _footer(path)
-        return Part(table, bucket, version, path, footer.rows, footer.data_version)
+        said = read_footer(path)
+        return Part(table, bucket, version, path, said.rows, said.data_version)
 
     def listed(self, entry: ListedPart) -> Part:
         """A part as a snapshot's manifest lists it: its file is not looked at."""
@@ -148,7 +149,7 @@ class PartStore:
         return Part(entry.table, entry.shard, entry.version, path, entry.rows, entry.data_version)
 
     def path(self, table: str, bucket: str, version: str) -> Path:
-        return self._folder(table, shard_of_bucket(bucket)) / f"{version}{_SUFFIX}"
+        return self._folder(table, shard_of_bucket(bucket)) / part_name(version)
 
     def have(self, named: Iterable[tuple[str, str, str]]) -> bool:
         """Whether the files of all these parts (table, bucket, version) are there. Folders are listed, which costs a
@@ -167,7 +168,7 @@ class PartStore:
                 kept.setdefault(self._folder(table, shard_of_bucket(bucket)), set()).add(version)
             for folder in self.folder.glob("*/shard=*"):
                 for version in versions_in(folder) - kept.get(folder, set()):
-                    (folder / f"{version}{_SUFFIX}").unlink()
+                    (folder / part_name(version)).unlink()
 
     def write(
         self,
@@ -216,7 +217,7 @@ class PartStore:
     def forget_others(self, asset: str, shard: str) -> None:
         """Name only the parts of the shard's buckets."""
         current = set(self.buckets(shard))
-        if set(read_head(self._head_path(ASSET_TABLES[asset][0], shard), _legacy_entry).parts) - current:
+        if set(read_head(self._head_path(ASSET_TABLES[asset][0], shard)).parts) - current:
             with self._changing(asset, shard) as head:
                 head.parts = {bucket: entry for bucket, entry in head.parts.items() if bucket in current}
 
@@ -238,15 +239,15 @@ class PartStore:
         """The HEAD of an asset's shard, written at the end. Runs over other buckets of the shard wait."""
         path = self._head_path(ASSET_TABLES[asset][0], shard)
         with _locked(path.parent / ".head.lock", fcntl.LOCK_EX):
-            before = read_head(path, _legacy_entry)
+            before = read_head(path)
             head = before.copy()
             yield head
             if head != before or not path.exists():
                 write_atomically(path, head.packed())
 
     def _put(self, table: str, bucket: str, rows: pa.Table, keys: Mapping[str, str]) -> TableEntry:
-        rows = _normalise(table, rows)
-        made, content, version = _encoded(table, rows, keys) if rows.num_rows or keys else _encoded_empty(table)
+        rows = normalised(table, rows)
+        made, content, version = encoded(table, rows, keys) if rows.num_rows or keys else encoded_empty(table)
         path = self.path(table, bucket, version)
         if not path.exists():
             write_atomically(path, content)
@@ -269,39 +270,6 @@ def _path_below(parts: Path, table: str, shard: str, *name: str) -> Path:
     return parts.joinpath(table, f"shard={shard}", *name)
 
 
-def versions_in(folder: Path) -> set[str]:
-    """The parts whose files are in the folder of a table's shard, current or not."""
-    try:
-        with os.scandir(folder) as entries:
-            names = [entry.name for entry in entries if entry.name.endswith(_SUFFIX) and entry.is_file()]
-    except FileNotFoundError:
-        return set()
-    return {name.removesuffix(_SUFFIX) for name in names}
-
-
-def _seen(path: Path) -> tuple[int, int]:
-    """What tells that a file was tampered with since it was read."""
-    try:
-        stat = path.stat()
-    except FileNotFoundError:
-        return 0, 0
-    return stat.st_mtime_ns, stat.st_size
-
-
-@lru_cache(maxsize=4096)
-def _manifest_rows(path: Path, *seen: int) -> pa.Table:
-    """Cached: a part never changes, and one `index` asks for the papers half a dozen times."""
-    return _rows(path, None, use_threads=False)
-
-
-def _rows(path: Path, columns: list[str] | None, *, use_threads: bool) -> pa.Table:
-    """Threads cost more than they give where a file has a single row group."""
-    try:
-        return pq.ParquetFile(path).read(columns=columns, use_threads=use_threads).replace_schema_metadata(None)
-    except (OSError, pa.ArrowInvalid) as error:
-        raise StorageError(f"Part {path} cannot be read: {error}.", "Index the collection again.") from error
-
-
 def read_all(table: str, parts: Iterable[Part], columns: list[str] | None = None) -> pa.Table:
     """The rows of these parts of a table, in their order; without `columns` all of them."""
     schema = TABLES[table].schema
@@ -313,111 +281,9 @@ def read_all(table: str, parts: Iterable[Part], columns: list[str] | None = None
         return pa.concat_tables([empty, *readers.map(lambda part: part.read(columns), there)])
 
 
-def file_version(path: Path) -> str:
-    """What a part's name must be: the first 32 hex digits of the SHA-256 of its bytes."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()[:32]
-
-
-def data_version(table: str, rows: pa.Table) -> str:
-    """Hash of sorted rows without the unhashed columns."""
-    return rows_hash(rows.select(TABLES[table].hashed))
-
-
-def rows_hash(rows: pa.Table) -> str:
-    """Hash of rows in their order. Parquet bytes are canonical where Arrow buffers are not."""
-    sink = pa.BufferOutputStream()
-    rows = rows.replace_schema_metadata(None)
-    pq.write_table(rows, sink, compression="none", use_dictionary=False, store_schema=False, write_statistics=False)
-    return hashlib.sha256(sink.getvalue()).hexdigest()[:20]
-
-
-@dataclass(frozen=True)
-class _Footer:
-    """What a file says of itself; `more` is what files of earlier versions said besides."""
-
-    rows: int
-    data_version: str
-    keys: Mapping[str, str]
-    more: Mapping[str, dict[str, str]]
-
-
-def _encoded(table: str, rows: pa.Table, keys: Mapping[str, str]) -> tuple[str, bytes, str]:
-    """A part's data version, its bytes and its version."""
-    made = data_version(table, rows)
-    metadata = {"data_version": made, "keys": dict(keys)}
-    tagged = rows.replace_schema_metadata({_METADATA: json.dumps(metadata, sort_keys=True).encode()})
-    sink = pa.BufferOutputStream()
-    pq.write_table(tagged, sink, compression="zstd", row_group_size=ROWS_OF_A_GROUP)
-    content = sink.getvalue().to_pybytes()
-    return made, content, hashlib.sha256(content).hexdigest()[:32]
-
-
-@cache
-def _encoded_empty(table: str) -> tuple[str, bytes, str]:
-    """Cached: of a few papers most shards are empty, and each has a part in every table."""
-    return _encoded(table, TABLES[table].schema.empty_table(), {})
-
-
-def _normalise(table: str, rows: pa.Table) -> pa.Table:
-    spec = TABLES[table]
-    rows = rows.select(spec.schema.names).cast(spec.schema).combine_chunks()
-    if _in_order(rows, spec.keys):
-        return rows
-    return rows.sort_by([(key, "ascending") for key in spec.keys]).combine_chunks()
-
-
 @contextmanager
 def _locked(path: Path, kind: int) -> Iterator[None]:
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("ab") as file:
         fcntl.flock(file, kind)
         yield
-
-
-def _in_order(rows: pa.Table, keys: tuple[str, ...]) -> bool:
-    """Whether the rows rise by these keys: to see that of millions of rows costs a tenth of sorting them."""
-    undecided: pa.ChunkedArray | None = None
-    for key in keys:
-        before, after = rows[key].slice(0, max(len(rows) - 1, 0)), rows[key].slice(1)
-        falls, equal = pc.greater(before, after), pc.equal(before, after)
-        if undecided is not None:
-            falls, equal = pc.and_(falls, undecided), pc.and_(equal, undecided)
-        if falls.null_count or pc.any(falls).as_py():
-            return False
-        undecided = equal
-    return True
-
-
-@lru_cache(maxsize=4096)
-def _footer(path: Path) -> _Footer:
-    """Cached: a part never changes."""
-    try:
-        footer = pq.read_metadata(path)
-    except (OSError, pa.ArrowInvalid) as error:
-        raise StorageError(
-            f"Part {path} is missing or damaged: {error}.", "Delete its HEAD file and index the collection again."
-        ) from error
-    stored = json.loads((footer.metadata or {}).get(_METADATA, b"{}"))
-    return _Footer(footer.num_rows, stored.pop("data_version", ""), stored.pop("keys", {}), stored)
-
-
-def _legacy_entry(head: Path, version: str) -> PartEntry:
-    """What a HEAD of earlier versions names: the hash of the primary part, whose footer has the rest."""
-    own = head.parent / f"{version}.parquet"
-    more = _footer(own).more
-
-    def entry(path: Path) -> TableEntry:
-        footer = _footer(path)
-        return {"version": path.stem, "rows": footer.rows, "data_version": footer.data_version}
-
-    beside = {
-        name: head.parents[2] / name / head.parent.name / f"{its}.parquet" for name, its in more["siblings"].items()
-    }
-    return {
-        **entry(own),
-        "asset_version": str(more["asset_version"]),
-        "code_version": str(more["code_version"]),
-        "inputs": more["inputs"],
-        "siblings": {name: entry(path) for name, path in beside.items()},
-    }

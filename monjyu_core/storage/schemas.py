@@ -1,6 +1,6 @@
 """The tables: rows, keys, the asset that writes each, and the columns that stand outside the data version.
 
-Columns and their types are those of the row records in `rows.py` and `rows_levels.py`. Rows of a table are always
+Columns and their types are those of the row records in `rows/`. Rows of a table are always
 sorted by its keys, so equal content gives equal bytes.
 """
 
@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 
 import pyarrow as pa
 
-from monjyu_core.storage import rows
+from monjyu_core.storage.rows import rows_graph, rows_matching, rows_papers
 from monjyu_core.storage.schemas_levels import LEVEL_SPECS
 from monjyu_core.storage.table_spec import COLLECTION_SHARD, SHARDS, TableSpec, schema_of
 from monjyu_core.storage.table_spec import table as _table
@@ -50,66 +50,88 @@ _SPECS = (
     _table(
         "manifest",
         "paper_manifest",
-        rows.ManifestRow,
+        rows_papers.ManifestRow,
         ("paper_id",),
         unhashed=("source_path", "mtime_ns", "offset", "record"),
     ),
-    _table("papers", "parsed_papers", rows.PaperRow, ("paper_id",), unhashed=("source_path",)),
-    _table("authors", "parsed_papers", rows.AuthorRow, ("paper_id", "ord")),
-    _table("sections", "parsed_papers", rows.SectionRow, ("paper_id", "section_ord")),
-    _table("sentences", "parsed_papers", rows.SentenceRow, ("paper_id", "ord")),
-    _table("references", "parsed_papers", rows.ReferenceRow, ("paper_id", "ord")),
-    _table("inline_citations", "parsed_papers", rows.InlineCitationRow, ("paper_id", "ord")),
-    _table("tables", "parsed_papers", rows.TableRow, ("paper_id", "ord")),
-    _table("figures", "parsed_papers", rows.FigureRow, ("paper_id", "ord")),
-    _table("equations", "parsed_papers", rows.EquationRow, ("paper_id", "ord")),
-    _table("failures", "parsed_papers", rows.FailureRow, ("paper_id",), unhashed=("source_path",)),
-    _table("corrected_fields", "parsed_papers", rows.CorrectedFieldRow, ("paper_id", "field"), optional=True),
-    _table("chunks", "chunks", rows.ChunkRow, ("paper_id", "ord")),
-    _table("chunk_sentences", "chunks", rows.ChunkSentenceRow, ("chunk_id", "ord")),
+    _table("papers", "parsed_papers", rows_papers.PaperRow, ("paper_id",), unhashed=("source_path",)),
+    _table("authors", "parsed_papers", rows_papers.AuthorRow, ("paper_id", "ord")),
+    _table("sections", "parsed_papers", rows_papers.SectionRow, ("paper_id", "section_ord")),
+    _table("sentences", "parsed_papers", rows_papers.SentenceRow, ("paper_id", "ord")),
+    _table("references", "parsed_papers", rows_papers.ReferenceRow, ("paper_id", "ord")),
+    _table("inline_citations", "parsed_papers", rows_papers.InlineCitationRow, ("paper_id", "ord")),
+    _table("tables", "parsed_papers", rows_papers.TableRow, ("paper_id", "ord")),
+    _table("figures", "parsed_papers", rows_papers.FigureRow, ("paper_id", "ord")),
+    _table("equations", "parsed_papers", rows_papers.EquationRow, ("paper_id", "ord")),
+    _table("failures", "parsed_papers", rows_papers.FailureRow, ("paper_id",), unhashed=("source_path",)),
+    _table("corrected_fields", "parsed_papers", rows_papers.CorrectedFieldRow, ("paper_id", "field"), optional=True),
+    _table("chunks", "chunks", rows_papers.ChunkRow, ("paper_id", "ord")),
+    _table("chunk_sentences", "chunks", rows_papers.ChunkSentenceRow, ("chunk_id", "ord")),
     _table(
         "chunk_embeddings",
         "chunk_embeddings",
-        rows.ChunkEmbeddingRow,
+        rows_papers.ChunkEmbeddingRow,
         ("chunk_id",),
         unhashed=("vector",),  # floats may differ in the last bit; the inputs and the model decide
         served=False,
     ),
-    _table("paper_identity", "paper_identity", rows.PaperIdentityRow, ("paper_id",), by_shard=False),
-    _table("citation_edges", "citation_network", rows.CitationEdgeRow, ("citing_id", "cited_id"), by_shard=False),
+    _table("paper_identity", "paper_identity", rows_matching.PaperIdentityRow, ("paper_id",), by_shard=False),
     _table(
-        "unresolved_references", "citation_network", rows.UnresolvedReferenceRow, ("paper_id", "ord"), by_shard=False
+        "citation_edges", "citation_network", rows_matching.CitationEdgeRow, ("citing_id", "cited_id"), by_shard=False
     ),
-    _table("paper_notices", "scholarly_metadata", rows.PaperNoticeRow, ("paper_id", "ord"), by_shard=False),
-    _table("scholarly_records", "scholarly_metadata", rows.ScholarlyRecordRow, ("paper_id", "ord"), by_shard=False),
-    _table("phrase_mentions", "noun_phrases", rows.PhraseMentionRow, ("chunk_id", "phrase"), level=1),
-    _table("graph_nodes", "noun_graph", rows.GraphNodeRow, ("phrase",), level=1, by_shard=False),
-    _table("graph_edges", "noun_graph", rows.GraphEdgeRow, ("source", "target"), level=1, by_shard=False),
-    _table("communities", "communities", rows.CommunityRow, ("community_id",), level=1, by_shard=False),
     _table(
-        "community_members", "communities", rows.CommunityMemberRow, ("community_id", "phrase"), level=1, by_shard=False
+        "unresolved_references",
+        "citation_network",
+        rows_matching.UnresolvedReferenceRow,
+        ("paper_id", "ord"),
+        by_shard=False,
+    ),
+    _table("paper_notices", "scholarly_metadata", rows_matching.PaperNoticeRow, ("paper_id", "ord"), by_shard=False),
+    _table(
+        "scholarly_records", "scholarly_metadata", rows_matching.ScholarlyRecordRow, ("paper_id", "ord"), by_shard=False
+    ),
+    _table("phrase_mentions", "noun_phrases", rows_graph.PhraseMentionRow, ("chunk_id", "phrase"), level=1),
+    _table("graph_nodes", "noun_graph", rows_graph.GraphNodeRow, ("phrase",), level=1, by_shard=False),
+    _table("graph_edges", "noun_graph", rows_graph.GraphEdgeRow, ("source", "target"), level=1, by_shard=False),
+    _table("communities", "communities", rows_graph.CommunityRow, ("community_id",), level=1, by_shard=False),
+    _table(
+        "community_members",
+        "communities",
+        rows_graph.CommunityMemberRow,
+        ("community_id", "phrase"),
+        level=1,
+        by_shard=False,
     ),
     _table(
         "chunk_communities",
         "communities",
-        rows.ChunkCommunityRow,
+        rows_graph.ChunkCommunityRow,
         ("chunk_id", "community_id"),
         level=1,
         by_shard=False,
         view=CHUNK_COMMUNITIES,
     ),
     *LEVEL_SPECS,
-    _table("paper_keys", "match_keys", rows.PaperKeyRow, ("paper_id",), served=False),
-    _table("reference_keys", "match_keys", rows.ReferenceKeyRow, ("paper_id", "ord"), served=False),
+    _table("paper_keys", "match_keys", rows_matching.PaperKeyRow, ("paper_id",), served=False),
+    _table("reference_keys", "match_keys", rows_matching.ReferenceKeyRow, ("paper_id", "ord"), served=False),
     _table(
-        "identified_papers", "kept_identities", rows.IdentifiedPaperRow, ("paper_id",), by_shard=False, served=False
+        "identified_papers",
+        "kept_identities",
+        rows_matching.IdentifiedPaperRow,
+        ("paper_id",),
+        by_shard=False,
+        served=False,
     ),
-    _table("alike_papers", "kept_identities", rows.AlikePaperRow, ("one", "other"), by_shard=False, served=False),
-    _table("matched_papers", "kept_matches", rows.MatchedPaperRow, ("paper_id",), by_shard=False, served=False),
+    _table(
+        "alike_papers", "kept_identities", rows_matching.AlikePaperRow, ("one", "other"), by_shard=False, served=False
+    ),
+    _table(
+        "matched_papers", "kept_matches", rows_matching.MatchedPaperRow, ("paper_id",), by_shard=False, served=False
+    ),
     _table(
         "reference_matches",
         "kept_matches",
-        rows.ReferenceMatchRow,
+        rows_matching.ReferenceMatchRow,
         ("paper_id", "ord", "cited"),
         by_shard=False,
         served=False,
@@ -117,7 +139,7 @@ _SPECS = (
     _table(
         "alike_titles",
         "kept_matches",
-        rows.AlikeTitleRow,
+        rows_matching.AlikeTitleRow,
         ("year", "name", "one", "other"),
         by_shard=False,
         served=False,

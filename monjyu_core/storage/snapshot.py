@@ -1,4 +1,4 @@
-"""Published snapshots: the manifest, and how readers open, pin and follow them.
+"""Published snapshots: which there are, and how readers open, pin and follow them.
 
 A reader opens what CURRENT names and keeps that for a whole request. What a snapshot lists is immutable, so nothing it
 reads changes under it; a later `SnapshotReader.current()` gives the next snapshot once CURRENT has moved.
@@ -7,110 +7,29 @@ reads changes under it; a later `SnapshotReader.current()` gives the next snapsh
 from __future__ import annotations
 
 import fcntl
-import logging
-import re
+import os
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from functools import cached_property, lru_cache
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
+from typing import TYPE_CHECKING, BinaryIO, TypeVar
 
-from pydantic import BaseModel, ValidationError
-
-from monjyu_core.errors import QueryError, StorageError, UnknownVersion
+from monjyu_core.errors import QueryError, StorageError
 from monjyu_core.storage.folders import CollectionFolder
 from monjyu_core.storage.ids import bucket_of, shard_of_bucket
+from monjyu_core.storage.manifest import Manifest, PartEntry, mend, read_manifest, unreadable
 from monjyu_core.storage.parts import PartStore
-from monjyu_core.storage.schemas import SCHEMA_VERSION
 from monjyu_core.storage.snapshot_database import open_database, rows_of_files
 
 if TYPE_CHECKING:
     import duckdb
 
-
 T = TypeVar("T")
-_log = logging.getLogger(__name__)
 OPEN_TRIES = 3
-MANIFEST_HASH = "manifest.sha256"
-"""The file beside a manifest that holds its SHA-256."""
-_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,127}")
-"""What may be the name of a snapshot's folder: nothing that leads elsewhere."""
 _LONGEST_ID = 200
-
-
-class PartEntry(BaseModel):
-    """A part the snapshot rests on. `version` is the hash of the file's bytes."""
-
-    table: str
-    shard: str
-    version: str
-    data_version: str
-    asset_version: str
-    rows: int
-
-
-class SearchFileEntry(BaseModel):
-    """A file of `search/`: vectors and full text of `rows` chunks. `made_from` is the hash of all that it is made from,
-    its name that of its bytes, `size` their number."""
-
-    name: str
-    made_from: str
-    rows: int
-    size: int
-
-
-class NearestEntry(BaseModel):
-    """A Lance table of `rows` keys and vectors with an approximate index, asked with so many `probes`. `recall` is the
-    share of the ten nearest chunks that were among the candidates when it was built; `excluded` the hash of the purged
-    papers that it was built without."""
-
-    table: str
-    rows: int
-    probes: int
-    recall: float
-    excluded: str = ""
-
-    @property
-    def folder(self) -> str:
-        return f"{self.table}.lance"
-
-
-class EmbeddingEntry(BaseModel):
-    """The model the vectors come from; a query must be embedded with the same `fingerprint`."""
-
-    model: str
-    dimensions: int
-    fingerprint: str
-
-
-class Manifest(BaseModel):
-    """What a snapshot is made of: `snapshots/<id>/manifest.json`."""
-
-    snapshot_id: str
-    schema_version: int
-    collection: str
-    level: int
-    behind: list[str] = []
-    created_at: str
-    built_at: dict[int, str] = {}
-    """By level: since when its tables are as they are."""
-    previous: str | None = None
-    content: str
-    parts: list[PartEntry]
-    rows: dict[str, int]
-    search: list[SearchFileEntry]
-    nearest: NearestEntry | None = None
-    embedding: EmbeddingEntry
-    database_sha256: str
-    settings: dict[str, Any]
-    code_version: str
-    checks: str = ""
-    copied: bool = True
-    """Whether the database holds the rows; else views over the parts."""
-
-
+"""Bytes of CURRENT that are read."""
 TEXTS = ("papers", "authors", "sections", "sentences", "chunks", "chunk_sentences")
 """Tables that answers read a few papers of."""
 
@@ -241,55 +160,6 @@ def read_current(collection: CollectionFolder) -> str | None:
         raise StorageError(f"CURRENT of {collection.name} cannot be read: {why}.", mend(collection.name)) from error
 
 
-def mend(collection: str) -> str:
-    """What to do about a snapshot that cannot be read."""
-    return (
-        f"`monjyu snapshots verify -c {collection}` says what is wrong; indexing the collection again builds it anew, "
-        f"`monjyu snapshots rollback -c {collection}` serves the one before."
-    )
-
-
-def unreadable(collection: str, snapshot_id: str, error: Exception) -> StorageError:
-    """A published snapshot whose files fail. The library's words name paths and blocks: they are for the log."""
-    _log.error("Snapshot %s of %s cannot be read: %s", snapshot_id, collection, error)
-    return StorageError(
-        f"Snapshot {snapshot_id} of {collection} cannot be read: its files are damaged or gone.", mend(collection)
-    )
-
-
-def read_manifest(collection: CollectionFolder, snapshot_id: str) -> Manifest:
-    if not _ID.fullmatch(snapshot_id):
-        raise StorageError(f"{snapshot_id[:80]!r} is no snapshot of {collection.name}.", mend(collection.name))
-    path = collection.snapshot(snapshot_id) / "manifest.json"
-    try:
-        seen = path.stat()
-        manifest = _manifest_at(path, seen.st_mtime_ns, seen.st_ino, seen.st_size)
-    except FileNotFoundError as error:
-        raise StorageError(f"Snapshot {snapshot_id} of {collection.name} is gone.", mend(collection.name)) from error
-    except OSError as error:
-        raise unreadable(collection.name, snapshot_id, error) from error
-    except ValidationError as error:
-        raise UnknownVersion(
-            f"The manifest of snapshot {snapshot_id} of {collection.name} is damaged or of another version of Monjyu.",
-            mend(collection.name),
-        ) from error
-    if manifest.snapshot_id != snapshot_id:
-        raise UnknownVersion(
-            f"The manifest of snapshot {snapshot_id} of {collection.name} is another's.", mend(collection.name)
-        )
-    if manifest.schema_version != SCHEMA_VERSION:
-        age = "newer" if manifest.schema_version > SCHEMA_VERSION else "older"
-        advice = "Upgrade Monjyu." if age == "newer" else f"Run `monjyu index` for {collection.name} again."
-        raise UnknownVersion(f"Snapshot {snapshot_id} has an {age} schema ({manifest.schema_version}).", advice)
-    return manifest
-
-
-@lru_cache(maxsize=2)
-def _manifest_at(path: Path, *seen: int) -> Manifest:
-    """Cached, since one command asks for the newest half a dozen times; few, since each names every part."""
-    return Manifest.model_validate_json(path.read_bytes())
-
-
 def open_current(collection: CollectionFolder) -> Snapshot:
     """Open what CURRENT names; QueryError where the collection has never been published."""
     return _current(collection, lambda snapshot_id: Snapshot(collection, read_manifest(collection, snapshot_id)))
@@ -297,16 +167,27 @@ def open_current(collection: CollectionFolder) -> Snapshot:
 
 @contextmanager
 def reading(collection: CollectionFolder) -> Iterator[Snapshot]:
-    """What CURRENT names, closed at the end. StorageError where its files fail, QueryError where there is none."""
+    """What CURRENT names, closed at the end. StorageError where its files fail, QueryError where there is none. An
+    OSError of a file elsewhere, or of a pipe, stays what it is."""
     import duckdb
 
     snapshot = open_current(collection)
     try:
         yield snapshot
     except (duckdb.Error, OSError) as error:
+        if isinstance(error, OSError) and _of_others(error, collection):
+            raise
         raise unreadable(collection.name, snapshot.id, error) from error
     finally:
         snapshot.close()
+
+
+def _of_others(error: OSError, collection: CollectionFolder) -> bool:
+    """Whether it names a file outside the collection, such as one that is written for the user."""
+    if isinstance(error, BrokenPipeError):
+        return True
+    named = error.filename
+    return isinstance(named, str | os.PathLike) and not Path(named).absolute().is_relative_to(collection.root)
 
 
 def current_manifest(collection: CollectionFolder) -> Manifest:

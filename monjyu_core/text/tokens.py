@@ -46,6 +46,14 @@ def count_many(texts: Sequence[str]) -> list[int]:
     return [len(tokens) for tokens in _encoding().encode_ordinary_batch(list(texts))]
 
 
+def beginning(text: str, most: int) -> str:
+    """The first `most` tokens of a text, or all of it; a letter that is cut in two is left out."""
+    if len(text.encode()) <= most:  # a token has a byte at least
+        return text
+    tokens = _encoding().encode_ordinary(text)
+    return text if len(tokens) <= most else _encoding().decode(tokens[: max(most, 0)], errors="ignore")
+
+
 def first_within(texts: Sequence[str], most: int, at_least: int = 1) -> int:
     """How many of the first texts have at most `most` tokens together; `at_least` so many whatever they have."""
     total = 0

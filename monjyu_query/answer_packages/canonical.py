@@ -15,9 +15,9 @@ _OF_USAGE = ("relevance_tests", "budget_total")
 
 
 def canonical_answer(result: SearchResult) -> dict[str, Any]:
-    """All of a result but its trace's id, times and money. Of a passage's text only the hash: what is not quoted
-    belongs to the paper."""
-    told = result.model_dump(mode="json", exclude={"trace_id", "phases", "usage"})
+    """All of a result but its trace's id, times and money. Of a passage's text only the hash, and no context: what is
+    not quoted belongs to the paper."""
+    told = result.model_dump(mode="json", exclude={"trace_id", "phases", "usage", "context"})
     told["usage"] = {name: getattr(result.usage, name) for name in _OF_USAGE}
     for hit in told["hits"]:
         hit["text_sha256"] = text_sha256(hit.pop("text"))

@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from monjyu_core.storage.manifest import PartEntry
 from monjyu_core.storage.parts import Part, PartStore
 from monjyu_core.storage.schemas import ASSET_TABLES, COLLECTION_SHARD, TABLES
-from monjyu_core.storage.snapshot import PartEntry, Snapshot
+from monjyu_core.storage.snapshot import Snapshot
 
 PREFIXES = {"monjyu": "urn:monjyu:", "prov": "http://www.w3.org/ns/prov#"}
 _PAPER_TABLES = ("manifest", "papers", "authors", "sections", "sentences", "chunks", "chunk_sentences")
@@ -43,12 +44,14 @@ class _Document:
         self._kinds: dict[str, dict[str, Record]] = {}
 
     def entity(self, name: str, kind: str, **values: object) -> None:
-        told = {f"monjyu:{key}": value for key, value in values.items() if value is not None}
-        self._kinds.setdefault("entity", {})[name] = {"prov:type": f"monjyu:{kind}", **told}
+        self._add("entity", name, kind, values)
 
     def activity(self, name: str, kind: str, **values: object) -> None:
+        self._add("activity", name, kind, values)
+
+    def _add(self, what: str, name: str, kind: str, values: Record) -> None:
         told = {f"monjyu:{key}": value for key, value in values.items() if value is not None}
-        self._kinds.setdefault("activity", {})[name] = {"prov:type": f"monjyu:{kind}", **told}
+        self._kinds.setdefault(what, {})[name] = {"prov:type": f"monjyu:{kind}", **told}
 
     def relation(self, kind: str, **ends: str) -> None:
         held = self._kinds.setdefault(kind, {})

@@ -8,6 +8,16 @@ from dataclasses import dataclass, field
 from monjyu_query.answers.segments import answer_markdown
 from monjyu_query.search.result import AnswerTable, Citation, Segment, Status
 
+_IN_JAPANESE = {
+    "no passage was found": "該当する箇所は見つかりませんでした。",
+    "no sentence of what was found stands in its source": "見つかった文は、どれも出典の中に確認できませんでした。",
+    "no sentence of the passages found speaks of it": "見つかった箇所に、それについて述べた文はありませんでした。",
+    "no report speaks of it": "それについて述べたコミュニティの報告はありませんでした。",
+    "it has no community reports": "コミュニティの報告がまだありません。",
+    "the passages found do not speak of it": "見つかった箇所は、それについて述べていません。",
+    "no sentence had a source": "出典のある文がありませんでした。",
+}
+
 
 @dataclass(frozen=True)
 class Answer:
@@ -27,7 +37,9 @@ class Answer:
         return answer_markdown(self.segments, self.tables)
 
 
-def abstained(reason: str, warnings: Sequence[str] = ()) -> Answer:
-    """No answer, and why."""
-    told = Segment(text=f"The collection does not answer this: {reason}.")
-    return Answer([told], "abstained", warnings=list(warnings), confidence=0.0)
+def abstained(reason: str, language: str, warnings: Sequence[str] = ()) -> Answer:
+    """No answer, and why, in the language (en or ja), in Japanese as far as `_IN_JAPANESE` has the reason."""
+    text = f"The collection does not answer this: {reason}."
+    if language == "ja":
+        text = f"このコレクションの論文は答えていません。{_IN_JAPANESE.get(reason, '')}"
+    return Answer([Segment(text=text)], "abstained", warnings=list(warnings), confidence=0.0)

@@ -153,7 +153,7 @@ def compose(
     """The answer from the passages, best first, and the sentences of them. `similarity` is that of the closest passage,
     None where vectors say nothing. Abstained, with the closest sentence, where they hold too little."""
     if not passages:
-        return abstained("no passage was found")
+        return abstained("no passage was found", language_of(asked.query))
     if not asked.paper_id:
         others = asked.index.beside_papers
         passages = [passage for passage in passages if passage.paper_id not in others] or passages
@@ -267,7 +267,7 @@ def _answer(asked: Asked, pool: Pool, windows: Sequence[Window], support: Suppor
     extra = [window for side in sides.values() for window in side]
     cited = cite_windows(cursor, each_once([*windows, *extra]))
     if not cited:
-        return abstained("no sentence of the passages found speaks of it")
+        return abstained("no sentence of the passages found speaks of it", language_of(asked.query))
     dropped = len(each_once([*windows, *extra])) - len(cited)
     warnings = [f"{dropped} quotes were not found in their source and left out."] if dropped else []
     rows = {sentence.sentence_id: row for row, sentence in enumerate(pool.sentences)}

@@ -67,7 +67,7 @@ def gather_evidence(ask: Ask, results: Sequence[SearchResult], hits: Sequence[Hi
 def answer_from_evidence(tools: Tools, ask: Ask, found: AnswerEvidence) -> tuple[Answer, str]:
     """By the engine of the role `answer`; where its model fails the extractive answer, marked as partial."""
     if not found.passages:
-        return abstained("no passage was found"), "extractive"
+        return abstained("no passage was found", language_of(ask.request.query)), "extractive"
     asked = ask.index.keywords.query_terms(ask.request.query).result()
     failure = ""
     if tools.uses_model("answer") and not ask.cancel.is_set():
@@ -94,7 +94,7 @@ def _sources(found: AnswerEvidence) -> list[Passage]:
 def draft_answer(tools: Tools, ask: Ask, found: AnswerEvidence) -> Answer:
     """The extractive answer: sentences of the best passages and of the claims."""
     if not found.passages:
-        return abstained("no passage was found")
+        return abstained("no passage was found", language_of(ask.request.query))
     index = ask.index
     if found.claims and not topic_question(index, ask.request.query).weights:
         return spread_answer(ask, found.claims)
@@ -144,7 +144,7 @@ def _by_theme(index: OpenIndex, claims: Sequence[Claim], language: str, response
     themes = {claim.sentences[0].sentence_id: _theme(claim) for claim in claims}
     cited = cite_windows(cursor, [neighbours.grown(claim.sentences[0]) for claim in claims])
     if not cited:
-        return abstained("no sentence of what was found stands in its source")
+        return abstained("no sentence of what was found stands in its source", language)
     labels = paper_labels(index, [citation.paper_id for _, citation in cited], language)
     order = list(dict.fromkeys(themes[window.key.sentence_id] for window, _ in cited))
     told: list[tuple[str, list[int], str]] = []

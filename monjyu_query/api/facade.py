@@ -35,6 +35,7 @@ class SearchOptions(TypedDict, total=False):
     expand: int | None
     rerank: bool | None
     response_type: Literal["short", "paragraphs", "list", "table", "report"] | None
+    context: int | None
     max_level: int | None
     max_calls: int | None
     max_cost_usd: float | None

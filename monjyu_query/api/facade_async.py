@@ -80,6 +80,7 @@ class AsyncMonjyu:
     papers = _in_a_thread(Monjyu.papers)
     paper = _in_a_thread(Monjyu.paper)
     citations = _in_a_thread(Monjyu.citations)
+    missing_works = _in_a_thread(Monjyu.missing_works)
     top_phrases = _in_a_thread(Monjyu.top_phrases)
     co_occurrences = _in_a_thread(Monjyu.co_occurrences)
     embed = _in_a_thread(Monjyu.embed)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from monjyu_query.api.listings import CollectionRecord, PaperRecord
     from monjyu_query.api.phrases import CoOccurrence, PhraseRecord
     from monjyu_query.citations.citation_view import CitationView
+    from monjyu_query.citations.missing_works import MissingWork
     from monjyu_query.search.searcher import Searcher
 
 
@@ -113,6 +114,18 @@ class Collections:
 
         with self.reading(collection) as snapshot:
             return citations_of(snapshot, paper_id, depth, min_count)
+
+    def missing_works(self, collection: str | None = None, *, min_count: int = 2, most: int = 100) -> list[MissingWork]:
+        """Works that at least `min_count` papers cite and the collection lacks, those cited most first.
+
+        >>> from monjyu_query import Monjyu
+        >>> [len(work.cited_by) >= 1 for work in Monjyu(data).missing_works(min_count=1, most=2)]
+        [True, True]
+        """
+        from monjyu_query.citations.missing_works import missing_works
+
+        with self.reading(collection) as snapshot:
+            return missing_works(snapshot, min_count, most)
 
     def top_phrases(self, collection: str | None = None, *, most: int = 20) -> list[PhraseRecord]:
         """The noun phrases that weigh most, by tf-idf (level 1)."""

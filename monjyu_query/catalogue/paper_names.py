@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from monjyu_core.errors import QueryError
 from monjyu_core.text.search_text import count_wide
-from monjyu_core.wording import did_you_mean
+from monjyu_query.catalogue.closest_paper import no_paper
 from monjyu_query.search.open_index import OpenIndex
 
 _PAPERS = """SELECT p.paper_id, coalesce(p.title, ''), p.year, coalesce(p.doi, ''),
@@ -66,16 +66,7 @@ def one_paper(index: OpenIndex, name: str) -> str:
     listed = "; ".join(f"{one.paper_id} (“{one.title}”)" for one in found[:4])
     if found:
         raise QueryError(f"{name!r} may mean several papers: {listed}.", "Name one by its id.")
-    hint = f"{_closest(index, name)}`monjyu papers list` shows what it has."
-    raise QueryError(f"The collection has no paper {name!r}.", hint)
-
-
-def _closest(index: OpenIndex, name: str) -> str:
-    """What may have been meant, by its spelling."""
-    rows = index.snapshot.cursor().execute(_PAPERS).fetchall()
-    spelt = {known: paper_id for paper_id, title, *_ in rows for known in (paper_id, title) if known}
-    meant = did_you_mean(name, spelt)
-    return f"{meant} " if meant else ""
+    raise no_paper(index.snapshot.cursor(), name)
 
 
 def _score(

@@ -64,7 +64,7 @@ def entries(snapshot: Snapshot, paper_id: str | None) -> list[Entry]:
         canonical_id(cursor, paper_id)  # says clearly that there is no such paper
         rows = cursor.execute(_REFERENCES, [paper_id]).fetchall()
     before = "ref" if paper_id else ""
-    return [_entry(f"{before}{row[0]}", *row[1:]) for row in rows]
+    return [entry_of(f"{before}{row[0]}", *row[1:]) for row in rows]
 
 
 def entries_of(snapshot: Snapshot, paper_ids: Iterable[str]) -> list[Entry]:
@@ -74,7 +74,7 @@ def entries_of(snapshot: Snapshot, paper_ids: Iterable[str]) -> list[Entry]:
     return [known[paper_id] for paper_id in wanted]
 
 
-def _entry(
+def entry_of(
     name: str,
     title: str | None,
     authors: list[str] | None,

@@ -7,9 +7,9 @@ from typing import Any, Literal
 import duckdb
 from pydantic import BaseModel
 
-from monjyu_core.errors import QueryError
 from monjyu_core.retractions import retractions
 from monjyu_core.storage.snapshot import Snapshot
+from monjyu_query.catalogue.closest_paper import no_paper
 from monjyu_query.citations.told_of_papers import PaperNotice, PaperTold, notices_on, records_of
 
 Direction = Literal["cites", "cited_by"]
@@ -106,7 +106,7 @@ def canonical_id(cursor: duckdb.DuckDBPyConnection, paper_id: str) -> str:
     """The file that stands for this file's paper."""
     row = cursor.execute("SELECT canonical_id FROM paper_identity WHERE paper_id = ?", [paper_id]).fetchone()
     if row is None:
-        raise QueryError(f"The collection has no paper {paper_id!r}.", "`monjyu papers list` shows what it has.")
+        raise no_paper(cursor, paper_id)
     return str(row[0])
 
 

@@ -10,7 +10,8 @@ from rich.text import Text
 
 from monjyu_query.answers.render import safe
 from monjyu_query.citations.citation_view import CitationView, Counted, Linked
-from monjyu_query.citations.told_of_papers import PaperTold
+from monjyu_query.citations.missing_works import MissingWork
+from monjyu_query.citations.told_of_papers import PaperTold, times_cited
 
 
 def print_citations(
@@ -33,13 +34,19 @@ def print_citations(
     console.print(Text(f"{view.unresolved_references} cited works are not in the collection", style="dim"))
 
 
+def missing_line(work: MissingWork) -> str:
+    """`8  Matplotlib: A 2D graphics environment · Hunter, J. D. · 2007 · 10.1109/mcse.2007.55`."""
+    who = f"{work.authors[0]}{' and others' if len(work.authors) > 1 else ''}" if work.authors else None
+    facts = (work.title, who, str(work.year) if work.year else None, work.doi or work.arxiv_id)
+    return f"{len(work.cited_by):4}  {safe(' · '.join(filter(None, facts)))}"
+
+
 def _told(record: PaperTold) -> list[str | None]:
     """`Crossref: cited 41 times · Journal of Rooms · 2019 · 10.5555/rooms · open access: gold`, as far as known."""
-    cited = "" if record.citation_count is None else f" cited {record.citation_count} times"
     access = f"open access: {record.open_access}" if record.open_access else None
     year = str(record.year) if record.year else None
     labels = ", ".join([*record.shelves, *(f"#{tag}" for tag in record.tags)])
-    return [f"{record.source}:{cited}", record.venue, year, record.doi, access, labels]
+    return [f"{record.source}: {times_cited(record)}".rstrip(), record.venue, year, record.doi, access, labels]
 
 
 def _print_links(console: Console, title: str, links: Sequence[Linked]) -> None:

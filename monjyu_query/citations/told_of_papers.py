@@ -37,11 +37,20 @@ class PaperTold(BaseModel):
     arxiv_id: str | None = None
     abstract: str | None = None
     citation_count: int | None = None
+    influential_citation_count: int | None = None
     fields: list[str] = []
     open_access: str | None = None
     reference_dois: list[str] = []
     tags: list[str] = []
     shelves: list[str] = []
+
+
+def times_cited(told: PaperTold) -> str:
+    """`cited 41 times, 4 of them influential`, as far as it is known."""
+    if told.citation_count is None:
+        return ""
+    of_them = told.influential_citation_count
+    return f"cited {told.citation_count} times" + ("" if of_them is None else f", {of_them} of them influential")
 
 
 def notices_on(cursor: duckdb.DuckDBPyConnection, paper_id: str) -> list[PaperNotice]:
@@ -53,13 +62,15 @@ def records_of(cursor: duckdb.DuckDBPyConnection, paper_id: str) -> list[PaperTo
 
 
 def _rows(cursor: duckdb.DuckDBPyConnection, table: str, model: type[M], paper_id: str) -> list[M]:
-    """None in a snapshot of a version that had no such table."""
-    columns = ", ".join(f'"{name}"' for name in model.model_fields)
+    """None in a snapshot of a version that had no such table; without the columns that it did not have."""
     try:
-        rows = cursor.execute(f"SELECT {columns} FROM {table} WHERE paper_id = ? ORDER BY ord", [paper_id]).fetchall()
+        there = {row[0] for row in cursor.execute(f"DESCRIBE {table}").fetchall()}
     except duckdb.CatalogException:
         return []
-    return [model.model_validate(dict(zip(model.model_fields, row, strict=True))) for row in rows]
+    names = [name for name in model.model_fields if name in there]
+    columns = ", ".join(f'"{name}"' for name in names)
+    rows = cursor.execute(f"SELECT {columns} FROM {table} WHERE paper_id = ? ORDER BY ord", [paper_id]).fetchall()
+    return [model.model_validate(dict(zip(names, row, strict=True))) for row in rows]
 
 
 def labels_in(cursor: duckdb.DuckDBPyConnection) -> dict[str, list[dict[str, str | int]]]:

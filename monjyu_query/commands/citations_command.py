@@ -99,5 +99,8 @@ def _write(text: str, output: Path | None) -> None:
     if output is None:
         click.echo(text)
     else:
-        output.write_text(text, encoding="utf-8")
+        try:
+            output.write_text(text, encoding="utf-8")
+        except OSError as error:
+            raise click.UsageError(f"{output} cannot be written: {error.strerror}.") from error
         click.echo(f"Written to {output}.", err=True)

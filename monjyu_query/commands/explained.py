@@ -21,6 +21,11 @@ _SENTENCES, _COMMUNITIES, _LONGEST = 10, 8, 110
 def print_explanation(result: SearchResult) -> None:
     """One line a hit, then the lazy search, then seconds by phase."""
     click.echo("\nWhy these passages")
+    if result.total_count is not None:
+        click.echo(f"The best of {result.total_count} passages in {result.total_papers} papers")
+    if result.routing.params is not None:
+        given = result.routing.params.model_dump(exclude_none=True).items()
+        click.echo(f"With {', '.join(f'{name} {_said(value)}' for name, value in given)}")
     for n, hit in enumerate(result.hits, start=1):
         click.echo(f"{n:3}  {_scores(hit)}")
     if result.lazy is not None:
@@ -65,6 +70,10 @@ def _print_lazy(lazy: LazyExplanation, tests: int, budget: int) -> None:
     for sentence in lazy.sentences[:_SENTENCES]:
         why = f"  ({safe(sentence.reason)})" if sentence.reason else ""
         click.echo(f"  {sentence.score:5.2f}  {_cut(sentence.text)}{why}")
+
+
+def _said(value: object) -> str:
+    return ", ".join(value) if isinstance(value, list) else str(value)
 
 
 def _cut(text: str) -> str:

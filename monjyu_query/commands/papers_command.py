@@ -48,6 +48,34 @@ def papers_list(collection: str | None, tags: tuple[str, ...], shelves: tuple[st
     print_papers(found)
 
 
+@papers.command("missing")
+@collection_option
+@click.option(
+    "--min-count", type=click.IntRange(1), default=2, show_default=True, metavar="N", help="Cited by so many papers."
+)
+@click.option(
+    "--most", type=click.IntRange(1, 1000), default=100, show_default=True, metavar="N", help="So many works."
+)
+@click.option("--export", "form", type=click.Choice(("bibtex", "ris", "csl")), help="As a file for a library.")
+@json_option
+def papers_missing(collection: str | None, min_count: int, most: int, form: str | None, as_json: bool) -> None:
+    """Works that papers of the collection cite and that it does not have, those cited most first."""
+    from monjyu_query.citations.citation_export import FORMS
+    from monjyu_query.citations.missing_works import missing_works
+
+    with open_chosen(collection) as snapshot:
+        found = missing_works(snapshot, min_count, most)
+    if form is not None:
+        click.echo(FORMS[form][0]([work.entry for work in found]))
+        return
+    if as_json:
+        print_json([work.model_dump(mode="json") for work in found])
+        return
+    from monjyu_query.citations.render_citations import missing_line
+
+    click.echo("\n".join(map(missing_line, found)) or "No work that it lacks is cited so often.")
+
+
 @papers.command("tags")
 @collection_option
 @json_option
@@ -105,15 +133,15 @@ def papers_correct(
     """
     from monjyu_core.corrections.correcting import correct
     from monjyu_core.corrections.correction_record import CorrectedPaper, read_corrections
-    from monjyu_core.errors import ConfigurationError
     from monjyu_core.settings.settings import load_settings
+    from monjyu_query.catalogue.closest_paper import no_paper
     from monjyu_query.search.paper_records import seen_paper
 
     with open_chosen(collection) as snapshot:
         folder = snapshot.collection
         seen = seen_paper(snapshot.cursor(), paper_id)
-    if seen is None:
-        raise ConfigurationError(f"{folder.name} has no paper {paper_id!r}.", "`monjyu papers list` shows what it has.")
+        if seen is None:
+            raise no_paper(snapshot.cursor(), paper_id)
     values = {name: list(value) if isinstance(value, tuple) else value for name, value in given.items()}
     wanted = {name: value for name, value in values.items() if value not in (None, [])} | dict.fromkeys(undo)
     for field in FIELDS:

@@ -71,6 +71,12 @@ PLAIN = ("vector", "keyword", "hybrid")
     metavar="FILE",
     help="The conversation before: a JSON list of {role, content}; - is stdin.",
 )
+@click.option(
+    "--context",
+    type=int,
+    metavar="TOKENS",
+    help="The passages as one text for a model of your own, of so many tokens at most; nothing else without --json.",
+)
 @click.option("--explain", is_flag=True, help="Say why each passage was found, and how a lazy search went.")
 @click.option("--no-answer", is_flag=True, help="Passages only.")
 @click.option("--stream", is_flag=True, help="As it happens: with --json one event a line, the result last.")
@@ -108,7 +114,8 @@ def search(
     data = DataFolder.default()
     name = chosen_collection(data, collection)
     values = _request_values(options) | ({"history": read_history(history)} if history else {})
-    request = make_request(query=query, collection=name, answer=not no_answer, **values)
+    text_only = options["context"] is not None and not as_json
+    request = make_request(query=query, collection=name, answer=not (no_answer or text_only), **values)
 
     from monjyu_query.search.searcher import Searcher
 
@@ -121,6 +128,10 @@ def search(
             print_json(event)
     elif as_json:
         print_json(found)
+    elif text_only and result.context is not None:
+        from monjyu_query.answers.render import safe_lines
+
+        click.echo(safe_lines(result.context.text))
     else:
         from monjyu_query.answers.render import print_result, safe
 

@@ -15,8 +15,9 @@ from monjyu_query.digests.aspects import COMPARED, Aspect, aspect, aspect_named
 from monjyu_query.digests.digest_result import Digest
 from monjyu_query.digests.digest_wording import language_for, word
 from monjyu_query.digests.draft import Draft, Said, as_said
+from monjyu_query.digests.kept_papers import kept_paper
 from monjyu_query.digests.model_digest import write_part
-from monjyu_query.digests.paper_text import Choice, PaperText, read_paper
+from monjyu_query.digests.paper_text import Choice, PaperText
 from monjyu_query.modes.passages.passage_search import ANSWER_PASSAGES
 from monjyu_query.ranking.best_rows import best_rows
 from monjyu_query.ranking.ranker import rank
@@ -59,7 +60,7 @@ def compare(
         raise QueryError(f"{len(aspects)} aspects are too many.", f"Name at most {MOST_ASPECTS}.")
     aspects = [clean for one in aspects if (clean := clean_text(one))]
     language = language or language_for(index, wanted, " ".join(aspects))
-    texts = {paper_id: read_paper(index, paper_id) for paper_id in wanted}
+    texts = {paper_id: kept_paper(index, paper_id) for paper_id in wanted}
     draft = Draft(index, language)
     rows = _asked(searcher, index, draft, texts, aspects) if aspects else _by_aspect(draft, texts)
     draft.shared_terms = _shared_terms(index, wanted)
@@ -78,10 +79,9 @@ Rows = dict[str, dict[str, list[Said]]]
 
 def _by_aspect(draft: Draft, texts: Mapping[str, PaperText]) -> Rows:
     choices = {paper_id: Choice(text) for paper_id, text in texts.items()}
-    rows: Rows = {}
-    for name in COMPARED:
-        one = aspect(name)
-        rows[one.title(draft.language)] = {p: draft.quoted(choice.tell(one, 1)) for p, choice in choices.items()}
+    wanted = [aspect(name) for name in COMPARED]
+    told = iter(draft.quoted_each([choice.tell(one, 1) for one in wanted for choice in choices.values()]))
+    rows: Rows = {one.title(draft.language): {paper_id: next(told) for paper_id in choices} for one in wanted}
     if not any(said for cells in rows.values() for said in cells.values()):
         first = {p: draft.quoted(choice.whole(1)) for p, choice in choices.items()}
         return {word("content", draft.language): first}

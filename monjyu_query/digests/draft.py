@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from monjyu_query.answers.arrangement import said
 from monjyu_query.answers.citing import cite_windows
-from monjyu_query.answers.paper_label import paper_labels
+from monjyu_query.answers.paper_label import labels_of, named_papers, paper_labels
 from monjyu_query.answers.quote_windows import Window, connective
 from monjyu_query.answers.segments import plain
 from monjyu_query.digests.digest_result import CitationLink, Digest, DigestPaper, Engine, Language, Part, Statement
@@ -56,8 +56,15 @@ class Draft:
 
     def quoted(self, windows: Sequence[Window]) -> list[Said]:
         """Quotes of papers, word by word; those that do not stand in their source are left out."""
-        cited = cite_windows(self._index.snapshot.cursor(), windows)
-        return [(said(window), [citation]) for window, citation in cited]
+        [found] = self.quoted_each([windows])
+        return found
+
+    def quoted_each(self, groups: Sequence[Sequence[Window]]) -> list[list[Said]]:
+        """The same for several, whose sources are read once."""
+        every = [window for windows in groups for window in windows]
+        cited = cite_windows(self._index.snapshot.cursor(), every) if every else []
+        found = {id(window): (said(window), [citation]) for window, citation in cited}
+        return [[found[id(window)] for window in windows if id(window) in found] for windows in groups]
 
     def quote(self, heading: str, paper_id: str | None, windows: Sequence[Window]) -> None:
         """Quotes as a part."""
@@ -162,16 +169,9 @@ def as_said(citations: Iterable[Citation]) -> list[Said]:
 
 def papers_of(index: OpenIndex, paper_ids: Sequence[str], language: str) -> list[DigestPaper]:
     """Titles, labels, authors and years, in the order given."""
-    cursor, found = index.snapshot.cursor(), []
-    labels = paper_labels(index, paper_ids, language)
-    for paper_id in paper_ids:
-        row = cursor.execute("SELECT title, year FROM papers WHERE paper_id = ?", [paper_id]).fetchone()
-        names = cursor.execute("SELECT name FROM authors WHERE paper_id = ? ORDER BY ord", [paper_id]).fetchall()
-        title, year = row or ("", None)
-        authors = [name for (name,) in names]
-        label = labels[paper_id]
-        found.append(DigestPaper(paper_id=paper_id, title=title or "", label=label, authors=authors, year=year))
-    return found
+    papers = named_papers(index, paper_ids)
+    labels = labels_of(papers, language)
+    return [DigestPaper(paper_id=name, label=labels[name], **papers[name]._asdict()) for name in paper_ids]
 
 
 _LINKS = """SELECT a.paper_id, b.paper_id, e.contexts FROM citation_edges e

@@ -12,8 +12,9 @@ from monjyu_query.digests.aspects import ASPECTS, AspectName
 from monjyu_query.digests.digest_result import Digest
 from monjyu_query.digests.digest_wording import language_for, word
 from monjyu_query.digests.draft import Draft, as_said
+from monjyu_query.digests.kept_papers import kept_paper
 from monjyu_query.digests.model_digest import write_part
-from monjyu_query.digests.paper_text import Choice, PaperText, read_paper, section_places
+from monjyu_query.digests.paper_text import Choice, PaperText, section_places
 from monjyu_query.search.open_index import OpenIndex
 from monjyu_query.search.request import make_request
 
@@ -51,7 +52,7 @@ def summarize(
     """
     index = index or searcher.current()
     paper_id = one_paper(index, paper)
-    text = read_paper(index, paper_id)
+    text = kept_paper(index, paper_id)
     language = language or language_for(index, [paper_id], focus)
     draft = Draft(index, language)
     size = LENGTHS.index(length)

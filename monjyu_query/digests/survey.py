@@ -17,7 +17,8 @@ from monjyu_query.digests.aspects import aspect
 from monjyu_query.digests.digest_result import Digest
 from monjyu_query.digests.digest_wording import language_for, word
 from monjyu_query.digests.draft import Draft, Said
-from monjyu_query.digests.paper_text import Choice, is_quotable, question_of, read_paper
+from monjyu_query.digests.kept_papers import kept_paper
+from monjyu_query.digests.paper_text import Choice, is_quotable, question_of
 from monjyu_query.digests.themes import papers_by_theme
 from monjyu_query.search.events import Emit, unheard
 from monjyu_query.search.open_index import OpenIndex
@@ -139,8 +140,8 @@ def _table(index: OpenIndex, draft: Draft, papers: Sequence[str]) -> None:
     """Paper × year × what it contributes, with the page."""
     rows: list[list[Cell | list[Said]]] = []
     years = dict(index.snapshot.cursor().execute("SELECT paper_id, year FROM papers").fetchall())
-    for paper_id, label in zip(papers, draft.labels(papers), strict=True):
-        told = draft.quoted(Choice(read_paper(index, paper_id)).tell(aspect("purpose"), 1))
+    each = draft.quoted_each([Choice(kept_paper(index, name)).tell(aspect("purpose"), 1) for name in papers])
+    for paper_id, label, told in zip(papers, draft.labels(papers), each, strict=True):
         page = told[0][1][0].page if told else None
         name = Cell(text=label, paper_id=paper_id)
         rows.append([name, Cell(text=str(years.get(paper_id) or "")), told, Cell(text=str(page or ""))])

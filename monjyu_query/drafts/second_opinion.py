@@ -9,7 +9,7 @@ from monjyu_core.models.accounting.account import Account
 from monjyu_core.models.call_errors import ModelCallError
 from monjyu_core.models.calls.event_loop import run
 from monjyu_core.text.search_text import count_wide
-from monjyu_query.answers.verification.model_check import LONGEST_REASON, MOST_AT_ONCE, ModelVerifier, Stated
+from monjyu_query.answers.verification.model_check import LONGEST_REASON, ModelVerifier, Stated
 from monjyu_query.drafts.checked import CheckedCitation
 from monjyu_query.drafts.judging import LABELS
 from monjyu_query.search.tools import Tools
@@ -31,17 +31,15 @@ def ask_model(tools: Tools, account: Account, read: Sequence[Read]) -> str:
     papers = sorted({one.check.paper_id for one in read if one.check.paper_id})
     language = "ja" if count_wide(read[0].check.claim) else "en"
     verifier = ModelVerifier(session, tools.settings, language, papers)
-    for start in range(0, len(read), MOST_AT_ONCE):
-        some = read[start : start + MOST_AT_ONCE]
-        stated = [Stated(one.check.claim, ((number, one.text),)) for number, one in enumerate(some, start=1)]
-        try:
-            verdicts = run(verifier.verify(stated))
-        except ModelCallError as error:
-            return f"Not all citations were checked by the model: {error}"
-        for one, verdict in zip(some, verdicts, strict=True):
-            if verdict is not None:
-                _judged(one.check, verdict.verdict, verdict.reason[:LONGEST_REASON])
-    return ""
+    stated = [Stated(one.check.claim, ((number, one.text),)) for number, one in enumerate(read, start=1)]
+    try:
+        verdicts = run(verifier.verify(stated))
+    except ModelCallError as error:
+        return f"Not all citations were checked by the model: {error}"
+    for one, verdict in zip(read, verdicts, strict=True):
+        if verdict is not None:
+            _judged(one.check, verdict.verdict, verdict.reason[:LONGEST_REASON])
+    return f"Not all citations were checked by the model: {verifier.unread}" if verifier.unread else ""
 
 
 def _judged(check: CheckedCitation, verdict: str, reason: str) -> None:

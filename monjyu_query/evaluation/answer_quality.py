@@ -11,7 +11,7 @@ import numpy as np
 
 from monjyu_query.answers.evidence_ranking.sentence_features import word_count
 from monjyu_query.answers.segments import plain
-from monjyu_query.evaluation.gold_answers import Gold, GoldQuestion, PaperTexts, Quote
+from monjyu_query.evaluation.gold_answers import Gold, PaperTexts, Quote, SpanQuestion
 from monjyu_query.evaluation.lazy_summary import mean_and_interval
 from monjyu_query.evaluation.rank_measures import percentile
 from monjyu_query.search.request import Filters, make_request
@@ -32,7 +32,7 @@ class AnswerRun:
 
 def run(
     searcher: Searcher,
-    questions: Iterable[GoldQuestion],
+    questions: Iterable[SpanQuestion],
     mode: str = "auto",
     budget: str | int | None = None,
     *,

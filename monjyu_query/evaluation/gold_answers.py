@@ -24,7 +24,7 @@ INSIDE = 0.8
 
 
 @dataclass(frozen=True)
-class GoldQuestion:
+class SpanQuestion:
     """`doc` is the paper that answers it; None for a question whose answers (texts) may stand in any paper; without
     answers the collection has none."""
 
@@ -34,7 +34,7 @@ class GoldQuestion:
     answers: tuple[str, ...]
 
 
-def read_gold(path: Path) -> list[GoldQuestion]:
+def read_gold(path: Path) -> list[SpanQuestion]:
     """`{"id", "text", "doc", "answers": [{"text", "start"}]}` a line; answers may be texts alone, or missing.
     ConfigurationError names the line that is wrong."""
     found = []
@@ -44,7 +44,7 @@ def read_gold(path: Path) -> list[GoldQuestion]:
             answers = tuple(a if isinstance(a, str) else str(a["text"]) for a in record.get("answers") or ())
             doc = record.get("doc")
             text = record["text"]
-            found.append(GoldQuestion(str(record["id"]), text, None if doc is None else str(doc), answers))
+            found.append(SpanQuestion(str(record["id"]), text, None if doc is None else str(doc), answers))
         except (ValueError, TypeError, KeyError, AttributeError):
             raise ConfigurationError(f'{path}, line {number}: no {{"id", "text", "doc", "answers"}}.') from None
         if not isinstance(text, str) or not text.strip():
@@ -84,7 +84,7 @@ class Quote:
 class Gold:
     """The gold spans of one question in its paper's text."""
 
-    def __init__(self, question: GoldQuestion, papers: PaperTexts) -> None:
+    def __init__(self, question: SpanQuestion, papers: PaperTexts) -> None:
         self._doc, self._answers = question.doc, [flat(answer) for answer in question.answers if flat(answer)]
         self._text = papers.of(question.doc) if question.doc is not None else ""
         places = ((self._text.find(answer), len(answer)) for answer in self._answers)

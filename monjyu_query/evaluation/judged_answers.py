@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -18,10 +18,12 @@ from monjyu_core.errors import ConfigurationError
 from monjyu_core.models.call_errors import ModelCallError
 from monjyu_core.models.calls.event_loop import run
 from monjyu_core.models.calls.gateway import Session
+from monjyu_core.models.context_room import context_room
 from monjyu_core.models.factory import check_role
 from monjyu_core.models.prompts import Prompt, fence, load_prompt
 from monjyu_core.models.types import Message
 from monjyu_core.text.search_text import count_wide
+from monjyu_core.text.tokens import beginning, count_tokens
 from monjyu_query.evaluation.lazy_summary import mean_and_interval
 from monjyu_query.search.request import make_request
 from monjyu_query.search.result import SearchResult
@@ -29,6 +31,8 @@ from monjyu_query.search.searcher import Searcher
 
 CRITERIA = ("comprehensiveness", "diversity", "empowerment", "directness")
 NO_ANSWER = "The papers do not answer this."
+LEAST_AGREED = 0.5
+"""Share of judgements that must be the same in both orders: of three words at random it is a third."""
 LONGEST = 12_000
 """Characters of an answer that are judged."""
 
@@ -54,10 +58,12 @@ class ComparedAnswers(BaseModel):
 @dataclass(frozen=True)
 class Judged:
     """A pair of answers: by criterion 1 where the mode's is better, 0 where the baseline's is, .5 for a tie; empty
-    where the judge failed. `agreed`: the criteria on which both orders say the same."""
+    where the judge failed. `agreed`: the criteria on which both orders say the same. `same`: the answers are, so that
+    nobody was asked."""
 
     values: Mapping[str, float] = field(default_factory=dict)
     agreed: int = 0
+    same: bool = False
     failure: str = ""
     calls: int = 0
     cost_usd: float = 0.0
@@ -82,23 +88,33 @@ class AnswerJudge:
         session = self._searcher.tools.llm_answers().session(account)
         language = "ja" if count_wide(question) else "en"
         prompt = load_prompt("judge", language, self._searcher.settings.prompts.folder)
-        texts, papers = (_text(own), _text(other)), _papers(own, other)
-
-        async def both() -> list[ComparedAnswers]:
-            orders = (texts, texts[::-1])
-            return list(await asyncio.gather(*(_compared(session, prompt, question, *one, papers) for one in orders)))
+        room = context_room(self._searcher.settings, "judge") - count_tokens(
+            prompt.render(question=fence(0, question), first=fence(1, ""), second=fence(2, ""))
+        )
+        texts, papers = (_text(own, room // 2), _text(other, room // 2)), _papers(own, other)
+        if texts[0] == texts[1]:
+            return Judged(dict.fromkeys(CRITERIA, 0.5), same=True)
 
         try:
-            first, second = run(both())
+            first, second = run(in_both_orders(session, prompt, question, texts, papers))
         except ModelCallError as error:
             return Judged(failure=str(error), calls=account.used.llm_calls, cost_usd=account.used.cost_usd)
-        pairs = {name: (getattr(first, name), _turned(getattr(second, name))) for name in CRITERIA}
-        return Judged(
-            {name: _value(*pair) for name, pair in pairs.items()},
-            sum(one == two for one, two in pairs.values()),
-            calls=account.used.llm_calls,
-            cost_usd=account.used.cost_usd,
-        )
+        return replace(judged_of(first, second), calls=account.used.llm_calls, cost_usd=account.used.cost_usd)
+
+
+def judged_of(first: ComparedAnswers, second: ComparedAnswers) -> Judged:
+    """What two comparisons say together, the second of which had the answers the other way round."""
+    pairs = {name: (getattr(first, name), _turned(getattr(second, name))) for name in CRITERIA}
+    values = {name: _value(*pair) for name, pair in pairs.items()}
+    return Judged(values, sum(one == two for one, two in pairs.values()))
+
+
+async def in_both_orders(
+    session: Session, prompt: Prompt, question: str, texts: tuple[str, str], papers: Sequence[str]
+) -> list[ComparedAnswers]:
+    """Two calls. Raises the errors of `monjyu_core.models.call_errors`."""
+    orders = (texts, texts[::-1])
+    return list(await asyncio.gather(*(_compared(session, prompt, question, *one, papers) for one in orders)))
 
 
 def compare_modes(
@@ -114,7 +130,7 @@ def compare_modes(
 
 def summary(judged: Sequence[Judged]) -> dict[str, Any]:
     """By criterion wins, ties, losses and the win rate (a tie counts a half) with its 95 % interval (bootstrap);
-    how many judgements both orders agree on; how many pairs the judge failed on."""
+    how many judgements of pairs that differ both orders agree on; how many pairs the judge failed on."""
     done = [one for one in judged if one.values]
     criteria: dict[str, Any] = {}
     for name in CRITERIA if done else ():
@@ -122,15 +138,28 @@ def summary(judged: Sequence[Judged]) -> dict[str, Any]:
         rate, interval = mean_and_interval(values)
         counts = {word: int((values == value).sum()) for word, value in (("wins", 1), ("ties", 0.5), ("losses", 0))}
         criteria[name] = counts | {"win_rate": rate, "interval": interval}
-    agreed = sum(one.agreed for one in done) / (len(CRITERIA) * len(done)) if done else None
+    asked = [one for one in done if not one.same]
+    agreed = sum(one.agreed for one in asked) / (len(CRITERIA) * len(asked)) if asked else None
     return {
         "questions": len(judged),
         "criteria": criteria,
+        "warnings": _doubts(asked, agreed),
         "orders_agree": None if agreed is None else round(agreed, 4),
+        "same": len(done) - len(asked),
         "failed": len(judged) - len(done),
         "llm_calls": sum(one.calls for one in judged),
         "cost_usd": round(sum(one.cost_usd for one in judged), 6),
     }
+
+
+def _doubts(asked: Sequence[Judged], agreed: float | None) -> list[str]:
+    """What small models were seen to do: they prefer what stands first, or nothing."""
+    larger = "what it says means nothing. Name a larger model in roles.judge.model."
+    if agreed is not None and agreed < LEAST_AGREED:
+        return [f"With the answers turned round the judge says otherwise, so it goes by their order: {larger}"]
+    if len(asked) > 1 and all(value == 0.5 for one in asked for value in one.values.values()):
+        return [f"The judge calls everything a tie: {larger}"]
+    return []
 
 
 async def _compared(
@@ -140,12 +169,12 @@ async def _compared(
     return await session.structured("judge", [Message("user", text)], prompt.hash, ComparedAnswers, papers)
 
 
-def _text(result: SearchResult) -> str:
-    """Markdown with the marks of citations and their sources' titles, which a reader sees too."""
+def _text(result: SearchResult, most: int) -> str:
+    """Markdown with the marks of citations and their sources' titles, which a reader sees too; `most` tokens of it."""
     if result.status == "abstained" or not result.answer.strip():
         return NO_ANSWER
     sources = "\n".join(f"[{one.n}] {one.paper_title}" for one in result.citations)
-    return f"{result.answer[:LONGEST]}\n\n{sources}"
+    return beginning(f"{result.answer[:LONGEST]}\n\n{sources}", most)
 
 
 def _papers(*results: SearchResult) -> list[str]:

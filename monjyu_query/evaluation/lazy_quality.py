@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from monjyu_core.errors import ConfigurationError
 from monjyu_core.storage.snapshot import Snapshot
-from monjyu_query.evaluation.gold_answers import Gold, PaperTexts, Quote
-from monjyu_query.evaluation.gold_answers import GoldQuestion as SpanQuestion
+from monjyu_query.evaluation.gold_answers import Gold, PaperTexts, Quote, SpanQuestion
 from monjyu_query.evaluation.retrieval_quality import numbered_lines
 from monjyu_query.search.request import Filters, make_request
 from monjyu_query.search.result import SearchResult
@@ -156,7 +155,7 @@ def run(
 ) -> Iterator[Run]:
     """Each question with each budget, then in mode hybrid with as many passages as its lazy evidence stands in.
     `within_paper`: asked of the paper alone that answers it, where that is known."""
-    reference = REFERENCE if REFERENCE in budgets else max(budgets)
+    reference = reference_of(budgets)
     for question in questions:
         passages = 1
         filters = Filters(paper_ids=[question.doc] if within_paper and question.doc else [])
@@ -166,6 +165,11 @@ def run(
                 passages = max(1, int(lazy.values["passages"]))
             yield lazy
         yield _run(searcher, evidence, question, "hybrid", passages, filters)
+
+
+def reference_of(budgets: Sequence[int]) -> int:
+    """The budget that hybrid search is compared with."""
+    return REFERENCE if REFERENCE in budgets else max(budgets)
 
 
 def _run(

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from monjyu_core.errors import ConfigurationError
 from monjyu_core.extras import install_line
-from monjyu_query.evaluation.lazy_quality import HYBRID, REFERENCE, GoldQuestion, Run
+from monjyu_query.evaluation.lazy_quality import HYBRID, GoldQuestion, Run, reference_of
 
 MEASURES = (
     *("evidence_recall", "evidence_precision", "evidence_in_hits", "evidence_in_citations"),
@@ -70,7 +70,7 @@ def by_kind(runs: Sequence[Run], budgets: Sequence[int]) -> list[KindFigures]:
 def _figures(kind: str, runs: Sequence[Run], budgets: Sequence[int]) -> KindFigures:
     values = {budget: [run for run in runs if run.budget == budget] for budget in (*budgets, HYBRID)}
     recalls = {budget: np.array([r.values["evidence_recall"] for r in some]) for budget, some in values.items()}
-    reference = REFERENCE if REFERENCE in budgets else max(budgets)
+    reference = reference_of(budgets)
     return KindFigures(
         kind=kind,
         questions=len(values[HYBRID]),

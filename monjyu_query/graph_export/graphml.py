@@ -23,6 +23,8 @@ def write_graphml(snapshot: Snapshot, path: Path, kind: Kind | None = None) -> t
     """Write the graph to a file; gives its kind and its numbers of nodes and edges. Errors as of `write_tables`."""
     if path.is_dir():
         raise ConfigurationError(f"{path} is a folder.", "Name a file with -o.")
+    if not path.absolute().parent.is_dir():
+        raise ConfigurationError(f"{path.parent} is no folder.", "Make it first, or name a file elsewhere with -o.")
     import networkx
 
     graph, chosen = as_networkx(snapshot, kind)

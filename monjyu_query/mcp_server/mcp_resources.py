@@ -13,7 +13,8 @@ from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError
 from pydantic import BaseModel
 
 from monjyu_core.errors import ConfigurationError, MonjyuError, QueryError, StorageError
-from monjyu_core.storage.snapshot import Manifest, published, read_current, read_manifest
+from monjyu_core.storage.manifest import Manifest, read_manifest
+from monjyu_core.storage.snapshot import published, read_current
 from monjyu_query.api.facade import Monjyu
 from monjyu_query.api.facade_async import AsyncMonjyu
 from monjyu_query.mcp_server.paper_view import markdown_of

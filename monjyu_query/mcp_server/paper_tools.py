@@ -10,6 +10,7 @@ from pydantic import Field
 from monjyu_query.answers.render import quotable, safe
 from monjyu_query.api.facade_async import AsyncMonjyu
 from monjyu_query.citations.citation_view import CitationView
+from monjyu_query.citations.told_of_papers import times_cited
 from monjyu_query.digests.digest_result import Digest
 from monjyu_query.mcp_server.paper_view import PaperView, view_of
 from monjyu_query.mcp_server.register import Tools
@@ -144,11 +145,7 @@ def _located(located: Located) -> str:
 def _citations(view: CitationView) -> str:
     lines = [f"{safe(view.title)} ({view.paper_id})"]
     lines += [safe(f"{one.kind} ({one.source}{f', {one.date}' if one.date else ''})") for one in view.notices]
-    lines += [
-        safe(f"{one.source}: cited {one.citation_count} times")
-        for one in view.records
-        if one.citation_count is not None
-    ]
+    lines += [safe(f"{one.source}: {times_cited(one)}") for one in view.records if one.citation_count is not None]
     for name, links in (("Cites", view.cites), ("Cited by", view.cited_by)):
         lines += ["", f"{name}: {len(links)}"]
         for link in links:

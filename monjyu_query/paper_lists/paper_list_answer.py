@@ -38,11 +38,11 @@ _READ, _OF_PAPER = 12, 2
 """Sentences whose vectors are made, and of one paper."""
 _WORDS = {
     "en": {
-        "are": "{n} of the {all} papers looked at {speak} of {topic}: ",
-        "may": "{n} of the {all} papers looked at may speak of {topic}: ",
+        "are": "{n} of the {all} papers looked at {speak} of {topic}:",
+        "may": "{n} of the {all} papers looked at may speak of {topic}:",
         "none": "none of the {all} papers looked at speaks of {topic}",
-        "none but": "None of the {all} papers looked at speaks of {topic}. The nearest: ",
-        "beside": " The nearest of the others: ",
+        "none but": "None of the {all} papers looked at speaks of {topic}. The nearest:",
+        "beside": " The nearest of the others:",
         "more": "{n} more are not shown.",
     },
     "ja": {
@@ -121,7 +121,7 @@ class _Told:
         for _, citation in cited:
             groups[citation.paper_id in others].append(citation)
         heads = ("are" if sure else "may", "beside") if groups[0] else ("", "none but")
-        comma, end = ("、", "。") if self._language == "ja" else (",", ".")
+        comma, end, space = ("、", "。", "") if self._language == "ja" else (",", ".", " ")
         segments: list[Segment] = []
         for head, group in zip(heads, groups, strict=True):
             if not group:
@@ -129,7 +129,9 @@ class _Told:
             segments.append(Segment(text=self._said(head, count)))
             ends = [*[comma] * (len(group) - 1), end]
             told = [(f"{labels[c.paper_id]}{mark}", [c.n], "") for c, mark in zip(group, ends, strict=True)]
-            segments += laid_out(told, None)
+            named = laid_out(told, None)
+            named[0].text = f"{space}{named[0].text}"
+            segments += named
         return segments
 
     def _labels(self, cited: Cited) -> dict[str, str]:
@@ -138,7 +140,7 @@ class _Told:
     def _none(self) -> Answer:
         if self._language == "ja":
             return Answer([Segment(text=self._said("none", 0))], "abstained", confidence=0.0)
-        return abstained(self._said("none", 0))
+        return abstained(self._said("none", 0), self._language)
 
     def _said(self, name: str, count: int) -> str:
         left, right, between = ("「", "」", "・") if self._language == "ja" else ("“", "”", " or ")

@@ -8,6 +8,7 @@ import duckdb
 import numpy as np
 
 from monjyu_core.errors import QueryError
+from monjyu_query.catalogue.closest_paper import no_paper
 from monjyu_query.ranking.corpus import Corpus
 from monjyu_query.ranking.fusion import Mask
 from monjyu_query.search.request import Filters
@@ -79,5 +80,7 @@ def _labelled(cursor: duckdb.DuckDBPyConnection, query: str, wanted: list[str]) 
 def _check_known(cursor: duckdb.DuckDBPyConnection, paper_ids: list[str]) -> None:
     unknown = [row[0] for row in cursor.execute(_UNKNOWN, {"paper_ids": paper_ids}).fetchall()]
     if unknown:
+        if len(unknown) == 1:
+            raise no_paper(cursor, unknown[0])
         listed = ", ".join(map(repr, unknown[:5]))
         raise QueryError(f"The collection has no paper {listed}.", "`monjyu papers list` shows what it has.")

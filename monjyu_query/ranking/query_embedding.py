@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from monjyu_core.embedding import Embedder, load_embedder
+from monjyu_core.embedding.kept_vectors import sentence_vectors
 from monjyu_core.errors import QueryError
 from monjyu_core.settings.settings import Settings
-from monjyu_core.storage.snapshot import Manifest
+from monjyu_core.storage.manifest import Manifest
 from monjyu_query.ranking.scripts import unread
 
 Similarity = NDArray[np.float32]
@@ -62,7 +63,7 @@ class QueryEmbedder:
             embedder = load_embedder(self._settings)
             if embedder.fingerprint != manifest.embedding.fingerprint:
                 return None
-            vectors = embedder.embed_passages(texts)
+            vectors = sentence_vectors(embedder, texts)
             found: Similarity = np.vecdot(vectors, self.embed(query, manifest))
             return found
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from monjyu_core.errors import ExternalAPIError, LLMError, MonjyuError
 from monjyu_core.questions.question import Question
-from monjyu_core.questions.recorded_answers import kept_answers, recorded
+from monjyu_core.questions.recorded_answers import add_answers, kept_answers, recorded
 from monjyu_core.questions.saved_answer import (
     SavedAnswer,
     SavedCitation,
@@ -20,11 +20,11 @@ from monjyu_core.questions.saved_answer import (
 )
 from monjyu_core.storage.folders import CollectionFolder
 from monjyu_core.storage.ids import bucket_of
-from monjyu_core.storage.snapshot import Snapshot
+from monjyu_core.storage.snapshot import Snapshot, published
+from monjyu_query.saved.answer_keys import asked_as, basis_of, key_of, settings_json
 from monjyu_query.saved.expected import judge
-from monjyu_query.saved.what_matters import asked_as, basis_of, key_of, settings_json
 from monjyu_query.search.open_index import OpenIndex
-from monjyu_query.search.request import make_request
+from monjyu_query.search.request import SearchRequest, make_request
 from monjyu_query.search.result import Citation, Hit, SearchResult
 from monjyu_query.search.searcher import Searcher
 
@@ -84,9 +84,7 @@ def ask(searcher: Searcher, index: OpenIndex, question: Question, basis: str) ->
         asked_at=datetime.now(UTC).isoformat(timespec="seconds"),
     )
     try:
-        budget = {} if question.budget is None else {"budget": question.budget}
-        request = make_request(query=question.text, collection=searcher.collection, mode=question.mode, **budget)
-        _fill(answer, searcher.search(request), index)
+        _fill(answer, searcher.search(request_of(question, searcher.collection)), index)
     except (LLMError, ExternalAPIError):
         raise
     except MonjyuError as error:
@@ -94,6 +92,17 @@ def ask(searcher: Searcher, index: OpenIndex, question: Question, basis: str) ->
     answer.failures = judge(question, answer)
     answer.seconds = round(time.perf_counter() - started, 6)
     return answer
+
+
+def request_of(question: Question, collection: str) -> SearchRequest:
+    """The search that a saved question is. QueryError where a value of it is wrong."""
+    return make_request(query=question.text, collection=collection, mode=question.mode, budget=question.budget)
+
+
+def record_answers(searcher: Searcher, snapshot_id: str, answers: list[SavedAnswer]) -> None:
+    """Keep what was asked besides a publish with what the snapshot has already; nothing of one that is gone."""
+    if answers and snapshot_id in published(searcher.folder):
+        add_answers(searcher.folder, searcher.settings, snapshot_id, answers)
 
 
 def _taken(before: SavedAnswer, question: Question, snapshot: Snapshot) -> SavedAnswer:

@@ -20,9 +20,8 @@ from monjyu_core.questions.question_record import (
     unknown,
 )
 from monjyu_core.storage.ids import digest
-from monjyu_query.saved.ask_questions import ask
-from monjyu_query.saved.what_matters import basis_of
-from monjyu_query.search.request import make_request
+from monjyu_query.saved.answer_keys import asked_as, basis_of
+from monjyu_query.saved.ask_questions import ask, request_of
 from monjyu_query.search.searcher import Searcher
 
 _LARGEST = 4_000_000
@@ -37,8 +36,7 @@ def checked(values: Mapping[str, Any], by: str = "local") -> Question:
     given = {name: value for name, value in values.items() if name not in _OWN and value is not None}
     given.setdefault("id", f"q-{digest(given.get('text', ''), length=8)}")
     question = make_question(**given, by=by, at=datetime.now(UTC).isoformat(timespec="seconds"))
-    budget = {} if question.budget is None else {"budget": question.budget}
-    make_request(query=question.text, collection="-", mode=question.mode, **budget)
+    request_of(question, "-")
     return question
 
 
@@ -51,17 +49,13 @@ def save(searcher: Searcher, questions: list[Question]) -> None:
 def _held(searcher: Searcher, question: Question) -> Question:
     """With the published answer as its baseline; one that is saved again as it was keeps what it has."""
     before = read_questions(searcher.folder).questions.get(question.id)
-    if before is not None and before.baseline is not None and _asked(before) == _asked(question):
+    if before is not None and before.baseline is not None and asked_as(before) == asked_as(question):
         return question.model_copy(update={"baseline": before.baseline})
     index = searcher.current()
     answer = ask(searcher, index, question, basis_of(index.snapshot.manifest, searcher.settings))
     if answer.error:
         raise ConfigurationError(f"{question.id} cannot be held to its answer: {answer.error}")
     return question.model_copy(update={"baseline": baseline_of(answer)})
-
-
-def _asked(question: Question) -> tuple[object, ...]:
-    return question.text, question.mode, question.budget
 
 
 def accept(searcher: Searcher, question_ids: list[str]) -> list[str]:

@@ -6,15 +6,18 @@ from datetime import UTC, datetime
 
 from pydantic import BaseModel, Field
 
+from monjyu_core.errors import QueryError
 from monjyu_core.questions.question import MOST_QUESTIONS, Expectations, Question, Severity
 from monjyu_core.questions.question_record import read_questions
 from monjyu_core.questions.recorded_answers import kept_answers, recorded
 from monjyu_core.questions.saved_answer import Failure, SavedAnswer, SavedCitation, SavedSegment
 from monjyu_core.storage.folders import CollectionFolder
 from monjyu_core.storage.snapshot import Snapshot, published
-from monjyu_query.saved.what_matters import asked_as
+from monjyu_query.catalogue.closest_paper import no_paper
+from monjyu_query.saved.answer_keys import asked_as
 
 _ID_TIME = "%Y%m%dT%H%M%S%fZ"
+_KNOWN = "SELECT paper_id FROM papers WHERE paper_id IN $1"
 _TITLES = "SELECT paper_id, title FROM papers WHERE paper_id IN $1 AND title <> ''"
 
 
@@ -117,6 +120,15 @@ def _made(snapshot_id: str) -> str | None:
     except ValueError:
         return None
     return moment.isoformat(timespec="seconds")
+
+
+def unknown_papers(snapshot: Snapshot, question: Question) -> list[QueryError]:
+    """Of the papers that a question names, those that the snapshot does not have: they may come, or be misspelt."""
+    named = dict.fromkeys(place.paper for place in question.expect.must_cite) | dict.fromkeys(
+        question.expect.must_not_cite
+    )
+    known = snapshot.cursor().execute(_KNOWN, [list(named)]).fetchall() if named else []
+    return [no_paper(snapshot.cursor(), name) for name in named if (name,) not in known]
 
 
 def _titles(snapshot: Snapshot, saved: list[Question]) -> dict[str, str]:

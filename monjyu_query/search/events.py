@@ -1,5 +1,6 @@
 """Events of a search while it runs: dictionaries whose key `event` is `subquery`, `community`, `test`, `claim`,
-`budget`, `phase` (one is over: its `name` and `seconds`), `answer` or `done`."""
+`budget`, `phase_start` (one after the first begins: its `name`), `phase` (one is over: its `name` and `seconds`),
+`answer` or `done`."""
 
 from __future__ import annotations
 

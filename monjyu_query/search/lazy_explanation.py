@@ -13,16 +13,22 @@ class _Model(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
 
+Origin = Literal["question", "part", "aspects", "model"]
+
+
 class SubqueryFinds(_Model):
-    """A question that chunks were tested for: how many tests it got and how many chunks were relevant."""
+    """A question that chunks were tested for: how many tests it got and how many chunks were relevant. `origin`: it is
+    the question itself, a part of it, its topic with aspects that its best passages speak of, or a model's."""
 
     text: str
+    origin: Origin = "question"
     tests: int
     relevant: int
 
 
 class RelevantSentence(_Model):
-    """`score` is 0 to 10; `reason` is given where it was asked for."""
+    """`score` is 0 to 10; `reason` is given where it was asked for. `position` counts the sentences of its paper from
+    0; `page`, from 1, is null where the source has none."""
 
     sentence_id: str
     chunk_id: str
@@ -30,6 +36,8 @@ class RelevantSentence(_Model):
     community_id: str | None
     score: float
     text: str
+    position: int = 0
+    page: int | None = None
     reason: str | None = None
 
 
@@ -71,13 +79,15 @@ class LazyExplanation(_Model):
     """`ended`: enough relevant sentences, the budget spent, everything tested, a cap reached (of calls or cost, or an
     assessor that fails), or cancelled. `level_reached`: the highest level of the index that the evidence came by: 0
     passages alone, 1 also communities and concepts, 4 also stored claims. `depth`: how far down the walk went.
-    `frontier_left`: chunks never tested. Sentences are best first, communities in order of the first visit."""
+    `frontier_left`: chunks never tested. `reasoning`: why a model chose these subqueries, where reasons were asked for.
+    Sentences are best first, communities in order of the first visit."""
 
     ended: EndedBy
     level_reached: Literal[0, 1, 4] = 0
     depth: int
     rounds: int
     expanded_query: str
+    reasoning: str | None = None
     subqueries: list[SubqueryFinds]
     frontier_left: int
     sentences: list[RelevantSentence]

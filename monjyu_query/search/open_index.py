@@ -37,7 +37,7 @@ class AboutPaper(NamedTuple):
 class OpenIndex:
     """`wide` (n,) are the chunks in Chinese, Japanese or Korean; `nearest` is there where chunks are too many to be
     compared one by one; `kept` are rows of chunks that were read before, `kept_chunks` passages with their
-    sentences."""
+    sentences, `kept_papers` whole papers."""
 
     snapshot: Snapshot
     corpus: Corpus
@@ -48,6 +48,7 @@ class OpenIndex:
     nearest: Nearest | None = None
     kept: dict[str, Any] = field(default_factory=dict, compare=False)
     kept_chunks: dict[str, Any] = field(default_factory=dict, compare=False)
+    kept_papers: dict[str, Any] = field(default_factory=dict, compare=False)
 
     @cached_property
     def scale(self) -> Scale:

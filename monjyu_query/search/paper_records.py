@@ -8,10 +8,10 @@ from typing import Any
 import duckdb
 
 from monjyu_core.corrections.correction_record import SeenPaper
-from monjyu_core.errors import QueryError
 from monjyu_core.paper import CorrectedField, ParsedPaper
 from monjyu_core.retractions import retractions
 from monjyu_core.storage.snapshot import Snapshot
+from monjyu_query.catalogue.closest_paper import no_paper
 
 _SHORT = (
     *("paper_id", "title", "year", "venue", "doi", "arxiv_id", "language", "document_type", "page_count"),
@@ -27,6 +27,10 @@ _CHILDREN = {
     "equations": ("page", "box", "text", "latex", "inline"),
 }
 """Tables and columns that are lists of a parsed paper; fixed names, never user input."""
+
+
+_NOT_OF_A_TABLE = ("corrected", "processing_time_ms")
+"""Fields of a parsed paper that stand in no column of `papers`."""
 
 
 def list_papers(snapshot: Snapshot) -> list[dict[str, Any]]:
@@ -51,11 +55,11 @@ def show_paper(snapshot: Snapshot, paper_id: str) -> ParsedPaper:
     """One paper with its sections, references and all. QueryError where the snapshot does not have it."""
     cursor = snapshot.cursor()
     fields = ParsedPaper.model_fields.items()
-    columns = [name for name, field in fields if name not in (*_CHILDREN, "corrected") and not field.exclude]
+    columns = [name for name, field in fields if name not in (*_CHILDREN, *_NOT_OF_A_TABLE) and not field.exclude]
     listed = ", ".join(f'"{name}"' for name in columns)
     row = cursor.execute(f"SELECT {listed} FROM papers WHERE paper_id = ?", [paper_id]).fetchone()
     if row is None:
-        raise QueryError(f"The collection has no paper {paper_id!r}.", "`monjyu papers list` shows what it has.")
+        raise no_paper(cursor, paper_id)
     values = dict(zip(columns, row, strict=True))
     values |= {table: _children(cursor, table, paper_id) for table in _CHILDREN}
     return ParsedPaper.model_validate(values | {"corrected": fields_corrected(cursor, paper_id)})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Annotated, Any, Literal
 
 from pydantic import (
@@ -49,6 +49,8 @@ Switch = Annotated[bool, Strict()]
 _ANY_TEXT = r"[^\s\x00-\x1f\x7f-\x9f]"
 _NAMES: Any = Field(default=[], json_schema_extra={"items": {"type": "string", "pattern": r"\S"}})
 
+MOST_CONTEXT = 200_000
+"""Tokens of a context."""
 LONGEST_QUERY = 10_000
 """Characters. A longer text is no question, and the embedding model reads far less."""
 
@@ -108,7 +110,8 @@ class SearchRequest(_Model):
     that ask several modes refuse it: they join ranks. With `auto` it is on the scale of the mode chosen. `expand` adds
     that many related terms, or rewordings by a model, in the first three; `rerank` is whether the model of
     `roles.rerank` orders their best passages anew. `modes` are those that mode `multi` joins. `response_type`: two
-    sentences at most, a paragraph a paper, a list, a table of papers, or a report with headings.
+    sentences at most, a paragraph a paper, a list, a table of papers, or a report with headings. `context`: give the
+    hits as one text for a model of one's own too, the best ones that have so many tokens together.
 
     For mode lazy alone: `max_level` (levels above it are not used), `max_calls` and `max_cost_usd` (of models),
     `patience` (communities in a row without a relevant chunk), `sufficiency` (what ends it early: as many relevant
@@ -128,6 +131,7 @@ class SearchRequest(_Model):
     expand: Annotated[int, Field(ge=0, le=20), NUMBER] | None = None
     rerank: Switch | None = None
     response_type: ResponseType | None = None
+    context: Annotated[int, Field(ge=1, le=MOST_CONTEXT), NUMBER] | None = None
     max_level: Annotated[int, Field(ge=0, le=4), NUMBER] | None = None
     max_calls: Annotated[int, Field(ge=1), NUMBER] | None = None
     max_cost_usd: Annotated[float, Field(gt=0, allow_inf_nan=False), NUMBER] | None = None
@@ -181,16 +185,19 @@ def make_filters(values: Mapping[str, Any]) -> Filters:
     return make_request(query="-", collection="-", filters=dict(values)).filters
 
 
-def problem(error: Any) -> str:
-    """`top_k: must be 1000 or less`, for one of pydantic's errors."""
+def problem(error: Any, known: Collection[str] | None = None) -> str:
+    """`top_k: must be 1000 or less`, for one of pydantic's errors. `known`: the names that there are, by default those
+    of a search."""
     where = ".".join(str(part) for part in error["loc"] if not isinstance(part, int))
     if where.startswith("budget"):
         return "budget: must be z100, z500, z1500 or a number of 0 or more"
     if where.startswith("sufficiency"):
         return "sufficiency: must be count, model, off or a number of sentences of 1 or more"
     if error["type"] != "extra_forbidden":
-        return f"{where}: {plain(error)}"
+        return f"{where or 'body'}: {plain(error)}"
     *group, name = where.split(".")
-    known = (Filters if group == ["filters"] else SearchRequest).model_fields
-    meant = did_you_mean(name, known) or f"There are {', '.join(known)}"
+    if group not in ([], ["filters"]):
+        return f"{where}: is not known"
+    names = Filters.model_fields if group else known or SearchRequest.model_fields
+    meant = did_you_mean(name, names) or f"There are {', '.join(names)}"
     return f"{where}: is not known. {meant}"

@@ -16,8 +16,28 @@ class _Model(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
 
+class Parameters(_Model):
+    """What a question was searched with: its own values, else those of the settings. None where no mode that was asked
+    looks at it. Names and scales as in `SearchRequest`; `budget` is a number of tests, `modes` are those that were
+    joined or that the controller may ask."""
+
+    top_k: int
+    alpha: float | None = None
+    min_score: float | None = None
+    expand: int | None = None
+    rerank: bool | None = None
+    modes: list[str] | None = None
+    budget: int | None = None
+    max_level: int | None = None
+    patience: int | None = None
+    sufficiency: str | int | None = None
+    subqueries: int | None = None
+    threshold: float | None = None
+
+
 class Routing(_Model):
-    """What kind of question it is and why this mode answers it.
+    """What kind of question it is, why this mode answers it, and with what it was asked (`params`; None where nothing
+    was searched).
 
     `confidence`: the chance (0 to 1, calibrated) that the kind is right; `runner_up`: the kind that comes next. None
     where patterns or a model chose the kind.
@@ -27,6 +47,7 @@ class Routing(_Model):
     reason: str
     confidence: float | None = None
     runner_up: str | None = None
+    params: Parameters | None = None
 
 
 class Citation(_Model):
@@ -115,6 +136,25 @@ class Hit(_Model):
     retracted: bool = False
 
 
+class ContextSource(_Model):
+    """The `n`-th source of a context; `label` is how answers call its paper."""
+
+    n: int
+    chunk_id: str
+    paper_id: str
+    label: str
+    page: int | None = None
+
+
+class Context(_Model):
+    """The best hits as one text for a model of one's own: numbered sources, each between lines with a hash of it;
+    `tokens` are those of cl100k."""
+
+    text: str
+    tokens: int
+    sources: list[ContextSource]
+
+
 class Cell(_Model):
     """Text of a table's cell, the `n` of the citations it rests on, and the paper that it names, if it names one."""
 
@@ -154,6 +194,12 @@ class SearchResult(_Model):
 
     `confidence`: the chance (0 to 1, calibrated) that the answer holds what was asked; None where nothing was judged.
 
+    `total_count`: the passages that the hits are the best of: those that pass the filters, in mode keyword those of
+    them that have a word of the question, and no lowest score keeps out; `total_papers`: the papers that they are of.
+    None where they were not all compared (scores of several modes, a large collection with an index of vectors).
+
+    `context`: the hits as a text for another model, where it was asked for.
+
     `model`: what wrote the answer, None for an extractive one. `phases`: seconds by phase. `follow_ups`: further
     questions that the collection can answer. `lazy`: how a lazy search went, None in other modes.
     """
@@ -176,6 +222,9 @@ class SearchResult(_Model):
     confidence: float | None = None
     citations: list[Citation] = []
     hits: list[Hit] = []
+    context: Context | None = None
+    total_count: int | None = None
+    total_papers: int | None = None
     claims: list[dict[str, Any]] = []
     subqueries: list[str] = []
     communities_visited: list[str] = []

@@ -13,15 +13,14 @@ from pydantic import BaseModel
 
 from monjyu_core.errors import QueryError, StorageError
 from monjyu_core.models.accounting.account import Account, Accounting
-from monjyu_core.models.accounting.caps import SpendingCap
 from monjyu_core.models.accounting.ledger import Scope
 from monjyu_core.models.calls.embedding_calls import charged_to
 from monjyu_core.observability import set_up_observability
-from monjyu_core.settings.models_settings import SpendingSettings
-from monjyu_core.settings.settings import SearchSettings
 from monjyu_core.storage.collection import collection_settings, known_record
 from monjyu_core.storage.folders import DataFolder
-from monjyu_core.storage.snapshot import OPEN_TRIES, PinnedReader, SnapshotReader, read_current, unreadable
+from monjyu_core.storage.manifest import unreadable
+from monjyu_core.storage.snapshot import OPEN_TRIES, PinnedReader, SnapshotReader, read_current
+from monjyu_query.answers.model.sources_text import context_of
 from monjyu_query.catalogue.catalogue_answer import catalogue_answer
 from monjyu_query.digests.plain_words import digest_in_plain_words
 from monjyu_query.knowledge.follow_ups import follow_ups
@@ -31,7 +30,7 @@ from monjyu_query.paper_lists.paper_list_answer import paper_list_answer
 from monjyu_query.ranking.best_rows import best_rows
 from monjyu_query.ranking.ranker import Ranking, rank, rankings_of_search
 from monjyu_query.search.controllers import CONTROLLERS
-from monjyu_query.search.conversation import resolve
+from monjyu_query.search.conversation.follow_up import resolve
 from monjyu_query.search.events import Emit, unheard
 from monjyu_query.search.hit_details import describe_hits, retracted_sources
 from monjyu_query.search.open_index import OpenIndex, open_index
@@ -40,6 +39,7 @@ from monjyu_query.search.result import SearchResult
 from monjyu_query.search.routing.choose import refuse, route
 from monjyu_query.search.routing.learned_router import learned_router
 from monjyu_query.search.routing.one_thing import of_one_paper
+from monjyu_query.search.routing.parameters import cap_of, parameters_of, settings_for
 from monjyu_query.search.routing.question_kinds import Kind, kind_of
 from monjyu_query.search.search_telemetry import with_telemetry
 from monjyu_query.search.tools import Ask, Tools
@@ -47,13 +47,6 @@ from monjyu_query.search.which_collection import require_collection
 from monjyu_query.tensions.tension_answer import tension_answer
 from monjyu_query.traces.traces import TraceLog, new_trace_id, trace_of
 
-_OF_LAZY = {
-    "patience": "patience",
-    "sufficiency": "sufficiency",
-    "subqueries": "max_subqueries",
-    "threshold": "relevant_from",
-}
-"""What a request says of lazy search, and the settings that it stands in for."""
 _LEADS_ON = ("vector", "hybrid", "lazy", "local", "global", "multi")
 """Modes whose answers end with further questions."""
 FORGET_SECONDS = 5.0
@@ -190,6 +183,8 @@ class Searcher:
         """What all modes tell alike: why each hit was found, and which model wrote the answer."""
         describe_hits(ask.index, ask.request.query, result.hits, rankings.get(ask.request.query))
         result.warnings += retracted_sources(ask.index, result.citations)
+        if ask.request.context:
+            result.context = context_of(ask.index, ask.request.query, result.hits, ask.request.context)
         if result.segments and result.mode in _LEADS_ON:
             result.follow_ups = follow_ups(ask.index, ask.request.query, result)
         if result.answer_engine == "llm":
@@ -214,12 +209,15 @@ class Searcher:
         resolved = self._resolved(request, account)
         request = request if resolved is None else request.model_copy(update={"query": resolved[:LONGEST_QUERY]})
         settings = self.settings.search
+        level = index.snapshot.manifest.level
         kind = of_one_paper(index, request.query, self._kind(request, account))
-        mode, routing = route(request, settings, index.snapshot.manifest.level, kind)
+        mode, routing = route(request, settings, level, kind)
+        settings = settings_for(request, settings)
+        routing.params = parameters_of(request, settings, mode, level, reranks=self.tools.uses_model("rerank"))
         return Ask(
             index=index,
             request=request,
-            settings=_settings_for(request, settings),
+            settings=settings,
             mode=mode,
             routing=routing,
             account=account,
@@ -230,7 +228,7 @@ class Searcher:
     def _resolved(self, request: SearchRequest, account: Account) -> str | None:
         """A follow-up written out, by the model of `roles.expand` where it is one; None where it stands alone."""
         if request.history and self.tools.uses_model("expand"):
-            from monjyu_query.search.routing.model_follow_ups import resolved_by_model
+            from monjyu_query.search.conversation.model_follow_ups import resolved_by_model
 
             return resolved_by_model(self.tools, request.query, request.history, account)
         return resolve(request.query, request.history)
@@ -238,7 +236,7 @@ class Searcher:
     def _account(self, index: OpenIndex, trace_id: str, request: SearchRequest | None = None) -> Account:
         level = index.snapshot.manifest.level
         scope = Scope("query", trace_id, level, self.collection, run_id=trace_id)
-        return self.tools.accounting.account(scope, _cap_of(self.settings.spending, request))
+        return self.tools.accounting.account(scope, cap_of(self.settings.spending, request))
 
     def _kind(self, request: SearchRequest, account: Account) -> Kind:
         """By the weights, or by a model where the setting says so and something depends on it."""
@@ -283,24 +281,3 @@ def _settings_group(group: BaseModel, values: Mapping[str, Any]) -> BaseModel:
     """A group of settings with other values; names that it has no more, as old traces hold, are passed over."""
     known = {name: value for name, value in values.items() if name in type(group).model_fields}
     return type(group)(**known)
-
-
-def _settings_for(request: SearchRequest, settings: SearchSettings) -> SearchSettings:
-    """The collection's settings with what the request itself says."""
-    given = {name: getattr(request, name) for name in ("top_k", "alpha", "min_score")}
-    lazy = {inside: getattr(request, name) for name, inside in _OF_LAZY.items()}
-    given["lazy"] = settings.lazy.model_copy(update=_said(lazy))
-    return settings.model_copy(update=_said(given))
-
-
-def _said(values: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in values.items() if value is not None}
-
-
-def _cap_of(spending: SpendingSettings, request: SearchRequest | None) -> SpendingCap:
-    """The settings' caps of a question, or lower ones of the request; 0 = none."""
-    cost, calls = spending.max_cost_usd_per_query, spending.max_calls_per_query
-    if request is not None:
-        cost = min(filter(None, (cost, request.max_cost_usd)), default=0.0)
-        calls = min(filter(None, (calls, request.max_calls)), default=0)
-    return SpendingCap("query", cost, calls)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+
 from monjyu_core.errors import ConfigurationError, QueryError
 from monjyu_core.remote.following import follow_now
 from monjyu_core.storage.folders import CollectionFolder, DataFolder
@@ -14,7 +16,10 @@ def require_collection(data: DataFolder, name: str) -> CollectionFolder:
     if folder.record.is_file():
         return folder
     if (data.papers / name).is_dir():
-        raise QueryError(f"Collection {name!r} has papers but no index.", f"Run `monjyu index {data.papers / name}`.")
+        raise QueryError(
+            f"Collection {name!r} has papers but no index.",
+            f"Run `monjyu index {shlex.quote(str(data.papers / name))}`.",
+        )
     known = data.collections()
     hint = among(name, known) if known else "There are none yet: run `monjyu index FOLDER`."
     raise ConfigurationError(f"Collection {name!r} is not known in {data.root}.", hint)

@@ -36,6 +36,10 @@ def held_by_model(tools: Tools, account: Account, found: Tensions, language: str
         for one, verdict in zip(found.tensions, verdicts, strict=True)
         if verdict is None or verdict.verdict == "contradicted"
     ]
+    gone = len(found.tensions) - len(kept)
+    if gone:
+        told = f"{gone} of {len(found.tensions)} pairs that the rules found were left out: the model does not call them"
+        warning = f"{told} contradicted. `monjyu tensions` lists all.{' ' * bool(warning)}{warning}"
     return _of(found, kept), warning
 
 
@@ -45,7 +49,8 @@ def opposed_by_model(
     """Pairs of statements of two papers about `what` that the model calls contradicted, of those that share most words;
     and what to warn of. Nothing where no model is set."""
     pairs = _likely(what, statements) if tools.uses_model("verify") else []
-    stated = [Stated(one.text, ((number, other.text),)) for number, (one, other) in enumerate(pairs, start=1)]
+    numbers = {text: n for n, text in enumerate(dict.fromkeys(other.text for _, other in pairs), start=1)}
+    stated = [Stated(one.text, ((numbers[other.text], other.text),)) for one, other in pairs]
     papers = sorted({sentence.passage.paper_id for pair in pairs for sentence in pair})
     verdicts, warning = _verdicts(tools, account, stated, papers, language)
     held = [
@@ -77,7 +82,8 @@ def _verdicts(
         return [], ""
     verifier = ModelVerifier(tools.llm_answers().session(account), tools.settings, language, papers)
     try:
-        return run(verifier.verify(stated)), ""
+        verdicts = run(verifier.verify(stated))
+        return verdicts, f"Not all pairs were read by the model: {verifier.unread}" if verifier.unread else ""
     except ModelCallError as error:
         return [None] * len(stated), f"The pairs were not read by the model: {error}"
 

@@ -87,17 +87,18 @@ def tension_answer(ask: Ask, tools: Tools) -> SearchResult | None:
     found = tensions_of(ask.index, what or None, MOST_SHOWN, allowed)
     language = language_of(request.query)
     found, warning = held_by_model(tools, ask.account, found, language)
+    warnings = [warning]
     if found.tensions:
         answer = Answer(_told(found, what, language), "complete", found.citations, verified=True)
     else:
         said = what_papers_say(ask, tools.embedder, what) if what else Said(len(allowed), [])
         pairs, warning = opposed_by_model(tools, ask.account, what, said.statements, language)
+        warnings.append(warning)
         level = found.level if not found.built else None
         answer = _told_by_model(ask, pairs, what, language) or none_found(said, what, level, language)
     routing = Routing(query_type="tensions", reason="it asks where papers disagree, which the tensions of level 4 say")
-    return result_of(
-        replace(ask, mode="tensions", routing=routing), answer, "extractive", [], warnings=[warning] if warning else []
-    )
+    told = list(filter(None, warnings))
+    return result_of(replace(ask, mode="tensions", routing=routing), answer, "extractive", [], warnings=told)
 
 
 def _told(found: Tensions, what: str, language: str) -> list[Segment]:

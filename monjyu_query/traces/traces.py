@@ -54,7 +54,8 @@ def trace_of(
 ) -> dict[str, Any]:
     """Request and settings, snapshot, hits by id and score, the sentences cited, how a lazy search went and the events,
     all without their texts. `quotes` are the check sums of the citations' quotes."""
-    ordered = sorted(events, key=lambda event: event.get("mode", ""))  # modes that run side by side report in any order
+    told = (event for event in events if event["event"] != "phase_start")  # its end says as much
+    ordered = sorted(told, key=lambda event: event.get("mode", ""))  # modes that run side by side report in any order
     return {
         "collection": result.collection,  # what a purge finds it by
         "asked_by": asked_by.get(),

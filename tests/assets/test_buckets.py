@@ -13,8 +13,9 @@ from monjyu_assets.stages.shared import rebucketing
 from monjyu_assets.stages.shared.rebucketing import LEAST, MOST, PAPERS, wanted_buckets
 from monjyu_core.storage.folders import CollectionFolder
 from monjyu_core.storage.ids import bucket_of, buckets_of, shard_of, shard_of_bucket
+from monjyu_core.storage.manifest import read_manifest
 from monjyu_core.storage.parts import PartStore
-from monjyu_core.storage.snapshot import read_current, read_manifest
+from monjyu_core.storage.snapshot import read_current
 from tests.assets.worlds import World, differences, write_records
 
 TEXTS = {

@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-import lancedb
 import numpy as np
 import pyarrow as pa
 import pytest
-from lancedb.index import IvfRq
 
 from monjyu_assets.search_index import nearest_index
 from monjyu_assets.search_index.nearest_index import divide, publish_nearest_index
@@ -17,7 +15,7 @@ from monjyu_core.search_files.nearest_table import NearestTable
 from monjyu_core.search_files.postings import make_postings
 from monjyu_core.search_files.search_file import FIELDS, SearchFile, open_search_file, write_search_file
 from monjyu_core.settings.settings import SearchSettings
-from monjyu_core.storage.snapshot import NearestEntry, SearchFileEntry
+from monjyu_core.storage.manifest import NearestEntry, SearchFileEntry
 from monjyu_core.text.word_terms import word_terms
 from monjyu_query.ranking.best_rows import best_rows
 from monjyu_query.ranking.candidates import rank_candidates
@@ -55,6 +53,9 @@ def publish(folder: Path, entries: list[SearchFileEntry], before: NearestEntry |
 
 def test_many_equal_vectors_make_fewer_partitions(tmp_path: Path) -> None:
     """Lance refuses more partitions than it finds clusters: the same text in many papers stopped a publication."""
+    import lancedb
+    from lancedb.index import IvfRq
+
     distinct = np.random.default_rng(0).normal(size=(40, 8)).astype(np.float32)
     vectors = pa.FixedSizeListArray.from_arrays(np.tile(distinct, (1000, 1)).reshape(-1), 8)
     table = lancedb.connect(str(tmp_path)).create_table("t", pa.table({"vector": vectors}))

@@ -56,6 +56,20 @@ def test_each_type_says_what_to_do(tmp_path: Path) -> None:
     assert "Known types: .pdf" in said["j.strange"] and "ending" in said["k"]
 
 
+def test_a_name_that_is_no_utf_8_stops_nothing(tmp_path: Path) -> None:
+    """Old archives leave such names; Parquet, JSON and the page cannot hold them."""
+    fill(tmp_path, "a.md", "論文.md")
+    for name in (b"caf\xe9.md", b"old\xff/b.md"):
+        path = Path(os.fsdecode(os.fsencode(tmp_path) + b"/" + name))
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("x")
+    papers, others = found(tmp_path)
+    assert papers == {"a.md", "論文.md"}
+    said = {row.source_path.removeprefix(f"{tmp_path}/"): row.message for row in others.unsupported}
+    assert said == dict.fromkeys((r"caf\xe9.md", r"old\xff"), "Its name is not UTF-8. Rename it.")
+    OtherFiles.model_validate_json(others.model_dump_json().encode())
+
+
 def test_each_reason(tmp_path: Path) -> None:
     papers = tmp_path / "papers"
     fill(papers, "a.md", "a.json", "refs.bib", "figures/one.png", "collection.yaml", "sub/collection.yaml")

@@ -26,13 +26,14 @@ from monjyu_assets.publishing.retention import collect
 from monjyu_assets.stages.paper_manifest import write_manifest
 from monjyu_assets.stages.parsed_papers import parse_shards
 from monjyu_core.errors import IndexBuildError, QueryError, StorageError
-from monjyu_core.storage import snapshot
+from monjyu_core.storage import manifest
 from monjyu_core.storage.folders import CollectionFolder
 from monjyu_core.storage.heads import Head
 from monjyu_core.storage.ids import shard_of
+from monjyu_core.storage.manifest import read_manifest
 from monjyu_core.storage.parts import Part, PartStore
 from monjyu_core.storage.schemas import SCHEMA_VERSION, SHARDS, TABLES
-from monjyu_core.storage.snapshot import SnapshotReader, open_current, published, read_current, read_manifest
+from monjyu_core.storage.snapshot import SnapshotReader, open_current, published, read_current
 from monjyu_query.search.request import SearchRequest
 from monjyu_query.search.searcher import Searcher
 from tests.assets.worlds import World, write_records
@@ -198,10 +199,10 @@ def test_what_was_never_published_says_so(tmp_path: Path) -> None:
 
 
 def test_a_snapshot_of_another_schema_is_refused_with_advice(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("monjyu_core.storage.snapshot.SCHEMA_VERSION", SCHEMA_VERSION + 1)
+    monkeypatch.setattr("monjyu_core.storage.manifest.SCHEMA_VERSION", SCHEMA_VERSION + 1)
     with pytest.raises(StorageError, match="older"):
         open_current(world.work.folder)
-    monkeypatch.setattr("monjyu_core.storage.snapshot.SCHEMA_VERSION", 0)
+    monkeypatch.setattr("monjyu_core.storage.manifest.SCHEMA_VERSION", 0)
     with pytest.raises(StorageError, match="Upgrade Monjyu"):
         open_current(world.work.folder)
 
@@ -267,7 +268,7 @@ def test_a_damaged_snapshot_is_built_again_from_the_parts(world: World, name: st
 
 def test_a_snapshot_of_another_version_is_not_taken_for_damaged(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     before = str(read_current(world.work.folder))
-    for module in (snapshot, candidate, snapshot_build):
+    for module in (manifest, candidate, snapshot_build):
         monkeypatch.setattr(module, "SCHEMA_VERSION", SCHEMA_VERSION + 1)
     world.publish()
     assert before in published(world.work.folder)

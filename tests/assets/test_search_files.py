@@ -14,9 +14,9 @@ from monjyu_assets.search_index.search_files import publish_search_files
 from monjyu_core.errors import StorageError
 from monjyu_core.search_files.postings import term_hashes
 from monjyu_core.search_files.search_file import WORDS, open_search_file
+from monjyu_core.storage.manifest import EmbeddingEntry, SearchFileEntry
 from monjyu_core.storage.parts import Part
 from monjyu_core.storage.schemas import empty
-from monjyu_core.storage.snapshot import EmbeddingEntry, SearchFileEntry
 
 EMBEDDING = EmbeddingEntry(model="m", dimensions=4, fingerprint="f")
 Texts = dict[str, dict[str, str]]

@@ -134,7 +134,9 @@ def shell(tmp_path: Path) -> Shell:
 
 def test_a_moved_source_keeps_ids_and_results(shell: Shell) -> None:
     ra, rb, moved = (shell.root / name for name in ("ra", "rb", "moved"))
-    assert shell.done("index", ra, rb, "-c", "t") == {"total": 3, "added": 3}
+    (ra / "below").mkdir()
+    (ra / "below" / "p90.md").write_text(paper_text(90))
+    assert shell.done("index", ra, rb, "-c", "t", "--no-recursive") == {"total": 3, "added": 3, "skipped": 1}
     before, first = shell.parts(), shell.runs_of_papers()  # several runs, where the papers' shards are apart
     ra.rename(moved)
     refused = shell("index", rb, "-c", "t")
@@ -143,7 +145,7 @@ def test_a_moved_source_keeps_ids_and_results(shell: Shell) -> None:
     assert f"`monjyu sources remove {ra} -c t`" in refused.stderr
     assert [source["readable"] for source in shell.listed()] == [False, True]
 
-    assert shell.done("sources", "move", ra, moved, "-c", "t") == {"total": 3, "unchanged": 3}
+    assert shell.done("sources", "move", ra, moved, "-c", "t") == {"total": 3, "unchanged": 3, "skipped": 1}
     assert shell.parts() == before, "ids or texts have changed"
     assert shell.recomputed(besides=first) == {"parsed_papers": 0, "chunks": 0, "chunk_embeddings": 0}
     assert [(source["path"], source["papers"]) for source in shell.listed()] == [(str(moved), 2), (str(rb), 1)]

@@ -12,7 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from monjyu_core.errors import StorageError
-from monjyu_core.storage.parts import PartStore, data_version, file_version
+from monjyu_core.storage.part_file import data_version, file_version
+from monjyu_core.storage.parts import PartStore
 from monjyu_core.storage.schemas import ASSET_TABLES, TABLES, empty
 
 

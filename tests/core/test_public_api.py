@@ -19,6 +19,7 @@ from monjyu_query.api.facade import SearchOptions
 from monjyu_query.api.listings import CollectionRecord, PaperRecord
 from monjyu_query.api.phrases import CoOccurrence, PhraseRecord
 from monjyu_query.citations.citation_view import CitationView
+from monjyu_query.citations.missing_works import MissingWork
 from monjyu_query.digests.digest_result import Digest
 from monjyu_query.search.request import Filters, SearchRequest, Turn
 from monjyu_query.search.result import Citation, Hit, SearchResult, Usage
@@ -34,6 +35,7 @@ RESULTS: tuple[type[BaseModel], ...] = (
         Usage,
         Digest,
         CitationView,
+        MissingWork,
         CollectionRecord,
         PhraseRecord,
         CoOccurrence,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-import lancedb
 import pytest
 
 from monjyu_core.text.search_text import search_words
@@ -17,6 +16,8 @@ LETTERS = [chr(code) for code in (*range(0x80, 0x530), *range(0x1E00, 0x2000)) i
 
 
 def of_lance(text: str) -> list[str]:
+    import lancedb
+
     return [token.text for token in lancedb.tokenize(search_words(text), max_token_length=100)]
 
 

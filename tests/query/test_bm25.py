@@ -6,12 +6,9 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-import lancedb
 import numpy as np
 import pyarrow as pa
 import pytest
-from lancedb.index import FTS
-from lancedb.query import MatchQuery
 
 from monjyu_assets.search_index.search_files import HEADER_WEIGHT
 from monjyu_core.search_files.postings import make_postings
@@ -38,6 +35,9 @@ def index(sample_data: Path) -> OpenIndex:
 @pytest.fixture
 def lance(index: OpenIndex, tmp_path: Path) -> Any:
     """The same texts in a table of Lance."""
+    import lancedb
+    from lancedb.index import FTS
+
     rows = index.snapshot.cursor().execute("SELECT chunk_id, header, text FROM chunks").fetchall()
     texts = ["\n".join([*([header] * HEADER_WEIGHT if header else []), text]) for _, header, text in rows]
     held = {
@@ -54,6 +54,8 @@ def lance(index: OpenIndex, tmp_path: Path) -> Any:
 
 def _scores(table: Any, index: OpenIndex, question: str) -> Any:
     """Those of Lance, both fields together."""
+    from lancedb.query import MatchQuery
+
     scores = np.zeros(len(index.corpus), np.float32)
     for field, seen in (("words", search_words(question)), ("grams", search_grams(question))):
         if not seen.strip():

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from monjyu_query import Monjyu
 from tests.conftest import CORPORA, call_monjyu, needs_corpora, run_monjyu
 
 PAPERS = {
@@ -57,6 +58,24 @@ def view(data: Path, key: str, *options: str) -> dict[str, Any]:
     assert done.returncode == 0, done.stderr
     found: dict[str, Any] = json.loads(done.stdout)
     return found
+
+
+def test_works_that_the_papers_cite_and_the_collection_lacks(data: Path) -> None:
+    def missing(*options: str) -> str:
+        done = call_monjyu(data, "papers", "missing", *options)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    named = ids(data)
+    [work] = json.loads(missing("--json"))
+    assert (work["title"], work["year"]) == (OUTSIDE[0], OUTSIDE[2])
+    assert set(work["cited_by"]) <= {named["reefs"], named["waves"], named["waves-copy"]}
+    assert len(work["cited_by"]) == 2, "two files of one paper cite once"
+    assert missing().startswith(f"   2  {OUTSIDE[0]} · ") and missing().count("\n") == 1
+    assert OUTSIDE[0] in missing("--export", "bibtex") and "1999" in missing("--export", "ris")
+    assert json.loads(missing("--min-count", "3", "--json")) == []
+    assert "is cited so often" in missing("--min-count", "3")
+    assert [one.title for one in Monjyu(data).missing_works(min_count=1, most=1)] == [OUTSIDE[0]]
 
 
 def test_cites_and_cited_by_with_contexts(data: Path) -> None:

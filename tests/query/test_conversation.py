@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from monjyu_query.search.conversation import resolve
+from monjyu_query.search.conversation.follow_up import resolve
 from monjyu_query.search.request import Turn
 
 HERE = Path(__file__).parent

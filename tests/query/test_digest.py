@@ -9,7 +9,7 @@ import pytest
 from monjyu_core.errors import QueryError
 from monjyu_query import Monjyu
 from monjyu_query.digests.digest_result import Digest
-from tests.conftest import run_monjyu
+from tests.conftest import call_monjyu
 from tests.core.models.fake_server import FakeModels, failing, say
 
 PAPER, OTHER = "answer-provenance-ac1d5330", "relevance-budget-438725c6"
@@ -200,7 +200,7 @@ def test_a_mode_or_a_budget_is_taken_at_its_word(reader: Monjyu) -> None:
 def test_a_paper_is_summarized_by_what_its_sentences_tell(tmp_path: Path) -> None:
     """Items, captions, headings and code are left out, others' findings too."""
     (tmp_path / "beams.md").write_text(BEAMS)
-    done = run_monjyu(tmp_path / "data", "index", tmp_path / "beams.md", "-c", "beams", "--json")
+    done = call_monjyu(tmp_path / "data", "index", tmp_path / "beams.md", "-c", "beams", "--json")
     assert done.returncode == 0, done.stderr
     digest = Monjyu(tmp_path / "data").summarize("Beam Lessons")
     told = {part.heading: " ".join(said.text for said in part.statements) for part in digest.parts}

@@ -9,13 +9,17 @@ import sys
 import threading
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from monjyu_assets.chunking import input_text
+from monjyu_core.embedding import load_embedder
 from monjyu_core.errors import ConfigurationError, QueryError
 from monjyu_query import AsyncMonjyu, Monjyu
 from monjyu_query.api import facade, facade_async, facade_base
 from monjyu_query.api.listings import CollectionRecord, PaperRecord
 from monjyu_query.citations.citation_view import CitationView
+from monjyu_query.search.passages import load_passages
 from monjyu_query.search.result import SearchResult
 from monjyu_query.search.searcher import Searcher
 
@@ -58,6 +62,17 @@ def test_a_stored_vector_finds_its_own_chunk_first(monjyu_api: Monjyu) -> None:
     of_paper = {"paper_ids": [corpus.paper_ids[0]]}
     hits = monjyu_api.search_by_vector(corpus.vectors[[-1]][0].tolist(), filters=of_paper).hits
     assert {hit.paper_id for hit in hits} == {corpus.paper_ids[0]}
+
+
+def test_each_chunk_has_the_vector_of_its_own_text(monjyu_api: Monjyu, sample_data: Path) -> None:
+    index = monjyu_api.searcher("samples").current()
+    names = [index.corpus.chunk_ids[row] for row in range(0, len(index.corpus), 7)]
+    passages = load_passages(index.snapshot.cursor(), names, [0.0] * len(names))
+    made = load_embedder(monjyu_api.searcher("samples").settings).embed_passages(
+        [input_text(passage.header, passage.text) for passage in passages]
+    )
+    stored = index.corpus.vectors[list(range(0, len(index.corpus), 7))]
+    assert len(passages) == len(names) and np.vecdot(stored, made).min() > 0.99
 
 
 def test_an_embedded_question_finds_what_mode_vector_finds(monjyu_api: Monjyu) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from monjyu_core.errors import ConfigurationError
 from monjyu_query.evaluation.answer_quality import AnswerRun, summary
-from monjyu_query.evaluation.gold_answers import Gold, GoldQuestion, PaperTexts, Quote, read_gold
+from monjyu_query.evaluation.gold_answers import Gold, PaperTexts, Quote, SpanQuestion, read_gold
 
 TEXT = "Ships sail. The vaccine was given to 312 patients in two hospitals. It failed in nine of them. Doses were lost."
 GOLD = "The vaccine was given to 312 patients in two hospitals."
@@ -26,7 +26,7 @@ def papers() -> PaperTexts:
 
 
 def gold(papers: PaperTexts, *answers: str, doc: str | None = "p") -> Gold:
-    return Gold(GoldQuestion("1", "How many patients?", doc, answers), papers)
+    return Gold(SpanQuestion("1", "How many patients?", doc, answers), papers)
 
 
 def test_the_gold_sentence_in_other_white_space_and_over_two_sections(papers: PaperTexts) -> None:

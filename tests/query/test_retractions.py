@@ -10,10 +10,12 @@ import pytest
 
 from monjyu_assets.indexing.requests import index_collection
 from monjyu_core.quality import QUALITY_CHECKS
+from monjyu_core.storage.collection import known_record
 from monjyu_core.storage.folders import DataFolder
 from monjyu_query import Monjyu
 from monjyu_query.mcp_server.texts import search_text
-from tests.conftest import run_monjyu
+from tests.conftest import call_monjyu, run_monjyu
+from tests.copies import copy_data
 
 HEADS = (
     "Title,Author,RetractionDate,RetractionDOI,OriginalPaperDate,OriginalPaperDOI,OriginalPaperPubMedID,"
@@ -28,9 +30,11 @@ def paper(name: str, doi: str, text: str, cites: str = "") -> str:
     return front + body + (f"## References\n\n- Berg, A. (2019). {cites}.\n" if cites else "")
 
 
-@pytest.fixture
-def data(tmp_path: Path) -> DataFolder:
-    papers = tmp_path / "papers"
+@pytest.fixture(scope="module")
+def indexed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two papers before any notice."""
+    folder = tmp_path_factory.mktemp("lichens")
+    papers = folder / "papers"
     papers.mkdir()
     first = "Granite lichens and the colour of their rocks"
     (papers / "a.md").write_text(
@@ -44,9 +48,18 @@ def data(tmp_path: Path) -> DataFolder:
             first,
         )
     )
-    data = DataFolder(tmp_path / "data")
-    index(data, papers)
-    return data
+    index(DataFolder(folder / "data"), papers)
+    return folder / "data"
+
+
+@pytest.fixture
+def data(indexed: Path, tmp_path: Path) -> DataFolder:
+    """Of the same papers, which no test changes."""
+    return DataFolder(copy_data(indexed, tmp_path / "data"))
+
+
+def papers_of(data: DataFolder) -> Path:
+    return Path(known_record(data, "c").sources[0])
 
 
 def index(data: DataFolder, papers: Path) -> list[str]:
@@ -60,7 +73,7 @@ def retract(data: DataFolder, monkeypatch: pytest.MonkeyPatch, nature: str = "Re
     row = f"Lichens,A. Berg,3/31/2021 0:00,10.1234/notice,5/2/2019 0:00,10.1234/LICHEN.A,0,{nature},+Data errors;"
     (data.root / "notices.csv").write_text(f"{HEADS}\n{row}\n")
     monkeypatch.setenv("MONJYU_SCHOLARLY__NOTICES", '["notices.csv"]')
-    return index(data, data.root.parent / "papers")
+    return index(data, papers_of(data))
 
 
 def ask(data: DataFolder, **how: Any) -> Any:
@@ -78,9 +91,9 @@ def test_a_retraction_reaches_the_answer_in_every_interface(data: DataFolder, mo
     assert flags == {paper_id: paper_id == retracted for paper_id in flags} and len(flags) == 2
     assert any("is retracted (Retraction Watch, 2021-03-31)" in warning for warning in after.warnings)
     assert "(retracted)" in search_text(after)
-    shown = run_monjyu(data.root, "search", QUESTION, "-c", "c")
+    shown = call_monjyu(data.root, "search", QUESTION, "-c", "c")
     assert "(retracted)" in shown.stdout and "is retracted" in shown.stdout
-    listed = json.loads(run_monjyu(data.root, "papers", "list", "-c", "c", "--json").stdout)
+    listed = json.loads(call_monjyu(data.root, "papers", "list", "-c", "c", "--json").stdout)
     assert {one["paper_id"] for one in listed if one["retracted"]} == {retracted}
     view = Monjyu(data.root).citations(retracted, "c")
     [notice] = view.notices
@@ -124,7 +137,7 @@ def test_what_services_say_stands_beside_the_paper(data: DataFolder, monkeypatch
     }
     (data.root / "works.jsonl").write_text(json.dumps(work))
     monkeypatch.setenv("MONJYU_SCHOLARLY__RECORDS", '["works.jsonl"]')
-    said = index(data, data.root.parent / "papers")
+    said = index(data, papers_of(data))
     assert any("is retracted (OpenAlex)" in line for line in said)
     [name] = {one.paper_id for one in ask(data).citations if one.retracted}
     view = Monjyu(data.root).citations(name, "c")
@@ -135,13 +148,13 @@ def test_what_services_say_stands_beside_the_paper(data: DataFolder, monkeypatch
         "gold",
         "doi",
     )
-    shown = run_monjyu(data.root, "citations", name, "-c", "c").stdout
+    shown = call_monjyu(data.root, "citations", name, "-c", "c").stdout
     assert "OpenAlex: cited 12 times" in shown and "retraction · OpenAlex" in shown
 
 
 def test_a_file_that_is_not_there_is_said(data: DataFolder, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MONJYU_SCHOLARLY__NOTICES", '["gone.csv"]')
-    done = run_monjyu(data.root, "index", data.root.parent / "papers", "-c", "c")
+    done = run_monjyu(data.root, "index", papers_of(data), "-c", "c")
     assert done.returncode == 2 and "gone.csv" in done.stderr
 
 

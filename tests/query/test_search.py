@@ -114,13 +114,19 @@ def test_json_is_that_of_the_interface(searcher: Searcher) -> None:
         "warnings": list, "trace_id": str, "answer": str, "segments": list, "tables": list, "answer_engine": str,
         "verified": bool, "confidence": float, "citations": list, "hits": list, "claims": list, "subqueries": list,
         "communities_visited": list, "follow_ups": list, "phases": dict, "usage": dict,
+        "total_count": int, "total_papers": int,
     }  # fmt: skip
-    assert [result.pop(name) for name in ("resolved_query", "lazy", "model")] == [None] * 3
+    assert [result.pop(name) for name in ("resolved_query", "lazy", "model", "context")] == [None] * 4
     assert {name: type(value) for name, value in result.items()} == shape
-    assert list(result["routing"]) == ["query_type", "reason", "confidence", "runner_up"]
+    assert list(result["routing"]) == ["query_type", "reason", "confidence", "runner_up", "params"]
     assert 0.25 <= result["routing"]["confidence"] <= 1 and result["routing"]["runner_up"] in QUERY_TYPES
     hit = ["chunk_id", "paper_id", "paper_title", "score", "text", "section_type", "page", "ord", "year", "authors"]
     assert list(result["hits"][0]) == [*hit, "doi", "scores", "found_by", "retracted"]
+    first = result["hits"][0]
+    row = """SELECT p.title, c.text, c.section_type FROM chunks c JOIN papers p USING (paper_id)
+        WHERE c.chunk_id = ? AND paper_id = ?"""
+    told = searcher.current().snapshot.cursor().execute(row, [first["chunk_id"], first["paper_id"]]).fetchone()
+    assert told == (first["paper_title"], first["text"], first["section_type"])
     scores = [one["scores"] for one in result["hits"]]
     assert [one["fused"] for one in scores] == sorted((one["fused"] for one in scores), reverse=True)
     assert all(one["vector_rank"] >= 1 and "noun" in one["matched"] for one in scores[:1])

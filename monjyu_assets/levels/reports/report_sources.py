@@ -11,7 +11,7 @@ from typing import TypedDict
 from monjyu_assets.levels.phrases.japanese_phrases import is_japanese
 from monjyu_assets.levels.phrases.prose import is_prose
 from monjyu_core.storage.ids import digest
-from monjyu_core.storage.rows_levels import EntityChunkRow
+from monjyu_core.storage.rows.rows_levels import EntityChunkRow
 from monjyu_core.text.tokens import count_many
 
 MOST_SENTENCES = 60

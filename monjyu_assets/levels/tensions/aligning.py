@@ -9,7 +9,7 @@ from importlib.resources import files
 
 from monjyu_assets.levels.tensions.likeness import written_out
 from monjyu_assets.levels.tensions.tension_words import GROUPS, contrasts, general_stems, measure_stems, stem_of
-from monjyu_core.storage.rows_levels import TensionSideRow
+from monjyu_core.storage.rows.rows_levels import TensionSideRow
 
 Near = Callable[[str, str], float]
 """The cosine of two words."""

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from monjyu_assets.levels.tensions.aligning import Near
 from monjyu_assets.levels.tensions.opposing_sides import Opposition, opposition
-from monjyu_core.storage.rows_levels import TensionSideRow
+from monjyu_core.storage.rows.rows_levels import TensionSideRow
 
 NEAR = 0.35
 """Cosine from which two statements are compared."""

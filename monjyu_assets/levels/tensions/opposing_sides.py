@@ -21,7 +21,7 @@ from monjyu_assets.levels.tensions.aligning import (
 )
 from monjyu_assets.levels.tensions.likeness import same_names, share_a_name
 from monjyu_assets.levels.tensions.tension_words import NONE, contrasts, effect_stems, stem_of
-from monjyu_core.storage.rows_levels import TensionSideRow
+from monjyu_core.storage.rows.rows_levels import TensionSideRow
 
 APART, RANGES_APART = 1.25, 1.1
 """Ratio from which two numbers of one measure do not go together, and the ends of two ranges."""

@@ -11,7 +11,7 @@ from monjyu_assets.levels.tensions.opposing_sides import Opposition
 from monjyu_assets.levels.tensions.saying import Said, topic_words
 from monjyu_assets.levels.tensions.tension_side import Side
 from monjyu_core.storage.ids import digest
-from monjyu_core.storage.rows_levels import TensionRow, TensionSideRow
+from monjyu_core.storage.rows.rows_levels import TensionRow, TensionSideRow
 
 VERSION = "5"
 ENGINE = f"rules-{VERSION}"

@@ -49,8 +49,8 @@ from monjyu_assets.publishing.lineage import lineage_counts
 from monjyu_assets.publishing.publish import PublishBlocked, publish
 from monjyu_core.search_files.nearest_table import MIN_RECALL
 from monjyu_core.settings.settings import load_settings
+from monjyu_core.storage.manifest import Manifest
 from monjyu_core.storage.other_files import read_other_files
-from monjyu_core.storage.snapshot import Manifest
 
 PAPER_ASSETS = [paper_manifest, parsed_papers, chunks, chunk_embeddings]
 COLLECTION_ASSETS = [paper_identity, citation_network, scholarly_metadata]

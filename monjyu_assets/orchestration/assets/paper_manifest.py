@@ -4,10 +4,11 @@ from collections.abc import Iterable
 
 import dagster as dg
 
-from monjyu_assets.orchestration.asset_base import run_stage, shard_asset_arguments
+from monjyu_assets.orchestration.asset_base import shard_asset_arguments
 from monjyu_assets.orchestration.assets.surroundings import papers_folder
 from monjyu_assets.orchestration.resources import DataFolderResource
 from monjyu_assets.orchestration.results import MaterializedAndChecked
+from monjyu_assets.orchestration.shard_run import run_stage
 from monjyu_assets.stages.paper_manifest import CODE_VERSION, write_manifest
 from monjyu_assets.stages.shared.work import ShardReport, Work
 

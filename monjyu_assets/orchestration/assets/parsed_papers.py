@@ -2,10 +2,11 @@
 
 import dagster as dg
 
-from monjyu_assets.orchestration.asset_base import run_stage, shard_asset_arguments
+from monjyu_assets.orchestration.asset_base import shard_asset_arguments
 from monjyu_assets.orchestration.assets.paper_manifest import paper_manifest
 from monjyu_assets.orchestration.resources import DataFolderResource
 from monjyu_assets.orchestration.results import MaterializedAndChecked
+from monjyu_assets.orchestration.shard_run import run_stage
 from monjyu_assets.parsing.dispatch import PARSER_VERSION
 from monjyu_assets.stages.parsed_papers import parse_shards
 

@@ -16,7 +16,8 @@ from monjyu_core.settings.settings import load_settings
 from monjyu_core.storage.collection import collection_settings
 from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.ids import digest
-from monjyu_core.storage.snapshot import read_current, read_manifest
+from monjyu_core.storage.manifest import read_manifest
+from monjyu_core.storage.snapshot import read_current
 
 
 @dg.asset_check(

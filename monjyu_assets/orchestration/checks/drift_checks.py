@@ -9,7 +9,7 @@ from monjyu_assets.orchestration.results import Metadata
 from monjyu_assets.publishing.drift import DRIFT_CHECKS, Drift, drift
 from monjyu_assets.publishing.gates.retrieval_gate import NAME, WHAT, RetrievalGate
 from monjyu_assets.stages.shared.work import Work
-from monjyu_core.storage.snapshot import Manifest
+from monjyu_core.storage.manifest import Manifest
 
 
 def drift_specs(asset: str) -> list[dg.AssetCheckSpec]:

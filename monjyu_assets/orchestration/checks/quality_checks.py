@@ -13,7 +13,7 @@ from monjyu_assets.orchestration.results import Metadata
 from monjyu_assets.publishing.snapshot_quality import snapshot_quality
 from monjyu_assets.stages.shared.work import Work
 from monjyu_core.quality import QUALITY_CHECKS, SHOWN, QualityResult
-from monjyu_core.storage.snapshot import Manifest
+from monjyu_core.storage.manifest import Manifest
 
 
 def quality_specs(asset: str) -> list[dg.AssetCheckSpec]:

@@ -9,7 +9,8 @@ import dagster as dg
 from monjyu_assets.orchestration.resources.data_folder import DataFolderResource
 from monjyu_core.search_files.nearest_table import NearestTable
 from monjyu_core.search_files.search_file import SearchFile, open_search_file
-from monjyu_core.storage.snapshot import Snapshot, open_current, read_manifest
+from monjyu_core.storage.manifest import read_manifest
+from monjyu_core.storage.snapshot import Snapshot, open_current
 
 
 @dataclass(frozen=True)

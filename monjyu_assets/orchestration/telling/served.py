@@ -10,7 +10,8 @@ from monjyu_assets.orchestration.instance import open_instance
 from monjyu_assets.orchestration.partitions import collections
 from monjyu_assets.orchestration.results import Metadata
 from monjyu_core.storage.folders import CollectionFolder, DataFolder
-from monjyu_core.storage.snapshot import read_current, read_manifest
+from monjyu_core.storage.manifest import read_manifest
+from monjyu_core.storage.snapshot import read_current
 
 
 def tell_served(data: DataFolder, name: str) -> None:

@@ -15,9 +15,9 @@ from monjyu_assets.stages.shared.work import Work
 from monjyu_core.errors import StorageError
 from monjyu_core.models.accounting.ledger_totals import usage_by_level
 from monjyu_core.remote.state import prefix_of
+from monjyu_core.storage.manifest import Manifest, read_manifest
 from monjyu_core.storage.other_files import OtherFiles
 from monjyu_core.storage.schemas import LEVEL_NAMES, TABLES
-from monjyu_core.storage.snapshot import Manifest, read_manifest
 
 MOST_FILES = 50
 """Files of unreadable types that the metadata names."""

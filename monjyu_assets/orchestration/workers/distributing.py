@@ -21,9 +21,9 @@ from monjyu_assets.indexing.staleness import made_otherwise
 from monjyu_assets.orchestration.partitions import range_tags
 from monjyu_assets.orchestration.workers.launching import LaunchedRun
 from monjyu_assets.orchestration.workers.order_taken import ORDER_TAG
-from monjyu_assets.stages.parsed_papers import Unparsed, keep_sources
 from monjyu_assets.stages.shared.corrected_papers import corrections_for
 from monjyu_assets.stages.shared.model_choice import is_settled, settle_model
+from monjyu_assets.stages.shared.parse_plan import Unparsed, keep_sources
 from monjyu_assets.stages.shared.work import Work
 from monjyu_core.errors import ConfigurationError, IndexBuildError
 from monjyu_core.remote.holding import held_by_us

@@ -10,6 +10,7 @@ import json
 import os
 import resource
 import sys
+import time
 from typing import Any, TextIO
 
 from monjyu_assets.parsing.sandbox.time_grants import on_request
@@ -52,7 +53,10 @@ def _answer(task: dict[str, Any], settings: ParseSettings) -> dict[str, Any]:
     from monjyu_assets.parsing.dispatch import parse_document
 
     try:
-        return {"paper": parse_document(task, settings).to_wire()}
+        since = time.perf_counter()
+        paper = parse_document(task, settings)
+        paper.processing_time_ms = round(1000 * (time.perf_counter() - since))
+        return {"paper": paper.to_wire()}
     except DocumentError as error:
         return {"error": {"type": error.error_type, "message": str(error)}}
     except MemoryError:

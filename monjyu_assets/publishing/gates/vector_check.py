@@ -15,8 +15,8 @@ from monjyu_assets.publishing.checks import CheckResult
 from monjyu_core.embedding import load_embedder
 from monjyu_core.settings.settings import Settings
 from monjyu_core.storage.ids import digest
+from monjyu_core.storage.manifest import PartEntry
 from monjyu_core.storage.parts import Part
-from monjyu_core.storage.snapshot import PartEntry
 
 NAME = "vectors_hold"
 WHAT = "The vectors of a sample of what changed are those that the model makes of their texts."

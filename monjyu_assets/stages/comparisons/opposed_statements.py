@@ -23,7 +23,7 @@ from monjyu_assets.stages.shared.work import Work, recipe, rows_of
 from monjyu_core.embedding import load_embedder
 from monjyu_core.storage.ids import digest
 from monjyu_core.storage.parts import Part
-from monjyu_core.storage.rows_levels import TensionSideRow
+from monjyu_core.storage.rows.rows_levels import TensionSideRow
 from monjyu_core.storage.schemas import COLLECTION_SHARD, empty, table_of
 
 ASSET, SIDES, VECTORS = "tensions", "tension_sides", "tension_vectors"

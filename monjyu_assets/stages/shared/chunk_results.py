@@ -17,7 +17,7 @@ from monjyu_assets.stages.shared.level_sources import only, read_papers
 from monjyu_assets.stages.shared.work import ShardReport, Timer, Work, finish, rows_of, unchanged
 from monjyu_core.storage.ids import digest
 from monjyu_core.storage.parts import Part
-from monjyu_core.storage.rows_levels import ChunkFailureRow, ChunkPlace
+from monjyu_core.storage.rows.rows_levels import ChunkFailureRow, ChunkPlace
 from monjyu_core.storage.schemas import ASSET_TABLES, TABLES, Record, table_of
 
 TOGETHER = 16

@@ -260,7 +260,7 @@ _OUTSIDE = {
     "chunk_embeddings": "model",
     "paper_notices": "ord kind date source notice_doi reasons",
     "scholarly_records": "ord source source_id retrieved title authors year venue doi arxiv_id abstract citation_count "
-    "fields open_access reference_dois tags shelves",
+    "influential_citation_count fields open_access reference_dois tags shelves",
     "entity_mentions": "engine",
     "relationship_mentions": "engine",
     "community_reports": "engine",

@@ -33,11 +33,12 @@ local function remove(key)
     return redis.call('DEL', '{monjyu}:answer:' .. key)
 end
 """
-# ARGV: now, most entries, labels (a line each), then key and value in turn.
+# ARGV: now, most entries, labels (a line each), the time that what is older goes from, then key and value in turn.
 _PUT = (
     _REMOVE
     + """
-for i = 4, #ARGV, 2 do
+for _, key in ipairs(redis.call('ZRANGEBYSCORE', '{monjyu}:ages', '-inf', '(' .. ARGV[4])) do remove(key) end
+for i = 5, #ARGV, 2 do
     local key = ARGV[i]
     if redis.call('HSETNX', '{monjyu}:answer:' .. key, 'value', ARGV[i + 1]) == 1 then
         redis.call('ZADD', '{monjyu}:ages', ARGV[1], key)
@@ -79,7 +80,8 @@ class RedisCache:
     ConfigurationError for what is no URL of Redis, or without the extra `redis`.
     """
 
-    def __init__(self, url: str, max_entries: int) -> None:
+    def __init__(self, url: str, max_entries: int, max_age: float = 0.0) -> None:
+        """`max_age`, in seconds: what is older is not given any more, and goes at the next write; 0 is no limit."""
         try:
             from redis import Redis
             from redis.backoff import ExponentialBackoff
@@ -96,14 +98,17 @@ class RedisCache:
         except ValueError:  # its text may repeat the URL, and with it a password
             raise ConfigurationError("cache.redis_url is no Redis URL.", "Write redis://HOST:PORT/0.") from None
         self._max_entries = max_entries
+        self._max_age = max_age
 
     def get_many(self, keys: Sequence[str]) -> dict[str, bytes]:
         def get() -> dict[str, bytes]:
             with self._client.pipeline(transaction=False) as pipeline:
                 for key in keys:
                     pipeline.hget(_answer(key), "value")
+                    pipeline.zscore(_AGES, key)
                 found = pipeline.execute()
-            return {key: value for key, value in zip(keys, found, strict=True) if value is not None}
+            told = zip(keys, found[::2], found[1::2], strict=True)
+            return {key: value for key, value, kept in told if value is not None and self._given(kept)}
 
         return self._run(get)
 
@@ -111,15 +116,22 @@ class RedisCache:
         def has() -> set[str]:
             with self._client.pipeline(transaction=False) as pipeline:
                 for key in keys:
-                    pipeline.exists(_answer(key))
+                    pipeline.zscore(_AGES, key)
                 found = pipeline.execute()
-            return {key for key, there in zip(keys, found, strict=True) if there}
+            return {key for key, kept in zip(keys, found, strict=True) if kept is not None and self._given(kept)}
 
         return self._run(has)
 
     def put_many(self, values: Mapping[str, bytes], labels: Collection[str] = ()) -> None:
         flat = [part for pair in values.items() for part in pair]
-        self._script(_PUT, time.time(), self._max_entries, "\n".join(labels), *flat)
+        self._script(_PUT, time.time(), self._max_entries, "\n".join(labels), self._oldest(), *flat)
+
+    def _oldest(self) -> float:
+        return time.time() - self._max_age if self._max_age else 0.0
+
+    def _given(self, kept: float | None) -> bool:
+        """Whether a value that was kept at this time is young enough."""
+        return not self._max_age or (kept is not None and kept >= self._oldest())
 
     def read_scores(self, keys: Sequence[str]) -> dict[str, bytes]:
         """Those of the scores that were written and are still there."""

@@ -30,7 +30,7 @@ _LONGER = 100
 """Times a claim's length: nobody makes one as long."""
 
 _TABLES = """
-CREATE TABLE IF NOT EXISTS answers (id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, value BLOB NOT NULL);
+CREATE TABLE IF NOT EXISTS answers (id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, value BLOB NOT NULL, at REAL);
 CREATE TABLE IF NOT EXISTS labels (label TEXT NOT NULL, answer INTEGER NOT NULL, PRIMARY KEY (label, answer))
     WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS labels_of_answer ON labels (answer);
@@ -44,11 +44,13 @@ _KEYS_A_QUERY = 500
 
 
 class SQLiteCache:
-    """`ResponseCache` in a file. `max_entries`: the oldest beyond it go (checked now and then)."""
+    """`ResponseCache` in a file. `max_entries`: the oldest beyond it go (checked now and then). `max_age`, in seconds:
+    what is older is not given any more, and goes by the same check; 0 is no limit."""
 
-    def __init__(self, path: Path, max_entries: int) -> None:
+    def __init__(self, path: Path, max_entries: int, max_age: float = 0.0) -> None:
         self._first = path
         self._max_entries = max_entries
+        self._max_age = max_age
         self._lock = threading.RLock()
         self._connection: sqlite3.Connection | None = None
         self._process = 0
@@ -70,9 +72,12 @@ class SQLiteCache:
         def put(connection: sqlite3.Connection) -> None:
             connection.execute("PRAGMA synchronous = FULL")
             with _transaction(connection):
+                oldest = self._oldest()
                 for key, value in values.items():
+                    connection.execute("DELETE FROM answers WHERE key = ? AND coalesce(at, 0) < ?", (key, oldest))
                     connection.execute(
-                        "INSERT INTO answers (key, value) VALUES (?, ?) ON CONFLICT DO NOTHING", (key, value)
+                        "INSERT INTO answers (key, value, at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
+                        (key, value, time.time()),
                     )
                     for label in labels:
                         connection.execute(
@@ -140,6 +145,8 @@ class SQLiteCache:
         if self._until_check > 0:
             return
         self._until_check = self._max_entries // 100
+        if self._max_age:
+            connection.execute("DELETE FROM answers WHERE at < ? OR at IS NULL", (self._oldest(),))
         surplus = connection.execute("SELECT count(*) FROM answers").fetchone()[0] - self._max_entries
         if surplus > 0:
             connection.execute(
@@ -150,7 +157,13 @@ class SQLiteCache:
         for start in range(0, len(keys), _KEYS_A_QUERY):
             some = keys[start : start + _KEYS_A_QUERY]
             marks = ",".join("?" * len(some))
-            yield from connection.execute(f"SELECT {columns} FROM answers WHERE key IN ({marks})", some)
+            chosen = f"SELECT {columns} FROM answers WHERE key IN ({marks}) AND coalesce(at, 0) >= ?"
+            yield from connection.execute(chosen, [*some, self._oldest()])
+
+    def _oldest(self) -> float:
+        """When an answer that is given may have been kept first; 0 where there is no limit. One that an earlier version
+        kept has no time: it counts as older than any."""
+        return time.time() - self._max_age if self._max_age else 0.0
 
     def _run(self, work: Callable[[sqlite3.Connection], T]) -> T:
         with self._lock:
@@ -183,6 +196,9 @@ class SQLiteCache:
                 if connection.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
                     connection.execute("PRAGMA journal_mode = WAL")
                 connection.executescript(_TABLES)
+                if "at" not in [row[1] for row in connection.execute("PRAGMA table_info(answers)")]:
+                    connection.execute("ALTER TABLE answers ADD COLUMN at REAL")  # of an earlier version
+                connection.execute("CREATE INDEX IF NOT EXISTS answers_by_age ON answers (at)")
                 return connection
         except OSError as error:
             raise self._failure(error) from error

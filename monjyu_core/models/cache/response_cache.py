@@ -88,13 +88,13 @@ def _redis(settings: CacheSettings) -> ResponseCache | None:
         return None
     from monjyu_core.models.cache.cache_redis import RedisCache
 
-    return RedisCache(settings.redis_url.get_secret_value(), settings.max_entries)
+    return RedisCache(settings.redis_url.get_secret_value(), settings.max_entries, settings.max_age_seconds)
 
 
 def _sqlite(settings: CacheSettings, data: DataFolder) -> ResponseCache:
     from monjyu_core.models.cache.cache_sqlite import SQLiteCache
 
-    return SQLiteCache(data.state / "model_cache.sqlite", settings.max_entries)
+    return SQLiteCache(data.state / "model_cache.sqlite", settings.max_entries, settings.max_age_seconds)
 
 
 def labels_of(collection: str | None, paper_ids: Collection[str] = ()) -> list[str]:

@@ -15,7 +15,7 @@ from monjyu_core.models.cache.cache_keys import CHAT, chat_key
 from monjyu_core.models.cache.response_cache import Codec, labels_of, once
 from monjyu_core.models.calls.guarded_clients import Caller
 from monjyu_core.models.calls.resilience import Guard
-from monjyu_core.models.calls.structured import ask_structured, read_as, schema_message, schema_of
+from monjyu_core.models.calls.structured import ask_structured, readable, schema_message, schema_of
 from monjyu_core.models.factory import chat_client, role_model
 from monjyu_core.models.types import ChatReply, ChatRequest, ChatRole, Message
 
@@ -42,7 +42,7 @@ class Gateway:
             name, model = role_model(self.settings, role)
             settings = getattr(self.settings.roles, role)
             client = chat_client(name, model, settings.timeout_seconds)
-            self._callers[role] = Caller(client, Guard(f"models.{name}", settings))
+            self._callers[role] = Caller(client, Guard(f"models.{name}", settings, place=f"roles.{role}."))
         return self._callers[role]
 
     async def close(self) -> None:
@@ -70,7 +70,8 @@ class Session:
     ) -> ChatReply:
         """The reply to these messages, from the cache where an equal call was answered before.
 
-        `paper_ids`: whose text is in the messages. A reply that is not `usable` (or was cut off) is not kept.
+        `paper_ids`: whose text is in the messages. A reply that is not `usable` is not kept, nor one that was cut off
+        where nothing says that it is usable.
         Raises the errors of `monjyu_core.models.call_errors`, CostCapReached among them.
         """
         request = self._request(role, messages, schema)
@@ -79,8 +80,8 @@ class Session:
             return await self._paid(role, request)
 
         def write(reply: ChatReply) -> bytes | None:
-            whole = reply.finish == "stop" and reply.text.strip()
-            return CHAT.write(reply) if whole and (usable is None or usable(reply)) else None
+            kept = reply.finish == "stop" and reply.text.strip() if usable is None else usable(reply)
+            return CHAT.write(reply) if kept else None
 
         key = self._key(role, request, prompt_hash)
         labels = labels_of(self.account.scope.collection, paper_ids)
@@ -104,10 +105,7 @@ class Session:
             messages = [schema_message(model), *messages]
 
         def usable(reply: ChatReply) -> bool:
-            try:
-                return bool(read_as(reply.text, model))
-            except ValueError:
-                return False
+            return readable(reply, model)
 
         async def ask(sent: tuple[Message, ...]) -> ChatReply:
             return await self.chat(role, sent, prompt_hash, paper_ids=paper_ids, schema=model, usable=usable)

@@ -7,6 +7,7 @@ call at once.
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from contextlib import aclosing
 from dataclasses import dataclass
@@ -27,6 +28,7 @@ STREAM_FACTOR = 10
 """A streamed answer may take this many times `timeout_seconds`, each wait for a piece of it only that once."""
 
 T = TypeVar("T")
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -61,10 +63,17 @@ class Guard:
     """What stands between one role and its server. Belongs to one event loop; make one a role and process."""
 
     def __init__(
-        self, name: str, settings: RoleSettings, timing: Timing = REAL, breaker: Breaker | None = None
+        self,
+        name: str,
+        settings: RoleSettings,
+        timing: Timing = REAL,
+        breaker: Breaker | None = None,
+        place: str = "the role's ",
     ) -> None:
-        """`name` is for messages. Roles on one server may share a `breaker`."""
+        """`name` is for messages, `place` what stands before the name of a setting in them (`roles.verify.`). Roles on
+        one server may share a `breaker`."""
         self._name = name
+        self._place = place
         self._settings = settings
         self._timing = timing
         self._limits = Limits(settings, timing)
@@ -166,6 +175,8 @@ class Guard:
                 raise problem
         if not problem.may_pass or spent is not None or attempt.number > self._settings.retries:
             raise problem from None
+        if isinstance(problem, ModelUnreachable):  # it has taken long, or will: who waits is told
+            _log.warning("%s Asked again (%d of %d).", problem.message, attempt.number, self._settings.retries)
         if problem.retry_after is None:
             longest = min(LONGEST_WAIT, FIRST_WAIT * 2 ** (attempt.number - 1))
             await self._timing.sleep(longest * self._timing.chance())
@@ -174,7 +185,8 @@ class Guard:
         if isinstance(error, TimeoutError):
             return ModelUnreachable(
                 f"{self._name}: no answer in {self._settings.timeout_seconds:g} seconds.",
-                "Raise the role's timeout_seconds if the model is slow.",
+                f"Raise {self._place}timeout_seconds if the model is slow, or lower {self._place}concurrency if its "
+                "server answers one call after the other.",
             )
         return error
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import re
 from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar
@@ -18,6 +19,10 @@ LONGEST_ANSWER = 400_000
 """Characters. Mending is quadratic at worst, and no role asks for a tenth of this."""
 _THINKING = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.S | re.I)
 _FENCE = re.compile(r"```(?:json|JSON)?\s*\n?(.*?)(?:```|\Z)", re.S)
+
+_log = logging.getLogger(__name__)
+_told: set[str] = set()
+"""Models of which it was said that an answer was cut off: once is enough."""
 
 Ask = Callable[[tuple[Message, ...]], Awaitable[ChatReply]]
 """One chat call that asks for the schema."""
@@ -81,16 +86,30 @@ def _mended(text: str) -> Any | None:
     return value if isinstance(value, dict | list) and value else None
 
 
-def read_as(text: str, model: type[T]) -> T:
-    """The answer as an object of the model; ValueError says what is wrong in words that the model can act on."""
+def read_as(text: str, model: type[T], *, in_part: bool = False) -> T:
+    """The answer as an object of the model; ValueError says what is wrong in words that the model can act on.
+
+    `in_part`: members of its lists that cannot be read are left out, as the last of an answer that was cut off."""
     value = find_json(text)
     if isinstance(value, list) and len(model.model_fields) == 1:  # the one list without its object around it
         value = {next(iter(model.model_fields)): value}
     try:
         return model.model_validate(value)
     except ValidationError as error:
+        if in_part and _without_unreadable(value, error):
+            return read_as(json.dumps(value), model)
         places = "; ".join(f"{'.'.join(map(str, e['loc'])) or 'top'}: {e['msg']}" for e in error.errors()[:5])
         raise ValueError(places) from error
+
+
+def _without_unreadable(value: Any, error: ValidationError) -> bool:
+    """Take the members that are wrong out of the lists of an object. False where something else is wrong."""
+    wrong = {tuple(one["loc"][:2]) for one in error.errors()}
+    if not all(len(place) == 2 and isinstance(place[1], int) for place in wrong):
+        return False
+    for name, number in sorted(wrong, key=lambda place: -int(place[1])):
+        value[name].pop(number)
+    return any(isinstance(inner, list) and inner for inner in value.values())
 
 
 def schema_message(model: type[BaseModel]) -> Message:
@@ -108,26 +127,38 @@ async def ask_structured(ask: Ask, messages: tuple[Message, ...], model: type[T]
     try:
         return _read(reply, model)
     except ValueError as error:
-        again = (
-            *messages,
-            Message("assistant", reply.text[:4000]),
-            Message("user", f"That answer cannot be used: {error}. Send only the JSON object, whole and valid."),
-        )
+        shorter = " Be brief: it must be far shorter." if reply.finish == "length" else ""
+        wanted = f"That answer cannot be used: {error}. Send only the JSON object, whole and valid.{shorter}"
+        again = (*messages, Message("assistant", reply.text[:4000]), Message("user", wanted))
     reply = await ask(again)
     try:
-        return _read(reply, model)
+        return _read(reply, model, in_part=True)
     except ValueError as error:
         raise ModelAnswerUnusable(
             f"{reply.model} gave no usable answer, twice: {error}.", "A larger model or a longer max_tokens may help."
         ) from error
 
 
-def _read(reply: ChatReply, model: type[T]) -> T:
-    if not reply.text.strip():
-        raise ValueError("it is empty" + (" (cut off at max_tokens)" if reply.finish == "length" else ""))
+def readable(reply: ChatReply, model: type[BaseModel]) -> bool:
+    """Whether the reply can be read at the first asking."""
     try:
-        return read_as(reply.text, model)
+        return bool(_read(reply, model))
+    except ValueError:
+        return False
+
+
+def _read(reply: ChatReply, model: type[T], *, in_part: bool = False) -> T:
+    """Of an answer that was cut off what is whole of it: asked again it would be cut off again."""
+    cut = reply.finish == "length"
+    if not reply.text.strip():
+        raise ValueError("it is empty" + (" (cut off at max_tokens)" if cut else ""))
+    try:
+        found = read_as(reply.text, model, in_part=cut or in_part)
     except ValueError as error:
-        if reply.finish == "length":
+        if cut:
             raise ValueError(f"it was cut off at max_tokens; {error}") from error
         raise
+    if cut and reply.model not in _told:
+        _told.add(reply.model)
+        _log.warning("An answer of %s was cut off at the role's max_tokens: the rest of it is missing.", reply.model)
+    return found

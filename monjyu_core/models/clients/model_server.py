@@ -24,6 +24,7 @@ from monjyu_core.models.call_errors import (
     ModelRefused,
     ModelServerError,
     ModelUnreachable,
+    PromptTooLong,
 )
 
 if TYPE_CHECKING:
@@ -37,6 +38,9 @@ _KEYS = re.compile(r"\bsk-[\w*.\-]{4,}|(?<=\bBearer )\S+")
 _UNSEEN = re.compile(r"<(script|style)\b.*?(?:</\1\s*>|$)", re.I | re.S)
 _TAG = re.compile(r"<[^<>]*>")
 _MOST_OF_PAGE = 20_000
+_TOO_LONG_CODES = frozenset({"context_length_exceeded", "exceed_context_size_error"})
+_TOO_LONG = re.compile(r"context (?:size|length|window)", re.I)
+"""Of a prompt: codes of OpenAI and llama.cpp, words of vLLM, LM Studio and others."""
 _LONG_ENOUGH = 6
 """A shorter key is a word that stands in for none."""
 _HIDDEN = "…"
@@ -98,6 +102,10 @@ class Server:
             return ModelUnreachable(summary, f"See models.{self.name}.base_url.", retry_after=wait)
         if status >= 500 or status in (409, 425):
             return ModelServerError(summary, self._failing(), retry_after=wait)
+        if status in (400, 413, 422) and (_codes(body) & _TOO_LONG_CODES or _TOO_LONG.search(_message(body))):
+            return PromptTooLong(
+                summary, f"Start the server with a larger context, or set models.{self.name}.context_tokens to its own."
+            )
         return ModelRefused(summary, _hint(self.name, status))
 
     def unreachable(self, error: BaseException) -> ModelUnreachable:

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from monjyu_core.storage.folders import CollectionFolder, DataFolder
-from monjyu_core.storage.snapshot import Snapshot, open_current, published, read_manifest
+from monjyu_core.storage.manifest import read_manifest
+from monjyu_core.storage.snapshot import Snapshot, open_current, published
 from monjyu_query.answer_packages.canonical import text_sha256
 from monjyu_query.answer_packages.checking.claims_of_package import Claims
 

@@ -35,11 +35,12 @@ class Paragraph:
 
 @dataclass(frozen=True)
 class Source:
-    """A quote: its number, the label and title of its paper, where it stands, and the address of the paper."""
+    """A quote: its number, the label and title of its paper with the page, and the address of the paper."""
 
     n: int
     title: str
-    page: int | None
+    where: str
+    """As it is printed behind the title: `, page 3`; empty where the source has no pages."""
     quote: str
     address: str | None
     retracted: bool
@@ -98,7 +99,7 @@ def document_of(asked: AskedAnswer, papers: Sequence[Entry]) -> Document:
         notes=notes_of(asked),
         paragraphs=_paragraphs(asked),
         tables=[_safe_table(table) for table in result.tables],
-        sources=[_source(citation, by_id.get(citation.paper_id)) for citation in result.citations],
+        sources=[_source(citation, by_id.get(citation.paper_id), words) for citation in result.citations],
         papers=[(reference(paper), address_of(paper)) for paper in papers],
         about=_about(asked, words),
         words=words,
@@ -130,7 +131,7 @@ def _safe_table(table: AnswerTable) -> AnswerTable:
     return AnswerTable(title=safe(table.title), columns=[safe(name) for name in table.columns], rows=rows)
 
 
-def _source(citation: Citation, paper: Entry | None) -> Source:
+def _source(citation: Citation, paper: Entry | None, words: Mapping[str, str]) -> Source:
     title = safe(citation.paper_title) or safe(citation.paper_id)
     if paper is not None:
         who = _who(paper.authors, 1)
@@ -138,7 +139,7 @@ def _source(citation: Citation, paper: Entry | None) -> Source:
     return Source(
         citation.n,
         title,
-        citation.page,
+        f", {words['page'].format(citation.page)}" if citation.page else "",
         safe(citation.quote),
         address_of(paper) if paper is not None else None,
         citation.retracted,

@@ -91,7 +91,7 @@ def _lists(document: Document) -> list[Any]:
     words, story = document.words, []
     if document.sources:
         story.append(_block(_text(words["sources"], BOLD), "heading", words["sources"], spaceBefore=8))
-        story += [_source(source, document) for source in document.sources]
+        story += [_source(source) for source in document.sources]
     if document.papers:
         story.append(_block(_text(words["papers"], BOLD), "heading", words["papers"], spaceBefore=8))
         story += [_block(_text(text) + _link(address), "small", text) for text, address in document.papers]
@@ -99,13 +99,12 @@ def _lists(document: Document) -> list[Any]:
     return story + [_block(_text(line), "small", line) for line in document.about]
 
 
-def _source(source: Source, document: Document) -> Any:
-    where = f", {document.words['page'].format(source.page)}" if source.page else ""
+def _source(source: Source) -> Any:
     retracted = _text(" (retracted)", BOLD) if source.retracted else ""
-    asian = is_asian(source.quote)
+    about, asian = source.title + source.where, is_asian(source.quote)
     before, after = ("「", "」") if asian else ("“", "”")
     quoted = f"{_text(before)}{_text(source.quote, LATIN if asian else ITALIC)}{_text(after)}"
-    head = f'<a name="source{source.n}"/>{_text(f"[{source.n}]", BOLD)} {_text(source.title + where)}{retracted}: '
+    head = f'<a name="source{source.n}"/>{_text(f"[{source.n}]", BOLD)} {_text(about)}{retracted}: '
     return _block(head + quoted + _link(source.address), "small", source.title + source.quote)
 
 

@@ -117,8 +117,7 @@ def _add_sources(word: WordDocument, document: Document) -> None:
         added._p.append(_element("w:bookmarkStart", {**mark, "w:name": f"source{source.n}"}))
         added.add_run(f"[{source.n}]").bold = True
         added._p.append(_element("w:bookmarkEnd", dict(mark)))
-        where = f", {document.words['page'].format(source.page)}" if source.page else ""
-        added.add_run(f" {xml_text(source.title)}{where}")
+        added.add_run(f" {xml_text(source.title)}{source.where}")
         if source.retracted:
             added.add_run(" (retracted)").bold = True
         added.add_run(": “")

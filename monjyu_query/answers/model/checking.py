@@ -13,7 +13,9 @@ from monjyu_core.embedding import Embedder
 from monjyu_core.text.quotes import foreign_addresses
 from monjyu_core.text.search_text import count_wide
 from monjyu_query.answers.citing import cite
+from monjyu_query.answers.composition import language_of
 from monjyu_query.answers.model.marked import Marked
+from monjyu_query.answers.model.sources_text import about_passage, source_text
 from monjyu_query.answers.selection import Question
 from monjyu_query.answers.verification.local_check import LocalVerdict, local_check, says_gap
 from monjyu_query.answers.verification.numbers import missing_figures
@@ -76,6 +78,11 @@ class Checker:
         self._sentences = load_sentences(self._cursor(), passages)
         self._terms = [frozenset(terms) for terms in index.keywords.terms([s.text for s in self._sentences])]
 
+    @property
+    def language(self) -> str:
+        """Of the question: ja or en."""
+        return language_of(self._query)
+
     def check(self, said: Marked) -> Checked:
         """What the sources that the sentence names say of it; where it names none, or wrong ones, what others say."""
         named = tuple(n for n in said.sources if 0 < n <= len(self._passages))
@@ -94,8 +101,7 @@ class Checker:
 
     def source_text(self, number: int) -> str:
         """A passage with what stands before it, as the answering model saw it."""
-        passage = self._passages[number - 1]
-        return f"{self._about(passage)}\n{passage.text}"
+        return source_text(self._passages[number - 1], self._labels)
 
     def _checked(self, said: Marked, terms: Sequence[str], numbers: tuple[int, ...]) -> Checked:
         passages = [self._passages[n - 1] for n in numbers]
@@ -181,7 +187,7 @@ class Checker:
         return [place for place, s in enumerate(self._sentences) if s.passage.chunk_id in named]
 
     def _about(self, passage: Passage) -> str:
-        return " ".join(filter(None, (self._labels.get(passage.paper_id, ""), passage.paper_title, passage.header)))
+        return about_passage(passage, self._labels)
 
     def _cursor(self) -> duckdb.DuckDBPyConnection:
         return self._index.snapshot.cursor()

@@ -151,7 +151,7 @@ class Draft:
             warnings.append("The server's content filter ended the answer.")
         if not self._citations:
             reason = "the passages found do not speak of it" if self._abstained else "no sentence had a source"
-            return abstained(reason, warnings)
+            return abstained(reason, self._checker.language, warnings)
         gaps = any(one.check.kind == "gap" for one in self.kept())
         status = "complete" if finish == "stop" and not gaps else "partial"
         verified = not (self._keep and dropped)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from monjyu_core.models.accounting.estimate import prompt_tokens
 from monjyu_core.models.call_errors import ModelCallError
 from monjyu_core.models.calls.gateway import Session
+from monjyu_core.models.context_room import context_room
 from monjyu_core.models.prompts import Prompt, fence, load_prompt
 from monjyu_core.models.types import ChatReply, ChatRequest, Message
 from monjyu_core.settings.settings import Settings
@@ -56,9 +57,8 @@ async def write_answer(
     language = "ja" if count_wide(request.query) else "en"
     system = load_prompt("answer", language, settings.prompts.folder)
     asking = load_prompt("answer_question", language, settings.prompts.folder)
-    context = settings.models[settings.roles.answer.model].context_tokens
     length = wished(request.response_type, form, language, sentences)
-    room = context - settings.roles.answer.max_tokens
+    room = context_room(settings, "answer")
     messages, used = _messages(request, passages, checker, system, asking, length, room)
     draft = Draft(checker, settings.answer.unsupported, emit, request.response_type, system.text)
     brackets = PaperBrackets(passage.text for passage in used)
@@ -124,6 +124,8 @@ async def _verified(verifier: ModelVerifier, draft: Draft, sentences: Sequence[C
         if verdict is not None:
             reasons = [verdict.reason[:LONGEST_REASON]] if verdict.reason else []
             draft.judged(one, verdict.verdict, reasons)
+    if verifier.unread:
+        draft.warnings.append(f"Not all sentences were checked by the model: {verifier.unread}")
 
 
 def _stated(draft: Draft, one: Checked) -> Stated:

@@ -9,10 +9,21 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, Field
 
+from monjyu_core.models.call_errors import (
+    ModelAnswerUnusable,
+    ModelCallError,
+    ModelContentFiltered,
+    ModelUnfit,
+    PromptTooLong,
+)
 from monjyu_core.models.calls.gateway import Session
+from monjyu_core.models.context_room import context_room
+from monjyu_core.models.factory import role_model
 from monjyu_core.models.prompts import fence, load_prompt
 from monjyu_core.models.types import Message
 from monjyu_core.settings.settings import Settings
+from monjyu_core.text.tokens import count_tokens
+from monjyu_query.answers.verification.known_verdicts import FIRST_SOURCE, KNOWN, Known, misread
 
 MOST_AT_ONCE = 8
 """Sentences of one call."""
@@ -54,27 +65,75 @@ class Stated:
     sources: tuple[tuple[int, str], ...]
 
 
-class ModelVerifier:
-    """Calls of one question. Raises the errors of `monjyu_core.models.call_errors`."""
+_OF_THESE_ALONE = (ModelAnswerUnusable, ModelContentFiltered, PromptTooLong)
+"""Failures that say nothing of the next call."""
 
-    def __init__(self, session: Session, settings: Settings, language: str, papers: Sequence[str]) -> None:
+
+class ModelVerifier:
+    """Calls of one question. Raises the errors of `monjyu_core.models.call_errors`.
+
+    The first call holds two sentences more, of which the verdict is known: a model that fails on these is not heard.
+    `unread`: why some of the sentences of the last `verify` have no verdict; empty where every call was answered."""
+
+    def __init__(
+        self, session: Session, settings: Settings, language: str, papers: Sequence[str], *, known: bool = True
+    ) -> None:
+        """`known`: whether it is asked of these sentences."""
+        self.unread = ""
+        self._known: tuple[Known, ...] = KNOWN["ja" if language == "ja" else "en"] if known else ()
         self._session = session
         self._papers = papers
+        self._settings = settings
         self._verify = load_prompt("verify", language, settings.prompts.folder)
         self._repair = load_prompt("repair", language, settings.prompts.folder)
 
     async def verify(self, sentences: Sequence[Stated]) -> list[SentenceVerdict | None]:
-        """A verdict for each sentence; None where the model forgot one."""
+        """A verdict for each sentence; None where the model forgot one or could not be asked about it.
+
+        Raises where no call was answered; what others said is kept where one failed (`unread`)."""
         found: list[SentenceVerdict | None] = []
-        for start in range(0, len(sentences), MOST_AT_ONCE):
-            found += await self._verified(sentences[start : start + MOST_AT_ONCE])
-        return found
+        failure: ModelCallError | None = None
+        self.unread = ""
+        for some in self._batches(sentences):
+            try:
+                found += await self._verified(some)
+            except ModelCallError as error:
+                failure = failure or error
+                found += [None] * len(some)
+                if not isinstance(error, _OF_THESE_ALONE):
+                    break
+        if failure is not None and not any(found):
+            raise failure
+        self.unread = str(failure or "")
+        return found + [None] * (len(sentences) - len(found))
+
+    def _batches(self, sentences: Sequence[Stated]) -> list[list[Stated]]:
+        """As many sentences a call as it may have, and as the context of the model holds with what they cite."""
+        room = context_room(self._settings, "verify") - count_tokens(self._verify.render(sources="", statements=""))
+        batches: list[list[Stated]] = []
+        for sentence in sentences:
+            longer = [*batches[-1], sentence] if batches else []
+            if 0 < len(longer) <= MOST_AT_ONCE and count_tokens(_sources(longer) + _statements(longer)) <= room:
+                batches[-1] = longer
+            else:
+                batches.append([sentence])
+        return batches
 
     async def _verified(self, sentences: Sequence[Stated]) -> list[SentenceVerdict | None]:
-        text = self._verify.render(sources=_sources(sentences), statements=_statements(sentences))
+        known, asked = self._known, list(sentences)
+        asked += [Stated(one.statement, ((number, one.source),)) for number, one in enumerate(known, FIRST_SOURCE)]
+        text = self._verify.render(sources=_sources(asked), statements=_statements(asked))
         messages = [Message("user", text)]
         answer = await self._session.structured("verify", messages, self._verify.hash, SentenceVerdicts, self._papers)
         by_number = {one.statement: one for one in answer.verdicts}
+        wrong = misread(known, {n: one.verdict for n, one in by_number.items()}, len(sentences) + 1)
+        if wrong:
+            model = role_model(self._settings, "verify")[1].model
+            raise ModelUnfit(
+                f"{model} fails on sentences of which the verdict is known: {wrong}.",
+                "It is too small: name a larger one in roles.verify.model, or set roles.verify.engine to extractive.",
+            )
+        self._known = ()
         return [by_number.get(number) for number in range(1, len(sentences) + 1)]
 
     async def repaired(self, sentences: Sequence[Stated], question: str) -> list[RepairedSentence | None]:

@@ -48,6 +48,8 @@ def judge(
     with click.progressbar(pairs, len(wanted), "pairs", file=sys.stderr) as waiting:
         judged = list(waiting)
     found = {"mode": mode, "budget": number, "baseline": baseline, "judge": model} | summary(judged)
+    for warning in found["warnings"]:
+        click.echo(f"Note: {warning}", err=True)
     if as_json:
         print_json(found)
         return

@@ -40,9 +40,13 @@ def questions() -> None:
 def add(text: str, collection: str | None, as_json: bool, **options: Any) -> None:
     """Save a question, in place of one of the same id."""
     from monjyu_query.saved.keeping import checked, save
+    from monjyu_query.saved.listing import unknown_papers
 
     question = checked(_values(text, **options))
-    save(collection_searcher(collection), [question])
+    searcher = collection_searcher(collection)
+    save(searcher, [question])
+    for error in unknown_papers(searcher.current().snapshot, question):
+        click.echo(f"Note: {error}", err=True)
     if as_json:
         print_json(question.model_dump(mode="json", exclude={"baseline"}))
     else:
@@ -133,8 +137,7 @@ def run(
     started = time.perf_counter()
     searcher = _searcher(collection, snapshot_id)
     asked = _chosen(searcher, question_ids)
-    from monjyu_query.saved.ask_questions import ask_all
-    from monjyu_query.saved.recording import record_answers
+    from monjyu_query.saved.ask_questions import ask_all, record_answers
 
     answers, reused = ask_all(searcher, asked, _tell, anew=anew)
     snapshot = searcher.current().snapshot.id

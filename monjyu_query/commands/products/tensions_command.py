@@ -11,7 +11,7 @@ from monjyu_query.commands.searching import collection_searcher, printable
 
 if TYPE_CHECKING:
     from monjyu_query.search.result import Citation
-    from monjyu_query.tensions.tension_list import Tension, TensionSide
+    from monjyu_query.tensions.tension_list import Tension, Tensions, TensionSide
 
 
 @click.command()
@@ -36,7 +36,7 @@ def tensions(collection: str | None, concept: str | None, most: int, as_json: bo
     for tension in found.tensions:
         click.echo("\n".join(_shown(tension, quotes)))
     if not found.tensions:
-        click.echo(_none(found.built, found.level, concept), err=True)
+        click.echo(_none(found, concept), err=True)
 
 
 def _shown(tension: Tension, quotes: dict[int, Citation]) -> list[str]:
@@ -56,7 +56,9 @@ def _side(side: TensionSide, quotes: dict[int, Citation]) -> list[str]:
     return [f"  {safe(side.cue)}: “{quote}”", f"    {paper}{year}{where}"]
 
 
-def _none(built: bool, level: int, concept: str | None) -> str:
-    if not built:
-        return f"The index has no tensions: it is at level {level}, and level 4 finds them (monjyu upgrade --level 4)."
+def _none(found: Tensions, concept: str | None) -> str:
+    if not found.built:
+        why = "was built by a version that knew none" if found.level >= 4 else f"is at level {found.level}"
+        again = f"index -c {found.collection}" if found.level >= 4 else f"upgrade {found.collection} --level 4"
+        return f"The index has no tensions: it {why}. `monjyu {again}` finds them."
     return "No papers were found to contradict each other" + (f" about {concept}." if concept else ".")

@@ -24,11 +24,12 @@ def quoted_cells(
 ) -> list[list[Said]]:
     """A quote for each column, none where the paper says nothing of it; no quote of a known column stands in two."""
     choice = Choice(paper)
+    told = draft.quoted_each(
+        [choice.tell(column.aspect, 1, counts=column.counts) if column.aspect else [] for column in columns]
+    )
     return [
-        draft.quoted(choice.tell(column.aspect, 1, counts=column.counts))
-        if column.aspect
-        else _searched(searcher, index, paper, column)
-        for column in columns
+        cell if column.aspect else _searched(searcher, index, paper, column)
+        for column, cell in zip(columns, told, strict=True)
     ]
 
 

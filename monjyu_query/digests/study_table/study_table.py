@@ -14,7 +14,8 @@ from monjyu_query.digests.asker import Asker
 from monjyu_query.digests.digest_result import Digest
 from monjyu_query.digests.digest_wording import language_for, word
 from monjyu_query.digests.draft import Draft, Said
-from monjyu_query.digests.paper_text import PaperText, read_paper
+from monjyu_query.digests.kept_papers import kept_paper
+from monjyu_query.digests.paper_text import PaperText
 from monjyu_query.digests.study_table.extractive_cells import quoted_cells
 from monjyu_query.digests.study_table.model_cells import asked_row, checked_cells, sentences_shown
 from monjyu_query.digests.study_table.table_columns import Column, columns_named, language_of
@@ -105,7 +106,7 @@ class _Rows:
         for paper_id in papers:
             if self._cancel.is_set():
                 break
-            rows[paper_id] = self._quoted(read_paper(self._index, paper_id))
+            rows[paper_id] = self._quoted(kept_paper(self._index, paper_id))
             self._told(paper_id, len(papers))
         return rows
 
@@ -121,7 +122,7 @@ class _Rows:
             async with gate:
                 if self._cancel.is_set():
                     return
-                paper = await asyncio.to_thread(read_paper, self._index, paper_id)
+                paper = await asyncio.to_thread(kept_paper, self._index, paper_id)
                 shown = sentences_shown(self._index, paper, self.columns)
                 try:
                     answer = await asked_row(session, prompt, paper, self.columns, shown)

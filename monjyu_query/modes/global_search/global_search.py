@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from monjyu_query.answers.answering import Answer, abstained
 from monjyu_query.answers.assemble import result_of
+from monjyu_query.answers.composition import language_of
 from monjyu_query.knowledge.reports import Report, Reports, load_reports
 from monjyu_query.modes.global_search.asking import Asking, begin
 from monjyu_query.modes.global_search.global_reduce import answer_points
@@ -107,9 +108,10 @@ class GlobalSearch:
 
     def _nothing(self, asking: Asking) -> Answer:
         if not asking.reports.all:
-            return abstained("it has no community reports")
+            return abstained("it has no community reports", language_of(asking.ask.request.query))
         lowest = asking.ask.settings.min_score
-        return abstained("no report speaks of it" if lowest is None else f"no point reaches the score {lowest:g}")
+        reason = "no report speaks of it" if lowest is None else f"no point reaches the score {lowest:g}"
+        return abstained(reason, language_of(asking.ask.request.query))
 
 
 def _passages(points: list[Claim]) -> list[Passage]:

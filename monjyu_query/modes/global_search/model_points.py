@@ -9,6 +9,7 @@ from typing import Annotated
 from pydantic import BaseModel, Field
 
 from monjyu_core.models.call_errors import ModelCallError
+from monjyu_core.models.context_room import room_for_sources
 from monjyu_core.models.prompts import fence
 from monjyu_core.models.types import Message
 from monjyu_core.text.quotes import rests_on
@@ -55,7 +56,8 @@ class ModelRater:
     def __call__(self, places: Sequence[int]) -> list[float]:
         reports = self._asking.reports.all
         texts = [f"{reports[place].title}\n{reports[place].summary}" for place in places]
-        batches = in_batches(count_many(texts), self._asking.ask.settings.reports.map_tokens)
+        most = room_for_sources(self._roles.settings, "assess", self._asking.ask.settings.reports.map_tokens)
+        batches = in_batches(count_many(texts), most)
         work = [lambda some=some: self._ask([texts[n] for n in some], [places[n] for n in some]) for some in batches]
         ratings: list[float] = []
         for some, answer in zip(batches, self._roles.gather(work), strict=True):
@@ -89,7 +91,8 @@ class ModelMapper:
 
     def points(self, reports: Sequence[Report], sentences: Sentences) -> list[Claim]:
         texts = [report_text(report) for report in reports]
-        batches = in_batches(count_many(texts), self._asking.ask.settings.reports.map_tokens)
+        most = room_for_sources(self._roles.settings, "claims", self._asking.ask.settings.reports.map_tokens)
+        batches = in_batches(count_many(texts), most)
         work = [lambda some=some: self._ask([texts[n] for n in some]) for some in batches]
         found: list[Claim] = []
         for some, answer in zip(batches, self._roles.gather(work), strict=True):

@@ -1,4 +1,4 @@
-"""Assessors that ask no model: the packaged evidence ranker, and the plain overlap of words."""
+"""Assessors that ask no model (the packaged evidence ranker, the plain overlap of words), and the gate before one."""
 
 from __future__ import annotations
 
@@ -12,12 +12,14 @@ from monjyu_core.text.search_text import count_wide
 from monjyu_query.answers.evidence_ranking.evidence_ranker import evidence_model
 from monjyu_query.answers.evidence_ranking.sentence_features import Matrix, Standing, standing_of, word_features
 from monjyu_query.answers.selection import Question, is_prose, is_statement
+from monjyu_query.answers.topic import asks_of_all
 from monjyu_query.digests.aspects import says_purpose
 from monjyu_query.modes.lazy.lazy_state import Candidate, Judgement
-from monjyu_query.modes.lazy.relevance import read_chunks, text_hash
+from monjyu_query.modes.lazy.relevance import Assessor, Gate, read_chunks, text_hash
 from monjyu_query.ranking.fusion import Scores
 from monjyu_query.ranking.similarity_scale import nearness
 from monjyu_query.search.open_index import OpenIndex
+from monjyu_query.search.tools import Ask
 
 VERSION = "2"
 """Version of the extractive assessor: raised when equal inputs get other scores."""
@@ -174,3 +176,20 @@ class ExtractiveAssessor:
     def _relevance(self, share: float, similarity: float) -> float:
         near = nearness(round(similarity, 3), self._index.scale)
         return round(10 * (1 - (1 - share) ** _GROWTH * (1 - _NEAR_WEIGHT * near)), 2) if share else 0.0
+
+
+def gate_of(ask: Ask, asking: list[Asked], assessor: Assessor) -> Gate | None:
+    """Before a model the packaged ranker: what neither opens the search nor has a sentence that it gives
+    `worth_reading` is not sent. None where that is 0, or no model is asked."""
+    least = ask.settings.lazy.worth_reading
+    if not (assessor.together and least) or asks_of_all(ask.request.query):
+        return None
+    ranker = RankerAssessor(ask.index, asking)
+    first = np.argsort(-asking[0].ordered, kind="stable")[: ask.settings.lazy.opening]
+    opening = set(first.tolist())
+
+    def passes(candidates: Sequence[Candidate]) -> list[bool]:
+        judged = ranker.assess([candidates])[0]
+        return [c.row in opening or j.best >= least for c, j in zip(candidates, judged, strict=True)]
+
+    return passes

@@ -80,7 +80,7 @@ def overview(ask: Ask, claims: Sequence[Claim], budget: int) -> Answer:
     neighbours = Neighbours(load_sentences(cursor, passages_of(best)))
     cited = cite_windows(cursor, [neighbours.grown(sentence) for sentence in best])
     if not cited:
-        return abstained("no sentence of what was found stands in its source")
+        return abstained("no sentence of what was found stands in its source", language)
     chunks = {citation.paper_id: [citation.chunk_id] for _, citation in cited}
     labels = paper_labels(ask.index, list(chunks), language)
     parts = in_sections("survey", language, cited, labels, papers_by_theme(ask.index, chunks))

@@ -13,6 +13,7 @@ from monjyu_query.answers.evidence_ranking.answer_types import asked_types
 from monjyu_query.answers.selection import Question
 from monjyu_query.answers.topic import sides_of, topic_of
 from monjyu_query.modes.lazy.concept_graph import Concept, ConceptGraph
+from monjyu_query.search.lazy_explanation import Origin
 from monjyu_query.search.open_index import OpenIndex
 from monjyu_query.search.passages import load_passages
 
@@ -37,12 +38,22 @@ _ASPECTS = 2
 @dataclass(frozen=True)
 class Expansion:
     """`subqueries` begin with the question itself; the first `asking` of them ask for something, the others are ways to
-    find passages; `expanded` joins them; `concepts` are keys of the noun graph."""
+    find passages; `expanded` joins them; `concepts` are keys of the noun graph. `by_model`: a model wrote them, for the
+    `reasoning` that it gives where it is asked."""
 
     subqueries: list[str]
     expanded: str
     asking: int = 1
     concepts: list[str] = field(default_factory=list)
+    by_model: bool = False
+    reasoning: str = ""
+
+    def origins(self) -> list[Origin]:
+        """Where each subquery comes from."""
+        if self.by_model:
+            return ["model"] * len(self.subqueries)
+        parts = max(0, self.asking - 1)
+        return ["question", *["part"] * parts, *["aspects"] * (len(self.subqueries) - 1 - parts)]  # type: ignore[list-item]
 
 
 def matching_concepts(index: OpenIndex, graph: ConceptGraph, query: str) -> list[Concept]:

@@ -41,6 +41,7 @@ def explanation(asked: Question, concepts: ConceptSubgraph) -> LazyExplanation:
         depth=state.depth,
         rounds=state.rounds,
         expanded_query=state.expanded,
+        reasoning=state.reasoning or None,
         subqueries=_subqueries(state),
         frontier_left=max(0, candidates - state.budget.used),
         sentences=_sentences(state),
@@ -52,7 +53,11 @@ def explanation(asked: Question, concepts: ConceptSubgraph) -> LazyExplanation:
 def _subqueries(state: LazyState) -> list[SubqueryFinds]:
     tests = Counter(candidate.subquery for candidate, _ in state.tested)
     finds = Counter(found.candidate.subquery for found in state.relevant)
-    return [SubqueryFinds(text=text, tests=tests[n], relevant=finds[n]) for n, text in enumerate(state.subqueries)]
+    named = zip(state.subqueries, state.origins, strict=True)
+    return [
+        SubqueryFinds(text=text, origin=origin, tests=tests[n], relevant=finds[n])
+        for n, (text, origin) in enumerate(named)
+    ]
 
 
 def _sentences(state: LazyState) -> list[RelevantSentence]:
@@ -70,6 +75,8 @@ def _sentences(state: LazyState) -> list[RelevantSentence]:
                     community_id=relevant.candidate.community,
                     score=score,
                     text=" ".join(sentence.text.split()),
+                    position=sentence.place,
+                    page=sentence.spans[0]["page"] if sentence.spans else None,
                     reason=state.reasons.get(sentence.sentence_id),
                 )
     return sorted(found.values(), key=lambda one: (-one.score, one.sentence_id))

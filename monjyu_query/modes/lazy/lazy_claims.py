@@ -28,7 +28,8 @@ MOST = 2000
 @dataclass(frozen=True)
 class Claim:
     """A statement with the sentences of the source that say it, the best first; `score` is 0 to 10; `concepts` are
-    the phrases of the noun graph that its first sentence has."""
+    the phrases of the noun graph that its first sentence has; `confidence` (0 to 1) is that of level 4, where the claim
+    is kept there: how sure its reader was that it is one."""
 
     statement: str
     sentences: tuple[PassageSentence, ...]
@@ -36,6 +37,7 @@ class Claim:
     community: str | None
     engine: str
     concepts: tuple[str, ...] = ()
+    confidence: float | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """As in the result."""
@@ -45,9 +47,11 @@ class Claim:
             "quote": first.text,
             "paper_id": first.passage.paper_id,
             "chunk_id": first.passage.chunk_id,
+            "chunk_ids": list(dict.fromkeys(sentence.passage.chunk_id for sentence in self.sentences)),
             "sentence_ids": [sentence.sentence_id for sentence in self.sentences],
             "community_id": self.community,
             "score": self.score,
+            "confidence": self.confidence,
             "engine": self.engine,
             "concepts": list(self.concepts),
         }

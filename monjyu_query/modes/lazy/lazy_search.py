@@ -6,6 +6,7 @@ import threading
 import time
 
 from monjyu_query.answers.answering import Answer, abstained
+from monjyu_query.answers.composition import language_of
 from monjyu_query.modes.lazy.concept_graph import read_tree
 from monjyu_query.modes.lazy.explanation import concept_subgraph, explanation
 from monjyu_query.modes.lazy.judgements import open_judgements
@@ -36,16 +37,16 @@ class LazySearch:
         """The result of one question."""
         clock = Clock(ask.emit)
         question = refine(self.tools, self.store, self.tree(ask.index), ask)
-        clock.note("refine")
+        clock.note("refine", "match")
         state = question.state
         if state.budget.total:
             self._match(question)
             question.widen()
             question.keep_best()
-        clock.note("match")
+        clock.note("match", "map")
         graph, concepts = concept_subgraph(question.graph, state.relevant)
         claims = make_claims(question, self.tools, concepts) if state.relevant else []
-        clock.note("map")
+        clock.note("map", "reduce")
         answer, engine = self._answer(question, claims)
         clock.note("reduce")
         told = explanation(question, graph) if state.budget.total else None
@@ -92,26 +93,27 @@ class LazySearch:
             state.warnings.append("The assessor failed: this is the answer of mode vector.")
             return answer_without_tests(asked, self.tools), "extractive"
         if not claims and lowest is not None:
-            return abstained(
-                f"none of the {state.budget.used} passages tested reaches the score {lowest:g}"
-            ), "extractive"
+            reason = f"none of the {state.budget.used} passages tested reaches the score {lowest:g}"
+            return abstained(reason, language_of(asked.ask.request.query)), "extractive"
         return answer_claims(asked, claims, self.tools)
 
 
 class Clock:
-    """Seconds by phase."""
+    """Seconds by phase. The first begins with the search, which tells that by itself."""
 
     def __init__(self, emit: Emit) -> None:
         self._emit = emit
         self._since = time.perf_counter()
         self.seconds: dict[str, float] = {}
 
-    def note(self, phase: str) -> None:
-        """A phase is over."""
+    def note(self, phase: str, following: str = "") -> None:
+        """A phase is over, and the one that follows it begins."""
         now = time.perf_counter()
         self.seconds[phase] = round(now - self._since, 6)
         self._since = now
         self._emit({"event": "phase", "name": phase, "seconds": self.seconds[phase]})
+        if following:
+            self._emit({"event": "phase_start", "name": following})
 
 
 def _enough(asked: Question) -> int | None:

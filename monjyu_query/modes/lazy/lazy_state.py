@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from monjyu_query.modes.lazy.walk.budget import Budget
 from monjyu_query.search.events import Emit, unheard
+from monjyu_query.search.lazy_explanation import Origin
 from monjyu_query.search.passages import Passage, PassageSentence
 
 Ended = Literal["", "budget", "enough", "sufficient", "exhausted", "cancelled", "failed"]
@@ -65,7 +66,9 @@ class LazyState:
 
     budget: Budget
     subqueries: list[str] = field(default_factory=list)
+    origins: list[Origin] = field(default_factory=list)
     expanded: str = ""
+    reasoning: str = ""
     concepts: list[str] = field(default_factory=list)
     visited: set[int] = field(default_factory=set)
     communities: dict[str, int] = field(default_factory=dict)

@@ -5,9 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable, Coroutine, Mapping, Sequence
-from typing import Annotated, Any, TypeVar
-
-from pydantic import BaseModel, Field
+from typing import Any, TypeVar
 
 from monjyu_core.models.call_errors import (
     CostCapReached,
@@ -28,6 +26,15 @@ from monjyu_core.text.search_text import count_wide
 from monjyu_query.modes.lazy.expansion import Expansion
 from monjyu_query.modes.lazy.lazy_claims import Claim
 from monjyu_query.modes.lazy.lazy_state import Candidate, Judgement, Relevant
+from monjyu_query.modes.lazy.model_replies import (
+    ModelClaims,
+    ReasonedScore,
+    ReasonedScores,
+    ReasonedSubqueries,
+    SentenceScores,
+    Subqueries,
+    Sufficient,
+)
 from monjyu_query.modes.lazy.relevance import text_hash
 from monjyu_query.search.passages import PassageSentence
 from monjyu_query.search.request import Turn
@@ -43,79 +50,50 @@ _REASONS = {
     "en": "Give each a `reason` of at most twelve words.",
     "ja": "それぞれに`reason`（20字以内の理由）を付けてください。",
 }
+_REASONING = {
+    "en": "Say in `reasoning` (one sentence of at most thirty words) why these subqueries cover the question.",
+    "ja": "これらの検索質問で質問全体を覆う理由を`reasoning`に一文（60字以内）で書いてください。",
+}
 MOST_SENTENCES = 30
 """Of what was found so far, when a model is asked whether it suffices."""
 
-Score = Annotated[float, Field(ge=0, le=10)]
 T = TypeVar("T")
-
-
-class Subqueries(BaseModel):
-    subqueries: list[str] = Field(min_length=1)
-    expanded_query: str
-
-
-class SentenceScore(BaseModel):
-    sentence: int = Field(ge=1)
-    score: Score
-
-
-class SentenceScores(BaseModel):
-    scores: list[SentenceScore]
-
-
-class ReasonedScore(SentenceScore):
-    reason: str = ""
-
-
-class ReasonedScores(BaseModel):
-    scores: list[ReasonedScore]
-
-
-class ModelClaim(BaseModel):
-    statement: str = Field(min_length=1)
-    source: int
-    quote: str
-    score: Score
-
-
-class ModelClaims(BaseModel):
-    claims: list[ModelClaim]
-
-
-class Sufficient(BaseModel):
-    sufficient: bool
 
 
 class ModelRoles:
     """The model roles of one search: they share its session, its language and its cancellation."""
 
     def __init__(self, settings: Settings, session: Session, query: str, cancel: threading.Event) -> None:
-        self._settings = settings
+        self.settings = settings
         self._session = session
         self._cancel = cancel
         self._language = "ja" if count_wide(query) else "en"
 
     def prompt(self, name: str) -> Prompt:
-        return load_prompt(name, self._language, self._settings.prompts.folder)
+        return load_prompt(name, self._language, self.settings.prompts.folder)
 
     def model_of(self, role: ChatRole) -> str:
         """What a judgement depends on besides its messages."""
-        settings = getattr(self._settings.roles, role)
-        _, model = role_model(self._settings, role)
+        settings = getattr(self.settings.roles, role)
+        _, model = role_model(self.settings, role)
         return digest(model.provider, model.base_url, model.model, settings.temperature, settings.max_tokens)
 
-    def expand(self, query: str, history: Sequence[Turn], concepts: Sequence[str], most: int) -> Expansion:
-        """Subqueries by the model. Raises ModelCallError."""
+    def expand(
+        self, query: str, history: Sequence[Turn], concepts: Sequence[str], most: int, *, reasons: bool = False
+    ) -> Expansion:
+        """Subqueries by the model, with its reasoning where `reasons` are asked for. Raises ModelCallError."""
         prompt = self.prompt("expand")
         turns = [turn for turn in history if turn.role != "system"][-LONGEST_HISTORY:]
         said = "\n".join(f"{turn.role}: {turn.content[:_LONGEST_TEXT]}" for turn in turns)
         text = prompt.render(question=query, history=said, concepts=fence(1, ", ".join(concepts)) if concepts else "-")
-        found = run(self._session.structured("expand", [Message("user", text)], prompt.hash, Subqueries))
+        asked = [Message("user", f"{text}\n\n{_REASONING[self._language]}" if reasons else text)]
+        wanted = ReasonedSubqueries if reasons else Subqueries
+        found = run(self._session.structured("expand", asked, prompt.hash, wanted))
+        said = " ".join(found.reasoning.split())[:_LONGEST_REASON] if isinstance(found, ReasonedSubqueries) else ""
         cleaned = [without_foreign(subquery, text)[:_LONGEST_TEXT] for subquery in found.subqueries]
         subqueries = list(dict.fromkeys(filter(None, cleaned)))[:most] or [query]
         expanded = without_foreign(found.expanded_query, text)[:_LONGEST_TEXT] or query
-        return Expansion(subqueries, expanded, len(subqueries))
+        return Expansion(subqueries, expanded, len(subqueries), by_model=True, reasoning=said)
 
     def sufficient(self, query: str, sentences: Sequence[str], papers: Sequence[str]) -> bool:
         """Whether the model finds these sentences enough; where it fails, they are not."""

@@ -201,5 +201,6 @@ def _judged_relevant(index: OpenIndex, covered: Sequence[Relevant]) -> list[Clai
         sentences = tuple(sources[stored.chunk_id, name] for name in rests if (stored.chunk_id, name) in sources)
         if sentences and sentences[0].sentence_id in scores:
             score = scores[sentences[0].sentence_id]
-            claims.append(Claim(stored.statement, sentences, score, one.candidate.community, stored.engine))
+            home, sure = one.candidate.community, stored.confidence
+            claims.append(Claim(stored.statement, sentences, score, home, stored.engine, confidence=sure))
     return claims

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -11,17 +10,17 @@ import numpy as np
 
 from monjyu_query.answers.selection import Question as Terms
 from monjyu_query.answers.topic import asks_of_all
-from monjyu_query.modes.lazy.assessors import Asked, ExtractiveAssessor, OverviewAssessor, RankerAssessor
+from monjyu_query.modes.lazy.assessors import Asked, ExtractiveAssessor, OverviewAssessor, RankerAssessor, gate_of
 from monjyu_query.modes.lazy.compose import weighted_question
-from monjyu_query.modes.lazy.concept_graph import Concept, ConceptGraph
+from monjyu_query.modes.lazy.concept_graph import ConceptGraph
 from monjyu_query.modes.lazy.expansion import READ_CHUNKS, Expansion, expand, matching_concepts
 from monjyu_query.modes.lazy.judgements import Judgements
-from monjyu_query.modes.lazy.lazy_state import Candidate, LazyState, Relevant
-from monjyu_query.modes.lazy.relevance import Assessor, Gate, RelevanceTester
+from monjyu_query.modes.lazy.lazy_state import LazyState, Relevant
+from monjyu_query.modes.lazy.relevance import Assessor, RelevanceTester
 from monjyu_query.modes.lazy.walk.budget import Budget
 from monjyu_query.modes.lazy.walk.community_search import Walker
 from monjyu_query.modes.lazy.walk.community_tree import CommunityTree, flat_tree
-from monjyu_query.modes.lazy.walk.deepening import IterativeDeepener, Walk
+from monjyu_query.modes.lazy.walk.walkers import Neighbours, walkers_of
 from monjyu_query.modes.passages.best_passages import ranked_passages
 from monjyu_query.ranking.best_rows import best_rows
 from monjyu_query.ranking.fusion import Scores, z_scores
@@ -34,8 +33,6 @@ from monjyu_query.search.tools import Ask, Tools
 if TYPE_CHECKING:
     from monjyu_query.modes.lazy.model_roles import ModelRoles
 
-Neighbours = dict[str, list[Concept]]
-"""Of each concept those beside it in the noun graph."""
 NEAREST = 8
 """Passages of an answer without tests, as in mode vector."""
 _CONCEPTS = 12
@@ -143,6 +140,7 @@ def refine(tools: Tools, store: Judgements, tree: CommunityTree, ask: Ask) -> Qu
     roles = _model_roles(tools, ask)
     found = _expanded(tools, ask, graph, ranking, roles, state)
     state.subqueries, state.expanded, state.concepts = found.subqueries, found.expanded, found.concepts
+    state.origins, state.reasoning = found.origins(), found.reasoning
     near = graph.neighbours(found.concepts, _NEIGHBOURS)
     for n, subquery in enumerate(state.subqueries):
         around = {} if n else {"concepts": _around(graph, found.concepts, near)}
@@ -172,50 +170,14 @@ def refine(tools: Tools, store: Judgements, tree: CommunityTree, ask: Ask) -> Qu
             [one.similar for one in asking],
             store,
             a_call=lazy.chunks_per_call,
-            gate=_gate(ask, asking, assessor),
+            gate=gate_of(ask, asking, assessor),
             home_of=tree.home_id,
         ),
-        walkers=_walkers(ask, tree, graph, asking, near, broad=broad) if state.budget.total else [],
+        walkers=walkers_of(ask, tree, graph, asking, near, broad=broad) if state.budget.total else [],
         broad=broad,
         by_model=assessor.together,
         roles=roles,
     )
-
-
-def _walkers(
-    ask: Ask, tree: CommunityTree, graph: ConceptGraph, asking: list[Asked], near: Neighbours, *, broad: bool
-) -> list[Walker]:
-    """One a subquery through the communities; where there are some, for the question one past them as well, so that
-    what ranks best is never lost, and one to the chunks of its concepts' neighbours."""
-    lazy = ask.settings.lazy
-    walk = Walk(0, lazy.chunks_per_visit, lazy.patience, lazy.max_depth)
-    first = replace(walk, opening=0 if broad and not tree.empty else lazy.opening)
-    walks = [(n, IterativeDeepener(tree, one.ordered, walk if n else first)) for n, one in enumerate(asking)]
-    if not tree.empty and not broad:
-        nowhere = CommunityTree((), (), np.zeros(0, np.intp))
-        walks.insert(1, (0, IterativeDeepener(nowhere, asking[0].ordered, walk)))
-        beside = _beside(graph, ask.index, near, asking[0].ordered)
-        if beside is not None:
-            walks.append((0, IterativeDeepener(nowhere, beside, walk)))
-    return [Walker(n, walked) for n, walked in walks]
-
-
-def _beside(graph: ConceptGraph, index: OpenIndex, neighbours: Neighbours, ordered: Scores) -> Scores | None:
-    """Scores (n,) of the chunks that have a neighbour of the question's concepts: their deviations, and more where
-    the neighbours weigh more (0 to 1)."""
-    weights: dict[str, float] = {}
-    for near in neighbours.values():
-        top = max((concept.weight for concept in near), default=0.0)
-        for concept in near if top else []:
-            weights[concept.phrase] = max(weights.get(concept.phrase, 0.0), concept.weight / top)
-    mentioned = graph.mentioned(weights, index.corpus)
-    if not mentioned:
-        return None
-    rows = np.fromiter(mentioned, dtype=np.intp)
-    weight = np.fromiter(mentioned.values(), dtype=np.float32)
-    scores = np.full(len(ordered), -np.inf, dtype=np.float32)
-    scores[rows] = z_scores(ordered, ordered > -np.inf)[rows] + weight / weight.max()
-    return scores
 
 
 def _central(index: OpenIndex, ranking: Ranking) -> Scores:
@@ -263,7 +225,7 @@ def _expanded(
     from monjyu_core.models.call_errors import ModelCallError
 
     try:
-        made = roles.expand(query, ask.request.history, _named(graph, own), most)
+        made = roles.expand(query, ask.request.history, _named(graph, own), most, reasons=ask.request.reasons)
     except ModelCallError as error:
         state.warnings.append(f"The question was expanded without a model: {error}")
         return own
@@ -295,23 +257,6 @@ def _first_twins(scores: Scores, index: OpenIndex) -> Scores:
         return scores
     later = (passage != np.arange(len(passage))) & (scores[passage] > -np.inf)
     return np.where(later, np.float32(-np.inf), scores)
-
-
-def _gate(ask: Ask, asking: list[Asked], assessor: Assessor) -> Gate | None:
-    """Before a model the packaged ranker: what neither opens the search nor has a sentence that it gives
-    `worth_reading` is not sent. None where that is 0, or no model is asked."""
-    least = ask.settings.lazy.worth_reading
-    if not (assessor.together and least) or asks_of_all(ask.request.query):
-        return None
-    ranker = RankerAssessor(ask.index, asking)
-    first = np.argsort(-asking[0].ordered, kind="stable")[: ask.settings.lazy.opening]
-    opening = set(first.tolist())
-
-    def passes(candidates: Sequence[Candidate]) -> list[bool]:
-        judged = ranker.assess([candidates])[0]
-        return [c.row in opening or j.best >= least for c, j in zip(candidates, judged, strict=True)]
-
-    return passes
 
 
 def _assessor(

@@ -3,17 +3,10 @@
 from __future__ import annotations
 
 import json
-import logging
-import time
-from collections.abc import Callable, Mapping, Sequence
-from typing import TypeVar
+from collections.abc import Mapping, Sequence
 
-from monjyu_core.errors import MonjyuError
 from monjyu_core.models.cache.cache_redis import RedisCache
-
-T = TypeVar("T")
-_AWAY_SECONDS = 30.0
-_log = logging.getLogger(__name__)
+from monjyu_core.models.cache.outage import Outage
 
 
 class SharedJudgements:
@@ -21,24 +14,15 @@ class SharedJudgements:
 
     def __init__(self, url: str) -> None:
         self._cache = RedisCache(url, 0)
-        self._away_until = 0.0
+        self._outage = Outage("Judgements are not shared")
 
     def get_many(self, keys: Sequence[str]) -> dict[str, tuple[float, ...]]:
-        found = self._try(lambda: self._cache.read_scores(keys)) or {}
+        found = self._outage.tried(lambda: self._cache.read_scores(keys)) or {}
         return {key: tuple(map(float, json.loads(scores))) for key, scores in found.items()}
 
     def put_many(self, judgements: Mapping[str, Sequence[float]]) -> None:
-        self._try(lambda: self._cache.write_scores({key: json.dumps(list(some)) for key, some in judgements.items()}))
+        packed = {key: json.dumps(list(some)) for key, some in judgements.items()}
+        self._outage.tried(lambda: self._cache.write_scores(packed))
 
     def keep_newest(self) -> None:
         """Redis drops each of them some time after it was written."""
-
-    def _try(self, work: Callable[[], T]) -> T | None:
-        if time.monotonic() < self._away_until:
-            return None
-        try:
-            return work()
-        except MonjyuError as error:
-            _log.warning("Judgements are not shared for %.0f s: %s", _AWAY_SECONDS, error)
-            self._away_until = time.monotonic() + _AWAY_SECONDS
-            return None

@@ -60,6 +60,7 @@ def search_passages(tools: Tools, ask: Ask) -> SearchResult:
         answer, engine = _answer(tools, ask, passages[:ANSWER_PASSAGES], evidence, asked.result(), closest)
         phases["answer"] = time.perf_counter() - started - phases["search"]
     warnings = ask.warnings()
+    passages_in_all, papers_in_all = _in_all(ask, ranking.scores)
     return SearchResult(
         query=request.query,
         collection=request.collection,
@@ -78,10 +79,21 @@ def search_passages(tools: Tools, ask: Ask) -> SearchResult:
         verified=answer.verified,
         citations=answer.citations,
         hits=[found_by(hit_of(passage), more) for passage in passages[: settings.top_k]],
+        total_count=passages_in_all,
+        total_papers=papers_in_all,
         subqueries=more.texts,
         phases=phases,
         usage=Usage(**vars(ask.account.used)),
     )
+
+
+def _in_all(ask: Ask, scores: Scores) -> tuple[int | None, int | None]:
+    """The passages that the hits are the best of, and their papers; None where an index of vectors chose candidates."""
+    index, floor = ask.index, ask.settings.min_score
+    if index.nearest is not None and ask.mode != "keyword":
+        return None, None
+    rows = np.flatnonzero(scores > -np.inf if floor is None else scores >= floor)
+    return len(rows), len(np.unique(index.corpus.paper[rows]))
 
 
 def _answer(

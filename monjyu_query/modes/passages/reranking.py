@@ -23,7 +23,9 @@ class Reranker:
         name, model = role_model(settings, "rerank")
         role = settings.roles.rerank
         self._model = model.model
-        self._caller = RerankCaller(rerank_client(name, model, role.timeout_seconds), Guard(f"models.{name}", role))
+        self._caller = RerankCaller(
+            rerank_client(name, model, role.timeout_seconds), Guard(f"models.{name}", role, place="roles.rerank.")
+        )
 
     def rerank(self, query: str, passages: Sequence[Passage], account: Account) -> tuple[list[Passage], str]:
         """The passages, best first, with the model's scores; as they were with a word on why where it failed."""

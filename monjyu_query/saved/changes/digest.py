@@ -12,7 +12,7 @@ from monjyu_core.errors import QueryError
 from monjyu_core.questions.question import Question
 from monjyu_core.questions.question_record import read_questions
 from monjyu_core.storage.folders import DataFolder
-from monjyu_core.storage.snapshot import read_manifest
+from monjyu_core.storage.manifest import read_manifest
 from monjyu_query.answers.render import quotable
 from monjyu_query.citations.xml_safe import xml_text
 from monjyu_query.saved.changes.answer_changes import AnswerDiff, Cause, CitationChange

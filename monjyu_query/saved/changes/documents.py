@@ -13,7 +13,8 @@ import duckdb
 from monjyu_core.errors import StorageError
 from monjyu_core.retractions import RETRACTED
 from monjyu_core.storage.folders import CollectionFolder
-from monjyu_core.storage.snapshot import Manifest, Snapshot, read_manifest, unreadable
+from monjyu_core.storage.manifest import Manifest, read_manifest, unreadable
+from monjyu_core.storage.snapshot import Snapshot
 
 _TEXT = """
     SELECT paper_id, sum(h) FROM (

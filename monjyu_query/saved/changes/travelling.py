@@ -12,13 +12,14 @@ from monjyu_core.questions.question import Question
 from monjyu_core.questions.recorded_answers import kept_answers
 from monjyu_core.questions.saved_answer import SavedAnswer
 from monjyu_core.storage.folders import CollectionFolder, DataFolder
-from monjyu_core.storage.snapshot import published, read_current, read_manifest
+from monjyu_core.storage.manifest import read_manifest
+from monjyu_core.storage.snapshot import published, read_current
+from monjyu_query.saved.answer_keys import asked_as, basis_of
 from monjyu_query.saved.ask_questions import ask
 from monjyu_query.saved.changes.answer_changes import AnswerDiff
 from monjyu_query.saved.changes.causes import Causes
 from monjyu_query.saved.changes.documents import Documents, documents_of
 from monjyu_query.saved.changes.side_by_side import compare
-from monjyu_query.saved.what_matters import asked_as, basis_of
 from monjyu_query.search.searcher import Searcher
 
 

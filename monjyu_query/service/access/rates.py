@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import logging
 import time
 from collections import OrderedDict
 from typing import TYPE_CHECKING
 
+from monjyu_core.models.cache.outage import Outage
 from monjyu_core.settings.settings import Settings
 from monjyu_core.storage.ids import digest
 from monjyu_query.service.server.error_responses import TooMany
@@ -18,7 +18,6 @@ BURST_SECONDS = 10
 """A bucket holds what flows in during this time: so much may come at once after a pause."""
 _MOST_BUCKETS = 10_000
 """Buckets kept; who has not asked for longest is forgotten, with a full bucket."""
-_AWAY_SECONDS = 30.0
 _TAKE = """
 local now = redis.call('TIME')
 now = now[1] + now[2] / 1000000
@@ -31,7 +30,6 @@ redis.call('PEXPIRE', KEYS[1], math.ceil(1000 * size / rate) + 1000)
 return tostring(left)
 """
 """Gives what the bucket KEYS[1] held before; it is forgotten when it is full again. ARGV: a second's flow, its size."""
-_log = logging.getLogger(__name__)
 
 
 class Rates:
@@ -71,11 +69,11 @@ class SharedRates:
         self._own = Rates(per_minute)
         self._url = url
         self._client: Redis | None = None
-        self._away_until = 0.0
+        self._outage = Outage("Rates are counted by each worker")
 
     async def take(self, who: str) -> None:
         """As `Rates.take`."""
-        if self._url is None or not self._own.per_second or time.monotonic() < self._away_until:
+        if self._url is None or not self._own.per_second or self._outage.lasts:
             self._own.take(who)
             return
         from redis.exceptions import RedisError
@@ -83,8 +81,7 @@ class SharedRates:
         try:
             left = await self._ask(self._url, "{monjyu}:rate:" + digest(who))
         except (RedisError, OSError) as error:
-            _log.warning("Rates are counted by each worker for %.0f s: %s", _AWAY_SECONDS, type(error).__name__)
-            self._away_until = time.monotonic() + _AWAY_SECONDS
+            self._outage.begin(type(error).__name__)
             self._own.take(who)
             return
         self._own.check(left)

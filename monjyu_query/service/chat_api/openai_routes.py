@@ -15,7 +15,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 
 from monjyu_core.errors import QueryError, StorageError
-from monjyu_core.storage.snapshot import read_manifest
+from monjyu_core.storage.manifest import read_manifest
 from monjyu_query.search.result import SearchResult
 from monjyu_query.service.chat_api.chat_text import chat_text
 from monjyu_query.service.chat_api.openai_models import (

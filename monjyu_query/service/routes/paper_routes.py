@@ -9,6 +9,7 @@ from fastapi import APIRouter, Depends, Header, Path, Query
 from fastapi.responses import Response
 from pydantic import BaseModel
 
+from monjyu_core.errors import QueryError
 from monjyu_core.paper import ParsedPaper
 from monjyu_core.storage.snapshot import Snapshot
 from monjyu_query.catalogue.paper_details import (
@@ -20,6 +21,7 @@ from monjyu_query.catalogue.paper_details import (
 )
 from monjyu_query.citations.citation_export import FORMS, entries, entries_of
 from monjyu_query.citations.citation_view import CitationView, citations_of
+from monjyu_query.citations.missing_works import MOST_WORKS, MissingWork, missing_works
 from monjyu_query.search.paper_records import list_papers, show_paper
 from monjyu_query.service.pages.page_images import page_image
 from monjyu_query.service.server.error_responses import COMMON, NotFound
@@ -128,9 +130,23 @@ def bibliography(
     name = service.only_collection(collection)
     snapshot = service.snapshot(name)
     write, media_type, ending = FORMS[format]
-    found = entries_of(snapshot, paper_id) if paper_id else entries(snapshot, None)
+    try:
+        found = entries_of(snapshot, paper_id) if paper_id else entries(snapshot, None)
+    except QueryError as error:
+        raise NotFound(error.message, "GET /papers lists what it has.") from error
     headers = {"Content-Disposition": f'attachment; filename="{name}.{ending}"', "Cache-Control": "no-store"}
     return Response(write(found), media_type=f"{media_type}; charset=utf-8", headers=headers)
+
+
+@router.get("/missing", summary="Works that the papers cite and the collection lacks")
+def missing(
+    service: Shared,
+    collection: Collection = None,
+    min_count: Annotated[int, Query(ge=1, le=10_000, description="Cited by so many papers at least.")] = 2,
+    limit: Annotated[int, Query(ge=1, le=MOST_WORKS)] = 100,
+) -> list[MissingWork]:
+    """Those cited most first. References count as one work where matching found them to name the same."""
+    return missing_works(service.snapshot(service.only_collection(collection)), min_count, limit)
 
 
 @router.get(

@@ -50,11 +50,12 @@ EXAMPLES: dict[str, Any] = {
         },
     },
 }
+STEPS = ("subquery", "community", "test", "claim", "budget", "phase_start", "phase")
 EVENT = {
     "type": "object",
     "required": ["event", "data"],
     "properties": {
-        "event": {"enum": ["subquery", "community", "test", "claim", "budget", "phase", "answer", "done", "error"]},
+        "event": {"enum": [*STEPS, "answer", "done", "error"]},
         "data": {"type": "string", "contentMediaType": "application/json"},
     },
 }

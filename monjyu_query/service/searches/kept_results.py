@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-import logging
 import threading
-import time
 from collections import OrderedDict
-from collections.abc import Callable
-from typing import Protocol, TypeVar
+from typing import Protocol
 
-from monjyu_core.errors import MonjyuError
+from monjyu_core.models.cache.outage import Outage
 from monjyu_core.models.cache.response_cache import labels_of
+from monjyu_core.settings.models_settings import CacheSettings
 from monjyu_core.settings.settings import Settings
 from monjyu_core.storage.ids import digest
 from monjyu_query.search.request import SearchRequest
 from monjyu_query.search.result import SearchResult, Usage
 
-T = TypeVar("T")
-_AWAY_SECONDS = 30.0
-_log = logging.getLogger(__name__)
 _ENTRY = 200
 """Bytes that an entry takes beside its key and value."""
 
@@ -47,7 +42,7 @@ class ResultCache(Protocol):
 def open_results(settings: Settings) -> ResultCache:
     kind = settings.service.cache
     if kind == "redis" and settings.cache.redis_url is not None:
-        return RedisResults(settings.cache.redis_url.get_secret_value(), settings.cache.max_entries)
+        return RedisResults(settings.cache.redis_url.get_secret_value(), settings.cache)
     return MemoryResults(settings.service.cache_mb << 20 if kind == "memory" else 0)
 
 
@@ -132,38 +127,25 @@ class MemoryResults:
 
 
 class RedisResults:
-    """Results at the Redis server that keeps models' answers, removed with them by `monjyu purge`.
-
-    After a call that failed the server is left alone for a while: no search waits for it again and again.
-    """
+    """Results at the Redis server that keeps models' answers, removed with them by `monjyu purge`."""
 
     shared = True
     keeps = True
 
-    def __init__(self, url: str, max_entries: int) -> None:
+    def __init__(self, url: str, limits: CacheSettings) -> None:
         from monjyu_core.models.cache.cache_redis import RedisCache
 
-        self._cache = RedisCache(url, max_entries)
-        self._away_until = 0.0
+        self._cache = RedisCache(url, limits.max_entries, limits.max_age_seconds)
+        self._outage = Outage("Results are not kept")
 
     def get(self, key: str) -> bytes | None:
-        return self._try(lambda: self._cache.get_many([key]).get(key))
+        return self._outage.tried(lambda: self._cache.get_many([key]).get(key))
 
     def put(self, key: str, value: bytes, result: SearchResult) -> None:
-        self._try(lambda: self._cache.put_many({key: value}, labels_for(result)))
+        self._outage.tried(lambda: self._cache.put_many({key: value}, labels_for(result)))
 
     def follow(self, collection: str, snapshot_id: str) -> None:
         """Other workers may still serve the one before: Redis drops what is oldest, and a purge what it names."""
 
     def close(self) -> None:
         self._cache.close()
-
-    def _try(self, work: Callable[[], T]) -> T | None:
-        if time.monotonic() < self._away_until:
-            return None
-        try:
-            return work()
-        except MonjyuError as error:
-            _log.warning("Results are not kept for %.0f s: %s", _AWAY_SECONDS, error)
-            self._away_until = time.monotonic() + _AWAY_SECONDS
-            return None

@@ -5,7 +5,8 @@ from __future__ import annotations
 from monjyu_core.errors import StorageError
 from monjyu_core.storage.collection import known_record
 from monjyu_core.storage.folders import CollectionFolder, DataFolder
-from monjyu_core.storage.snapshot import Snapshot, read_manifest
+from monjyu_core.storage.manifest import read_manifest
+from monjyu_core.storage.snapshot import Snapshot
 from monjyu_query.service.server.error_responses import ServiceError
 
 SNAPSHOT = r"^[A-Za-z0-9][A-Za-z0-9_-]{0,127}$"

@@ -168,10 +168,20 @@ async def _invalid(request: Request, error: Exception) -> JSONResponse:
     """Values that are each right, but not together (`input` is then all of an object), are no fault of form."""
     assert isinstance(error, RequestValidationError)
     found = error.errors()
-    problems = sentence(problem({**one, "loc": one["loc"][1:] or one["loc"]}) for one in found)
+    known = _names_of_body(request)
+    problems = sentence(problem({**one, "loc": one["loc"][1:] or one["loc"]}, known) for one in found)
     together = all(one["type"] == "value_error" and isinstance(one.get("input"), dict) for one in found)
     status = 409 if together else 422
     return JSONResponse(body_of(name_of(status), problems, request_id_of(request)), status)
+
+
+def _names_of_body(request: Request) -> list[str]:
+    """What the body of a request to this route may hold, by the interface's description."""
+    described = request.app.openapi()
+    route = described["paths"].get(getattr(request.scope.get("route"), "path", ""), {})
+    body = route.get(request.method.lower(), {}).get("requestBody", {}).get("content", {}).get("application/json", {})
+    name = body.get("schema", {}).get("$ref", "").rpartition("/")[2]
+    return list(described["components"]["schemas"].get(name, {}).get("properties", ()))
 
 
 async def _damaged(request: Request, error: Exception) -> JSONResponse:

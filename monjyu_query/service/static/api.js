@@ -60,15 +60,22 @@ export async function json(path) {
   return (await request(path)).json();
 }
 
+// The response to a body that is sent as JSON; `post` gives what it holds.
+export function posted(path, body, signal) {
+  return request(path, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body), signal });
+}
+
+export async function post(path, body, signal) {
+  return (await posted(path, body, signal)).json();
+}
+
 export function paperPath(id, rest = "") {
   return `/papers/${encodeURIComponent(id)}${rest}`;
 }
 
 // Events of a search, each given to `heard` as it comes; `begun` is given the id by which it can be stopped.
 export async function stream(body, heard, signal, begun = () => {}) {
-  const response = await request("/search/stream", {
-    method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body), signal,
-  });
+  const response = await posted("/search/stream", body, signal);
   begun(response.headers.get("X-Monjyu-Search"));
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
   let held = "";

@@ -44,6 +44,14 @@ export function say(text) {
   document.getElementById("said").textContent = straight(text);
 }
 
+// To the clipboard; `place` says how it went. Browsers have none for a page that came from elsewhere without TLS.
+export async function copy(text, place) {
+  const done = await navigator.clipboard?.writeText(text).then(() => true, () => false);
+  const word = t(done ? "copied" : "notCopied");
+  replace(place, word);
+  say(word);
+}
+
 // What the service answers as a file; `failed` is shown what went wrong, and that it is there is said.
 export async function saved(asked, name, failed) {
   failed.hidden = true;

@@ -1,6 +1,6 @@
 // An indexing that Dagster does, watched until it has ended. It is found again after its view was left.
 
-import { json, request } from "./api.js";
+import { json, post } from "./api.js";
 import { coded, h, quoted, replace } from "./dom.js";
 import { addWords, t } from "./i18n.js";
 
@@ -46,16 +46,11 @@ export function remember(begun, files = []) {
 export async function begin(collection, files = []) {
   keep(collection, { since: Date.now(), files });
   try {
-    remember(await asked(collection), files);
+    remember(await post("/admin/index", { collection }), files);
   } catch (error) {
     if (error.status) keep(collection, null); // not where nobody answered, or the page was left: it is asked for again
     throw error;
   }
-}
-
-async function asked(collection) {
-  const wanted = { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ collection }) };
-  return (await request("/admin/index", wanted)).json();
 }
 
 // Shows in `place` how far it is; `done(files)` once it is searchable. Ends without a word when the view is left.

@@ -51,6 +51,9 @@ def test_only_what_stands_on_the_page_is_taken() -> None:
     assert [author.name for author in paper.authors] == ["Ada Berg"] and paper.warnings == [READ_BY_MODEL]
     invented = FrontMatter(title="A Study of Ice", authors=["Eve Made-Up"], abstract=ABSTRACT.replace("three", "four"))
     assert with_front_matter(ParsedPaper(), page, invented) == ParsedPaper()
+    weak = with_front_matter(ParsedPaper(), page, FrontMatter(authors=["Ada Berg", "Carl Frank We"], abstract=page))
+    assert [author.name for author in weak.authors] == ["Ada Berg", "Carl Frank"], "as Qwen2.5-Coder-1.5B copies them"
+    assert weak.abstract == "", "it gave the whole page"
     known = ParsedPaper(authors=[Author(name="Dora")], abstract="Known.")
     assert with_front_matter(known, page, FrontMatter.model_validate(COPIED)).authors == known.authors
 
@@ -91,3 +94,18 @@ def test_switched_on_later_it_reads_those_that_lack_a_title(
     fake.default = server.say(json.dumps(COPIED))
     assert {name.rpartition("-")[0] for name in world.build()["parse"]} == {"ice"}, "the next run asks again"
     assert titles(world)["ice"] == COPIED["title"]
+
+
+def test_a_page_that_a_weak_model_cannot_read_keeps_no_other_from_being_read(world: World, fake: FakeModels) -> None:
+    """An answer that is cut off twice says nothing of the next page, and the same page is not paid for at each run."""
+    (world.papers / "a_first.txt").write_text(TEXT.replace("sea ice", "pack ice"), encoding="utf-8")
+
+    def reply(request: server.Request) -> server.Reply:
+        repeats = '{"title": "On the drift of pack ice", "authors": [' + '"Ada Berg", ' * 40
+        return server.say(repeats, finish="length") if "pack ice" in request.prompt else server.say(json.dumps(COPIED))
+
+    fake.default = reply
+    assert len(world.build()["parse"]) == 3
+    assert titles(world)["ice"] == COPIED["title"] and len(fake.requests) <= 3
+    asked = len(fake.requests)
+    assert world.build()["parse"] == set() and len(fake.requests) == asked

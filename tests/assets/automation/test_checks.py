@@ -24,7 +24,8 @@ from monjyu_assets.stages.shared.work import no_progress, no_warning
 from monjyu_core.errors import IndexBuildError
 from monjyu_core.settings.settings import CheckSettings, load_settings
 from monjyu_core.storage.folders import DataFolder
-from monjyu_core.storage.snapshot import published, read_current, read_manifest
+from monjyu_core.storage.manifest import read_manifest
+from monjyu_core.storage.snapshot import published, read_current
 
 TOPICS = ("graph pruning", "score fusion", "reader leases", "shard sizes", "noun phrases", "page boxes")
 

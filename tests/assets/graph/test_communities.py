@@ -19,8 +19,15 @@ from monjyu_core.storage.schemas import TABLES
 BACKENDS = ["igraph", "leidenalg", "graspologic-native"]
 
 
-def rules(backend: str = "igraph", max_size: int = 5, **more: bool) -> PartitionRules:
-    return PartitionRules(backend, max_size, 1.0, 42, largest_component=more.get("largest_component", False))
+def rules(
+    backend: str = "igraph",
+    max_size: int = 5,
+    *,
+    resolution: float = 1.0,
+    seed: int = 42,
+    largest_component: bool = False,
+) -> PartitionRules:
+    return PartitionRules(backend, max_size, resolution, seed, largest_component=largest_component)
 
 
 Edge = tuple[int, int, float]
@@ -50,6 +57,29 @@ def test_what_is_too_large_is_split_until_none_is_even_a_clique(backend: str) ->
 def test_two_cliques_are_two_communities(backend: str) -> None:
     found = hierarchy(8, graph([*clique(range(4)), *clique(range(4, 8)), (3, 4, 0.05)]), rules(backend))
     assert sorted(c.members for c in found) == [(0, 1, 2, 3), (4, 5, 6, 7)]
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_a_higher_resolution_gives_smaller_communities(backend: str) -> None:
+    ring = [
+        edge for start in range(0, 40, 4) for edge in [*clique(range(start, start + 4)), (start, (start + 7) % 40, 1.0)]
+    ]
+    few, many = (len(hierarchy(40, graph(ring), rules(backend, 40, resolution=value))) for value in (0.05, 1.0))
+    assert 1 <= few < many
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_a_seed_decides_where_the_graph_does_not(backend: str) -> None:
+    chance = random.Random(7)
+    pairs = itertools.combinations(range(120), 2)
+    loose = graph([(x, y, 1.0) for x, y in pairs if chance.random() < 0.06])
+
+    def parts(seed: int) -> list[tuple[int, ...]]:
+        return [c.members for c in hierarchy(120, loose, rules(backend, 120, seed=seed))]
+
+    found = [parts(seed) for seed in range(6)]
+    assert found == [parts(seed) for seed in range(6)]
+    assert any(other != found[0] for other in found[1:])
 
 
 @settings(max_examples=20, deadline=None)

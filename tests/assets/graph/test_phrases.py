@@ -97,6 +97,15 @@ def test_acronyms_are_spelt_out_where_the_paper_defines_them() -> None:
     assert "llm" in phrases("The LLM fails.")
 
 
+def test_phrases_are_counted_chunk_by_chunk() -> None:
+    chunks = [
+        ChunkText("a", ("Topic models find topics.", "Topic models are old.")),
+        ChunkText("b", ("Topic models are new.",)),
+    ]
+    counts = {(mention.chunk_id, mention.phrase): mention.count for mention in paper_mentions(chunks)}
+    assert (counts["a", "topic model"], counts["b", "topic model"]) == (2, 1)
+
+
 def test_capitals_decide_what_is_an_acronym() -> None:
     longs = {"IT": ("information technology", "information technology")}
     assert merged(("it", "it"), longs) == ("it", "it")

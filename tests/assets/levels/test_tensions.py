@@ -11,7 +11,7 @@ from monjyu_assets.levels.tensions.naming import names_in
 from monjyu_assets.levels.tensions.opposing_sides import Opposition, opposition
 from monjyu_assets.levels.tensions.rules_engine import side_rows
 from monjyu_assets.levels.tensions.saying import Said, statements
-from monjyu_core.storage.rows_levels import TensionSideRow
+from monjyu_core.storage.rows.rows_levels import TensionSideRow
 from tests.assets.worlds import World
 
 OPPOSED = [

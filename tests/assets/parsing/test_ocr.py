@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 import typst
+from PIL import Image, ImageFilter
 
 from monjyu_assets.parsing.formats.pdf import parse_pdf
 from monjyu_assets.parsing.formats.pdf.read.characters import PageChars, empty_page
@@ -200,6 +201,23 @@ def test_pages_beyond_the_limit_are_named(folder: Path) -> None:
     assert paper.unread_pages == [2]
     assert "ocr.max_pages" in paper.warnings[0]
     assert "firstpage" in whole(paper)
+
+
+@needs_ocr
+def test_a_page_that_is_hard_to_read_is_said_to_be(folder: Path) -> None:
+    words = "A relevance test is one question to a model about one chunk of text. "
+    small = made(folder, "hard", "#set page(width: 12cm, height: 7cm)\n" + words * 6)
+    image = open_pdf(small)[0].render(scale=80 / 72).to_pil().convert("L").filter(ImageFilter.GaussianBlur(0.8))
+    noise = np.random.default_rng(1).normal(0, 45, (image.height, image.width))
+    noisy = np.clip(np.asarray(image, float) + noise, 0, 255).astype(np.uint8)
+    Image.fromarray(noisy).save(folder / "hard.png")
+    page = '#page(width: 12cm, height: 7cm, margin: 0pt)[#image("hard.png", width: 100%, height: 100%)]'
+    layout, warnings = read_layout(made(folder, "hard-scan", page), ParseSettings(), OcrSettings())
+    [said] = warnings
+    assert re.fullmatch(
+        r"page 1 was hard to read: OCR is sure of [4-8]\d% of the characters, and words may be wrong", said
+    )
+    assert layout.unread_pages == [], "it was read, though badly"
 
 
 @needs_ocr

@@ -198,6 +198,7 @@ def semantic_work(work: KnownWork) -> dict[str, Any]:
         "abstract": work.abstract,
         "authors": [{"authorId": "1", "name": f"{given[:1]}. {family}"} for given, family in work.authors],
         "citationCount": work.cited,
+        "influentialCitationCount": work.cited // 10,
         "fieldsOfStudy": ["Engineering"],
         "isOpenAccess": True,
         "references": [{"externalIds": {"DOI": doi}} for doi in work.references] + [{"externalIds": None}],

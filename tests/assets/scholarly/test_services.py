@@ -92,6 +92,9 @@ def test_every_service_finds_what_it_knows_and_nothing_else(world: World, fake: 
     ]
     rooms = next(row for (name, source), row in found.items() if name.startswith("rooms") and source == "Crossref")
     assert (rooms["matched_by"], rooms["match_score"], rooms["citation_count"]) == ("doi", 1.0, 41)
+    assert rooms["influential_citation_count"] is None
+    scholar = found[next(key for key in found if key[0].startswith("rooms") and key[1] == "Semantic Scholar")]
+    assert (scholar["citation_count"], scholar["influential_citation_count"]) == (41, 4)
     assert (rooms["venue"], rooms["abstract"]) == ("Journal of Rooms", "We count rooms & doors.")
     assert rooms["reference_dois"] == ["10.5555/doors"] and rooms["retrieved"] is not None
     doors = next(row for (name, source), row in found.items() if name.startswith("doors") and source == "OpenAlex")

@@ -119,6 +119,42 @@ def test_only_the_newest_are_kept(settings: CacheSettings, tmp_path: Path) -> No
 
 
 @on_both
+def test_what_is_too_old_is_not_given_and_goes(
+    settings: CacheSettings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def opened(days: float) -> ResponseCache:
+        cache = open_cache(settings.model_copy(update={"max_age_days": days}), DataFolder(tmp_path))
+        assert cache is not None
+        return cache
+
+    now = time.time()
+    with monkeypatch.context() as clock:
+        clock.setattr(time, "time", lambda: now - 3 * 86_400)
+        opened(0).put_many({"old": b"1", "again": b"1"}, ["collection:c"])
+    opened(0).put_many({"new": b"1"}, ["collection:c"])
+    assert opened(0).has_many(["old", "again", "new"]) == opened(4).has_many(["old", "again", "new"])
+    limited = opened(2)
+    assert limited.get_many(["old", "new"]) == {"new": b"1"} and limited.has_many(["old", "new"]) == {"new"}
+    limited.put_many({"again": b"2"}, ["collection:c"])
+    assert limited.get_many(["again"]) == {"again": b"2"}
+    assert len(limited) == 2, "what is older went when the next was kept"
+    assert limited.forget("collection:c") == 2
+
+
+def test_answers_of_an_earlier_version_have_no_time(tmp_path: Path) -> None:
+    path = tmp_path / "model_cache.sqlite"
+    with sqlite3.connect(path) as before:
+        before.execute("CREATE TABLE answers (id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, value BLOB NOT NULL)")
+        before.execute("INSERT INTO answers (key, value) VALUES ('a', x'31')")
+    before.close()
+    assert SQLiteCache(path, 100).get_many(["a"]) == {"a": b"1"}
+    limited = SQLiteCache(path, 100, max_age=60.0)
+    assert limited.get_many(["a"]) == {}
+    limited.put_many({"b": b"2"})
+    assert len(limited) == 1
+
+
+@on_both
 def test_what_was_made_from_a_paper_goes_with_it(cache: ResponseCache) -> None:
     cache.put_many({"a": b"1"}, labels_of("c", ["p1"]))
     cache.put_many({"b": b"2"}, labels_of("c", ["p1", "p2"]))

@@ -205,6 +205,16 @@ def test_a_parameter_that_the_server_does_not_know_is_left_out_from_then_on(
 
 FAILURES = [
     (failing(400, "max_tokens is too large"), "ModelRefused", None),
+    (
+        failing(
+            400,
+            "request (1378 tokens) exceeds the available context size (768 tokens), try increasing it",
+            type="exceed_context_size_error",
+        ),
+        "PromptTooLong",
+        None,
+    ),
+    (failing(400, "too long", code="context_length_exceeded"), "PromptTooLong", None),
     (failing(401), "ModelRefused", None),
     (failing(403), "ModelRefused", None),
     (failing(404, "no such model"), "ModelRefused", None),
@@ -239,7 +249,7 @@ def test_failures_are_told_apart(fake: FakeModels, provider: str) -> None:
                     await call(QUESTION)
                 assert type(caught.value).__name__ == kind, (reply, caught.value)
                 assert caught.value.retry_after == wait
-                assert caught.value.may_pass == (kind not in ("ModelRefused", "ModelContentFiltered"))
+                assert caught.value.may_pass == (kind not in ("ModelRefused", "PromptTooLong", "ModelContentFiltered"))
                 assert KEY not in str(caught.value)
 
     using(fake, provider, all_of_them)

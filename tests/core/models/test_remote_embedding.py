@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from monjyu_core.embedding import Embedder, load, load_embedder
-from monjyu_core.embedding.remote import BATCH, RemoteEmbedder
+from monjyu_core.embedding.remote import RemoteEmbedder
 from monjyu_core.errors import ConfigurationError, QueryError
 from monjyu_core.models.accounting.account import Accounting
 from monjyu_core.models.accounting.ledger import Scope
@@ -167,21 +167,22 @@ def test_no_secret_and_no_address_is_kept(fake: FakeModels, world: World) -> Non
         assert fake.url.encode() not in content
 
 
-def embedder(fake: FakeModels, provider: str = "openai", **model: Any) -> RemoteEmbedder:
+def embedder(fake: FakeModels, provider: str = "openai", batch: int = 32, **model: Any) -> RemoteEmbedder:
     roles = {"embed": {"retries": 1, "timeout_seconds": 20}}
-    settings = load_settings({"models": {"mine": fake.models(**model)[provider]}, "roles": roles})
+    own = {"models": {"mine": fake.models(**model)[provider]}, "embedding": {"batch_size": batch}}
+    settings = load_settings({**own, "roles": roles})
     return RemoteEmbedder("mine", settings.models["mine"], settings)
 
 
-@pytest.mark.parametrize("provider", ["openai", "azure", "ollama"])
-def test_vectors_of_many_texts(fake: FakeModels, provider: str) -> None:
-    model: Embedder = embedder(fake, provider)
-    texts = [f"text number {number} of the graph" for number in range(3 * BATCH + 5)]
+@pytest.mark.parametrize(("provider", "batch"), [("openai", 32), ("azure", 100), ("ollama", 7)])
+def test_vectors_of_many_texts(fake: FakeModels, provider: str, batch: int) -> None:
+    model: Embedder = embedder(fake, provider, batch)
+    texts = [f"text number {number} of the graph" for number in range(3 * batch + 5)]
     vectors = model.embed_passages(texts)
     expected = np.array([word_vector(text) for text in texts])
     np.testing.assert_allclose(vectors, expected / np.linalg.norm(expected, axis=1, keepdims=True), atol=1e-6)
     assert vectors.dtype == np.float32
-    assert sorted(len(request.body["input"]) for request in fake.requests) == [5, BATCH, BATCH, BATCH]
+    assert sorted(len(request.body["input"]) for request in fake.requests) == [5, batch, batch, batch]
     assert (model.dimensions, len(fake.requests)) == (DIMENSIONS, 4)
     assert model.embed_passages([]).shape == (0, DIMENSIONS)
 

@@ -96,6 +96,48 @@ def test_twice_unusable_is_an_error_with_the_cause() -> None:
         asked("", "", finish="length")
 
 
+class Named(BaseModel):
+    name: str
+    type: str
+
+
+class Graph(BaseModel):
+    entities: list[Named]
+    links: list[Named] = []
+
+
+CUT = """{
+  "entities": [
+    {"name": "provenance", "type": "concept"},
+    {"name": "PROV-DM", "type": "model"}
+  ],
+  "links": [
+    {"name": "a", "type": "uses"},
+    {"name": "b\""""
+"""As Qwen2.5-Coder-1.5B ends at max_tokens: in the middle of a member."""
+
+
+def test_of_an_answer_that_is_cut_off_what_is_whole_is_taken(caplog: pytest.LogCaptureFixture) -> None:
+    asks: list[int] = []
+
+    async def ask(_: tuple[Message, ...]) -> ChatReply:
+        asks.append(1)
+        return ChatReply(CUT, "length", TokenUsage(), f"cut-{id(asks)}")
+
+    found = asyncio.run(ask_structured(ask, (Message("user", "q"),), Graph))
+    assert [one.name for one in found.entities] == ["provenance", "PROV-DM"] and len(found.links) == 1
+    assert len(asks) == 1, "asked again it would be cut off again"
+    assert "cut off" in caplog.text
+
+
+def test_a_member_that_cannot_be_read_is_asked_anew_then_left_out() -> None:
+    odd = json.dumps({"claims": [*VALUE["claims"], {"score": "high"}]})
+    claims, sent = asked(odd, odd)
+    assert claims.model_dump() == VALUE and len(sent) == 2
+    with pytest.raises(ModelAnswerUnusable):
+        asked('{"claims": [{"score": "high"}]}', '{"claims": [{"score": "high"}]}')
+
+
 def test_prompts_in_two_languages_and_the_users_own(tmp_path) -> None:  # type: ignore[no-untyped-def]
     english, japanese = load_prompt("answer", "en"), load_prompt("answer", "ja")
     assert english.hash != japanese.hash

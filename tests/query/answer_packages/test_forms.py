@@ -41,7 +41,7 @@ def document(text: str) -> Document:
             Paragraph([Run(text)], item=True),
         ],
         tables=[table],
-        sources=[Source(1, text, 3, text, "https://doi.org/10.1/x", retracted=True)],
+        sources=[Source(1, text, ", page 3", text, "https://doi.org/10.1/x", retracted=True)],
         papers=[(text, "https://doi.org/10.1/x")],
         about=[text],
         words=WORDS,

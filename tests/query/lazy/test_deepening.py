@@ -135,6 +135,14 @@ def test_an_unreadable_judgement_is_an_error_and_never_relevant(search: MadeUpSe
     assert told == {f"c{row}" for row in (rows & search.relevant) - search.broken}
 
 
+def test_what_no_child_holds_is_a_child_of_its_own() -> None:
+    rows = {"a": np.arange(6), "b": np.array([0, 1]), "c": np.array([3])}
+    tree = build_tree([("a", 0, None), ("b", 1, "a"), ("c", 1, "a")], rows, 8)
+    [root] = [tree.communities[place] for place in tree.roots]
+    below = [tree.communities[place].rows.tolist() for place in root.children]
+    assert below == [[0, 1], [3], [2, 4, 5]] and tree.loose.tolist() == [6, 7]
+
+
 @settings(max_examples=60, deadline=None)
 @given(searches())
 def test_where_all_is_relevant_all_is_reached(search: MadeUpSearch) -> None:

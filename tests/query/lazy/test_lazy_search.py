@@ -123,6 +123,10 @@ def test_events_tell_what_happens(searcher: Searcher) -> None:
     assert [e for e in events if e["event"] == "budget"][-1] == {"event": "budget", "used": 9, "total": 9}
     phases = [event["name"] for event in events if event["event"] == "phase"]
     assert phases == ["refine", "match", "map", "reduce"] and set(phases) < set(result.phases)
+    told = [(event["event"], event["name"]) for event in events if event["event"].startswith("phase")]
+    assert told == [(kind, name) for name in phases for kind in ("phase_start", "phase")][1:]
+    first_test, matching = kinds.index("test"), events.index({"event": "phase_start", "name": "match"})
+    assert matching < first_test
     tested = [event["chunk_id"] for event in events if event["event"] == "test"]
     assert len(set(tested)) == 9
     json.dumps(events)

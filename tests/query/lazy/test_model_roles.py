@@ -6,6 +6,7 @@ import json
 import re
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -116,6 +117,13 @@ def test_a_judgement_depends_on_no_budget_and_no_cache(sample_data: Path, fake: 
 
 def test_reasons_are_given_where_they_are_asked_for(sample_data: Path, fake: FakeModels) -> None:
     def reasoned(request: Request) -> Reply:
+        if role(request) == "expand" and "`reasoning`" in request.prompt:
+            told = {
+                "subqueries": ["Leiden guarantee"],
+                "expanded_query": QUESTION,
+                "reasoning": "It asks for one thing.",
+            }
+            return server.say(json.dumps(told))
         if role(request) != "assess":
             return good(request)
         lines = re.findall(r"^(\d+)\. (.*Leiden.*)$", request.prompt, re.M)
@@ -126,8 +134,40 @@ def test_reasons_are_given_where_they_are_asked_for(sample_data: Path, fake: Fak
     fake.default = reasoned
     told = ask(sample_data, reasons=True).lazy
     assert told is not None and {one.reason for one in told.sentences} == {"names it"}
+    assert told.reasoning == "It asks for one thing." and [one.origin for one in told.subqueries] == ["model"]
     untold = ask(sample_data).lazy
     assert untold is not None and {one.reason for one in untold.sentences} == {None}
+    assert untold.reasoning is None and len(untold.subqueries) == 2
+
+
+def test_passages_are_judged_five_a_call_and_several_calls_at_once(sample_data: Path, fake: FakeModels) -> None:
+    fake.default = lambda request: replace(good(request), delay=0.3 if role(request) == "assess" else 0.0)
+    ask(sample_data, budget=50, sufficiency="off", answer=False)
+    sizes = [len(re.findall(r"^<source \d+", one.prompt, re.M)) for one in fake.requests if role(one) == "assess"]
+    assert max(sizes) == 5
+    assert 2 <= fake.most_busy <= 4, "roles.assess.concurrency"
+
+
+def test_the_concepts_of_what_is_relevant_are_given_to_the_claims(
+    level_1_data: Path, fake: FakeModels, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def all_relevant(request: Request) -> Reply:
+        if role(request) != "assess":
+            return good(request)
+        numbers = re.findall(r"^(\d+)\. ", request.prompt, re.M)
+        return server.say(json.dumps({"scores": [{"sentence": int(n), "score": 9} for n in numbers]}))
+
+    monkeypatch.setenv("MONJYU_DATA", str(level_1_data))
+    fake.default = all_relevant
+    told = ask(level_1_data).lazy
+    assert told is not None and told.graph.nodes
+    asked = [one.prompt for one in fake.requests if role(one) == "extract"]
+    named = {name for prompt in asked for name in fenced_last(prompt).split(", ")}
+    assert asked and {node.name for node in told.graph.nodes} & named
+
+
+def fenced_last(prompt: str) -> str:
+    return re.findall(r"<source (\d+ \w+)>\n(.*?)\n</source \1>", prompt, re.DOTALL)[-1][1]
 
 
 def test_all_claims_reach_the_writer(sample_data: Path, fake: FakeModels, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -58,8 +58,19 @@ def test_the_result_explains_itself(searcher: Searcher) -> None:
     assert sum(one.tested for one in told.communities) <= 40 and all(one.title for one in told.communities)
     scores = [sentence.score for sentence in told.sentences]
     assert scores == sorted(scores, reverse=True) and min(scores) >= 5
+    origins = [one.origin for one in told.subqueries]
+    assert origins[0] == "question" and set(origins[1:]) <= {"part", "aspects"} and told.reasoning is None
+    cursor = searcher.current().snapshot.cursor()
+    places = cursor.execute(
+        """SELECT ord, CASE WHEN len(spans) > 0 THEN spans[1].page END FROM sentences WHERE sentence_id = ?""",
+        [told.sentences[0].sentence_id],
+    ).fetchone()
+    assert (told.sentences[0].position, told.sentences[0].page) == places
+    assert any(sentence.page for sentence in told.sentences)
     names = {node.id for node in told.graph.nodes}
-    assert names and all(edge.source in names and edge.target in names for edge in told.graph.edges)
+    assert (
+        names and told.graph.edges and all(edge.source in names and edge.target in names for edge in told.graph.edges)
+    )
     assert set(result.phases) == {"route", "refine", "match", "map", "reduce", "describe"}
     assert any(claim["concepts"] for claim in result.claims)
     best = told.sentences[0]

@@ -7,6 +7,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
 from typing import Any
 from xml.etree.ElementTree import fromstring
 
@@ -17,11 +18,14 @@ from monjyu_core.errors import ConfigurationError, ExternalAPIError
 from monjyu_core.questions.question import make_question
 from monjyu_core.questions.saved_answer import SavedAnswer, SavedCitation, SavedSpan
 from monjyu_core.settings.operations_settings import WatchSettings
+from monjyu_core.storage.folders import DataFolder
+from monjyu_core.storage.snapshot import reading
 from monjyu_query.saved.changes.answer_changes import AnswerDiff, Cause, CitationChange
 from monjyu_query.saved.changes.digest import Digest, as_atom, as_markdown
 from monjyu_query.saved.changes.webhook import send
 from monjyu_query.saved.expected import judge
 from monjyu_query.saved.keeping import checked, read_file
+from monjyu_query.saved.listing import unknown_papers
 
 HOSTILE = "]]> <script>x</script>\x0b\n# A heading [1](http://evil.example)"
 
@@ -168,3 +172,12 @@ def test_wrong_questions_are_clear_errors(tmp_path: Any) -> None:
         file.write_text(text)
         with pytest.raises(ConfigurationError, match=why):
             read_file(file)
+
+
+def test_papers_that_the_collection_has_not_are_told(sample_data: Path) -> None:
+    places = [{"paper": "score-fusoin"}, {"paper": "score-fusion"}]
+    question = checked({"text": "What is fused?", "expect": {"must_cite": places, "must_not_cite": ["nowhere"]}})
+    with reading(DataFolder(sample_data).collection("samples")) as snapshot:
+        told = [str(error) for error in unknown_papers(snapshot, question)]
+    assert [error.split("'")[1] for error in told] == ["score-fusoin", "nowhere"]
+    assert "Did you mean score-fusion" in told[0]

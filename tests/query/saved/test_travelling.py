@@ -139,7 +139,7 @@ class ReadOtherwise(InThisProcess):
 
 def reparsed(world: World) -> None:
     PARSER.setattr(POOL, ReadOtherwise)
-    PARSER.setattr("monjyu_assets.stages.parsed_papers.PARSER_VERSION", "another")
+    PARSER.setattr("monjyu_assets.stages.shared.parse_plan.PARSER_VERSION", "another")
 
 
 PARSER = pytest.MonkeyPatch()

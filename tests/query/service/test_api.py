@@ -152,6 +152,21 @@ def test_errors_have_one_form(client: httpx2.Client, service: Served) -> None:
             assert "script-src 'self'" in answer.headers["content-security-policy"]
 
 
+def test_an_unknown_name_is_told_with_the_names_of_its_own_route(client: httpx2.Client) -> None:
+    for path, body, said in (
+        ("/summarize", {"paper": "x"}, "paper: is not known. Did you mean 'paper_id'?"),
+        ("/check-citations", {"draft": "x"}, "There are text, "),
+        ("/search", {"query": "x", "queri": 1}, "Did you mean 'query'?"),
+        ("/search", {"query": "x", "filters": {"who": 1}}, "There are year_from, "),
+        ("/search", [], "body: must hold names with values."),
+    ):
+        answer = client.post(path, json=body)
+        assert answer.status_code == 422 and said in answer.json()["error"]["message"], answer.text
+    broken = client.post("/search", content=b"{", headers={"Content-Type": "application/json"})
+    assert broken.json()["error"]["message"] == "body: must be JSON."
+    assert client.get("/bibliography?collection=samples&paper_id=none").status_code == 404
+
+
 def test_a_fault_is_told_without_its_insides(serve_with: Serving, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("monjyu_query.service.routes.paper_routes.list_papers", lambda _: 1 / 0)
     with serve_with() as (served, _), served.client() as client:

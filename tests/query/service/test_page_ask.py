@@ -53,7 +53,12 @@ def test_an_address_asks_keys_lead_through_citations_and_the_answer_is_carried_a
     page.keyboard.press("Escape")
     expect(page.locator(".marker").first).to_be_focused()
 
+    page.evaluate("() => navigator.clipboard.writeText = () => Promise.reject(new Error('not allowed'))")
     page.get_by_role("button", name="Copy the link").click()
+    expect(page.locator(".carry")).to_contain_text("does not let this page copy")
+    page.evaluate("() => delete navigator.clipboard.writeText")
+    page.get_by_role("button", name="Copy the link").click()
+    expect(page.locator(".carry")).to_contain_text("Copied.")
     link = page.evaluate("navigator.clipboard.readText()")
     again = page.context.new_page()
     again.goto(link)

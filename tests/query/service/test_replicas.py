@@ -11,12 +11,12 @@ import pytest
 from pydantic import SecretStr
 
 from bench.service_process import serving
+from monjyu_core.models.cache import outage
 from monjyu_core.models.cache.cache_redis import RedisCache
 from monjyu_core.settings.models_settings import CacheSettings
 from monjyu_core.settings.service_settings import ServiceSettings
 from monjyu_core.settings.settings import Settings
 from monjyu_query.modes.lazy.judgements import JudgementStore, open_judgements
-from monjyu_query.service.access import rates
 from monjyu_query.service.access.rates import BURST_SECONDS, open_rates
 from monjyu_query.service.server.error_responses import TooMany
 from tests.core.models.test_cache import needs_redis, redis_url  # noqa: F401
@@ -69,7 +69,7 @@ def test_a_shared_bucket_fills_evenly_and_names_nobody(redis_url: str) -> None: 
 
 
 def test_a_worker_counts_by_itself_while_redis_is_away(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rates, "_AWAY_SECONDS", 60.0)
+    monkeypatch.setattr(outage, "SECONDS", 60.0)
 
     async def ask() -> None:
         one = open_rates(_settings(AWAY))

@@ -149,6 +149,7 @@ DECIDED: dict[str, Public | Lists | Whole | OfOne | ByRole] = {
     "GET /answers/{trace_id}/export": OfOne(_export),
     "GET /papers": OfOne(_get("/papers")),
     "GET /bibliography": OfOne(_get("/bibliography")),
+    "GET /missing": OfOne(_get("/missing")),
     "GET /papers/{paper_id:path}": OfOne(_get(f"/papers/{PAPER}")),
     "GET /papers/{paper_id:path}/citations": OfOne(_get(f"/papers/{PAPER}/citations")),
     "GET /papers/{paper_id:path}/pages/{number}.png": OfOne(_get(f"/papers/{PAPER}/pages/1.png")),

@@ -2,12 +2,13 @@
 
 import dagster as dg
 
-from monjyu_assets.orchestration.asset_base import run_stage, shard_asset_arguments
+from monjyu_assets.orchestration.asset_base import shard_asset_arguments
 from monjyu_assets.orchestration.assets.chunks import chunks
 from monjyu_assets.orchestration.assets.levels.noun_graph import noun_graph
 from monjyu_assets.orchestration.assets.parsed_papers import parsed_papers
 from monjyu_assets.orchestration.resources import DataFolderResource, ModelGateway
 from monjyu_assets.orchestration.results import MaterializedAndChecked
+from monjyu_assets.orchestration.shard_run import run_stage
 from monjyu_assets.stages.extracted_entities import CODE_VERSION, extract_shards
 
 

@@ -2,10 +2,11 @@
 
 import dagster as dg
 
-from monjyu_assets.orchestration.asset_base import run_stage, shard_asset_arguments
+from monjyu_assets.orchestration.asset_base import shard_asset_arguments
 from monjyu_assets.orchestration.assets.chunks import chunks
 from monjyu_assets.orchestration.resources import DataFolderResource
 from monjyu_assets.orchestration.results import MaterializedAndChecked
+from monjyu_assets.orchestration.shard_run import run_stage
 from monjyu_assets.stages.noun_phrases import CODE_VERSION, phrase_shards
 
 

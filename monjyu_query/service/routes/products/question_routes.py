@@ -13,11 +13,10 @@ from pydantic import BaseModel, ConfigDict, Field, StrictBool
 from monjyu_core.questions.question import ANY_TEXT, ID, LONGEST, Expectations, Question, Severity
 from monjyu_core.questions.question_record import read_questions, remove_question
 from monjyu_core.storage.snapshot import published
-from monjyu_query.saved.ask_questions import ask_all
+from monjyu_query.saved.ask_questions import ask_all, record_answers
 from monjyu_query.saved.changes.digest import Digest, as_atom, as_markdown, watch
 from monjyu_query.saved.keeping import checked, save
 from monjyu_query.saved.listing import SavedQuestion, SavedQuestions, listed, shown
-from monjyu_query.saved.recording import record_answers
 from monjyu_query.search.request import NUMBER, Mode
 from monjyu_query.service.access import audit
 from monjyu_query.service.access.principals import Principal

@@ -23,7 +23,7 @@ export function paramsOf(asked) {
   return params;
 }
 
-export function filtersFrom(params) {
+function filtersFrom(params) {
   const filters = {};
   for (const name of YEARS) {
     const year = Number.parseInt(params.get(name) ?? "", 10);

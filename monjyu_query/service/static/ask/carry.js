@@ -1,14 +1,14 @@
 // An answer carried away: with its citations as text, as a file, or as an address that asks it again.
 
 import { request } from "../api.js";
-import { h, saved, say } from "../dom.js";
+import { copy, h, saved } from "../dom.js";
 import { t } from "../i18n.js";
 import { addressOf, budgetOf } from "./asked.js";
 import { keepDraft } from "../saved/draft.js";
 import "./words.js";
 
 // The answer as Markdown with the sources below it, one a line.
-export function asMarkdown(result, names, asked) {
+function asMarkdown(result, names, asked) {
   const sources = result.citations.map((one) => `[${one.n}] ${label(one, names)}${one.page ? `, ${t("page", one.page)}` : ""}: “${one.quote.replace(/\s+/g, " ")}”`);
   return [`# ${result.query}`, result.answer, sources.length ? `## ${t("sources")}` : "", ...sources, linkOf(result, asked)].filter(Boolean).join("\n\n") + "\n";
 }
@@ -27,7 +27,7 @@ export function namesOf(result) {
 }
 
 // The question as it stands by itself, its settings and the snapshot: opened, it gives the same answer.
-export function linkOf(result, asked) {
+function linkOf(result, asked) {
   const budget = result.usage.budget_total;
   const whole = {
     mode: result.mode, budget: asked?.budget ?? (budget ? budgetOf(budget) : null), filters: {}, ...asked,
@@ -37,11 +37,6 @@ export function linkOf(result, asked) {
 }
 
 export function carryBar(result, names, asked) {
-  const copy = (text) => async () => {
-    await navigator.clipboard.writeText(text);
-    say(t("copied"));
-    told.textContent = t("copied");
-  };
   const told = h("span", { class: "dim" }), failed = h("span", { class: "error", role: "alert", hidden: true });
   const keep = () => {
     const address = URL.createObjectURL(new Blob([asMarkdown(result, names, asked)], { type: "text/markdown" }));
@@ -49,8 +44,8 @@ export function carryBar(result, names, asked) {
     setTimeout(() => URL.revokeObjectURL(address), 1000);
   };
   return h("p", { class: "row carry" },
-    h("button", { type: "button", class: "small", onclick: copy(asMarkdown(result, names, asked)) }, t("copyAnswer")),
-    h("button", { type: "button", class: "small", onclick: copy(linkOf(result, asked)) }, t("copyLink")),
+    h("button", { type: "button", class: "small", onclick: () => copy(asMarkdown(result, names, asked), told) }, t("copyAnswer")),
+    h("button", { type: "button", class: "small", onclick: () => copy(linkOf(result, asked), told) }, t("copyLink")),
     h("button", { type: "button", class: "small", onclick: keep }, t("keepAnswer")), exports(result.trace_id, failed),
     asked ? h("a", { class: "save-question", href: `#/questions/${encodeURIComponent(result.collection)}/new`, onclick: () => keepDraft(result, asked) }, t("saveQuestion")) : null, told, result.citations.length > 1 ? h("span", { class: "dim keys" }, t("keysHint")) : null, failed);
 }

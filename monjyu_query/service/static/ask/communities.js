@@ -58,7 +58,7 @@ function span(text) {
 }
 
 // Squarified treemaps (Bruls, Huizing, van Wijk, 2000): rows along the shorter side, as long as the squares get squarer.
-export function squarified(items, weight, width, height) {
+function squarified(items, weight, width, height) {
   const total = items.reduce((sum, one) => sum + weight(one), 0);
   const areas = items.map((one) => [one, (weight(one) * width * height) / total]);
   const placed = [];

@@ -53,7 +53,7 @@ export function forgetTalk() {
 }
 
 // The list of one's own questions to this collection, each an address that asks it again.
-export function pastQuestions(collection, redraw) {
+function pastQuestions(collection, redraw) {
   const mine = questions().filter((one) => one.collection === collection);
   if (!mine.length) return null;
   const clear = () => {

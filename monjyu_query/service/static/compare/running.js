@@ -1,12 +1,8 @@
 // Work that takes a while: it shows that it goes on and for how long, can be stopped, and tells what went wrong.
 
-import { request } from "../api.js";
+import { post } from "../api.js";
 import { coded, h, replace, say } from "../dom.js";
 import { t } from "../i18n.js";
-
-export function posted(path, body, signal) {
-  return request(path, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body), signal });
-}
 
 export function listed(text) {
   return text.split(/[,、;，；\n]/).map((name) => name.trim()).filter(Boolean);
@@ -29,7 +25,7 @@ export class Running {
     const mine = (this.mine = new AbortController());
     const ending = this.progress(told);
     try {
-      const digest = await (await posted(path, body, mine.signal)).json();
+      const digest = await post(path, body, mine.signal);
       if (mine !== this.mine || mine.signal.aborted) return;
       replace(this.place, show(digest));
       say(t("answered"));

@@ -1,10 +1,10 @@
 // A study table that was made: it is sorted by any column, gets columns by a question and loses them again.
 
+import { post, posted } from "../api.js";
 import { answerTable } from "../ask/answer.js";
 import { h, quoted, replace, saved, say } from "../dom.js";
 import { t } from "../i18n.js";
 import { warningsOf } from "./digest.js";
-import { posted } from "./running.js";
 
 const FORMS = { csv: "csv", xlsx: "xlsx", markdown: "md" };
 const MOST_COLUMNS = 12;
@@ -91,7 +91,7 @@ export class StudyTable {
     this.place.before(waiting);
     try {
       const body = { collection: this.digest.collection, columns: [name], paper_ids: this.digest.papers.map((paper) => paper.paper_id) };
-      this.join(await (await posted("/table", body, stop.signal)).json(), name);
+      this.join(await post("/table", body, stop.signal), name);
       this.question.value = "";
       this.renamed(this.names);
       this.draw();

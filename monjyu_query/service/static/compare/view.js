@@ -12,7 +12,7 @@ import { surveyOf } from "./survey.js";
 import { studyTable } from "./table.js";
 import "./words.js";
 
-export const MOST_BESIDE = 5;
+const MOST_BESIDE = 5;
 const VIEWS = { table: studyTable, papers: sideBySide, survey: surveyOf };
 
 export async function show(context) {

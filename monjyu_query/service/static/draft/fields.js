@@ -57,12 +57,16 @@ export function draftField(wrong) {
 }
 
 export function bibliographyField(wrong) {
-  const take = async (file) => {
-    if (file.size > MOST_CHARACTERS) return wrong(new Error(t("draftLarge", file.name)));
-    keep({ bibliography: await file.text(), bibliographyName: file.name });
-    replace(name, file.name);
-  };
   const name = h("span", { class: "dim" }, kept.bibliographyName);
+  const take = async (file) => {
+    try {
+      if (file.size > MOST_CHARACTERS) throw new Error(t("draftLarge", file.name));
+      keep({ bibliography: await file.text(), bibliographyName: file.name });
+      replace(name, file.name);
+    } catch (error) {
+      wrong(error);
+    }
+  };
   return h("p", {}, h("label", { class: "file" }, t("draftBib"), " ", h("input", { type: "file", id: "draft-bib", accept: ".bib,.json", onchange: (event) => event.target.files[0] && take(event.target.files[0]) })), " ", name);
 }
 

@@ -2,7 +2,7 @@
 //
 // The draft stays in this tab and goes into no address; it is kept while one looks at other views.
 
-import { request } from "../api.js";
+import { post } from "../api.js";
 import { h, quoted, replace } from "../dom.js";
 import { t } from "../i18n.js";
 import { openCitation } from "../paper/viewer.js";
@@ -27,8 +27,7 @@ export function show({ name, signal }) {
       const asked = draftOf();
       if (!asked) return void replace(said, t("draftEmpty"));
       replace(said, t("draftChecking"));
-      const body = JSON.stringify({ ...asked, collection: name });
-      const answer = await (await request("/check-citations", { method: "POST", headers: { "Content-Type": "application/json" }, body, signal })).json();
+      const answer = await post("/check-citations", { ...asked, collection: name }, signal);
       if (mine !== turn) return;
       keep({ answer, collection: name });
       replace(said);

@@ -11,7 +11,7 @@ const PAUSE = 150; // milliseconds after the last letter
 const SEARCHED = ["venue", "author", "tag", "shelf"];
 const NAMES = ["year_from", "year_to", "retracted", "failed", ...Object.keys(FACETS)];
 
-export function isFiltered(state) {
+function isFiltered(state) {
   return NAMES.some((name) => state.has(name));
 }
 

@@ -44,9 +44,10 @@ export function library(context) {
       wrong = null;
       if (mine !== turn || signal.aborted) return;
       replace(body);
-      replace(count, h("span", { class: "error" }, error.message), " ", h("button", { type: "button", class: "small", onclick: () => load(0) }, t("again")));
+      fail(error, () => load(0));
     }
   };
+  const fail = (error, again) => replace(count, h("span", { class: "error" }, error.message), " ", h("button", { type: "button", class: "small", onclick: again }, t("again")));
   const show = (found, problems) => {
     const only = state.has("failed");
     table.hidden = only || !found.total;
@@ -66,9 +67,13 @@ export function library(context) {
   };
   const all = h("button", { type: "button", disabled: true, onclick: () => chooseAll() }, t("selectAll", 0, MOST));
   const chooseAll = async () => {
-    const found = await json(`/library?${query({ offset: 0, limit: MOST })}`);
-    for (const paper of found.papers) picked.set(paper, true);
-    picked.show();
+    try {
+      const found = await json(`/library?${query({ offset: 0, limit: MOST })}`);
+      for (const paper of found.papers) picked.set(paper, true);
+      picked.show();
+    } catch (error) {
+      if (!signal.aborted) fail(error, chooseAll);
+    }
   };
   const element = h("div", { class: "library" }, h("h1", {}, t("papers")));
   const adding = upload(context, element, afresh);

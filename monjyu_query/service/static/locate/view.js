@@ -1,6 +1,6 @@
 // The view `locate`: where a pasted sentence stands. `#/locate/COLLECTION?quote=...`
 
-import { request } from "../api.js";
+import { post } from "../api.js";
 import { h, quoted, replace } from "../dom.js";
 import { t } from "../i18n.js";
 import { openCitation } from "../paper/viewer.js";
@@ -22,8 +22,7 @@ export function show({ name, params, signal }) {
     replace(said, t("locateLooking"));
     replace(found);
     try {
-      const answer = await request("/locate", { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ quote: text, collection: name }), signal });
-      const { places } = await answer.json();
+      const { places } = await post("/locate", { quote: text, collection: name }, signal);
       if (mine !== turn) return;
       replace(said, places.length ? t("locateFound", places.length) : t("locateNone"));
       replace(found, places.length ? h("ol", { class: "plain" }, places.map((place) => placeOf(place, name))) : null);

@@ -1,6 +1,6 @@
 // The colours of a map, from the tokens of the theme: eight for communities, a run of them for years.
 
-export const COMMUNITIES = 8;
+const COMMUNITIES = 8;
 const YEAR_STEPS = 7;
 const UNKNOWN = COMMUNITIES; // the place of what is in none
 

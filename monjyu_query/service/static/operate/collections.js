@@ -1,10 +1,10 @@
 // The collections: level, state, what models cost by level; indexed anew, or brought to a higher level.
 
-import { json } from "../api.js";
+import { json, post } from "../api.js";
 import { confirmed } from "../dialog.js";
 import { h, quoted, replace } from "../dom.js";
 import { t } from "../i18n.js";
-import { Part, dollars, link, post, state, table, when } from "./shared.js";
+import { Part, dollars, link, state, table, when } from "./shared.js";
 
 const HIGHEST = 4;
 const AGAIN = 4000; // milliseconds

@@ -1,10 +1,10 @@
 // The keys: made and shown once, listed, revoked. Nobody locks themselves out unawares.
 
-import { ApiError, json } from "../api.js";
+import { ApiError, json, post } from "../api.js";
 import { confirmed } from "../dialog.js";
-import { h, quoted, replace, say } from "../dom.js";
+import { copy, h, quoted, replace } from "../dom.js";
 import { t } from "../i18n.js";
-import { Part, post, state, table, when } from "./shared.js";
+import { Part, state, table, when } from "./shared.js";
 
 const ENDS = ["", "30d", "90d", "365d"];
 
@@ -43,12 +43,8 @@ function form(collections, part, made, load) {
 }
 
 function shownOnce(key) {
-  const copy = h("button", { type: "button", class: "small", onclick: async () => {
-    await navigator.clipboard.writeText(key.key);
-    copy.textContent = t("opCopied");
-    say(t("opCopied"));
-  } }, t("opCopy"));
-  return h("div", { class: "shown-once" }, h("p", {}, t("opOnce")), h("div", { class: "row" }, h("code", {}, key.key), copy));
+  const button = h("button", { type: "button", class: "small", onclick: () => copy(key.key, button) }, t("opCopy"));
+  return h("div", { class: "shown-once" }, h("p", {}, t("opOnce")), h("div", { class: "row" }, h("code", {}, key.key), button));
 }
 
 function row(one, part, load) {

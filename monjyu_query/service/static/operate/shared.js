@@ -1,12 +1,7 @@
 // What the parts of the view `operate` have in common.
 
-import { request } from "../api.js";
 import { h, replace } from "../dom.js";
 import { currentLanguage, t } from "../i18n.js";
-
-export function post(path, body) {
-  return request(path, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) }).then((answer) => answer.json());
-}
 
 export function when(time) {
   return time ? new Intl.DateTimeFormat(currentLanguage(), { dateStyle: "medium", timeStyle: "short" }).format(new Date(time)) : "";

@@ -1,10 +1,10 @@
 // The snapshots of a collection: what differs between two, and which one readers see.
 
-import { json } from "../api.js";
+import { json, post } from "../api.js";
 import { confirmed } from "../dialog.js";
 import { h, quoted, replace } from "../dom.js";
 import { t } from "../i18n.js";
-import { Part, post, state, table, when } from "./shared.js";
+import { Part, state, table, when } from "./shared.js";
 
 const TABLES = ["papers", "chunks", "sentences", "references"];
 

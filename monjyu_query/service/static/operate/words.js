@@ -19,7 +19,7 @@ addWords({
     opDiffers: "What differs between two", opOlder: "Older", opNewer: "Newer", opCompare: "Show what differs", opSame: "Nothing differs.", op_added: (n) => (n === 1 ? "1 paper added" : `${n} papers added`), op_changed: (n) => (n === 1 ? "1 paper changed" : `${n} papers changed`), op_deleted: (n) => (n === 1 ? "1 paper removed" : `${n} papers removed`),
     opOtherTables: (n) => `Other tables (${n})`, opTable: "Rows of", opBefore: "Before", opAfter: "After", opDifference: "Difference",
     opKeys: "Keys", opNoKeys: "There is no key.", opNote: "Note", opNoteHint: "Whose it is, and what for", opRole: "Role", opRole_reader: "reader", opRole_editor: "editor", opRole_admin: "administrator", opEnds: "Ends", opNever: "never", opDays: (n) => `in ${n} days`, opDate: "on a date", opDateMissing: "Choose the date on which it ends.",
-    opSees: "Sees", opAll: "all collections", opSeesOnly: "Sees only (none chosen: all collections)", opCreate: "Create a key", opOnce: "Copy it now: it is not shown again.", opCopy: "Copy", opCopied: "Copied", opOwn: "yours", opExpired: "expired",
+    opSees: "Sees", opAll: "all collections", opSeesOnly: "Sees only (none chosen: all collections)", opCreate: "Create a key", opOnce: "Copy it now: it is not shown again.", opCopy: "Copy", opOwn: "yours", opExpired: "expired",
     opRevoke: "Revoke", opRevokeOf: (name) => `Revoke ${name}`, opRevokeTitle: "Revoke a key?", opRevokeSure: (name) => `Whoever uses “${name}” is refused from the next request on.`, opRevokeOwn: "This is your own key: without it you cannot come back here.", opRevokeLast: "This is the last key of an administrator: afterwards only “monjyu keys create” on the machine makes another.",
   },
   ja: {
@@ -38,7 +38,7 @@ addWords({
     opDiffers: "二つの違い", opOlder: "古い方", opNewer: "新しい方", opCompare: "違いを見る", opSame: "違いはありません。", op_added: (n) => `追加された論文 ${n} 件`, op_changed: (n) => `変更された論文 ${n} 件`, op_deleted: (n) => `除かれた論文 ${n} 件`,
     opOtherTables: (n) => `ほかの表（${n}）`, opTable: "行の種類", opBefore: "前", opAfter: "後", opDifference: "差",
     opKeys: "キー", opNoKeys: "キーはありません。", opNote: "メモ", opNoteHint: "誰の、何のためのキーか", opRole: "役割", opRole_reader: "閲覧者", opRole_editor: "編集者", opRole_admin: "管理者", opEnds: "期限", opNever: "なし", opDays: (n) => `${n} 日後`, opDate: "日付を指定", opDateMissing: "期限の日付を選んでください。",
-    opSees: "見える範囲", opAll: "すべてのコレクション", opSeesOnly: "見えるコレクション（選ばなければすべて）", opCreate: "キーを作る", opOnce: "今コピーしてください。再び表示されません。", opCopy: "コピー", opCopied: "コピーしました", opOwn: "自分のキー", opExpired: "期限切れ",
+    opSees: "見える範囲", opAll: "すべてのコレクション", opSeesOnly: "見えるコレクション（選ばなければすべて）", opCreate: "キーを作る", opOnce: "今コピーしてください。再び表示されません。", opCopy: "コピー", opOwn: "自分のキー", opExpired: "期限切れ",
     opRevoke: "取り消す", opRevokeOf: (name) => `${name} を取り消す`, opRevokeTitle: "キーを取り消しますか", opRevokeSure: (name) => `「${name}」を使う人は、次の要求から拒否されます。`, opRevokeOwn: "これは自分のキーです。取り消すと、この画面に戻れなくなります。", opRevokeLast: "これは最後の管理者のキーです。以後は、サーバー上の「monjyu keys create」でしか作れません。",
   },
 });

@@ -1,6 +1,6 @@
 // The dialog that reports a wrong field; the corrections that count, and those that wait for the next indexing.
 
-import { json, request } from "../api.js";
+import { json, posted } from "../api.js";
 import { coded, h, quoted, replace, say } from "../dom.js";
 import { t } from "../i18n.js";
 import { begin, notBegun, underWay, watch } from "../indexing.js";
@@ -15,7 +15,7 @@ export function corrections(id, { name: collection, who, signal, refresh, again,
   const read = Object.fromEntries(details.fields.map((one) => [one.field, one]));
   const told = h("div", {});
   const place = h("div", {});
-  const send = (body) => request("/corrections", { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ collection, paper_id: id, ...body }) });
+  const send = (body) => posted("/corrections", { collection, paper_id: id, ...body });
   const load = async () => {
     try {
       const held = await json(`/corrections?${new URLSearchParams({ collection, paper_id: id })}`);

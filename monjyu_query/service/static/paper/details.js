@@ -1,6 +1,6 @@
 // What is known of a paper beside its text: origin of its fields, references, claims, entities, figures, a summary.
 
-import { json, paperPath, request } from "../api.js";
+import { json, paperPath, post, request } from "../api.js";
 import { h, quoted, replace } from "../dom.js";
 import { t } from "../i18n.js";
 import { paperLink } from "./shared.js";
@@ -37,8 +37,7 @@ export function summary(id, collection) {
   const make = async () => {
     replace(place, h("span", { class: "skeleton w90", role: "status", "aria-label": t("loading") }));
     try {
-      const body = JSON.stringify({ paper_id: id, collection, length: "short" });
-      const made = await (await request("/summarize", { method: "POST", headers: { "Content-Type": "application/json" }, body })).json();
+      const made = await post("/summarize", { paper_id: id, collection, length: "short" });
       replace(place, made.parts.map((part) => [h("h3", {}, quoted(part.heading)), h("p", { class: "text" }, part.statements.map((one) => [quoted(one.text), " ",
         one.citations.map((n) => made.citations.find((held) => held.n === n)).filter(Boolean).map((held) => h("button", { type: "button", class: "link", "aria-label": t("openPage", held.n), onclick: (event) => openCitation(held, collection, event.currentTarget) }, `[${held.n}]`)), " "]))]),
         made.parts.length ? null : h("p", {}, t("status_abstained")));

@@ -1,6 +1,6 @@
 // The place of a paper among the others: who cites it, what it cites, and papers like it, each with why.
 
-import { request } from "../api.js";
+import { post } from "../api.js";
 import { h, quoted, replace } from "../dom.js";
 import { t } from "../i18n.js";
 import { paperLink } from "./shared.js";
@@ -22,8 +22,7 @@ function citing(context, from, collection) {
   const told = (text) => replace(note, ` ${text}`);
   const open = h("button", { type: "button", class: "link", title: t("openPlace"), onclick: async () => {
     try {
-      const asked = { quote: context, collection };
-      const { places } = await (await request("/locate", { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(asked) })).json();
+      const { places } = await post("/locate", { quote: context, collection });
       const place = places.find((one) => one.paper_id === from);
       if (place) await openCitation({ ...place, quote: place.text }, collection, open);
       else told(t("noPlace"));

@@ -66,7 +66,7 @@ function notice(one) {
 }
 
 function told(one) {
-  const facts = [one.source, one.citation_count === null ? null : t("citedTimes", one.citation_count), one.venue && quoted(one.venue), one.year, one.doi && quoted(one.doi),
+  const facts = [one.source, one.citation_count === null ? null : t("citedTimes", one.citation_count, one.influential_citation_count), one.venue && quoted(one.venue), one.year, one.doi && quoted(one.doi),
     one.open_access ? `${t("access")}: ${one.open_access}` : null, one.fields.length ? quoted(one.fields.slice(0, 3).join(", ")) : null,
     ...one.shelves.slice(0, 5).map(quoted), one.tags.length ? quoted(one.tags.slice(0, 12).map((tag) => `#${tag}`).join(" ")) : null];
   return h("li", { class: "dim" }, parted(facts));

@@ -1,10 +1,10 @@
 // A question to be saved, and what its answers must hold. From an answer, the papers that it cites are offered.
 
+import { post } from "../api.js";
 import { Picker } from "../compare/picker.js";
 import "../compare/words.js";
 import { h, quoted, replace } from "../dom.js";
 import { t } from "../i18n.js";
-import { post } from "../operate/shared.js";
 import { address } from "./address.js";
 import { draftFor, dropDraft } from "./draft.js";
 import { askNext } from "./list.js";

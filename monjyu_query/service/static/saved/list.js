@@ -1,13 +1,13 @@
 // The saved questions, each with what is expected, what the published snapshot answers, and the outcome at each snapshot.
 
-import { request } from "../api.js";
+import { post, request } from "../api.js";
 import { answerBlocks } from "../ask/answer.js";
 import { addressOf } from "../ask/asked.js";
 import { confirmed } from "../dialog.js";
 import { h, quoted, replace, say } from "../dom.js";
 import { t } from "../i18n.js";
 import { isEditor } from "../library/upload.js";
-import { post, when } from "../operate/shared.js";
+import { when } from "../operate/shared.js";
 import { address } from "./address.js";
 import { expected, failures, verdict } from "./outcome.js";
 

@@ -43,7 +43,7 @@ export function expected({ expect }, titles, collection) {
   return lines.length ? h("ul", { class: "expected" }, lines.map((line) => h("li", {}, line))) : h("p", { class: "dim" }, t("qsNothingExpected"));
 }
 
-export function expectsNothing(expect) {
+function expectsNothing(expect) {
   return !expect.must_cite.length && !expect.must_not_cite.length && !expect.must_mention.length && !expect.min_papers && !expect.same_answer && !expect.must_abstain;
 }
 

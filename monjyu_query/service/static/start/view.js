@@ -1,7 +1,7 @@
 // The view `start`: shown while there is no collection. It says what to do, offers the samples, and takes one's own papers.
 
 import { request } from "../api.js";
-import { h, replace, say } from "../dom.js";
+import { copy, h, replace } from "../dom.js";
 import { addWords, t } from "../i18n.js";
 import { notBegun, remember, underWay, watch } from "../indexing.js";
 import { isEditor, keyNeeded, takesDrops, uploader } from "../library/upload.js";
@@ -49,9 +49,6 @@ function samples(signal, arrived) {
 }
 
 function command(text) {
-  const copy = async () => {
-    await navigator.clipboard.writeText(text);
-    say(t("startCopied"));
-  };
-  return h("p", { class: "row command-line" }, h("code", {}, text), h("button", { type: "button", class: "small", onclick: copy, "aria-label": `${t("startCopy")}: ${text}` }, t("startCopy")));
+  const button = h("button", { type: "button", class: "small", onclick: () => copy(text, button), "aria-label": `${t("startCopy")}: ${text}` }, t("startCopy"));
+  return h("p", { class: "row command-line" }, h("code", {}, text), button);
 }

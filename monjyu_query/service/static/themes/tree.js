@@ -18,11 +18,6 @@ export class ThemeTree {
     return this.found === found && this.language === currentLanguage();
   }
 
-  // The same element may stand in one place only: the page takes it over as it is.
-  fresh() {
-    return this.element;
-  }
-
   show(id) {
     this.chosen = id ?? null;
     for (let theme = this.byId.get(id); theme; theme = this.byId.get(theme.parent)) this.opened.add(theme.id);

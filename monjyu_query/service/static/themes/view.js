@@ -22,7 +22,7 @@ export async function show(context, id) {
   if (!kept?.of(found)) kept = new ThemeTree(found, address);
   kept.show(id);
   const body = page ? themePage(context, page, found.themes, address) : overview(context, found, address);
-  return h("div", { class: id ? "themes reading" : "themes" }, kept.fresh(), body);
+  return h("div", { class: id ? "themes reading" : "themes" }, kept.element, body);
 }
 
 export function arrived(element) {

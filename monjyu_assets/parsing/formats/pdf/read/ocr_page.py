@@ -47,6 +47,8 @@ class ReadPage:
     height: float
     turn: int
     lines: list[_Measured]
+    trust: float = 1.0
+    """Mean score of a character, 0 to 1."""
 
     @property
     def characters(self) -> int:
@@ -61,7 +63,7 @@ def read_image(image: Image, scale: float, number: int, reader: Reader) -> ReadP
     centre = np.array([columns, rows]) / 2
     turning = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
     lines = [_measured(line, (line.quad - centre) @ turning + centre, scale) for line in found]
-    return ReadPage(number, columns / scale, rows / scale, turn, lines)
+    return ReadPage(number, columns / scale, rows / scale, turn, lines, _trust(found))
 
 
 def to_characters(pages: Sequence[ReadPage], fonts: FontTable) -> list[PageChars]:

@@ -1,4 +1,4 @@
-"""The rows of the tables of levels 2 to 4, one record a table; the same rules as in `rows.py`.
+"""The rows of the tables of levels 2 to 4, one record a table; the same rules as in `row_columns.py`.
 
 Confidences are from 0 to 1, ratings from 0 to 10. `sentence_ids` are the sentences that a row rests on.
 """
@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from typing import Annotated, TypedDict
 
-from monjyu_core.storage.rows import ChunkId, CommunityId, InputHash, Model, PaperId, Vector
+from monjyu_core.storage.rows.row_columns import ChunkId, CommunityId, Model, PaperId, Vector
 
+InputHash = Annotated[str, "Hash of the model and the embedded text: equal ones share a vector."]
 SentenceIds = Annotated[list[str], "The sentences that it rests on, as in `sentences`; empty for a title page."]
 Engine = Annotated[str, "What made the row, with its version: `extractive-4`, `llm-1`."]
 Engines = Annotated[str, "What made the mentions, with versions; several are joined by `+`."]

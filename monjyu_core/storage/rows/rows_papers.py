@@ -1,23 +1,12 @@
-"""The rows of the tables of levels 0 and 1: one record a table, from which its schema and its description follow.
-
-A record's docstring says what a row is; a column's annotation what it says, in which unit, and what null means. Keys
-first, as everywhere. `_id`s are stable over runs; `ord` counts from 0 in reading order; pages count from 1; `start` and
-`end` are character offsets. A column that may be empty says `| None`.
-"""
+"""Level 0: what is read of one file of a collection, and the chunks that it is divided into."""
 
 from __future__ import annotations
 
 from typing import Annotated, TypedDict
 
-import pyarrow as pa
-
+from monjyu_core.storage.rows.row_columns import ChunkId, Model, Ord, PaperId, RefId, Vector
 from monjyu_core.storage.table_spec import BigInt, Float32
 
-PaperId = Annotated[str, "The paper (more exactly: the file or record) that the row is of, as in `manifest`."]
-ChunkId = Annotated[str, "The chunk, as in `chunks`."]
-CommunityId = Annotated[str, "The community: a hash of its members and its level, so equal communities have equal ids."]
-Ord = Annotated[int, "Place among the paper's, from 0, in reading order."]
-RefId = Annotated[str, "The entry as the paper's own list names it (a number, a key)."]
 Page = Annotated[int | None, "Page of the file, from 1; null where the format has no pages."]
 BoxColumn = Annotated[
     list[Float32] | None,
@@ -27,9 +16,6 @@ Caption = Annotated[str | None, "The caption as printed; null where none was fou
 SourcePath = Annotated[
     str, "Where the file lay when it was last scanned (absolute path); not part of the data version."
 ]
-InputHash = Annotated[str, "Hash of the model and the embedded text: equal ones share a vector."]
-Model = Annotated[str, "Id of the embedding model."]
-Vector = Annotated[list[Float32], "The vector, of length (Euclidean norm) 1; its dimension is the model's."]
 Doi = Annotated[str | None, "DOI without `https://doi.org/`; null where none was found."]
 ArxivId = Annotated[str | None, "arXiv id without `arXiv:`; null where none was found."]
 
@@ -80,7 +66,7 @@ class PaperRow(TypedDict):
     issue: Annotated[str | None, "Issue as printed; null where none was found."]
     pages: Annotated[str | None, "Page range in the venue, as printed; null where none was found."]
     citation_count: Annotated[int | None, "Not looked up: null. See `scholarly_records`."]
-    influential_citation_count: Annotated[int | None, "Not looked up: null."]
+    influential_citation_count: Annotated[int | None, "Not looked up: null. See `scholarly_records`."]
     keywords: Annotated[list[str], "The authors' keywords, in order; empty where there are none."]
     language: Annotated[str, "Main language, ISO 639-1 (`en`, `ja`); `en` where there is too little text to tell."]
     page_count: Annotated[int, "Pages (slides) of the file; 0 where the format has none."]
@@ -259,224 +245,3 @@ class ChunkEmbeddingRow(TypedDict):
     input_hash: Annotated[str, "Hash of header and text, as in `chunks`: equal ones share a vector."]
     model: Model
     vector: Vector
-
-
-class PaperIdentityRow(TypedDict):
-    """One file, and the file that counts for its paper: several may be of one paper (preprint and journal, copies)."""
-
-    paper_id: Annotated[str, "The file, as in `papers`."]
-    canonical_id: Annotated[
-        str, "The file that stands for the paper in counts, citations and search; its own where it does."
-    ]
-    reason: Annotated[
-        str, "`only` file, `canonical` of several, or what joined it to them: `doi`, `arxiv_id`, `title_authors`."
-    ]
-
-
-class PaperNoticeRow(TypedDict):
-    """One notice on a paper: that it is retracted, doubted, corrected or reinstated."""
-
-    paper_id: PaperId
-    ord: Annotated[int, "Place among the paper's notices, from 0, by date."]
-    kind: Annotated[str, "`retraction`, `concern`, `correction` or `reinstatement`."]
-    date: Annotated[str | None, "Since when: ISO date, as far as known; null where not known."]
-    source: Annotated[str, "Who says so: a service, or a list of notices."]
-    notice_doi: Annotated[str | None, "DOI of the notice itself; null where it has none."]
-    matched_by: Annotated[
-        str, "How it was matched: `doi`, `pmid`, `title`, or `record` (the paper's own record says it)."
-    ]
-    reasons: Annotated[list[str], "Reasons that the notice gives; empty where it gives none."]
-
-
-class ScholarlyRecordRow(TypedDict):
-    """What one scholarly service or library says of one paper, beside what the paper prints."""
-
-    paper_id: PaperId
-    ord: Annotated[int, "Place among the paper's records, from 0, by source."]
-    source: Annotated[str, "The service or library: Crossref, OpenAlex, Semantic Scholar, Zotero, ..."]
-    source_id: Annotated[str, "Id of the record there."]
-    matched_by: Annotated[str, "How it was matched: `doi`, `arxiv`, `title`, or `library` (the paper came from there)."]
-    match_score: Annotated[float, "How sure the match is, 0 to 1."]
-    retrieved: Annotated[str | None, "Day on which the service gave it (ISO date); null: from a file or library."]
-    title: Annotated[str, "Title there."]
-    authors: Annotated[list[str], "Authors there, in order; at most 500."]
-    year: Annotated[int | None, "Year of publication there; null where it says none."]
-    venue: Annotated[str | None, "Journal or conference there; null where it says none."]
-    doi: Annotated[str | None, "DOI there, lower case; null where it has none."]
-    arxiv_id: Annotated[str | None, "arXiv id there; null where it has none."]
-    abstract: Annotated[str | None, "Abstract there, at most 20,000 characters; null where it has none."]
-    citation_count: Annotated[int | None, "How often the work is cited, on that day; null where it does not say."]
-    fields: Annotated[list[str], "Fields or topics that it files the work under; empty: none."]
-    open_access: Annotated[
-        str | None, "Kind of open access: `gold`, `green`, `closed`, ...; null where it does not say."
-    ]
-    reference_dois: Annotated[list[str], "DOIs of the works it lists as cited, lower case; at most 2,000."]
-    tags: Annotated[list[str], "Tags of a reference manager; empty for a service."]
-    shelves: Annotated[
-        list[str], "Paths of a library's collections that hold it (`Thesis/Methods`); empty for a service."
-    ]
-
-
-class CitationContextRow(TypedDict):
-    """A sentence that cites, with the heading of its section."""
-
-    section: str
-    context: str
-
-
-class CitationEdgeRow(TypedDict):
-    """One paper of the collection cites another: one row for a pair of papers, however often it does."""
-
-    citing_id: Annotated[str, "The paper that cites (the file that counts for it)."]
-    cited_id: Annotated[str, "The paper that is cited (the file that counts for it)."]
-    paper_id: Annotated[str, "The file whose reference list says so: `citing_id` where that one does."]
-    ref_ord: Annotated[int, "The entry in that list: `ord` of `references`."]
-    ref_id: RefId
-    method: Annotated[str, "How the entry was matched: `doi`, `arxiv_id` or `title`."]
-    score: Annotated[Float32, "How alike entry and paper are, 0 to 100; 100 for an equal id."]
-    contexts: Annotated[
-        list[CitationContextRow], "The citing sentences with their sections' headings; empty: none found."
-    ]
-
-
-class UnresolvedReferenceRow(TypedDict):
-    """One reference to a work outside of the collection."""
-
-    paper_id: PaperId
-    ord: Annotated[int, "The entry: `ord` of `references`."]
-    ref_id: RefId
-    work_id: Annotated[str, "Id of the cited work: a hash of what names it; references to one work share it."]
-
-
-Known = Annotated[str, "Hash of all that the paper is compared by."]
-
-
-class PaperKeyRow(TypedDict):
-    """What one paper is compared by. Folded: lower case, without accents, markup and punctuation, words divided by one
-    space."""
-
-    paper_id: PaperId
-    title_key: Annotated[str, "The title folded, without what tells of a retraction."]
-    main_key: Annotated[str, "The same of the title before its subtitle."]
-    whole_key: Annotated[str, "The same of the title as it stands."]
-    doi: Annotated[str | None, "DOI in lower case, without a resolver; null where it has none."]
-    arxiv_id: Annotated[str | None, "arXiv id without its version; null where it has none."]
-    year: Annotated[int | None, "Year of publication; null where not known."]
-    families: Annotated[list[str], "Family names of the authors, folded, in their order."]
-
-
-class IdentifiedPaperRow(TypedDict):
-    """One paper as it was when papers were compared with each other."""
-
-    paper_id: PaperId
-    known: Known
-
-
-class AlikePaperRow(TypedDict):
-    """Two files of one paper by title and authors."""
-
-    one: Annotated[str, "The file with the smaller id."]
-    other: Annotated[str, "The other file."]
-
-
-class ReferenceKeyRow(TypedDict):
-    """What one reference is compared by."""
-
-    paper_id: PaperId
-    ord: Ord
-    ref_id: RefId
-    title_key: Annotated[str, "The printed title folded as in `paper_keys`; empty where none was found."]
-    doi: Annotated[str | None, "DOI in lower case, without a resolver; null where it has none."]
-    arxiv_id: Annotated[str | None, "arXiv id without its version; null where it has none."]
-    year: Annotated[int | None, "Printed year; null where none was found."]
-    name: Annotated[str, "First word of the entry, which is mostly the first author's."]
-    words: Annotated[list[int], pa.list_(pa.uint16()), "Hashes of the entry's words, ascending."]
-    cites: Annotated[str, "Hash of all that is compared of the paper's reference list."]
-
-
-class MatchedPaperRow(TypedDict):
-    """One paper as it was when references were matched."""
-
-    paper_id: PaperId
-    known: Known
-    cites: Annotated[str, "Hash of all that was compared of its reference list."]
-
-
-class ReferenceMatchRow(TypedDict):
-    """One file that one reference names."""
-
-    paper_id: PaperId
-    ord: Ord
-    cited: Annotated[str, "The file that it names: `paper_id` of `papers`."]
-    method: Annotated[str, "By what it was found: `doi`, `arxiv_id` or `title`."]
-    score: Annotated[Float32, "Similarity of the titles, 0 to 100; 100 where an id decided."]
-
-
-class AlikeTitleRow(TypedDict):
-    """Two titles of works outside that are nearly equal, in references of one year and first name. Both are empty for
-    a year and name of so many references that only equal titles count."""
-
-    year: Annotated[int, "Year of the references."]
-    name: Annotated[str, "First word of the references."]
-    one: Annotated[str, "The title that comes first by its bytes, folded."]
-    other: Annotated[str, "The other title, folded."]
-
-
-class PhraseMentionRow(TypedDict):
-    """One noun phrase of one chunk."""
-
-    paper_id: PaperId
-    chunk_id: ChunkId
-    phrase: Annotated[str, "Key of the phrase: lower case, normalised words, acronyms written out."]
-    surface: Annotated[str, "The form that stands in the chunk most often."]
-    count: Annotated[int, "How often the chunk has it."]
-
-
-class GraphNodeRow(TypedDict):
-    """One phrase of the noun graph."""
-
-    phrase: Annotated[str, "Key of the phrase, as in `phrase_mentions`."]
-    surface: Annotated[str, "The form that the collection has most often."]
-    df: Annotated[int, "Chunks that hold it."]
-    papers: Annotated[int, "Papers that hold it (files of one paper count once)."]
-    tfidf: Annotated[float, "Its mentions times ln(chunks with phrases / `df`)."]
-    degree: Annotated[int, "Phrases that it is joined to in `graph_edges`."]
-
-
-class GraphEdgeRow(TypedDict):
-    """Two phrases that stand in the same chunks; each pair once."""
-
-    source: Annotated[str, "The phrase of the pair that comes first by its bytes."]
-    target: Annotated[str, "The other phrase."]
-    cooccurrences: Annotated[int, "Chunks that hold both."]
-    weight: Annotated[
-        float,
-        "p(x,y) * log2(p(x,y) / (p(x) p(y))) over phrases and pairs: high where they meet often and not by chance.",
-    ]
-
-
-class CommunityRow(TypedDict):
-    """One group of phrases of the noun graph, in a hierarchy from coarse to fine."""
-
-    community_id: CommunityId
-    level: Annotated[int, "Depth in the hierarchy: 0 is the coarsest."]
-    parent_id: Annotated[str | None, "The community around it; null at level 0."]
-    size: Annotated[int, "Phrases in it."]
-    chunks: Annotated[int, "Chunks that hold a phrase of it."]
-    top_phrases: Annotated[list[str], "The forms of up to ten phrases that meet most often inside it, most first."]
-
-
-class CommunityMemberRow(TypedDict):
-    """One phrase of one community."""
-
-    community_id: CommunityId
-    phrase: Annotated[str, "Key of the phrase, as in `graph_nodes`."]
-
-
-class ChunkCommunityRow(TypedDict):
-    """One chunk that holds phrases of one community."""
-
-    chunk_id: ChunkId
-    community_id: CommunityId
-    level: Annotated[int, "Depth of the community in the hierarchy: 0 is the coarsest."]
-    share: Annotated[Float32, "Share (0 to 1) of the chunk's phrases that belong to the community."]

@@ -7,8 +7,8 @@ from importlib.metadata import version as installed_version
 from monjyu_core.questions.question import Question
 from monjyu_core.settings.settings import Settings
 from monjyu_core.storage.ids import digest
+from monjyu_core.storage.manifest import Manifest
 from monjyu_core.storage.schemas import TABLES
-from monjyu_core.storage.snapshot import Manifest
 
 SETTINGS = {"search", "answer", "roles", "models", "language"}
 """Groups of settings that answers depend on."""

@@ -1,5 +1,5 @@
 """A follow-up written out by a language model: part of preparing a search, so the role is `expand`. What the model
-gives is held against the conversation; where it fails, `conversation` writes the question out."""
+gives is held against the conversation; where it fails, `follow_up` writes the question out."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from monjyu_core.models.prompts import fence, load_prompt
 from monjyu_core.models.types import Message
 from monjyu_core.text.quotes import foreign_addresses, rests_on
 from monjyu_core.text.search_text import count_wide
-from monjyu_query.search.conversation import LONGEST_CHAIN, resolve
+from monjyu_query.search.conversation.follow_up import LONGEST_CHAIN, resolve
 from monjyu_query.search.request import Turn
 from monjyu_query.search.tools import Tools
 

@@ -1,0 +1,168 @@
+"""What of a bucket is parsed anew and what is kept, and under which keys results are kept."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from monjyu_assets.analysis.page_one import page_one_key
+from monjyu_assets.indexing.scan import WHOLE_FILES
+from monjyu_assets.parsing.dispatch import PARSER_VERSION
+from monjyu_assets.parsing.ocr_state import ocr_state
+from monjyu_assets.stages.shared.corrected_papers import INPUT, Kept, inputs_of, key_as_read, keyed
+from monjyu_assets.stages.shared.paper_rows import PaperRows
+from monjyu_assets.stages.shared.source_files import keep_source
+from monjyu_assets.stages.shared.work import ShardReport, Work, recipe, records_of
+from monjyu_core.errors import DocumentError, StorageError
+from monjyu_core.settings.settings import Limit, Settings, settings_key
+from monjyu_core.storage.ids import digest
+from monjyu_core.storage.parts import Part
+from monjyu_core.storage.rows.rows_papers import ManifestRow
+from monjyu_core.storage.schemas import ASSET_TABLES
+
+ASSET = "parsed_papers"
+PATHS = "paths"
+"""The input that stands for where files lie: see `_rests_on`."""
+
+
+def parse_recipe(settings: Settings) -> str:
+    return recipe(ASSET, PARSER_VERSION, settings, ocr_state(settings.ocr), *filter(None, [page_one_key(settings)]))
+
+
+@dataclass(frozen=True)
+class ReuseKeys:
+    """The keys under which results are kept. What is equal for all papers is computed once a run."""
+
+    settings: str
+    limits: str
+    ocr: str
+    page_one: str
+
+    @classmethod
+    def under(cls, settings: Settings) -> ReuseKeys:
+        own, limits = settings_key(settings, ASSET), settings_key(settings, ASSET, Limit)
+        return cls(own, limits, ocr_state(settings.ocr), page_one_key(settings))
+
+    def of(self, row: ManifestRow) -> tuple[str, str, str, str]:
+        """The keys of a paper's rows, of its failure, of rows that lack OCR, and of rows in which rules found no title.
+
+        Rows depend on bytes, type, parser and the settings that change them. A failure also depends on the limits: new
+        limits mean another try. A paper with pages that OCR did not read is parsed again once OCR works or its limits
+        change.
+        """
+        content = digest(row["sha256"], row["document_type"], PARSER_VERSION, self.settings)
+        failure = digest(content, self.limits)
+        return content, failure, digest(failure, self.ocr), digest(content, "untitled", self.page_one)
+
+
+@dataclass(frozen=True)
+class Donor:
+    """A result that another paper may reuse: the primary part that holds it, and the paper's id there."""
+
+    part: Part
+    paper_id: str
+
+
+@dataclass
+class BucketPlan:
+    """A bucket being made: its manifest rows, where kept results come from, and new rows. `unanalysed`: a service
+    should have read a paper, and could not yet."""
+
+    shard: str
+    manifest: dict[str, ManifestRow]
+    inputs: dict[str, str]
+    reuse: ReuseKeys
+    corrections: Kept = field(default_factory=dict)
+    kept: dict[str, Donor] = field(default_factory=dict)
+    waiting: set[str] = field(default_factory=set)
+    rows: PaperRows = field(default_factory=dict)
+    keys: dict[str, str] = field(default_factory=dict)
+    unanalysed: bool = False
+    report: ShardReport = field(default_factory=lambda: ShardReport(""))
+
+
+def rests_on_other(work: Work, bucket: str, corrections: Kept) -> bool:
+    """Whether the rows of a bucket were made of anything else than there is now."""
+    now, before = _rests_on(work, bucket, corrections), _inputs_before(work, bucket)
+    return bool(now.items() - before.items()) or now.get(INPUT) != before.get(INPUT)
+
+
+def _rests_on(work: Work, bucket: str, corrections: Kept) -> dict[str, str]:
+    """What the rows of a bucket are made of. Paths stand outside the manifest's version, and in the rows: its part's
+    version stands for them."""
+    manifest = work.parts.head("manifest", bucket)
+    if manifest is None:
+        raise StorageError(f"Shard {bucket} of {work.name} has no manifest.", "Materialise paper_manifest first.")
+    papers = manifest.read(["paper_id"])["paper_id"].to_pylist() if corrections else []
+    return {"paper_manifest": manifest.asset_version, PATHS: manifest.version} | inputs_of(corrections, papers)
+
+
+def _inputs_before(work: Work, bucket: str) -> Mapping[str, str]:
+    previous = work.parts.head("papers", bucket)
+    return previous.inputs if previous else {}
+
+
+def donors_of(work: Work) -> dict[str, Donor]:
+    """Every current result by the key of what was read, over all shards: a moved file reuses the result of its old
+    place."""
+    return {
+        key_as_read(key): Donor(part, paper_id)
+        for part in reversed(work.parts.heads("papers"))
+        for paper_id, key in part.keys.items()
+    }
+
+
+def plan_bucket(work: Work, shard: str, donors: dict[str, Donor], reuse: ReuseKeys, corrections: Kept) -> BucketPlan:
+    inputs = _rests_on(work, shard, corrections)
+    rows = {row["paper_id"]: row for row in records_of(work, "manifest", shard, ManifestRow)}
+    own = {paper_id: corrections[paper_id] for paper_id in rows.keys() & corrections.keys()}
+    plan = BucketPlan(shard, rows, inputs, reuse, own, rows={name: [] for name in ASSET_TABLES[ASSET]})
+    previous = work.parts.head("papers", shard)
+    for paper_id, row in rows.items():
+        held = key_as_read(previous.keys.get(paper_id, "")) if previous else None
+        match = next((key for key in reuse.of(row) if held == key or key in donors), None)
+        if match is None:
+            plan.waiting.add(paper_id)
+        else:
+            plan.kept[paper_id] = Donor(previous, paper_id) if previous and held == match else donors[match]
+            plan.keys[paper_id] = keyed(match, own.get(paper_id))
+    plan.report = ShardReport(
+        shard,
+        total=len(rows),
+        reused=len(plan.kept),
+        recomputed=len(plan.waiting),
+        deleted=len(previous.keys.keys() - rows.keys()) if previous else 0,
+        recomputed_ids=sorted(plan.waiting),
+    )
+    return plan
+
+
+@dataclass
+class Unparsed:
+    """What of a shard is to be parsed: how many papers, hashes of files, all kept in `sources/`, paths of files of
+    records, and whether a file could not be read."""
+
+    papers: int = 0
+    files: list[str] = field(default_factory=list)
+    documents: set[str] = field(default_factory=set)
+    unreadable: bool = False
+
+
+def keep_sources(work: Work, shard: str) -> Unparsed:
+    """Copy the files that a shard has to parse to `sources/`, for machines that do not see where they lie."""
+    found, reuse = Unparsed(), ReuseKeys.under(work.settings)
+    for bucket in work.parts.buckets(shard):
+        plan = plan_bucket(work, bucket, {}, reuse, {})
+        found.papers += len(plan.waiting)
+        for paper_id in sorted(plan.waiting):
+            row = plan.manifest[paper_id]
+            if row["document_type"] not in WHOLE_FILES:
+                found.documents.add(row["source_path"])
+                continue
+            try:
+                keep_source(work, Path(row["source_path"]), row["sha256"])
+                found.files.append(row["sha256"])
+            except DocumentError:
+                found.unreadable = True
+    return found

@@ -1,0 +1,143 @@
+"""The manifest of a snapshot: what it is made of, and how it is read."""
+
+from __future__ import annotations
+
+import logging
+import re
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+
+from monjyu_core.errors import StorageError, UnknownVersion
+from monjyu_core.storage.folders import CollectionFolder
+from monjyu_core.storage.schemas import SCHEMA_VERSION
+
+_log = logging.getLogger(__name__)
+MANIFEST_HASH = "manifest.sha256"
+"""The file beside a manifest that holds its SHA-256."""
+_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,127}")
+"""What may be the name of a snapshot's folder: nothing that leads elsewhere."""
+
+
+class PartEntry(BaseModel):
+    """A part the snapshot rests on. `version` is the hash of the file's bytes."""
+
+    table: str
+    shard: str
+    version: str
+    data_version: str
+    asset_version: str
+    rows: int
+
+
+class SearchFileEntry(BaseModel):
+    """A file of `search/`: vectors and full text of `rows` chunks. `made_from` is the hash of all that it is made from,
+    its name that of its bytes, `size` their number."""
+
+    name: str
+    made_from: str
+    rows: int
+    size: int
+
+
+class NearestEntry(BaseModel):
+    """A Lance table of `rows` keys and vectors with an approximate index, asked with so many `probes`. `recall` is the
+    share of the ten nearest chunks that were among the candidates when it was built; `excluded` the hash of the purged
+    papers that it was built without."""
+
+    table: str
+    rows: int
+    probes: int
+    recall: float
+    excluded: str = ""
+
+    @property
+    def folder(self) -> str:
+        return f"{self.table}.lance"
+
+
+class EmbeddingEntry(BaseModel):
+    """The model the vectors come from; a query must be embedded with the same `fingerprint`."""
+
+    model: str
+    dimensions: int
+    fingerprint: str
+
+
+class Manifest(BaseModel):
+    """What a snapshot is made of: `snapshots/<id>/manifest.json`."""
+
+    snapshot_id: str
+    schema_version: int
+    collection: str
+    level: int
+    behind: list[str] = []
+    created_at: str
+    built_at: dict[int, str] = {}
+    """By level: since when its tables are as they are."""
+    previous: str | None = None
+    content: str
+    parts: list[PartEntry]
+    rows: dict[str, int]
+    search: list[SearchFileEntry]
+    nearest: NearestEntry | None = None
+    embedding: EmbeddingEntry
+    database_sha256: str
+    settings: dict[str, Any]
+    code_version: str
+    checks: str = ""
+    copied: bool = True
+    """Whether the database holds the rows; else views over the parts."""
+
+
+def mend(collection: str) -> str:
+    """What to do about a snapshot that cannot be read."""
+    return (
+        f"`monjyu snapshots verify -c {collection}` says what is wrong; indexing the collection again builds it anew, "
+        f"`monjyu snapshots rollback -c {collection}` serves the one before."
+    )
+
+
+def unreadable(collection: str, snapshot_id: str, error: Exception) -> StorageError:
+    """A published snapshot whose files fail. The library's words name paths and blocks: they are for the log."""
+    _log.error("Snapshot %s of %s cannot be read: %s", snapshot_id, collection, error)
+    return StorageError(
+        f"Snapshot {snapshot_id} of {collection} cannot be read: its files are damaged or gone.", mend(collection)
+    )
+
+
+def read_manifest(collection: CollectionFolder, snapshot_id: str) -> Manifest:
+    """StorageError where it is gone or cannot be read; UnknownVersion where another version of Monjyu wrote it, or it
+    is damaged."""
+    if not _ID.fullmatch(snapshot_id):
+        raise StorageError(f"{snapshot_id[:80]!r} is no snapshot of {collection.name}.", mend(collection.name))
+    path = collection.snapshot(snapshot_id) / "manifest.json"
+    try:
+        seen = path.stat()
+        manifest = _manifest_at(path, seen.st_mtime_ns, seen.st_ino, seen.st_size)
+    except FileNotFoundError as error:
+        raise StorageError(f"Snapshot {snapshot_id} of {collection.name} is gone.", mend(collection.name)) from error
+    except OSError as error:
+        raise unreadable(collection.name, snapshot_id, error) from error
+    except ValidationError as error:
+        raise UnknownVersion(
+            f"The manifest of snapshot {snapshot_id} of {collection.name} is damaged or of another version of Monjyu.",
+            mend(collection.name),
+        ) from error
+    if manifest.snapshot_id != snapshot_id:
+        raise UnknownVersion(
+            f"The manifest of snapshot {snapshot_id} of {collection.name} is another's.", mend(collection.name)
+        )
+    if manifest.schema_version != SCHEMA_VERSION:
+        age = "newer" if manifest.schema_version > SCHEMA_VERSION else "older"
+        advice = "Upgrade Monjyu." if age == "newer" else f"Run `monjyu index` for {collection.name} again."
+        raise UnknownVersion(f"Snapshot {snapshot_id} has an {age} schema ({manifest.schema_version}).", advice)
+    return manifest
+
+
+@lru_cache(maxsize=2)
+def _manifest_at(path: Path, *seen: int) -> Manifest:
+    """Cached, since one command asks for the newest half a dozen times; few, since each names every part."""
+    return Manifest.model_validate_json(path.read_bytes())

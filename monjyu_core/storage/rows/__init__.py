@@ -1,0 +1,1 @@
+"""The rows of the tables: one record a table, from which its schema and its description follow."""

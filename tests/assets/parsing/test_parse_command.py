@@ -1,0 +1,29 @@
+"""`monjyu parse`: every path has its answer, in the order given, and one that is no document says what it is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from monjyu_assets.parsing.parse_files import parse_files
+
+
+def test_paths_that_are_no_documents_say_why_in_their_place(tmp_path: Path) -> None:
+    for name in ("one.txt", "two.md", "old.doc", "scan.png", "empty.txt"):
+        (tmp_path / name).write_text("" if name == "empty.txt" else "A paper on graphs. It has two sentences.")
+    (tmp_path / "dead.md").symlink_to(tmp_path / "gone.md")
+    wanted = {
+        "missing.pdf": "There is no such file.",
+        "one.txt": None,
+        ".": "It is a folder. Name its files: ",
+        "old.doc": "Save it as .docx.",
+        "two.md": None,
+        "scan.png": "Make a PDF of it",
+        "dead.md": "The file cannot be read.",
+        "empty.txt": "The file is empty.",
+    }
+    answers = list(parse_files([tmp_path / name for name in wanted]))
+    assert [answer["source_path"] for answer in answers] == [str(tmp_path / name) for name in wanted]
+    for answer, said in zip(answers, wanted.values(), strict=True):
+        assert (said is None) == ("error" not in answer)
+        assert said is None or said in answer["error"]["message"], answer
+    assert [answer["error"]["type"] for answer in parse_files([tmp_path])] == ["UnsupportedDocument"]

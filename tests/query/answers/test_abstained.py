@@ -1,0 +1,28 @@
+"""No answer, and why, in the language of the question."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import monjyu_query
+from monjyu_query.answers.answering import _IN_JAPANESE, abstained
+
+
+def test_the_reason_is_in_the_language_of_the_question() -> None:
+    english = abstained("no passage was found", "en")
+    assert english.text == "The collection does not answer this: no passage was found." and english.confidence == 0.0
+    assert abstained("no passage was found", "ja").text.endswith("該当する箇所は見つかりませんでした。")
+    assert abstained("none of the 7 passages tested reaches 3", "ja").text == "このコレクションの論文は答えていません。"
+
+
+def test_the_japanese_reasons_are_those_of_the_code() -> None:
+    said: set[str] = set()
+    for file in Path(*monjyu_query.__path__).rglob("*.py"):
+        if file.name != "answering.py" and "abstained(" in (text := file.read_text()):
+            said |= {
+                one.value
+                for one in ast.walk(ast.parse(text))
+                if isinstance(one, ast.Constant) and isinstance(one.value, str)
+            }
+    assert set(_IN_JAPANESE) <= said and len(_IN_JAPANESE) == 7
