@@ -12,11 +12,10 @@ from functools import cached_property
 import numpy as np
 
 from monjyu_core.settings.settings import AnswerSettings
-from monjyu_core.text.search_text import count_wide
 from monjyu_core.text.standing_alone import points_outside
 from monjyu_query.answers.abstract_answer import abstract_answer, answer_of_named, is_general
 from monjyu_query.answers.answer_form import NARROW, OF_MANY, AnswerForm, form_of
-from monjyu_query.answers.answering import Answer, abstained
+from monjyu_query.answers.answering import Answer, abstained, language_of
 from monjyu_query.answers.arrangement import Cited, arranged, in_sections, numbered, said
 from monjyu_query.answers.citing import cite_windows
 from monjyu_query.answers.evidence_ranking.answer_types import asked_types
@@ -115,11 +114,6 @@ class Asked:
         """Whether the answer is a report with headings."""
         long = self.form in _IN_SECTIONS and self.room >= _REPORT_ROOM and self.response_type is None
         return self.response_type == "report" or long
-
-
-def language_of(query: str) -> str:
-    """In which an answer says what is not quoted: ja or en."""
-    return "ja" if count_wide(query) else "en"
 
 
 def asked_of(tools: Tools, ask: Ask, question: Question, room: float = 1.0) -> Asked:

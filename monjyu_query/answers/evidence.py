@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from monjyu_query.answers.answer_form import OF_MANY, form_of
-from monjyu_query.answers.answering import Answer, abstained
+from monjyu_query.answers.answering import Answer, abstained, language_of
 from monjyu_query.answers.arrangement import said
 from monjyu_query.answers.citing import cite_windows
-from monjyu_query.answers.composition import SHORT, asked_of, compose, language_of
+from monjyu_query.answers.composition import SHORT, asked_of, compose
 from monjyu_query.answers.paper_label import paper_labels
 from monjyu_query.answers.quote_windows import Neighbours
 from monjyu_query.answers.segments import laid_out

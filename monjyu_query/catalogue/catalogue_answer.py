@@ -9,10 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from monjyu_query.answers.answering import Answer
+from monjyu_query.answers.answering import Answer, language_of
 from monjyu_query.answers.assemble import result_of
 from monjyu_query.answers.citing import cite
-from monjyu_query.answers.composition import language_of
 from monjyu_query.answers.paper_label import paper_labels
 from monjyu_query.catalogue import catalogue_tables as tables
 from monjyu_query.catalogue.catalogue_questions import CatalogueQuestion, recognised

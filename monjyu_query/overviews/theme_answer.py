@@ -9,10 +9,9 @@ from dataclasses import replace
 import duckdb
 
 from monjyu_core.text.standing_alone import points_outside
-from monjyu_query.answers.answering import Answer
+from monjyu_query.answers.answering import Answer, language_of
 from monjyu_query.answers.assemble import result_of
 from monjyu_query.answers.citing import cite
-from monjyu_query.answers.composition import language_of
 from monjyu_query.answers.paper_label import paper_labels
 from monjyu_query.answers.selection import is_prose, is_statement
 from monjyu_query.knowledge.source_sentences import sentences_by_id

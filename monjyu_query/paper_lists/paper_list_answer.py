@@ -12,11 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from monjyu_query.answers.answer_form import form_of
-from monjyu_query.answers.answering import Answer, abstained
+from monjyu_query.answers.answering import Answer, abstained, language_of
 from monjyu_query.answers.arrangement import Cited, arranged, numbered
 from monjyu_query.answers.assemble import result_of
 from monjyu_query.answers.citing import cite_windows
-from monjyu_query.answers.composition import language_of
 from monjyu_query.answers.evidence_ranking.evidence_ranker import judge_sentences
 from monjyu_query.answers.evidence_ranking.lifting import standing
 from monjyu_query.answers.paper_label import paper_labels

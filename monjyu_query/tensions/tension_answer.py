@@ -7,10 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from monjyu_core.text.word_terms import word_terms
-from monjyu_query.answers.answering import Answer
+from monjyu_query.answers.answering import Answer, language_of
 from monjyu_query.answers.assemble import result_of
 from monjyu_query.answers.citing import cite
-from monjyu_query.answers.composition import language_of
 from monjyu_query.ranking.filters import passing_papers
 from monjyu_query.search.passages import PassageSentence
 from monjyu_query.search.result import Citation, Routing, SearchResult, Segment

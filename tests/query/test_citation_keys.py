@@ -11,7 +11,7 @@ import rispy
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from monjyu_query.citations.citation_export import Entry, _entry, bibtex, ris
+from monjyu_query.citations.citation_export import Entry, bibtex, entry_of, ris
 from monjyu_query.citations.citation_keys import citation_key, distinct
 from monjyu_query.citations.romaji import romaji
 
@@ -88,7 +88,8 @@ def test_japanese_is_written_in_silence(caplog: pytest.LogCaptureFixture, capfd:
 def test_no_text_of_a_paper_makes_an_entry_of_its_own(works: list[tuple[str, list[str]]]) -> None:
     evil = "x\nER  - \nTY  - JOUR\u202e"
     found = [
-        _entry(f"p{n}", title + evil, [*names, evil], 2020, evil, evil, None) for n, (title, names) in enumerate(works)
+        entry_of(f"p{n}", title + evil, [*names, evil], 2020, evil, evil, None)
+        for n, (title, names) in enumerate(works)
     ]
     written = ris(found)
     assert written.count("\nER  -") == len(works) and "\u202e" not in written

@@ -31,10 +31,10 @@ CHUNKS = [("a", "abstract"), ("a", "methods"), ("b", "methods"), ("c", "results"
 @pytest.fixture(scope="module")
 def cursor() -> Iterator[duckdb.DuckDBPyConnection]:
     connection = duckdb.connect()
-    connection.execute("CREATE TABLE papers (paper_id VARCHAR, year INT, language VARCHAR)").fetchall()
+    connection.execute("CREATE TABLE papers (paper_id VARCHAR, year INT, language VARCHAR, title VARCHAR)").fetchall()
     connection.execute("CREATE TABLE authors (paper_id VARCHAR, ord INT, name VARCHAR)").fetchall()
     for paper_id, year, language, names in PAPERS:
-        connection.execute("INSERT INTO papers VALUES (?, ?, ?)", [paper_id, year, language]).fetchall()
+        connection.execute("INSERT INTO papers VALUES (?, ?, ?, '')", [paper_id, year, language]).fetchall()
         for ord, name in enumerate(names):
             connection.execute("INSERT INTO authors VALUES (?, ?, ?)", [paper_id, ord, name]).fetchall()
     yield connection.cursor()

@@ -12,8 +12,8 @@ import numpy as np
 from monjyu_core.embedding import Embedder
 from monjyu_core.text.quotes import foreign_addresses
 from monjyu_core.text.search_text import count_wide
+from monjyu_query.answers.answering import language_of
 from monjyu_query.answers.citing import cite
-from monjyu_query.answers.composition import language_of
 from monjyu_query.answers.model.marked import Marked
 from monjyu_query.answers.model.sources_text import about_passage, source_text
 from monjyu_query.answers.selection import Question

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from monjyu_query.answers.answering import Answer, abstained
-from monjyu_query.answers.composition import language_of
+from monjyu_query.answers.answering import Answer, abstained, language_of
 from monjyu_query.answers.evidence import spread_answer
 from monjyu_query.modes.global_search.asking import Asking
 from monjyu_query.modes.lazy.compose import compose_claims

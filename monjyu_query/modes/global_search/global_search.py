@@ -5,9 +5,8 @@ from __future__ import annotations
 import threading
 from dataclasses import replace
 
-from monjyu_query.answers.answering import Answer, abstained
+from monjyu_query.answers.answering import Answer, abstained, language_of
 from monjyu_query.answers.assemble import result_of
-from monjyu_query.answers.composition import language_of
 from monjyu_query.knowledge.reports import Report, Reports, load_reports
 from monjyu_query.modes.global_search.asking import Asking, begin
 from monjyu_query.modes.global_search.global_reduce import answer_points

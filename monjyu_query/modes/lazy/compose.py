@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from monjyu_query.answers.answer_form import NARROW, AnswerForm, form_of
-from monjyu_query.answers.answering import Answer, abstained
+from monjyu_query.answers.answering import Answer, abstained, language_of
 from monjyu_query.answers.arrangement import in_sections, numbered
 from monjyu_query.answers.citing import cite_windows
-from monjyu_query.answers.composition import SHORT, asked_of, compose, language_of
+from monjyu_query.answers.composition import SHORT, asked_of, compose
 from monjyu_query.answers.paper_label import paper_labels
 from monjyu_query.answers.quote_windows import Neighbours
 from monjyu_query.answers.selection import Question

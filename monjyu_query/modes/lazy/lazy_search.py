@@ -5,8 +5,7 @@ from __future__ import annotations
 import threading
 import time
 
-from monjyu_query.answers.answering import Answer, abstained
-from monjyu_query.answers.composition import language_of
+from monjyu_query.answers.answering import Answer, abstained, language_of
 from monjyu_query.modes.lazy.concept_graph import read_tree
 from monjyu_query.modes.lazy.explanation import concept_subgraph, explanation
 from monjyu_query.modes.lazy.judgements import open_judgements

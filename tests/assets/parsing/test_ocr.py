@@ -296,7 +296,7 @@ def test_installing_ocr_tries_again_what_lacked_it_and_nothing_else(
     made(tmp_path, "text", "#lorem(80)").rename(world.papers / "text.pdf")
     (world.papers / "empty.pdf").write_bytes(b"")
     with monkeypatch.context() as absent:
-        for module in ("parsing.formats.pdf.read.ocr", "stages.parsed_papers"):
+        for module in ("parsing.formats.pdf.read.ocr", "stages.shared.parse_plan"):
             absent.setattr(f"monjyu_assets.{module}.ocr_state", lambda settings: "none")
         assert len(world.build()["parse"]) == 4
         assert world.build()["parse"] == set()
