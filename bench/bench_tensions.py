@@ -71,8 +71,10 @@ def kind_of(tension: Row, quotes: Mapping[int, str], pairs: Sequence[Row]) -> tu
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--set", help="one set only")
-    parser.add_argument("--pairs", action="store_true", help="print the pairs that are listed")
+    parser.add_argument("--pairs", action="store_true", help="with the pairs that are listed")
+    parser.add_argument("--json", action="store_true")
     given = parser.parse_args()
+    figures: dict[str, dict[str, object]] = {}
     for file in sorted(SETS.glob("*.jsonl")):
         if given.set not in (None, file.stem):
             continue
@@ -82,11 +84,18 @@ def main() -> None:
             tensions, quotes = listed(Path(folder), [row for row in rows if "text" in row])
         kinds = [kind_of(one, quotes, pairs) for one in tensions]
         found = Counter(kind for _, kind in set(kinds) if kind not in ("near_miss", "other"))
-        written = sum(pair["kind"] != "near_miss" for pair in pairs)
         beside = Counter(kind for _, kind in kinds if kind in ("near_miss", "other"))
-        print(f"{file.stem}: {found.total()} of {written} found {dict(found)}; listed {len(kinds)}, {dict(beside)}")
-        for (_, kind), one in zip(kinds, tensions, strict=True) if given.pairs else ():
-            print(f"  {one['score']:.2f} {kind}: {one['first']['statement']} || {one['second']['statement']}")
+        figures[file.stem] = {
+            "written": sum(pair["kind"] != "near_miss" for pair in pairs),
+            "found": found.total(),
+            "near_misses": beside["near_miss"],
+            "others": beside["other"],
+        }
+        if given.pairs:
+            sides = [f"{one['first']['statement']} || {one['second']['statement']}" for one in tensions]
+            shown = zip(tensions, kinds, sides, strict=True)
+            figures[file.stem]["pairs"] = [f"{one['score']:.2f} {kind}: {text}" for one, (_, kind), text in shown]
+    print(json.dumps(figures, indent=None if given.json else 1, ensure_ascii=False))
 
 
 if __name__ == "__main__":

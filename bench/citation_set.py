@@ -119,7 +119,7 @@ def _written(data: Path) -> Iterator[Claim]:
         papers = Searcher(DataFolder(data), name, None).current().about_papers
         by_start = {paper.partition("-")[0]: paper for paper in papers}
         for part, row in rows:
-            if row["collection"] == name:
+            if row["collection"] == name and row["paper"] in by_start:
                 yield Claim(row["sentence"], name, by_start[row["paper"]], row["verdict"], "written", part)
 
 

@@ -37,6 +37,7 @@ SMALL: dict[str, list[str]] = {
     "bench_chunking": ["--corpora", "{corpora}", "--only", "jose", "--strategies", "section", "semantic"],
     "bench_citations": ["--corpora", "{corpora}", "--papers", "10"],
     "bench_drafts": ["--corpora", "{corpora}"],
+    "bench_tensions": ["--set", "computing"],
     "bench_embedding": ["--runs", "1"],
     "bench_graph": ["--corpus", "{corpora}/jose/pdf", "--alone", "--windows", "2000"],
     "bench_growth": ["--documents", "2"],

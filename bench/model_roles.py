@@ -1,7 +1,7 @@
 """What a model is worth in the roles of pairs and of a judge, against labels by a reader: is it large enough?
 
-    python bench/bench_model.py pairs          # roles.verify: which of 38 pairs of statements are opposed?
-    python bench/bench_model.py judge          # roles.judge: which of two answers is better, in both orders?
+    python bench/model_roles.py pairs          # roles.verify: which of 38 pairs of statements are opposed?
+    python bench/model_roles.py judge          # roles.judge: which of two answers is better, in both orders?
 
 It asks the model that the settings name (`MONJYU_DATA`, `monjyu.yaml`, environment), through Monjyu's own prompts and
 calls, and prints one JSON object. `--server-pid` adds the CPU seconds of a server on this machine. The labels stand in
