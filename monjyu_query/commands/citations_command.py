@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from monjyu_query.commands.options import collection_option, json_option, print_json
+from monjyu_query.commands.options import collection_option, json_option, print_json, write_output
 from monjyu_query.commands.papers_command import open_chosen
 
 if TYPE_CHECKING:
@@ -99,8 +99,5 @@ def _write(text: str, output: Path | None) -> None:
     if output is None:
         click.echo(text)
     else:
-        try:
-            output.write_text(text, encoding="utf-8")
-        except OSError as error:
-            raise click.UsageError(f"{output} cannot be written: {error.strerror}.") from error
+        write_output(output, text.encode())
         click.echo(f"Written to {output}.", err=True)

@@ -1,12 +1,15 @@
-"""Options that several commands share, and JSON on stdout."""
+"""Options that several commands share, JSON on stdout, and files that a user asked for."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import click
+
+from monjyu_core.errors import QueryError
 
 collection_option = click.option(
     "-c", "--collection", metavar="NAME", help="The collection; may be left out where the data folder holds one."
@@ -24,3 +27,11 @@ round; inside strings they can be escaped."""
 def print_json(value: Mapping[str, Any] | list[Any]) -> None:
     """One line of JSON."""
     click.echo(json.dumps(value, ensure_ascii=False).translate(_OBEYED))
+
+
+def write_output(output: Path, content: bytes) -> None:
+    """Write the file that `--output` names; QueryError where that cannot be done."""
+    try:
+        output.write_bytes(content)
+    except OSError as error:
+        raise QueryError(f"{output} cannot be written: {error.strerror}.", "Name another --output.") from error

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from monjyu_core.errors import QueryError
-from monjyu_query.commands.options import collection_option, json_option, print_json
+from monjyu_query.commands.options import collection_option, json_option, print_json, write_output
 
 if TYPE_CHECKING:
     from monjyu_query.digests.digest_result import Digest
@@ -101,8 +101,5 @@ def _give(digest: Digest, form: str, output: Path | None) -> None:
     if output is None:
         click.echo(content.decode(), nl=False)
         return
-    try:
-        output.write_bytes(content)
-    except OSError as error:
-        raise QueryError(f"{output} cannot be written: {error.strerror}.", "Name another --output.") from error
+    write_output(output, content)
     click.echo(f"{len(digest.papers)} papers: {output}")

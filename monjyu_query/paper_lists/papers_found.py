@@ -21,6 +21,8 @@ LOOKED_AT, OF_PAPER = 60, 2
 _NEAR_BEST = 0.6
 """Share of the best paper's score (standard deviations above the mean) that a paper must have: best F1 on every second
 question of cranfield, made one for papers (docs/decisions/search.md)."""
+_NEAR_BEST_BESIDE = 0.5
+"""That of a paper which is named beside those that say the words."""
 _SPEAKS, _PERHAPS = 0.45, 0.35
 """Half the share of the topic's words that one passage has and half its nearness: of a paper that is listed, and of the
 best one of any. Questions of other collections have .33 at most in nine of ten cases."""
@@ -99,7 +101,7 @@ def listed(
         one.titled = _together(words, one.passages[0].paper_title)
         one.saying = {s.sentence_id for s in one.sentences if _together(words, s.text)}
     saying = [one for one in whole if one.says]
-    rest = [one for one in found if not one.says and one.speaks >= _SPEAKS and one.score >= _NEAR_BEST * best / 1.2]
+    rest = [one for one in found if not one.says and one.speaks >= _SPEAKS and one.score >= _NEAR_BEST_BESIDE * best]
     with_sentences(index, [one for one in rest if not one.sentences])
     return saying, rest[:_MOST_BESIDE]
 

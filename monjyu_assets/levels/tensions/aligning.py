@@ -35,6 +35,11 @@ class Aligned:
     share: float
     left: tuple[str, ...]
 
+    @property
+    def told(self) -> frozenset[str]:
+        """The stems found that say what it is about."""
+        return frozenset(stem for stem, strength in self.found.items() if strength > 0 and weight_of(stem) == 1)
+
     def of(self, stems: Iterable[str]) -> float:
         """The best that one of these stems is found."""
         return max((self.found.get(stem, 0.0) for stem in stems), default=0.0)
@@ -78,6 +83,11 @@ def weight_of(stem: str) -> float:
 
 def _by_stem(words: Sequence[str]) -> dict[str, str]:
     return {stem_of(word.removesuffix("/v")): word for word in words}
+
+
+def sentence_stems(side: TensionSideRow) -> set[str]:
+    """The stems of the words of the other clauses of its sentence."""
+    return set(_by_stem(side["wider"]))
 
 
 def _meets(stem: str, word: str, there: Mapping[str, str], near: Near) -> float:

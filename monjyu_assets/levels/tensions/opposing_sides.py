@@ -17,6 +17,7 @@ from monjyu_assets.levels.tensions.aligning import (
     aligned,
     of_other_people,
     same_words,
+    sentence_stems,
     weight_of,
 )
 from monjyu_assets.levels.tensions.likeness import same_names, share_a_name
@@ -96,7 +97,7 @@ def _opposed(one: TensionSideRow, other: TensionSideRow, cosine: float, near: Ne
     if not numbers and not _shares_a_word(one, other):
         return None
     there, back = aligned(one, other, near), aligned(other, one, near)
-    alike = _alike(one, other, min(_told(there), _told(back)), cosine, numbers)
+    alike = _alike(one, other, min(len(there.told), len(back.told)), cosine, numbers)
     if not (_same_measure if numbers else _same_thing)(one, other, there, back, alike):
         return None
     strength *= one["weight"] * other["weight"]
@@ -184,11 +185,6 @@ def _counterparts(one: TensionSideRow, other: TensionSideRow) -> bool:
     )
 
 
-def _told(found: Aligned) -> int:
-    """Words found that say what it is about."""
-    return sum(strength > 0 and weight_of(stem) == 1 for stem, strength in found.found.items())
-
-
 def _alike(one: TensionSideRow, other: TensionSideRow, told: int, cosine: float, numbers: bool) -> bool:
     """Whether so much else is the same that a word of one that the other lacks need not mean another thing. Words alone
     tell that of measured values only: effects of many things on one share most of their words."""
@@ -202,19 +198,17 @@ def _same_thing(one: TensionSideRow, other: TensionSideRow, there: Aligned, back
     if min(there.share, back.share) < least or (there.share + back.share) / 2 < both:
         return False
     for side, by, found in ((one, other, there), (other, one, back)):
-        told = {stem for stem, strength in found.found.items() if strength and weight_of(stem) == 1}
-        if len(told) < FEWEST or not _head_found(side, found, alike):
+        if len(found.told) < FEWEST or not _head_found(side, found, alike):
             return False
-        if not told - set(side["target"]) and not _shares_elsewhere(side, by):
+        if not found.told - set(side["target"]) and not _shares_elsewhere(side, by):
             return False
     return not _turned_round(one, other)
 
 
 def _shares_elsewhere(side: TensionSideRow, by: TensionSideRow) -> bool:
     """Whether what it depends on stands in another clause: "X was higher in those who took A"."""
-    rest = {stem_of(word.removesuffix("/v")) for word in side["wider"]}
-    there = _stems(by) | {stem_of(word.removesuffix("/v")) for word in by["wider"]}
-    return any(weight_of(stem) == 1 for stem in rest & there - set(by["target"]))
+    there = _stems(by) | sentence_stems(by)
+    return any(weight_of(stem) == 1 for stem in sentence_stems(side) & there - set(by["target"]))
 
 
 def _head_found(side: TensionSideRow, found: Aligned, alike: bool) -> bool:
@@ -244,7 +238,7 @@ def _turned_round(one: TensionSideRow, other: TensionSideRow) -> bool:
         return crossed >= shared("versus", "versus") + shared("agent", "agent")
     for side, by in ((one, other), (other, one)):
         against = {stem for stem in side["versus"] if weight_of(stem) == 1} - set(side["agent"])
-        named = _stems(by) | {stem_of(word.removesuffix("/v")) for word in by["wider"]}
+        named = _stems(by) | sentence_stems(by)
         if against and against <= named:
             return True
     return False
@@ -253,11 +247,10 @@ def _turned_round(one: TensionSideRow, other: TensionSideRow) -> bool:
 def _same_measure(one: TensionSideRow, other: TensionSideRow, there: Aligned, back: Aligned, alike: bool) -> bool:
     """Whether two numbers are of the same measure of the same thing."""
     if not one["target"] or not other["target"]:  # of all that the statement says
-        told = [stem for stem, strength in there.found.items() if strength and weight_of(stem) == 1]
         least = ALIKE_OF_ALL if alike and _measured(one) and _measured(other) else LEAST_SHARE_OF_ALL
         close = there.share + back.share >= 2 * least and min(there.share, back.share) >= ALIKE_SHARE
         people = one["around"] and other["around"] and not set(one["around"]) & set(other["around"])
-        return len(told) >= FEWEST and close and not (one["target"] or other["target"] or people)
+        return len(there.told) >= FEWEST and close and not (one["target"] or other["target"] or people)
     if not _same_key(one["target"], other["target"]):
         return False
     if one["around"] and other["around"] and not set(one["around"]) & set(other["around"]):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from monjyu_query.commands.options import MODES, collection_option, json_option, print_json
+from monjyu_query.commands.options import MODES, collection_option, json_option, print_json, write_output
 from monjyu_query.commands.searching import printable
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def export(
     else:
         from monjyu_query.answer_packages.forms.all_forms import written
 
-        output.write_bytes(written(answer, form))
+        write_output(output, written(answer, form))
     left = {"purged" if one.why == "purged" else one.paper_id for one in answer.left_out}
     if as_json:
         told = {"trace_id": answer.trace_id, "snapshot_id": answer.index.snapshot.id, "format": form}

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from monjyu_core.errors import QueryError
-from monjyu_query.commands.options import collection_option, json_option, print_json
+from monjyu_query.commands.options import collection_option, json_option, print_json, write_output
 
 if TYPE_CHECKING:
     from monjyu_core.reviews.review_state import Human, ReviewState
@@ -203,8 +203,5 @@ def export(protocol: Path, collection: str | None, form: str, output: Path | Non
     if output is None:
         click.echo(content, nl=False)
         return
-    try:
-        output.write_bytes(content.encode())
-    except OSError as error:
-        raise QueryError(f"{output} cannot be written: {error.strerror}.", "Name another --output.") from error
+    write_output(output, content.encode())
     click.echo(f"Written to {output}.")
