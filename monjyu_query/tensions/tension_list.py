@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -19,6 +20,13 @@ from monjyu_query.search.open_index import OpenIndex
 from monjyu_query.search.result import Citation
 
 Kind = Literal["direction", "negation", "numbers"]
+_MEASURES = (
+    (re.compile(r"\bR ?0\b"), "basic reproduction number"),
+    (re.compile(r"\bCFRs?\b"), "case fatality rate"),
+)
+"""Measures that papers name by letters only, and questions in full."""
+_NAME = re.compile(r"\b(?=[\w-]*[A-Z\d])\w+(?:-\w+)+")
+"""A name of several parts, which stand together: "SARS-CoV-2" is not SARS-CoV with a 2 somewhere."""
 MOST, LONGEST_CONCEPT = 200, 200
 """Pairs that are given at most, and characters of a concept."""
 _ALL = """SELECT tension_id, kind, concept, score, engine,
@@ -86,7 +94,9 @@ class _Row:
 
     @property
     def text(self) -> str:
-        return f"{self.concept} {self.first_statement} {self.second_statement}"
+        """What the words of a concept are looked for in: both statements, with measures in full."""
+        text = f"{self.concept} {self.first_statement} {self.second_statement}"
+        return " ".join((text, *(long for short, long in _MEASURES if short.search(text))))
 
 
 def tensions_of(
@@ -98,9 +108,8 @@ def tensions_of(
     cursor = index.snapshot.cursor()
     built = "tensions" in index.snapshot.manifest.rows
     rows = [_Row(*row) for row in cursor.execute(_ALL).fetchall()] if has_tables(cursor, ("tensions",)) else []
-    if wanted:
-        terms = word_terms([row.text for row in rows])
-        rows = [row for row, those in zip(rows, terms, strict=True) if wanted <= set(those)]
+    if concept and wanted:
+        rows = _about(rows, concept, wanted)
     if papers is not None:
         rows = [row for row in rows if row.first_paper in papers and row.second_paper in papers]
     tensions, citations = _quoted(index, cursor, rows[: min(most, MOST)])
@@ -114,6 +123,17 @@ def tensions_of(
         tensions=tensions,
         citations=citations,
     )
+
+
+def _about(rows: Sequence[_Row], concept: str, wanted: frozenset[str]) -> list[_Row]:
+    """Those that have all words of the concept, and its names whole."""
+    names = [re.compile(rf"(?<![\w-]){re.escape(name)}(?![\w-])", re.IGNORECASE) for name in _NAME.findall(concept)]
+    terms = word_terms([row.text for row in rows])
+    return [
+        row
+        for row, those in zip(rows, terms, strict=True)
+        if wanted <= set(those) and all(name.search(row.text) for name in names)
+    ]
 
 
 def _words(concept: str | None) -> frozenset[str]:

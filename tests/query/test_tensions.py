@@ -12,6 +12,7 @@ from monjyu_core.errors import QueryError
 from monjyu_query import Monjyu
 from monjyu_query.commands import tensions
 from monjyu_query.tensions.tension_answer import asked_about
+from monjyu_query.tensions.tension_list import _about, _Row, _words
 from tests.assets.levels.test_tensions import OPPOSED, PAPERS
 from tests.assets.worlds import World
 from tests.core.models.fake_server import FakeModels, Reply, Request, failing, say
@@ -45,6 +46,20 @@ def test_both_sides_are_quoted_and_a_concept_chooses(data: Path, monkeypatch: py
     assert json.loads(printed.stdout) == {**found.model_dump(mode="json"), "concept": None}
     shown = CliRunner().invoke(tensions, ["-c", "c"]).stdout
     assert all(quote in shown for quote in OPPOSED[0][1:])
+
+
+@pytest.mark.parametrize(
+    ("concept", "first", "second", "about"),
+    [
+        ("basic reproduction number", "R0 was put at 2.2.", "The R 0 was 3.58.", True),
+        ("the case fatality rate", "A CFR of 21 %.", "Deaths: 34 % (case-fatality rate).", True),
+        ("R0 of SARS-CoV-2", "R0 was put at 2.2.", "The R0 of SARS-CoV-2 was 3.58.", True),
+        ("R0 of SARS-CoV-2", "The R0 of SARS-CoV was below 1.", "R0 was 2 in Hong Kong.", False),
+    ],
+)
+def test_measures_are_found_in_full_and_names_whole(concept: str, first: str, second: str, about: bool) -> None:
+    row = _Row("t", "numbers", "R0", 0.6, "rules", ["a"], first, "2.2", "p1", ["b"], second, "3.58", "p2")
+    assert (_about([row], concept, _words(concept)) == [row]) is about
 
 
 def test_an_index_without_tensions_says_the_command_that_finds_them(
