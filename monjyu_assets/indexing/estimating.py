@@ -97,11 +97,13 @@ def _of(work: Work, role: ChatRole, calls: Iterator[PlannedCall]) -> Estimate:
 
 
 def _counts_schema(work: Work, role: ChatRole) -> bool:
-    """OpenAI and Azure put the schema into the prompt and charge for it; servers that constrain the answer do not."""
+    """OpenAI and Azure put the schema into the prompt and charge for it, and so do we where a server takes none;
+    servers that constrain the answer do not."""
     if getattr(work.settings.roles, role).engine != "llm":
         return False
     _, model = role_model(work.settings, role)
-    return model.provider == "azure" or urlsplit(model.base_url or "").hostname == "api.openai.com"
+    charges = model.provider == "azure" or urlsplit(model.base_url or "").hostname == "api.openai.com"
+    return charges or not model.native_schema
 
 
 def _entity_calls(work: Work) -> Iterator[PlannedCall]:

@@ -6,13 +6,17 @@ from monjyu_core.errors import LLMError
 
 
 class ModelCallError(LLMError):
-    """Base. `may_pass`: the same call may succeed later. `retry_after`: seconds the server asks to wait, or None."""
+    """Base. `may_pass`: the same call may succeed later. `retry_after`: seconds the server asks to wait, or None.
+    `status`: that of the server's refusal, where it was one."""
 
     may_pass = False
 
-    def __init__(self, message: str, hint: str = "", *, retry_after: float | None = None) -> None:
+    def __init__(
+        self, message: str, hint: str = "", *, retry_after: float | None = None, status: int | None = None
+    ) -> None:
         super().__init__(message, hint)
         self.retry_after = retry_after
+        self.status = status
 
 
 class ModelUnreachable(ModelCallError):

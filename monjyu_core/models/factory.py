@@ -1,20 +1,17 @@
-"""From settings to clients. The libraries are imported here, when a client is made, for they take half a second."""
+"""From settings to clients. The HTTP library is imported here, when a client is made, because that takes a while."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-from urllib.parse import SplitResult, urlsplit
+import re
+from urllib.parse import urlsplit
 
 from monjyu_core.azure.credentials import azure_token, has_extra
 from monjyu_core.errors import ConfigurationError
-from monjyu_core.models.clients.model_server import Server, server_for
+from monjyu_core.models.clients.base_url import Address, address_of
+from monjyu_core.models.clients.model_server import Server
 from monjyu_core.models.types import ChatClient, EmbeddingClient, RerankClient, Role
 from monjyu_core.settings.models_settings import ModelSettings
-
-if TYPE_CHECKING:
-    from openai import AsyncOpenAI
-
-    from monjyu_core.settings.settings import Settings
+from monjyu_core.settings.settings import Settings
 
 _KEY_NEEDED = ("api.openai.com",)
 
@@ -34,11 +31,22 @@ def named_model(settings: Settings, name: str, where: str) -> tuple[str, ModelSe
             f"Add models.{name} with provider, model and base_url, or name another.",
         )
     if found.provider == "azure":
-        key, kind = found.api_key or settings.azure.openai_api_key, settings.azure.credential
+        azure = settings.azure
+        key, kind = found.api_key or azure.openai_api_key, azure.credential
         by_identity = found.identity or kind == "identity" or (kind == "auto" and key is None and has_extra())
-        base_url = found.base_url or settings.azure.openai_endpoint
-        found = found.model_copy(update={"base_url": base_url, "api_key": key, "identity": by_identity})
+        resource = {
+            "base_url": found.base_url or _resource(azure.openai_endpoint),
+            "api_version": found.api_version or azure.openai_api_version,
+        }
+        found = found.model_copy(update={**resource, "api_key": key, "identity": by_identity})
     return name, found
+
+
+def _resource(endpoint: str | None) -> str | None:
+    """The endpoint without a deployment: several models may share the resource."""
+    if not endpoint:
+        return None
+    return re.sub(r"/openai/deployments/[^/?]+(?:/[^?]*)?", "", endpoint)
 
 
 def check_role(settings: Settings, role: Role) -> None:
@@ -49,34 +57,19 @@ def check_role(settings: Settings, role: Role) -> None:
 def chat_client(name: str, model: ModelSettings, timeout: float) -> ChatClient:
     """The chat client of a model. `timeout`: seconds for each wait. ConfigurationError for missing settings."""
     server = server_of(name, model)
-    if model.provider == "ollama":
-        from monjyu_core.models.clients.json_http import JsonHttp
-        from monjyu_core.models.clients.ollama_chat import OllamaChat
+    from monjyu_core.models.clients.chat_client import HttpChat
+    from monjyu_core.models.clients.json_http import JsonHttp
 
-        return OllamaChat(JsonHttp(server, timeout), server, model.context_tokens, model.native_schema)
-    from monjyu_core.models.clients.openai_chat import OpenAIChat
-
-    return OpenAIChat(_library(server, model, timeout), server, model.provider, model.native_schema)
+    return HttpChat(JsonHttp(server, timeout), server, model)
 
 
 def embedding_client(name: str, model: ModelSettings, timeout: float) -> EmbeddingClient:
     """The embedding client of a model; as `chat_client`."""
     server = server_of(name, model)
-    from monjyu_core.models.clients.embedding_clients import OllamaEmbeddings, OpenAIEmbeddings
+    from monjyu_core.models.clients.embedding_client import HttpEmbeddings
+    from monjyu_core.models.clients.json_http import JsonHttp
 
-    if model.provider == "ollama":
-        from monjyu_core.models.clients.json_http import JsonHttp
-
-        return OllamaEmbeddings(JsonHttp(server, timeout), server, model.context_tokens, model.dimensions)
-    return OpenAIEmbeddings(_library(server, model, timeout), server, model.provider, model.dimensions)
-
-
-def _library(server: Server, model: ModelSettings, timeout: float) -> AsyncOpenAI:
-    from monjyu_core.models.clients.openai_server import azure_library, openai_library
-
-    if model.provider == "azure":
-        return azure_library(server, model.api_version, timeout)
-    return openai_library(server, timeout)
+    return HttpEmbeddings(JsonHttp(server, timeout), server, model)
 
 
 def rerank_client(name: str, model: ModelSettings, timeout: float) -> RerankClient:
@@ -96,44 +89,41 @@ def rerank_client(name: str, model: ModelSettings, timeout: float) -> RerankClie
 def server_of(name: str, model: ModelSettings) -> Server:
     """Where the model is, with the headers of its key. Nothing but the settings says it; ConfigurationError where they
     do not."""
-    base_url = _checked_url(name, model)
+    address = _address(name, model)
     key = model.api_key.get_secret_value().strip() if model.api_key else ""
-    if model.provider == "azure" and model.identity:
-        return server_for(name, model.model, base_url, {}, azure_token)
-    if not key and (model.provider == "azure" or urlsplit(base_url).hostname in _KEY_NEEDED):
+    azure = model.provider == "azure"
+    token = azure_token if azure and model.identity else None
+    if not key and token is None and (azure or urlsplit(address.base).hostname in _KEY_NEEDED):
         own = f"MONJYU_MODELS__{name.upper()}__API_KEY"
-        where = f"MONJYU_AZURE__OPENAI_API_KEY or {own}" if model.provider == "azure" else own
+        where = f"MONJYU_AZURE__OPENAI_API_KEY or {own}" if azure else own
         raise ConfigurationError(f"models.{name}.api_key is missing.", f"Set it, best as {where}.")
     if not key.isascii() or not key.isprintable():
         raise ConfigurationError(f"models.{name}.api_key holds characters that no key has.", "Copy it again.")
-    headers = {"api-key": key} if model.provider == "azure" else {"authorization": f"Bearer {key}"}
-    return server_for(name, model.model, base_url, headers if key else {})
+    headers = {"api-key": key} if azure else {"authorization": f"Bearer {key}"}
+    return Server(
+        name=name,
+        model=address.deployment or model.model,
+        address=address.base,
+        headers=headers if key and token is None else {},
+        token=token,
+        path=address.path,
+        query=address.query,
+        ca_file=model.ca_file,
+        proxy=model.proxy,
+    )
 
 
-def _checked_url(name: str, model: ModelSettings) -> str:
+def _address(name: str, model: ModelSettings) -> Address:
     setting = f"models.{name}.base_url"
+    if not model.base_url and model.provider == "azure":
+        raise ConfigurationError(
+            f"azure.openai_endpoint (or {setting}) is missing.",
+            "Set MONJYU_AZURE__OPENAI_ENDPOINT=https://RESOURCE.openai.azure.com, MONJYU_AZURE__OPENAI_API_KEY "
+            f"and, unless the deployment is called {model.model}, MONJYU_MODELS__{name.upper()}__MODEL.",
+        )
     if not model.base_url:
-        if model.provider == "azure":
-            raise ConfigurationError(
-                f"azure.openai_endpoint (or {setting}) is missing.",
-                "Set MONJYU_AZURE__OPENAI_ENDPOINT=https://RESOURCE.openai.azure.com, MONJYU_AZURE__OPENAI_API_KEY "
-                f"and, unless the deployment is called {model.model}, MONJYU_MODELS__{name.upper()}__MODEL.",
-            )
-        raise ConfigurationError(f"{setting} is missing.", "Set it to the server's address: nothing is asked without.")
-    parts = _parts(model.base_url)
-    if parts is None:
-        raise ConfigurationError(f"{setting} is no address.", "It begins with http:// or https://.")
-    if "@" in parts.netloc or parts.query:
-        raise ConfigurationError(f"{setting} holds a user, a password or a query.", f"Use models.{name}.api_key.")
-    address = model.base_url.rstrip("/")
-    if model.provider == "ollama":
-        return address.removesuffix("/v1").removesuffix("/api")
-    return address.removesuffix("/openai") if model.provider == "azure" else address
-
-
-def _parts(url: str) -> SplitResult | None:
-    try:
-        parts = urlsplit(url)
-        return parts if parts.scheme in ("http", "https") and parts.hostname and parts.port != 0 else None
-    except ValueError:
-        return None
+        or_host = " Or set OLLAMA_HOST, as for Ollama itself." if model.provider == "ollama" else ""
+        raise ConfigurationError(
+            f"{setting} is missing.", f"Set it to the server's address: nothing is asked without.{or_host}"
+        )
+    return address_of(setting, model.base_url, model.provider, model.model, model.api_version)

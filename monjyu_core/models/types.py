@@ -13,7 +13,8 @@ Role = Literal[
 CallKind = Role | Literal["read"]
 """What a line of the ledger is for: a role, or a document that a service read."""
 ChatRole = Literal["expand", "assess", "claims", "extract", "parse", "report", "answer", "verify", "judge"]
-Finish = Literal["stop", "length", "content_filter"]
+Finish = Literal["stop", "length", "content_filter", "broken"]
+"""Why an answer ended; `broken`: the connection or the server did, and what came before is kept."""
 
 
 @dataclass(frozen=True)
@@ -44,12 +45,15 @@ class ChatRequest:
 
 @dataclass(frozen=True)
 class ChatReply:
-    """`model` is what the server says answered."""
+    """`model` is what the server says answered. `refusal`: why there is no text, or no more of it, in the server's
+    words; `reasoned`: there was reasoning before the answer."""
 
     text: str
     finish: Finish
     usage: TokenUsage
     model: str
+    refusal: str = ""
+    reasoned: bool = False
 
 
 class ChatClient(Protocol):
@@ -58,11 +62,6 @@ class ChatClient(Protocol):
     @property
     def identity(self) -> str:
         """Provider, address and model: what a cached answer depends on. Holds no secret."""
-        ...
-
-    @property
-    def native_schema(self) -> bool:
-        """Whether the server takes `ChatRequest.schema`; if not, the caller puts it into the prompt."""
         ...
 
     async def chat(self, request: ChatRequest) -> ChatReply: ...

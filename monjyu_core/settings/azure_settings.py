@@ -90,6 +90,9 @@ class AzureSettings(Group):
     )
     openai_endpoint: Annotated[str | None, _WHERE] = None
     openai_api_key: Annotated[SecretStr | None, _SECRET] = None
+    openai_api_version: Annotated[str | None, _WHERE] = Field(
+        None, description="of models that have none of their own; by default the newest stable one that is needed"
+    )
     document_intelligence: DocumentIntelligenceSettings = DocumentIntelligenceSettings()
     search: AzureSearchSettings = AzureSearchSettings()
     storage: AzureStorageSettings = AzureStorageSettings()

@@ -24,9 +24,19 @@ class ModelSettings(Group):
     identity: Annotated[bool, QUERY_TIME] = Field(
         False, description="azure only: sign in by azure-identity instead of a key (see azure.credential)"
     )
-    api_version: Annotated[str | None, QUERY_TIME] = Field(None, description="azure only")
+    api_version: Annotated[str | None, QUERY_TIME] = Field(
+        None, description="azure only; else azure.openai_api_version"
+    )
+    ca_file: Annotated[Path | None, QUERY_TIME] = Field(
+        None, description="certificates (PEM) of your own authority, trusted with the system's; else SSL_CERT_FILE"
+    )
+    proxy: Annotated[str | None, QUERY_TIME] = Field(
+        None, description="address of a proxy, http://HOST:PORT; those of the environment are not used"
+    )
     context_tokens: Annotated[int, QUERY_TIME] = Field(8192, ge=512, description="prompt and answer together")
-    native_schema: Annotated[bool, QUERY_TIME] = Field(True, description="the server takes a JSON schema")
+    native_schema: Annotated[bool, QUERY_TIME] = Field(
+        True, description="send JSON schemas as such; false = in the prompt, as after a refusal"
+    )
     dimensions: Annotated[int | None, QUERY_TIME] = Field(None, gt=0, description="embedding models only")
 
 

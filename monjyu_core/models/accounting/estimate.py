@@ -1,4 +1,4 @@
-"""What planned calls will take, before anything is spent: tokens of the very messages, counted in cl100k_base."""
+"""Token counts of our own (cl100k_base): of calls that are planned, and for servers that give none."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from itertools import islice
 
 from monjyu_core.models.accounting.prices import PriceTable
 from monjyu_core.models.types import ChatRequest, Role, TokenUsage
-from monjyu_core.text.tokens import count_many
+from monjyu_core.text.tokens import count_many, count_tokens
 
 TOKENS_A_MESSAGE = 4
 """Around a message: three marks and its role (OpenAI's cookbook, "How to count tokens with tiktoken")."""
@@ -60,6 +60,15 @@ def prompt_tokens(requests: Sequence[ChatRequest], *, schema_is_sent: bool = Fal
         sum(counts[start:end]) + TOKENS_A_MESSAGE * len(request.messages) + TOKENS_A_REPLY
         for request, start, end in zip(requests, bounds, bounds[1:], strict=False)
     ]
+
+
+def estimated_usage(request: ChatRequest, answer: str) -> TokenUsage:
+    """What a call took, where its server does not say."""
+    return TokenUsage(prompt_tokens([request])[0], count_tokens(answer), estimated=True)
+
+
+def estimated_texts(texts: Sequence[str]) -> TokenUsage:
+    return TokenUsage(sum(count_many(texts)), 0, estimated=True)
 
 
 def estimate(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from monjyu_core.models.call_errors import ModelCallError, ModelUnavailable
-from monjyu_core.models.calls.timing import REAL, Timing
+from monjyu_core.models.calls.rate_limits import REAL, Timing
 
 FAILURES = 5
 PAUSE = 30.0

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 
 from monjyu_core.models.accounting.account import Account
-from monjyu_core.models.accounting.counting import estimated_texts
+from monjyu_core.models.accounting.estimate import estimated_texts
 from monjyu_core.models.cache.cache_keys import VECTOR, embedding_key
 from monjyu_core.models.cache.response_cache import labels_of
 from monjyu_core.models.calls.guarded_clients import EmbeddingCaller

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 
-from monjyu_core.models.accounting.counting import count_messages, estimated_texts, estimated_usage
+from monjyu_core.models.accounting.estimate import estimated_texts, estimated_usage, prompt_tokens
 from monjyu_core.models.calls.resilience import Guard, OnAttempt, ignore_attempt
 from monjyu_core.models.types import ChatClient, ChatReply, ChatRequest, EmbeddingClient, RerankClient
 
@@ -50,7 +50,7 @@ class Caller:
         await self.client.close()
 
     def _tokens(self, request: ChatRequest) -> int:
-        return count_messages(request.messages) + request.max_tokens if self._guard.counts_tokens else 0
+        return prompt_tokens([request])[0] + request.max_tokens if self._guard.counts_tokens else 0
 
 
 class EmbeddingCaller:

@@ -3,16 +3,32 @@
 from __future__ import annotations
 
 import asyncio
+import random
+import time
 from collections import deque
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 
 from monjyu_core.models.call_errors import ModelRateLimited
-from monjyu_core.models.calls.timing import REAL, Timing
 from monjyu_core.settings.models_settings import RoleSettings
 
 MINUTE = 60.0
 LONGEST_PAUSE = 120.0
 """Seconds. A server that asks for a longer pause is not waited for: the call fails and says so."""
 _SHORTEST_SLEEP = 0.001
+
+
+@dataclass(frozen=True)
+class Timing:
+    """Clock, sleep and chance, so that tests need neither time nor luck. `now` in seconds from any start; `chance`
+    gives numbers from 0 up to 1."""
+
+    now: Callable[[], float] = time.monotonic
+    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
+    chance: Callable[[], float] = random.random
+
+
+REAL = Timing()
 
 
 class Entry:

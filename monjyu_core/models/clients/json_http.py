@@ -1,15 +1,22 @@
-"""JSON over HTTP for servers whose API the openai library does not speak."""
+"""JSON over HTTP to one server: whole answers, and streams of them as server-sent events or lines."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import AsyncGenerator, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import aclosing, contextmanager
 from typing import Any
 
 import httpx2
 
 from monjyu_core.models.clients.model_server import Server
+
+MOST_OF_ANSWER = 256 * 2**20
+"""Bytes of an answer: 2,048 vectors of 3,072 dimensions as text are half of it."""
+MOST_OF_LINE = 8 * 2**20
+"""Characters of one event of a stream."""
+DONE = "[DONE]"
+"""What OpenAI's streams end with."""
 
 
 class JsonHttp:
@@ -17,48 +24,76 @@ class JsonHttp:
 
     def __init__(self, server: Server, timeout: float) -> None:
         self._server = server
+        self._url = server.address + server.path
         self._http = server.http_client(timeout)
 
     async def post(self, path: str, body: Mapping[str, Any]) -> Any:
+        """The answer, parsed."""
         with _our_errors(self._server):
-            response = await self._http.post(self._server.address + path, json=body)
-            self._check(response)
-            return response.json()
+            async with self._http.stream("POST", self._url + path, json=body) as response:
+                return json.loads(await self._whole(response))
 
-    async def lines(self, path: str, body: Mapping[str, Any]) -> AsyncGenerator[Any, None]:
-        """The answer's lines, each parsed, as they come. Closing the iterator closes the connection."""
+    async def events(self, path: str, body: Mapping[str, Any]) -> AsyncGenerator[Any, None]:
+        """The events or lines of a streamed answer, each parsed, as they come; `DONE` where the server sends it. One
+        value where the server does not stream. Closing the iterator closes the connection."""
         with _our_errors(self._server):
-            async with self._http.stream("POST", self._server.address + path, json=body) as response:
-                if not response.is_success:
-                    await response.aread()
-                self._check(response)
-                async for line in response.aiter_lines():
-                    if line.strip():
-                        yield json.loads(line)
+            async with self._http.stream("POST", self._url + path, json=body) as response:
+                kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
+                if not response.is_success or kind == "application/json":
+                    yield json.loads(await self._whole(response))
+                    return
+                async with aclosing(_lines(response)) as lines:
+                    async for line in lines:
+                        if (data := _data_of(line)) is not None:
+                            yield DONE if data == DONE else json.loads(data)
 
     async def close(self) -> None:
         await self._http.aclose()
 
-    def _check(self, response: httpx2.Response) -> None:
+    async def _whole(self, response: httpx2.Response) -> bytes:
+        content = bytearray()
+        async for piece in response.aiter_bytes():
+            content += piece
+            if len(content) > MOST_OF_ANSWER:
+                raise ValueError(f"more than {MOST_OF_ANSWER >> 20} MiB")
         if not response.is_success:
-            raise self._server.refusal(response.status_code, response.headers, _body(response))
+            text = content.decode("utf-8", "replace")
+            try:
+                said = json.loads(text)
+            except (ValueError, RecursionError):
+                said = text
+            raise self._server.refusal(response.status_code, response.headers, said)
+        return bytes(content)
+
+
+async def _lines(response: httpx2.Response) -> AsyncGenerator[str, None]:
+    """Lines as they come. ValueError for one that does not end."""
+    held = ""
+    async for text in response.aiter_text():
+        *lines, held = (held + text).split("\n")
+        for line in lines:
+            yield line
+        if len(held) > MOST_OF_LINE:
+            raise ValueError(f"a line of more than {MOST_OF_LINE >> 20} million characters")
+    yield held
+
+
+def _data_of(line: str) -> str | None:
+    """What an event's line or a line of JSON holds; None for comments, names of events and empty lines."""
+    line = line.strip().removeprefix("\ufeff")
+    if line.startswith("data:"):
+        return line.removeprefix("data:").strip() or None
+    return line if line[:1] in ("{", "[", "<") else None
 
 
 @contextmanager
 def _our_errors(server: Server) -> Iterator[None]:
-    """Theirs are not chained: they hold requests with keys."""
+    """Raise our errors for those of the library. Theirs are not chained: they hold requests with keys."""
     try:
         yield
     except httpx2.TimeoutException:
         raise server.late() from None
-    except (httpx2.HTTPError, httpx2.StreamError) as error:
+    except (httpx2.HTTPError, httpx2.StreamError, httpx2.InvalidURL) as error:
         raise server.unreachable(error) from None
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise server.malformed(f"{type(error).__name__}: {error}") from None
-
-
-def _body(response: httpx2.Response) -> object:
-    try:
-        return response.json()
-    except ValueError:
-        return response.text

@@ -1,31 +1,25 @@
-"""A model's server: its address, what is sent to it and nothing else, and its refusals in our words.
+"""A model's server: its address, what is sent to it and nothing else, and its failures in our words.
 
-The libraries read the environment for keys, addresses, headers and proxies. Nothing of that may leave this machine, so
-every request's headers are laid down here, and its address is held to the one that the settings name.
+Libraries read the environment for keys, addresses, headers and proxies. Nothing of that may leave this machine, so
+every request's headers are set here, and its address is held to the one that the settings name.
 """
 
 from __future__ import annotations
 
 import asyncio
-import math
+import os
 import re
-import time
-from collections.abc import Callable, Iterator, Mapping
+import ssl
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from email.utils import parsedate_to_datetime
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from monjyu_core.azure.credentials import LOOPBACK
-from monjyu_core.models.call_errors import (
-    ModelCallError,
-    ModelContentFiltered,
-    ModelRateLimited,
-    ModelRefused,
-    ModelServerError,
-    ModelUnreachable,
-    PromptTooLong,
-)
+from monjyu_core.errors import ConfigurationError
+from monjyu_core.models.call_errors import ModelCallError, ModelServerError, ModelUnreachable
+from monjyu_core.models.clients.refusals import refusal
 
 if TYPE_CHECKING:
     import httpx2
@@ -33,14 +27,8 @@ if TYPE_CHECKING:
 _KEPT = frozenset({"host", "connection", "accept", "accept-encoding", "content-type", "content-length"})
 _CONNECT_SECONDS = 10.0
 _MOST_OF_MESSAGE = 300
-_KEYS = re.compile(r"\bsk-[\w*.\-]{4,}|(?<=\bBearer )\S+")
-"""What looks like a key, for servers repeat a part of it with stars."""
-_UNSEEN = re.compile(r"<(script|style)\b.*?(?:</\1\s*>|$)", re.I | re.S)
-_TAG = re.compile(r"<[^<>]*>")
-_MOST_OF_PAGE = 20_000
-_TOO_LONG_CODES = frozenset({"context_length_exceeded", "exceed_context_size_error"})
-_TOO_LONG = re.compile(r"context (?:size|length|window)", re.I)
-"""Of a prompt: codes of OpenAI and llama.cpp, words of vLLM, LM Studio and others."""
+_KEYS = re.compile(r"\b(?:sk|gsk|xai|AIza)[-_][\w*.\-]{4,}|\bAIza\w{8,}|(?<=\bBearer )\S+|(?<=://)[^/@\s]+(?=@)")
+"""What looks like a key, because servers repeat a part of it with stars; and the user of an address."""
 _LONG_ENOUGH = 6
 """A shorter key is a word that stands in for none."""
 _HIDDEN = "…"
@@ -48,7 +36,7 @@ _HIDDEN = "…"
 
 @dataclass(frozen=True)
 class Server:
-    """Where a model is. `headers` carry its key, so that they stand in no repr."""
+    """Where a model is. `headers` carry its key, so they are in no repr."""
 
     name: str
     """The model's name under `models`."""
@@ -58,6 +46,12 @@ class Server:
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     token: Callable[[], str] | None = field(default=None, repr=False)
     """Gives the token of the moment where the server wants one instead of a key; it may wait for the network."""
+    path: str = ""
+    """Follows the address in every request, as that of Azure's deployment."""
+    query: Mapping[str, str] = field(default_factory=dict)
+    """Goes with every request, as Azure's api-version."""
+    ca_file: Path | None = None
+    proxy: str | None = field(default=None, repr=False)
 
     def __str__(self) -> str:
         return f"Model {self.name!r} ({self.model} at {self.address})"
@@ -77,10 +71,33 @@ class Server:
                     raise httpx2.UnsupportedProtocol("A token is sent over https only.")
                 request.headers["authorization"] = f"Bearer {await asyncio.to_thread(self.token)}"
 
-        waits = httpx2.Timeout(timeout, connect=min(timeout, _CONNECT_SECONDS))
         return httpx2.AsyncClient(
-            trust_env=False, follow_redirects=False, timeout=waits, event_hooks={"request": [prepare]}
+            trust_env=False,
+            follow_redirects=False,
+            timeout=httpx2.Timeout(timeout, connect=min(timeout, _CONNECT_SECONDS)),
+            params=dict(self.query),
+            event_hooks={"request": [prepare]},
+            verify=self._trusted(),
+            proxy=self.proxy,
         )
+
+    def _trusted(self) -> ssl.SSLContext | bool:
+        """The system's certificate authorities, and with them those of `ca_file` or SSL_CERT_FILE."""
+        import httpx2
+
+        file, setting = self.ca_file or os.environ.get("SSL_CERT_FILE"), f"models.{self.name}.ca_file"
+        if not file or not self.address.startswith("https:"):
+            return True
+        context = httpx2.create_ssl_context(trust_env=False)
+        try:
+            context.load_verify_locations(cafile=str(file))
+        except (OSError, ssl.SSLError) as error:
+            named = setting if self.ca_file else "SSL_CERT_FILE"
+            reason = "it holds no certificate" if isinstance(error, ssl.SSLError) else error.strerror
+            raise ConfigurationError(
+                f"{named} names {file}, which cannot be used: {reason}.", "It is a file of certificates in PEM."
+            ) from None
+        return context
 
     def shown(self, message: str) -> str:
         """A message of the server or of a library, on one line, shortened, without secrets."""
@@ -91,31 +108,21 @@ class Server:
         return message if len(message) <= _MOST_OF_MESSAGE else message[:_MOST_OF_MESSAGE] + _HIDDEN
 
     def refusal(self, status: int, headers: Mapping[str, str], body: object) -> ModelCallError:
-        """The error for an answer that is not 2xx. `body` is its JSON where it is JSON, else its text."""
-        summary = f"{self} answered {status}: {self.shown(_message(body)).rstrip('.') or 'no reason given'}."
-        wait = retry_after(headers)
-        if is_content_filter(body):
-            return ModelContentFiltered(f"{self}: its content filter stopped the question.")
-        if status == 429 and "insufficient_quota" not in _codes(body):
-            return ModelRateLimited(summary, "Lower the role's requests_per_minute or concurrency.", retry_after=wait)
-        if status in (408, 504):
-            return ModelUnreachable(summary, f"See models.{self.name}.base_url.", retry_after=wait)
-        if status >= 500 or status in (409, 425):
-            return ModelServerError(summary, self._failing(), retry_after=wait)
-        if status in (400, 413, 422) and (_codes(body) & _TOO_LONG_CODES or _TOO_LONG.search(_message(body))):
-            return PromptTooLong(
-                summary, f"Start the server with a larger context, or set models.{self.name}.context_tokens to its own."
-            )
-        return ModelRefused(summary, _hint(self.name, status))
+        """The error for an answer that is not 2xx, or that holds an error. `body` is its JSON where it is JSON, else
+        its text."""
+        return refusal(str(self), self.name, self.shown, status, headers, body)
 
     def unreachable(self, error: BaseException) -> ModelUnreachable:
         """The error for a connection that failed, was closed, or gave nothing in time."""
-        reason = self.shown(str(error.__cause__ or error)).rstrip(".") or "no reason given"
-        kind = type(error.__cause__ or error).__name__
-        return ModelUnreachable(
-            f"{self} was not reached or broke off: {kind}: {reason}.",
-            f"Is it running? See models.{self.name}.base_url.",
-        )
+        cause = error.__cause__ or error
+        reason = self.shown(str(cause)).rstrip(".") or "no reason given"
+        place = f"models.{self.name}"
+        hint = f"Is it running? See {place}.base_url."
+        if _is_of_certificate(error):
+            hint = f"If it has a certificate of your own authority, set {place}.ca_file (or SSL_CERT_FILE) to that one."
+        elif self.proxy:
+            hint = f"Is it running? See {place}.base_url and {place}.proxy."
+        return ModelUnreachable(f"{self} was not reached or broke off: {type(cause).__name__}: {reason}.", hint)
 
     def late(self) -> ModelUnreachable:
         return ModelUnreachable(
@@ -123,91 +130,21 @@ class Server:
         )
 
     def malformed(self, reason: str) -> ModelServerError:
-        """The error for an answer that is not of the API's form; what stands behind the address may be a proxy."""
+        """The error for an answer that is not of the API's form; what is behind the address may be a proxy."""
         return ModelServerError(
-            f"{self} answered in a form that is not its API's: {self.shown(reason)}.", self._failing()
+            f"{self} answered in a form that is not its API's: {self.shown(reason)}.",
+            f"Look at the server, and whether models.{self.name}.base_url is its API's address.",
         )
 
-    def _failing(self) -> str:
-        return f"Look at the server, and whether models.{self.name}.base_url is its API's address."
 
-
-def server_for(
-    name: str, model: str, base_url: str, headers: Mapping[str, str], token: Callable[[], str] | None = None
-) -> Server:
-    """The server at `base_url`, whose user, password and query are left out."""
-    parts = urlsplit(base_url)
-    host = parts.netloc.rpartition("@")[2]
-    return Server(name, model, f"{parts.scheme}://{host}{parts.path}".rstrip("/"), headers, token)
+def _is_of_certificate(error: BaseException | None) -> bool:
+    for _ in range(10):
+        if error is None or isinstance(error, ssl.SSLCertVerificationError):
+            break
+        error = error.__cause__ or error.__context__
+    return isinstance(error, ssl.SSLCertVerificationError)
 
 
 def _origin(url: str) -> tuple[str, str | None, int]:
     parts = urlsplit(url)
     return parts.scheme, parts.hostname, parts.port or (443 if parts.scheme == "https" else 80)
-
-
-def retry_after(headers: Mapping[str, str]) -> float | None:
-    """Seconds that the server asks to wait: `retry-after-ms`, or `Retry-After` in seconds or as an HTTP date."""
-    milliseconds = _number(headers.get("retry-after-ms"))
-    if milliseconds is not None:
-        return milliseconds / 1000
-    value = headers.get("retry-after")
-    seconds = _number(value)
-    if seconds is not None or not value:
-        return seconds
-    try:
-        return max(0.0, parsedate_to_datetime(value).timestamp() - time.time())
-    except (ValueError, OverflowError, OSError):
-        return None
-
-
-def _number(value: str | None) -> float | None:
-    try:
-        number = float(value or "")
-    except ValueError:
-        return None
-    return max(0.0, number) if math.isfinite(number) else None
-
-
-def is_content_filter(body: object) -> bool:
-    """Whether an error body is of a content filter: Azure OpenAI's 400, and those of servers that copy it."""
-    return bool(_codes(body) & {"content_filter", "ResponsibleAIPolicyViolation", "content_policy_violation"})
-
-
-def _codes(body: object) -> set[str]:
-    return {str(found[key]) for found in _objects(body) for key in ("code", "type") if found.get(key)}
-
-
-def _objects(body: object) -> Iterator[dict[str, Any]]:
-    """The error object with those inside it, whether or not the library has unwrapped it."""
-    while isinstance(body, dict):
-        yield body
-        body = body.get("error") or body.get("innererror")
-
-
-def _message(body: object) -> str:
-    """What the server says went wrong: `error.message`, `error`, `message` or `detail`, else its text."""
-    for found in _objects(body):
-        for key in ("message", "error", "detail"):
-            if isinstance(found.get(key), str):
-                return str(found[key])
-        if found.get("detail"):
-            return str(found["detail"])
-    return _plain(body) if isinstance(body, str) else ""
-
-
-def _plain(text: str) -> str:
-    """A page as proxies and gateways send it, without its markup."""
-    return _TAG.sub(" ", _UNSEEN.sub(" ", text[:_MOST_OF_PAGE])) if text.lstrip().startswith("<") else text
-
-
-def _hint(name: str, status: int) -> str:
-    place = f"models.{name}"
-    if 300 <= status < 400:
-        return f"Set {place}.base_url to the address that it redirects to."
-    return {
-        401: f"Look at {place}.api_key.",
-        403: f"Look at {place}.api_key and at what it may use.",
-        404: f"Look at {place}.base_url and {place}.model.",
-        429: "The quota is used up: repeating does not help.",
-    }.get(status, f"Look at {place} and at the roles that use it.")

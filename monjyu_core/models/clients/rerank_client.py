@@ -10,8 +10,9 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from monjyu_core.models.call_errors import ModelAnswerUnusable, ModelRefused
+from monjyu_core.models.call_errors import ModelAnswerUnusable
 from monjyu_core.models.clients.json_http import JsonHttp
+from monjyu_core.models.clients.learned_options import RERANK_OPTIONS, learned_of
 from monjyu_core.models.clients.model_server import Server
 
 
@@ -22,28 +23,22 @@ class HttpRerank:
         self.identity = f"rerank {server.address} {server.model}"
         self._http = http
         self._server = server
-        self._field = "documents"
 
     async def rerank(self, query: str, texts: Sequence[str]) -> list[float]:
         if not texts:
             return []
-        try:
-            body = await self._ask(query, texts)
-        except ModelRefused as error:
-            if self._field == "texts" or "texts" not in error.message:
-                raise
-            self._field = "texts"
-            body = await self._ask(query, texts)
-        return self._scores(body, len(texts))
+
+        async def send(call: dict[str, Any]) -> object:
+            return await self._http.post("/rerank", call)
+
+        call = {"model": self._server.model, "query": query, "documents": list(texts)}
+        return self._scores(await learned_of(self._server).ask(self._server, RERANK_OPTIONS, call, send), len(texts))
 
     async def close(self) -> None:
         await self._http.close()
 
-    async def _ask(self, query: str, texts: Sequence[str]) -> Any:
-        return await self._http.post("/rerank", {"model": self._server.model, "query": query, self._field: list(texts)})
-
     def _scores(self, body: object, count: int) -> list[float]:
-        results = body.get("results") if isinstance(body, dict) else body
+        results = body.get("results", body.get("data")) if isinstance(body, dict) else body
         rows = [row for row in results if isinstance(row, dict)] if isinstance(results, list) else []
         scores = {row.get("index"): row.get("relevance_score", row.get("score")) for row in rows}
         if len(rows) != count or set(scores) != set(range(count)):

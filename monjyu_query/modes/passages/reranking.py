@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from monjyu_core.models.accounting.account import Account
-from monjyu_core.models.accounting.counting import estimated_texts
+from monjyu_core.models.accounting.estimate import estimated_texts
 from monjyu_core.models.call_errors import ModelCallError
 from monjyu_core.models.calls.event_loop import run
 from monjyu_core.models.calls.guarded_clients import RerankCaller

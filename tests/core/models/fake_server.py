@@ -29,6 +29,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Self
 from urllib.parse import parse_qs, urlsplit
 
+from monjyu_core.models.clients import learned_options
+
 KEY = "test-key-7f3a9"
 API_VERSION = re.compile(r"\d{4}-\d{2}-\d{2}(-preview)?")
 DIMENSIONS = 64
@@ -171,6 +173,7 @@ class FakeModels:
         return {f"MONJYU_{name}": value for name, value in (values | more).items()}
 
     def __enter__(self) -> Self:
+        learned_options.forget()  # another server may have had this port
         self._thread.start()
         assert self._started.wait(10)
         return self

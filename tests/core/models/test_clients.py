@@ -19,9 +19,8 @@ import pytest
 from monjyu_core.errors import ConfigurationError
 from monjyu_core.models import call_errors as errors
 from monjyu_core.models.call_errors import ModelCallError, ModelRefused
-from monjyu_core.models.clients.model_server import retry_after
-from monjyu_core.models.clients.openai_chat import is_strict
-from monjyu_core.models.clients.thinking import Unthinking, without_thinking
+from monjyu_core.models.clients.chat_client import is_strict
+from monjyu_core.models.clients.refusals import retry_after
 from monjyu_core.models.factory import chat_client, embedding_client, rerank_client, role_model
 from monjyu_core.models.types import ChatClient, ChatReply, ChatRequest, Message, TokenUsage
 from monjyu_core.settings.models_settings import ModelSettings
@@ -158,19 +157,6 @@ def test_thinking_is_no_part_of_the_answer(fake: FakeModels, provider: str, repl
     assert ask(fake, provider).text == "42"
     pieces, whole = using(fake, provider, collect)
     assert "".join(pieces) == whole.text == "42"
-
-
-@pytest.mark.parametrize(
-    "text", ["<think>a</think>b", " <think>a\n</think>\n b", "<thin", "b <think>", "<think>a", "", "<b>"]
-)
-def test_thinking_however_it_is_cut(text: str) -> None:
-    whole = without_thinking(text)
-    for size in (1, 2, 5, 100):
-        filtered_text = Unthinking()
-        pieces = [filtered_text.feed(text[start : start + size]) for start in range(0, len(text), size)]
-        assert "".join(pieces) + filtered_text.end() == whole
-    assert "a" not in whole
-    assert without_thinking("thought</think> answer") == "answer"
 
 
 @pytest.mark.parametrize("provider", PROVIDERS)
@@ -470,13 +456,46 @@ def test_wrong_vectors_are_an_error(fake: FakeModels, provider: str, vectors: li
         asyncio.run(embed(fake, provider, ["a", "b"]))
 
 
+def rows(*indices: object) -> bytes:
+    """An answer of OpenAI's API whose vectors are [1, n], n from 1 on; of index None is left out."""
+    data = [{"embedding": [1.0, float(n)]} | ({} if i is None else {"index": i}) for n, i in enumerate(indices, 1)]
+    return json.dumps({"data": data}).encode()
+
+
 @pytest.mark.parametrize("provider", ["openai", "azure"])
 def test_wrong_embedding_bodies_are_an_error(fake: FakeModels, provider: str) -> None:
-    twice = {"data": [{"index": 0, "embedding": [1.0]}, {"index": 0, "embedding": [2.0]}]}
-    for body in (b"{}", b"[]", b"<html>", json.dumps(twice).encode(), b'{"data": [3, 4]}', b'{"data": []}'):
+    bodies = (b"{}", b"[]", b"<html>", rows(0, 0, 1), rows(0, 7), b'{"data": [3, {}]}', b'{"data": 7}')
+    for body in (
+        *bodies,
+        b'{"data": []}',
+        b'{"data": [{"index": 0, "embedding": "!"}, {"index": 1, "embedding": null}]}',
+    ):
         fake.script(Reply(body=body))
         with pytest.raises((errors.ModelAnswerUnusable, errors.ModelServerError)):
-            asyncio.run(embed(fake, provider, ["a", "b"]))
+            asyncio.run(embed(fake, provider, ["a", "b", "c"][: 3 if body == rows(0, 0, 1) else 2]))
+
+
+@pytest.mark.parametrize(
+    ("body", "order"),
+    [
+        (rows(0, 1, 2), [1, 2, 3]),
+        (rows(2, 0, 1), [2, 3, 1]),
+        (rows(None, 1, 2), [1, 2, 3]),  # Gemini: protobuf leaves a 0 out
+        (rows(2, 1, None), [3, 2, 1]),
+        (rows(None, None, None), [1, 2, 3]),
+        (rows(0, 0, 0), [1, 2, 3]),
+        (rows(1, 2, 3), [1, 2, 3]),
+        (rows("0", "2", "1"), [1, 3, 2]),
+        (b'{"embeddings": [[1, 1], [1, 2], [1, 3]]}', [1, 2, 3]),
+        (b'{"embeddings": {"float": [[1, 1], [1, 2], [1, 3]]}}', [1, 2, 3]),
+        (b"[[1, 1], [1, 2], [1, 3]]", [1, 2, 3]),
+        (b'[{"index": 1, "embedding": [[1, 2]]}, {"index": 0, "embedding": [[1, 1]]}]', [1, 2]),
+    ],
+)  # fmt: skip
+def test_a_missing_or_constant_index_is_the_place_in_the_list(fake: FakeModels, body: bytes, order: list[int]) -> None:
+    fake.script(Reply(body=body))
+    vectors, _ = asyncio.run(embed(fake, "openai", ["a", "b", "c"][: len(order)]))
+    assert [vector[1] for vector in vectors] == order
 
 
 async def rerank(fake: FakeModels, query: str, texts: list[str]) -> list[float]:

@@ -1,0 +1,95 @@
+"""Addresses of model servers as people have them (from a portal, a variable, a log), brought to what is asked."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from urllib.parse import SplitResult, parse_qsl, urlsplit
+
+from monjyu_core.errors import ConfigurationError
+
+AZURE_API_VERSION = "2024-10-21"
+"""The newest version that Azure OpenAI calls stable and that has JSON schemas and streamed usage."""
+_FOUNDRY_API_VERSION = "2024-05-01-preview"
+_OPERATION = re.compile(
+    r"/(?:chat/completions|completions|embeddings|responses|rerank|models|api/(?:chat|embed|generate|tags))$"
+)
+_DEPLOYMENT = re.compile(r"^(.*?)/openai/deployments/([^/]+)$")
+OLLAMA_PORT = 11434
+
+
+@dataclass(frozen=True)
+class Address:
+    """What requests begin with: the base and a path; and the query that each has. `deployment` is Azure's."""
+
+    base: str
+    path: str = ""
+    query: Mapping[str, str] = field(default_factory=dict)
+    deployment: str = ""
+
+
+def address_of(setting: str, url: str, provider: str, deployment: str = "", api_version: str | None = None) -> Address:
+    """The address behind a `setting`. `deployment` is Azure's where the address names none.
+
+    Raises ConfigurationError for what is no address, or holds a user, a password or a query.
+    """
+    parts = _parts(url)
+    if parts is None:
+        raise ConfigurationError(f"{setting} is no address.", "It begins with http:// or https://.")
+    query = dict(parse_qsl(parts.query))
+    if "@" in parts.netloc:
+        raise ConfigurationError(f"{setting} holds a user or a password.", "Set api_key of the model instead.")
+    if query and (provider != "azure" or query.keys() - {"api-version"}):
+        raise ConfigurationError(
+            f"{setting} holds a query ({', '.join(sorted(query))}).", "Leave out what is behind the question mark."
+        )
+    path = _OPERATION.sub("", parts.path.rstrip("/")).rstrip("/")
+    base = f"{parts.scheme}://{parts.netloc}{path}"
+    if provider == "ollama":
+        base = base.removesuffix("/v1").removesuffix("/api")
+        return Address(base)
+    if provider != "azure":
+        return Address(base)
+    return _azure(base, deployment, api_version or query.get("api-version"))
+
+
+def _azure(base: str, deployment: str, api_version: str | None) -> Address:
+    """An Azure address: the resource's endpoint, a deployment's, `/openai/v1`, or a model's of Foundry."""
+    version = {"api-version": api_version} if api_version else {}
+    if base.endswith("/openai/v1"):
+        # The v1 API has no version but `preview`; one that was set for deployments is none of it.
+        return Address(base, "", version if api_version in ("preview", "latest") else {})
+    host = urlsplit(base).hostname or ""
+    if base.endswith("/models") or (host.endswith(".services.ai.azure.com") and "/openai" not in base):
+        base = base if base.endswith("/models") else f"{base}/models"
+        return Address(base, "", version or {"api-version": _FOUNDRY_API_VERSION})
+    if host.endswith(".models.ai.azure.com"):
+        return Address(base, "", version)
+    named = _DEPLOYMENT.match(base)
+    endpoint = named[1] if named else base.removesuffix("/openai")
+    deployment = named[2] if named else deployment
+    query = version or {"api-version": AZURE_API_VERSION}
+    return Address(endpoint, f"/openai/deployments/{deployment}", query, deployment)
+
+
+def ollama_address(host: str) -> str:
+    """The address that OLLAMA_HOST means: `0.0.0.0`, `:11434`, `host`, `host:port` or an address."""
+    text = host.strip().strip("\"'")
+    scheme, sep, rest = text.partition("://")
+    if not sep:
+        scheme, rest = "http", text
+    place, slash, path = rest.partition("/")
+    name, colon, port = place.rpartition(":") if place.count(":") == 1 or "]:" in place else (place, "", "")
+    name = {"": "127.0.0.1", "0.0.0.0": "127.0.0.1", "[::]": "[::1]", "::": "[::1]"}.get(name, name)
+    if not colon or not port:
+        port = str({"https": 443, "http": 80}[scheme] if sep and scheme in ("http", "https") else OLLAMA_PORT)
+    return f"{scheme}://{name}:{port}{slash}{path}".rstrip("/")
+
+
+def _parts(url: str) -> SplitResult | None:
+    try:
+        parts = urlsplit(url.strip())
+        return parts if parts.scheme in ("http", "https") and parts.hostname and parts.port != 0 else None
+    except ValueError:
+        return None

@@ -1,0 +1,271 @@
+"""What a server refuses of a call is learned from its refusals: the call goes on without, and so do later ones.
+
+One mechanism for all: an option is a part of a call that can be left out or put otherwise. Those that a refusal names
+are tried first; where it names none, each is tried by itself, once a model. An option is given up only after a call
+without it went through.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, TypeVar
+
+from monjyu_core.models.call_errors import ModelCallError, ModelContentFiltered, ModelRateLimited, PromptTooLong
+from monjyu_core.models.clients.model_server import Server
+
+Call = dict[str, Any]
+Change = Callable[[Call], Call]
+T = TypeVar("T")
+_log = logging.getLogger(__name__)
+_NAMED = (400, 404, 415, 422, 500, 501)
+"""Statuses of refusals that may name an option: llama.cpp answers 500 where a template or a grammar fails."""
+_NUMBER = re.compile(r"(?<![\w.-])\d[\d,]*(?![\w-])")
+_NOT_OPTIONS = re.compile(
+    r"api[ _-]?key|unauthor|authenticat|\bmodel\b.{0,60}not (?:found|exist)|quota|batch|too large", re.I
+)
+
+
+@dataclass(frozen=True)
+class Option:
+    """`named`: how refusals speak of it. `change`: the call without it, given the refusal's words; None where the call
+    has nothing of it. `advice`: the setting that spares the refused request, with `{}` for the model's name."""
+
+    name: str
+    named: re.Pattern[str]
+    change: Callable[[Call, str], Change | None]
+    advice: str = ""
+
+
+class Learned:
+    """What one model on one server refuses. Shared by all clients of the process, in one event loop."""
+
+    def __init__(self) -> None:
+        self._changes: dict[str, Change] = {}
+        self._searched = False
+
+    async def ask(
+        self, server: Server, options: Sequence[Option], call: Call, send: Callable[[Call], Awaitable[T]]
+    ) -> T:
+        """What `send` gives for the call, or for the call without what the server refuses.
+
+        Raises the error of the first refusal that no option explains.
+        """
+        tried: dict[str, Change] = {}
+        while True:
+            try:
+                result = await send(self._adapted(options, call, tried))
+                self._keep(server, options, tried)
+                return result
+            except ModelCallError as error:
+                if not _may_be_of_options(error):
+                    raise
+                left = self._left(options, call, tried, error)
+                option = next((one for one in left if one.named.search(error.message)), None)
+                if option is None:
+                    return await self._search(server, options, call, tried, left, error, send)
+                tried[option.name] = left[option]
+
+    async def _search(
+        self,
+        server: Server,
+        options: Sequence[Option],
+        call: Call,
+        tried: Mapping[str, Change],
+        left: Mapping[Option, Change],
+        refusal: ModelCallError,
+        send: Callable[[Call], Awaitable[T]],
+    ) -> T:
+        """The same with one more option left out, whichever it is; else the refusal."""
+        if self._searched or refusal.status not in (400, 422) or _NOT_OPTIONS.search(refusal.message):
+            raise refusal
+        self._searched = True
+        for option, change in left.items():
+            wider = {**tried, option.name: change}
+            try:
+                result = await send(self._adapted(options, call, wider))
+            except ModelCallError as error:
+                if not _may_be_of_options(error):
+                    raise
+                continue
+            self._keep(server, options, wider)
+            self._searched = False
+            return result
+        raise refusal
+
+    def _adapted(self, options: Sequence[Option], call: Call, tried: Mapping[str, Change]) -> Call:
+        changes = {**self._changes, **tried}
+        for option in options:
+            if option.name in changes:
+                call = changes[option.name](call)
+        return call
+
+    def _left(
+        self, options: Sequence[Option], call: Call, tried: Mapping[str, Change], refusal: ModelCallError
+    ) -> dict[Option, Change]:
+        """Options that the call still has, with how to go without."""
+        sent = self._adapted(options, call, tried)
+        known = {*self._changes, *tried}
+        changes = {o: o.change(sent, refusal.message) for o in options if o.name not in known}
+        return {option: change for option, change in changes.items() if change is not None}
+
+    def _keep(self, server: Server, options: Sequence[Option], tried: Mapping[str, Change]) -> None:
+        for option in options:
+            if option.name in tried and option.name not in self._changes:
+                advice = f" Set {option.advice.format(server.name)} to spare it." if option.advice else ""
+                _log.info("%s refuses %s: calls go on without.%s", server, option.name, advice)
+        self._changes |= tried
+
+
+_known: dict[tuple[str, str], Learned] = {}
+
+
+def learned_of(server: Server) -> Learned:
+    """What is known of the server's model in this process."""
+    return _known.setdefault((server.address, server.model), Learned())
+
+
+def forget() -> None:
+    """Know nothing of any server, as a new process."""
+    _known.clear()
+
+
+def _may_be_of_options(error: ModelCallError) -> bool:
+    return error.status in _NAMED and not isinstance(error, PromptTooLong | ModelContentFiltered | ModelRateLimited)
+
+
+def left_out(*fields: str) -> Callable[[Call, str], Change | None]:
+    """Of an option that is fields of the call."""
+
+    def change(call: Call, _: str) -> Change | None:
+        if not any(field in call for field in fields):
+            return None
+        return lambda call: {name: value for name, value in call.items() if name not in fields}
+
+    return change
+
+
+def _fewer_tokens(call: Call, said: str) -> Change | None:
+    """The most tokens that the refusal allows, where it says so."""
+    field = next((name for name in ("max_tokens", "max_completion_tokens") if name in call), None)
+    numbers = [int(number.replace(",", "")) for number in _NUMBER.findall(said.partition(" answered ")[2][5:])]
+    most = max((number for number in numbers if field and 16 <= number < call[field]), default=0)
+    if not most:
+        return None
+    return lambda call: {name: min(value, most) if name == field else value for name, value in call.items()}
+
+
+def _other_limit(call: Call, _: str) -> Change | None:
+    if "max_tokens" not in call:
+        return None
+    return lambda call: {"max_completion_tokens" if name == "max_tokens" else name: v for name, v in call.items()}
+
+
+def schema_instruction(schema: Mapping[str, Any]) -> str:
+    """What asks for a schema in words."""
+    said = json.dumps(schema, ensure_ascii=False)
+    return f"Answer with one JSON object that follows this schema, and nothing else:\n{said}"
+
+
+def schema_in_prompt(call: Call, _: str = "") -> Change | None:
+    """The schema in the prompt instead of a field of its own."""
+    if "response_format" not in call and "format" not in call:
+        return None
+
+    def change(call: Call) -> Call:
+        native = call.get("response_format", {}).get("json_schema", {}).get("schema") or call.get("format")
+        rest = {name: value for name, value in call.items() if name not in ("response_format", "format")}
+        if native is None:
+            return rest
+        return rest | {"messages": [{"role": "system", "content": schema_instruction(native)}, *call["messages"]]}
+
+    return change
+
+
+def _without_system(call: Call, _: str) -> Change | None:
+    """Instructions go in front of what the user says, and messages of one role in a row become one."""
+    roles = [message["role"] for message in call.get("messages", ())]
+    if "system" not in roles and all(one != other for one, other in pairwise(roles)):
+        return None
+
+    def change(call: Call) -> Call:
+        said = [("user" if one["role"] == "system" else one["role"], one["content"]) for one in call["messages"]]
+        joined: list[dict[str, str]] = []
+        for role, content in said:
+            if joined and joined[-1]["role"] == role:
+                joined[-1] = {"role": role, "content": f"{joined[-1]['content']}\n\n{content}"}
+            else:
+                joined.append({"role": role, "content": content})
+        return call | {"messages": joined}
+
+    return change
+
+
+CHAT_OPTIONS = (
+    Option(
+        "response_format",
+        re.compile(
+            r"response_format|json.?schema|structured.?output|guided|grammar|xgrammar|additionalProperties|\bschema\b"
+            r"|invalid format|ChatRequest\.format|\bformat\b.{0,20}(?:json|unsupported|not supported)",
+            re.I,
+        ),
+        schema_in_prompt,
+        "models.{}.native_schema: false",
+    ),
+    Option(
+        "the system role",
+        re.compile(
+            r"system (?:role|message|prompt|instruction)|role\W{0,4}(?:of )?\W?system|['\"]system['\"]"
+            r"|developer instruction|roles? must alternate|must alternate|only user and assistant|chat.?template|jinja",
+            re.I,
+        ),
+        _without_system,
+    ),
+    Option("stream_options", re.compile(r"stream_options|include_usage", re.I), left_out("stream_options")),
+    Option("seed", re.compile(r"\bseed\b", re.I), left_out("seed")),
+    Option("temperature", re.compile(r"temperature|sampling param", re.I), left_out("temperature")),
+    Option(
+        "max_tokens of this size",
+        re.compile(
+            r"(?:max_(?:completion_)?tokens|completion tokens).*"
+            r"(?:at most|range|too large|exceed|less than|<=|maximum|between|should be|supports)",
+            re.I | re.S,
+        ),
+        _fewer_tokens,
+        "max_tokens of its roles",
+    ),
+    # The limit is after what a refusal of it may name too.
+    Option("max_tokens", re.compile(r"max_tokens(?!.*too large)", re.I | re.S), _other_limit),
+    Option("max_completion_tokens", re.compile(r"max_completion_tokens", re.I), left_out("max_completion_tokens")),
+    Option("streams", re.compile(r"\bstream(?:ing|ed)?\b(?!_)", re.I), left_out("stream", "stream_options")),
+)
+"""Older servers know no `stream_options`; reasoning models refuse a temperature and want the other name of the limit;
+templates of Gemma and Mistral have no system role; few servers take a JSON schema."""
+
+
+def _as_numbers(call: Call, _: str) -> Change | None:
+    if call.get("encoding_format") != "base64":
+        return None
+    return lambda call: call | {"encoding_format": "float"}
+
+
+EMBEDDING_OPTIONS = (
+    Option("vectors in base64", re.compile(r"encoding_format|base64|\bencoding\b", re.I), _as_numbers),
+    Option("encoding_format", re.compile(r"encoding_format|\bencoding\b", re.I), left_out("encoding_format")),
+    Option("dimensions", re.compile(r"dimension|matryoshka", re.I), left_out("dimensions"), "models.{}.dimensions"),
+    Option("truncate", re.compile(r"truncate", re.I), left_out("truncate")),
+)
+
+
+def _as_texts(call: Call, _: str) -> Change | None:
+    if "documents" not in call:
+        return None
+    return lambda call: {"texts" if name == "documents" else name: value for name, value in call.items()}
+
+
+RERANK_OPTIONS = (Option("documents", re.compile(r"texts|documents", re.I), _as_texts),)
+"""Text Embeddings Inference calls them texts."""

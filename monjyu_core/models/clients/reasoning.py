@@ -1,0 +1,211 @@
+"""Reasoning in a reply, told apart from the answer: one set of rules for whole and streamed text.
+
+Marks count where models put them: at the beginning of the reply, and alone on lines of their own. A mark that a
+sentence, a code block or a JSON string merely quotes is text like any other.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+
+_NAMES = r"think(?:ing)?|thoughts?|reasoning|reflection|seed:think"
+_MARKS = (
+    (rf"<(?:{_NAMES})\s*>", rf"</(?:{_NAMES})\s*>"),
+    (r"\[THINK\]", r"\[/THINK\]"),  # Magistral
+    ("◁think▷", "◁/think▷"),  # Kimi
+    (r"<\|begin_of_thought\|>", r"<\|end_of_thought\|>"),
+    (r"<\|START_THINKING\|>", r"<\|END_THINKING\|>"),  # Command A
+    (r"<\|channel>\s*thought", r"<channel\|>"),  # Gemma 4
+)
+_OPENING = re.compile("|".join(f"({opening})" for opening, _ in _MARKS), re.I)
+_CLOSINGS = [re.compile(closing, re.I) for _, closing in _MARKS]
+_CLOSING = re.compile("|".join(closing for _, closing in _MARKS), re.I)
+_ON_LINE = re.compile(rf"^[ \t]*(?:{_OPENING.pattern})", re.I | re.M)
+_CHANNEL = re.compile(r"<\|channel\|>\s*(\w+)[^<]*(?:<\|constrain\|>[^<]*)?<\|message\|>")
+_END_OF_MESSAGE = re.compile(r"<\|(?:end|return|call|start)\|>")
+_BEFORE_CHANNEL = re.compile(r"(?:<\|(?:end|start)\|>|assistant|\s)*\Z")
+_BARE_CHANNELS = re.compile(r"analysis(?=[A-Z\W]\S|\Z)(?!\s)")
+"""Harmony where the server dropped the special tokens: `analysisWe need to … assistantfinalThe answer`."""
+_ANSWER_BEGINS = re.compile(r"\s*(?:<(?:answer|response)>|<\|(?:START_RESPONSE|begin_of_solution)\|>)\s*", re.I)
+_ANSWER_ENDS = re.compile(
+    r"(?:\s*(?:<\|(?:END_RESPONSE|end_of_solution|im_end|eot_id|end|return|endoftext)\|>|</s>|<end_of_turn>))+\s*\Z"
+)
+_BARE_BEGINS = re.compile(r"analysis\w?\Z")
+_WRAPPER_ENDS = re.compile(r"\s*</(?:answer|response)>\s*\Z", re.I)
+_STARTS = (
+    *("<think>", "<thinking>", "<thought>", "<thoughts>", "<reasoning>", "<reflection>", "<seed:think>", "[think]"),
+    *("◁think▷", "<|begin_of_thought|>", "<|start_thinking|>", "<|channel>thought", "<|channel|>", "<|start|>"),
+    *("<|start_response|>", "<|begin_of_solution|>", "<answer>", "<response>", "analysis"),
+)
+_UNSURE_END = re.compile(r"\s*(?:<[^>\n]{0,24}>?|\[[A-Za-z/]{0,6}|◁[^▷\n]{0,8})\s*\Z")
+_JSON = re.compile(r"\s*(?:\{|\[\s*[\[{\"])")
+_MOST_MARKS = 50
+_QUOTING = "`\"'“‘「『"
+_ENDS = ".!?。！？…"
+
+
+def answer_in(text: str, *, whole: bool = True) -> tuple[str, bool]:
+    """The answer in a reply, and whether there was reasoning in it. Reasoning that was cut off leaves no answer.
+
+    With `whole` False the text is the beginning of a reply: what may yet become a mark is held back.
+    """
+    rest, reasoned = _of_final_channel(text)
+    while True:
+        rest = rest.lstrip()
+        opening = _OPENING.match(rest)
+        if opening and not (end := _end_of_block(rest, opening)):
+            if whole and _is_quotation(rest, opening.end(), None):
+                break
+            return "", True
+        if opening and _is_quotation(rest, opening.end(), end):
+            break
+        after = end if opening else _end_without_opening(rest)
+        if not after:
+            break
+        rest, reasoned = rest[after:], True
+    rest, inner = _without_blocks(rest, whole=whole)
+    wrapper = _ANSWER_BEGINS.match(rest) if reasoned else None
+    if not whole and _begins_like_a_mark(rest) and not wrapper:
+        return "", reasoned | inner
+    rest = rest[wrapper.end() :] if wrapper else rest
+    ending = _ANSWER_ENDS.search(rest) if whole else _UNSURE_END.search(rest)
+    rest = rest[: ending.start()] if ending else rest
+    return (_WRAPPER_ENDS.sub("", rest) if wrapper and whole else rest), reasoned | inner
+
+
+class AnswerStream:
+    """The answer of a streamed reply, piece by piece; `whole` is what the whole reply gives, which has the last word.
+
+    They differ where the reply turns out to begin inside its reasoning: only the closing mark says so.
+    """
+
+    def __init__(self) -> None:
+        self._text = ""
+        self._given = ""
+        self._plain = False
+
+    def feed(self, piece: str) -> str:
+        """The part of the answer that is certain now; may be empty."""
+        self._text += piece
+        if self._plain and not any(mark in piece for mark in "<[◁") and self._text.endswith(piece):
+            self._given += piece
+            return piece
+        answer, reasoned = answer_in(self._text, whole=False)
+        self._plain = not reasoned and answer == self._text.lstrip() and not _begins_like_a_mark(answer)
+        return self._next(answer)
+
+    def end(self) -> str:
+        """What was held back and is answer."""
+        return self._next(self.whole[0])
+
+    @property
+    def whole(self) -> tuple[str, bool]:
+        """The answer of the whole reply, and whether there was reasoning in it."""
+        return answer_in(self._text)
+
+    def _next(self, answer: str) -> str:
+        if not answer.startswith(self._given):
+            return ""
+        new = answer[len(self._given) :]
+        self._given = answer
+        return new
+
+
+def _of_final_channel(text: str) -> tuple[str, bool]:
+    """What a reply in OpenAI's harmony format says in its final channel; other text as it is."""
+    begun = text.lstrip()
+    if _BARE_CHANNELS.match(begun):
+        return begun.rpartition("assistantfinal")[2] if "assistantfinal" in begun else "", True
+    marks = list(_CHANNEL.finditer(begun))
+    if not marks or not any(_BEFORE_CHANNEL.fullmatch(begun, 0, mark.start()) for mark in marks[:1]):
+        marks = [mark for mark in marks if mark[1] == "final" and begun[: mark.start()].endswith("<|start|>assistant")]
+        if not marks:
+            unfinished = begun.startswith(("<|channel|>", "<|start|>"))
+            return ("", True) if unfinished else (text, False)
+    finals = [_message(begun, mark.end()) for mark in marks if mark[1] == "final"]
+    return "".join(finals), True
+
+
+def _message(text: str, start: int) -> str:
+    end = _END_OF_MESSAGE.search(text, start)
+    return text[start : end.start() if end else len(text)]
+
+
+def _end_of_block(text: str, opening: re.Match[str]) -> int | None:
+    """Where the block that opens here ends; None where it does not."""
+    closing = _CLOSINGS[(opening.lastindex or 1) - 1].search(text, opening.end())
+    return closing.end() if closing else None
+
+
+def _is_quotation(text: str, start: int, end: int | None) -> bool:
+    """Whether a block, whose opening mark ends at `start`, is words of a sentence: `<think> and </think> are marks`."""
+    line = text[start:].partition("\n")[0]
+    if end is None:
+        return bool(re.match(r" [a-z]", line)) and "\n" not in text[start:]
+    return "\n" not in text[start:end] and bool(re.match(r"[,.;:)]|\s+[a-z(]", text[end:].partition("\n")[0]))
+
+
+def _end_without_opening(text: str) -> int | None:
+    """Where the answer begins in a reply whose opening mark was in the prompt; None where no closing mark ends
+    reasoning."""
+    for number, closing in enumerate(_CLOSING.finditer(text)):
+        if number == _MOST_MARKS or _ON_LINE.search(text, 0, closing.start()):
+            return None
+        if _closes(text[: closing.start()], text[closing.end() :]) and not _in_json(text, closing.start()):
+            return closing.end()
+    return None
+
+
+def _closes(before: str, after: str) -> bool:
+    """Whether a closing mark between these ends reasoning, by where models put it."""
+    if (before.rstrip(" ")[-1:] in _QUOTING and before) or before.count("```") % 2:
+        return False
+    own_line = not before.strip() or before.rstrip(" \t").endswith("\n")
+    follows = after.lstrip()
+    goes_on = follows[:1].islower() or (follows[:1] in ",.;:)" and bool(follows))
+    if own_line and after[:1] in ("", "\n", "\r"):
+        return True
+    ended = before.rstrip()[-1:] in _ENDS
+    if goes_on or (not follows and not ended):
+        return False
+    return own_line or ended or after[:1] in ("\n", "\r")
+
+
+def _in_json(text: str, place: int) -> bool:
+    """Whether a JSON object or list of the reply holds this place."""
+    if _JSON.match(text):
+        return True
+    starts = [found.start() for found in re.finditer(r"[{\[]", text[:place])]
+    for start in starts[:_MOST_MARKS]:
+        try:
+            if json.JSONDecoder().raw_decode(text, start)[1] > place:
+                return True
+        except (ValueError, RecursionError):
+            continue
+    return False
+
+
+def _without_blocks(text: str, *, whole: bool) -> tuple[str, bool]:
+    """The text without further blocks: each opens a line and ends one, outside of code."""
+    start, kept, found = 0, "", False
+    for _ in range(_MOST_MARKS):
+        opening = _ON_LINE.search(text, start)
+        if opening is None:
+            break
+        mark = _OPENING.search(text, opening.start())
+        end = _end_of_block(text, mark) if mark else None
+        in_code = text[: opening.start()].count("```") % 2
+        if not in_code and end is None and not whole:
+            return kept + text[start : opening.start()], True
+        if in_code or end is None or text[end : end + 1] not in ("", "\n", "\r"):
+            kept += text[start : opening.end()]
+            start = opening.end()
+            continue
+        kept, start, found = kept + text[start : opening.start()], end, True
+    return kept + text[start:], found
+
+
+def _begins_like_a_mark(text: str) -> bool:
+    begun = text.lstrip().lower()
+    return any(mark.startswith(begun) for mark in _STARTS) or bool(_BARE_BEGINS.match(text.lstrip()))

@@ -1,0 +1,139 @@
+"""What servers answer, in whatever shape of OpenAI's or Ollama's API: whole, or in the chunks of a stream."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from monjyu_core.models.accounting.estimate import estimated_usage
+from monjyu_core.models.clients.json_http import DONE
+from monjyu_core.models.clients.model_server import Server
+from monjyu_core.models.clients.reasoning import AnswerStream
+from monjyu_core.models.clients.refusals import status_in
+from monjyu_core.models.types import ChatReply, ChatRequest, Finish, TokenUsage
+
+_LENGTH = ("length", "max_tokens", "model_length", "max_output_tokens", "token_limit")
+_FILTERED = (
+    *("content_filter", "content-filter", "safety", "recitation", "prohibited_content", "blocklist", "refusal"),
+    "sensitive",
+)
+_FAILED = ("error", "network_error", "insufficient_system_resource", "abort", "failed")
+_REASONING = ("reasoning_content", "reasoning", "thinking", "reasoning_details")
+_MOST_OF_REFUSAL = 300
+
+
+class Collected:
+    """A reply as it comes."""
+
+    def __init__(self, server: Server) -> None:
+        self._server = server
+        self._answer = AnswerStream()
+        self._usage: TokenUsage | None = None
+        self._model = server.model
+        self._refusal = ""
+        self._reasoned = self._ended = self._begun = False
+        self._finish: str | None = None
+
+    def add(self, body: object) -> str:
+        """Take a chunk, or the whole answer; the part of the answer that is certain now.
+
+        Raises the errors of `monjyu_core.models.call_errors` where the body is an error or none of a chat API.
+        """
+        if body == DONE:
+            self._ended = True
+            return ""
+        if not isinstance(body, dict):
+            raise self._server.malformed(f"no JSON object but {str(body)[:80]!r}")
+        choice = _first(body)
+        finish = choice.get("finish_reason") or (body.get("done_reason") or "stop" if body.get("done") else None)
+        failed = str(finish).lower() in _FAILED or str(choice.get("native_finish_reason")).lower() in _FAILED
+        error = body.get("error") or choice.get("error")
+        if error or failed:
+            said = {"error": error or f"it ended with finish_reason {finish!r}"}
+            raise self._server.refusal(status_in(error), {}, said)
+        message = _message(choice, body)
+        self._begun |= message is not None
+        self._finish = str(finish) if finish else self._finish
+        self._model = str(body.get("model") or self._model)
+        self._usage = usage_in(body) or usage_in(choice) or self._usage
+        self._ended |= bool(body.get("done")) or ("message" in choice and "delta" not in choice)
+        return self._answer.feed("".join(self._texts(message or {})))
+
+    def rest(self) -> str:
+        """What is left when the reply has ended. Raises where it ended too early."""
+        if not self._begun:
+            raise self._server.malformed("there is no message in it")
+        if not self._finish and not self._ended:
+            raise self._server.unreachable(EOFError("the stream ended before the answer did"))
+        return self._answer.end()
+
+    def reply(self, request: ChatRequest) -> ChatReply:
+        text, reasoned = self._answer.whole
+        usage = self._usage or estimated_usage(request, text)
+        return ChatReply(
+            text,
+            _finish(self._finish),
+            usage,
+            self._model,
+            refusal=" ".join(self._refusal.split())[:_MOST_OF_REFUSAL],
+            reasoned=self._reasoned or reasoned,
+        )
+
+    def _texts(self, message: Mapping[str, Any]) -> Iterator[str]:
+        """The text of a message; what it says of reasoning, refusals and tools is noted."""
+        self._reasoned |= any(message.get(name) for name in _REASONING)
+        refusal = message.get("refusal")
+        self._refusal += refusal if isinstance(refusal, str) else ""
+        if message.get("tool_calls") and not self._refusal:
+            self._refusal = "it called a tool, of which there are none"
+        content = message.get("content")
+        yield from self._parts(content if isinstance(content, list) else [content])
+
+    def _parts(self, parts: Iterable[object]) -> Iterator[str]:
+        for part in parts:
+            if isinstance(part, str):
+                yield part
+            elif isinstance(part, dict):
+                kind, text = str(part.get("type") or "text"), part.get("text")
+                text = text.get("value") if isinstance(text, dict) else text
+                if kind in ("text", "output_text"):
+                    yield text if isinstance(text, str) else ""
+                elif kind == "refusal":
+                    self._refusal += str(part.get("refusal") or text or "")
+                else:
+                    self._reasoned |= kind in ("thinking", "reasoning", "redacted_thinking")
+
+
+def _first(body: Mapping[str, Any]) -> dict[str, Any]:
+    choices = body.get("choices")
+    return choices[0] if isinstance(choices, list) and choices and isinstance(choices[0], dict) else {}
+
+
+def _message(choice: Mapping[str, Any], body: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The message or the piece of one: OpenAI's, Ollama's, or the plain text of older servers."""
+    for found in (choice.get("delta"), choice.get("message"), body.get("message")):
+        if isinstance(found, dict) and found:
+            return found
+    if isinstance(choice.get("text"), str):
+        return {"content": choice["text"]}
+    return {} if choice or body.get("done") else None
+
+
+def _finish(reason: str | None) -> Finish:
+    """Reasons of other servers (`eos`, `tool_calls`, none) are ends like any other."""
+    said = (reason or "").lower()
+    if said in _LENGTH:
+        return "length"
+    return "content_filter" if said.startswith(_FILTERED) else "stop"
+
+
+def usage_in(body: Mapping[str, Any]) -> TokenUsage | None:
+    """Tokens as the server counted them. Ollama leaves `prompt_eval_count` out where the prompt was in its cache."""
+    counts = body.get("usage") if isinstance(body.get("usage"), dict) else body
+    prompt = counts.get("prompt_tokens", counts.get("prompt_eval_count")) if isinstance(counts, dict) else None
+    if not isinstance(counts, dict) or not isinstance(prompt, int):
+        return None
+    completion = counts.get("completion_tokens", counts.get("eval_count"))
+    if counts is body and not isinstance(completion, int):
+        return None
+    return TokenUsage(prompt, completion if isinstance(completion, int) else 0)
