@@ -1,11 +1,11 @@
-"""Answers as objects of a schema: native where the server has it, else found in the text, mended and checked."""
+"""Answers as objects of a schema: found in whatever a model writes around them, mended and checked."""
 
 from __future__ import annotations
 
 import json
 import logging
 import re
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
@@ -17,11 +17,13 @@ T = TypeVar("T", bound=BaseModel)
 
 LONGEST_ANSWER = 400_000
 """Characters. Mending is quadratic at worst, and no role asks for a tenth of this."""
-_THINKING = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.S | re.I)
-_FENCE = re.compile(r"```(?:json|JSON)?\s*\n?(.*?)(?:```|\Z)", re.S)
+_MOST_STARTS, _MOST_MENDED, _DEEPEST = 300, 8, 3
+_BRACKET = re.compile(r"[{\[]")
+_FENCE = re.compile(r"```[A-Za-z]*\s*\n?(.*?)(?:```|\Z)", re.S)
+_WIDE = str.maketrans({"｛": "{", "｝": "}", "［": "[", "］": "]", "：": ":", "，": ",", "＂": '"', "“": '"', "”": '"'})
 
 _log = logging.getLogger(__name__)
-_told: set[str] = set()
+_reported: set[str] = set()
 """Models of which it was said that an answer was cut off: once is enough."""
 
 Ask = Callable[[tuple[Message, ...]], Awaitable[ChatReply]]
@@ -50,72 +52,126 @@ def _close(node: Any) -> None:
             _close(inner)
 
 
-def find_json(text: str) -> Any:
-    """The JSON value in a model's answer, whatever stands around it; ValueError where there is none.
-
-    Thinking text goes, a fenced block is preferred, prose before and after is passed over, and small faults (a missing
-    bracket, single quotes, a comma too many, a cut end) are mended.
-    """
-    text = _THINKING.sub("", text[:LONGEST_ANSWER]).strip()
-    fenced = _FENCE.search(text)
-    for candidate in ([fenced.group(1)] if fenced else []) + [text]:
-        start = _first_bracket(candidate)
-        if start is None:
-            continue
-        try:
-            return json.JSONDecoder().raw_decode(candidate, start)[0]
-        except ValueError:
-            mended = _mended(candidate[start:])
-            if mended is not None:
-                return mended
-    raise ValueError("there is no JSON in it")
-
-
-def _first_bracket(text: str) -> int | None:
-    places = [place for place in (text.find("{"), text.find("[")) if place >= 0]
-    return min(places) if places else None
-
-
-def _mended(text: str) -> Any | None:
-    from json_repair import repair_json
-
-    try:
-        value = repair_json(text, return_objects=True)
-    except (ValueError, RecursionError, IndexError):
-        return None
-    return value if isinstance(value, dict | list) and value else None
-
-
 def read_as(text: str, model: type[T], *, in_part: bool = False) -> T:
-    """The answer as an object of the model; ValueError says what is wrong in words that the model can act on.
+    """The answer as an object of the model, whatever is around it: of the JSON in it the last that fits counts.
 
-    `in_part`: members of its lists that cannot be read are left out, as the last of an answer that was cut off."""
-    value = find_json(text)
-    if isinstance(value, list) and len(model.model_fields) == 1:  # the one list without its object around it
-        value = {next(iter(model.model_fields)): value}
+    Small faults (a missing bracket, single quotes, full-width punctuation, a cut end) are mended. `in_part`: members of
+    lists that cannot be read are left out, as the last of an answer that was cut off. ValueError says what is wrong in
+    words that the model can act on.
+    """
+    text = text[:LONGEST_ANSWER]
+    wrong: ValidationError | None = None
+    for values in (_found(text), _found(_half_width(text)), _mended(text)):
+        fitting: list[tuple[bool, T]] = []
+        for value in values:
+            try:
+                fitting.append((isinstance(value, dict), _validated(value, model)))
+            except ValidationError as error:
+                if in_part and (rest := _without_unreadable(value, model, error)) is not None:
+                    fitting.append((False, rest))
+                elif wrong is None or isinstance(value, dict):
+                    wrong = error
+        if fitting:  # an object is meant more surely than a list, which may be a citation
+            return [one for named, one in fitting if named == any(named for named, _ in fitting)][-1]
+    if wrong is None:
+        raise ValueError("there is no JSON in it")
+    places = "; ".join(f"{'.'.join(map(str, e['loc'])) or 'top'}: {e['msg']}" for e in wrong.errors()[:5])
+    raise ValueError(places) from wrong
+
+
+def _validated(value: Any, model: type[T]) -> T:
+    """The value, or an object or list in it, as an object of the model; ValidationError of the value itself."""
     try:
-        return model.model_validate(value)
-    except ValidationError as error:
-        if in_part and _without_unreadable(value, error):
-            return read_as(json.dumps(value), model)
-        places = "; ".join(f"{'.'.join(map(str, e['loc'])) or 'top'}: {e['msg']}" for e in error.errors()[:5])
-        raise ValueError(places) from error
+        return model.model_validate(_wrapped(value, model))
+    except ValidationError:
+        for inner in _inner(value, _DEEPEST):
+            try:
+                return model.model_validate(inner)
+            except ValidationError:
+                continue
+        raise
 
 
-def _without_unreadable(value: Any, error: ValidationError) -> bool:
-    """Take the members that are wrong out of the lists of an object. False where something else is wrong."""
+def _wrapped(value: Any, model: type[BaseModel]) -> Any:
+    """The one list of a model without its object gets it."""
+    if isinstance(value, list) and len(model.model_fields) == 1:
+        return {next(iter(model.model_fields)): value}
+    return value
+
+
+def _inner(value: Any, depth: int) -> Iterator[dict[str, Any]]:
+    """Objects inside a value, the last of a list first: models wrap what is asked for."""
+    inside = list(value.values()) if isinstance(value, dict) else value[::-1] if isinstance(value, list) else []
+    for one in inside[:_MOST_MENDED] if depth else ():
+        if isinstance(one, dict):
+            yield one
+        yield from _inner(one, depth - 1)
+
+
+def _without_unreadable(value: Any, model: type[T], error: ValidationError) -> T | None:
+    """The value without the members of its lists that are wrong; None where something else is, or nothing is left."""
+    value = json.loads(json.dumps(_wrapped(value, model)))
     wrong = {tuple(one["loc"][:2]) for one in error.errors()}
     if not all(len(place) == 2 and isinstance(place[1], int) for place in wrong):
-        return False
+        return None
     for name, number in sorted(wrong, key=lambda place: -int(place[1])):
         value[name].pop(number)
-    return any(isinstance(inner, list) and inner for inner in value.values())
+    if not any(isinstance(inner, list) and inner for inner in value.values()):
+        return None
+    try:
+        return model.model_validate(value)
+    except ValidationError:
+        return None
 
 
-def schema_message(model: type[BaseModel]) -> Message:
-    """The instruction for a server that takes no schema."""
-    schema = json.dumps(schema_of(model), ensure_ascii=False)
-    return Message("system", f"Answer with one JSON object that follows this schema, and nothing else:\n{schema}")
+def _found(text: str) -> Iterator[Any]:
+    """The JSON objects and lists in a text that can be read as they are, in order; those inside others left out."""
+    place = 0
+    for _ in range(_MOST_STARTS):
+        start = _BRACKET.search(text, place)
+        if start is None:
+            return
+        try:
+            value, place = json.JSONDecoder().raw_decode(text, start.start())
+            yield value
+        except (ValueError, RecursionError):
+            place = start.end()
+
+
+def _mended(text: str) -> Iterator[Any]:
+    """What a text may mean that holds no JSON as it is: of the last fence, then from its first brackets on."""
+    from json_repair import repair_json
+
+    text = _half_width(text)
+    fences = [found[1] for found in _FENCE.finditer(text)]
+    starts = [found.start() for found in _BRACKET.finditer(text)]
+    objects = [start for start in starts if text[start] == "{"]
+    first = objects[:1] + starts[: _MOST_MENDED - 1]
+    for part in [*reversed(fences[-_MOST_MENDED:]), *(text[start:] for start in first)]:
+        try:
+            value = repair_json(part, return_objects=True)
+        except (ValueError, RecursionError, IndexError):
+            continue
+        if isinstance(value, dict | list) and value:
+            yield value
+            return
+
+
+def _half_width(text: str) -> str:
+    """The text with full-width punctuation of JSON as it must be, outside of strings."""
+    if not any(mark in text for mark in "｛｝［］：，＂“”"):
+        return text
+    pieces, closing, escaped = [], "", False
+    for character in text:
+        if closing:
+            ends = character == closing and not escaped
+            escaped = character == "\\" and not escaped
+            pieces.append('"' if ends else character)
+            closing = "" if ends else closing
+        else:
+            pieces.append(character.translate(_WIDE))
+            closing = {'"': '"', "“": "”", "＂": "＂", "”": "”"}.get(character, "")
+    return "".join(pieces)
 
 
 async def ask_structured(ask: Ask, messages: tuple[Message, ...], model: type[T]) -> T:
@@ -135,7 +191,8 @@ async def ask_structured(ask: Ask, messages: tuple[Message, ...], model: type[T]
         return _read(reply, model, in_part=True)
     except ValueError as error:
         raise ModelAnswerUnusable(
-            f"{reply.model} gave no usable answer, twice: {error}.", "A larger model or a longer max_tokens may help."
+            f"{reply.model} gave no usable answer, twice: {error}.",
+            "A larger model or a longer max_tokens may help; `monjyu models try` shows what this one can do.",
         ) from error
 
 
@@ -150,15 +207,13 @@ def readable(reply: ChatReply, model: type[BaseModel]) -> bool:
 def _read(reply: ChatReply, model: type[T], *, in_part: bool = False) -> T:
     """Of an answer that was cut off what is whole of it: asked again it would be cut off again."""
     cut = reply.finish == "length"
-    if not reply.text.strip():
-        raise ValueError("it is empty" + (" (cut off at max_tokens)" if cut else ""))
     try:
         found = read_as(reply.text, model, in_part=cut or in_part)
     except ValueError as error:
         if cut:
             raise ValueError(f"it was cut off at max_tokens; {error}") from error
         raise
-    if cut and reply.model not in _told:
-        _told.add(reply.model)
+    if cut and reply.model not in _reported:
+        _reported.add(reply.model)
         _log.warning("An answer of %s was cut off at the role's max_tokens: the rest of it is missing.", reply.model)
     return found

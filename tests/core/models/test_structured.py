@@ -12,7 +12,7 @@ from pydantic import BaseModel
 
 from monjyu_core.errors import ConfigurationError
 from monjyu_core.models.call_errors import ModelAnswerUnusable
-from monjyu_core.models.calls.structured import ask_structured, find_json, read_as, schema_of
+from monjyu_core.models.calls.structured import ask_structured, read_as, schema_of
 from monjyu_core.models.prompts import fence, load_prompt
 from monjyu_core.models.types import ChatReply, Finish, Message, TokenUsage
 
@@ -39,6 +39,16 @@ VALUE = {"claims": [{"text": "Water is wet", "score": 9}]}
         "{'claims': [{'text': 'Water is wet', 'score': 9},]}",
         '{"claims": [{"text": "Water is wet", "score": 9',
         json.dumps(VALUE["claims"]),
+        f"As passage [1] and [2] say, the result is: {json.dumps(VALUE)}",
+        "As [1] says: {'claims': [{'text': 'Water is wet', 'score': 9}]} [2].",
+        f'```json\n{{"claims": []}}\n```\nFinal:\n```json\n{json.dumps(VALUE)}\n```',
+        f'A draft: {{"claims": [{{"text": "Draft"}}]}}. Better: {json.dumps(VALUE)}. As [3] has it.',
+        f'{{"answer": {json.dumps(VALUE)}}}',
+        f'[{{"note": 1}}, {json.dumps(VALUE)}]',
+        '{"claims"：[{"text"：“Water is wet”，"score"：9}]}',
+        '｛"claims": ［{"text": "Water is wet", "score": 9}］｝',
+        '{"claims": [{"text": "Water is wet", "score": 9,}],}',
+        'The set {a, b} of [1]: {"claims": [{"text": "Water is wet", "score": 9}]} // done',
     ],
 )
 def test_an_object_is_found_whatever_stands_around_it(text: str) -> None:
@@ -52,16 +62,23 @@ def test_what_is_no_such_object_is_an_error_in_words(text: str) -> None:
     assert str(error.value)
 
 
+def test_full_width_punctuation_stays_in_strings() -> None:
+    text = '{"claims"：[{"text": "水は：濡れている，と"，"score": 9}]}'
+    assert read_as(text, Claims).claims[0].text == "水は：濡れている，と"
+
+
+def test_the_last_object_that_fits_counts_also_where_one_before_is_cut() -> None:
+    cut = '{"claims": [{"text": "Draft", "score": 1}, {"te\n\n'
+    assert read_as(cut + json.dumps(VALUE), Claims).model_dump() == VALUE
+
+
 @given(st.text(max_size=200))
 @settings(max_examples=200, deadline=2000)
-def test_any_text_gives_a_value_or_a_value_error(text: str) -> None:
+def test_any_text_gives_an_object_or_a_value_error(text: str) -> None:
     try:
-        value = find_json(text)
+        assert isinstance(read_as(text, Claims), Claims)
     except ValueError as error:
         assert str(error)
-        return
-    assert isinstance(value, dict | list)
-    json.dumps(value)
 
 
 def test_schemas_are_closed_and_all_fields_required() -> None:
