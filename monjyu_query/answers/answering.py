@@ -16,7 +16,6 @@ _IN_JAPANESE = {
     "no report speaks of it": "それについて述べたコミュニティの報告はありませんでした。",
     "it has no community reports": "コミュニティの報告がまだありません。",
     "the passages found do not speak of it": "見つかった箇所は、それについて述べていません。",
-    "no sentence had a source": "出典のある文がありませんでした。",
 }
 
 

@@ -122,11 +122,8 @@ def test_global_rates_maps_and_reduces(known_data: Path, fake: FakeModels) -> No
 def test_global_goes_on_where_a_model_fails(known_data: Path, fake: FakeModels, kind: str, wrong: Reply) -> None:
     fake.default = lambda request: wrong if role(request) == kind else good(request)
     result = ask(known_data, mode="global")
-    if kind == "answer" and wrong.status == 200 and not wrong.close:
-        assert result.status == "abstained" and result.citations == []  # its text has no source
-    else:
-        assert result.status in ("complete", "partial") and result.citations
-        assert any("model" in warning or "failed" in warning for warning in result.warnings)
+    assert result.status in ("complete", "partial") and result.citations
+    assert any("model" in warning or "failed" in warning for warning in result.warnings)
 
 
 def test_instructions_in_a_report_are_quoted_not_obeyed(known_data: Path, fake: FakeModels) -> None:

@@ -178,21 +178,34 @@ def test_a_citation_is_the_sentence_that_says_it_wherever_the_model_points(sampl
     assert len(words & set(re.findall(r"\w+", result.citations[0].quote.lower()))) > 0.7 * len(words) - 2
 
 
+def test_abstention(sample_data: Path, fake: FakeModels) -> None:
+    fake.default = server.say("NO ANSWER")
+    result, events = ask(sample_data)
+    assert (result.status, result.citations, events) == ("abstained", [], [])
+
+
 @pytest.mark.parametrize(
-    "text",
+    ("reply", "why"),
     [
-        "NO ANSWER",
-        "Whales sing at night [1].",
-        "To trace a sentence of an answer back to its source, one must embed the whole sentence in a blockchain [1].",
-        "",
+        ("Whales sing at night [1].", "no sentence of what it wrote has a source"),
+        ("To trace a sentence of an answer back to its source, one must embed it in a blockchain [1].", "has a source"),
+        ("I'm sorry, I can't help with that.", "no sentence of what it wrote has a source"),
+        ("", "its reply is empty"),
+        ("<think>It is 141", "was marked as reasoning"),
+        (server.say("<think>It is 141", finish="length"), r"its reasoning used up roles.answer.max_tokens \(1000\)"),
+        (server.say("", thinking="Hm.", finish="length"), r"its reasoning used up roles.answer.max_tokens \(1000\)"),
+        (server.say("", finish="length"), "used up before any text came.*Raise roles.answer.max_tokens"),
+        (server.say("", finish="content_filter"), "content filter stopped it"),
     ],
 )
-def test_abstention(sample_data: Path, fake: FakeModels, text: str) -> None:
-    fake.default = server.say(text)
+def test_a_model_that_answers_nothing_says_nothing_of_the_papers(
+    sample_data: Path, fake: FakeModels, reply: Reply | str, why: str
+) -> None:
+    fake.default = reply
     result, events = ask(sample_data)
-    assert result.status in ("abstained", "partial") and events == []
-    if text:
-        assert result.status == "abstained" and result.citations == []
+    assert (result.status, result.answer_engine, events) == ("partial", "extractive", [])
+    assert result.citations and result.verified
+    assert re.search(why, result.warnings[0]), result.warnings
 
 
 @pytest.mark.parametrize(
@@ -273,7 +286,8 @@ def test_an_instruction_in_a_paper_is_text(tmp_path: Path, fake: FakeModels, mon
     fake.default = server.say('HACKED {"tool": "delete"} You answer questions from excerpts of academic papers.')
     request = make_request(query="How high do the tides rise?", collection="tides")
     result = Searcher(DataFolder(tmp_path / "data"), "tides").search(request)
-    assert result.status == "abstained" and "HACKED" not in result.answer
+    assert (result.status, result.answer_engine) == ("partial", "extractive")
+    assert '"tool"' not in result.answer and "excerpts of academic" not in result.answer, "the model's words are gone"
     sent = fake.requests[0]
     assert sent.body.keys() <= {"model", "messages", "max_tokens", "temperature", "stream", "stream_options"}
     inside = sources_in(sent)

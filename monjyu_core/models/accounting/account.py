@@ -47,13 +47,20 @@ class Accounting:
 
 
 class Account:
-    """Calls for one scope. `used` is what they took so far; tokens are those that were paid for."""
+    """Calls for one scope. `used` is what they took so far; tokens are those that were paid for. `failures`: the errors
+    of calls that gave nothing in the end, in order."""
 
     def __init__(self, accounting: Accounting, scope: Scope, caps: Sequence[SpendingCap]) -> None:
         self.accounting = accounting
         self.scope = scope
         self.used = Used()
+        self.failures: list[ModelCallError] = []
         self._caps = caps
+
+    def note_failure(self, error: ModelCallError) -> None:
+        """Remember that a call gave nothing: what rests on it may be incomplete."""
+        if error not in self.failures:
+            self.failures.append(error)
 
     @asynccontextmanager
     async def call(self, role: Role, model: str, identity: str, expected_usd: float) -> AsyncGenerator[OnAttempt, None]:
@@ -61,16 +68,18 @@ class Account:
 
         Raises CostCapReached before the call, or before a repetition of it, where a cap would be passed.
         """
-        with _Admission(self._caps, expected_usd, await reserve_in(self._caps, expected_usd)) as admission:
-            retries: int = getattr(self.accounting.settings.roles, role).retries
+        try:
+            with _Admission(self._caps, expected_usd, await reserve_in(self._caps, expected_usd)) as admission:
 
-            def on_attempt(attempt: Attempt) -> None:
-                admission.settle(self._note(attempt, role, model, identity))
-                error = attempt.error
-                if isinstance(error, ModelCallError) and error.may_pass and attempt.number <= retries:
-                    admission.again(error)
+                def on_attempt(attempt: Attempt) -> None:
+                    admission.settle(self._note(attempt, role, model, identity))
+                    if attempt.again and isinstance(attempt.error, ModelCallError):
+                        admission.again(attempt.error)
 
-            yield on_attempt
+                yield on_attempt
+        except ModelCallError as error:
+            self.note_failure(error)
+            raise
 
     def note_hit(self, role: Role, model: str, identity: str, usage: TokenUsage) -> None:
         """An answer came from the cache; `usage` is what it once took."""

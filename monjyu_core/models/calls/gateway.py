@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Sequence
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
+from contextlib import aclosing, contextmanager
 from typing import TypeVar
 
 from pydantic import BaseModel
@@ -13,9 +13,10 @@ from monjyu_core.models.accounting.account import Account, Accounting
 from monjyu_core.models.accounting.estimate import PlannedCall, worst_cost
 from monjyu_core.models.cache.cache_keys import CHAT, chat_key
 from monjyu_core.models.cache.response_cache import Codec, labels_of, once
+from monjyu_core.models.call_errors import ModelAnswerUnusable, ModelCallError, ModelContentFiltered
 from monjyu_core.models.calls.guarded_clients import Caller
 from monjyu_core.models.calls.resilience import Guard
-from monjyu_core.models.calls.structured import ask_structured, readable, schema_message, schema_of
+from monjyu_core.models.calls.structured import ask_structured, readable, schema_of
 from monjyu_core.models.factory import chat_client, role_model
 from monjyu_core.models.types import ChatReply, ChatRequest, ChatRole, Message
 
@@ -100,25 +101,28 @@ class Session:
         model: type[T],
         paper_ids: Sequence[str] = (),
     ) -> T:
-        """The reply as an object of the model. ModelAnswerUnusable where it is none, also when asked again."""
-        if not self._gateway.caller(role).client.native_schema:
-            messages = [schema_message(model), *messages]
+        """The reply as an object of the model. ModelAnswerUnusable where it is not one, also when asked again, and
+        where it is empty: then the error says why."""
 
         def usable(reply: ChatReply) -> bool:
             return readable(reply, model)
 
         async def ask(sent: tuple[Message, ...]) -> ChatReply:
-            return await self.chat(role, sent, prompt_hash, paper_ids=paper_ids, schema=model, usable=usable)
+            reply = await self.chat(role, sent, prompt_hash, paper_ids=paper_ids, schema=model, usable=usable)
+            if not (reply.text.strip() or reply.refusal or reply.reasoned or reply.finish != "stop"):
+                reply = await self.chat(role, sent, prompt_hash, paper_ids=paper_ids, schema=model, usable=usable)
+            if not reply.text.strip():
+                raise self._nothing_said(role, reply)
+            return reply
 
-        return await ask_structured(ask, tuple(messages), model)
+        with self._noting_failures():
+            return await ask_structured(ask, tuple(messages), model)
 
     def plan(
         self, role: ChatRole, messages: Sequence[Message], prompt_hash: str, model: type[BaseModel]
     ) -> PlannedCall:
-        """The call that `structured` would make, for estimates; nothing is asked."""
-        caller = self._gateway.caller(role)
-        if not caller.client.native_schema:
-            messages = [schema_message(model), *messages]
+        """The call that `structured` would make, for estimates; nothing is asked. The schema goes with it, whether in a
+        field of its own or in the prompt."""
         request = self._request(role, messages, model)
         key = self._key(role, request, prompt_hash)
         return PlannedCall(role, role_model(self._gateway.settings, role)[1].model, request, key)
@@ -126,7 +130,8 @@ class Session:
     async def stream(
         self, role: ChatRole, messages: Sequence[Message], prompt_hash: str, paper_ids: Sequence[str] = ()
     ) -> AsyncGenerator[str | ChatReply, None]:
-        """Pieces of text, then the reply. Closing it ends the call; what was answered until then is on the ledger."""
+        """Pieces of text, then the reply, whose text is the answer where the pieces are not. Closing it ends the call;
+        what was answered until then is on the ledger. ModelAnswerUnusable where the reply is empty."""
         request = self._request(role, messages, None)
         cache, key = self._gateway.accounting.cache, self._key(role, request, prompt_hash)
         if cache is not None:
@@ -137,14 +142,46 @@ class Session:
                 yield reply.text
                 yield reply
                 return
-        async with aclosing(self._paid_stream(role, request)) as items:
-            async for item in items:
-                if isinstance(item, ChatReply) and cache is not None and item.finish == "stop" and item.text.strip():
-                    value = CHAT.write(item)
-                    if value is not None:
-                        labels = labels_of(self.account.scope.collection, paper_ids)
-                        await asyncio.to_thread(cache.put_many, {key: value}, labels)
-                yield item
+        with self._noting_failures():
+            async with aclosing(self._paid_stream(role, request)) as items:
+                async for item in items:
+                    if isinstance(item, ChatReply) and not item.text.strip():
+                        raise self._nothing_said(role, item)
+                    if isinstance(item, ChatReply) and cache is not None and item.finish == "stop":
+                        value = CHAT.write(item)
+                        if value is not None:
+                            labels = labels_of(self.account.scope.collection, paper_ids)
+                            await asyncio.to_thread(cache.put_many, {key: value}, labels)
+                    yield item
+
+    @contextmanager
+    def _noting_failures(self) -> Iterator[None]:
+        try:
+            yield
+        except ModelCallError as error:
+            self.account.note_failure(error)
+            raise
+
+    def _nothing_said(self, role: ChatRole, reply: ChatReply) -> ModelCallError:
+        """Why a reply is empty, and what to change."""
+        setting, most = f"roles.{role}.max_tokens", getattr(self._gateway.settings.roles, role).max_tokens
+        if reply.finish == "content_filter" and not reply.refusal:
+            return ModelContentFiltered(f"{reply.model} wrote no answer: the server's content filter stopped it.")
+        if reply.refusal:
+            why, hint = f"it refused: {reply.refusal}", "Ask in other words, or name another model."
+        elif reply.finish == "broken":
+            why, hint = "its server broke off", "Try again."
+        elif reply.finish == "length" and reply.reasoned:
+            why = f"its reasoning used up {setting} ({most})"
+            hint = f"Raise {setting}, let it reason less, or name a model that does not reason."
+        elif reply.finish == "length":
+            why, hint = f"{setting} ({most}) was used up before any text came", f"Raise {setting}."
+        elif reply.reasoned:
+            why = "all of its reply was marked as reasoning"
+            hint = "Look at the server's parser of reasoning, or let the model not reason."
+        else:
+            why, hint = "its reply is empty", "Try again, or name another model."
+        return ModelAnswerUnusable(f"{reply.model} wrote no answer: {why}.", hint)
 
     async def _paid(self, role: ChatRole, request: ChatRequest) -> ChatReply:
         async with self.account.call(*self._described(role), self._worst(role, request)) as on_attempt:
@@ -159,8 +196,7 @@ class Session:
                 yield item
 
     def _worst(self, role: ChatRole, request: ChatRequest) -> float:
-        prices = self._gateway.accounting.prices
-        return worst_cost(request, prices, self._described(role)[1], schema_is_sent=request.schema is not None)
+        return worst_cost(request, self._gateway.accounting.prices, self._described(role)[1], schema_is_sent=True)
 
     def _note_hit(self, role: ChatRole, reply: ChatReply) -> None:
         self.account.note_hit(*self._described(role), reply.usage)
@@ -172,11 +208,8 @@ class Session:
 
     def _request(self, role: ChatRole, messages: Sequence[Message], schema: type[BaseModel] | None) -> ChatRequest:
         settings = getattr(self._gateway.settings.roles, role)
-        native = schema is not None and self._gateway.caller(role).client.native_schema
-        return ChatRequest(
-            tuple(messages), settings.max_tokens, settings.temperature,
-            schema=schema_of(schema) if native and schema is not None else None,
-        )  # fmt: skip
+        asked = None if schema is None else schema_of(schema)
+        return ChatRequest(tuple(messages), settings.max_tokens, settings.temperature, schema=asked)
 
     def _key(self, role: ChatRole, request: ChatRequest, prompt_hash: str) -> str:
         identity = self._gateway.caller(role).client.identity

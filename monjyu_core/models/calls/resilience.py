@@ -1,7 +1,7 @@
 """One call made to succeed where it can: limits, time-outs, retries with jitter, a circuit breaker, a note of each.
 
-It never repeats a call that succeeded, that cannot succeed, or whose text was handed on in part. Cancelling ends the
-call at once.
+It never repeats a call that succeeded, that cannot succeed, or whose text was handed on in part: that text is the
+answer then, marked as broken off. Cancelling ends the call at once.
 """
 
 from __future__ import annotations
@@ -16,8 +16,7 @@ from typing import Any, TypeVar, cast
 
 from monjyu_core.models.call_errors import ModelCallError, ModelRateLimited, ModelServerError, ModelUnreachable
 from monjyu_core.models.calls.breaker import Breaker
-from monjyu_core.models.calls.rate_limits import Entry, Limits
-from monjyu_core.models.calls.timing import REAL, Timing
+from monjyu_core.models.calls.rate_limits import REAL, Entry, Limits, Timing
 from monjyu_core.models.types import ChatReply, TokenUsage
 from monjyu_core.settings.models_settings import RoleSettings
 
@@ -34,12 +33,13 @@ _log = logging.getLogger(__name__)
 @dataclass(frozen=True)
 class Attempt:
     """One request that was made. `usage` is None where nothing is known of tokens; `error` is CancelledError where the
-    caller gave up."""
+    caller gave up; `again`: it is going to be repeated."""
 
     number: int
     seconds: float
     usage: TokenUsage | None
     error: BaseException | None
+    again: bool = False
 
 
 OnAttempt = Callable[[Attempt], None]
@@ -90,16 +90,27 @@ class Guard:
         return self._limits.counts_tokens
 
     async def call(
-        self, work: Callable[[], Awaitable[T]], usage: Callable[[T], TokenUsage], tokens: int, on_attempt: OnAttempt
+        self,
+        work: Callable[[], Awaitable[T]],
+        usage: Callable[[T], TokenUsage],
+        tokens: int,
+        on_attempt: OnAttempt,
+        *,
+        input_may_be_wrong: bool = False,
     ) -> T:
-        """The result of `work`, which makes one request; `tokens` is what it may take. Raises ModelCallError."""
+        """The result of `work`, which makes one request; `tokens` is what it may take. Raises ModelCallError.
+
+        `input_may_be_wrong`: an error 500 may be due to what was sent, so that it is not repeated, and says nothing
+        of the server.
+        """
         for number in count(1):
             attempt = await self._begin(number, tokens, on_attempt)
             try:
                 async with asyncio.timeout(self._settings.timeout_seconds):
                     result = await work()
             except BaseException as error:
-                await self._repeat_or_raise(attempt, error, None)
+                of_input = input_may_be_wrong and isinstance(error, ModelServerError) and error.status in (None, 500)
+                await self._repeat_or_raise(attempt, error, lasting=of_input)
             else:
                 self._end(attempt, usage(result))
                 return result
@@ -112,7 +123,8 @@ class Guard:
         tokens: int,
         on_attempt: OnAttempt,
     ) -> AsyncGenerator[str | ChatReply, None]:
-        """The items of `work`. `spent` estimates the usage of an answer that broke off after this text."""
+        """The items of `work`. `spent` estimates the usage of an answer that broke off after this text, which is then
+        the reply."""
         for number in count(1):
             attempt = await self._begin(number, tokens, on_attempt)
             text = ""
@@ -126,6 +138,12 @@ class Guard:
                     else:
                         raise ModelUnreachable(f"{self._name}: the stream ended without a reply.")
             except BaseException as error:
+                problem = self._problem(error)
+                if text and isinstance(problem, ModelCallError):
+                    used = spent(text)
+                    self._report(attempt, problem, used)
+                    yield ChatReply(text, "broken", used, "", refusal=problem.message)
+                    return
                 await self._repeat_or_raise(attempt, error, spent(text) if text else None)
             else:
                 self._end(attempt, item.usage)
@@ -162,18 +180,20 @@ class Guard:
         self._limits.leave(attempt.entry, usage.prompt_tokens + usage.completion_tokens)
         attempt.on_attempt(Attempt(attempt.number, self._timing.now() - attempt.started, usage, None))
 
-    async def _repeat_or_raise(self, attempt: _Open, error: BaseException, spent: TokenUsage | None) -> None:
-        """Report a failed attempt; then wait for the next, or raise. With `spent`, text was handed on."""
+    async def _repeat_or_raise(
+        self, attempt: _Open, error: BaseException, spent: TokenUsage | None = None, *, lasting: bool = False
+    ) -> None:
+        """Report a failed attempt; then wait for the next, or raise. With `spent`, text was handed on; a `lasting`
+        error is due to what was sent."""
         problem = self._problem(error)
-        self._note(problem, attempt.started)
-        self._limits.leave(attempt.entry, 0 if isinstance(problem, ModelRateLimited) else None)
-        cause = asyncio.CancelledError() if isinstance(problem, GeneratorExit) else problem
+        passes = isinstance(problem, ModelCallError) and problem.may_pass and not lasting and spent is None
+        again = passes and attempt.number <= self._settings.retries
         try:
-            attempt.on_attempt(Attempt(attempt.number, self._timing.now() - attempt.started, spent, cause))
+            self._report(attempt, problem, spent, of_server=not lasting, again=again)
         finally:
             if not isinstance(problem, ModelCallError):
                 raise problem
-        if not problem.may_pass or spent is not None or attempt.number > self._settings.retries:
+        if not again:
             raise problem from None
         if isinstance(problem, ModelUnreachable):  # it has taken long, or will: who waits is told
             _log.warning("%s Asked again (%d of %d).", problem.message, attempt.number, self._settings.retries)
@@ -190,9 +210,26 @@ class Guard:
             )
         return error
 
-    def _note(self, problem: BaseException, started: float) -> None:
+    def _report(
+        self,
+        attempt: _Open,
+        problem: BaseException,
+        spent: TokenUsage | None,
+        *,
+        of_server: bool = True,
+        again: bool = False,
+    ) -> None:
+        """Tell limits, breaker and caller of a failed attempt."""
+        self._note(problem, attempt.started, of_server=of_server)
+        self._limits.leave(attempt.entry, 0 if isinstance(problem, ModelRateLimited) else None)
+        cause = asyncio.CancelledError() if isinstance(problem, GeneratorExit) else problem
+        attempt.on_attempt(Attempt(attempt.number, self._timing.now() - attempt.started, spent, cause, again))
+
+    def _note(self, problem: BaseException, started: float, *, of_server: bool) -> None:
         """What the failure says about the server."""
-        if isinstance(problem, ModelServerError | ModelUnreachable):
+        if not of_server:
+            self._breaker.left()
+        elif isinstance(problem, ModelServerError | ModelUnreachable):
             self._breaker.failed(problem, started)
         elif isinstance(problem, ModelCallError) and not isinstance(problem, ModelRateLimited):
             self._breaker.succeeded()

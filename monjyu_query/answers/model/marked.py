@@ -12,8 +12,6 @@ from monjyu_core.text.sentences import split_sentences
 _NUMBERS = r"\d+(?:\s*[,;、，\u2013-]\s*\d+)*"
 _MARKER = re.compile(rf"[\[【［]\s*(?:sources?\s*|資料\s*)?({_NUMBERS})\s*[\]】］]", re.I)
 _AFTER_END = re.compile(rf"([.!?。！？])(\s*(?:[\[【［]\s*(?:sources?\s*|資料\s*)?{_NUMBERS}\s*[\]】］]\s*)+)", re.I)
-_THINKING = re.compile(r"<think(?:ing)?>.*?</think(?:ing)?>", re.S | re.I)
-_OPEN_THINKING = re.compile(r"<think(?:ing)?>(?!.*</think)", re.S | re.I)
 _OPEN_BRACKET = re.compile(r"[\[【［][^\]】］]{0,40}\Z")
 _LIST_MARK = re.compile(r"^\s*(?:[-*•]|\d{1,2}[.)])\s+")
 _HEADING = re.compile(r"^\s{0,3}#{1,6}\s+\S|^\s*\*\*[^*]{2,80}\*\*:?\s*$")
@@ -78,8 +76,8 @@ def _quotes(line: str) -> bool:
 
 
 def marked_sentences(text: str, language: str, papers: PaperBrackets | None = None) -> list[Marked]:
-    """The sentences of a whole answer; thinking text and markup characters are left out."""
-    text = (papers or PaperBrackets()).hidden(_OPEN_THINKING.split(_THINKING.sub("", text))[0])
+    """The sentences of a whole answer; markup characters are left out."""
+    text = (papers or PaperBrackets()).hidden(text)
     text = _AFTER_END.sub(lambda match: f"{match.group(2).rstrip()}{match.group(1)} ", text)
     found: list[Marked] = []
     begins = False

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from monjyu_core.models.call_errors import ModelAnswerUnusable
+from monjyu_core.models.types import Finish
 from monjyu_query.answers.answering import Answer, abstained
 from monjyu_query.answers.model.checking import Checked, Checker
 from monjyu_query.answers.model.marked import Marked, abstains
@@ -42,6 +44,10 @@ class Draft:
         self._told = 0
         self._abstained = False
         self.warnings: list[str] = []
+
+    def begin_again(self) -> None:
+        """Forget what was added: it was no part of the answer."""
+        self._said, self._told, self._abstained = [], 0, False
 
     def add(self, sentences: Sequence[Marked]) -> None:
         """Check the sentences by words, and tell of those that are supported."""
@@ -137,8 +143,11 @@ class Draft:
                 heading = None
         return segments
 
-    def answer(self, finish: str) -> Answer:
-        """What there is, with a word on what was left out."""
+    def answer(self, finish: Finish, broken: str = "") -> Answer:
+        """What there is, with a word on what was left out; `broken`: why the model's server broke off.
+
+        ModelAnswerUnusable where nothing is supported and the model does not say that the passages lack it.
+        """
         segments = self._segments()
         dropped = len(self.refuted())
         warnings = list(self.warnings)
@@ -149,9 +158,12 @@ class Draft:
             warnings.append("The answer was cut off at roles.answer.max_tokens.")
         if finish == "content_filter":
             warnings.append("The server's content filter ended the answer.")
+        if finish == "broken":
+            warnings.append(f"The answer broke off; what was written until then is kept. {broken}")
+        if not self._citations and self._abstained:
+            return abstained("the passages found do not speak of it", self._checker.language, warnings)
         if not self._citations:
-            reason = "the passages found do not speak of it" if self._abstained else "no sentence had a source"
-            return abstained(reason, self._checker.language, warnings)
+            raise ModelAnswerUnusable(" ".join(["no sentence of what it wrote has a source.", *warnings]))
         gaps = any(one.check.kind == "gap" for one in self.kept())
         status = "complete" if finish == "stop" and not gaps else "partial"
         verified = not (self._keep and dropped)

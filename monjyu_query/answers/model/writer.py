@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 
@@ -12,13 +12,13 @@ from monjyu_core.models.call_errors import ModelCallError
 from monjyu_core.models.calls.gateway import Session
 from monjyu_core.models.context_room import context_room
 from monjyu_core.models.prompts import Prompt, fence, load_prompt
-from monjyu_core.models.types import ChatReply, ChatRequest, Message
+from monjyu_core.models.types import ChatReply, ChatRequest, Finish, Message
 from monjyu_core.settings.settings import Settings
 from monjyu_core.text.search_text import count_wide
 from monjyu_query.answers.answer_form import AnswerForm
 from monjyu_query.answers.answering import Answer
 from monjyu_query.answers.model.checking import Checked, Checker
-from monjyu_query.answers.model.marked import Marked, PaperBrackets, SentenceStream, marked_sentences
+from monjyu_query.answers.model.marked import Marked, PaperBrackets, SentenceStream, abstains, marked_sentences
 from monjyu_query.answers.model.model_draft import Draft
 from monjyu_query.answers.model.wishes import SENTENCES, wished
 from monjyu_query.answers.verification.model_check import LONGEST_REASON, ModelVerifier, RepairedSentence, Stated
@@ -44,15 +44,16 @@ async def write_answer(
     sentences: int = SENTENCES,
     form: AnswerForm | None = None,
 ) -> Answer:
-    """An answer of sentences that the passages support, each with citations; abstained where there are none. The model
-    is asked for `sentences` at most.
+    """An answer of sentences that the passages support, each with citations; abstained where the model says that they
+    do not answer. The model is asked for `sentences` at most.
 
     Each sentence is checked by words as it comes; the end of the answer brings the rest: where `roles.verify` is a
     model it reads each with its sources and has the last word, and what is not supported goes back once to be written
     anew.
     `emit` hears of each sentence once it is checked: `{"event": "answer", "text", "segments", "citations"}`.
 
-    Raises the errors of `monjyu_core.models.call_errors` where no sentence was written before the call failed.
+    Raises the errors of `monjyu_core.models.call_errors` where no sentence was written before the call failed, and
+    ModelAnswerUnusable where none of what was written is supported: that says nothing of the papers.
     """
     language = "ja" if count_wide(request.query) else "en"
     system = load_prompt("answer", language, settings.prompts.folder)
@@ -62,26 +63,56 @@ async def write_answer(
     messages, used = _messages(request, passages, checker, system, asking, length, room)
     draft = Draft(checker, settings.answer.unsupported, emit, request.response_type, system.text)
     brackets = PaperBrackets(passage.text for passage in used)
-    stream = SentenceStream(language, brackets)
-    finish, room = "stop", settings.roles.answer.max_tokens * LONGEST_TOKEN
+    written = Written(draft, language, brackets)
     papers = sorted({passage.paper_id for passage in used})
     async with aclosing(session.stream("answer", messages, system.hash + asking.hash, papers)) as pieces:
-        async for piece in pieces:
-            if isinstance(piece, ChatReply):
-                finish = piece.finish
-                continue
-            written = stream.add(piece[:room])
-            room -= len(piece)
-            if written:
-                await asyncio.to_thread(draft.add, written)  # a check may embed a sentence: other answers go on
-            if room < 0:
-                finish = "length"
-                break
-    rest = stream.end(cut_off=finish == "length")
-    await asyncio.to_thread(draft.add, rest)
+        await written.read(pieces, settings.roles.answer.max_tokens * LONGEST_TOKEN)
     anew = Rewriting(request.query, language, brackets)
     await _second_look(ModelVerifier(session, settings, language, papers), draft, anew, settings)
-    return draft.answer(finish)
+    return draft.answer(written.finish, written.broken)
+
+
+class Written:
+    """What the model writes, handed to the draft sentence by sentence.
+
+    Nothing is handed on before the first sentence that cites a source: what comes before it may be reasoning that the
+    server does not mark as such. The text of the reply has the last word.
+    """
+
+    def __init__(self, draft: Draft, language: str, brackets: PaperBrackets) -> None:
+        self._draft = draft
+        self._language, self._brackets = language, brackets
+        self._held: list[Marked] | None = []
+        self.finish: Finish = "stop"
+        self.broken = ""
+
+    async def read(self, pieces: AsyncIterator[str | ChatReply], most: int) -> None:
+        """Read to the end, or `most` characters."""
+        stream, text = SentenceStream(self._language, self._brackets), ""
+        async for piece in pieces:
+            if isinstance(piece, ChatReply):
+                self.finish, self.broken = piece.finish, piece.refusal if piece.finish == "broken" else ""
+                if piece.text != text and len(text) <= most:
+                    self._draft.begin_again()
+                    stream, self._held = SentenceStream(self._language, self._brackets), []
+                    await self._add(stream.add(piece.text[:most]))
+                continue
+            await self._add(stream.add(piece[: max(most - len(text), 0)]))
+            text += piece
+            if len(text) > most:
+                self.finish = "length"
+                break
+        rest = [*(self._held or ()), *stream.end(cut_off=self.finish in ("length", "broken"))]
+        await asyncio.to_thread(self._draft.add, rest)
+
+    async def _add(self, sentences: list[Marked]) -> None:
+        if self._held is not None:
+            self._held += sentences
+            if not any(sentence.sources or abstains(sentence) for sentence in self._held):
+                return
+            sentences, self._held = self._held, None
+        if sentences:
+            await asyncio.to_thread(self._draft.add, sentences)  # a check may embed a sentence: other answers go on
 
 
 @dataclass(frozen=True)

@@ -21,9 +21,8 @@ from monjyu_core.models.call_errors import (
 from monjyu_core.models.calls import event_loop as background
 from monjyu_core.models.calls.breaker import Breaker
 from monjyu_core.models.calls.guarded_clients import Caller, EmbeddingCaller, RerankCaller
-from monjyu_core.models.calls.rate_limits import Limits, Window
+from monjyu_core.models.calls.rate_limits import Limits, Timing, Window
 from monjyu_core.models.calls.resilience import Attempt, Guard
-from monjyu_core.models.calls.timing import Timing
 from monjyu_core.models.factory import chat_client
 from monjyu_core.models.types import ChatReply, ChatRequest, Message, TokenUsage
 from monjyu_core.settings.models_settings import ModelSettings, RoleSettings
@@ -50,7 +49,7 @@ class Clock:
 class Scripted:
     """A `ChatClient` whose answers and failures are given; `takes` seconds each on the clock."""
 
-    identity, native_schema = "scripted", True
+    identity = "scripted"
 
     def __init__(self, clock: Clock, outcomes: Iterable[object] = (), takes: float = 0.0) -> None:
         self.clock = clock
@@ -358,21 +357,18 @@ def test_a_server_in_trouble_answers_in_the_end(fake: FakeModels, provider: str,
 
 
 @pytest.mark.parametrize("provider", ["openai", "azure", "ollama"])
-def test_a_stream_of_which_text_was_handed_on_is_not_repeated(fake: FakeModels, provider: str) -> None:
-    seen: list[str] = []
-
-    async def work(caller: Caller, attempts: list[Attempt]) -> None:
-        with pytest.raises(ModelUnreachable):
-            async for item in caller.stream(ASK, attempts.append):
-                assert isinstance(item, str)
-                seen.append(item)
-
+def test_a_stream_of_which_text_was_handed_on_is_not_repeated_and_the_text_is_kept(
+    fake: FakeModels, provider: str
+) -> None:
     fake.script(closing("stream"))
-    _, attempts = over_http(fake, work, provider)
+    items, attempts = over_http(fake, streamed, provider)
     assert len(fake.requests) == len(attempts) == 1
-    assert seen
+    *pieces, reply = items
+    assert (reply.finish, reply.text) == ("broken", "".join(pieces)) and pieces
+    assert "broke off" in reply.refusal
     usage = attempts[0].usage
     assert usage and usage.estimated and usage.completion_tokens > 0 and usage.prompt_tokens > 0
+    assert isinstance(attempts[0].error, ModelUnreachable) and not attempts[0].again
 
 
 @pytest.mark.parametrize("provider", ["openai", "azure", "ollama"])
