@@ -87,7 +87,7 @@ def _level_causes(snapshot: Snapshot) -> list[dict[str, Any]]:
     there = {row[0] for row in cursor.execute("SELECT table_name FROM duckdb_tables()").fetchall()}
     columns = ("table", "error_type", "message", "count")
     found = []
-    for table in sorted(there & {"entity_failures", "report_failures", "claim_failures"}):
+    for table in sorted(there & {"embedding_failures", "entity_failures", "report_failures", "claim_failures"}):
         rows = cursor.execute(
             f"SELECT '{table}', error_type, min(message), count(*) AS n FROM {table} WHERE failed "
             "GROUP BY error_type, regexp_replace(message, '\\d+', '0', 'g') ORDER BY error_type, n DESC, min(message)"

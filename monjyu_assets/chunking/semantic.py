@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from monjyu_assets.chunking.pieces import SectionText
-from monjyu_core.embedding import Embedder
+from monjyu_core.embedding import Embedder, embed_each
 
 BLOCK = 4096
 """Sentences embedded together, of as many papers as that takes; bounds the memory."""
@@ -65,7 +65,7 @@ def _embed(texts: Sequence[str], embedder: Embedder) -> Vectors:
         groups[-(-length // STEP)].append(place)
     vectors = np.empty((len(distinct), embedder.dimensions), dtype=np.float32)
     for places in groups.values():
-        vectors[places] = embedder.embed_passages([distinct[place] for place in places])
+        vectors[places], _ = embed_each(embedder, [distinct[place] for place in places])
     row = {text: place for place, text in enumerate(distinct)}
     return vectors[[row[text] for text in texts]]
 

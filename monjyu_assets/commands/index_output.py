@@ -109,7 +109,7 @@ def describe(done: IndexResult, *, all_failures: bool = False) -> str:
         f"  time    {done.seconds:.1f} s, {_paid(done.usage)}",
     ]
     lines += [f"  behind  {what}" for what in done.behind]
-    unread = [failure for failure in done.failures if failure.asset is None]
+    unread = [failure for failure in done.failures if failure.asset in (None, "chunk_embeddings")]
     shown = len(unread) if all_failures else 20
     lines += [f"  failed  {f.source_path}: {f.error_type}: {f.message}" for f in unread[:shown]]
     if len(unread) > shown:

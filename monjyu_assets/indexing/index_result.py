@@ -6,7 +6,7 @@ from collections import Counter
 
 from pydantic import BaseModel
 
-from monjyu_assets.publishing.closed_set import FAILURES, HIGHEST, failure_causes
+from monjyu_assets.publishing.closed_set import ALL_FAILURES, HIGHEST, failure_causes
 from monjyu_assets.stages.shared.work import Work
 from monjyu_core.storage.other_files import UnsupportedFile
 from monjyu_core.storage.rows.rows_papers import FailureRow
@@ -27,8 +27,8 @@ class PaperCounts(BaseModel):
 
 
 class Failure(BaseModel):
-    """A paper that could not be read. With `asset`: a paper without a complete result from an engine of levels 2 to
-    4."""
+    """A paper that could not be read. With `asset`: a paper of which some passages have no vector, or no result from an
+    engine of levels 2 to 4."""
 
     source_path: str
     error_type: str
@@ -79,20 +79,30 @@ def failure_rows(work: Work) -> list[Failure]:
 
 
 def level_failures(work: Work) -> list[Failure]:
-    """Failures of engines of levels 2 to 4, counted by paper (or `(communities)`) and cause."""
-    counts: Counter[tuple[str, str, str]] = Counter()
+    """Failures to embed passages, and those of engines of levels 2 to 4, counted by paper (or `(communities)`) and
+    cause."""
+    counts: Counter[tuple[str, str, str, str]] = Counter()
     paths: dict[str, str] = {}
-    for asset, table in FAILURES.items():
+    for asset, table in ALL_FAILURES.items():
         rows = [row for part in work.parts.heads(table) if part.rows for row in part.read().to_pylist()]
         for row in rows:
             if row["failed"]:
                 paths = paths or _paths(work)
                 where = paths.get(row["paper_id"], row["paper_id"]) if "paper_id" in row else "(communities)"
-                counts[where, row["error_type"], asset] += 1
+                why = f"{row['paper_id']}: {row['message']}" if asset == "chunk_embeddings" else ""
+                counts[where, row["error_type"], asset, why] += 1
     return [
-        Failure(source_path=where, error_type=cause, message=f"{asset}: {count} without a result", asset=asset)
-        for (where, cause, asset), count in sorted(counts.items())
+        Failure(source_path=where, error_type=cause, message=_message(asset, count, why), asset=asset)
+        for (where, cause, asset, why), count in sorted(counts.items())
     ]
+
+
+def _message(asset: str, count: int, why: str) -> str:
+    if not why:
+        return f"{asset}: {count} without a result"
+    paper_id, _, said = why.partition(": ")
+    what = "1 passage is" if count == 1 else f"{count} passages are"
+    return f"{what} found by words only, because {paper_id} could not be embedded: {said}"
 
 
 def level_causes(work: Work) -> list[Cause]:

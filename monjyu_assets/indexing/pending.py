@@ -37,15 +37,26 @@ class Pending:
         return any(self.shards.values()) or bool(self.further) or not self.published
 
 
-def look(work: Work, source: str, *, allow_deletes: bool, asked_for: bool = False, level: int | None = None) -> Pending:
-    """Compare a collection with its sources, writing nothing. Raises IndexBuildError where a run would delete much."""
+def look(
+    work: Work,
+    source: str,
+    *,
+    allow_deletes: bool,
+    asked_for: bool = False,
+    level: int | None = None,
+    again: bool = False,
+) -> Pending:
+    """Compare a collection with its sources, writing nothing. `again`: what could not be embedded is needed too.
+
+    Raises IndexBuildError where a run would delete much.
+    """
     level = level_to_build(work, asked_for=asked_for) if level is None else level
     check_level(level)
     work.progress("scan", 0, 0)
     scanned = manifest.scan_manifest(work, allow_deletes=allow_deletes)
     if scanned.num_rows == 0 and read_current(work.folder) is None:
         raise ConfigurationError(f"{source} holds no documents.", types_hint(work.others or OtherFiles()))
-    stale = {0: stale_shards(work, scanned)}
+    stale = {0: stale_shards(work, scanned, again=again)}
     if level:
         stale[1] = sorted({*stale[0], *stale_phrases(work)})
     further = stale_collection_assets(work, level, again=asked_for)

@@ -66,12 +66,14 @@ def bring_up(
     asked_for: bool = False,
     max_cost_usd: float | None = None,
     level: int | None = None,
+    again: bool = True,
 ) -> IndexResult:
     """Compute and publish what has changed, up to `level`, by default the one the collection is kept at. Levels that
-    call models are updated only where the user asked for it or the settings allow it."""
+    call models are updated only where the user asked for it or the settings allow it. `again`: try to embed what could
+    not be embedded before."""
     timer = Timer()
     before = used_by(work)
-    pending = look(work, source, allow_deletes=allow_deletes, asked_for=asked_for, level=level)
+    pending = look(work, source, allow_deletes=allow_deletes, asked_for=asked_for, level=level, again=again)
     if pending.needed:
         from monjyu_assets.orchestration.runs import Plan, run_levels
 
@@ -132,7 +134,9 @@ def result(work: Work, counts: PaperCounts, seconds: float, before: Used) -> Ind
     snapshot_id = read_current(work.folder) or ""
     published = read_manifest(work.folder, snapshot_id)
     failures = failure_rows(work)
-    counts.failed = len(failures)
+    of_chunks = level_failures(work)
+    unembedded = {failure.source_path for failure in of_chunks if failure.asset == "chunk_embeddings"}
+    counts.failed = len(failures) + len(unembedded)
     others = read_other_files(work.folder)
     counts.unsupported, counts.skipped = others.unsupported_count, others.skipped_count
     return IndexResult(
@@ -143,7 +147,7 @@ def result(work: Work, counts: PaperCounts, seconds: float, before: Used) -> Ind
         chunks=published.rows["chunks"],
         seconds=round(seconds, 3),
         usage=Usage(**usage),
-        failures=[*failures, *level_failures(work)],
+        failures=[*failures, *of_chunks],
         causes=level_causes(work),
         behind=published.behind,
         unsupported=others.unsupported,

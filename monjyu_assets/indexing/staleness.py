@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 
 import pyarrow as pa
 
-from monjyu_assets.publishing.closed_set import FAILURES, lagging, level_of, primary
+from monjyu_assets.publishing.closed_set import ALL_FAILURES, FAILURES, lagging, level_of, primary
 from monjyu_assets.stages import chunk_embeddings as embeddings
 from monjyu_assets.stages import chunks, citation_network, scholarly_metadata
 from monjyu_assets.stages import paper_identity as identity
@@ -23,8 +23,9 @@ from monjyu_core.storage.parts import PartStore
 from monjyu_core.storage.schemas import COLLECTION_SHARD, SHARDS
 
 
-def stale_shards(work: Work, scanned: pa.Table) -> list[str]:
-    """The shards whose parts differ from what the sources, code and settings would give now."""
+def stale_shards(work: Work, scanned: pa.Table, *, again: bool = False) -> list[str]:
+    """The shards whose parts differ from what the sources, code and settings would give now; with `again` also those
+    with chunks that could not be embedded."""
     recipes = _recipes(work)
     other = manifest.changed_buckets(work, scanned) | stale_by_corrections(work, scanned)
     changed = {shard_of_bucket(bucket) for bucket in other}
@@ -34,6 +35,7 @@ def stale_shards(work: Work, scanned: pa.Table) -> list[str]:
         if shard in changed
         or lagging(work.parts, shard) is not None
         or any(_made_with(work.parts, table, shard) != {made} for table, made in recipes.items())
+        or (again and _has_failed(work.parts, embeddings.ASSET, shard))
     ]
 
 
@@ -96,7 +98,7 @@ def stale_level(work: Work, level: int, *, again: bool = False) -> list[str]:
 
 
 def _has_failed(parts: PartStore, asset: str, shard: str) -> bool:
-    heads = [parts.head(FAILURES[asset], bucket) for bucket in parts.buckets(shard)]
+    heads = [parts.head(ALL_FAILURES[asset], bucket) for bucket in parts.buckets(shard)]
     return any(True in part.read(["failed"])["failed"].to_pylist() for part in heads if part and part.rows)
 
 

@@ -53,9 +53,10 @@ CHECKS: dict[str, tuple[str, str]] = {
         "SELECT sentence_id FROM sentences WHERE trim(text) = ''",
     ),
     "embeddings_complete": (
-        "Every chunk has one vector of its own text and every vector a chunk.",
+        "Every chunk has one vector of its own text, or is a failure, and every vector a chunk.",
         "SELECT chunk_id FROM chunks FULL JOIN chunk_embeddings AS e USING (chunk_id) "
-        "WHERE e.input_hash IS DISTINCT FROM chunks.input_hash",
+        "LEFT JOIN embedding_failures AS f USING (chunk_id) "
+        "WHERE (e.input_hash IS DISTINCT FROM chunks.input_hash) = (f.chunk_id IS NULL)",
     ),
     "dimensions": (
         "All vectors are of the model's dimensions, of length one and finite.",

@@ -38,7 +38,9 @@ FAILURES = {
     "community_reports": "report_failures",
     "claims": "claim_failures",
 }
-"""Assets whose engines may fail on a chunk or community, with the tables that say so."""
+"""Assets of levels 2 to 4 whose engines may fail on a chunk or community, with the tables that say so."""
+ALL_FAILURES = {"chunk_embeddings": "embedding_failures", **FAILURES}
+"""With those of level 0, which keep nothing from being published: such chunks are found by their words."""
 MOST_FAILED = 0.2
 """Share of failures above which a level is not published, unless the settings say otherwise."""
 

@@ -37,7 +37,7 @@ def push(work: Work, snapshot_id: str) -> None:
         return
     manifest = read_manifest(work.folder, snapshot_id)
     name = index_name(work.settings.azure.search.index_prefix, work.name, snapshot_id)
-    dimensions, count = manifest.embedding.dimensions, manifest.rows["chunks"]
+    dimensions, count = manifest.embedding.dimensions, manifest.rows["chunk_embeddings"]
     with SearchIndexes(work.settings.azure) as indexes:
         if not indexes.holds(name, dimensions, count):
             indexes.fill(name, dimensions, _chunks(work.folder, manifest, work.progress), count)
@@ -76,7 +76,8 @@ def _chunks(folder: CollectionFolder, manifest: Manifest, progress: Progress) ->
             rows = store.open(entry.table, entry.shard, entry.version).read(["chunk_id", "paper_id", "vector"])
             vectors = dict(zip(rows["chunk_id"].to_pylist(), rows["vector"].to_pylist(), strict=True))
             for row in _rows(connection, sorted(set(rows["paper_id"].to_pylist()))):
-                yield IndexedChunk(*row, vector=vectors[row[0]])
+                if row[0] in vectors:  # the service takes no chunk without a vector
+                    yield IndexedChunk(*row, vector=vectors[row[0]])
             done += rows.num_rows
             progress("push", done, total)
 

@@ -71,8 +71,12 @@ def _search_file(units: Sequence[Unit], dimensions: int) -> SearchFile:
     texts = texts.sort_by("chunk_id").combine_chunks()
     held = pa.concat_tables([vectors.read(["chunk_id", "vector"]) for _, vectors in units]).combine_chunks()
     ids = _whole(texts["chunk_id"])
-    found = held["vector"].take(pc.index_in(ids, _whole(held["chunk_id"])))
-    matrix = np.asarray(_whole(found).flatten(), np.float32).reshape(-1, dimensions)
+    places = pc.index_in(ids, _whole(held["chunk_id"]))
+    matrix = np.zeros((len(ids), dimensions), np.float32)  # zero where a chunk could not be embedded
+    found = held["vector"].take(places.drop_null())
+    matrix[pc.is_valid(places).to_numpy(zero_copy_only=False)] = np.asarray(
+        _whole(found).flatten(), np.float32
+    ).reshape(-1, dimensions)
     full = list(_full_texts(texts["header"].to_pylist(), texts["text"].to_pylist()))
     words = pa.array(map(search_words, full), pa.string())
     grams = pa.array(map(search_grams, full), pa.string())

@@ -1,7 +1,12 @@
-"""Level 0, fourth stage: vectors of chunks. Each text is embedded once, in whatever paper or shard it appears."""
+"""Level 0, fourth stage: vectors of chunks. Each text is embedded once, in whatever paper or shard it appears.
+
+A chunk that a server does not embed has no vector but a row of failures: it is found by its words only, and asked for
+again whenever its shard is computed.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TypedDict
 
@@ -12,14 +17,16 @@ from numpy.typing import NDArray
 
 from monjyu_assets.chunking import input_text
 from monjyu_assets.stages.shared.work import ShardReport, Timer, Work, finish, recipe, unchanged
-from monjyu_core.embedding import Embedder, load_embedder
+from monjyu_core.embedding import Embedder, embed_each, load_embedder
 from monjyu_core.errors import StorageError
+from monjyu_core.models.call_errors import ModelCallError
 from monjyu_core.models.calls.embedding_calls import charged_to
 from monjyu_core.settings.settings import Settings
 from monjyu_core.storage.parts import Part, read_all
-from monjyu_core.storage.schemas import TABLES
+from monjyu_core.storage.rows.rows_levels import ChunkFailureRow
+from monjyu_core.storage.schemas import TABLES, table_of
 
-ASSET = "chunk_embeddings"
+ASSET, FAILURES = "chunk_embeddings", "embedding_failures"
 CODE_VERSION = "1"
 BATCH = 256
 """Texts given to the model between two reports of progress."""
@@ -34,6 +41,8 @@ class _Chunk(TypedDict):
 
 
 Vectors = dict[str, NDArray[np.float32]]
+Failures = dict[str, ModelCallError]
+"""By the hash of the text."""
 
 
 def embedding_recipe(settings: Settings, embedder: Embedder) -> str:
@@ -46,7 +55,8 @@ def embed_shards(work: Work, shards: tuple[str, ...]) -> Iterator[ShardReport]:
     made_with = embedding_recipe(work.settings, embedder)
     chunks: list[Part] = []
     for bucket in work.buckets(shards):
-        if report := unchanged(work, ASSET, bucket, made_with):
+        failures = work.parts.head(FAILURES, bucket)
+        if not failures and (report := unchanged(work, ASSET, bucket, made_with)):
             yield report
         else:
             chunks.append(_chunks(work, bucket))
@@ -63,11 +73,13 @@ def embed_shards(work: Work, shards: tuple[str, ...]) -> Iterator[ShardReport]:
             row["input_hash"]: input_text(row["header"], row["text"]) for row in rows if row["input_hash"] not in known
         }
         made: Vectors = {}
-        for vectors in _embed(work, embedder, new):
+        failed: Failures = {}
+        for vectors, failures_of_batch in _embed(work, embedder, new):
             made |= vectors
-            done += len(vectors)
+            failed |= failures_of_batch
+            done += len(vectors) + len(failures_of_batch)
             work.progress("embed", done, missing)
-        yield _write(work, part, rows, known | made, set(new), embedder, made_with, timer)
+        yield _write(work, part, rows, known | made, failed, set(new), embedder, made_with, timer)
         known |= {key: made[key] for key in made.keys() & several}  # all of a large collection do not fit into memory
 
 
@@ -96,13 +108,16 @@ def matrix(vectors: pa.ChunkedArray) -> NDArray[np.float32]:
     return np.ascontiguousarray(flat.reshape(len(vectors), -1), dtype=np.float32)
 
 
-def _embed(work: Work, embedder: Embedder, texts: dict[str, str]) -> Iterator[Vectors]:
+def _embed(work: Work, embedder: Embedder, texts: dict[str, str]) -> Iterator[tuple[Vectors, Failures]]:
     hashes = sorted(texts, key=lambda key: len(texts[key]))
     for start in range(0, len(hashes), BATCH):
         batch = hashes[start : start + BATCH]
         with charged_to(work.account(ASSET)):
-            vectors = embedder.embed_passages([texts[key] for key in batch])
-        yield dict(zip(batch, vectors, strict=True))
+            vectors, failed = embed_each(embedder, [texts[key] for key in batch])
+        made = {
+            key: vector for place, (key, vector) in enumerate(zip(batch, vectors, strict=True)) if place not in failed
+        }
+        yield made, {batch[place]: error for place, error in failed.items()}
 
 
 def _write(
@@ -110,6 +125,7 @@ def _write(
     chunks: Part,
     rows: Sequence[_Chunk],
     known: Vectors,
+    failed: Failures,
     new: set[str],
     embedder: Embedder,
     made_with: str,
@@ -119,10 +135,12 @@ def _write(
     changed = {row["paper_id"] for row in rows if row["input_hash"] in new}
     previous = work.parts.head(ASSET, chunks.shard)
     before = set(previous.read(["paper_id"])["paper_id"].to_pylist()) if previous else set()
+    failures = [_failure(row, failed[row["input_hash"]]) for row in rows if row["input_hash"] in failed]
+    embedded = [row for row in rows if row["input_hash"] not in failed]
     part = work.parts.write(
         ASSET,
         chunks.shard,
-        {ASSET: _table(rows, known, embedder.model_id)},
+        {ASSET: _table(embedded, known, embedder.model_id), FAILURES: table_of(FAILURES, failures)},
         inputs={"chunks": chunks.asset_version},
         code_version=made_with,
     )
@@ -133,8 +151,21 @@ def _write(
         recomputed=len(changed),
         deleted=len(before - papers),
         recomputed_ids=sorted(changed),
+        failed=len({row["paper_id"] for row in failures}),
+        failures=dict(Counter(row["error_type"] for row in failures)),
     )
     return finish(report, part, work.parts, ASSET, timer)
+
+
+def _failure(row: _Chunk, error: ModelCallError) -> ChunkFailureRow:
+    return {
+        "paper_id": row["paper_id"],
+        "chunk_id": row["chunk_id"],
+        "error_type": type(error).__name__,
+        "message": str(error),
+        "failed": True,
+        "dropped": 0,
+    }
 
 
 def _table(rows: Sequence[_Chunk], known: Vectors, model: str) -> pa.Table:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
+
+from monjyu_core.models.call_errors import ModelCallError, TextsNotEmbedded
 
 if TYPE_CHECKING:
     import numpy as np
@@ -51,3 +53,13 @@ class Embedder(Protocol):
     def count_tokens(self, texts: Sequence[str]) -> NDArray[np.int64]:
         """Word pieces (n,) of each text, special tokens included, not cut at `max_tokens`."""
         ...
+
+
+def embed_each(embedder: Embedder, texts: Sequence[str]) -> tuple[NDArray[np.float32], Mapping[int, ModelCallError]]:
+    """Vectors (n, d) of the texts, and by place the errors of those that a server does not embed, whose vectors are
+    zero. Raises as `Embedder.embed_passages`."""
+    try:
+        return embedder.embed_passages(texts), {}
+    except TextsNotEmbedded as partial:
+        vectors: NDArray[np.float32] = partial.vectors
+        return vectors, partial.failures

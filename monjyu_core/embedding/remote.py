@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -12,9 +11,9 @@ from numpy.typing import NDArray
 
 from monjyu_core.models.accounting.account import Account, Accounting
 from monjyu_core.models.accounting.ledger import Scope
-from monjyu_core.models.call_errors import ModelAnswerUnusable
+from monjyu_core.models.call_errors import ModelAnswerUnusable, ModelCallError, TextsNotEmbedded
 from monjyu_core.models.calls import event_loop as background
-from monjyu_core.models.calls.embedding_calls import embed_batch, paying
+from monjyu_core.models.calls.embedding_calls import KNOWN_TEXT, BatchedCalls, paying
 from monjyu_core.models.calls.guarded_clients import EmbeddingCaller
 from monjyu_core.models.calls.resilience import Guard
 from monjyu_core.models.factory import embedding_client, server_of
@@ -49,7 +48,7 @@ class RemoteEmbedder:
     def dimensions(self) -> int:
         """From the settings, else from the first answer; without one yet, a text is sent for it."""
         if self._dimensions is None:
-            self.embed_query("dimensions")
+            self.embed_query(KNOWN_TEXT)
         assert self._dimensions is not None
         return self._dimensions
 
@@ -60,53 +59,55 @@ class RemoteEmbedder:
     def embed_passages(self, texts: Sequence[str]) -> Vectors:
         """Vectors (n, d), each of L2 norm 1, in requests of `embedding.batch_size` texts, several at once.
 
-        Raises the errors of `monjyu_core.models.call_errors`.
+        Raises the errors of `monjyu_core.models.call_errors`: TextsNotEmbedded where it is only some of the texts.
         """
         if not texts:
             return np.empty((0, self.dimensions), dtype=np.float32)
-        rows = background.run(self._embed([_sendable(text) for text in texts], paying() or self._account))
-        vectors = np.asarray(rows, dtype=np.float64)
-        scaled: Vectors = (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float32)
+        account = paying() or self._account
+        try:
+            rows = background.run(self._calls.embed([_sendable(text) for text in texts], account))
+            failures = {place: row for place, row in enumerate(rows) if isinstance(row, ModelCallError)}
+            self._check({len(row) for row in rows if not isinstance(row, ModelCallError)})
+        except ModelCallError as error:
+            account.note_failure(error)
+            raise
+        vectors = np.zeros((len(rows), self.dimensions), np.float64)
+        for place, row in enumerate(rows):
+            if not isinstance(row, ModelCallError):
+                vectors[place] = row
+        lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+        scaled: Vectors = (vectors / np.where(lengths, lengths, 1.0)).astype(np.float32)
+        if failures:
+            raise TextsNotEmbedded(scaled, failures)
         return scaled
 
     def embed_query(self, text: str) -> Vectors:
-        vector: Vectors = self.embed_passages([text])[0]
+        try:
+            vector: Vectors = self.embed_passages([text])[0]
+        except TextsNotEmbedded as error:
+            raise error.failures[0] from None
         return vector
 
     def count_tokens(self, texts: Sequence[str]) -> NDArray[np.int64]:
         return np.array(count_many(texts), dtype=np.int64)
-
-    async def _embed(self, texts: Sequence[str], account: Account) -> list[list[float]]:
-        """All batches; the first that fails ends the others."""
-        size = self._settings.embedding.batch_size
-        batches = [texts[start : start + size] for start in range(0, len(texts), size)]
-        try:
-            async with asyncio.TaskGroup() as group:
-                tasks = [
-                    group.create_task(embed_batch(self._caller, self.model_id, batch, account)) for batch in batches
-                ]
-        except BaseExceptionGroup as failed:
-            raise failed.exceptions[0] from None
-        vectors = [vector for task in tasks for vector in task.result()]
-        for vector in vectors:
-            self._check(len(vector))
-        return vectors
 
     @cached_property
     def _account(self) -> Account:
         return Account(Accounting(self._settings, DataFolder.default()), Scope("query", "embedding"), [])
 
     @cached_property
-    def _caller(self) -> EmbeddingCaller:
+    def _calls(self) -> BatchedCalls:
         client = embedding_client(self._name, self._model, self._role.timeout_seconds)
-        return EmbeddingCaller(client, Guard(f"Role embed, model {self._name}", self._role))
+        guard = Guard(f"models.{self._name}", self._role, place="roles.embed.")
+        return BatchedCalls(EmbeddingCaller(client, guard), self.model_id, self._settings.embedding.batch_size)
 
-    def _check(self, found: int) -> None:
-        if self._dimensions is None:
-            self._dimensions = found
-        if found != self._dimensions:
+    def _check(self, found: set[int]) -> None:
+        before = self._dimensions
+        if before is None and found:
+            self._dimensions = min(found)
+        if wrong := sorted(found - {self._dimensions}):
             raise ModelAnswerUnusable(
-                f"{self.model_id} gave vectors of {found} dimensions, before of {self._dimensions}.",
+                f"{self.model_id} gave vectors of {wrong[0]} dimensions, before of {self._dimensions}.",
                 "The model behind the address has changed: index the collection again.",
             )
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from monjyu_core.errors import LLMError
 
 
@@ -51,6 +54,17 @@ class ModelContentFiltered(ModelCallError):
 
 class ModelAnswerUnusable(ModelCallError):
     """The answer is empty, cut off, or does not follow the schema after the one retry."""
+
+
+class TextsNotEmbedded(ModelCallError):
+    """Some of several texts could not be embedded, and others were. `vectors`: (n, d), zero for those of `failures`, by
+    place."""
+
+    def __init__(self, vectors: Any, failures: Mapping[int, ModelCallError]) -> None:
+        first = next(iter(failures.values()))
+        super().__init__(f"{len(failures)} of {len(vectors)} texts could not be embedded: {first.message}", first.hint)
+        self.vectors = vectors
+        self.failures = failures
 
 
 class ModelUnfit(ModelCallError):

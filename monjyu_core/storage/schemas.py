@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 import pyarrow as pa
 
 from monjyu_core.storage.rows import rows_graph, rows_matching, rows_papers
+from monjyu_core.storage.rows.rows_levels import ChunkFailureRow
 from monjyu_core.storage.schemas_levels import LEVEL_SPECS
 from monjyu_core.storage.table_spec import COLLECTION_SHARD, SHARDS, TableSpec, schema_of
 from monjyu_core.storage.table_spec import table as _table
@@ -75,6 +76,7 @@ _SPECS = (
         unhashed=("vector",),  # floats may differ in the last bit; the inputs and the model decide
         served=False,
     ),
+    _table("embedding_failures", "chunk_embeddings", ChunkFailureRow, ("chunk_id",), optional=True),
     _table("paper_identity", "paper_identity", rows_matching.PaperIdentityRow, ("paper_id",), by_shard=False),
     _table(
         "citation_edges", "citation_network", rows_matching.CitationEdgeRow, ("citing_id", "cited_id"), by_shard=False

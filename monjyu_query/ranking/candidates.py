@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from monjyu_core.settings.settings import SearchSettings
 from monjyu_query.ranking.corpus import Corpus
 from monjyu_query.ranking.fusion import Mask, Scores, rrf_fusion
+from monjyu_query.ranking.mapped_vectors import neutral
 from monjyu_query.ranking.nearest import Nearest, best_matches
 from monjyu_query.ranking.scripts import levels, merged
 
@@ -45,7 +46,7 @@ def rank_candidates(
     sampled, vectors = nearest.sample(passing, count)
     usual = np.vecdot(vectors, vector)
     shifts = levels(usual, wide[sampled])
-    similar = np.vecdot(corpus.vectors[rows], vector) + shifts[wide[rows].astype(np.intp)]
+    similar = neutral(np.vecdot(corpus.vectors[rows], vector), float(usual.mean())) + shifts[wide[rows].astype(np.intp)]
     scores = similar
     if sparse is not None:
         usual = usual + shifts[wide[sampled].astype(np.intp)]

@@ -17,8 +17,8 @@ _FEW = 4
 
 @dataclass(frozen=True)
 class Vectors:
-    """n vectors (d,) of length 1 in some files; `stored` (n,) is the place of each row among all that the files hold,
-    one file after the other."""
+    """n vectors (d,) of length 1 in some files, zero where a chunk could not be embedded; `stored` (n,) is the place of
+    each row among all that the files hold, one file after the other."""
 
     files: Sequence[NDArray[np.float32]]
     stored: NDArray[np.int32]
@@ -53,10 +53,10 @@ class Vectors:
         if passing is not None and _FEW * np.count_nonzero(passing) < len(passing):
             found = np.zeros(len(passing), np.float32)
             rows = np.flatnonzero(passing)
-            found[rows] = np.vecdot(self[rows], query)
+            found[rows] = neutral(np.vecdot(self[rows], query))
             return found
         scores: Scores = np.concatenate([np.vecdot(file, query) for file in self.files])
-        return scores[self.stored]
+        return neutral(scores[self.stored])
 
     def sum(self) -> NDArray[np.float64]:
         total: NDArray[np.float64] = sum(
@@ -68,3 +68,13 @@ class Vectors:
     def _begins(self) -> NDArray[np.int64]:
         """Where each file begins, and the end of the last."""
         return np.cumsum([0, *map(len, self.files)])
+
+
+def neutral(similarity: Scores, usual: float | None = None) -> Scores:
+    """The similarities with the mean of the others (or `usual`) where there is no vector: such a chunk is found by its
+    words alone. Only a zero vector has a similarity of exactly 0."""
+    without = similarity == 0
+    if not without.any() or without.all():
+        return similarity
+    mean = float(similarity[~without].mean(dtype=np.float64)) if usual is None else usual
+    return np.where(without, np.float32(mean), similarity)

@@ -16,6 +16,7 @@ EMPTY = {
     "figures",
     "paper_notices",
     "scholarly_records",
+    "embedding_failures",
     "entity_failures",
     "report_failures",
     "claim_failures",

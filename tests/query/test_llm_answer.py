@@ -313,6 +313,10 @@ def test_a_rerank_model_orders_the_passages(
     assert ask(sample_data)[0].usage.llm_calls == 0
     assert [hit.chunk_id for hit in ask(sample_data, rerank=True)[0].hits] == [hit.chunk_id for hit in result.hits]
     monkeypatch.delenv("MONJYU_SEARCH__RERANK")
+    order = [hit.chunk_id for hit in result.hits]
+    said = "batch size 50 > maximum allowed batch size 6"
+    fake.default = lambda request: server.failing(413, said) if len(request.body["documents"]) > 6 else server.say("")
+    assert [hit.chunk_id for hit in ask(sample_data, rerank=True)[0].hits] == order, "in parts, as TEI wants them"
     fake.default = server.failing(401, "bad key")
     failed, _ = ask(sample_data)
     assert [hit.chunk_id for hit in failed.hits] == before

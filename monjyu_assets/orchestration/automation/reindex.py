@@ -38,7 +38,7 @@ def bring(context: dg.OpExecutionContext, data: DataFolderResource, name: str, *
         with working_towards(work, lambda record: record, new=declaration is not None):
             sources = ", ".join(work.record.sources)
             level = None if asked_for else automatic_level(work)
-            done = bring_up(work, sources, allow_deletes=allow, asked_for=asked_for, level=level)
+            done = bring_up(work, sources, allow_deletes=allow, asked_for=asked_for, level=level, again=asked_for)
     context.log.info(done.model_dump_json(exclude={"failures"}))
     context.add_output_metadata(done_metadata(done))
 

@@ -82,10 +82,11 @@ SHARD_CHECKS: Mapping[str, Mapping[str, ShardCheck]] = {
     },
     "chunk_embeddings": {
         "vectors_of_chunks": ShardCheck(
-            "Every chunk has one vector of its own text, and every vector a chunk.",
-            ("chunks", "chunk_embeddings"),
+            "Every chunk has one vector of its own text, or is a failure, and every vector a chunk.",
+            ("chunks", "chunk_embeddings", "embedding_failures"),
             "SELECT coalesce(c.chunk_id, e.chunk_id), coalesce(c.paper_id, e.paper_id) FROM chunks c "
-            "FULL JOIN chunk_embeddings e USING (chunk_id) WHERE e.input_hash IS DISTINCT FROM c.input_hash",
+            "FULL JOIN chunk_embeddings e USING (chunk_id) LEFT JOIN embedding_failures f ON f.chunk_id = c.chunk_id "
+            "WHERE (e.input_hash IS DISTINCT FROM c.input_hash) = (f.chunk_id IS NULL)",
         ),
         "vectors_of_length_one": ShardCheck(
             "Every vector is finite and of length one.",

@@ -79,6 +79,11 @@ _MADE_FROM: dict[str, dict[str, str]] = {
         "input_hash": "chunks.input_hash",
         "vector": "chunks.header,text",
     },
+    "embedding_failures": {
+        "chunk_id": "chunks.chunk_id",
+        "paper_id": "chunks.paper_id",
+        "error_type message failed dropped": "chunks.header,text",
+    },
     "paper_identity": {
         "paper_id": "papers.paper_id",
         "canonical_id reason": f"papers.paper_id,characters {_NAMED}",

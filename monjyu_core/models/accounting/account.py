@@ -68,18 +68,14 @@ class Account:
 
         Raises CostCapReached before the call, or before a repetition of it, where a cap would be passed.
         """
-        try:
-            with _Admission(self._caps, expected_usd, await reserve_in(self._caps, expected_usd)) as admission:
+        with _Admission(self._caps, expected_usd, await reserve_in(self._caps, expected_usd)) as admission:
 
-                def on_attempt(attempt: Attempt) -> None:
-                    admission.settle(self._note(attempt, role, model, identity))
-                    if attempt.again and isinstance(attempt.error, ModelCallError):
-                        admission.again(attempt.error)
+            def on_attempt(attempt: Attempt) -> None:
+                admission.settle(self._note(attempt, role, model, identity))
+                if attempt.again and isinstance(attempt.error, ModelCallError):
+                    admission.again(attempt.error)
 
-                yield on_attempt
-        except ModelCallError as error:
-            self.note_failure(error)
-            raise
+            yield on_attempt
 
     def note_hit(self, role: Role, model: str, identity: str, usage: TokenUsage) -> None:
         """An answer came from the cache; `usage` is what it once took."""

@@ -1,24 +1,49 @@
 """Embedding calls on an account and in the cache: whoever embeds says first who pays (`charged_to`).
 
-A batch is stored as soon as it is answered, so that what was paid is there when a later batch fails.
+A batch that a server refuses is divided until it fits, down to the text that cannot be embedded. A batch is stored as
+soon as it is answered, so that what was paid is there when a later batch fails.
 """
 
 from __future__ import annotations
 
 import asyncio
+import logging
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass, field
+from itertools import chain
+from typing import TypeVar
 
 from monjyu_core.models.accounting.account import Account
 from monjyu_core.models.accounting.estimate import estimated_texts
 from monjyu_core.models.cache.cache_keys import VECTOR, embedding_key
 from monjyu_core.models.cache.response_cache import labels_of
+from monjyu_core.models.call_errors import (
+    ModelAnswerUnusable,
+    ModelCallError,
+    ModelContentFiltered,
+    ModelRefused,
+    ModelServerError,
+    ModelUnreachable,
+    PromptTooLong,
+)
 from monjyu_core.models.calls.guarded_clients import EmbeddingCaller
 
 CODE_VERSION = "1"
+KNOWN_TEXT = "dimensions"
+"""What is embedded to know whether a server embeds at all, and the length of its vectors."""
+SHORTEST_WINDOW = 200
+"""Characters. A text that a server finds too long is read in windows; one as short as this is not divided further."""
+_BATCH = re.compile(r"batch|inputs?\b|array|items?\b|texts?\b|contents?\b|requests?\b|documents?\b|list", re.I)
+_NUMBER = re.compile(r"(?<![\w.-])\d+(?![\w-])")
+_log = logging.getLogger(__name__)
 
+T = TypeVar("T")
 _account: ContextVar[Account | None] = ContextVar("account", default=None)
+Result = list[float] | ModelCallError
+"""A vector, or why there is none."""
 
 
 @contextmanager
@@ -32,25 +57,141 @@ def charged_to(account: Account) -> Iterator[None]:
 
 
 def paying() -> Account | None:
-    """The account of this thread; to be handed to `embed_batch`, which runs in another."""
+    """The account of this thread; to be passed to `BatchedCalls`, which runs in another."""
     return _account.get()
 
 
-async def embed_batch(caller: EmbeddingCaller, model: str, texts: Sequence[str], account: Account) -> list[list[float]]:
-    """A vector for each text, in order; only those that are not in the cache are asked for."""
-    identity = caller.client.identity
-    keys = [embedding_key(identity, text, code_version=CODE_VERSION) for text in texts]
-    known = await _known(account, keys)
-    missing = [place for place, key in enumerate(keys) if key not in known]
-    if missing:
-        asked = [texts[place] for place in missing]
-        expected = account.accounting.prices.cost(estimated_texts(asked), model).usd
-        async with account.call("embed", model, identity, expected) as on_attempt:
-            made = await caller.embed(asked, on_attempt)
-        new = {keys[place]: vector for place, vector in zip(missing, made, strict=True)}
-        await _keep(account, new)
-        known |= new
-    return [known[key] for key in keys]
+@dataclass
+class BatchedCalls:
+    """Calls of one embedding model. `most`: texts that its server takes in a request, as learned."""
+
+    caller: EmbeddingCaller
+    model: str
+    most: int
+    _embeds: bool = False
+    _told: bool = False
+    _asking: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    async def embed(self, texts: Sequence[str], account: Account) -> list[Result]:
+        """A vector for each text, in order, or the error of a text that the server does not embed while it embeds
+        others. Only those that are not in the cache are asked for.
+
+        Raises where the server embeds nothing: the first failure ends the other calls.
+        """
+        identity = self.caller.client.identity
+        keys = [embedding_key(identity, text, code_version=CODE_VERSION) for text in texts]
+        known: dict[str, Result] = {**await _known(account, keys)}
+        asked = [(key, text) for key, text in zip(keys, texts, strict=True) if key not in known]
+        try:
+            async with asyncio.TaskGroup() as group:
+                tasks = [
+                    group.create_task(self._batch([text for _, text in some], [key for key, _ in some], account))
+                    for some in parts_of(asked, self.most)
+                ]
+        except BaseExceptionGroup as failed:
+            raise failed.exceptions[0] from None
+        made = chain.from_iterable(task.result() for task in tasks)
+        known |= dict(zip((key for key, _ in asked), made, strict=True))
+        return [known[key] for key in keys]
+
+    async def _batch(self, texts: Sequence[str], keys: Sequence[str], account: Account) -> list[Result]:
+        refused: ModelCallError | None = None
+        if len(texts) <= self.most:
+            try:
+                return await self._kept(texts, keys, account)
+            except ModelCallError as error:
+                if not may_be_of_texts(error):
+                    raise
+                refused = error
+            if not await self._embeds_others(refused, account):
+                if not isinstance(refused, ModelServerError):
+                    raise refused
+                return await self._kept(texts, keys, account, input_may_be_wrong=False)  # the server's own trouble
+            if len(texts) == 1:
+                if isinstance(refused, PromptTooLong):
+                    return [await self._windows(texts[0], keys[0], account)]
+                refused.hint = "It embeds other texts: it is this one that it fails on."
+                return [refused]
+        size = min(self.most, said_limit(refused, len(texts)) or -(-len(texts) // 2))
+        both = zip(parts_of(texts, size), parts_of(keys, size), strict=True)
+        done = await asyncio.gather(*(self._batch(some, own, account) for some, own in both))
+        results = list(chain.from_iterable(done))
+        of_size = isinstance(refused, ModelRefused | ModelUnreachable)
+        if of_size and size < self.most and not any(isinstance(one, ModelCallError) for one in results):
+            self.most = size
+            _log.warning("%s takes %d texts a request: set embedding.batch_size to that.", self.model, size)
+        return results
+
+    async def _windows(self, text: str, key: str, account: Account) -> Result:
+        """The mean of the vectors of a text's halves, weighted by their lengths; a half that is still too long is
+        divided again."""
+        if len(text) < 2 * SHORTEST_WINDOW:
+            return ModelAnswerUnusable(f"{self.model} does not read a text of {len(text)} characters: it is too long.")
+        cut = text.rfind(" ", SHORTEST_WINDOW, len(text) // 2 + 1)
+        cut = cut if cut > 0 else len(text) // 2
+        mean: list[float] = []
+        for half in (text[:cut], text[cut:]):
+            own = embedding_key(f"window of {key}", half, code_version=CODE_VERSION)
+            [found] = await self._batch([half], [own], account)
+            if isinstance(found, ModelCallError):
+                return found
+            share = len(half) / sum(value * value for value in found) ** 0.5
+            mean = [share * value + before for value, before in zip(found, mean or [0.0] * len(found), strict=True)]
+        if not self._told:
+            self._told = True
+            _log.warning("%s does not read texts of %d characters: they are read in windows.", self.model, len(text))
+        await _keep(account, {key: mean})
+        return mean
+
+    async def _embeds_others(self, refused: ModelCallError, account: Account) -> bool:
+        """Whether the server embeds a known text, so that the failure is due to what was sent. One that did so before
+        and refuses now says it by that; one that failed is asked."""
+        async with self._asking:
+            if self._embeds and not isinstance(refused, ModelServerError | ModelUnreachable):
+                return True
+            try:
+                await self._asked([KNOWN_TEXT], account)
+            except ModelCallError:
+                return False
+            return True
+
+    async def _kept(
+        self, texts: Sequence[str], keys: Sequence[str], account: Account, *, input_may_be_wrong: bool = True
+    ) -> list[Result]:
+        vectors = await self._asked(texts, account, input_may_be_wrong=input_may_be_wrong)
+        await _keep(account, dict(zip(keys, vectors, strict=True)))
+        return [*vectors]
+
+    async def _asked(
+        self, texts: Sequence[str], account: Account, *, input_may_be_wrong: bool = True
+    ) -> list[list[float]]:
+        expected = account.accounting.prices.cost(estimated_texts(texts), self.model).usd
+        async with account.call("embed", self.model, self.caller.client.identity, expected) as on_attempt:
+            vectors = await self.caller.embed(texts, on_attempt, input_may_be_wrong=input_may_be_wrong)
+        self._embeds = True
+        return vectors
+
+
+def may_be_of_texts(error: ModelCallError) -> bool:
+    """Whether the failure may be due to the texts of the request, or their number."""
+    if isinstance(error, ModelRefused):
+        return error.status in (400, 413, 422, 500)
+    if isinstance(error, ModelServerError):
+        return error.status in (None, 500)
+    return isinstance(error, ModelAnswerUnusable | ModelContentFiltered | ModelUnreachable)
+
+
+def said_limit(error: ModelCallError | None, count: int) -> int | None:
+    """The number of texts that a refusal allows: `batch size 32 > maximum allowed batch size 8`."""
+    said = error.message.partition(" answered ")[2][5:] if isinstance(error, ModelRefused) else ""
+    if not _BATCH.search(said):
+        return None
+    return max((number for number in map(int, _NUMBER.findall(said)) if 1 <= number < count), default=None)
+
+
+def parts_of(several: Sequence[T], size: int) -> list[Sequence[T]]:
+    """The members in parts of at most `size`."""
+    return [several[start : start + size] for start in range(0, len(several), size)]
 
 
 async def _known(account: Account, keys: Sequence[str]) -> dict[str, list[float]]:

@@ -60,11 +60,17 @@ class EmbeddingCaller:
         self.client = client
         self._guard = guard
 
-    async def embed(self, texts: Sequence[str], on_attempt: OnAttempt = ignore_attempt) -> list[list[float]]:
-        """A vector for each text, in order."""
+    async def embed(
+        self, texts: Sequence[str], on_attempt: OnAttempt = ignore_attempt, *, input_may_be_wrong: bool = False
+    ) -> list[list[float]]:
+        """A vector for each text, in order. `input_may_be_wrong`: as for `Guard.call`."""
         tokens = estimated_texts(texts).prompt_tokens if self._guard.counts_tokens else 0
         vectors, _ = await self._guard.call(
-            lambda: self.client.embed(texts), lambda found: found[1], tokens, on_attempt
+            lambda: self.client.embed(texts),
+            lambda found: found[1],
+            tokens,
+            on_attempt,
+            input_may_be_wrong=input_may_be_wrong,
         )
         return vectors
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from monjyu_core.embedding import load_embedder
+from monjyu_core.models.call_errors import ModelCallError
 from monjyu_query.answers.answer_form import form_of
 from monjyu_query.answers.answering import Answer
 from monjyu_query.answers.composition import asked_of, compose
@@ -48,8 +49,11 @@ def make_claims(asked: Question, tools: Tools, concepts: Mapping[str, Sequence[s
         claims = ExtractiveClaims(index).extract(groups)
     ranked = rank_claims(index, asked.terms, [*stored, *claims])
     if any(claim.engine == "llm" for claim in ranked):
-        vectors = load_embedder(tools.settings).embed_passages([claim.statement for claim in ranked])
-        ranked = merged_by_meaning(ranked, vectors)
+        try:
+            vectors = load_embedder(tools.settings).embed_passages([claim.statement for claim in ranked])
+            ranked = merged_by_meaning(ranked, vectors)
+        except ModelCallError as error:
+            state.warnings.append(f"Claims that say the same were not merged: {error}")
     ranked = [replace(claim, concepts=tuple(concepts.get(claim.sentences[0].sentence_id, ()))) for claim in ranked]
     for claim in ranked:
         state.claims.append(claim.as_dict())

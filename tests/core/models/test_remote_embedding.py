@@ -10,13 +10,21 @@ from typing import Any
 import numpy as np
 import pytest
 
-from monjyu_core.embedding import Embedder, load, load_embedder
+from monjyu_assets.indexing.index_result import level_failures
+from monjyu_assets.indexing.pending import look
+from monjyu_core.embedding import Embedder, embed_each, load, load_embedder
 from monjyu_core.embedding.remote import RemoteEmbedder
 from monjyu_core.errors import ConfigurationError, QueryError
 from monjyu_core.models.accounting.account import Accounting
 from monjyu_core.models.accounting.ledger import Scope
 from monjyu_core.models.accounting.ledger_totals import CallFilter, usage_of
-from monjyu_core.models.call_errors import CostCapReached, ModelAnswerUnusable, ModelRefused, ModelServerError
+from monjyu_core.models.call_errors import (
+    CostCapReached,
+    ModelAnswerUnusable,
+    ModelCallError,
+    ModelRefused,
+    ModelServerError,
+)
 from monjyu_core.models.calls.embedding_calls import charged_to
 from monjyu_core.settings.settings import EmbeddingSettings, Settings, load_settings
 from monjyu_core.storage.collection import load_record
@@ -27,7 +35,17 @@ from monjyu_query.ranking.similarity_scale import SCALES, nearness, scale_of
 from monjyu_query.search.request import SearchRequest
 from monjyu_query.search.searcher import Searcher
 from tests.assets.worlds import World, write_records
-from tests.core.models.fake_server import DIMENSIONS, KEY, FakeModels, Reply, closing, failing, say, word_vector
+from tests.core.models.fake_server import (
+    DIMENSIONS,
+    KEY,
+    FakeModels,
+    Reply,
+    Request,
+    closing,
+    failing,
+    say,
+    word_vector,
+)
 
 RECORDS = {
     "graph": "The noun graph is pruned before pairs of phrases are counted. Pruning saves most of the work.",
@@ -237,6 +255,152 @@ def test_a_build_that_the_server_stops_keeps_what_was_published(fake: FakeModels
     fake.default = say("")
     world.build()
     assert open_current(world.data.collection("c")).manifest.rows["chunks"] == 4
+
+
+def refusing(wrong: Callable[[list[str]], Reply | None]) -> Callable[[Request], Reply]:
+    """A server that refuses requests by their texts."""
+
+    def reply(request: Request) -> Reply:
+        texts = request.body["input"]
+        return wrong(texts if isinstance(texts, list) else [texts]) or say("")
+
+    return reply
+
+
+def sizes(fake: FakeModels) -> list[int]:
+    return [len(request.body["input"]) for request in fake.requests]
+
+
+@pytest.mark.parametrize(
+    ("most", "status", "said"),
+    [
+        (10, 400, "<400> InternalError.Algo.InvalidParameter: Value error, batch size is invalid, it should not be "
+         "larger than 10.: input.contents"),
+        (8, 413, "batch size 32 > maximum allowed batch size 8"),
+        (16, 400, "Invalid 'input': array too long. Expected an array with maximum length 16, but got 32 instead."),
+        (20, 422, "input batch size 32 > maximum allowed batch size 20"),
+        (4, 413, "Request Entity Too Large"),
+        (5, 400, "Bad request"),
+        (1, 400, "only one input is supported"),
+    ],
+)  # fmt: skip
+def test_a_batch_that_is_refused_is_divided_and_its_size_learned(
+    fake: FakeModels, most: int, status: int, said: str
+) -> None:
+    model = embedder(fake)
+    texts = [f"text number {number}" for number in range(40)]
+    fake.default = refusing(lambda sent: failing(status, said) if len(sent) > most else None)
+    np.testing.assert_allclose(
+        model.embed_passages(texts) @ model.embed_query(texts[7]), unit(texts) @ unit([texts[7]])[0], atol=1e-6
+    )
+    fake.requests.clear()
+    model.embed_passages([f"another text {number}" for number in range(40)])
+    assert max(sizes(fake)) <= most, "it is not tried again"
+
+
+def unit(texts: list[str]) -> Any:
+    vectors = np.array([word_vector(text) for text in texts])
+    return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        failing(500, "failed to encode response: json: unsupported value: NaN"),
+        failing(500),
+        failing(400, "Invalid input"),
+        failing(422, "The text was filtered", code="content_filter"),
+        failing(400, "Input data may contain inappropriate content.", code="data_inspection_failed"),
+        Reply(body=b'{"data": [{"index": 0, "embedding": null}]}'),
+        Reply(body=b'{"data": [{"index": 0, "embedding": [NaN, NaN]}]}'),
+        Reply(body=b'{"data": [{"index": 0, "embedding": [nan]}]}'),
+        closing("before"),
+    ],
+)
+def test_texts_that_a_server_does_not_embed_are_found_and_named(
+    fake: FakeModels, reply: Reply, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("monjyu_core.models.calls.resilience.FIRST_WAIT", 0.001)
+    model = embedder(fake)
+    texts = [f"text number {number}" for number in range(20)]
+    texts[3] = texts[11] = "about the alpine lake"
+    fake.default = refusing(lambda sent: reply if any("lake" in text for text in sent) else None)
+    vectors, failures = embed_each(model, texts)
+    assert set(failures) == {3, 11} and all(isinstance(error, ModelCallError) for error in failures.values())
+    assert not vectors[3].any() and not vectors[11].any()
+    kept = [place for place in range(20) if place not in (3, 11)]
+    np.testing.assert_allclose(vectors[kept], unit([texts[place] for place in kept]), atol=1e-6)
+    assert len(fake.requests) < 40
+    with pytest.raises(ModelCallError):
+        model.embed_query("alpine lake")
+    assert model.embed_query("alpine meadow").any()
+
+
+def test_a_server_that_embeds_nothing_is_asked_a_few_times(fake: FakeModels, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("monjyu_core.models.calls.resilience.FIRST_WAIT", 0.001)
+    for reply in (failing(500), failing(400, "no"), failing(401), Reply(body=b"<html>proxy</html>")):
+        fake.requests.clear()
+        fake.default = reply
+        with pytest.raises(ModelCallError):
+            embedder(fake).embed_passages([f"text {number}" for number in range(200)])
+        assert len(fake.requests) < 40, "texts are not blamed one by one"
+
+
+def test_a_server_that_fails_for_a_moment_is_asked_again(fake: FakeModels, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("monjyu_core.models.calls.resilience.FIRST_WAIT", 0.001)
+    fake.script(failing(500), failing(500), failing(500))
+    vectors, failures = embed_each(embedder(fake), ["one", "two"])
+    assert len(vectors) == 2 and not failures
+
+
+@pytest.mark.parametrize(
+    ("status", "said"),
+    [
+        (400, "This model's maximum context length is 512 tokens, however you requested 900 tokens."),
+        (413, "Input validation error: `inputs` must have less than 512 tokens. Given: 900"),
+        (500, "input (900 tokens) is too large to process. increase the physical batch size (current batch size: 512)"),
+        (400, "the input length exceeds the context length"),
+        (400, "<400> InternalError.Algo.InvalidParameter: Range of input length should be [1, 2048]"),
+    ],
+)
+def test_a_text_that_is_too_long_is_read_in_windows(
+    fake: FakeModels, status: int, said: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    model = embedder(fake)
+    long = "ice on the lake in winter " * 60 + "and bees in summer " * 60
+    fake.default = refusing(lambda sent: failing(status, said) if max(map(len, sent)) > 900 else None)
+    vectors, failures = embed_each(model, ["short one", long, "short two"])
+    assert not failures and "read in windows" in caplog.text
+    assert vectors[1] @ unit(["ice on the lake and bees"])[0] > 0.8
+    assert vectors[1] @ unit([long])[0] > 0.95
+    fake.default = refusing(lambda sent: failing(status, said) if max(map(len, sent)) > 50 else None)
+    _, failures = embed_each(embedder(fake), ["short one", long])
+    assert set(failures) == {1} and "too long" in str(failures[1])
+
+
+def test_a_paper_that_cannot_be_embedded_is_a_failure_and_the_rest_is_published(fake: FakeModels, world: World) -> None:
+    fake.default = refusing(lambda sent: failing(500, "NaN") if any("Membranes" in text for text in sent) else None)
+    world.build()
+    manifest = open_current(world.data.collection("c")).manifest
+    tables = ("chunks", "chunk_embeddings", "embedding_failures")
+    assert [manifest.rows[name] for name in tables] == [3, 2, 1]
+    [failure] = level_failures(world.work)
+    assert failure.asset == "chunk_embeddings" and "cells" in failure.message and "NaN" in failure.message
+    for mode in ("keyword", "hybrid"):
+        assert ask(world, "Which membranes are made of lipids?", mode).hits[0].paper_id == "cells", mode
+    assert ask(world, "when does water boil").hits[0].paper_id == "water"
+    answer = ask(world, "Which membranes are made of lipids?", "hybrid")
+    assert answer.citations[0].paper_id == "cells"
+    requests = len(fake.requests)
+    assert look(world.work, "papers", allow_deletes=False).shards[0] == [], "no schedule asks again"
+    again = look(world.work, "papers", allow_deletes=False, again=True).shards[0]
+    assert len(again) == 1 and len(fake.requests) == requests
+    fake.default = say("")
+    world.build()
+    manifest = open_current(world.data.collection("c")).manifest
+    assert manifest.rows["chunk_embeddings"] == 3 and "embedding_failures" not in manifest.rows
+    assert ask(world, "lipids in membranes", "vector").hits[0].paper_id == "cells"
+    assert level_failures(world.work) == []
 
 
 def test_a_remote_model_must_be_described(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
