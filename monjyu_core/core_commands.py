@@ -69,18 +69,22 @@ def config() -> None:
 @config.command("show")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of YAML.")
 def config_show(as_json: bool) -> None:
-    """Print every setting with secrets hidden."""
+    """Print every setting with secrets hidden, and where each that is not at its default has its value from."""
     import yaml
 
-    from monjyu_core.settings.settings import config_file, data_folder, load_settings
+    from monjyu_core.settings.origins import flat, origin_of, origins, with_origins
+    from monjyu_core.settings.settings import config_file, data_folder, layers, load_settings
     from monjyu_core.settings.settings_file import without_secrets
 
-    values = without_secrets(load_settings().model_dump(mode="json"))
+    settings = load_settings()
+    values = without_secrets(settings.model_dump(mode="json"))
+    found = origins(layers(), settings.models)
     if as_json:
-        click.echo(json.dumps(values, ensure_ascii=False))
+        named = {name: origin for name, _ in flat(values) if (origin := origin_of(name, found))}
+        click.echo(json.dumps({**values, "origins": named}, ensure_ascii=False))
         return
     click.echo(f"# data folder: {data_folder()}\n# settings file: {config_file() or 'none'}")
-    click.echo(yaml.safe_dump(values, sort_keys=False, allow_unicode=True), nl=False)
+    click.echo(with_origins(yaml.safe_dump(values, sort_keys=False, allow_unicode=True, width=1000), found), nl=False)
 
 
 @config.command("init")

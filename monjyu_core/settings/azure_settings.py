@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, SecretStr
 
 from monjyu_core.errors import ConfigurationError
+from monjyu_core.settings.origins import is_reference
 from monjyu_core.settings.setting_marks import Changes, Group, NoResult
 
 _WHERE = NoResult("where a service is, not what it answers")
@@ -110,7 +111,8 @@ def check_no_keys(values: dict[str, Any], path: Path | None) -> None:
             variable = f"MONJYU_AZURE__{found.upper().replace('.', '__')}"
             raise ConfigurationError(
                 f"{path} holds azure.{found}, a secret.",
-                f"Set {variable} in the environment, or azure.keys_in_file: true where the file is kept as a secret.",
+                f"Set {variable} in the environment, or write ${{NAME}} for a variable of another name, or set "
+                "azure.keys_in_file: true where the file is kept as a secret.",
             )
 
 
@@ -118,5 +120,5 @@ def _names_within(values: dict[str, Any], prefix: str = "") -> Iterator[str]:
     for name, value in values.items():
         if isinstance(value, dict):
             yield from _names_within(value, f"{prefix}{name}.")
-        elif value:
+        elif value and not is_reference(value):
             yield f"{prefix}{name}"

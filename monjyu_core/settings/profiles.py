@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from typing import Any
 
 PROFILES = ("local", "azure")
@@ -23,10 +24,17 @@ _WITH_ENDPOINT: dict[str, dict[str, Any]] = {
 
 
 def built_in(profile: str, values: dict[str, Any]) -> dict[str, Any]:
-    """What a profile sets beside these values of a file. `azure` also turns on each service whose endpoint is given."""
+    """What a profile sets beside these values of a file. `azure` also turns on each service whose endpoint is given,
+    and takes the deployment that the address of Azure OpenAI names."""
     if profile != "azure":
         return {}
     chosen, given = dict(BUILT_IN[profile]), values.get("azure")
+    endpoint = os.environ.get("MONJYU_AZURE__OPENAI_ENDPOINT") or (
+        given.get("openai_endpoint") if isinstance(given, dict) else ""
+    )
+    if deployment := re.search(r"/openai/deployments/([^/?]+)", str(endpoint)):
+        default = BUILT_IN[profile]["models"]["default"] | {"model": deployment[1]}
+        chosen["models"] = {"default": default}
     for service, settings in _WITH_ENDPOINT.items():
         own = given.get(service) if isinstance(given, dict) else None
         of_file = own.get("endpoint") if isinstance(own, dict) else None

@@ -1,7 +1,8 @@
-"""Settings of the HTTP service: where it listens, whom it answers, and what a request may take."""
+"""Settings of the HTTP service and the MCP server: where they listen, whom they answer, what a request may take."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -80,3 +81,17 @@ class ServiceSettings(Group):
     )
     audit: Annotated[bool, SERVED] = Field(True, description="a line a request in state/audit/")
     audit_questions: Annotated[bool, SERVED] = Field(False, description="with the text of the questions")
+
+
+class McpSettings(Group):
+    """What clients of the MCP server may index, and what they are given."""
+
+    port: Annotated[int, SERVED] = Field(8001, ge=0, le=65535, description="with --http; 0 = any free one")
+    index: Annotated[bool, SERVED] = Field(True, description="clients may index what lies in `index_folders`")
+    index_folders: Annotated[list[Path], SERVED] = Field(
+        [], description="folders whose content clients may index; none named = papers/ of the data folder"
+    )
+    index_minutes: Annotated[float, SERVED] = Field(60.0, gt=0, description="until an indexing run is ended")
+    most_characters: Annotated[int, SERVED] = Field(
+        20_000, ge=1000, description="of a paper's text in one answer of monjyu_get_paper"
+    )

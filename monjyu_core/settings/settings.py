@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import yaml
-from pydantic import Field, ValidationError
+from pydantic import Field, ValidationError, model_validator
 from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, SettingsError
 
@@ -26,7 +26,6 @@ from monjyu_core.errors import ConfigurationError
 from monjyu_core.settings.azure_settings import AzureSettings, check_no_keys
 from monjyu_core.settings.levels_settings import GraphSettings as GraphSettings
 from monjyu_core.settings.levels_settings import LevelSettings as LevelSettings
-from monjyu_core.settings.mcp_settings import McpSettings
 from monjyu_core.settings.models_settings import (
     CacheSettings,
     ModelSettings,
@@ -44,6 +43,7 @@ from monjyu_core.settings.operations_settings import (
     TraceSettings,
     WatchSettings,
 )
+from monjyu_core.settings.origins import expanded, ollama_address, usual_variables
 from monjyu_core.settings.papers_settings import CheckSettings as CheckSettings
 from monjyu_core.settings.papers_settings import ChunkSettings as ChunkSettings
 from monjyu_core.settings.papers_settings import ChunkStrategy as ChunkStrategy
@@ -58,7 +58,7 @@ from monjyu_core.settings.scholarly_settings import ScholarlySettings
 from monjyu_core.settings.search_settings import AnswerSettings as AnswerSettings
 from monjyu_core.settings.search_settings import LazySettings as LazySettings
 from monjyu_core.settings.search_settings import SearchSettings as SearchSettings
-from monjyu_core.settings.service_settings import ServiceSettings
+from monjyu_core.settings.service_settings import McpSettings, ServiceSettings
 from monjyu_core.settings.setting_marks import QUERY_TIME, Group, Mark
 from monjyu_core.settings.setting_marks import Changes as Changes
 from monjyu_core.settings.setting_marks import Limit as Limit
@@ -143,6 +143,16 @@ class Settings(BaseSettings):
     mcp: McpSettings = McpSettings()
     azure: AzureSettings = AzureSettings()
 
+    @model_validator(mode="after")
+    def _ollama_host(self) -> Settings:
+        """Models of Ollama without an address are where OLLAMA_HOST says."""
+        address = ollama_address()
+        lacking = {n: m for n, m in self.models.items() if m.provider == "ollama" and not m.base_url and address}
+        if lacking:
+            found = {name: model.model_copy(update={"base_url": address}) for name, model in lacking.items()}
+            self.models = {**self.models, **found}
+        return self
+
     @classmethod
     def settings_customise_sources(
         cls,
@@ -167,13 +177,29 @@ class _FileSource(PydanticBaseSettingsSource):
         return None, field_name, False
 
     def __call__(self) -> dict[str, Any]:
-        path = config_file()
-        values = read_yaml(path) if path else {}
-        check_no_keys(values, path)
-        profiles = checked_profiles(values.pop("profiles", None) or {}, path)
-        chosen = os.environ.get("MONJYU_PROFILE") or values.get("profile", "local")
-        own = profiles.get(chosen, {})
-        return merge(merge(built_in(chosen, merge(values, own)), values), own | {"profile": chosen})
+        merged: dict[str, Any] = {}
+        for values in layers().values():
+            merged = merge(merged, values)
+        found: dict[str, Any] = expanded(merged, config_file())
+        return found
+
+
+def layers() -> dict[str, dict[str, Any]]:
+    """Settings below the MONJYU_… variables, by what holds them, the weakest first: what the chosen profile sets by
+    itself, the variables of Azure, the file, and the profile in it."""
+    path = config_file()
+    values = read_yaml(path) if path else {}
+    check_no_keys(values, path)
+    profiles = checked_profiles(values.pop("profiles", None) or {}, path)
+    chosen = os.environ.get("MONJYU_PROFILE") or values.get("profile", "local")
+    own = profiles.get(chosen, {}) | {"profile": chosen}
+    usual = usual_variables(chosen)
+    return {
+        f"profile {chosen}": built_in(chosen, merge(merge(usual, values), own)),
+        "variables of Azure": usual,
+        str(path): values,
+        f"{path}, profiles.{chosen}": own,
+    }
 
 
 def checked_profiles(profiles: Any, path: Path | None) -> dict[str, dict[str, Any]]:

@@ -42,18 +42,24 @@ EXAMPLES = {
 """What may stand in settings whose keys the user chooses. Its lines lie within the setting's own, commented out."""
 
 
+_HOOK = re.compile(r"(?i)(://[^\s?#]*?\b(?:web)?hooks?\b[^\s/?#]*/)[^\s?#]+")
+_TOKEN = re.compile(r"(?<=/)(?=[^/?#\s]*[a-z])(?=[^/?#\s]*[A-Z])(?=[^/?#\s]*\d)[\w-]{20,}|(?<=/)[0-9a-f]{32,}\b")
+"""Addresses that are secrets themselves: what is behind a webhook's name, and parts of a path that look like tokens."""
 _USER_INFO = re.compile(r"(?<=://)[^/?#\s]*@")
 _QUERY_KEY = re.compile(r"(?i)(?<=[?&])([\w.-]*(?:key|token|secret|password|sig|code)[\w.-]*=)[^&#\s]*")
 
 
 def without_secrets(values: Any) -> Any:
-    """The values with user, password and keys of every address left out; what is a secret by its type is hidden
-    already."""
+    """The values with user, password, keys and tokens of every address left out; what is a secret by its type is
+    hidden already."""
     if isinstance(values, dict):
         return {name: without_secrets(value) for name, value in values.items()}
     if isinstance(values, list):
         return [without_secrets(value) for value in values]
-    return _QUERY_KEY.sub(r"\1***", _USER_INFO.sub("***@", values)) if isinstance(values, str) else values
+    if not isinstance(values, str):
+        return values
+    shown = _QUERY_KEY.sub(r"\1***", _USER_INFO.sub("***@", values))
+    return _TOKEN.sub("***", _HOOK.sub(r"\1***", shown)) if "://" in shown else shown
 
 
 def template() -> str:

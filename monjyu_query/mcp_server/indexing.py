@@ -15,7 +15,7 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from monjyu_core.errors import ConfigurationError, IndexBuildError, QueryError
-from monjyu_core.settings.mcp_settings import McpSettings
+from monjyu_core.settings.service_settings import McpSettings
 from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.ids import collection_name_for
 

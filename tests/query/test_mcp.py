@@ -29,7 +29,7 @@ from mcp.shared.exceptions import MCPError
 from mcp.types import BlobResourceContents, CallToolResult, EmbeddedResource, PromptReference, TextResourceContents
 
 from monjyu_core.errors import ConfigurationError, QueryError
-from monjyu_core.settings.mcp_settings import McpSettings
+from monjyu_core.settings.service_settings import McpSettings
 from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.state_store import StateStore
 from monjyu_query.answer_packages.package_files import MANIFEST, with_manifest

@@ -16,7 +16,6 @@ _OPERATION = re.compile(
     r"/(?:chat/completions|completions|embeddings|responses|rerank|models|api/(?:chat|embed|generate|tags))$"
 )
 _DEPLOYMENT = re.compile(r"^(.*?)/openai/deployments/([^/]+)$")
-OLLAMA_PORT = 11434
 
 
 @dataclass(frozen=True)
@@ -71,20 +70,6 @@ def _azure(base: str, deployment: str, api_version: str | None) -> Address:
     deployment = named[2] if named else deployment
     query = version or {"api-version": AZURE_API_VERSION}
     return Address(endpoint, f"/openai/deployments/{deployment}", query, deployment)
-
-
-def ollama_address(host: str) -> str:
-    """The address that OLLAMA_HOST means: `0.0.0.0`, `:11434`, `host`, `host:port` or an address."""
-    text = host.strip().strip("\"'")
-    scheme, sep, rest = text.partition("://")
-    if not sep:
-        scheme, rest = "http", text
-    place, slash, path = rest.partition("/")
-    name, colon, port = place.rpartition(":") if place.count(":") == 1 or "]:" in place else (place, "", "")
-    name = {"": "127.0.0.1", "0.0.0.0": "127.0.0.1", "[::]": "[::1]", "::": "[::1]"}.get(name, name)
-    if not colon or not port:
-        port = str({"https": 443, "http": 80}[scheme] if sep and scheme in ("http", "https") else OLLAMA_PORT)
-    return f"{scheme}://{name}:{port}{slash}{path}".rstrip("/")
 
 
 def _parts(url: str) -> SplitResult | None:

@@ -19,6 +19,7 @@ import hashlib
 import json
 import math
 import re
+import ssl
 import struct
 import threading
 import time
@@ -147,9 +148,11 @@ def hanging() -> Reply:
 class FakeModels:
     """The server. `requests` holds what has come, `problems` what was wrong with it."""
 
-    def __init__(self, key: str | None = KEY) -> None:
-        """`key` None lets every request in."""
+    def __init__(self, key: str | None = KEY, tls: ssl.SSLContext | None = None) -> None:
+        """`key` None lets every request in; with `tls` it speaks HTTPS. Absolute targets are served too, as by a
+        proxy."""
         self.key = key
+        self.tls = tls
         self.default: Answer = say("An answer.")
         self.requests: list[Request] = []
         self.problems: list[str] = []
@@ -217,8 +220,8 @@ class FakeModels:
                 await self._connection(reader, writer)
             writer.transport.abort()
 
-        server = await asyncio.start_server(accept, "127.0.0.1", 0, limit=1 << 24)
-        self.url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+        server = await asyncio.start_server(accept, "127.0.0.1", 0, limit=1 << 24, ssl=self.tls)
+        self.url = f"http{'s' if self.tls else ''}://127.0.0.1:{server.sockets[0].getsockname()[1]}"
         self._started.set()
         await self._stop.wait()
         server.close()
@@ -304,11 +307,12 @@ class FakeModels:
         if known is None or request.method != "POST":
             return 404, "no such path"
         azure = request.path.startswith("/openai/")
+        versioned = request.path.startswith("/openai/deployments/")
         given = request.headers.get("api-key" if azure else "authorization", "")
         given = given or request.headers.get("authorization", "")  # Azure takes the token of an identity too
         if self.key and given.removeprefix("Bearer ") != self.key:
             return 401, f"Incorrect API key provided: {given or 'none'}"
-        if azure != bool(API_VERSION.fullmatch(request.query.get("api-version", ""))):
+        if versioned != bool(API_VERSION.fullmatch(request.query.get("api-version", ""))):
             return 404, "api-version is missing, wrong or out of place"
         if not isinstance(request.body, dict) or request.headers.get("content-type") != "application/json":
             return 400, "the body is no JSON object"
@@ -326,7 +330,7 @@ _CHAT = (
 )
 _EMBED = ({"model", "input"}, {"dimensions", "encoding_format"})
 FIELDS: dict[str, tuple[set[str], set[str]]] = {
-    r"/v1/chat/completions": _CHAT,
+    r"(?:/openai)?/v1/chat/completions": _CHAT,
     r"/openai/deployments/[\w.-]+/chat/completions": _CHAT,
     r"/api/chat": ({"model", "messages", "stream", "options"}, {"format", "truncate"}),
     r"/v1/embeddings": _EMBED,
