@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from monjyu_core.text.search_text import count_wide
 from monjyu_query.answers.segments import answer_markdown
-from monjyu_query.search.result import AnswerTable, Citation, Segment, Status
+from monjyu_query.search.result import AnswerTable, Citation, SearchResult, Segment, Status
 
 _IN_JAPANESE = {
     "no passage was found": "該当する箇所は見つかりませんでした。",
@@ -16,6 +16,17 @@ _IN_JAPANESE = {
     "no report speaks of it": "それについて述べたコミュニティの報告はありませんでした。",
     "it has no community reports": "コミュニティの報告がまだありません。",
     "the passages found do not speak of it": "見つかった箇所は、それについて述べていません。",
+}
+
+
+NOT_ANSWERED = {
+    "en": "The collection does not answer this: ",
+    "ja": "このコレクションの論文は答えていません。",
+}
+"""What an answer begins with that says nothing but why there is none."""
+_NOT_SETTLED = {
+    "en": "Whether the collection answers this is not settled, because part of the search failed: ",
+    "ja": "検索の一部が失敗したため、このコレクションの論文が答えているかは分かりません。",
 }
 
 
@@ -44,7 +55,26 @@ def language_of(query: str) -> str:
 
 def abstained(reason: str, language: str, warnings: Sequence[str] = ()) -> Answer:
     """No answer, and why, in the language (en or ja), in Japanese as far as `_IN_JAPANESE` has the reason."""
-    text = f"The collection does not answer this: {reason}."
+    text = f"{NOT_ANSWERED['en']}{reason}."
     if language == "ja":
-        text = f"このコレクションの論文は答えていません。{_IN_JAPANESE.get(reason, '')}"
+        text = f"{NOT_ANSWERED['ja']}{_IN_JAPANESE.get(reason, '')}"
     return Answer([Segment(text=text)], "abstained", warnings=list(warnings), confidence=0.0)
+
+
+def not_settled(result: SearchResult, failure: str) -> SearchResult:
+    """An abstention that may be due to a call that failed: it says nothing of the collection then."""
+    if result.status != "abstained":
+        return result
+    segments = [segment.model_copy() for segment in result.segments]
+    for segment in segments:
+        for language, text in NOT_ANSWERED.items():
+            segment.text = segment.text.replace(text, _NOT_SETTLED[language])
+    told = any(failure in warning for warning in result.warnings)
+    update = {
+        "status": "partial",
+        "segments": segments,
+        "answer": answer_markdown(segments, result.tables),
+        "confidence": None,
+        "warnings": [*result.warnings, *([] if told else [f"Part of the search failed: {failure}"])],
+    }
+    return result.model_copy(update=update)

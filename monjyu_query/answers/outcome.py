@@ -16,6 +16,7 @@ from functools import cache
 import numpy as np
 
 from monjyu_core.settings.settings import AnswerSettings
+from monjyu_query.answers.answering import NOT_ANSWERED
 from monjyu_query.answers.evidence_ranking.answer_types import (
     asked_types,
     asks_past_time,
@@ -97,21 +98,18 @@ class Outcome:
 
     def says_why(self) -> Segment:
         """Why there is no answer."""
-        return Segment(text=f"{_NOT[self.language][0]}{self.reason}")
+        return Segment(text=f"{NOT_ANSWERED[self.language]}{self.reason}")
 
     def abstains(self, text: str, closest: Citation, label: str) -> list[Segment]:
         """Why there is no answer, and the closest that was found."""
-        begins, nearest = _NOT[self.language]
+        begins, nearest = NOT_ANSWERED[self.language], _NEAREST[self.language]
         [quote] = laid_out([(text, [closest.n], label)], None)
         quote.text = f"\n\n{quote.text}"
         return [Segment(text=f"{begins}{self.reason} {nearest}"), quote]
 
 
 _NO_NUMBER = "No passage found gives the number or the time that was asked for."
-_NOT = {
-    "en": ("The collection does not answer this: ", "The closest passage:"),
-    "ja": ("このコレクションの論文は答えていません。", "最も近い箇所："),
-}
+_NEAREST = {"en": "The closest passage:", "ja": "最も近い箇所："}
 
 
 def support_of(

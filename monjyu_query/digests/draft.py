@@ -105,11 +105,12 @@ class Draft:
             setattr(self.usage, name, getattr(self.usage, name) + getattr(used, name))
 
     def finish(self, kind: Kind, subject: str, papers: Sequence[str], *, partial: bool = False) -> Digest:
-        """The digest; abstained where nothing is stated."""
+        """The digest; abstained where nothing is stated and it is not `partial`: cut off, or without a call that
+        failed."""
         numbers: dict[tuple[str, ...], Citation] = {}
         parts = [_numbered(part, numbers) for part in self._parts if part.statements]
         tables = [_numbered_table(table, numbers) for table in self._tables]
-        status: Status = "abstained" if not numbers else "partial" if partial else "complete"
+        status: Status = "partial" if partial else "complete" if numbers else "abstained"
         return Digest(
             kind=kind,
             subject=subject,

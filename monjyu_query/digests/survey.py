@@ -90,6 +90,7 @@ def survey_with_hits(
         listed = _papers(searcher, index, draft, request.query, result.hits, papers)
     cut_off = cancel is not None and cancel.is_set()
     failed = searcher.tools.uses_model("answer") and result.answer_engine != "llm"
+    failed |= result.status == "partial" and not result.citations  # a call failed, and nothing was found without it
     return draft.finish("survey", request.query, listed, partial=cut_off or failed), result.hits
 
 

@@ -6,6 +6,7 @@ import copy
 import threading
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import duckdb
@@ -14,12 +15,14 @@ from pydantic import BaseModel
 from monjyu_core.errors import QueryError, StorageError
 from monjyu_core.models.accounting.account import Account, Accounting
 from monjyu_core.models.accounting.ledger import Scope
+from monjyu_core.models.call_errors import ModelCallError
 from monjyu_core.models.calls.embedding_calls import charged_to
 from monjyu_core.observability import set_up_observability
 from monjyu_core.storage.collection import collection_settings, known_record
 from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.manifest import unreadable
 from monjyu_core.storage.snapshot import OPEN_TRIES, PinnedReader, SnapshotReader, read_current
+from monjyu_query.answers.answering import not_settled
 from monjyu_query.answers.model.sources_text import context_of
 from monjyu_query.catalogue.catalogue_answer import catalogue_answer
 from monjyu_query.digests.plain_words import digest_in_plain_words
@@ -35,7 +38,7 @@ from monjyu_query.search.events import Emit, unheard
 from monjyu_query.search.hit_details import describe_hits, retracted_sources
 from monjyu_query.search.open_index import OpenIndex, open_index
 from monjyu_query.search.request import LONGEST_QUERY, Filters, SearchRequest
-from monjyu_query.search.result import SearchResult
+from monjyu_query.search.result import SearchResult, Status
 from monjyu_query.search.routing.choose import refuse, route
 from monjyu_query.search.routing.learned_router import learned_router
 from monjyu_query.search.routing.one_thing import of_one_paper
@@ -164,6 +167,8 @@ class Searcher:
             events.clear()
             ask = self._ask(self.current(), asked, heard, cancel)
             result = self._answered(ask)  # later publishes took its files
+        if ask.account.failures:
+            result = not_settled(result, ask.account.failures[0].message)
         result.query, result.resolved_query = asked.query, request.query if request.query != asked.query else None
         searched = time.perf_counter()
         self._describe(result, ask, rankings)
@@ -260,12 +265,22 @@ class Searcher:
         return error if isinstance(error, StorageError) else unreadable(self.collection, snapshot_id, error)
 
     def _answered(self, ask: Ask) -> SearchResult:
-        """From tensions, as a digest, from themes or tables where one of these is asked for, else by a search."""
+        """From tensions, as a digest, from themes or tables where one of these is asked for, else by a search. A
+        question that could not be embedded is answered by keywords, unless mode vector was asked for."""
         with charged_to(ask.account):
-            found = tension_answer(ask, self.tools) or digest_in_plain_words(self, ask)
-            found = found or theme_answer(ask, self.tools) or catalogue_answer(ask)
-            found = found or paper_list_answer(ask, self.tools)
-            return found or CONTROLLERS[ask.request.controller](self._modes, ask)
+            try:
+                found = tension_answer(ask, self.tools) or digest_in_plain_words(self, ask)
+                found = found or theme_answer(ask, self.tools) or catalogue_answer(ask)
+                found = found or paper_list_answer(ask, self.tools)
+                return found or CONTROLLERS[ask.request.controller](self._modes, ask)
+            except ModelCallError as error:
+                if ask.request.mode in ("vector", "keyword"):
+                    raise
+                settings = ask.settings.model_copy(update={"min_score": None})  # it was on another scale
+                result = self._modes.search(replace(ask, mode="keyword", settings=settings))
+                status: Status = "partial" if result.status == "complete" else result.status
+                told = f"Passages were found by keywords alone, because the question could not be embedded: {error}"
+                return result.model_copy(update={"status": status, "warnings": [told, *result.warnings]})
 
 
 def _both(first: Emit, second: Emit | None) -> Emit:

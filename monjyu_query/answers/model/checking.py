@@ -3,6 +3,7 @@ these to quote."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -17,6 +18,7 @@ from monjyu_query.answers.citing import cite
 from monjyu_query.answers.model.marked import Marked
 from monjyu_query.answers.model.sources_text import about_passage, source_text
 from monjyu_query.answers.selection import Question
+from monjyu_query.answers.verification.alignment import Words
 from monjyu_query.answers.verification.local_check import LocalVerdict, local_check, says_gap
 from monjyu_query.answers.verification.numbers import missing_figures
 from monjyu_query.answers.verification.signs import Source
@@ -37,6 +39,8 @@ false and 2 % of the faithful (`bench/bench_knowledge.py`)."""
 MOST_QUOTES = 4
 MOST_COMPARED = 12
 """Source sentences that are embedded to be compared with one generated sentence."""
+FEWEST_WORDS = 2
+"""Content words of a sentence, where it has no figure, from which it may be given a source that it does not name."""
 
 
 @dataclass(frozen=True)
@@ -92,6 +96,8 @@ class Checker:
             places = []
         if says_gap(said.text):
             return self._gap(said, terms, named, places)
+        if not named and _says_nothing(said.text):
+            return Checked(said, [], SentenceCheck(verdict="not_found", method="words"), ())
         for numbers in dict.fromkeys((named, self._best(terms))):
             if numbers:
                 found = self._checked(said, terms, numbers)
@@ -191,6 +197,11 @@ class Checker:
 
     def _cursor(self) -> duckdb.DuckDBPyConnection:
         return self._index.snapshot.cursor()
+
+
+def _says_nothing(text: str) -> bool:
+    """Whether a sentence has too few words to be of a source: "I would rather not say"."""
+    return not count_wide(text) and not re.search(r"\d", text) and len(Words(text).content) < FEWEST_WORDS
 
 
 def _checked_as(verdict: LocalVerdict) -> SentenceCheck:

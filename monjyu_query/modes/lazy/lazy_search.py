@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 
+from monjyu_core.models.call_errors import ModelAnswerUnusable
 from monjyu_query.answers.answering import Answer, abstained, language_of
 from monjyu_query.modes.lazy.concept_graph import read_tree
 from monjyu_query.modes.lazy.explanation import concept_subgraph, explanation
@@ -77,6 +78,7 @@ class LazySearch:
         if state.errors:
             wrong = f"{len(state.errors)} of {state.budget.used} tests gave no judgement"
             state.warnings.append(f"{wrong}: {state.errors[0]}")
+            asked.ask.account.note_failure(ModelAnswerUnusable(f"{wrong}: {state.errors[0]}"))
         if state.ended == "cancelled":
             state.warnings.append("The search was cancelled; this is what it had found.")
 

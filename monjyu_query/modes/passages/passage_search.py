@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from monjyu_core.errors import QueryError
+from monjyu_core.models.call_errors import ModelCallError
 from monjyu_query.answers.answering import Answer
 from monjyu_query.answers.composition import asked_of, compose
 from monjyu_query.answers.selection import Question
@@ -122,7 +123,8 @@ def _answer(
 
 
 def _closest(tools: Tools, ask: Ask, ranking: Ranking, rows: list[int]) -> float | None:
-    """The similarity of the closest row; in keyword mode None where the model is another than the snapshot's."""
+    """The similarity of the closest row; in keyword mode None where the model is another than the snapshot's, or does
+    not answer."""
     if not rows:
         return None
     similarity = ranking.similarity
@@ -130,7 +132,7 @@ def _closest(tools: Tools, ask: Ask, ranking: Ranking, rows: list[int]) -> float
         try:
             vector = tools.embedder.embed(ask.request.query, ask.index.snapshot.manifest)
             similarity = vector_scores(ask.index.corpus, vector)
-        except QueryError:
+        except (QueryError, ModelCallError):
             return None
     return float(similarity[rows].max())
 
@@ -151,7 +153,6 @@ def expanded_ranking(tools: Tools, ask: Ask, ranking: Ranking, count: int) -> Ex
     ranking as it is where there is nothing to add."""
     warnings = list(ranking.warnings)
     if tools.uses_model("expand"):
-        from monjyu_core.models.call_errors import ModelCallError
         from monjyu_query.modes.passages.rewording import reworded
 
         try:

@@ -69,6 +69,8 @@ class Reply:
     finish: str = "stop"
     thinking: str = ""
     """Goes into a field of its own (`reasoning_content`, `thinking`)."""
+    refusal: str | None = None
+    """OpenAI's words where the model refuses; the text is null then."""
     usage: bool = True
     model: str = "fake-model-1"
     status: int = 200
@@ -390,6 +392,7 @@ def _whole(request: Request, reply: Reply) -> dict[str, Any]:
         )
         return {"model": reply.model, "message": message} | _ollama_end(request, reply)
     message = {"role": "assistant", "content": reply.text, "reasoning_content": reply.thinking or None}
+    message |= {"content": None, "refusal": reply.refusal} if reply.refusal else {}
     choice = {"index": 0, "message": message, "finish_reason": reply.finish}
     whole = {"id": "c1", "object": "chat.completion", "created": 1, "model": reply.model, "choices": [choice]}
     return whole | ({"usage": _usage(request, reply)} if reply.usage else {})
@@ -411,6 +414,7 @@ def _pieces(request: Request, reply: Reply) -> Iterator[bytes]:
         return
     deltas: list[dict[str, Any]] = [{"role": "assistant", "content": ""}]
     deltas += [{"reasoning_content": reply.thinking}] if reply.thinking else []
+    deltas += [{"content": None, "refusal": reply.refusal}] if reply.refusal else []
     deltas += [{"content": text} for text in texts]
     for delta in deltas:
         yield _event(reply, [{"index": 0, "delta": delta, "finish_reason": None}])
