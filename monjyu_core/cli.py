@@ -56,6 +56,7 @@ SUMMARIES: Mapping[str, str] = {
     "storage": "Fetch collections from the object store that storage.uri names, or bring them there.",
     "purge": "Remove a paper's text everywhere at once, older snapshots included.",
     "cost": "Show what calls of models took: tokens, money, time.",
+    "models": "Try the models that the settings name.",
     "doctor": "Check the data folder, the settings and every service they name, and say what is wrong.",
     "config": "Show the settings in force, or write a settings file.",
 }

@@ -52,6 +52,16 @@ class RemoteEmbedder:
         assert self._dimensions is not None
         return self._dimensions
 
+    @property
+    def most(self) -> int:
+        """Texts of a request that the server takes, as far as is known."""
+        return self._calls.most
+
+    @property
+    def windowed(self) -> bool:
+        """Whether a text was too long, and read in windows."""
+        return self._calls.windowed
+
     def warm_up(self) -> None:
         """Load the token counter; the server is not asked."""
         count_many([""])

@@ -8,6 +8,7 @@ from monjyu_query.commands.digest_commands import compare, summarize, survey
 from monjyu_query.commands.evaluate_command import evaluate
 from monjyu_query.commands.graph_command import graph
 from monjyu_query.commands.mcp_command import mcp
+from monjyu_query.commands.models_command import models
 from monjyu_query.commands.papers_command import papers
 from monjyu_query.commands.products.answer_command import answer
 from monjyu_query.commands.products.check_citations_command import check_citations
@@ -33,6 +34,7 @@ __all__ = [
     "keys",
     "locate",
     "mcp",
+    "models",
     "papers",
     "questions",
     "review",

@@ -63,13 +63,14 @@ def paying() -> Account | None:
 
 @dataclass
 class BatchedCalls:
-    """Calls of one embedding model. `most`: texts that its server takes in a request, as learned."""
+    """Calls of one embedding model. `most`: texts that its server takes in a request, as learned; `windowed`: whether
+    a text was too long and read in windows."""
 
     caller: EmbeddingCaller
     model: str
     most: int
+    windowed: bool = False
     _embeds: bool = False
-    _told: bool = False
     _asking: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     async def embed(self, texts: Sequence[str], account: Account) -> list[Result]:
@@ -137,8 +138,8 @@ class BatchedCalls:
                 return found
             share = len(half) / sum(value * value for value in found) ** 0.5
             mean = [share * value + before for value, before in zip(found, mean or [0.0] * len(found), strict=True)]
-        if not self._told:
-            self._told = True
+        if not self.windowed:
+            self.windowed = True
             _log.warning("%s does not read texts of %d characters: they are read in windows.", self.model, len(text))
         await _keep(account, {key: mean})
         return mean

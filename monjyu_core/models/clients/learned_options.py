@@ -48,6 +48,11 @@ class Learned:
         self._changes: dict[str, Change] = {}
         self._searched = False
 
+    @property
+    def refused(self) -> list[str]:
+        """Names of the options that calls go without."""
+        return list(self._changes)
+
     async def ask(
         self, server: Server, options: Sequence[Option], call: Call, send: Callable[[Call], Awaitable[T]]
     ) -> T:
