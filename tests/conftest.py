@@ -18,6 +18,7 @@ from filelock import FileLock
 from monjyu_core.cli import main
 from tests import bracketed
 from tests.copies import copy_data
+from tests.prepared import prepared
 
 pytest_plugins = ["tests.skips"]
 
@@ -154,28 +155,33 @@ def monjyu() -> Callable[..., subprocess.CompletedProcess[str]]:
 
 
 def once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], object]) -> Path:
-    """A folder that is made once a session, also where several processes run the tests."""
+    """A copy of a prepared folder, one for the whole session, also where several processes run the tests."""
     shared = factory.getbasetemp()
     if "PYTEST_XDIST_WORKER" in os.environ:
         shared = shared.parent
     folder, done = shared / name, shared / f"{name}.done"
     with FileLock(shared / f"{name}.lock"):
         if not done.exists():
-            make(folder)
+            copy_data(prepared(name, make), folder)
             done.touch()
     return folder
 
 
+def index_samples(data: Path, *options: str) -> None:
+    done = call_monjyu(data, "index", SAMPLES, "-c", "samples", *options, "--json")
+    assert done.returncode == 0, done.stderr
+
+
 @pytest.fixture(scope="session")
-def level_1_data(sample_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def sample_data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A data folder in which the sample papers are indexed as `samples`. Read only."""
+    return once(tmp_path_factory, "level_0", index_samples)
+
+
+@pytest.fixture(scope="session")
+def level_1_data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The same papers with their noun graph and communities. Read only."""
-
-    def make(data: Path) -> None:
-        copy_data(sample_data, data)
-        done = call_monjyu(data, "index", SAMPLES, "-c", "samples", "--level", "1", "--json")
-        assert done.returncode == 0, done.stderr
-
-    return once(tmp_path_factory, "level_1", make)
+    return once(tmp_path_factory, "level_1", lambda data: index_samples(data, "--level", "1"))
 
 
 @pytest.fixture(scope="session")
@@ -189,14 +195,3 @@ def bracketed_data(tmp_path_factory: pytest.TempPathFactory) -> Path:
         assert done.returncode == 0, done.stderr
 
     return once(tmp_path_factory, "bracketed", make)
-
-
-@pytest.fixture(scope="session")
-def sample_data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A data folder in which the sample papers are indexed as `samples`. Read only."""
-
-    def make(data: Path) -> None:
-        done = call_monjyu(data, "index", SAMPLES, "-c", "samples", "--json")
-        assert done.returncode == 0, done.stderr
-
-    return once(tmp_path_factory, "level_0", make)

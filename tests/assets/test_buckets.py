@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from monjyu_assets.publishing import database
 from monjyu_assets.stages.shared import rebucketing
@@ -17,6 +15,7 @@ from monjyu_core.storage.manifest import read_manifest
 from monjyu_core.storage.parts import PartStore
 from monjyu_core.storage.snapshot import read_current
 from tests.assets.worlds import World, differences, write_records
+from tests.properties import given, st
 
 TEXTS = {
     str(number): f"Record {number} speaks of graph index number {number} and of provenance. It has a secret{number}."

@@ -10,8 +10,6 @@ from typing import Any
 import dagster as dg
 import pytest
 import yaml
-from hypothesis import given
-from hypothesis import strategies as st
 
 from monjyu_assets import Indexer
 from monjyu_assets.definitions import defs as shared
@@ -32,6 +30,7 @@ from monjyu_core.storage.snapshot import current_manifest
 from tests.assets.libraries.zotero_library import ZoteroLibrary
 from tests.assets.worlds import write_records
 from tests.conftest import call_monjyu
+from tests.properties import given, st
 
 CORPUS = "monjyu_assets.CorpusComponent"
 TEXTS = {str(number): f"This is record {number}. It speaks of graphs and of provenance." for number in range(3)}

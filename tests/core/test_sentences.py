@@ -5,11 +5,10 @@ from __future__ import annotations
 import json
 
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
 
 from monjyu_core.text.sentences import split_sentences
 from tests.conftest import CORPORA, needs_corpora
+from tests.properties import example, given, st
 from tests.timing import seconds, within
 
 ENGLISH = [

@@ -9,13 +9,12 @@ import zipfile
 from xml.sax.saxutils import escape
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from monjyu_core.errors import QueryError
 from monjyu_query.drafts.formats.cited_works import works_of_bib
 from monjyu_query.drafts.formats.draft_pages import Wanted
 from monjyu_query.drafts.formats.read_draft import Draft, Format, read_draft
+from tests.properties import examples, given, st
 
 W = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
 
@@ -180,7 +179,7 @@ def test_a_draft_may_not_bring_marks() -> None:
         read_draft("x" * 2_000_001, "markdown")
 
 
-@settings(deadline=None, max_examples=60)
+@examples(60)
 @given(
     st.text(alphabet="ab [](){}@;,.123456789\\%$&\n#-_*^~`<>:/A Smith2020et al.", max_size=200),
     st.sampled_from(["markdown", "latex"]),

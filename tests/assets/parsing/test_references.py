@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from monjyu_assets.parsing.bibliography.identifiers import find_doi
 from monjyu_assets.parsing.bibliography.references import parse_reference
+from tests.properties import examples, given, st
 from tests.timing import within
 
 STYLES = [
@@ -61,7 +60,7 @@ def test_year_is_not_a_page_or_identifier() -> None:
 
 
 @given(st.text(max_size=300))
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_any_text_gives_a_reference(text: str) -> None:
     reference = parse_reference("x", text)
     assert reference.raw_text == " ".join(text.split())
