@@ -20,7 +20,7 @@ from tests import bracketed
 from tests.copies import copy_data
 from tests.prepared import prepared
 
-pytest_plugins = ["tests.skips"]
+pytest_plugins = ["tests.durations", "tests.skips"]
 
 os.environ.setdefault("MONJYU_PARSE__WORKERS", "1")
 """One parser process for each small index made here, for a second one takes longer to start than it has to do."""
@@ -28,33 +28,6 @@ os.environ.setdefault("MONJYU_PARSE__WORKERS", "1")
 ROOT = Path(__file__).parent.parent
 CORPORA = ROOT.parent / "shared" / "corpora"
 SAMPLES = ROOT / "data" / "samples" / "papers"
-
-LONGEST = (
-    "tests/query/service/test_openapi.py",
-    "tests/test_bench.py",
-    "tests/assets/parsing/test_growth.py",
-    "tests/assets/test_kept_level.py",
-    "tests/test_secrets.py",
-    "tests/test_runs_in_ui.py",
-    "tests/test_postgres.py",
-    "tests/deploy/test_compose_run.py",
-    "tests/deploy/test_query_only.py",
-    "tests/query/test_japanese.py",
-    "tests/test_crashes_daemon.py",
-    "tests/test_backfill.py",
-    "tests/query/test_quality.py",
-    "tests/test_crashes.py",
-    "tests/assets/automation/test_daemon.py",
-    "tests/test_full_disk.py",
-    "tests/test_maintenance.py",
-    "tests/assets/test_incremental.py",
-    "tests/query/test_mcp.py",
-    "tests/query/test_hot_swap.py",
-    "tests/test_readme.py",
-    "tests/assets/test_levels.py",
-    "tests/assets/parsing/test_pool_fuzz.py",
-)
-"""They go first, so that none is left to one worker at the end; those that mostly wait stand between the busy ones."""
 
 needs_corpora = pytest.mark.skipif(not CORPORA.is_dir(), reason="../shared/corpora is absent: a clone has no corpora")
 
@@ -70,11 +43,6 @@ def pytest_collection() -> Generator[None, object, object]:
         gc.freeze()
         gc.enable()
         atexit.register(gc.unfreeze)  # DuckDB's module complains of objects that outlive the interpreter
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    rank = {name: place for place, name in enumerate(LONGEST)}
-    items.sort(key=lambda item: rank.get(item.nodeid.partition("::")[0], len(LONGEST)))
 
 
 def run_monjyu(data: Path, *arguments: str | Path, timeout: float = 300) -> subprocess.CompletedProcess[str]:

@@ -21,8 +21,8 @@ def examples(number: int, **more: Any) -> settings:
 
 
 def sequences(number: int) -> settings:
-    """Settings for `number` sequences of changes, the same each time. MONJYU_EXAMPLES=N tries N random ones instead, and
-    shortens and prints one that fails."""
+    """Settings for `number` sequences of changes, the same each time. MONJYU_EXAMPLES=N tries N random ones and
+    shortens one that fails."""
     phases = [Phase.explicit, Phase.generate, *([Phase.shrink] if SEQUENCES else [])]
     return settings(
         max_examples=SEQUENCES or number,

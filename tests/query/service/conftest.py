@@ -1,4 +1,4 @@
-"""The service as it is run: `monjyu serve` on a copy of the indexed samples; other settings in threads."""
+"""The service over a copy of the indexed samples, in a thread of this process; `running_service` is a process."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import subprocess
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
@@ -30,6 +30,8 @@ from tests.assets.worlds import World
 from tests.copies import copy_data
 
 CHROMIUM = shutil.which("chromium")
+WITHOUT_BROWSER = pytest.mark.skipif(CHROMIUM is None, reason="chromium is absent: apt-get install chromium")
+IN_BROWSER = [pytest.mark.slow, WITHOUT_BROWSER]
 expect.set_options(timeout=30_000)
 """Milliseconds, instead of 5,000: what is expected of a page may wait for its service on a busy machine."""
 HOSTILE = '<script>document.title="owned"</script><img src=x onerror="document.title=1">'
@@ -77,12 +79,6 @@ def running_service(data: Path, *options: str) -> Iterator[tuple[Served, subproc
         yield Served(url, data, {}), process
 
 
-@pytest.fixture(scope="session")
-def service(service_data: Path, keys: dict[str, str]) -> Iterator[Served]:
-    with running_service(service_data) as (served, _):
-        yield replace(served, keys=keys)
-
-
 @contextmanager
 def serving(data: Path, overrides: dict[str, Any]) -> Iterator[tuple[str, Service]]:
     """A service with settings of its own in a thread of this process."""
@@ -101,6 +97,12 @@ def serving(data: Path, overrides: dict[str, Any]) -> Iterator[tuple[str, Servic
     finally:
         server.should_exit = True
         thread.join(20)
+
+
+@pytest.fixture(scope="session")
+def service(service_data: Path, keys: dict[str, str]) -> Iterator[Served]:
+    with serving(service_data, {"service": {"requests_per_minute": 0}}) as (url, _):
+        yield Served(url, service_data, keys)
 
 
 Serving = Callable[..., Any]
