@@ -123,16 +123,21 @@ def monjyu() -> Callable[..., subprocess.CompletedProcess[str]]:
 
 
 def once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], object]) -> Path:
-    """A copy of a prepared folder, one for the whole session, also where several processes run the tests."""
+    """A folder that is made once a session, also where several processes run the tests."""
     shared = factory.getbasetemp()
     if "PYTEST_XDIST_WORKER" in os.environ:
         shared = shared.parent
     folder, done = shared / name, shared / f"{name}.done"
     with FileLock(shared / f"{name}.lock"):
         if not done.exists():
-            copy_data(prepared(name, make), folder)
+            make(folder)
             done.touch()
     return folder
+
+
+def copied(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], object]) -> Path:
+    """A session's copy of a data folder that is prepared: not for what depends on where it was made."""
+    return once(factory, name, lambda folder: copy_data(prepared(name, make), folder))
 
 
 def index_samples(data: Path, *options: str) -> None:
@@ -143,13 +148,13 @@ def index_samples(data: Path, *options: str) -> None:
 @pytest.fixture(scope="session")
 def sample_data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A data folder in which the sample papers are indexed as `samples`. Read only."""
-    return once(tmp_path_factory, "level_0", index_samples)
+    return copied(tmp_path_factory, "level_0", index_samples)
 
 
 @pytest.fixture(scope="session")
 def level_1_data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The same papers with their noun graph and communities. Read only."""
-    return once(tmp_path_factory, "level_1", lambda data: index_samples(data, "--level", "1"))
+    return copied(tmp_path_factory, "level_1", lambda data: index_samples(data, "--level", "1"))
 
 
 @pytest.fixture(scope="session")
@@ -162,4 +167,4 @@ def bracketed_data(tmp_path_factory: pytest.TempPathFactory) -> Path:
         done = call_monjyu(data, "index", papers, "--json")
         assert done.returncode == 0, done.stderr
 
-    return once(tmp_path_factory, "bracketed", make)
+    return copied(tmp_path_factory, "bracketed", make)

@@ -13,8 +13,8 @@ from monjyu_core.errors import DocumentError, DocumentTooLarge, EmptyDocument, M
 from monjyu_core.paper import ParsedPaper
 from monjyu_core.settings.settings import ParseSettings
 from tests.assets.parsing.as_html import page_of
+from tests.limits import ends
 from tests.properties import examples, given, st
-from tests.timing import within
 
 PAPERS = Path(__file__).parent / "papers"
 Outline = list[tuple[int, str, str]]
@@ -289,7 +289,7 @@ def test_harmful_pages(name: str) -> None:
         except MalformedDocument as error:
             assert "nested" in str(error)
 
-    within(5, work)
+    ends(work)
 
 
 def test_refused() -> None:

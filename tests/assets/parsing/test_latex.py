@@ -22,8 +22,8 @@ from monjyu_core.storage.schemas import SHARDS, empty
 from tests.assets.parsing.leaves import SECTIONS
 from tests.assets.parsing.named_files import write_files
 from tests.assets.worlds import World
+from tests.limits import ends
 from tests.properties import HealthCheck, examples, given, st
-from tests.timing import within
 
 LEAVES = Path(__file__).parent / "papers" / "leaves"
 
@@ -317,7 +317,7 @@ def test_bombs_are_refused_soon(body: str, error: type[DocumentError]) -> None:
         with pytest.raises(error):
             parsed(body)
 
-    within(20, refused)
+    ends(refused)
 
 
 @pytest.mark.parametrize(
@@ -339,7 +339,7 @@ def test_what_is_odd_takes_no_time(body: str) -> None:
         except DocumentError as error:
             assert error.message
 
-    within(20, work)
+    ends(work)
 
 
 def test_files_that_include_one_another() -> None:
