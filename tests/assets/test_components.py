@@ -135,6 +135,7 @@ def test_what_is_declared_wrongly_is_said_when_definitions_load(
     assert says in "\n".join(chain)
 
 
+@pytest.mark.slow
 def test_a_declared_collection_is_the_one_that_monjyu_index_makes(
     project: Project, data: DataFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -174,6 +175,7 @@ def test_a_declared_collection_is_the_one_that_monjyu_index_makes(
     assert watch_collection(data, "c").state == "same"
 
 
+@pytest.mark.slow
 def test_a_declared_library_is_brought_in_before_each_run(project: Project, data: DataFolder) -> None:
     library = ZoteroLibrary(project.root / "Zotero")
     library.add("AAAA2222", title="A first work", abstractNote="It speaks of graphs.")

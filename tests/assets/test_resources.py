@@ -95,6 +95,7 @@ def own_unannotated(parsed_papers) -> None:  # type: ignore[no-untyped-def]
     TAKEN["papers"] = parsed_papers
 
 
+@pytest.mark.slow
 def test_inputs_are_what_their_assets_made_in_the_type_that_they_ask_for(
     level_1_data: Path, instance: dg.DagsterInstance
 ) -> None:

@@ -83,6 +83,7 @@ def cosines(found: NDArray[np.float32], expected: NDArray[Any]) -> NDArray[np.fl
     return result
 
 
+@pytest.mark.slow
 def test_equal_to_the_reference(embedder: E5, expected: NDArray[np.float64]) -> None:
     found = embedder.embed_passages(VARIED)
     assert (found.shape, found.dtype) == ((len(VARIED), 384), np.float32)

@@ -83,6 +83,7 @@ def cosines(found: NDArray[np.float32], expected: NDArray[np.float64]) -> NDArra
     return result
 
 
+@pytest.mark.slow
 def test_equal_to_the_reference(embedder: Embedder, expected: NDArray[np.float64]) -> None:
     found = embedder.embed_passages(VARIED)
     assert found.shape == (len(VARIED), embedder.dimensions)

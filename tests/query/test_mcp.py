@@ -339,6 +339,7 @@ def _indexing() -> list[psutil.Process]:
     return found
 
 
+@pytest.mark.slow
 def test_over_stdio(world: Path) -> None:
     async def use() -> None:
         async with over_stdio(world) as client:

@@ -119,6 +119,7 @@ def test_nothing_is_done_on_an_unchanged_snapshot(samples: Path) -> None:
     assert state.read_bytes() == before[0]  # the same decisions, to the byte
 
 
+@pytest.mark.slow
 @needs_corpora
 def test_the_example_protocol_on_jose(jose: Path) -> None:
     ran = told(jose, "run", JOSE, "-c", "jose")

@@ -174,6 +174,7 @@ def history(tmp_path_factory: pytest.TempPathFactory) -> Iterator[History]:
         PARSER.undo()
 
 
+@pytest.mark.slow
 def test_each_change_has_its_cause(history: History) -> None:
     """The document that was touched is named for what it cites; what others lose or gain by it is ranking."""
     right, wrong = 0, []
