@@ -39,6 +39,8 @@ QUICK := $(addprefix tests/test_,architecture.py rooms.py docs.py quick.py) test
 .PHONY: help setup validator demo up affected test quick cover slow durations check bench lock clean
 SHELL := bash
 .SHELLFLAGS := -o pipefail -c
+# Without bytecode each process of the tests compiles them, and every command what has changed since the installation.
+export PYTHONDONTWRITEBYTECODE :=
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
