@@ -115,6 +115,7 @@ def test_the_log_says_what_was_reused_and_why_something_ran(tmp_path: Path, monk
     )
 
 
+@pytest.mark.slow
 def test_a_new_code_version_is_named(
     made: tuple[World, dg.DagsterInstance], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

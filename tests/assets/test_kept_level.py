@@ -94,6 +94,7 @@ def run(instance: dg.DagsterInstance, job: str, **arguments: object) -> None:
     assert defs.resolve_job_def(job).execute_in_process(instance=instance, **arguments).success  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("level", range(1, 5))
 def test_a_level_that_dagster_built_outlives_changes(world: World, tmp_path: Path, level: int) -> None:
     materialise(world, level)

@@ -118,6 +118,7 @@ def own_shard(chunks: pa.Table) -> None:
     TAKEN["shard"] = chunks
 
 
+@pytest.mark.slow
 def test_an_asset_by_shard_is_given_its_shard_and_no_other(level_1_data: Path, instance: dg.DagsterInstance) -> None:
     ids = set(current(level_1_data, "papers")["paper_id"].to_pylist())
     filled = sorted({shard_of(paper_id) for paper_id in ids})

@@ -61,7 +61,8 @@ class World:
     def of(cls, folder: Path, papers: Mapping[str, str | bytes], level: int = 0, variant: str = "") -> World:
         """A world of these files, `data` and `papers` in the folder, built up to a level: a copy of a prepared one.
 
-        `variant` names what else it depends on, as settings of the test that built it. To a scan its sources have moved.
+        `variant` names what else it depends on, as settings of the test that built it. For a scan its sources
+        have moved.
         """
         made_of = json.dumps([variant, level, {name: str(content) for name, content in papers.items()}], sort_keys=True)
 

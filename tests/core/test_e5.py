@@ -91,6 +91,7 @@ def test_equal_to_the_reference(embedder: E5, expected: NDArray[np.float64]) -> 
     assert np.abs(np.linalg.norm(found, axis=1) - 1).max() < 1e-6
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("precision", ["auto", "bf16"])
 def test_other_precisions_stay_close(precision: str, expected: NDArray[np.float64]) -> None:
     try:

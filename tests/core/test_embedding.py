@@ -92,6 +92,7 @@ def test_equal_to_the_reference(embedder: Embedder, expected: NDArray[np.float64
     assert np.abs(found - expected).max() < 2e-6
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("precision", ["auto", "bf16"])
 def test_other_precisions_stay_close(precision: str, expected: NDArray[np.float64]) -> None:
     try:

@@ -134,6 +134,7 @@ def test_the_example_protocol_on_jose(jose: Path) -> None:
     assert ("duplicate" in (found["copy"][0], found["jose.00049"][0])) and found["broken"][0] == "unreadable"
 
 
+@pytest.mark.slow
 @needs_corpora
 def test_what_people_decide_stands_over_every_run(jose: Path) -> None:
     told(jose, "run", JOSE, "-c", "jose")

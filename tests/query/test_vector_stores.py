@@ -149,6 +149,7 @@ def test_publish_switch_rollback_and_deletion(tmp_path: Path) -> None:
     service.close()
 
 
+@pytest.mark.slow
 def test_a_service_that_fails_leaves_readers_where_they_are(tmp_path: Path) -> None:
     service, root, papers = FakeSearch(), tmp_path / "data", tmp_path / "papers"
     papers.mkdir()
