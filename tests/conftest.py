@@ -5,12 +5,14 @@ from __future__ import annotations
 import atexit
 import gc
 import os
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from io import StringIO
 from pathlib import Path
+from typing import Any
 
 import pytest
 from filelock import FileLock
@@ -43,6 +45,20 @@ def pytest_collection() -> Generator[None, object, object]:
         gc.freeze()
         gc.enable()
         atexit.register(gc.unfreeze)  # DuckDB's module complains of objects that outlive the interpreter
+
+
+def _sqlite_that_does_not_wait(*arguments: Any, **options: Any) -> sqlite3.Connection:
+    connection = _connect(*arguments, **options)
+    connection.execute("PRAGMA synchronous=OFF")
+    return connection
+
+
+_connect = sqlite3.connect
+if os.environ.get("MONJYU_TEST_FSYNC") != "1":
+    # Waiting for the disk is a fifth of the time of the tests, and guards against what none of them can do: cutting the
+    # power. Processes that tests start and kill do wait.
+    os.fsync = lambda file: None
+    sqlite3.connect = sqlite3.dbapi2.connect = _sqlite_that_does_not_wait  # type: ignore[attr-defined]
 
 
 def run_monjyu(data: Path, *arguments: str | Path, timeout: float = 300) -> subprocess.CompletedProcess[str]:

@@ -100,6 +100,7 @@ def text_of_parts(folder: CollectionFolder) -> str:
     return str([store.open(part.table, part.shard, part.version).read().to_pydict() for part in manifest.parts])
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("large")
 def test_a_kill_while_dividing_loses_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patched:

@@ -103,6 +103,7 @@ def test_other_precisions_stay_close(precision: str, expected: NDArray[np.float6
     assert cosines(embedder.embed_passages(VARIED), expected).min() >= 0.999
 
 
+@pytest.mark.slow
 def test_the_comparison_finds_a_broken_model(expected: NDArray[np.float64], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(graph, "MASKED", 0.0)
     assert cosines(E5("f32").embed_passages(VARIED), expected).min() < 0.999

@@ -14,7 +14,6 @@ from typing import Any, Literal
 
 import httpx2
 import pytest
-import uvicorn
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from bench import service_process
@@ -28,6 +27,7 @@ from monjyu_query.service.server.http_limits import protocol_with
 from monjyu_query.service.worker_state import Service
 from tests.assets.worlds import World
 from tests.copies import copy_data
+from tests.serving import serving as listening
 
 CHROMIUM = shutil.which("chromium")
 WITHOUT_BROWSER = pytest.mark.skipif(CHROMIUM is None, reason="chromium is absent: apt-get install chromium")
@@ -85,18 +85,8 @@ def serving(data: Path, overrides: dict[str, Any]) -> Iterator[tuple[str, Servic
     settings = load_settings(overrides)
     app = create_app(DataFolder(data), settings)
     limits = protocol_with(settings.service.max_header_kb << 10, settings.service.header_seconds)
-    server = uvicorn.Server(uvicorn.Config(app, port=0, http=limits, log_level="error", ws="none", access_log=False))
-    thread = threading.Thread(target=server.run)
-    thread.start()
-    try:
-        while not server.started:
-            assert thread.is_alive()
-            thread.join(0.01)
-        port = server.servers[0].sockets[0].getsockname()[1]
-        yield f"http://127.0.0.1:{port}", app.state.service
-    finally:
-        server.should_exit = True
-        thread.join(20)
+    with listening(app, http=limits) as url:
+        yield url, app.state.service
 
 
 @pytest.fixture(scope="session")
