@@ -201,6 +201,7 @@ def test_each_step_is_seen(history: History) -> None:
     assert all({"rechunked": "settings"}.get(step, step) in kinds for step, kinds in seen.items()), seen
 
 
+@pytest.mark.slow
 def test_a_renamed_file_is_the_same_document(history: History) -> None:
     changes = [one for diff in history.diffs("added", "renamed") for one in diff.citations]
     assert {(one.change, *one.what) for one in changes} == {("moved", "paper_id")}
