@@ -6,8 +6,6 @@ import asyncio
 import json
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from pydantic import BaseModel
 
 from monjyu_core.errors import ConfigurationError
@@ -15,6 +13,7 @@ from monjyu_core.models.call_errors import ModelAnswerUnusable
 from monjyu_core.models.calls.structured import ask_structured, read_as, schema_of
 from monjyu_core.models.prompts import fence, load_prompt
 from monjyu_core.models.types import ChatReply, Finish, Message, TokenUsage
+from tests.properties import examples, given, st
 
 
 class Claim(BaseModel):
@@ -73,7 +72,7 @@ def test_the_last_object_that_fits_counts_also_where_one_before_is_cut() -> None
 
 
 @given(st.text(max_size=200))
-@settings(max_examples=200, deadline=2000)
+@examples(200)
 def test_any_text_gives_an_object_or_a_value_error(text: str) -> None:
     try:
         assert isinstance(read_as(text, Claims), Claims)

@@ -27,6 +27,8 @@ from tests.assets.in_process import POOL, InThisProcess
 from tests.assets.worlds import World
 from tests.conftest import SAMPLES
 
+pytestmark = pytest.mark.slow
+
 PAPERS = ("answer-provenance.md", "incremental-indexes.txt", "relevance-budget.pdf", "noun-phrase-graphs.pdf")
 PROVENANCE, BUDGET = file_paper_id(PAPERS[0]), file_paper_id(PAPERS[2])
 QUESTIONS = [
