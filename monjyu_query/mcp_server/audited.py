@@ -65,7 +65,10 @@ def _called(body: bytes) -> dict[str, str]:
         call: Any = json.loads(body)
         if call["method"] != "tools/call":
             return {}
-        values = {"tool": call["params"]["name"], "collection": call["params"].get("arguments", {}).get("collection")}
+        values = {
+            "tool": call["params"]["name"],
+            "collection": (call["params"].get("arguments") or {}).get("collection"),
+        }
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
         return {}
     return {name: value for name, value in values.items() if isinstance(value, str)}

@@ -1,9 +1,9 @@
-"""Tools described by their docstrings, which refuse wrong arguments in plain words."""
+"""Tools described by their docstrings, which refuse wrong arguments in plain words and pass over empty ones."""
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from inspect import cleandoc
 from typing import Any
 
@@ -17,11 +17,16 @@ READS = ToolAnnotations(read_only_hint=True, destructive_hint=False, idempotent_
 WRITES = ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_hint=True, open_world_hint=False)
 
 
+_NOTHING = frozenset({"", "null", "none", "undefined"})
+"""What models write for an argument that they do not want."""
+
+
 class StrictTool(Tool):
     """A tool that refuses arguments it does not know, and says in plain words which value is wrong."""
 
     async def run(self, arguments: dict[str, Any], context: Context[Any, Any], convert_result: bool = False) -> Any:
         """ToolError for arguments that are unknown, missing or of the wrong kind."""
+        arguments = self.given(arguments)
         known = list(self.fn_metadata.arg_model.model_fields)
         unknown = [name for name in arguments if name not in known]
         if unknown:
@@ -31,6 +36,13 @@ class StrictTool(Tool):
         except ValidationError as error:
             raise ToolError(f"{self.name}: {wrong_values(error.errors(include_url=False))} {self._takes()}") from error
         return await super().run(arguments, context, convert_result)
+
+    def given(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """The arguments without those that are null or, where they may be left out, say so in words."""
+        fields = self.fn_metadata.arg_model.model_fields
+        needed = {name for name, field in fields.items() if field.is_required()}
+        given = {name: _without_nulls(value) for name, value in arguments.items()}
+        return {name: v for name, v in given.items() if v is not None and (name in needed or not _is_nothing(v))}
 
     def _takes(self) -> str:
         return f"It takes {', '.join(self.fn_metadata.arg_model.model_fields)}."
@@ -48,6 +60,16 @@ class Tools:
         tool = StrictTool.from_function(function, title=title, description=about, annotations=annotations)
         tool.parameters["additionalProperties"] = False
         self.all.append(tool)
+
+
+def _is_nothing(value: object) -> bool:
+    return value is None or (isinstance(value, str) and value.strip().casefold() in _NOTHING)
+
+
+def _without_nulls(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _without_nulls(inner) for name, inner in value.items() if inner is not None}
+    return [_without_nulls(inner) for inner in value if not _is_nothing(inner)] if isinstance(value, list) else value
 
 
 def wrong_values(errors: Sequence[Any]) -> str:

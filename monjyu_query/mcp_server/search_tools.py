@@ -83,7 +83,7 @@ YearTo = Annotated[int | None, Field(description="Only papers of this year or ea
 Authors = Annotated[list[str], Field(description="Only papers by one of these.")]
 SectionTypes = Annotated[list[SectionType], Field(description="Only such sections.")]
 PaperIds = Annotated[list[str], Field(description="Only these papers.")]
-Languages = Annotated[list[str], Field(description="Only papers in these, as en or ja.")]
+Languages = Annotated[list[str], Field(description="Only papers in these languages, as en or ja.")]
 Tags = Annotated[list[str], Field(description="Only papers with one of these tags of an imported library.")]
 Shelves = Annotated[list[str], Field(description="Only papers in one of these collections of it, as Thesis/Methods.")]
 Form = Annotated[

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Collection, Mapping
 from typing import Annotated, Any, Literal
@@ -55,6 +56,19 @@ LONGEST_QUERY = 10_000
 """Characters. A longer text is no question, and the embedding model reads far less."""
 
 
+_LANGUAGES = """ar ara arabic العربية|cs ces cze czech čeština|da dan danish dansk|de deu ger german deutsch|el
+ell gre greek ελληνικά|en eng english|es spa spanish castilian español|fa fas per persian farsi فارسی|fi fin
+finnish suomi|fr fra fre french français|he heb hebrew עברית|hi hin hindi हिन्दी|hu hun hungarian magyar|id ind
+indonesian|it ita italian italiano|ja jpn japanese 日本語|ko kor korean 한국어|nl nld dut dutch nederlands|no nor nb
+nob norwegian norsk|pl pol polish polski|pt por portuguese português|ro ron rum romanian română|ru rus russian
+русский|sv swe swedish svenska|th tha thai ไทย|tr tur turkish türkçe|uk ukr ukrainian українська|vi vie
+vietnamese|zh zho chi chinese mandarin 中文 汉语"""
+_CODES = {name: names.split()[0] for names in _LANGUAGES.split("|") for name in names.split()}
+"""Names of languages to their codes in ISO 639-1, which papers have; other codes are taken as they are."""
+_OF_PLACE = re.compile(r"([^\W\d_]+)(?:[-_.][\w.-]+| ?\([\w ,-]+\))")
+"""`en-GB`, `Chinese (Simplified)`."""
+
+
 class _Model(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
@@ -63,8 +77,9 @@ class Filters(_Model):
     """What a passage's paper (or section) must be. Filters of different kinds must all hold, values of one kind any.
 
     `year_from` and `year_to` are inclusive and a paper without a year passes neither. An author filter holds where all
-    its words are words of one author's name, whatever their order, case and accents. Tags and shelves (a library's
-    collections, as `Thesis/Methods`; those below count) are those of `monjyu import`, whatever their case.
+    its words are words of one author's name, whatever their order, case and accents. Languages are codes (en, en-GB) or
+    names (English). Tags and shelves (a library's collections, as `Thesis/Methods`; those below count) are those of
+    `monjyu import`, whatever their case.
     """
 
     year_from: Year | None = None
@@ -83,6 +98,11 @@ class Filters(_Model):
             raise ValueError("holds an empty value")
         return [_encodable(value) for value in values]
 
+    @field_validator("languages")
+    @classmethod
+    def _codes(cls, values: list[str]) -> list[str]:
+        return list(dict.fromkeys(map(language_code, values)))
+
     @model_validator(mode="after")
     def _years_in_order(self) -> Filters:
         if self.year_from is not None and self.year_to is not None and self.year_from > self.year_to:
@@ -92,6 +112,18 @@ class Filters(_Model):
     @property
     def empty(self) -> bool:
         return self == Filters()
+
+
+def language_code(named: str) -> str:
+    """The code of a language given as a code (`en`, `eng`, `en-GB`) or by its name; ValueError where it is neither."""
+    name = named.strip().casefold()
+    of_place = _OF_PLACE.fullmatch(name)
+    code = of_place[1] if of_place else name
+    if found := _CODES.get(name) or _CODES.get(code):
+        return found
+    if re.fullmatch(r"[a-z]{2}", code):
+        return code
+    raise ValueError(f"{named.strip()!r} is no language that is known: give its two letters, as en or ja")
 
 
 class Turn(_Model):

@@ -29,13 +29,17 @@ from mcp.types import BlobResourceContents, CallToolResult, EmbeddedResource, Pr
 
 from monjyu_core.errors import ConfigurationError, QueryError
 from monjyu_core.settings.service_settings import McpSettings
+from monjyu_core.settings.settings import load_settings
 from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.state_store import StateStore
 from monjyu_query.answer_packages.package_files import MANIFEST, with_manifest
 from monjyu_query.api.facade_async import THREADS, AsyncMonjyu
 from monjyu_query.commands import mcp
 from monjyu_query.digests.digest_result import Digest
+from monjyu_query.mcp_server.caller_identity import CallersMonjyu
 from monjyu_query.mcp_server.indexing import source_for, sources_within
+from monjyu_query.mcp_server.mcp_app import build_server
+from monjyu_query.mcp_server.register import StrictTool
 from monjyu_query.mcp_server.tool_searches import run_heard
 from monjyu_query.search.result import SearchResult
 from monjyu_query.service.access.keys import create_key
@@ -351,11 +355,34 @@ def test_over_streamable_http(world: Path, address: str) -> None:
     async def use() -> None:
         async with over_http(address) as client:
             await check_search(client)
+            unwanted = dict.fromkeys(("authors", "mode", "top_k", "answer", "languages", "reasons", "history"))
+            found = await structured(client, "monjyu_search", query="reader lease", collection="samples", **unwanted)
+            assert found["hits"] and found["mode"] != "keyword"
+            named = {"query": "reader lease", "collection": "samples", "authors": [None], "languages": ["English"]}
+            assert (await structured(client, "monjyu_search", **named))["hits"]
+            assert "two letters" in await refused(client, "monjyu_search", **named | {"languages": ["Klingon"]})
+            assert "query is needed" in await refused(client, "monjyu_search", query=None)
             assert "administrator's key" in await refused(client, "monjyu_index", folder="notes")
         async with over_http(address, (world / "key").read_text()) as client:
             assert "not in the folders" in await refused(client, "monjyu_index", folder="..")
 
     asyncio.run(use())
+
+
+def test_null_is_an_argument_that_is_left_out(world: Path) -> None:
+    """For every optional argument of every tool, whatever its kind, and in the words of models that fill all in."""
+    server = build_server(CallersMonjyu(world), load_settings())
+    tools = cast("list[StrictTool]", server._tool_manager.list_tools())
+    assert {tool.name for tool in tools} == TOOLS
+    for tool in tools:
+        fields = tool.fn_metadata.arg_model.model_fields
+        optional = [name for name, field in fields.items() if not field.is_required()]
+        needed = {name: ["a", "b"] if "list" in str(field.annotation) else "0" * 16
+                  for name, field in fields.items() if field.is_required()}  # fmt: skip
+        left_out = tool.fn_metadata.validate_arguments(tool.given(needed))
+        for empty in (None, "", "null", "None"):
+            given = tool.given(needed | dict.fromkeys(optional, empty))
+            assert tool.fn_metadata.validate_arguments(given) == left_out, (tool.name, empty)
 
 
 PING = {"jsonrpc": "2.0", "id": 1, "method": "ping"}

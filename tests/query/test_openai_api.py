@@ -7,6 +7,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import openai
 import pytest
@@ -116,6 +117,23 @@ def test_errors_are_those_of_the_client(client: OpenAI, model: str, messages: ob
         client.chat.completions.create(model=model, messages=messages)  # type: ignore[call-overload]
     with pytest.raises(openai.APIError):
         list(client.chat.completions.create(model=model, messages=messages, stream=True))  # type: ignore[call-overload]
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_a_long_chat_is_asked_and_its_title_is_no_search(client: OpenAI, stream: bool) -> None:
+    long: list[Any] = [{"role": role, "content": "word " * 5000} for _ in range(40) for role in ("user", "assistant")]
+    done = client.chat.completions.create(model="samples", messages=[*long, *ASKED])
+    assert "connected" in str(done.choices[0].message.content)
+    asked: list[Any] = [*ASKED, *long, {"role": "user", "content": "Give our conversation a title of five words."}]
+    given = client.chat.completions.create(model="samples", messages=asked, stream=stream)
+    if stream:
+        chunks = list(given)
+        said = "".join(chunk.choices[0].delta.content or "" for chunk in chunks)
+        assert chunks[-1].choices[0].finish_reason == "stop"
+    else:
+        assert (given.monjyu, given.usage.total_tokens) == (None, 0)
+        said = given.choices[0].message.content
+    assert said == "What does the Leiden algorithm guarantee that Louvain"
 
 
 def test_a_key_of_ours_that_is_not_valid_is_refused(client: OpenAI) -> None:

@@ -37,6 +37,8 @@ def ask(**more: Any) -> SearchRequest:
         ({"filters": {"section_types": ["poem"]}}, "abstract"),
         ({"filters": {"authors": [" "]}}, "authors"),
         ({"filters": {"colour": "red"}}, "colour"),
+        ({"filters": {"languages": ["Klingon"]}}, "two letters"),
+        ({"filters": {"languages": ["en') OR 1=1 --"]}}, "languages"),
         ({"history": [{"role": "robot", "content": ""}]}, "role"),
     ],
 )
@@ -46,6 +48,11 @@ def test_refused_in_plain_words(wrong: dict[str, Any], word: str) -> None:
     assert word in str(refusal.value)
     assert refusal.value.exit_code == 2
     assert "validation error" not in str(refusal.value)
+
+
+def test_languages_are_codes_or_names() -> None:
+    named = ["English", "en-US", "EN_gb", "eng", "日本語", "Chinese (Simplified)", "zh-Hans", "Français", "hr"]
+    assert ask(filters={"languages": named}).filters.languages == ["en", "ja", "zh", "fr", "hr"]
 
 
 def test_a_query_becomes_one_clean_line() -> None:

@@ -25,6 +25,8 @@ EDITING = (UPLOAD, "/admin/index", "/admin/samples", "/corrections")
 """What an editor may: bring papers in, have them indexed, correct what is known of them."""
 QUESTIONS = "/questions"
 """Saved questions: all may read them, an editor changes them."""
+MOST_OF_CHAT = 16 << 20
+"""Bytes. Chat programs send the whole conversation each time, pictures too, of which only the last turns are read."""
 CHAT = "/v1/"
 """Chat programs always send a key, if only a placeholder: where none is needed, one that is none of ours is none."""
 _HOST = re.compile(r"([\w.-]+|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?", re.ASCII)
@@ -133,6 +135,8 @@ class Gate:
         """`receive` that stops at the limits of size and time; what announces too much is refused at once."""
         uploads = scope["path"] == UPLOAD
         most = self._settings.max_upload_mb << 20 if uploads else self._settings.max_body_kb << 10
+        if scope["path"].startswith(CHAT):
+            most = max(most, MOST_OF_CHAT)
         seconds = self._settings.upload_seconds if uploads else self._settings.body_seconds
         announced = Headers(scope=scope).get("content-length", "0")
         if not announced.isdecimal() or int(announced) > most:

@@ -8,15 +8,13 @@ from pydantic import BaseModel, Field, StrictBool
 
 from monjyu_core.errors import QueryError
 from monjyu_query.search.request import SearchRequest, Turn, make_request
-from monjyu_query.search.result import SearchResult
+from monjyu_query.search.result import SearchResult, Usage
+from monjyu_query.service.chat_api.chat_chores import chore_reply, question_in
 
-_ROLES: dict[str, Literal["user", "assistant", "system"]] = {
-    "user": "user",
-    "assistant": "assistant",
-    "system": "system",
-    "developer": "system",
-}
-"""Roles that become turns of the conversation; results of tools do not."""
+_ROLES: dict[str, Literal["user", "assistant"]] = {"user": "user", "assistant": "assistant"}
+"""Roles that become turns of the conversation; instructions and results of tools do not."""
+MOST_TURNS, LONGEST_TURN = 16, 4000
+"""What of a conversation counts for its last question: the rest is left out, however long it is."""
 
 
 class ContentPart(BaseModel):
@@ -75,7 +73,10 @@ class ChatUsage(BaseModel):
 
 
 class ChatCompletion(BaseModel):
-    """`monjyu` is the result as POST /search gives it: citations with pages and rectangles, hits, status, warnings."""
+    """`monjyu` is the result as POST /search gives it: citations with pages and rectangles, hits, status, warnings.
+
+    It is null where a chat program asked for a title or tags of the chat, which no search answers.
+    """
 
     id: str
     object: Literal["chat.completion"] = "chat.completion"
@@ -83,7 +84,7 @@ class ChatCompletion(BaseModel):
     model: str
     choices: list[Choice]
     usage: ChatUsage
-    monjyu: SearchResult
+    monjyu: SearchResult | None
 
 
 class ModelCard(BaseModel):
@@ -98,16 +99,23 @@ class ModelList(BaseModel):
     data: list[ModelCard]
 
 
+def about_the_chat(asked: ChatRequest) -> str | None:
+    """The answer to a request for a title or tags of the chat; None where it is a question to the collection."""
+    return chore_reply([(one.role, one.words) for one in asked.messages], asked.model.partition(":")[0])
+
+
 def search_request(asked: ChatRequest) -> SearchRequest:
-    """The last question with the conversation before it. QueryError where there is none, or the model names none."""
+    """The last question with what counts of the conversation before it. QueryError where there is none, or the model
+    names none."""
     collection, _, rest = asked.model.partition(":")
     mode, _, budget = rest.partition(":")
     place = max((n for n, one in enumerate(asked.messages) if one.role == "user"), default=None)
     if place is None:
         raise QueryError("No message has the role user.", "Ask something.")
-    turns = [Turn(role=_ROLES[one.role], content=one.words) for one in asked.messages[:place] if one.role in _ROLES]
+    before = [one for one in asked.messages[:place] if one.role in _ROLES][-MOST_TURNS:]
+    turns = [Turn(role=_ROLES[one.role], content=question_in(one.words)[:LONGEST_TURN]) for one in before]
     return make_request(
-        query=asked.messages[place].words,
+        query=question_in(asked.messages[place].words),
         collection=collection,
         mode=mode or "auto",
         budget=int(budget) if budget.isdecimal() and len(budget) < 10 else budget or None,
@@ -115,7 +123,7 @@ def search_request(asked: ChatRequest) -> SearchRequest:
     )
 
 
-def usage_of(result: SearchResult) -> ChatUsage:
-    used = result.usage
+def usage_of(result: SearchResult | None) -> ChatUsage:
+    used = result.usage if result is not None else Usage()
     total = used.prompt_tokens + used.completion_tokens
     return ChatUsage(prompt_tokens=used.prompt_tokens, completion_tokens=used.completion_tokens, total_tokens=total)

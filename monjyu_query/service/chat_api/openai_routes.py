@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
 from datetime import datetime
 from typing import Annotated, Any
@@ -25,10 +25,11 @@ from monjyu_query.service.chat_api.openai_models import (
     Choice,
     ModelCard,
     ModelList,
+    about_the_chat,
     search_request,
     usage_of,
 )
-from monjyu_query.service.chat_api.openai_stream import stream_chunks
+from monjyu_query.service.chat_api.openai_stream import stream_chunks, whole_chunks
 from monjyu_query.service.routes.search_routes import note, watched
 from monjyu_query.service.searches.running_search import KeptResult, look_up
 from monjyu_query.service.server.error_responses import COMMON, ErrorBody, NotFound, ServiceError, request_id_of
@@ -75,26 +76,38 @@ Shared = Annotated[Service, Depends(service_of)]
 )
 async def chat(asked: Asked, service: Shared, request: Request) -> Response:
     """The last message of role user is the question, those before it the conversation."""
+    if (said := about_the_chat(asked)) is not None:
+        return _answer(asked, request, said, None)
     with _as_bad_requests():
         question = search_request(asked)
     note(question, service, request)
     found = look_up(service, question)
-    request_id = request_id_of(request)
     if asked.stream:
-        headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
-        return EventSourceResponse(stream_chunks(found, asked, request_id), headers=headers)
+        return _streamed(stream_chunks(found, asked, request_id_of(request)))
     with _as_bad_requests():
         content = found.content if isinstance(found, KeptResult) else await watched(found, request)
     result = SearchResult.model_validate_json(content)
+    return _answer(asked, request, chat_text(result), result)
+
+
+def _answer(asked: ChatRequest, request: Request, said: str, result: SearchResult | None) -> Response:
+    """An answer that is there, whole or as a stream."""
+    request_id = request_id_of(request)
+    if asked.stream:
+        return _streamed(whole_chunks(said, asked, request_id))
     completion = ChatCompletion(
         id=f"chatcmpl-{request_id}",
         created=int(time.time()),
         model=asked.model,
-        choices=[Choice(message=AnswerMessage(content=chat_text(result)))],
+        choices=[Choice(message=AnswerMessage(content=said))],
         usage=usage_of(result),
         monjyu=result,
     )
     return Response(completion.model_dump_json(), media_type="application/json", headers={"Cache-Control": "no-store"})
+
+
+def _streamed(chunks: AsyncIterator[bytes]) -> Response:
+    return EventSourceResponse(chunks, headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"})
 
 
 @router.get("/models", summary="The collections as models")

@@ -55,6 +55,14 @@ async def stream_chunks(found: KeptResult | Search, asked: ChatRequest, request_
             running.leave()
 
 
+async def whole_chunks(said: str, asked: ChatRequest, request_id: str) -> AsyncIterator[bytes]:
+    """An answer that is there already, and that is of no search."""
+    chunks = _Chunks(f"chatcmpl-{request_id}", asked.model)
+    yield chunks.delta({"role": "assistant", "content": said})
+    for chunk in chunks.last(None, asked):
+        yield chunk
+
+
 async def _result(running: Running | None) -> bytes:
     assert running is not None
     return await running.result()
@@ -68,13 +76,13 @@ class _Chunks:
     def delta(self, delta: dict[str, str]) -> bytes:
         return _data({**self._head, "choices": [{"index": 0, "delta": delta, "finish_reason": None}]})
 
-    def last(self, result: SearchResult, asked: ChatRequest) -> list[bytes]:
+    def last(self, result: SearchResult | None, asked: ChatRequest) -> list[bytes]:
         """Sources, the end with the result, usage where it was asked for."""
-        sources = sources_of(result)
+        sources = "" if result is None else sources_of(result)
         chunks = [self.delta({"content": sources})] if sources else []
         end = {
             "choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}],
-            "monjyu": result.model_dump(mode="json"),
+            "monjyu": None if result is None else result.model_dump(mode="json"),
         }
         chunks.append(_data({**self._head, **end}))
         if asked.stream_options is not None and asked.stream_options.include_usage:
