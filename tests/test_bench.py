@@ -33,7 +33,7 @@ WORDS = [
 ]
 SMALL: dict[str, list[str]] = {
     "bench_answers": ["--corpora", "{corpora}", "--every", "2"],
-    "bench_change": ["--corpus", "{corpora}/jose/pdf", "--papers", "30"],
+    "bench_change": ["--corpus", "{corpora}/jose/pdf", "--papers", "6"],
     "bench_chunking": ["--corpora", "{corpora}", "--only", "jose", "--strategies", "section", "semantic"],
     "bench_citations": ["--corpora", "{corpora}", "--papers", "10"],
     "bench_drafts": ["--corpora", "{corpora}"],
