@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import json
 import re
+from itertools import islice
 
-_NAMES = r"think(?:ing)?|thoughts?|reasoning|reflection|seed:think"
+_NAMES = r"think(?:ing)?|thoughts?|reasoning|reflection|scratchpad|analysis|seed:think"
 _MARKS = (
     (rf"<(?:{_NAMES})\s*>", rf"</(?:{_NAMES})\s*>"),
     (r"\[THINK\]", r"\[/THINK\]"),  # Magistral
@@ -17,6 +18,7 @@ _MARKS = (
     (r"<\|begin_of_thought\|>", r"<\|end_of_thought\|>"),
     (r"<\|START_THINKING\|>", r"<\|END_THINKING\|>"),  # Command A
     (r"<\|channel>\s*thought", r"<channel\|>"),  # Gemma 4
+    (r"<unused94>(?:thought)?", "<unused95>"),  # MedGemma
 )
 _OPENING = re.compile("|".join(f"({opening})" for opening, _ in _MARKS), re.I)
 _CLOSINGS = [re.compile(closing, re.I) for _, closing in _MARKS]
@@ -25,16 +27,19 @@ _ON_LINE = re.compile(rf"^[ \t]*(?:{_OPENING.pattern})", re.I | re.M)
 _CHANNEL = re.compile(r"<\|channel\|>\s*(\w+)[^<]*(?:<\|constrain\|>[^<]*)?<\|message\|>")
 _END_OF_MESSAGE = re.compile(r"<\|(?:end|return|call|start)\|>")
 _BEFORE_CHANNEL = re.compile(r"(?:<\|(?:end|start)\|>|assistant|\s)*\Z")
-_BARE_CHANNELS = re.compile(r"analysis(?=[A-Z\W]\S|\Z)(?!\s)")
+_BARE_CHANNELS = re.compile(r"analysis(?:(?=[A-Z\W]\S|\Z)(?!\s)|\s*\n(?=(?s:.*)assistantfinal))")
 """Harmony where the server dropped the special tokens: `analysisWe need to … assistantfinalThe answer`."""
-_ANSWER_BEGINS = re.compile(r"\s*(?:<(?:answer|response)>|<\|(?:START_RESPONSE|begin_of_solution)\|>)\s*", re.I)
+_ANSWER_BEGINS = re.compile(
+    r"\s*(?:<(?:answer|response)>|(<\|(?:START_RESPONSE|begin_of_solution|begin_of_box)\|>))\s*", re.I
+)
 _ANSWER_ENDS = re.compile(
-    r"(?:\s*(?:<\|(?:END_RESPONSE|end_of_solution|im_end|eot_id|end|return|endoftext)\|>|</s>|<end_of_turn>))+\s*\Z"
+    r"(?:\s*(?:<\|(?:END_RESPONSE|end_of_solution|end_of_box|im_end|eot_id|end|return|endoftext)\|>|</s>|<end_of_turn>))+\s*\Z"
 )
 _BARE_BEGINS = re.compile(r"analysis\w?\Z")
 _WRAPPER_ENDS = re.compile(r"\s*</(?:answer|response)>\s*\Z", re.I)
 _STARTS = (
     *("<think>", "<thinking>", "<thought>", "<thoughts>", "<reasoning>", "<reflection>", "<seed:think>", "[think]"),
+    *("<scratchpad>", "<analysis>", "<unused94>", "<|begin_of_box|>"),
     *("◁think▷", "<|begin_of_thought|>", "<|start_thinking|>", "<|channel>thought", "<|channel|>", "<|start|>"),
     *("<|start_response|>", "<|begin_of_solution|>", "<answer>", "<response>", "analysis"),
 )
@@ -42,6 +47,7 @@ _UNSURE_END = re.compile(r"\s*(?:<[^>\n]{0,24}>?|\[[A-Za-z/]{0,6}|◁[^▷\n]{0,
 _JSON = re.compile(r"\s*(?:\{|\[\s*[\[{\"])")
 _MOST_MARKS = 50
 _QUOTING = "`\"'“‘「『"
+_CLOSING_QUOTES = ("`", '"', "'", "”", "’", "」", "』")
 _ENDS = ".!?。！？…"
 
 
@@ -54,7 +60,7 @@ def answer_in(text: str, *, whole: bool = True) -> tuple[str, bool]:
     while True:
         rest = rest.lstrip()
         opening = _OPENING.match(rest)
-        if opening and not (end := _end_of_block(rest, opening)):
+        if opening and not (end := _end_of_block(rest, opening, whole=whole)):
             if whole and _is_quotation(rest, opening.end(), None):
                 break
             return "", True
@@ -65,7 +71,8 @@ def answer_in(text: str, *, whole: bool = True) -> tuple[str, bool]:
             break
         rest, reasoned = rest[after:], True
     rest, inner = _without_blocks(rest, whole=whole)
-    wrapper = _ANSWER_BEGINS.match(rest) if reasoned else None
+    wrapper = _ANSWER_BEGINS.match(rest)
+    wrapper = wrapper if wrapper and (reasoned or wrapper[1]) else None
     if not whole and _begins_like_a_mark(rest) and not wrapper:
         return "", reasoned | inner
     rest = rest[wrapper.end() :] if wrapper else rest
@@ -81,19 +88,21 @@ class AnswerStream:
     """
 
     def __init__(self) -> None:
-        self._text = ""
+        self._pieces: list[str] = []
         self._given = ""
         self._plain = False
 
     def feed(self, piece: str) -> str:
         """The part of the answer that is certain now; may be empty."""
-        self._text += piece
-        if self._plain and not any(mark in piece for mark in "<[◁") and self._text.endswith(piece):
-            self._given += piece
+        if self._plain and not any(mark in piece for mark in "<[◁"):
+            self._pieces.append(piece)
             return piece
-        answer, reasoned = answer_in(self._text, whole=False)
-        self._plain = not reasoned and answer == self._text.lstrip() and not _begins_like_a_mark(answer)
-        return self._next(answer)
+        text = self._joined() + piece
+        self._pieces = [text]
+        answer, reasoned = answer_in(text, whole=False)
+        given = self._next(answer)
+        self._plain = not reasoned and answer == text.lstrip() and not _begins_like_a_mark(answer)
+        return given
 
     def end(self) -> str:
         """What was held back and is answer."""
@@ -102,7 +111,14 @@ class AnswerStream:
     @property
     def whole(self) -> tuple[str, bool]:
         """The answer of the whole reply, and whether there was reasoning in it."""
-        return answer_in(self._text)
+        return answer_in(self._joined())
+
+    def _joined(self) -> str:
+        """All text so far, joined once for many pieces: adding each to it would copy it each time."""
+        if self._plain:
+            self._given, self._plain = "".join(self._pieces).lstrip(), False
+        self._pieces = ["".join(self._pieces)]
+        return self._pieces[0]
 
     def _next(self, answer: str) -> str:
         if not answer.startswith(self._given):
@@ -132,10 +148,20 @@ def _message(text: str, start: int) -> str:
     return text[start : end.start() if end else len(text)]
 
 
-def _end_of_block(text: str, opening: re.Match[str]) -> int | None:
-    """Where the block that opens here ends; None where it does not."""
-    closing = _CLOSINGS[(opening.lastindex or 1) - 1].search(text, opening.end())
-    return closing.end() if closing else None
+def _end_of_block(text: str, opening: re.Match[str], *, whole: bool) -> int | None:
+    """Where the block that opens here ends; None where it does not. A closing mark that the reasoning itself quotes
+    does not end it where another follows, or may follow."""
+    closings = list(islice(_CLOSINGS[(opening.lastindex or 1) - 1].finditer(text, opening.end()), _MOST_MARKS))
+    for closing in closings:
+        after = text[closing.end() :]
+        if not (text[closing.start() - 1] in _QUOTING or after[:1] in _CLOSING_QUOTES or _goes_on(after)):
+            return closing.end()
+    return closings[0].end() if closings and whole else None
+
+
+def _goes_on(after: str) -> bool:
+    """Whether what follows a mark goes on with the sentence that it is in."""
+    return bool(re.match(r" +[a-z(]|[,;:)]", after))
 
 
 def _is_quotation(text: str, start: int, end: int | None) -> bool:
@@ -167,9 +193,9 @@ def _closes(before: str, after: str) -> bool:
     if own_line and after[:1] in ("", "\n", "\r"):
         return True
     ended = before.rstrip()[-1:] in _ENDS
-    if goes_on or (not follows and not ended):
+    if goes_on or (not follows and not ended) or (not own_line and not ended and before.endswith(" ")):
         return False
-    return own_line or ended or after[:1] in ("\n", "\r")
+    return own_line or ended or after[:1] in ("\n", "\r", "{", "*", "#") or after[:1].isupper()
 
 
 def _in_json(text: str, place: int) -> bool:
@@ -194,8 +220,9 @@ def _without_blocks(text: str, *, whole: bool) -> tuple[str, bool]:
         if opening is None:
             break
         mark = _OPENING.search(text, opening.start())
-        end = _end_of_block(text, mark) if mark else None
-        in_code = text[: opening.start()].count("```") % 2
+        end = _end_of_block(text, mark, whole=whole) if mark else None
+        before = text[: opening.start()].rstrip()
+        in_code = before.count("```") % 2 or before.endswith((":", "："))  # an example, or in one
         if not in_code and end is None and not whole:
             return kept + text[start : opening.start()], True
         if in_code or end is None or text[end : end + 1] not in ("", "\n", "\r"):

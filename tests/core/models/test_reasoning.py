@@ -28,6 +28,12 @@ REASONED = [
     f"<think></think>\n\n<answer>{ANSWER}</answer>",
     f"<|START_THINKING|>a<|END_THINKING|><|START_RESPONSE|>{ANSWER}<|END_RESPONSE|>",
     f"{ANSWER}<|im_end|>",
+    f"<think>It quotes `</think>` here.\n</think>\n\n{ANSWER}",
+    f"<think>a <think> nested</think> b</think>{ANSWER}",
+    f"<think>The tag </think> is in the text, I go on.\n</think>\n\n{ANSWER}",
+    f"<think>a</think><|begin_of_box|>{ANSWER}<|end_of_box|>",
+    f"<scratchpad>a</scratchpad>\n{ANSWER}",
+    f"<unused94>thought\na<unused95>{ANSWER}",
 ]
 ONLY_CLOSED = [
     f"Okay, the user wants days.\nLet me think.\n</think>\n\n{ANSWER}",
@@ -35,6 +41,8 @@ ONLY_CLOSED = [
     f"It is 141.</think>{ANSWER}",
     f"The paper quotes <think> and </think> too.\nSo 141.\n</think>\n\n{ANSWER}",
     f"[1] has it.\n[/THINK]\n{ANSWER}",
+    f"so 141[/THINK]{ANSWER}",
+    f"analysis\nWe need the days.\nassistantfinal\n{ANSWER}",
 ]
 QUOTED = [
     "The model ends its reasoning with </think> and answers [1].",
@@ -42,6 +50,8 @@ QUOTED = [
     "<think> and </think> are the marks [1].",
     "It writes <think>, then reasons, then </think>, then answers [1].",
     "```\n<think>\na\n</think>\n```\nis how it looks [1].",
+    "The closing mark is </think>\n\nAccuracy rises [2].",
+    "The form is:\n\n<think>\nreasons\n</think>\n\nas [1] says.",
     "Models write <|channel|>analysis<|message|> first [1].",
     "Analysis of variance was used [1].",
     "analysis of variance was used [1].",
