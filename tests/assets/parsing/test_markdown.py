@@ -316,3 +316,23 @@ def test_text_below_the_title_stays_text(front: str) -> None:
 
 def parsed(text: str) -> ParsedPaper:
     return parse_markdown(text.encode(), ParseSettings())
+
+
+def test_tags_that_html_does_not_know_are_words_of_the_paper() -> None:
+    source = """# Traces of reasoning
+
+The tag <think> opens a trace, **</think>** closes it. Padding is <pad>; H<sub>2</sub>O is <b>water</b><br/>here.
+
+<think>
+So 141.
+</think>
+
+<details>
+<summary>More</summary>
+It ends with </think>.
+</details>
+"""
+    text = "\n".join(section.text for section in parse_markdown(source.encode(), ParseSettings()).sections)
+    assert "The tag <think> opens a trace, </think> closes it. Padding is <pad>; H2O is water here." in text
+    assert "<think> So 141. </think>" in " ".join(text.split())
+    assert "It ends with </think>." in text and "details" not in text

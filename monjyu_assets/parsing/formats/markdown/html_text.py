@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from html import unescape
+from html import escape, unescape
 from itertools import islice
 
 from monjyu_assets.parsing.xml.html_tags import ATTRIBUTE, MOST_ATTRIBUTES, TAG
@@ -17,6 +17,10 @@ _MARKUP = re.compile(
     re.DOTALL | re.IGNORECASE,
 )
 """What is never closed runs to the end of the text: no place is read twice."""
+
+_BARE_TAG = re.compile(r"</?([A-Za-z]\w{0,30})\s{0,3}>")
+_NEWER = frozenset({"data", "dialog", "picture", "search", "slot", "template", "g", "path"})
+"""Elements that lxml does not list."""
 
 
 class _Words:
@@ -67,10 +71,18 @@ def _alternative(attributes: str) -> str:
     return ""
 
 
+def is_word(tag: str) -> bool:
+    """Whether `<think>` is a word of a paper: HTML knows no such element, and nothing but its name is in it."""
+    from lxml.html.defs import tags
+
+    named = _BARE_TAG.fullmatch(tag)
+    return named is not None and named[1].lower() not in tags | _NEWER
+
+
 def html_text(html: str, figures: list[Figure]) -> str:
     """Text of an HTML fragment, its images added to `figures`; comments, scripts and styles are left out."""
     parser = _Words()
-    parser.read(html)
+    parser.read(_BARE_TAG.sub(lambda tag: escape(tag[0]) if is_word(tag[0]) else tag[0], html))
     caption = " ".join("".join(parser.caption).split()) or None
     for alt in parser.images:
         if caption or alt:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from monjyu_assets.parsing.formats.markdown.html_text import is_word
 from monjyu_assets.parsing.text.common import CJK
 from monjyu_core.paper import Equation, Figure
 
@@ -28,8 +29,8 @@ _UNSEEN_TAGS = re.compile(r"<(script|style|iframe|template|textarea)\b")
 def plain_lines(source: str) -> list[str]:
     """The lines of a paragraph's source without marks of emphasis, links and tags."""
     clean = _SUPERSCRIPT.sub("", source)
-    for pattern, put in ((_LINK, r"\1"), (_TAG, ""), (_EMPHASIS, "")):
-        clean = pattern.sub(put, clean)
+    clean = _TAG.sub(lambda tag: tag[0] if is_word(tag[0]) else "", _LINK.sub(r"\1", clean))
+    clean = _EMPHASIS.sub("", clean)
     return [line for part in clean.splitlines() if (line := part.strip(" \t\\"))]
 
 
@@ -73,6 +74,9 @@ class InlineReader:
         for child in node.children:
             if child.type == "html_inline":
                 tag = child.content.lower()
+                if not unseen and is_word(tag):
+                    pieces.append((child.content, False))
+                    continue
                 if opened := _UNSEEN_TAGS.match(tag):
                     unseen = opened[1]
                 elif tag.startswith(f"</{unseen}"):
