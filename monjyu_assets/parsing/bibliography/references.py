@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from monjyu_assets.parsing.bibliography.dates import MONTH_IN_REFERENCE, YEAR
+from monjyu_assets.parsing.bibliography.dates import MONTH, YEAR
 from monjyu_assets.parsing.bibliography.identifiers import ARXIV_IN_REFERENCE, ARXIV_NUMBER, DOI, find_doi
 from monjyu_assets.parsing.bibliography.reference_authors import author_list, names_of
 from monjyu_core.paper import Reference
@@ -83,7 +83,7 @@ def _plain(text: str) -> str:
 def _year(plain: str, rest: str) -> tuple[int | None, str]:
     """The year, and the rest without it where it stands between authors and title."""
     leading = re.match(
-        rf"[\s.,:]*[(\[]?\s*({YEAR})[a-z]?(?:,\s*{MONTH_IN_REFERENCE}(?:\s*\d{{1,2}})?(?=\W))?\s*[)\]]?\s*[.,:]?\s+(?=\S)",
+        rf"[\s.,:]*[(\[]?\s*({YEAR})[a-z]?(?:,\s*(?i:{MONTH})(?:\s*\d{{1,2}})?(?=\W))?\s*[)\]]?\s*[.,:]?\s+(?=\S)",
         rest,
     )
     if leading:

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import re
-
 from monjyu_assets.parsing.bibliography.dates import DAY, MONTH_AND_YEAR, iso_day, iso_month
 from monjyu_assets.parsing.formats.pdf.page.layout import Layout
+from monjyu_assets.parsing.text.labels import ACCEPTED, PUBLISHED, RECEIVED
 
-_LABELS = [
-    (4.0, re.compile(r"publish|available online|posted|公開|発行", re.I)),
-    (0.5, re.compile(r"accepted|採録|受理", re.I)),
-    (0.2, re.compile(r"received|revised|submitted|downloaded|printed|受付|accessed|retrieved", re.I)),
-]
+_LABELS = [(4.0, PUBLISHED), (0.5, ACCEPTED), (0.2, RECEIVED)]
 """Words in front of a date and how near to the day of publication they place it; 2 without such a word."""
 
 
