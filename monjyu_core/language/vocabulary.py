@@ -13,7 +13,7 @@ small letters:
   in them begin with the family name; `surnames`: common ones of one letter.
 - `dates.months`: twelve texts, each a month's forms with spaces between them.
 - `references`: `within` (in front of a book's title), `undated`, `accessed` (in front of a day on which a page was
-  looked at), `parts` (in front of volume, issue and pages).
+  looked at), `available` (in front of an address), `parts` (in front of volume, issue and pages).
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ KEYS = {
         "letters", "surnames",
     },
     "dates": {"months"},
-    "references": {"within", "undated", "accessed", "parts"},
+    "references": {"within", "undated", "accessed", "available", "parts"},
 }  # fmt: skip
 
 

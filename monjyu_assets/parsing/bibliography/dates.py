@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import datetime
 import re
+from collections.abc import Iterator
 
-from monjyu_core.language.vocabulary import folded, month_pattern, months
+from monjyu_core.language.vocabulary import alternatives, folded, month_pattern, months
 
 MONTH = rf"{month_pattern()}\.?"
 """A month's name in any language; for patterns that ignore case."""
@@ -18,7 +19,7 @@ YEAR = r"(?:1[6-9]|20)\d\d"
 CENTURY = r"(?:19|20)"
 RECENT_YEAR = rf"{CENTURY}\d\d"
 """1900 to 2099: where a number of four digits may be something else."""
-CITED_YEAR = rf"{YEAR}[a-z]?|n\.\s?d\.|in press|forthcoming"
+CITED_YEAR = rf"{YEAR}[a-z]?|(?i:{alternatives('references.undated')})"
 """The year of a citation, or what stands for it."""
 YEAR_ALONE = re.compile(rf"\b{YEAR}[a-z]?\b")
 FIELD_YEAR = re.compile(r"(?:1[5-9]|20)\d\d")
@@ -27,13 +28,12 @@ _WHOLE_FIELD_YEAR = re.compile(r"\b(1[5-9]|20)\d\d\b")
 
 _ORDINAL = r"(?:st|nd|rd|th|er|[.º°])?"
 _OF = r",?\s+(?:(?:de|del|of)\s+)?"
-DAY = re.compile(
+_DAY = re.compile(
     rf"\b(\d{{1,2}}){_ORDINAL}{_OF}({MONTH}){_OF}(\d{{4}})|({MONTH})\s+(\d{{1,2}}){_ORDINAL},?\s+(\d{{4}})"
     r"|\b(\d{4})-(\d\d)-(\d\d)\b|(\d{4})\s*[年년]\s*(\d{1,2})\s*[月월]\s*(\d{1,2})\s*[日일]"
     rf"|\b(\d{{1,2}})\.(\d{{1,2}})\.({CENTURY}\d\d)\b",
     re.I,
 )
-"""A day among other words: see `iso_day`."""
 MONTH_AND_YEAR = re.compile(rf"({MONTH}){_OF}({RECENT_YEAR})|({RECENT_YEAR})\s*[年년]\s*(\d{{1,2}})\s*[月월]", re.I)
 """A month among other words: see `iso_month`."""
 
@@ -49,8 +49,17 @@ def year_in(text: str, whole: bool = False) -> int | None:
     return int(match.group()) if match else None
 
 
+_YEAR_OF_DAY = re.compile(r"\d{4}")
+
+
+def days_in(text: str) -> Iterator[re.Match[str]]:
+    """The days among other words: see `iso_day`. Few lines have a number of four digits, and the names of months in
+    all languages are many."""
+    return _DAY.finditer(text) if _YEAR_OF_DAY.search(text) else iter(())
+
+
 def iso_day(match: re.Match[str]) -> str:
-    """A match of `DAY` as ISO 8601; of a day that no month has only the year."""
+    """A match of `days_in` as ISO 8601; of a day that no month has only the year."""
     day, month, year, month2, day2, year2, *numbers, last_day, last_month, last_year = match.groups()
     if last_year:
         numbers = [last_year, last_month, last_day]
@@ -71,7 +80,7 @@ def parse_date(value: object) -> str | None:
     if isinstance(value, datetime.date):
         return value.isoformat()[:10]
     text = str(value).strip()
-    if match := DAY.fullmatch(text):
+    if match := _DAY.fullmatch(text):
         day = iso_day(match)
         return day if len(day) > 4 else None
     if match := MONTH_AND_YEAR.fullmatch(text):

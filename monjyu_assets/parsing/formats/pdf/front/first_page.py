@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from monjyu_assets.parsing.bibliography.dates import DAY
+from monjyu_assets.parsing.bibliography.dates import days_in
 from monjyu_assets.parsing.bibliography.identifiers import ARXIV_ON_PAGE, DOI_PREFIX, find_doi
 from monjyu_assets.parsing.formats.pdf.body.heading import Heading
 from monjyu_assets.parsing.formats.pdf.front.boxed import Front, Piece, take_beside
@@ -144,7 +144,7 @@ def _headless_abstract(layout: Layout, front: Front, start: int, headings: list[
 
 def _another_kind(above: Line, line: Line) -> bool:
     """Prose under lines of the title page, or the other way round; or another face."""
-    front = [bool(_NOT_PROSE.search(each.text) or DAY.search(each.text)) for each in (above, line)]
+    front = [bool(_NOT_PROSE.search(each.text) or any(days_in(each.text))) for each in (above, line)]
     return front[0] != front[1] or abs(above.italic_share - line.italic_share) > 0.7
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from monjyu_assets.parsing.bibliography.dates import DAY, MONTH_AND_YEAR, iso_day, iso_month
+from monjyu_assets.parsing.bibliography.dates import MONTH_AND_YEAR, days_in, iso_day, iso_month
 from monjyu_assets.parsing.formats.pdf.page.layout import Layout
 from monjyu_assets.parsing.text.labels import ACCEPTED, PUBLISHED, RECEIVED
 
@@ -18,11 +18,11 @@ def find_date(layout: Layout, of_venue: str | None = None) -> str | None:
     """
     found: list[tuple[float, str]] = [(3.0 if of_venue and len(of_venue) > 4 else 1.5, of_venue)] if of_venue else []
     first = layout.lines[0].page if layout.lines else 1
-    found += [(3.5, iso_day(match)) for match in DAY.finditer(layout.pages[first - 1].turned)]
+    found += [(3.5, iso_day(match)) for match in days_in(layout.pages[first - 1].turned)]
     for line in (*layout.furniture, *layout.asides, *layout.lines):
         if line.page != first:
             continue
-        for match in DAY.finditer(line.text):
+        for match in days_in(line.text):
             before = line.text[max(0, match.start() - 25) : match.start()]
             labels = [(word.start(), value) for value, label in _LABELS for word in label.finditer(before)]
             alone = line.size < 0.95 * layout.body_size or len(line.text) < 60
