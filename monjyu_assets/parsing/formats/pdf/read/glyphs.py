@@ -7,6 +7,7 @@ from functools import cache
 
 import numpy as np
 
+from monjyu_assets.parsing.formats.pdf.read.bitmap_fonts import LETTERS, spelled
 from monjyu_assets.parsing.formats.pdf.read.geometry import Bools, Floats, Ints
 
 _LIGATURES = {chr(code): unicodedata.normalize("NFKC", chr(code)) for code in range(0xFB00, 0xFB07)}
@@ -50,6 +51,8 @@ def dominant_turn(turns: Ints) -> int:
 @cache
 def readable(code: int) -> str:
     """A character as it is read: ligatures and letters of formulas in plain letters, all hyphens alike."""
+    if code >= LETTERS:
+        return spelled(code)
     character = chr(code)
     if 0x1D400 <= code <= 0x1D7FF:
         return unicodedata.normalize("NFKC", character)  # letters of formulas
