@@ -13,11 +13,13 @@ from monjyu_assets.parsing.text.line_ends import Words
 
 _LABEL = re.compile(
     r"\b(?:volume|vol\.|issn|eissn|publish|copyright|research article|original (?:research|article|paper)|"
-    r"review article|open access|preprint|article|doi|https?:|www\.|accepted|received)\b", re.I,
+    r"review article|open access|preprint|typeset using|draft version|article|doi|https?:|www\.|accepted|received)\b",
+    re.I,
 )  # fmt: skip
 _SERIAL = re.compile(
-    r"(?:the\s)?(?:\w+\s){0,6}(?:journal|transactions|letters|annals|archives|bulletin|magazine|reviews?|quarterly)|"
-    r"(?:the\s)?(?:\w+\s){0,3}(?:journal|transactions|annals|archives|bulletin|proceedings|revista|revue|zeitschrift|rivista)"
+    r"(?:the\s)?(?:\w+\s){0,4}(?:journal|transactions|letters|annals|bulletin|magazine|reviews?|quarterly)|"
+    r"(?:the\s)?(?:\w+\s){0,3}"
+    r"(?:journal|transactions|annals|archives|bulletin|proceedings|revista|revue|zeitschrift|rivista)"
     r"\s(?:of|on|in|for|de|der|für|di|d[ou])\b.*|the .{0,40}journal.*", re.I,
 )  # fmt: skip
 """The name of a serial: "Physics Letters", "Journal of Physics", not "Bitmap Letters in Old Papers"."""
