@@ -24,7 +24,8 @@ from monjyu_assets.parsing.formats.pdf.read.geometry import (
     turned,
 )
 from monjyu_assets.parsing.formats.pdf.read.glyphs import (
-    aside_text,
+    Aside,
+    asides,
     dominant_turn,
     quarter_turns,
     readable,
@@ -56,8 +57,7 @@ class PageChars:
     Coordinates are PDF points in the displayed page (rotation and crop box applied), origin top-left, y down.
     `base` is the y of the baseline; `size` the height of the font in points; `gap_before` is True where the
     content stream has a space in front of the character. `turn` is the quarter turn of the dominant text direction
-    (0 for upright pages); arrays and `drawn` are in the frame that makes that text upright, see `to_page`. `turned` is
-    the text that runs another way (stamps in the margin), in the order of the content stream.
+    (0 for upright pages); arrays, `drawn` and `asides` are in the frame that makes that text upright, see `to_page`.
     """
 
     number: int
@@ -76,7 +76,17 @@ class PageChars:
     raw_count: int = 0
     garbled: int = 0
     turn: int = 0
-    turned: str = ""
+    asides: list[Aside] = field(default_factory=list)
+
+    @property
+    def turned(self) -> str:
+        """The text that runs another way than the page's, a line for each piece."""
+        return "\n".join(aside.text for aside in self.asides)
+
+    @property
+    def shown(self) -> int:
+        """How many characters the page shows, whatever way they run."""
+        return sum(map(len, self.text)) + sum(len("".join(aside.text.split())) for aside in self.asides)
 
     @cached_property
     def glyphs(self) -> NDArray[Any]:
@@ -152,6 +162,13 @@ def read_page(document: Any, index: int, fonts: FontTable) -> PageChars:
     return _page(index + 1, width, height, box, rotation, raw, drawn, nameless, fonts)
 
 
+def _turned_boxes(boxes: Floats, page: Area, rotation: int, width: float, height: float, turn: int) -> Floats:
+    """Boxes (x0, y0, x1, y1) of user space in the frame in which text with this quarter turn is upright."""
+    corners = [turned(*displayed(boxes[:, x], boxes[:, x + 1], page, rotation), width, height, turn) for x in (0, 2)]
+    (xa, ya), (xb, yb) = corners
+    return np.column_stack([np.minimum(xa, xb), np.minimum(ya, yb), np.maximum(xa, xb), np.maximum(ya, yb)])
+
+
 def _nameless(raw: RawCharacters, fonts: FontTable) -> Bools:
     """Which faces have no name, as those of Type 3 have none."""
     if not len(raw.faces):
@@ -215,14 +232,11 @@ def _page(
     matrix = raw.matrices[raw.objects[kept]] if len(kept) else np.zeros((0, 7))
     turns = quarter_turns(matrix, rotation)
     turn = dominant_turn(turns)
-    aside = aside_text(codes, kept[(turns != turn) & (turns >= 0)])
-    kept, matrix = kept[turns == turn], matrix[turns == turn]
-    boxes = raw.boxes[kept]
-    xa, ya = displayed(boxes[:, 0], boxes[:, 1], box, rotation)
-    xb, yb = displayed(boxes[:, 2], boxes[:, 3], box, rotation)
+    boxes = _turned_boxes(raw.boxes[kept], box, rotation, width, height, turn)
+    other = turns != turn
+    aside = asides(codes, kept[other], turns[other], boxes[other])
+    kept, matrix, boxes = kept[~other], matrix[~other], boxes[~other]
     origin_x, origin_y = displayed(matrix[:, 4], matrix[:, 5], box, rotation)
-    xa, ya = turned(xa, ya, width, height, turn)
-    xb, yb = turned(xb, yb, width, height, turn)
     _, base = turned(origin_x, origin_y, width, height, turn)
     if turn % 2:
         page_width, page_height = height, width
@@ -230,8 +244,7 @@ def _page(
         page_width, page_height = width, height
     size = matrix[:, 6] * np.hypot(matrix[:, 2], matrix[:, 3])
     font = raw.fonts[raw.objects[kept]] if len(kept) else np.zeros(0, np.int64)
-    x0, x1 = np.minimum(xa, xb), np.maximum(xa, xb)
-    y0, y1 = np.minimum(ya, yb), np.maximum(ya, yb)
+    x0, y0, x1, y1 = boxes.T
     if nameless.any() and len(kept):
         face = raw.faces[raw.objects[kept]]
         measured = measured_faces(codes[kept], face, nameless, np.column_stack([x0, x1, base - y0, y1 - base]), size)
@@ -250,7 +263,7 @@ def _page(
         x0=x0[inside], y0=y0[inside], x1=x1[inside], y1=y1[inside], base=base[inside], size=size[inside],
         font=font[inside],
         gap_before=before[inside] > 0, drawn=drawn.moved(width, height, turn),
-        raw_count=int(visible.sum()), garbled=garbled, turn=turn, turned=aside,
+        raw_count=int(visible.sum()), garbled=garbled, turn=turn, asides=aside,
     )  # fmt: skip
     compose_accents(page)
     return page
