@@ -7,6 +7,8 @@ from functools import lru_cache
 from threading import Lock
 from typing import TYPE_CHECKING
 
+from monjyu_core.text.words import letter_words
+
 if TYPE_CHECKING:
     from py3langid.langid import LanguageIdentifier
 
@@ -30,7 +32,6 @@ _HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U000323a
 _HANGUL = re.compile(r"[\u1100-\u11ff\u3131-\u318e\uac00-\ud7a3]")
 _LATIN = re.compile(r"[A-Za-z]")
 _LETTER = re.compile(r"[^\W\d_]")
-_WORD = re.compile(r"[^\W\d_]+")
 _ENGLISH = re.compile(r"\b(?:the|of|and|that|with|this|are|from|which|were|have|been|these|their|our|using|between)\b")
 
 _lock = Lock()
@@ -63,7 +64,7 @@ def _by_words(sample: str, letters: int) -> str:
     """Recognise English by its function words first: the model takes half a second to load in each process."""
     if letters < MIN_LETTERS:
         return DEFAULT
-    words = len(_WORD.findall(sample))
+    words = len(letter_words(sample))
     if words >= MIN_WORDS and len(_ENGLISH.findall(sample.lower())) >= ENGLISH_SHARE * words:
         return DEFAULT
     with _lock:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass, field
 
+from monjyu_core.text.search_text import count_wide
+from monjyu_core.text.words import compact, folded, words
 from monjyu_query.answers.selection import Question, asks, is_prose
 from monjyu_query.modes.passages.best_passages import passages_at
 from monjyu_query.ranking.best_rows import best_rows
@@ -25,8 +26,8 @@ _SPEAKS, _PERHAPS = 0.45, 0.35
 """Half the share of the topic's words that one passage has and half its nearness: of a paper that is listed, and of the
 best one of any. Questions of other collections have .33 at most in nine of ten cases."""
 _ALL, _SHORT, _MOST_BESIDE = 0.99, 3, 5
-_WORD = re.compile(r"[^\W_]+")
 _ENDING, _LEAST = 2, 3
+"""Letters that an ending may change, and those that a word keeps; a shorter word is a name and has no other form."""
 
 
 @dataclass
@@ -91,10 +92,10 @@ def listed(
         return near, []
     whole = [one for one in found if one.covers]
     with_sentences(index, whole)
-    words = [[_start(word) for word in _WORD.findall(topic)] for topic in topics]
+    asked = [words(folded(topic)) for topic in topics]
     for one in whole:
-        one.titled = _together(words, one.passages[0].paper_title)
-        one.saying = {s.sentence_id for s in one.sentences if _together(words, s.text)}
+        one.titled = _together(asked, one.passages[0].paper_title)
+        one.saying = {s.sentence_id for s in one.sentences if _together(asked, s.text)}
     saying = [one for one in whole if one.says]
     rest = [one for one in found if not one.says and one.speaks >= _SPEAKS and one.score >= _NEAR_BEST_BESIDE * best]
     with_sentences(index, [one for one in rest if not one.sentences])
@@ -123,17 +124,22 @@ def with_sentences(index: OpenIndex, papers: Iterable[PaperFound]) -> None:
         one.sentences = by_paper.get(one.paper_id, [])
 
 
-def _start(word: str) -> str:
-    """A word without what its endings may change; short names are themselves."""
-    return word.casefold()[: max(len(word) - _ENDING, _LEAST)] if word.isascii() else word
-
-
 def _together(topics: Sequence[Sequence[str]], text: str) -> bool:
     """Whether the text has all words of a topic: each begins one of its words, or stands in it where words are not
-    divided by spaces."""
-    low = text.casefold()
-    own = set(_WORD.findall(low))
-    return any(
-        bool(words) and all(any(w.startswith(word) for w in own) if word.isascii() else word in low for word in words)
-        for words in topics
-    )
+    divided by spaces or by hyphens as in the topic."""
+    low = folded(text)
+    own, joined = set(words(low)), compact(low)
+    return any(asked and (all(_said(one, low, own) for one in asked) or _whole(asked, joined)) for asked in topics)
+
+
+def _said(word: str, low: str, own: Set[str]) -> bool:
+    if count_wide(word):
+        return word in low
+    start = word[: max(len(word) - _ENDING, _LEAST)]
+    return word in own if len(word) < _LEAST else any(other.startswith(start) for other in own)
+
+
+def _whole(asked: Sequence[str], joined: str) -> bool:
+    """Whether a name of letters and digits stands in the text, in whatever way it is divided."""
+    name = "".join(asked)
+    return any(c.isdigit() for c in name) and len(name) > _LEAST and name in joined
