@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 
 import regex
@@ -75,6 +75,24 @@ def expanded(text: str) -> str:
 def spellings(text: str) -> frozenset[str]:
     """The folded words of a text, and those of its other spelling."""
     return frozenset(words(folded(text))) | frozenset(words(expanded(text)))
+
+
+def folded_sql(value: str) -> str:
+    """A DuckDB expression that folds a value: text is compared with text that it folded."""
+    letters = {letter: plain for letter, plain in _PLAIN.items() if len(plain) == 1}
+    folding = f"translate(strip_accents(lower({value})), '{''.join(letters)}', '{''.join(letters.values())}')"
+    return _replaced(folding, {letter: plain for letter, plain in _PLAIN.items() if len(plain) != 1})
+
+
+def expanded_sql(value: str) -> str:
+    """A DuckDB expression of what `expanded` gives."""
+    return folded_sql(_replaced(f"lower(nfc_normalize({value}))", EXPANDED))
+
+
+def _replaced(value: str, letters: Mapping[str, str]) -> str:
+    for letter, plain in letters.items():
+        value = f"replace({value}, '{letter}', '{plain}')"
+    return value
 
 
 @lru_cache(maxsize=10_000)

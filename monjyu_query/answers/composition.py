@@ -176,7 +176,7 @@ def weighed(
     them."""
     index = asked.index
     texts = [*(f"{passage.header}\n{passage.text}" for passage in passages), *(s.text for s in sentences)]
-    terms = index.keywords.terms(texts)
+    terms = asked.question.read(index.keywords.terms(texts))
     own = terms[len(passages) :]
     most = round((READ * _MORE if asked.form in OF_MANY else READ) * max(1.0, asked.room / _USUAL_ROOM))
     shown = showing(index, asked.query, sentences, asked.subject(passages))

@@ -153,11 +153,11 @@ class _Told:
         if not sentences:
             return []
         terms = self.ask.index.keywords.terms([sentence.text for sentence in sentences])
-        shares = np.array([max(question.share(set(own)) for question in self.questions) for own in terms])
+        shares = np.max([[one.share(set(own)) for own in one.read(terms)] for one in self.questions], axis=0)
         saying = set().union(*(one.saying for one in papers))
         says = np.array([sentence.sentence_id in saying for sentence in sentences])
         stands = standing(sentences)
-        worth = self._judged(sentences, terms, (shares + says) * stands) * stands
+        worth = self._judged(sentences, self.questions[0].read(terms), (shares + says) * stands) * stands
         best: dict[str, int] = {}
         for row in np.lexsort((-shares * stands, -worth, ~says)).tolist():
             best.setdefault(sentences[row].passage.paper_id, row)

@@ -60,7 +60,10 @@ def papers_found(
     rows = best_rows(scores, index.corpus.work, LOOKED_AT * OF_PAPER, OF_PAPER, min_score, index.corpus.passage)
     passages = passages_at(index, rows, [round(float(scores[row]), 6) for row in rows])
     texts = [f"{one.paper_title}\n{one.header}\n{one.text}" for one in passages]
-    covers = [max(question.share(set(own)) for question in questions) for own in index.keywords.terms(texts)]
+    terms = index.keywords.terms(texts)
+    covers = [
+        max(shares) for shares in zip(*([q.share(set(own)) for own in q.read(terms)] for q in questions), strict=True)
+    ]
     same = ranking.similarity
     near = [0.0 if same is None else nearness(float(same[row]), index.scale) for row in rows]
     papers: dict[str, list[int]] = {}

@@ -40,7 +40,7 @@ def weighted_question(index: OpenIndex, query: str, own: Question) -> Question:
     """The terms of an expanded query; those that the question `own` lacks weigh less."""
     full = Question.of(index.keywords.query_terms(query).result(), len(index.corpus))
     weights = {t: w if t in own.weights else ADDED_WEIGHT * w for t, w in full.weights.items()}
-    return Question(weights, full.words)
+    return Question(weights, full.words, full.also)
 
 
 def room_of(budget: int, form: AnswerForm, response_type: ResponseType | None) -> float:
