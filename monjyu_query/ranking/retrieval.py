@@ -15,19 +15,19 @@ from monjyu_core.search_files.search_file import GRAMS, WORDS, SearchFile
 from monjyu_core.text.search_text import content_grams, gram_terms, search_grams, search_words
 from monjyu_core.text.word_terms import word_terms
 from monjyu_core.text.words import expanded, folded, word_spans, words
-from monjyu_query.ranking.bm25 import FullTextField
+from monjyu_query.ranking.bm25 import FullTextField, Spelling
 from monjyu_query.ranking.corpus import Corpus
 from monjyu_query.ranking.fusion import Scores
 
 T = TypeVar("T")
 
-Spelling = tuple[str, ...]
 _BORDERS = regex.compile(r"\p{N}+|[^\p{N}]+")
 _EXPANDED = regex.compile(r"(?<=[aou])e|(?<=a)a")
 """The second letter of those that stand for ä, ö, ü or å."""
 _JOINTS = frozenset(" -\u2010\u2011\u2012\u2013")
 """What may stand between two words that others write as one."""
-_LEAST_PART, _LONGEST_JOINED = 3, 30
+_LEAST_FIRST, _LEAST_SECOND, _LONGEST_JOINED = 3, 4, 30
+"""Letters of the parts of a word that is divided, and of the word: "anyone" is not "any one"."""
 
 MOST_TERMS = 48
 """Further distinct terms of a question do not count as evidence."""
@@ -62,9 +62,9 @@ class KeywordIndex:
         """BM25 score (n,) of every chunk; 0 where no word of the query occurs."""
         text = search_words(query)
         [asked] = word_terms([text])
-        others = self._spelt_otherwise(text).values()
-        asked += dict.fromkeys(term for ways in others for way in ways for term in way if term not in asked)
-        found = self._fields[WORDS].scores(asked) + self._fields[GRAMS].scores(search_grams(query).split())
+        found = self._fields[WORDS].scores(asked, self._spelt_otherwise(text)) + self._fields[GRAMS].scores(
+            search_grams(query).split()
+        )
         return _done(found[self._corpus.vectors.stored])
 
     def query_terms(self, query: str) -> Future[list[QueryTerm]]:
@@ -151,7 +151,7 @@ def _halves(word: str) -> list[list[str]]:
     """The ways to divide a word in two; a name (Iceland) is not what its parts are."""
     if word != word.lower() or word[0].isdigit():
         return []
-    return [[word[:at], word[at:]] for at in range(_LEAST_PART, min(len(word), _LONGEST_JOINED) - _LEAST_PART + 1)]
+    return [[word[:at], word[at:]] for at in range(_LEAST_FIRST, min(len(word), _LONGEST_JOINED) - _LEAST_SECOND + 1)]
 
 
 def _done(result: T) -> Future[T]:
