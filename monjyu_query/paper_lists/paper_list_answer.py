@@ -11,8 +11,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from monjyu_core.text.language import message_language
 from monjyu_query.answers.answer_form import form_of
-from monjyu_query.answers.answering import Answer, abstained, language_of
+from monjyu_query.answers.answering import Answer, abstained
 from monjyu_query.answers.arrangement import Cited, arranged, numbered
 from monjyu_query.answers.assemble import result_of
 from monjyu_query.answers.citing import cite_windows
@@ -93,7 +94,7 @@ class _Told:
 
     @property
     def _language(self) -> str:
-        return language_of(self.ask.request.query)
+        return message_language(self.ask.request.query)
 
     def answer(self, speaking: Sequence[PaperFound], beside: Sequence[PaperFound]) -> Answer:
         """A line that counts and names the papers that speak of it, then the nearest others, and a table of all."""

@@ -7,8 +7,9 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
+from monjyu_core.text.language import message_language
 from monjyu_query.answers.answer_form import NARROW, AnswerForm, form_of
-from monjyu_query.answers.answering import Answer, abstained, language_of
+from monjyu_query.answers.answering import Answer, abstained
 from monjyu_query.answers.arrangement import in_sections, numbered
 from monjyu_query.answers.citing import cite_windows
 from monjyu_query.answers.composition import SHORT, asked_of, compose
@@ -66,7 +67,7 @@ def overview(ask: Ask, claims: Sequence[Claim], budget: int) -> Answer:
     """For a question about the collection as a whole: of each paper its best claim, of each community one before a
     second of any, under the headings of their themes."""
     room = room_of(budget, "survey", ask.request.response_type)
-    language = language_of(ask.request.query)
+    language = message_language(ask.request.query)
     turns: Counter[str | None] = Counter()
     ranked: dict[str, tuple[int, int, Claim]] = {}
     for place, claim in enumerate(claims):
