@@ -29,7 +29,7 @@ from monjyu_core.models.calls.event_loop import run
 from monjyu_core.settings.settings import load_settings
 from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.snapshot import reading
-from monjyu_core.text.search_text import count_wide
+from monjyu_core.text.language import message_language
 from monjyu_query.answers.model.checking import CLEAR
 from monjyu_query.answers.verification.local_check import local_check
 from monjyu_query.answers.verification.model_check import ModelVerifier, Stated
@@ -195,7 +195,7 @@ def verified_figures(name: str, collections: dict[str, Collection], searcher: Se
         stated = Stated(row["text"], tuple(texts))
         words = local_check(row["text"], sources)
         clear = words.verdict != "supported" and words.support < CLEAR
-        asked["ja" if count_wide(row["text"]) else "en"].append((stated, row["supported"], clear))
+        asked[message_language(row["text"])].append((stated, row["supported"], clear))
     outcomes: list[tuple[bool, bool, bool]] = []
     for language, rows in asked.items():
         verifier = ModelVerifier(session, searcher.settings, language, [], known=False)

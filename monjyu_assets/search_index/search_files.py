@@ -20,6 +20,7 @@ from monjyu_core.storage.ids import digest
 from monjyu_core.storage.manifest import EmbeddingEntry, SearchFileEntry
 from monjyu_core.storage.parts import Part
 from monjyu_core.text.search_text import search_grams, search_words
+from monjyu_core.text.word_terms import VERSION as TERMS
 from monjyu_core.text.word_terms import word_terms
 
 MOST_FILES = 256
@@ -39,7 +40,8 @@ def publish_search_files(
     kept = {entry.made_from: entry for entry in before}
     entries = []
     for units in _groups(parts):
-        made_from = digest(LAYOUT, embedding.fingerprint, *(part.version for unit in units for part in unit), length=32)
+        versions = [part.version for unit in units for part in unit]
+        made_from = digest(LAYOUT, TERMS, embedding.fingerprint, *versions, length=32)
         entries.append(kept.get(made_from) or _written(folder, made_from, units, embedding.dimensions))
     return entries
 

@@ -16,6 +16,7 @@ from monjyu_core.azure.credentials import credential_for, endpoint_of
 from monjyu_core.errors import ConfigurationError, ExternalAPIError
 from monjyu_core.settings.azure_settings import AzureSettings
 from monjyu_core.storage.ids import digest
+from monjyu_core.text.words import words
 
 if TYPE_CHECKING:
     from azure.search.documents import SearchClient
@@ -224,9 +225,9 @@ class SearchIndexes:
         return self._clients[name]
 
 
-def _plain(words: str) -> str:
-    """Words without what the simple syntax gives a meaning."""
-    return " ".join(re.findall(r"[^\W_]+", words))[:1000] or "\u2205"
+def _plain(text: str) -> str:
+    """The words of a text without what the simple syntax gives a meaning."""
+    return " ".join(words(text))[:1000] or "\u2205"
 
 
 def _listed(papers: Sequence[str]) -> str:

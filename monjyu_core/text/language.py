@@ -5,12 +5,16 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 from threading import Lock
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
+
+from monjyu_core.text.words import letter_words
 
 if TYPE_CHECKING:
     from py3langid.langid import LanguageIdentifier
 
-DEFAULT = "en"
+MessageLanguage = Literal["en", "ja"]
+"""Languages that messages, prompts and names of papers are written in."""
+DEFAULT: Literal["en"] = "en"
 SAMPLE_PIECES, PIECE = 5, 2000
 """What is read of a long text: this many pieces of so many characters, evenly spread."""
 
@@ -30,7 +34,6 @@ _HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U000323a
 _HANGUL = re.compile(r"[\u1100-\u11ff\u3131-\u318e\uac00-\ud7a3]")
 _LATIN = re.compile(r"[A-Za-z]")
 _LETTER = re.compile(r"[^\W\d_]")
-_WORD = re.compile(r"[^\W\d_]+")
 _ENGLISH = re.compile(r"\b(?:the|of|and|that|with|this|are|from|which|were|have|been|these|their|our|using|between)\b")
 
 _lock = Lock()
@@ -41,6 +44,19 @@ def detect_language(text: str) -> str:
     sample = _sample(text)
     letters = len(_LETTER.findall(sample))
     return _by_script(sample, letters) or _by_words(sample, letters)
+
+
+def is_japanese(text: str) -> bool:
+    """Whether a short text is Japanese: it has kana, and no ideograph that Japan does not write. Without kana it may be
+    Chinese as well."""
+    kana, han = len(_KANA.findall(text)), "".join(_HAN.findall(text))
+    return kana > 0 and kana >= KANA_SHARE * len(han) and han == han.encode("cp932", "ignore").decode("cp932")
+
+
+def message_language(text: str) -> MessageLanguage:
+    """The language in which a question, or what is said of a text, is answered: its own where there are messages in it,
+    else English."""
+    return "ja" if is_japanese(text) else DEFAULT
 
 
 def _sample(text: str) -> str:
@@ -63,7 +79,7 @@ def _by_words(sample: str, letters: int) -> str:
     """Recognise English by its function words first: the model takes half a second to load in each process."""
     if letters < MIN_LETTERS:
         return DEFAULT
-    words = len(_WORD.findall(sample))
+    words = len(letter_words(sample))
     if words >= MIN_WORDS and len(_ENGLISH.findall(sample.lower())) >= ENGLISH_SHARE * words:
         return DEFAULT
     with _lock:

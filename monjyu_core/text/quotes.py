@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from monjyu_core.text.words import letter_words
+
 SHORTEST = 8
 """Shortest quote in characters: a shorter one could be found anywhere."""
 LONG_ENOUGH = 20
@@ -20,7 +22,7 @@ _ADDRESS = re.compile(
     re.I | re.X,
 )
 """Addresses that a reader could follow or a program fetch."""
-_WORD = re.compile(r"[^\W\d_]{4,}")
+_SHORTEST_WORD = 4
 _WIDE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{2,}")
 _STEM = 5
 ENOUGH_WORDS = 0.4
@@ -74,7 +76,7 @@ def rests_on(statement: str, source: str) -> bool:
 
 
 def _stems(text: str) -> set[str]:
-    return {word[:_STEM] for word in _WORD.findall(text.casefold())}
+    return {word[:_STEM] for word in letter_words(text.casefold(), _SHORTEST_WORD)}
 
 
 def _pairs(text: str) -> set[str]:

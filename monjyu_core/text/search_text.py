@@ -1,4 +1,5 @@
-"""What full text sees of a text: words for scripts with spaces, character bigrams for Chinese, Japanese and Korean.
+"""What full text sees of a text: words for scripts with spaces, bigrams of characters for Chinese, Japanese and Korean,
+and for Thai, Lao, Khmer and Burmese, which put no space between words either.
 
 Each term stands in one of the two fields, so a score over both is a plain sum. Index and query are cut alike.
 """
@@ -9,16 +10,22 @@ import re
 import unicodedata
 from collections.abc import Iterator
 
+import regex
+
+from monjyu_core.text.words import words
+
 _HAN = r"\u3005-\u3007\u303b\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U000323af"
 _KATAKANA = r"\u30a1-\u30ff\u31f0-\u31ff"
 _HANGUL = r"\u1100-\u11ff\u3131-\u318e\uac00-\ud7a3"
-_WIDE = rf"{_HAN}\u3041-\u309f{_KATAKANA}\u3105-\u312f{_HANGUL}"
+_UNSPACED = r"\u0e01-\u0e4e\u0e81-\u0ece\u1000-\u103f\u1050-\u108f\u1780-\u17d3"
+_WIDE = rf"{_HAN}\u3041-\u309f{_KATAKANA}\u3105-\u312f{_HANGUL}{_UNSPACED}"
 
 _HAS_WIDE = re.compile(rf"[{_WIDE}]")
-_RUN = re.compile(r"[^\W_]+")
 _WIDE_RUN = re.compile(rf"[{_WIDE}]+")
 _IDEOGRAPH = re.compile(rf"[{_HAN}]")
-_CONTENT_RUN = re.compile(rf"[{_HAN}]+|[{_KATAKANA}]+|[{_HANGUL}]+")
+_CONTENT_RUN = re.compile(rf"[{_HAN}]+|[{_KATAKANA}]+|[{_HANGUL}]+|[{_UNSPACED}]+")
+_HAS_UNSPACED = re.compile(rf"[{_UNSPACED}]")
+_CLUSTER = regex.compile(r"\X")
 
 
 def search_words(text: str) -> str:
@@ -36,7 +43,7 @@ def search_grams(text: str) -> str:
 
 
 def count_wide(text: str) -> int:
-    """How many characters of the text are Chinese, Japanese or Korean letters."""
+    """How many characters of the text are letters of scripts that the bigrams are for."""
     return sum(map(len, _WIDE_RUN.findall(text)))
 
 
@@ -48,8 +55,8 @@ def gram_terms(text: str) -> list[str]:
 def content_grams(text: str) -> dict[str, str]:
     """The grams of a question that speak of its subject, each with the run that it is from.
 
-    Those within ideographs, katakana or hangul: hiragana is grammar for the most part. Where there is nothing else,
-    all grams.
+    Those within ideographs, katakana, hangul or a script without spaces: hiragana is grammar for the most part. Where
+    there is nothing else, all grams.
     """
     plain = _plain(text)
     found = {gram: run for run in _CONTENT_RUN.findall(plain) for gram in _bigrams(run)}
@@ -59,7 +66,7 @@ def content_grams(text: str) -> dict[str, str]:
 def _grams(text: str) -> Iterator[str]:
     if text.isascii():
         return
-    for run in _RUN.findall(_plain(text)):
+    for run in words(_plain(text)):
         if _HAS_WIDE.search(run):
             yield from _bigrams(run)
             if len(run) > 1:
@@ -67,7 +74,8 @@ def _grams(text: str) -> Iterator[str]:
 
 
 def _bigrams(run: str) -> list[str]:
-    return [run[place : place + 2] for place in range(len(run) - 1)] or [run]
+    signs = _CLUSTER.findall(run) if _HAS_UNSPACED.search(run) else run
+    return ["".join(signs[place : place + 2]) for place in range(len(signs) - 1)] or [run]
 
 
 def _plain(text: str) -> str:

@@ -1,19 +1,17 @@
 """The terms of a text: stemmed words without stop words and accents, as Lance's full-text index cuts them.
 
 The stemmer is Snowball's for English (Porter2); stop words are those of NLTK and go after stemming. Terms equal those
-of `lancedb.tokenize` for Latin, Greek, Cyrillic, Chinese, Japanese and Korean text; where a script joins letters by
-marks that are no letters, a word stays whole here.
+of `lancedb.tokenize` for Latin, Chinese, Japanese and Korean text; in other scripts accents and points go as well.
 """
 
 from __future__ import annotations
 
-import re
-import unicodedata
 from collections.abc import Iterable, Sequence
-from functools import lru_cache
-from itertools import groupby
 
-_RUN = re.compile(r"[^\W_]+")
+from monjyu_core.text.words import folded, words
+
+VERSION = 2
+"""Raised when a text has other terms than before."""
 _STOP_WORDS = """
 a about above after again against ain all am an and any are aren as at be because been before being below between
 both but by can couldn d did didn do does doesn doing don down during each few for from further had hadn has hasn
@@ -24,55 +22,29 @@ this those through to too under until up ve very was wasn we were weren what whe
 will with won wouldn y you your yours yourself yourselves
 """
 _STOP = frozenset(_STOP_WORDS.split())
-_LETTERS = {
-    **{"ß": "ss", "æ": "ae", "ǣ": "ae", "ǽ": "ae", "ð": "d", "ø": "o", "ǿ": "o", "þ": "th", "đ": "d", "ħ": "h"},
-    **{"ı": "i", "ĸ": "k", "ł": "l", "ŋ": "n", "œ": "oe", "ŧ": "t"},
-}
-"""Latin letters that are no letter with an accent, as in Lucene's ASCIIFoldingFilter."""
 _LONGEST = 100
 """A word of as many bytes is none: encoded data."""
 
 
 def word_terms(texts: Sequence[str]) -> list[list[str]]:
     """The terms of each text in order, repeated."""
-    words = [_words(text) for text in texts]
-    terms = _terms({word for some in words for word in some})
-    return [[terms[word] for word in some if terms[word]] for some in words]
+    found = [_words(text) for text in texts]
+    terms = _terms({word for some in found for word in some})
+    return [[terms[word] for word in some if terms[word]] for some in found]
 
 
-def _terms(words: Iterable[str]) -> dict[str, str]:
+def _terms(distinct: Iterable[str]) -> dict[str, str]:
     """The term of each word; empty for one that has none."""
     import Stemmer
 
-    some = list(words)
+    some = list(distinct)
     lowered = [_lowered(word) for word in some]
     stems = Stemmer.Stemmer("english").stemWords(lowered)
-    return {word: "" if stem in _STOP else _folded(stem) for word, stem in zip(some, stems, strict=True)}
+    return {word: "" if stem in _STOP else folded(stem) for word, stem in zip(some, stems, strict=True)}
 
 
 def _words(text: str) -> list[str]:
-    found = _RUN.findall(text) if text.isascii() else _runs(text)
-    return [word for word in found if 4 * len(word) < _LONGEST or len(word.encode()) < _LONGEST]
-
-
-def _runs(text: str) -> list[str]:
-    return ["".join(letters) for inside, letters in groupby(text, _is_inside) if inside]
-
-
-@lru_cache(maxsize=10_000)
-def _is_inside(letter: str) -> bool:
-    """Whether a word goes on here: also at marks, which regular expressions of Python leave out."""
-    return letter.isalnum() or unicodedata.category(letter) in ("Mn", "Mc")
-
-
-@lru_cache(maxsize=10_000)
-def _fold(letter: str) -> str:
-    plain = unicodedata.normalize("NFD", letter)[0]
-    return plain if plain.isascii() else _LETTERS.get(letter, letter)
-
-
-def _folded(stem: str) -> str:
-    return stem if stem.isascii() else "".join(map(_fold, stem))
+    return [word for word in words(text) if 4 * len(word) < _LONGEST or len(word.encode()) < _LONGEST]
 
 
 def _lowered(word: str) -> str:

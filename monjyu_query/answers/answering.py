@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from monjyu_core.text.search_text import count_wide
 from monjyu_query.answers.segments import answer_markdown
 from monjyu_query.search.result import AnswerTable, Citation, SearchResult, Segment, Status
 
@@ -46,11 +45,6 @@ class Answer:
     def text(self) -> str:
         """As Markdown."""
         return answer_markdown(self.segments, self.tables)
-
-
-def language_of(query: str) -> str:
-    """In which an answer says what is not quoted: ja or en."""
-    return "ja" if count_wide(query) else "en"
 
 
 def abstained(reason: str, language: str, warnings: Sequence[str] = ()) -> Answer:

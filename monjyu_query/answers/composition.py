@@ -12,10 +12,12 @@ from functools import cached_property
 import numpy as np
 
 from monjyu_core.settings.settings import AnswerSettings
+from monjyu_core.text.language import message_language
+from monjyu_core.text.search_text import count_wide
 from monjyu_core.text.standing_alone import points_outside
 from monjyu_query.answers.abstract_answer import abstract_answer, answer_of_named, is_general
 from monjyu_query.answers.answer_form import NARROW, OF_MANY, AnswerForm, form_of
-from monjyu_query.answers.answering import Answer, abstained, language_of
+from monjyu_query.answers.answering import Answer, abstained
 from monjyu_query.answers.arrangement import Cited, arranged, in_sections, numbered, said
 from monjyu_query.answers.citing import cite_windows
 from monjyu_query.answers.evidence_ranking.answer_types import asked_types
@@ -80,7 +82,7 @@ class Asked:
 
     @property
     def language(self) -> str:
-        return language_of(self.query)
+        return message_language(self.query)
 
     @property
     def form(self) -> AnswerForm:
@@ -147,12 +149,7 @@ def compose(
     """The answer from the passages, best first, and the sentences of them. `similarity` is that of the closest passage,
     None where vectors say nothing. Abstained, with the closest sentence, where they hold too little."""
     if not passages:
-        return abstained("no passage was found", language_of(asked.query))
-    if not asked.paper_id:
-        others = asked.index.beside_papers
-        passages = [passage for passage in passages if passage.paper_id not in others] or passages
-        kept = {passage.chunk_id for passage in passages}
-        sentences = [sentence for sentence in sentences if sentence.passage.chunk_id in kept]
+        return abstained("no passage was found", message_language(asked.query))
     passages, sentences = with_named(asked.index, asked.named_paper, passages, sentences)
     sentences = with_thanks(asked.index, asked.query, asked.subject(passages), passages, sentences)
     pool, windows, support = weighed(asked, passages, sentences, similarity)
@@ -181,7 +178,7 @@ def weighed(
     them."""
     index = asked.index
     texts = [*(f"{passage.header}\n{passage.text}" for passage in passages), *(s.text for s in sentences)]
-    terms = index.keywords.terms(texts)
+    terms = asked.question.read(index.keywords.terms(texts))
     own = terms[len(passages) :]
     most = round((READ * _MORE if asked.form in OF_MANY else READ) * max(1.0, asked.room / _USUAL_ROOM))
     shown = showing(index, asked.query, sentences, asked.subject(passages))
@@ -261,7 +258,7 @@ def _answer(asked: Asked, pool: Pool, windows: Sequence[Window], support: Suppor
     extra = [window for side in sides.values() for window in side]
     cited = cite_windows(cursor, each_once([*windows, *extra]))
     if not cited:
-        return abstained("no sentence of the passages found speaks of it", language_of(asked.query))
+        return abstained("no sentence of the passages found speaks of it", message_language(asked.query))
     dropped = len(each_once([*windows, *extra])) - len(cited)
     warnings = [f"{dropped} quotes were not found in their source and left out."] if dropped else []
     rows = {sentence.sentence_id: row for row, sentence in enumerate(pool.sentences)}
@@ -270,7 +267,9 @@ def _answer(asked: Asked, pool: Pool, windows: Sequence[Window], support: Suppor
             citation.relevance = round(float(pool.judged.probability[rows[window.key.sentence_id]]), 4)
     labels = paper_labels(asked.index, list(dict.fromkeys(c.paper_id for _, c in cited)), asked.language)
     lacking = [name for name, found in sides.items() if not found]
-    outcome = outcome_of(support, lacking, asked.language, asked.settings, many=asked.form in _OF_SEVERAL)
+    script = "wide" if count_wide(asked.query) else "spaced"
+    several = asked.form in _OF_SEVERAL
+    outcome = outcome_of(support, lacking, asked.language, asked.settings, many=several, script=script)
     outcome = pool.shown.held_against(outcome, windows)
     if outcome.status == "abstained" and not support.related:
         return Answer([outcome.says_why()], "abstained", confidence=outcome.confidence)

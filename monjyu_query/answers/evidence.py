@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from monjyu_core.text.language import message_language
 from monjyu_query.answers.answer_form import OF_MANY, form_of
-from monjyu_query.answers.answering import Answer, abstained, language_of
+from monjyu_query.answers.answering import Answer, abstained
 from monjyu_query.answers.arrangement import said
 from monjyu_query.answers.citing import cite_windows
 from monjyu_query.answers.composition import SHORT, asked_of, compose
@@ -67,7 +68,7 @@ def gather_evidence(ask: Ask, results: Sequence[SearchResult], hits: Sequence[Hi
 def answer_from_evidence(tools: Tools, ask: Ask, found: AnswerEvidence) -> tuple[Answer, str]:
     """By the engine of the role `answer`; where its model fails the extractive answer, marked as partial."""
     if not found.passages:
-        return abstained("no passage was found", language_of(ask.request.query)), "extractive"
+        return abstained("no passage was found", message_language(ask.request.query)), "extractive"
     asked = ask.index.keywords.query_terms(ask.request.query).result()
     failure = ""
     if tools.uses_model("answer") and not ask.cancel.is_set():
@@ -94,7 +95,7 @@ def _sources(found: AnswerEvidence) -> list[Passage]:
 def draft_answer(tools: Tools, ask: Ask, found: AnswerEvidence) -> Answer:
     """The extractive answer: sentences of the best passages and of the claims."""
     if not found.passages:
-        return abstained("no passage was found", language_of(ask.request.query))
+        return abstained("no passage was found", message_language(ask.request.query))
     index = ask.index
     if found.claims and not topic_question(index, ask.request.query).weights:
         return spread_answer(ask, found.claims)
@@ -133,7 +134,7 @@ def spread_answer(ask: Ask, claims: Sequence[Claim]) -> Answer:
     for _, place in sorted(ranked):
         if len(chosen) < most and all(alike(terms[place], terms[other]) < SAME for other in chosen):
             chosen.append(place)
-    return _by_theme(index, [claims[place] for place in chosen], language_of(ask.request.query), kind)
+    return _by_theme(index, [claims[place] for place in chosen], message_language(ask.request.query), kind)
 
 
 def _by_theme(index: OpenIndex, claims: Sequence[Claim], language: str, response_type: ResponseType | None) -> Answer:

@@ -170,11 +170,18 @@ def support_of(
 
 
 def outcome_of(
-    support: Support, unanswered: Sequence[str], language: str, settings: AnswerSettings, *, many: bool = False
+    support: Support,
+    unanswered: Sequence[str],
+    language: str,
+    settings: AnswerSettings,
+    *,
+    many: bool = False,
+    script: str = "spaced",
 ) -> Outcome:
     """`unanswered` are sides of a comparison on which nothing was found. A question to several papers (`many`) has
-    no one sentence that answers it: it goes without an answer only where the papers lack a word of it."""
-    model = confidence_model("wide" if language == "ja" else "spaced")
+    no one sentence that answers it: it goes without an answer only where the papers lack a word of it. `script` of the
+    question: spaced or wide."""
+    model = confidence_model(script)
     least = model.least if settings.min_confidence is None else settings.min_confidence
     sure = model.sure if settings.sure_confidence is None else settings.sure_confidence
     confidence = round(model.confidence(support.features), 3)

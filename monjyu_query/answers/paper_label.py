@@ -6,6 +6,7 @@ import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
+from monjyu_core.text.language import is_japanese
 from monjyu_core.text.search_text import count_wide
 from monjyu_query.search.open_index import OpenIndex
 
@@ -31,7 +32,7 @@ def paper_label(authors: Sequence[str], year: int | None, title: str, language: 
     names = [family_name(name) for author in authors if (name := _visible(author))]
     japanese = language == "ja"
     if not names:
-        who = short_title(_visible(title))
+        who = short_title(_visible(title), language)
     elif len(names) == 1:
         who = names[0]
     elif len(names) == 2:
@@ -101,11 +102,11 @@ def family_name(name: str) -> str:
     return " ".join(words[start:])
 
 
-def short_title(title: str) -> str:
-    """The first words of a title, in quotation marks."""
-    if count_wide(title):
-        cut = title if len(title) <= _TITLE_CHARACTERS else title[:_TITLE_CHARACTERS] + "…"
-        return f"「{cut}」"
+def short_title(title: str, language: str = "en") -> str:
+    """The first words of a title, in quotation marks; those of Japan where it or what names it is Japanese."""
     words = title.split()
-    cut = " ".join(words) if len(words) <= _TITLE_WORDS else " ".join(words[:_TITLE_WORDS]) + " …"
-    return f"“{cut}”"
+    if 2 * count_wide(title) > len(title):
+        cut = title if len(title) <= _TITLE_CHARACTERS else title[:_TITLE_CHARACTERS] + "…"
+    else:
+        cut = " ".join(words) if len(words) <= _TITLE_WORDS else " ".join(words[:_TITLE_WORDS]) + " …"
+    return f"「{cut}」" if language == "ja" or is_japanese(title) else f"“{cut}”"

@@ -6,7 +6,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Collection, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from monjyu_core.text.search_text import count_wide
 from monjyu_query.answers.evidence_ranking.answer_types import shows
 from monjyu_query.answers.quote_windows import Neighbours, Window, joined
-from monjyu_query.ranking.retrieval import QueryTerm
+from monjyu_query.ranking.retrieval import QueryTerm, Spelling
 from monjyu_query.ranking.similarity_scale import Scale
 from monjyu_query.search.passages import PassageSentence
 
@@ -42,17 +42,29 @@ class Question:
 
     weights: dict[str, float]
     words: dict[str, str]
+    also: dict[str, tuple[Spelling, ...]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, terms: Sequence[QueryTerm], chunks: int) -> Question:
         weights = {t.term: math.log(1 + (chunks - t.frequency + 0.5) / (t.frequency + 0.5)) for t in terms}
-        return cls(weights, {t.term: t.word for t in terms})
+        return cls(weights, {t.term: t.word for t in terms}, {t.term: t.also for t in terms if t.also})
 
     def only(self, topic: str) -> Question:
         """The terms of the words that the topic has; all where it has none of them."""
         topic = topic.casefold()
         kept = {term: weight for term, weight in self.weights.items() if self.words[term].casefold() in topic}
-        return Question(kept, {term: self.words[term] for term in kept}) if kept else self
+        return Question(kept, {term: self.words[term] for term in kept}, self.also) if kept else self
+
+    def read(self, texts: Sequence[Sequence[str]]) -> list[list[str]]:
+        """The terms of texts with those of the question that a text states in another spelling."""
+        if not self.also:
+            return [list(terms) for terms in texts]
+        return [[*terms, *self._stated(terms)] for terms in texts]
+
+    def _stated(self, terms: Sequence[str]) -> list[str]:
+        own = frozenset(terms)
+        lacking = {term: ways for term, ways in self.also.items() if term not in own}
+        return [term for term, ways in lacking.items() if any(own.issuperset(w) and _follow(w, terms) for w in ways)]
 
     def telling(self) -> list[str]:
         """Of each word the term that weighs most: grams of a word that has several are shared with others by chance."""
@@ -67,6 +79,11 @@ class Question:
         """The weighted share (0 to 1) of the question's terms that are among these, added in the question's order."""
         total = sum(self.weights.values())
         return sum(weight for term, weight in self.weights.items() if term in terms) / total if total else 0.0
+
+
+def _follow(way: Spelling, terms: Sequence[str]) -> bool:
+    """Whether these terms stand one after the other."""
+    return any(tuple(terms[at : at + len(way)]) == way for at, term in enumerate(terms) if term == way[0])
 
 
 @dataclass(frozen=True)

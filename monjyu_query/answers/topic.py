@@ -5,6 +5,10 @@ from __future__ import annotations
 
 import re
 
+import regex
+
+from monjyu_core.text.words import WORD, letter_words
+
 _FRAME = re.compile(
     r"\b(what|which|who|how|why|where|when|is|are|was|were|do|does|did|has|have|had|been|be|can|could|should|would|will"
     r"|the|a|an|of|in|on|to|for|by|from|with|about|and|or|as|so|far|this|that|these|those|there|it|its|their|they|i|me|my"
@@ -20,11 +24,12 @@ _FRAME = re.compile(
     r"|です|ます|して|ほしい|知り|たい|お願い|挙げ|述べ|整理|比較|違い|異な|最近|最新|近年|今後|さまざま|様々|通して|現れる|繰り返し",
     re.IGNORECASE,
 )
-_WORD = re.compile(
-    r"(?:(?![\u3040-\u9fff\uac00-\ud7a3])[^\W_]){3,}|\b[A-Z][A-Z0-9+#]?(?![^\W_])"
+_WORD = regex.compile(
+    r"(?:[\p{Latin}\p{Greek}\p{Cyrillic}\p{N}]\p{M}*){3,}|\b[A-Z][A-Z0-9+#]?(?![\p{L}\p{N}])"
     r"|[\u3400-\u9fff\u30a1-\u30ff\uac00-\ud7a3]{2,}|\d{2,}"
+    rf"|(?![\p{{Latin}}\p{{Greek}}\p{{Cyrillic}}\p{{N}}\u3040-\u9fff\uac00-\ud7a3]){WORD}"
 )
-_LETTERS = re.compile(r"[^\W\d_]{2}")
+_FEWEST_LETTERS = 2
 _BETWEEN = re.compile(
     r"\b(?:and|or|versus|vs\.?|than|from|with|between|over|against)\b|[,;/、，；と]|より|対|かそれとも", re.IGNORECASE
 )
@@ -37,7 +42,7 @@ def sides_of(query: str) -> list[str]:
 
 def asks_of_all(query: str) -> bool:
     """Whether a question asks about the collection as a whole: it has words, and none that names a subject."""
-    return bool(_LETTERS.search(query)) and not topic_of(query)
+    return bool(letter_words(query, _FEWEST_LETTERS)) and not topic_of(query)
 
 
 def topic_of(query: str) -> str:

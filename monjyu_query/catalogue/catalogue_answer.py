@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from monjyu_query.answers.answering import Answer, language_of
+from monjyu_core.text.language import message_language
+from monjyu_query.answers.answering import Answer
 from monjyu_query.answers.assemble import result_of
 from monjyu_query.answers.citing import cite
 from monjyu_query.answers.paper_label import paper_labels
@@ -52,7 +53,7 @@ class _Catalogue:
         self._index, self._question = ask.index, question
         self._cursor = ask.index.snapshot.cursor()
         self._filters = ask.request.filters
-        self._language = language_of(ask.request.query)
+        self._language = message_language(ask.request.query)
         self._columns = COLUMNS[self._language]
         self._papers = passing_papers(self._cursor, self._filters)
 

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 
 import duckdb
 
+from monjyu_core.text.words import folded
+
 _PAPERS = """SELECT p.paper_id, coalesce(p.title, ''), p.year, coalesce(p.venue, ''), coalesce(p.doi, ''),
   coalesce((SELECT list(a.name ORDER BY a.ord) FROM authors a WHERE a.paper_id = p.paper_id), [])
 FROM papers p WHERE list_contains($papers, p.paper_id) ORDER BY p.year DESC NULLS LAST, lower(p.title), p.paper_id"""
@@ -98,9 +100,9 @@ def close_authors(cursor: duckdb.DuckDBPyConnection, name: str, most: int = 3) -
     names = [row[0] for row in cursor.execute(_AUTHORS).fetchall()]
     parts: dict[str, str] = {}
     for one in names:
-        parts.setdefault(one.casefold(), one)
-        parts.setdefault(one.split()[-1].casefold(), one)
-    near = difflib.get_close_matches(name.split()[-1].casefold(), list(parts), most, 0.75)
+        parts.setdefault(folded(one), one)
+        parts.setdefault(folded(one.split()[-1]), one)
+    near = difflib.get_close_matches(folded(name.split()[-1]), list(parts), most, 0.75)
     return list(dict.fromkeys(parts[part] for part in near))
 
 

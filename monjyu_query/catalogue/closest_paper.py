@@ -5,13 +5,14 @@ from __future__ import annotations
 import duckdb
 
 from monjyu_core.errors import QueryError
+from monjyu_core.text.words import folded, folded_sql
 
 _LONGEST = 300
 """Characters of a name that are compared: nobody spells more of an id or a title."""
 _ALIKE = 0.88
 """Jaro-Winkler similarity from which a name was probably meant: `casto` and `castro` have 0.97."""
-_CLOSEST = """WITH named AS (
-  SELECT paper_id, coalesce(title, '') AS title, lower(coalesce(title, '')) AS small FROM papers
+_CLOSEST = f"""WITH named AS (
+  SELECT paper_id, coalesce(title, '') AS title, {folded_sql("coalesce(title, '')")} AS small FROM papers
 ), likened AS (
   SELECT paper_id, title, greatest(
     jaro_winkler_similarity(lower(paper_id), $name),
@@ -25,7 +26,7 @@ SELECT paper_id, title FROM likened WHERE likeness >= $alike ORDER BY likeness D
 
 def no_paper(cursor: duckdb.DuckDBPyConnection, name: str) -> QueryError:
     """That the collection has none of this id or name, and the paper whose id or title is most like it."""
-    values = {"name": name.strip().lower()[:_LONGEST], "alike": _ALIKE}
+    values = {"name": folded(name.strip()[:_LONGEST]), "alike": _ALIKE}
     found = cursor.execute(_CLOSEST, values).fetchone()
     meant = f"Did you mean {found[0]}{f' (“{found[1]}”)' if found[1] else ''}? " if found else ""
     return QueryError(f"The collection has no paper {name!r}.", f"{meant}`monjyu papers list` shows what it has.")

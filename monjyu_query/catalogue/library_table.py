@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Literal
 
 import duckdb
@@ -9,6 +10,7 @@ from pydantic import BaseModel, Field
 
 from monjyu_core.retractions import RETRACTED
 from monjyu_core.storage.snapshot import Snapshot
+from monjyu_core.text.words import folded_sql
 
 Sort = Literal["title", "year", "venue", "author", "citations", "pages"]
 Facet = Literal["years", "venues", "authors", "languages", "types", "tags", "shelves", "retracted"]
@@ -141,9 +143,9 @@ def facet_values(snapshot: Snapshot, wanted: Wanted, kind: Searched, text: str) 
     """The values of a kind in which every word of `text` stands, where the filters of the other kinds hold."""
     cursor = snapshot.cursor()
     base, values = _judged(cursor, wanted)
-    words = text.casefold().split()
-    holds = " AND ".join(["contains(lower(value), ?)"] * len(words)) or "true"
-    rows = cursor.execute(f"{base} {_most_frequent(kind, MOST_VALUES, holds)}", [*values, *words]).fetchall()
+    asked = text.split()
+    holds = _holding("value", asked)
+    rows = cursor.execute(f"{base} {_most_frequent(kind, MOST_VALUES, holds)}", [*values, *asked]).fetchall()
     return FacetValues(
         total=rows[0][3] if rows else 0, values=[Count(value=value, papers=papers) for _, value, papers, _ in rows]
     )
@@ -179,9 +181,8 @@ def _columns(cursor: duckdb.DuckDBPyConnection) -> dict[str, set[str]]:
 
 def _condition(kind: str, wanted: Wanted) -> tuple[str, list[Any]]:
     if kind == "text":
-        words = wanted.text.casefold().split()
-        held = "lower(concat_ws(' ', title, venue, array_to_string(authors, ' ')))"
-        return " AND ".join([f"contains({held}, ?)"] * len(words)) or "true", list(words)
+        asked = wanted.text.split()
+        return _holding("concat_ws(' ', title, venue, array_to_string(authors, ' '))", asked), list(asked)
     if kind == "years":
         return "(?::INT IS NULL OR year >= ?) AND (?::INT IS NULL OR year <= ?)", [
             *(wanted.year_from, wanted.year_from, wanted.year_to, wanted.year_to),
@@ -192,6 +193,11 @@ def _condition(kind: str, wanted: Wanted) -> tuple[str, list[Any]]:
     if not values:
         return "true", []
     return (f"list_has_any({_LISTS[kind]}, ?)" if kind in _LISTS else f"list_contains(?, {_PLAIN[kind]})"), [values]
+
+
+def _holding(value: str, asked: Sequence[str]) -> str:
+    """Whether all words of a search stand in a value, however their letters are accented."""
+    return " AND ".join([f"contains({folded_sql(value)}, {folded_sql('?')})"] * len(asked)) or "true"
 
 
 def _all_but(kind: str = "") -> str:

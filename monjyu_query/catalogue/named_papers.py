@@ -10,6 +10,7 @@ from weakref import WeakKeyDictionary
 
 from monjyu_core.storage.snapshot import Snapshot
 from monjyu_core.text.search_text import count_wide
+from monjyu_core.text.words import compact, folded, spellings, word_spans, words
 from monjyu_query.catalogue.paper_names import PaperName, find_papers
 from monjyu_query.search.open_index import OpenIndex
 
@@ -24,7 +25,6 @@ _AROUND = re.compile(
 )
 _KIND_OF_THING = re.compile(rf" (?:{_KINDS})$", re.IGNORECASE)
 _QUOTES = "「」『』“”\"'‘’ "
-_WORD = re.compile(r"[^\W_]+")
 _YEAR = re.compile(r"\b(?:19|20)\d\d[a-z]?\b")
 _ID = re.compile(r"^\S*[\d./#-]\S*$")
 _FEWEST_WORDS = 3
@@ -48,10 +48,10 @@ class NamedPaper:
     rest: str
 
 
-def paper_named(index: OpenIndex, words: str) -> PaperName | None:
+def paper_named(index: OpenIndex, text: str) -> PaperName | None:
     """The paper that a name means without doubt: its id, its DOI, its name, words enough of its title, or its first
     author with the year. A name may be followed by what kind of thing it is ("the CFD Python module")."""
-    name = _AROUND.sub("", words.strip(_QUOTES)).strip(_QUOTES)
+    name = _AROUND.sub("", text.strip(_QUOTES)).strip(_QUOTES)
     return _named(index, name) or (_named(index, bare) if (bare := _KIND_OF_THING.sub("", name)) != name else None)
 
 
@@ -65,11 +65,10 @@ def _named(index: OpenIndex, name: str) -> PaperName | None:
     if count_wide(name):
         titles = Counter(one.title for one in found)
         return paper if titles[paper.title] == 1 and 2 * len(name) > len(paper.title) else None
-    given = [word.casefold() for word in _WORD.findall(name)]
-    own = [word.casefold() for word in _WORD.findall(paper.title)]
-    if _YEAR.search(name) and paper.authors and given[0] in _WORD.findall(paper.authors[0].casefold()):
+    given, own = words(folded(name)), words(folded(paper.title))
+    if _YEAR.search(name) and paper.authors and given[0] in spellings(paper.authors[0]):
         return paper
-    if "".join(given) == _compact(lead_of(paper.title)):
+    if "".join(given) == compact(lead_of(paper.title)):
         return paper
     shared = [word for word in given if word in own]
     return paper if len(shared) == len(given) and len(given) >= max(_FEWEST_WORDS, len(own) // 3) else None
@@ -83,12 +82,12 @@ def lead_of(title: str) -> str:
 def paper_in_question(index: OpenIndex, query: str) -> NamedPaper | None:
     """The paper whose name, as its title begins before a colon, stands in a question; None where none does or the
     longest such name is that of several papers, and where it is made of words that many passages have."""
-    words = list(_WORD.finditer(query))
+    spans = list(word_spans(query))
     names = _names(index)
-    for count in range(min(_MOST_WORDS, len(words)), 0, -1):
-        for first in range(len(words) - count + 1):
-            start, end = words[first].start(), words[first + count - 1].end()
-            paper_id = names.get(_compact(query[start:end]))
+    for count in range(min(_MOST_WORDS, len(spans)), 0, -1):
+        for first in range(len(spans) - count + 1):
+            start, end = spans[first][0], spans[first + count - 1][1]
+            paper_id = names.get(compact(query[start:end]))
             if paper_id is not None:
                 known = paper_id and _is_name(index, lead_of(index.about_papers[paper_id].title))
                 return NamedPaper(paper_id, query[start:end], f"{query[:start]} {query[end:]}") if known else None
@@ -102,8 +101,8 @@ def _names(index: OpenIndex) -> Mapping[str, str]:
         found: dict[str, str] = {}
         for paper_id, about in index.about_papers.items():
             lead = lead_of(about.title)
-            name = _compact(lead)
-            own = lead != about.title.strip() and paper_id not in index.beside_papers and not count_wide(lead)
+            name = compact(lead)
+            own = lead != about.title.strip() and not count_wide(lead)
             if own and len(name) >= _LEAST_LETTERS and len(lead.split()) <= _MOST_WORDS:
                 found[name] = "" if name in found else paper_id
         kept = _KEPT[index.snapshot] = found
@@ -111,11 +110,7 @@ def _names(index: OpenIndex) -> Mapping[str, str]:
 
 
 def _is_name(index: OpenIndex, lead: str) -> bool:
-    if any(_COINED.fullmatch(word) for word in _WORD.findall(lead)[:1]):
+    if any(_COINED.fullmatch(word) for word in words(lead)[:1]):
         return True
     counts = [term.frequency for term in index.keywords.query_terms(lead).result()]
     return bool(counts) and min(counts) <= _RARE
-
-
-def _compact(text: str) -> str:
-    return "".join(_WORD.findall(text)).casefold()

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from monjyu_core.errors import QueryError
 from monjyu_core.text.search_text import count_wide
+from monjyu_core.text.words import compact, folded, spellings, words
 from monjyu_query.catalogue.closest_paper import no_paper
 from monjyu_query.search.open_index import OpenIndex
 
@@ -16,7 +16,6 @@ _PAPERS = """SELECT p.paper_id, coalesce(p.title, ''), p.year, coalesce(p.doi, '
   coalesce((SELECT list(a.name ORDER BY a.ord) FROM authors a WHERE a.paper_id = p.paper_id), [])
 FROM papers p ORDER BY p.paper_id"""
 _YEAR = re.compile(r"\b(1[89]\d\d|20\d\d)[a-z]?\b")
-_WORD = re.compile(r"[^\W_]+")
 _EMPTY = frozenset(
     re.findall(
         r"\w+",
@@ -83,21 +82,21 @@ def _score(
         if len(named) >= _WIDE_SHARE and named in plain:
             return 2 + len(named) / len(plain)
         return _by_author(named, year, authors)
-    words = [word for word in _WORD.findall(wanted) if word not in _EMPTY and not _YEAR.fullmatch(word)]
-    if not words:
+    asked = [word for word in words(wanted) if word not in _EMPTY and not _YEAR.fullmatch(word)]
+    if not asked:
         return 0.0
-    own = set(_WORD.findall(plain))
-    share = sum(word in own for word in words) / len(words)
-    compact = "".join(words)
-    if len(compact) >= _COMPACT and compact in plain.replace(" ", ""):
-        return 1.5 + len(compact) / len(plain)
-    titled = 1 + share + len(words) / (len(own) + 1) if share > _SHARE and _telling(words, own) else 0.0
+    own = set(words(plain))
+    share = sum(word in own for word in asked) / len(asked)
+    joined = "".join(asked)
+    if len(joined) >= _COMPACT and joined in compact(plain):
+        return 1.5 + len(joined) / len(plain)
+    titled = 1 + share + len(asked) / (len(own) + 1) if share > _SHARE and _telling(asked, own) else 0.0
     return max(titled, _by_author(wanted, year, authors))
 
 
-def _telling(words: Sequence[str], own: set[str]) -> bool:
+def _telling(asked: Sequence[str], own: set[str]) -> bool:
     """Two words of a title, or one that is long enough to be a name."""
-    shared = [word for word in words if word in own]
+    shared = [word for word in asked if word in own]
     return len(shared) > 1 or len(shared[0]) > 3
 
 
@@ -106,11 +105,12 @@ def _by_author(wanted: str, year: int | None, authors: Sequence[str]) -> float:
     if not authors:
         return 0.0
     given = _YEAR.search(wanted)
-    family = _plain(authors[0]).split(",")[0].split()
-    names = set(family) if "," in authors[0] else set(family[-1:]) | set(family[:1] if count_wide(authors[0]) else [])
-    others = {word for author in authors[1:] for word in _plain(author).split()}
-    words = [word for word in _WORD.findall(_YEAR.sub(" ", wanted)) if word not in _EMPTY]
-    if not words or words[0] not in names or any(word not in names | others for word in words):
+    family = authors[0].split(",")[0].split()
+    parts = family if "," in authors[0] else family[-1:] + (family[:1] if count_wide(authors[0]) else [])
+    names = spellings(" ".join(parts))
+    others = spellings(" ".join(authors[1:]))
+    asked = [word for word in words(_YEAR.sub(" ", wanted)) if word not in _EMPTY]
+    if not asked or asked[0] not in names or any(word not in names | others for word in asked):
         return 0.0
     if given and (year is None or str(year) != given[1]):
         return 0.0
@@ -118,7 +118,5 @@ def _by_author(wanted: str, year: int | None, authors: Sequence[str]) -> float:
 
 
 def _plain(text: str) -> str:
-    """In small letters without accents, for comparing."""
-    split = unicodedata.normalize("NFKD", text)
-    bare = "".join(c for c in split if not unicodedata.combining(c) or "\u3040" <= c <= "\u30ff" or c in "\u3099\u309a")
-    return " ".join(unicodedata.normalize("NFC", bare).casefold().split())
+    """For comparing."""
+    return " ".join(folded(text).split())

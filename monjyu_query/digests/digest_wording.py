@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from monjyu_core.text.search_text import count_wide
+from monjyu_core.text.language import is_japanese, message_language
 from monjyu_query.digests.paper_text import about
 from monjyu_query.search.open_index import OpenIndex
 
@@ -45,6 +45,6 @@ def listed(names: Sequence[str], language: str) -> str:
 def language_for(index: OpenIndex, paper_ids: Sequence[str], question: str = "") -> str:
     """ja or en: of the question, where there is one, else of most of the papers."""
     if question.strip():
-        return "ja" if count_wide(question) else "en"
-    wide = sum(bool(count_wide(" ".join(about(index, paper)))) for paper in paper_ids)
-    return "ja" if 2 * wide > len(paper_ids) else "en"
+        return message_language(question)
+    japanese = sum(is_japanese(" ".join(about(index, paper))) for paper in paper_ids)
+    return "ja" if 2 * japanese > len(paper_ids) else "en"

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from monjyu_core.text.search_text import count_wide
+from monjyu_core.text.language import message_language
 from monjyu_query.answers.segments import answer_markdown
 from monjyu_query.answers.topic import topic_of
 from monjyu_query.catalogue.named_papers import paper_named
@@ -196,7 +196,7 @@ def _papers_named(index: OpenIndex, names: str) -> list[PaperName] | None:
 
 
 def _language(ask: Ask) -> str:
-    return "ja" if count_wide(ask.request.query) else "en"
+    return message_language(ask.request.query)
 
 
 def _hits(index: OpenIndex, digest: Digest) -> list[Hit]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from monjyu_core.models.accounting.account import Account
 from monjyu_core.models.call_errors import ModelCallError
 from monjyu_core.models.calls.event_loop import run
-from monjyu_core.text.search_text import count_wide
+from monjyu_core.text.language import message_language
 from monjyu_query.answers.verification.model_check import LONGEST_REASON, ModelVerifier, Stated
 from monjyu_query.drafts.checked import CheckedCitation
 from monjyu_query.drafts.judging import LABELS
@@ -29,7 +29,7 @@ def ask_model(tools: Tools, account: Account, read: Sequence[Read]) -> str:
         return ""
     session = tools.llm_answers().session(account)
     papers = sorted({one.check.paper_id for one in read if one.check.paper_id})
-    language = "ja" if count_wide(read[0].check.claim) else "en"
+    language = message_language(read[0].check.claim)
     verifier = ModelVerifier(session, tools.settings, language, papers)
     stated = [Stated(one.check.claim, ((number, one.text),)) for number, one in enumerate(read, start=1)]
     try:

@@ -22,7 +22,7 @@ from monjyu_core.models.context_room import context_room
 from monjyu_core.models.factory import check_role
 from monjyu_core.models.prompts import Prompt, fence, load_prompt
 from monjyu_core.models.types import Message
-from monjyu_core.text.search_text import count_wide
+from monjyu_core.text.language import message_language
 from monjyu_core.text.tokens import beginning, count_tokens
 from monjyu_query.evaluation.lazy_summary import mean_and_interval
 from monjyu_query.search.request import make_request
@@ -86,7 +86,7 @@ class AnswerJudge:
         """Two calls, one for each order."""
         account = self._searcher.account(self._searcher.current())
         session = self._searcher.tools.llm_answers().session(account)
-        language = "ja" if count_wide(question) else "en"
+        language = message_language(question)
         prompt = load_prompt("judge", language, self._searcher.settings.prompts.folder)
         room = context_room(self._searcher.settings, "judge") - count_tokens(
             prompt.render(question=fence(0, question), first=fence(1, ""), second=fence(2, ""))

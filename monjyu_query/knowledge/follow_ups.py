@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from monjyu_core.text.search_text import count_wide
+from monjyu_core.text.language import message_language
 from monjyu_query.modes.lazy.concept_graph import GRAPH_TABLES, has_tables
 from monjyu_query.search.open_index import OpenIndex
 from monjyu_query.search.result import SearchResult
@@ -72,7 +72,7 @@ def follow_ups(index: OpenIndex, query: str, result: SearchResult) -> list[str]:
     names = [(phrase, " ".join((surface or phrase).split())) for phrase, surface, _ in rows]
     told = _told(index, f"{query} {result.answer}" if len(result.answer) < _LOOKED_AT else query)
     chosen = _new(index, [(p, n) for p, n in names if _TELLING.search(n) and not _DULL.search(n)], told)
-    language = "ja" if count_wide(query) else "en"
+    language = message_language(query)
     things = _defined(index, chosen)
     ordered = sorted(things, key=lambda thing: not thing.defined)  # what a sentence defines is surest to be answered
     return [_WORDING[language][thing.defined - 1].format(thing.name) for thing in ordered[:MOST]]

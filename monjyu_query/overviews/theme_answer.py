@@ -8,8 +8,9 @@ from dataclasses import replace
 
 import duckdb
 
+from monjyu_core.text.language import message_language
 from monjyu_core.text.standing_alone import points_outside
-from monjyu_query.answers.answering import Answer, language_of
+from monjyu_query.answers.answering import Answer
 from monjyu_query.answers.assemble import result_of
 from monjyu_query.answers.citing import cite
 from monjyu_query.answers.paper_label import paper_labels
@@ -89,7 +90,7 @@ def theme_answer(ask: Ask, tools: Tools) -> SearchResult | None:
     cursor = ask.index.snapshot.cursor()
     papers = passing_papers(cursor, request.filters)
     kind = usual_kind(ask.index.snapshot)
-    themes = main_themes(cursor, kind, papers, ask.index.beside_papers) if len(papers) > 1 else []
+    themes = main_themes(cursor, kind, papers) if len(papers) > 1 else []
     if not themes:
         return None
     answer, quoted = _told(ask, cursor, kind, themes)
@@ -102,7 +103,7 @@ def theme_answer(ask: Ask, tools: Tools) -> SearchResult | None:
 def _told(
     ask: Ask, cursor: duckdb.DuckDBPyConnection, kind: ThemeKind, themes: Sequence[MainTheme]
 ) -> tuple[Answer, list[PassageSentence]]:
-    language = language_of(ask.request.query)
+    language = message_language(ask.request.query)
     words = _WORDS[language]
     most_shown = SHORT_LIST if ask.request.response_type == "short" else MOST_THEMES
     quoted = _quotes(ask.index, cursor, kind, themes, most_shown)

@@ -11,8 +11,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from monjyu_core.text.language import message_language
 from monjyu_query.answers.answer_form import form_of
-from monjyu_query.answers.answering import Answer, abstained, language_of
+from monjyu_query.answers.answering import Answer, abstained
 from monjyu_query.answers.arrangement import Cited, arranged, numbered
 from monjyu_query.answers.assemble import result_of
 from monjyu_query.answers.citing import cite_windows
@@ -66,7 +67,7 @@ def paper_list_answer(ask: Ask, tools: Tools) -> SearchResult | None:
     if not topics or not len(index.corpus):
         return None
     papers = passing_papers(index.snapshot.cursor(), request.filters)
-    count = sum(paper not in index.beside_papers for paper in papers)
+    count = len(papers)
     ranking = rank(
         index, tools.embedder, " ".join(one.words for one in topics), "hybrid", request.filters, ask.settings
     )
@@ -93,7 +94,7 @@ class _Told:
 
     @property
     def _language(self) -> str:
-        return language_of(self.ask.request.query)
+        return message_language(self.ask.request.query)
 
     def answer(self, speaking: Sequence[PaperFound], beside: Sequence[PaperFound]) -> Answer:
         """A line that counts and names the papers that speak of it, then the nearest others, and a table of all."""
@@ -153,11 +154,11 @@ class _Told:
         if not sentences:
             return []
         terms = self.ask.index.keywords.terms([sentence.text for sentence in sentences])
-        shares = np.array([max(question.share(set(own)) for question in self.questions) for own in terms])
+        shares = np.max([[one.share(set(own)) for own in one.read(terms)] for one in self.questions], axis=0)
         saying = set().union(*(one.saying for one in papers))
         says = np.array([sentence.sentence_id in saying for sentence in sentences])
         stands = standing(sentences)
-        worth = self._judged(sentences, terms, (shares + says) * stands) * stands
+        worth = self._judged(sentences, self.questions[0].read(terms), (shares + says) * stands) * stands
         best: dict[str, int] = {}
         for row in np.lexsort((-shares * stands, -worth, ~says)).tolist():
             best.setdefault(sentences[row].passage.paper_id, row)

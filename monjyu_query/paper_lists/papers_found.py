@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass, field
 
-import numpy as np
-
+from monjyu_core.text.search_text import count_wide
+from monjyu_core.text.words import compact, folded, words
 from monjyu_query.answers.selection import Question, asks, is_prose
 from monjyu_query.modes.passages.best_passages import passages_at
 from monjyu_query.ranking.best_rows import best_rows
@@ -27,8 +26,8 @@ _SPEAKS, _PERHAPS = 0.45, 0.35
 """Half the share of the topic's words that one passage has and half its nearness: of a paper that is listed, and of the
 best one of any. Questions of other collections have .33 at most in nine of ten cases."""
 _ALL, _SHORT, _MOST_BESIDE = 0.99, 3, 5
-_WORD = re.compile(r"[^\W_]+")
 _ENDING, _LEAST = 2, 3
+"""Letters that an ending may change, and those that a word keeps; a shorter word is a name and has no other form."""
 
 
 @dataclass
@@ -56,15 +55,15 @@ class PaperFound:
 def papers_found(
     index: OpenIndex, ranking: Ranking, questions: Sequence[Question], min_score: float | None
 ) -> list[PaperFound]:
-    """The papers of the best passages, best first, none of them a file that is no paper. `questions`: the terms of each
-    topic, one of which is enough."""
+    """The papers of the best passages, best first. `questions`: the terms of each topic, one of which is enough."""
     scores = ranking.scores
-    if index.beside_papers:
-        scores = np.where(index.corpus.of_papers(list(index.beside_papers)), -np.inf, scores).astype(np.float32)
     rows = best_rows(scores, index.corpus.work, LOOKED_AT * OF_PAPER, OF_PAPER, min_score, index.corpus.passage)
     passages = passages_at(index, rows, [round(float(scores[row]), 6) for row in rows])
     texts = [f"{one.paper_title}\n{one.header}\n{one.text}" for one in passages]
-    covers = [max(question.share(set(own)) for question in questions) for own in index.keywords.terms(texts)]
+    terms = index.keywords.terms(texts)
+    covers = [
+        max(shares) for shares in zip(*([q.share(set(own)) for own in q.read(terms)] for q in questions), strict=True)
+    ]
     same = ranking.similarity
     near = [0.0 if same is None else nearness(float(same[row]), index.scale) for row in rows]
     papers: dict[str, list[int]] = {}
@@ -96,10 +95,10 @@ def listed(
         return near, []
     whole = [one for one in found if one.covers]
     with_sentences(index, whole)
-    words = [[_start(word) for word in _WORD.findall(topic)] for topic in topics]
+    asked = [words(folded(topic)) for topic in topics]
     for one in whole:
-        one.titled = _together(words, one.passages[0].paper_title)
-        one.saying = {s.sentence_id for s in one.sentences if _together(words, s.text)}
+        one.titled = _together(asked, one.passages[0].paper_title)
+        one.saying = {s.sentence_id for s in one.sentences if _together(asked, s.text)}
     saying = [one for one in whole if one.says]
     rest = [one for one in found if not one.says and one.speaks >= _SPEAKS and one.score >= _NEAR_BEST_BESIDE * best]
     with_sentences(index, [one for one in rest if not one.sentences])
@@ -128,17 +127,22 @@ def with_sentences(index: OpenIndex, papers: Iterable[PaperFound]) -> None:
         one.sentences = by_paper.get(one.paper_id, [])
 
 
-def _start(word: str) -> str:
-    """A word without what its endings may change; short names are themselves."""
-    return word.casefold()[: max(len(word) - _ENDING, _LEAST)] if word.isascii() else word
-
-
 def _together(topics: Sequence[Sequence[str]], text: str) -> bool:
     """Whether the text has all words of a topic: each begins one of its words, or stands in it where words are not
-    divided by spaces."""
-    low = text.casefold()
-    own = set(_WORD.findall(low))
-    return any(
-        bool(words) and all(any(w.startswith(word) for w in own) if word.isascii() else word in low for word in words)
-        for words in topics
-    )
+    divided by spaces or by hyphens as in the topic."""
+    low = folded(text)
+    own, joined = set(words(low)), compact(low)
+    return any(asked and (all(_said(one, low, own) for one in asked) or _whole(asked, joined)) for asked in topics)
+
+
+def _said(word: str, low: str, own: Set[str]) -> bool:
+    if count_wide(word):
+        return word in low
+    start = word[: max(len(word) - _ENDING, _LEAST)]
+    return word in own if len(word) < _LEAST else any(other.startswith(start) for other in own)
+
+
+def _whole(asked: Sequence[str], joined: str) -> bool:
+    """Whether a name of letters and digits stands in the text, in whatever way it is divided."""
+    name = "".join(asked)
+    return any(c.isdigit() for c in name) and len(name) > _LEAST and name in joined

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import accumulate
 
 import numpy as np
@@ -23,6 +23,8 @@ _K1, _B = np.float32(1.2), np.float32(0.75)
 MOST_KEPT = 8 << 20
 """Postings of the terms asked for last that a field keeps weighed, 8 bytes each: common words come again and again."""
 
+Spelling = tuple[str, ...]
+"""Terms that stand for another one together."""
 Entry = tuple[NDArray[np.int32], Scores]
 """The texts that hold a term, and its scores in them."""
 
@@ -40,15 +42,39 @@ class FullTextField:
         average = np.float32(lengths.sum(dtype=np.int64) or 1) / np.float32(max(self._documents, 1))
         self._norm: Scores = _K1 * (np.float32(1) - _B + _B * lengths.astype(np.float32) / average)
 
-    def scores(self, terms: Sequence[str]) -> Scores:
+    def scores(self, terms: Sequence[str], also: Mapping[str, Sequence[Spelling]] | None = None) -> Scores:
         """Scores (n,) of the terms of a question, repeated ones counted again; a text without a term in this field is
-        none of its documents."""
+        none of its documents. `also`: terms that stand for one together, where a text lacks it or says it less."""
+        also = also or {}
         total = np.zeros(self._begins[-1], dtype=np.float32)
-        entries = self._weighed(list(dict.fromkeys(terms))) if self._documents else {}
+        every = [*terms, *(part for ways in also.values() for way in ways for part in way)]
+        entries = self._weighed(list(dict.fromkeys(every))) if self._documents else {}
         for term in terms if entries else ():
             rows, weights = entries[term]
-            total[rows] += weights
+            if ways := also.get(term):
+                total += self._best_of(entries[term], [[entries[part] for part in way] for way in ways])
+            else:
+                total[rows] += weights
         return total
+
+    def _best_of(self, own: Entry, ways: Sequence[Sequence[Entry]]) -> Scores:
+        """Scores (n,) of a term: of each text its own or those of the spelling that it says most, as often as its
+        rarest part, and as rare as the term; or, where nothing has the term, as the spelling."""
+        best = self._spread(own, np.float32(1))
+        for way in ways:
+            shares = [self._spread(part, 1 / self._rarity_of(part)) for part in way]
+            whole = np.minimum.reduce(shares)
+            rarity = self._rarity_of(own) if len(own[0]) else _rarity(int(np.count_nonzero(whole)), self._documents)
+            best = np.maximum(best, rarity * whole)
+        return best
+
+    def _rarity_of(self, entry: Entry) -> np.float32:
+        return _rarity(len(entry[0]), self._documents)
+
+    def _spread(self, entry: Entry, factor: np.float32) -> Scores:
+        spread = np.zeros(self._begins[-1], dtype=np.float32)
+        spread[entry[0]] = entry[1] * factor
+        return spread
 
     def frequencies(self, terms: Sequence[str]) -> list[int]:
         """In how many texts each term stands."""

@@ -8,34 +8,39 @@ import duckdb
 import numpy as np
 
 from monjyu_core.errors import QueryError
+from monjyu_core.text.words import expanded_sql, folded_sql
 from monjyu_query.catalogue.closest_paper import no_paper
 from monjyu_query.ranking.corpus import Corpus
 from monjyu_query.ranking.fusion import Mask
 from monjyu_query.search.request import Filters
 
-_WORDS = r"regexp_extract_all(strip_accents(lower({})), '[\p{{L}}\p{{N}}]+')"
-_NAME = _WORDS.format("authors.name")
-_WANTED = _WORDS.format("wanted.name")
+_WORDS = r"regexp_extract_all({}, '[\p{{L}}\p{{N}}][\p{{L}}\p{{M}}\p{{N}}\p{{Cf}}]*')"
+_NAME, _WANTED = (_WORDS.format(folded_sql(name)) for name in ("authors.name", "wanted.name"))
+_NAME_EXPANDED, _WANTED_EXPANDED = (_WORDS.format(expanded_sql(name)) for name in ("authors.name", "wanted.name"))
 
 # Names of scripts without spaces are one word: there a part of the name is enough.
 _AUTHORED = f"""EXISTS (
     FROM authors, (SELECT unnest($authors::VARCHAR[]) AS name) AS wanted
     WHERE authors.paper_id = papers.paper_id AND len({_WANTED}) > 0 AND (
         list_has_all({_NAME}, {_WANTED})
+        OR list_has_all({_NAME_EXPANDED}, {_WANTED_EXPANDED})
+        OR list_has_all({_NAME_EXPANDED}, {_WANTED})
         OR (regexp_matches(wanted.name, '[^\\x00-\\x{{024F}}]')
             AND contains(lower(authors.name), lower(wanted.name)))))"""
 
 # A label on one file of a paper holds for all its files. A shelf holds what stands on those inside it, too.
+_LABEL, _ONE = folded_sql("label"), folded_sql("one")
 _LABELLED = """
 SELECT f.paper_id FROM paper_identity f WHERE f.canonical_id IN (
     SELECT i.canonical_id FROM scholarly_records JOIN paper_identity i USING (paper_id), unnest({labels}) AS l(label)
-    WHERE len(list_filter($wanted::VARCHAR[], lambda one: lower(label) = one OR {inside})) > 0)"""
-_TAGGED = _LABELLED.format(labels="tags", inside="false")
-_SHELVED = _LABELLED.format(labels="shelves", inside="starts_with(lower(label), one || '/')")
+    WHERE len(list_filter($wanted::VARCHAR[], lambda one: {fits})) > 0)"""
+_TAGGED = _LABELLED.format(labels="tags", fits=f"{_LABEL} = {_ONE}")
+_SHELVED = _LABELLED.format(labels="shelves", fits=f"{_LABEL} = {_ONE} OR starts_with({_LABEL}, {_ONE} || '/')")
 
 _PASSING = f"""SELECT paper_id FROM papers
 WHERE ($year_from::INT IS NULL OR year >= $year_from::INT)
   AND ($year_to::INT IS NULL OR year <= $year_to::INT)
+  AND ($academic::BOOLEAN IS NULL OR is_academic_paper = $academic::BOOLEAN)
   AND (len($languages::VARCHAR[]) = 0 OR list_contains($languages::VARCHAR[], lower(language)))
   AND (len($paper_ids::VARCHAR[]) = 0 OR list_contains($paper_ids::VARCHAR[], paper_id))
   AND (len($authors::VARCHAR[]) = 0 OR {_AUTHORED})"""
@@ -71,7 +76,7 @@ def passing_papers(cursor: duckdb.DuckDBPyConnection, filters: Filters) -> list[
 
 def _labelled(cursor: duckdb.DuckDBPyConnection, query: str, wanted: list[str]) -> set[str]:
     try:
-        rows = cursor.execute(query, {"wanted": [one.strip("/ ").lower() for one in wanted]}).fetchall()
+        rows = cursor.execute(query, {"wanted": [one.strip("/ ") for one in wanted]}).fetchall()
     except (duckdb.BinderException, duckdb.CatalogException):
         return set()  # a snapshot of a version that knew no labels
     return {row[0] for row in rows}

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from monjyu_query.answers.selection import Question
 from monjyu_query.ranking.fusion import Scores
 from monjyu_query.ranking.ranker import Ranking
 from monjyu_query.search.open_index import OpenIndex
@@ -43,8 +44,8 @@ def _scores(index: OpenIndex, query: str, hits: list[Hit], rows: list[int], rank
     candidates = np.flatnonzero(ranking.scores > -np.inf)
     similar = None if ranking.similarity is None else ranking.similarity[candidates]
     matching = None if ranking.keyword is None else ranking.keyword[candidates]
-    asked = {term.term: term.word for term in index.keywords.query_terms(query).result()}
-    terms = index.keywords.terms([hit.text for hit in hits])
+    asked = Question.of(index.keywords.query_terms(query).result(), len(index.corpus))
+    terms = asked.read(index.keywords.terms([hit.text for hit in hits]))
     found = {}
     for hit, row, own in zip(hits, rows, terms, strict=True):
         held = set(own)
@@ -54,7 +55,7 @@ def _scores(index: OpenIndex, query: str, hits: list[Hit], rows: list[int], rank
             fused=_score(ranking.scores if ranking.keyword is not None else None, row),
             vector_rank=_rank(ranking.similarity, row, similar),
             keyword_rank=_rank(ranking.keyword, row, matching),
-            matched=list(dict.fromkeys(word for term, word in asked.items() if term in held)),
+            matched=list(dict.fromkeys(word for term, word in asked.words.items() if term in held)),
         )
     return found
 

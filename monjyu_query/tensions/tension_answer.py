@@ -6,8 +6,9 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from monjyu_core.text.language import message_language
 from monjyu_core.text.word_terms import word_terms
-from monjyu_query.answers.answering import Answer, language_of
+from monjyu_query.answers.answering import Answer
 from monjyu_query.answers.assemble import result_of
 from monjyu_query.answers.citing import cite
 from monjyu_query.ranking.filters import passing_papers
@@ -84,7 +85,7 @@ def tension_answer(ask: Ask, tools: Tools) -> SearchResult | None:
         what = ""  # "about it", "about this": about anything
     allowed = set(passing_papers(ask.index.snapshot.cursor(), request.filters))
     found = tensions_of(ask.index, what or None, MOST_SHOWN, allowed)
-    language = language_of(request.query)
+    language = message_language(request.query)
     found, warning = held_by_model(tools, ask.account, found, language)
     warnings = [warning]
     if found.tensions:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from monjyu_core.text.search_text import count_wide
+from monjyu_core.text.words import compact, words
 from monjyu_query.answers.evidence_ranking.answer_types import counted, share_asked
 from monjyu_query.answers.evidence_ranking.evidence_ranker import Judged
 from monjyu_query.answers.selection import is_statement
@@ -25,7 +26,6 @@ _IS_CAPTION = re.compile(r"^\W*(?:Table|Fig(?:ure|\.)|Box|Scheme|Supplementary (
 _SIGNS = re.compile(r"\b[A-Z][A-Z0-9-]{1,7}\s?[:=]\s\w")
 _MOST_SIGNS = 2
 """Abbreviations that a sentence may explain: more are a list of them."""
-_WORD = re.compile(r"[^\W_]+")
 _WHAT_IS = re.compile(
     r"^\W*(?:what (?:is|are)|define)\s+(?:meant by\s+)?(?:an?\s+|(?P<the>the)\s+)?(?P<thing>[^,;:?.]{2,60}?)\W*$"
     r"|^(?P<ja>[^、。？?はがをに]{2,30})とは(?:何(?:です)?か?)?(?:[、。？?]|$)",
@@ -72,18 +72,14 @@ def standing(sentences: Sequence[PassageSentence]) -> NDArray[np.float64]:
 
 def _left(sentence: PassageSentence) -> float:
     text = sentence.text
-    if _compact(text) == _compact(sentence.passage.paper_title):
+    if compact(text) == compact(sentence.passage.paper_title):
         return _TITLE
     if _IS_CAPTION.match(text):
         return _CAPTION
     if len(_SIGNS.findall(text)) > _MOST_SIGNS:
         return _HEADING
-    short = not count_wide(text) and len(_WORD.findall(text)) < _HEADING_WORDS
+    short = not count_wide(text) and len(words(text)) < _HEADING_WORDS
     return _HEADING if short and not is_statement(text) else 1.0
-
-
-def _compact(text: str) -> str:
-    return "".join(_WORD.findall(text)).casefold()
 
 
 def defined_thing(query: str) -> str:
@@ -103,13 +99,13 @@ def defining(query: str) -> re.Pattern[str] | None:
         return re.compile(
             rf"{re.escape(found['ja'])}(?:（[^）]*）|\([^)]*\))?(?:とは|は、?[^。]*(?:である|のこと|を指す|と呼))"
         )
-    words = r"\W+".join(map(re.escape, _WORD.findall(defined_thing(query))))
-    if not words:
+    thing = r"\W+".join(map(re.escape, words(defined_thing(query))))
+    if not thing:
         return None
     return re.compile(
-        rf"\b{words}(?:e?s)?\b\W{{0,3}}(?:\s*[(\[][^)\]]{{0,120}}[)\]])?,?\s+(?:(?:is|are|was|were)\s+(?:an?|the|one)\b"
+        rf"\b{thing}(?:e?s)?\b\W{{0,3}}(?:\s*[(\[][^)\]]{{0,120}}[)\]])?,?\s+(?:(?:is|are|was|were)\s+(?:an?|the|one)\b"
         rf"|(?:refers?|referred)\s+to|means\b|denotes?\b|(?:is|are)\s+defined|consists?\s+of)"
-        rf"|\b(?:called|known as|termed)\s+(?:an?\s+|the\s+)?[“\"']?{words}\b",
+        rf"|\b(?:called|known as|termed)\s+(?:an?\s+|the\s+)?[“\"']?{thing}\b",
         re.IGNORECASE,
     )
 

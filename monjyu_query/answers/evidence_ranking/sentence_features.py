@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from monjyu_core.text.search_text import count_wide
+from monjyu_core.text.words import written_words
 from monjyu_query.answers.evidence_ranking.answer_types import TYPES, asked_types, has_digits, shows
 from monjyu_query.answers.selection import Question, asks, is_statement
 from monjyu_query.ranking.similarity_scale import Scale
@@ -53,14 +54,13 @@ _HANGING = re.compile(
     r"|in addition|as a result|for example)\b|^\W*(?:それ|これ|この|その|また|しかし|そのため)",
     re.IGNORECASE,
 )
-_WORD = re.compile(r"[^\W_]+(?:[-'’.][^\W_]+)*")
 _NEARLY_RAREST = 0.8
 
 
 def word_count(text: str) -> float:
     """Words; of a script without spaces two characters count as one."""
     wide = count_wide(text)
-    return len(_WORD.findall(re.sub(r"[\u3040-\u30ff\u3400-\u9fff]", " ", text))) + wide / 2
+    return len(written_words(re.sub(r"[\u3040-\u30ff\u3400-\u9fff]", " ", text))) + wide / 2
 
 
 def is_hanging(text: str) -> bool:

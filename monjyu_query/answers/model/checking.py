@@ -11,9 +11,9 @@ import duckdb
 import numpy as np
 
 from monjyu_core.embedding import Embedder
+from monjyu_core.text.language import message_language
 from monjyu_core.text.quotes import foreign_addresses
 from monjyu_core.text.search_text import count_wide
-from monjyu_query.answers.answering import language_of
 from monjyu_query.answers.citing import cite
 from monjyu_query.answers.model.marked import Marked
 from monjyu_query.answers.model.sources_text import about_passage, source_text
@@ -85,7 +85,7 @@ class Checker:
     @property
     def language(self) -> str:
         """Of the question: ja or en."""
-        return language_of(self._query)
+        return message_language(self._query)
 
     def check(self, said: Marked) -> Checked:
         """What the sources that the sentence names say of it; where it names none, or wrong ones, what others say."""

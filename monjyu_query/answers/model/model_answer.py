@@ -11,7 +11,7 @@ from monjyu_core.models.call_errors import ModelCallError
 from monjyu_core.models.calls.event_loop import run
 from monjyu_core.models.calls.gateway import Gateway, Session
 from monjyu_core.settings.settings import Settings
-from monjyu_core.text.search_text import count_wide
+from monjyu_core.text.language import message_language
 from monjyu_query.answers.answer_form import form_of
 from monjyu_query.answers.answering import Answer
 from monjyu_query.answers.model.checking import Checker
@@ -53,7 +53,7 @@ class LlmAnswers:
         """The answer, of `sentences` at most; None and a word on why where the server fails, refuses or is too dear."""
         session = self.session(account)
         question = Question.of(asked, len(index.corpus))
-        language = "ja" if count_wide(request.query) else "en"
+        language = message_language(request.query)
         labels = paper_labels(index, [passage.paper_id for passage in passages], language)
         checker = Checker(index, passages, question, load_embedder(self._settings), request.query, labels)
         form = form_of(request.query, query_type)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from monjyu_core.models.prompts import fence
-from monjyu_core.text.search_text import count_wide
+from monjyu_core.text.language import message_language
 from monjyu_core.text.tokens import count_many, count_tokens
 from monjyu_query.answers.paper_label import paper_labels
 from monjyu_query.search.open_index import OpenIndex
@@ -26,7 +26,7 @@ def source_text(passage: Passage, labels: Mapping[str, str]) -> str:
 def context_of(index: OpenIndex, query: str, hits: Sequence[Hit], most: int) -> Context:
     """The hits in order, numbered from 1, each between lines that hold a hash of it so that a paper cannot end its own
     quotation; as many as have `most` tokens (cl100k) together."""
-    labels = paper_labels(index, [hit.paper_id for hit in hits], "ja" if count_wide(query) else "en")
+    labels = paper_labels(index, [hit.paper_id for hit in hits], message_language(query))
     wanted = [hit.chunk_id for hit in hits]
     cursor = index.snapshot.cursor_of(hit.paper_id for hit in hits)
     passages = load_passages(cursor, wanted, [hit.score for hit in hits], index.kept)

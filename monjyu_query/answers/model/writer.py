@@ -14,7 +14,7 @@ from monjyu_core.models.context_room import context_room
 from monjyu_core.models.prompts import Prompt, fence, load_prompt
 from monjyu_core.models.types import ChatReply, ChatRequest, Finish, Message
 from monjyu_core.settings.settings import Settings
-from monjyu_core.text.search_text import count_wide
+from monjyu_core.text.language import message_language
 from monjyu_query.answers.answer_form import AnswerForm
 from monjyu_query.answers.answering import Answer
 from monjyu_query.answers.model.checking import Checked, Checker
@@ -55,7 +55,7 @@ async def write_answer(
     Raises the errors of `monjyu_core.models.call_errors` where no sentence was written before the call failed, and
     ModelAnswerUnusable where none of what was written is supported: that says nothing of the papers.
     """
-    language = "ja" if count_wide(request.query) else "en"
+    language = message_language(request.query)
     system = load_prompt("answer", language, settings.prompts.folder)
     asking = load_prompt("answer_question", language, settings.prompts.folder)
     length = wished(request.response_type, form, language, sentences)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from monjyu_core.errors import QueryError
-from monjyu_core.text.search_text import count_wide
+from monjyu_core.text.language import message_language
 from monjyu_query.digests.aspects import LICENCE, MEASURES, Aspect, aspect, aspect_named
 from monjyu_query.search.request import clean_text
 
@@ -71,4 +71,4 @@ def _column(name: str) -> Column:
 def language_of(names: Sequence[str], about: str) -> str:
     """Of what the reader wrote; empty where nothing tells."""
     said = " ".join([*names, about]).strip()
-    return ("ja" if count_wide(said) else "en") if said else ""
+    return message_language(said) if said else ""

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from monjyu_query.answers.answering import Answer, abstained, language_of
+from monjyu_core.text.language import message_language
+from monjyu_query.answers.answering import Answer, abstained
 from monjyu_query.answers.evidence import spread_answer
 from monjyu_query.modes.global_search.asking import Asking
 from monjyu_query.modes.lazy.compose import compose_claims
@@ -51,7 +52,7 @@ def compose(asking: Asking, points: Sequence[Claim], tools: Tools) -> Answer:
     """From the passages that the points rest on; to a question about the collection as a whole, which is about whatever
     is in it, the best points themselves, one of each report before a second of any."""
     if not points:
-        return abstained("no report speaks of it", language_of(asking.ask.request.query))
+        return abstained("no report speaks of it", message_language(asking.ask.request.query))
     if asking.whole:
         return spread_answer(asking.ask, points)
     similarity = max(asking.similarity(point.sentences[0]) for point in points)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import threading
 from dataclasses import replace
 
-from monjyu_query.answers.answering import Answer, abstained, language_of
+from monjyu_core.text.language import message_language
+from monjyu_query.answers.answering import Answer, abstained
 from monjyu_query.answers.assemble import result_of
 from monjyu_query.knowledge.reports import Report, Reports, load_reports
 from monjyu_query.modes.global_search.asking import Asking, begin
@@ -107,10 +108,10 @@ class GlobalSearch:
 
     def _nothing(self, asking: Asking) -> Answer:
         if not asking.reports.all:
-            return abstained("it has no community reports", language_of(asking.ask.request.query))
+            return abstained("it has no community reports", message_language(asking.ask.request.query))
         lowest = asking.ask.settings.min_score
         reason = "no report speaks of it" if lowest is None else f"no point reaches the score {lowest:g}"
-        return abstained(reason, language_of(asking.ask.request.query))
+        return abstained(reason, message_language(asking.ask.request.query))
 
 
 def _passages(points: list[Claim]) -> list[Passage]:

@@ -92,7 +92,7 @@ class RankerAssessor:
         sentences = [sentence for candidate in candidates for sentence in candidate.sentences]
         flat = [some for own in terms for some in own]
         asked = self._asked[n]
-        features = word_features(asked.text, asked.terms, sentences, flat, self._standing(n))
+        features = word_features(asked.text, asked.terms, sentences, asked.terms.read(flat), self._standing(n))
         chance = np.clip(self._model(features), 1e-9, 1 - 1e-9)
         scores = np.clip(_EVEN_ODDS + np.log(chance / (1 - chance)), 0.0, 10.0)
         scores *= np.array([is_prose(sentence.text) for sentence in sentences], dtype=np.float64)
@@ -108,7 +108,7 @@ class RankerAssessor:
             best = [ids[row] for row in order[:_BEST] if asked.ordered[row] > -np.inf]
             found = read_chunks(self._index, best)
             sentences = [sentence for name in best for sentence in found[name][1]]
-            terms = self._index.keywords.terms([sentence.text for sentence in sentences])
+            terms = asked.terms.read(self._index.keywords.terms([sentence.text for sentence in sentences]))
             ranks = {name: rank for rank, name in enumerate(ids.at(order))}
             self._standings[n] = standing_of(asked.terms, ranks, sentences, terms)
         return self._standings[n]

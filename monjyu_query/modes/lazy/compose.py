@@ -7,8 +7,9 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
+from monjyu_core.text.language import message_language
 from monjyu_query.answers.answer_form import NARROW, AnswerForm, form_of
-from monjyu_query.answers.answering import Answer, abstained, language_of
+from monjyu_query.answers.answering import Answer, abstained
 from monjyu_query.answers.arrangement import in_sections, numbered
 from monjyu_query.answers.citing import cite_windows
 from monjyu_query.answers.composition import SHORT, asked_of, compose
@@ -40,7 +41,7 @@ def weighted_question(index: OpenIndex, query: str, own: Question) -> Question:
     """The terms of an expanded query; those that the question `own` lacks weigh less."""
     full = Question.of(index.keywords.query_terms(query).result(), len(index.corpus))
     weights = {t: w if t in own.weights else ADDED_WEIGHT * w for t, w in full.weights.items()}
-    return Question(weights, full.words)
+    return Question(weights, full.words, full.also)
 
 
 def room_of(budget: int, form: AnswerForm, response_type: ResponseType | None) -> float:
@@ -66,12 +67,12 @@ def overview(ask: Ask, claims: Sequence[Claim], budget: int) -> Answer:
     """For a question about the collection as a whole: of each paper its best claim, of each community one before a
     second of any, under the headings of their themes."""
     room = room_of(budget, "survey", ask.request.response_type)
-    language = language_of(ask.request.query)
+    language = message_language(ask.request.query)
     turns: Counter[str | None] = Counter()
     ranked: dict[str, tuple[int, int, Claim]] = {}
     for place, claim in enumerate(claims):
         paper = claim.sentences[0].passage.paper_id
-        if paper not in ranked and paper not in ask.index.beside_papers:
+        if paper not in ranked:
             ranked[paper] = (turns[claim.community], place, claim)
             turns[claim.community] += 1
     most = SHORT if ask.request.response_type == "short" else round(PAPERS * room)

@@ -7,8 +7,10 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 from monjyu_core.text.search_text import count_wide
+from monjyu_core.text.words import letter_words
 from monjyu_query.answers.evidence_ranking.answer_types import asked_types
 from monjyu_query.answers.selection import Question
 from monjyu_query.answers.topic import sides_of, topic_of
@@ -17,7 +19,7 @@ from monjyu_query.search.lazy_explanation import Origin
 from monjyu_query.search.open_index import OpenIndex
 from monjyu_query.search.passages import load_passages
 
-_WORD = re.compile(r"[^\W\d_]{3,}")
+_SHORTEST = 3
 _WIDE_WORD = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff]{2,}|[\u30a1-\u30ff]{3,}|[\uac00-\ud7a3]{2,}")
 _BETWEEN_PARTS = re.compile(r"[,;:，、；：]|\b(?:and|or|versus|vs|than|as well as)\b", re.I)
 _TERMS_A_PART = 2
@@ -145,8 +147,8 @@ def _frequent_terms(index: OpenIndex, query: str, chunks: Sequence[str]) -> list
     """Words that more than one of the chunks has, by `p ln(p / q)`, p their share of these chunks and q of all; those
     of the question left out."""
     passages = load_passages(index.snapshot.cursor(), chunks, [0.0] * len(chunks))
-    word = _WIDE_WORD if count_wide(query) else _WORD
-    counts = Counter(found for passage in passages for found in set(word.findall(passage.text.lower())))
+    cut = _WIDE_WORD.findall if count_wide(query) else partial(letter_words, shortest=_SHORTEST)
+    counts = Counter(found for passage in passages for found in set(cut(passage.text.lower())))
     words = sorted((found for found, count in counts.items() if count > 1), key=lambda found: (-counts[found], found))
     asked = {term.term for term in index.keywords.query_terms(query).result()}
     scored: dict[str, tuple[float, str]] = {}

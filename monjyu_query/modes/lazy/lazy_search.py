@@ -6,7 +6,8 @@ import threading
 import time
 
 from monjyu_core.models.call_errors import ModelAnswerUnusable
-from monjyu_query.answers.answering import Answer, abstained, language_of
+from monjyu_core.text.language import message_language
+from monjyu_query.answers.answering import Answer, abstained
 from monjyu_query.modes.lazy.concept_graph import read_tree
 from monjyu_query.modes.lazy.explanation import concept_subgraph, explanation
 from monjyu_query.modes.lazy.judgements import open_judgements
@@ -95,7 +96,7 @@ class LazySearch:
             return answer_without_tests(asked, self.tools), "extractive"
         if not claims and lowest is not None:
             reason = f"none of the {state.budget.used} passages tested reaches the score {lowest:g}"
-            return abstained(reason, language_of(asked.ask.request.query)), "extractive"
+            return abstained(reason, message_language(asked.ask.request.query)), "extractive"
         return answer_claims(asked, claims, self.tools)
 
 

@@ -21,8 +21,8 @@ from monjyu_core.models.prompts import Prompt, fence, load_prompt
 from monjyu_core.models.types import ChatRole, Message
 from monjyu_core.settings.settings import Settings
 from monjyu_core.storage.ids import digest
+from monjyu_core.text.language import message_language
 from monjyu_core.text.quotes import find_quote, rests_on, without_foreign
-from monjyu_core.text.search_text import count_wide
 from monjyu_query.modes.lazy.expansion import Expansion
 from monjyu_query.modes.lazy.lazy_claims import Claim
 from monjyu_query.modes.lazy.lazy_state import Candidate, Judgement, Relevant
@@ -67,7 +67,7 @@ class ModelRoles:
         self.settings = settings
         self._session = session
         self._cancel = cancel
-        self._language = "ja" if count_wide(query) else "en"
+        self._language = message_language(query)
 
     def prompt(self, name: str) -> Prompt:
         return load_prompt(name, self._language, self.settings.prompts.folder)

@@ -7,7 +7,7 @@ from pydantic import BaseModel, Field
 from monjyu_core.models.calls.event_loop import run
 from monjyu_core.models.prompts import load_prompt
 from monjyu_core.models.types import Message
-from monjyu_core.text.search_text import count_wide
+from monjyu_core.text.language import message_language
 from monjyu_query.search.request import clean_text
 from monjyu_query.search.tools import Ask, Tools
 
@@ -21,7 +21,7 @@ class Rewordings(BaseModel):
 def reworded(tools: Tools, ask: Ask, count: int) -> list[str]:
     """At most `count` rewordings, none that is the question itself. Raises ModelCallError."""
     query = ask.request.query
-    prompt = load_prompt("reword", "ja" if count_wide(query) else "en", tools.settings.prompts.folder)
+    prompt = load_prompt("reword", message_language(query), tools.settings.prompts.folder)
     messages = [Message("user", prompt.render(question=query, count=str(count)))]
     session = tools.llm_answers().session(ask.account)
     found = run(session.structured("expand", messages, prompt.hash, Rewordings))

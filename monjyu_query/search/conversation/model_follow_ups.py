@@ -12,8 +12,8 @@ from monjyu_core.models.call_errors import ModelCallError
 from monjyu_core.models.calls.event_loop import run
 from monjyu_core.models.prompts import fence, load_prompt
 from monjyu_core.models.types import Message
+from monjyu_core.text.language import message_language
 from monjyu_core.text.quotes import foreign_addresses, rests_on
-from monjyu_core.text.search_text import count_wide
 from monjyu_query.search.conversation.follow_up import LONGEST_CHAIN, resolve
 from monjyu_query.search.request import Turn
 from monjyu_query.search.tools import Tools
@@ -33,7 +33,7 @@ def resolved_by_model(tools: Tools, query: str, history: Sequence[Turn], account
     """
     turns = [turn for turn in history if turn.role != "system"][-2 * LONGEST_CHAIN :]
     said = "\n".join(f"{turn.role}: {' '.join(turn.content[:_LONGEST_TURN].split())}" for turn in turns)
-    prompt = load_prompt("follow_up", "ja" if count_wide(query) else "en", tools.settings.prompts.folder)
+    prompt = load_prompt("follow_up", message_language(query), tools.settings.prompts.folder)
     messages = [Message("user", prompt.render(history=fence(1, said), question=query))]
     try:
         found = run(tools.llm_answers().session(account).structured("expand", messages, prompt.hash, WrittenOut))

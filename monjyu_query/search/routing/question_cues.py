@@ -5,11 +5,14 @@ from __future__ import annotations
 import re
 import unicodedata
 
+import regex
+
+from monjyu_core.text.words import LETTERS
 from monjyu_query.search.routing.question_kinds import QUERY_TYPES, fitting, kind_of
 
 LONGEST = 1000
 """Characters that are read of a question: its kind stands at its beginning or its end, and most are shorter."""
-_WORD = re.compile(r"[^\W\d_]+(?:[’'][a-z]+)?|\d+|[?？,、;:–-]")
+_WORD = regex.compile(rf"{LETTERS}(?:[’'][a-z]+)?|\d+|[?？,、;:–-]")
 _WIDE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
 _LATIN = re.compile(r"[a-z0-9]+")
 _ENDING = 4

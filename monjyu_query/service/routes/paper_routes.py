@@ -12,6 +12,7 @@ from pydantic import BaseModel
 from monjyu_core.errors import QueryError
 from monjyu_core.paper import ParsedPaper
 from monjyu_core.storage.snapshot import Snapshot
+from monjyu_core.text.words import folded
 from monjyu_query.catalogue.paper_details import (
     FoundSentences,
     PaperDetails,
@@ -198,8 +199,8 @@ def _snapshot_with(service: Service, collection: str | None, paper_id: str) -> S
 def _matches(paper: dict[str, Any], text: str) -> bool:
     if not text.strip():
         return True
-    held = " ".join(filter(None, [paper["title"], paper["venue"], *paper["authors"]])).casefold()
-    return all(word in held for word in text.casefold().split())
+    held = folded(" ".join(filter(None, [paper["title"], paper["venue"], *paper["authors"]])))
+    return all(word in held for word in folded(text).split())
 
 
 def _known(paper: dict[str, Any]) -> dict[str, Any]:

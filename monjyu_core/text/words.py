@@ -1,0 +1,109 @@
+"""The words of a text by the rules of Unicode, and the form in which they are compared.
+
+A word is a run of letters and digits. Marks and joiners belong to the letter before them (rule WB4 of Unicode Standard
+Annex 29), so that Devanagari, Thai, vocalised Arabic or decomposed Latin is not cut within a word. Punctuation always
+ends a word, also where the annex keeps it ("don't", "3.14"): terms of the full text are its parts.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+
+import regex
+
+_MARKS = r"\p{WB=Extend}\p{WB=Format}\p{WB=ZWJ}"
+WORD = rf"[\p{{L}}\p{{N}}][\p{{L}}\p{{N}}{_MARKS}]*+"
+LETTERS = rf"\p{{L}}[\p{{L}}{_MARKS}]*+"
+"""For patterns of the module `regex`: a word, and one without digits."""
+_WORD, _LETTER_WORD = regex.compile(WORD), regex.compile(LETTERS)
+_WRITTEN = regex.compile(rf"{WORD}(?:[-'’.]{WORD})*+")
+_ASCII_WORD = re.compile(r"[A-Za-z0-9]+")
+
+_PLAIN = {
+    **{"ß": "ss", "æ": "ae", "ǣ": "ae", "ǽ": "ae", "ð": "d", "ø": "o", "ǿ": "o", "þ": "th", "đ": "d", "ħ": "h"},
+    **{"ı": "i", "ĸ": "k", "ł": "l", "ŋ": "n", "œ": "oe", "ŧ": "t"},
+    "\u0640": "",  # the Arabic tatweel stretches a word
+}
+"""Latin letters that are no letter with an accent, as in Lucene's ASCIIFoldingFilter."""
+EXPANDED = {"ä": "ae", "ö": "oe", "ü": "ue", "å": "aa", "ø": "oe"}
+"""How letters are written where a keyboard or a register lacks them: Mueller is Müller."""
+_ACCENTS = (range(1, 8), range(10, 36), range(200, 241))
+"""Combining classes of marks that tell spellings of a word apart and not words: overlays, nuktas, points of Hebrew and
+Arabic, accents. Vowel signs (0), voicing marks of kana (8), viramas (9) and Thai tones (107) make another word."""
+
+
+def words(text: str) -> list[str]:
+    """The words of a text in order, as they are written, repeated."""
+    return _ASCII_WORD.findall(text) if text.isascii() else _WORD.findall(text)
+
+
+def written_words(text: str) -> list[str]:
+    """The words as a reader counts them: hyphens, apostrophes and points within one do not end it."""
+    return _WRITTEN.findall(text)
+
+
+def word_spans(text: str) -> Iterator[tuple[int, int]]:
+    """Where each word begins and ends."""
+    return (match.span() for match in _WORD.finditer(text))
+
+
+def letter_words(text: str, shortest: int = 1) -> list[str]:
+    """The runs of letters without digits, of `shortest` characters or more."""
+    return [word for word in _LETTER_WORD.findall(text) if len(word) >= shortest]
+
+
+def folded(text: str) -> str:
+    """The text without case, accents, joiners and special digits: what is folded alike is the same word."""
+    small = text.casefold()
+    return small if small.isascii() else unicodedata.normalize("NFC", "".join(map(_fold, small)))
+
+
+def compact(text: str) -> str:
+    """The folded words without what is between them: COVID-19, COVID 19 and Covid19 are the same."""
+    return "".join(words(folded(text)))
+
+
+def expanded(text: str) -> str:
+    """The folded text with ae, oe and ue for ä, ö and ü, aa for å, oe for ø."""
+    small = unicodedata.normalize("NFC", text.casefold())
+    return folded("".join(EXPANDED.get(letter, letter) for letter in small))
+
+
+def spellings(text: str) -> frozenset[str]:
+    """The folded words of a text, and those of its other spelling."""
+    return frozenset(words(folded(text))) | frozenset(words(expanded(text)))
+
+
+def folded_sql(value: str) -> str:
+    """A DuckDB expression that folds a value: text is compared with text that it folded."""
+    letters = {letter: plain for letter, plain in _PLAIN.items() if len(plain) == 1}
+    folding = f"translate(strip_accents(lower({value})), '{''.join(letters)}', '{''.join(letters.values())}')"
+    return _replaced(folding, {letter: plain for letter, plain in _PLAIN.items() if len(plain) != 1})
+
+
+def expanded_sql(value: str) -> str:
+    """A DuckDB expression of what `expanded` gives."""
+    return folded_sql(_replaced(f"lower(nfc_normalize({value}))", EXPANDED))
+
+
+def _replaced(value: str, letters: Mapping[str, str]) -> str:
+    for letter, plain in letters.items():
+        value = f"replace({value}, '{letter}', '{plain}')"
+    return value
+
+
+@lru_cache(maxsize=10_000)
+def _fold(letter: str) -> str:
+    if letter in _PLAIN:
+        return _PLAIN[letter]
+    if letter.isdecimal():
+        return str(unicodedata.decimal(letter))
+    return "".join(_PLAIN.get(part, part) for part in unicodedata.normalize("NFKD", letter) if not _is_accent(part))
+
+
+def _is_accent(mark: str) -> bool:
+    kind = unicodedata.combining(mark)
+    return any(kind in some for some in _ACCENTS) or unicodedata.category(mark) == "Cf" or "\ufe00" <= mark <= "\ufe0f"
