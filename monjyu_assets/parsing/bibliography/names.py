@@ -150,7 +150,16 @@ def given_and_family(name: str) -> tuple[str, str]:
     return " ".join(words[:first]), " ".join(words[first:])
 
 
+_FAMILY_FIRST = re.compile(r"[\u3005-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+
+
+def full_name(given: str, family: str) -> str:
+    """Given and family name as they are written: the family first in Chinese, Japanese and Korean letters."""
+    family_first = given and _FAMILY_FIRST.search(given) and _FAMILY_FIRST.search(family)
+    return f"{family} {given}" if family_first else f"{given} {family}".strip()
+
+
 def person_name(text: str) -> str:
     """ "Given Surname" of a name that may be turned ("Surname, Given")."""
     family, comma, given = (part.strip() for part in text.partition(","))
-    return f"{given} {family}" if comma and given and "," not in given else text.strip(" ,")
+    return full_name(given, family) if comma and given and "," not in given else text.strip(" ,")

@@ -11,7 +11,7 @@ from monjyu_assets.parsing.bibliography.references import parse_reference
 from monjyu_assets.parsing.text.academic import judge
 from monjyu_assets.parsing.text.heading_types import inherit_types
 from monjyu_core.errors import EmptyDocument
-from monjyu_core.paper import ParsedPaper, Section, Sentence
+from monjyu_core.paper import ParsedPaper, Reference, Section, Sentence
 from monjyu_core.text.language import detect_language
 from monjyu_core.text.sentences import split_sentences
 
@@ -67,6 +67,24 @@ def complete(paper: ParsedPaper, entries: Sequence[Entry], language: str | None 
     paper.inline_citations = link_citations(body, paper.references)
     judge(paper)
     return paper
+
+
+def add_references(paper: ParsedPaper, references: Sequence[Reference], heading: str = "References") -> None:
+    """The reference list as the paper's section for it, at the end; a heading that the paper prints for it is kept."""
+    if not references:
+        return
+    printed = [s for s in paper.sections if s.section_type == "references" and not s.text.strip() and s.heading]
+    if printed:
+        heading = printed[-1].heading
+        paper.sections = [section for section in paper.sections if section not in printed]
+    text = "\n\n".join(reference.raw_text for reference in references)
+    paper.sections.append(Section(heading=heading, section_type="references", text=text))
+
+
+def add_notes(paper: ParsedPaper, notes: Sequence[str]) -> None:
+    """Notes of the title page as a section of their own, so that they can be found and are in nobody's sentence."""
+    if text := "\n\n".join(filter(None, notes)):
+        paper.sections.append(Section(heading="Notes", text=text))
 
 
 def _drop_empty_ends(paper: ParsedPaper) -> None:

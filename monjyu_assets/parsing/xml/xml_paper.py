@@ -9,18 +9,11 @@ from monjyu_assets.parsing.bibliography.pandoc_citations import attach, take_pla
 from monjyu_assets.parsing.text.common import complete
 from monjyu_assets.parsing.text.text_marks import Places
 from monjyu_assets.parsing.xml.xml_tree import Element
-from monjyu_core.paper import ParsedPaper, Reference, Section, Table
+from monjyu_core.paper import ParsedPaper, Reference, Table
 
 _RANGE = re.compile(r"\s*[\[(]?(\d{1,4})[\])]?\s*[\u2010-\u2015\u2212-]\s*[\[(]?")
 _MOST_BETWEEN = 60
 _MOST_COLUMNS = 200
-
-
-def add_references(paper: ParsedPaper, references: Sequence[Reference], heading: str = "References") -> None:
-    """The reference list as the paper's section for it, at the end."""
-    if references:
-        text = "\n\n".join(reference.raw_text for reference in references)
-        paper.sections.append(Section(heading=heading, section_type="references", text=text))
 
 
 def finish(paper: ParsedPaper, references: Sequence[Reference], language: str | None) -> ParsedPaper:

@@ -14,9 +14,10 @@ from monjyu_assets.parsing.formats.html.html_front import Tags, citation_referen
 from monjyu_assets.parsing.formats.html.html_references import of_tags
 from monjyu_assets.parsing.formats.html.html_tree import UNSEEN, names, prune, read_html
 from monjyu_assets.parsing.text.academic import judge
+from monjyu_assets.parsing.text.common import add_references
 from monjyu_assets.parsing.text.decoding import clean
 from monjyu_assets.parsing.text.text_marks import unmarked
-from monjyu_assets.parsing.xml.xml_paper import add_references, finish
+from monjyu_assets.parsing.xml.xml_paper import finish
 from monjyu_assets.parsing.xml.xml_tree import Element, XmlText, plain
 from monjyu_core.errors import MalformedDocument
 from monjyu_core.paper import Author, ParsedPaper, Section

@@ -7,8 +7,9 @@ import re
 from monjyu_assets.parsing.formats.jats.jats_front import read_front
 from monjyu_assets.parsing.formats.jats.jats_references import read_references
 from monjyu_assets.parsing.formats.jats.jats_text import JatsText
+from monjyu_assets.parsing.text.common import add_references
 from monjyu_assets.parsing.text.heading_types import section_type
-from monjyu_assets.parsing.xml.xml_paper import add_references, finish
+from monjyu_assets.parsing.xml.xml_paper import finish
 from monjyu_assets.parsing.xml.xml_tree import Element, plain
 from monjyu_core.paper import ParsedPaper, Section, SectionType
 

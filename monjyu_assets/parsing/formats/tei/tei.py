@@ -7,10 +7,11 @@ from collections.abc import Sequence
 
 from monjyu_assets.parsing.formats.tei.tei_front import read_header
 from monjyu_assets.parsing.formats.tei.tei_references import read_references
+from monjyu_assets.parsing.text.common import add_references
 from monjyu_assets.parsing.text.heading_types import section_type
 from monjyu_assets.parsing.text.text_marks import silent
 from monjyu_assets.parsing.xml.xml_math import math_text, tex_of
-from monjyu_assets.parsing.xml.xml_paper import add_references, finish, read_table
+from monjyu_assets.parsing.xml.xml_paper import finish, read_table
 from monjyu_assets.parsing.xml.xml_tree import Element, Handler, XmlText, plain, tidy
 from monjyu_core.paper import Equation, Figure, ParsedPaper, Section, SectionType, Table
 
