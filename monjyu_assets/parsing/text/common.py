@@ -83,7 +83,11 @@ def add_references(paper: ParsedPaper, references: Sequence[Reference], heading:
 
 def add_notes(paper: ParsedPaper, notes: Sequence[str]) -> None:
     """Notes of the title page as a section of their own, so that they can be found and are in nobody's sentence."""
-    if text := "\n\n".join(filter(None, notes)):
+    text = "\n\n".join(filter(None, notes))
+    last = next((s for s in paper.sections if s.heading == "Notes" and s.section_type == "other"), None)
+    if text and last is not None:
+        last.text = f"{last.text}\n\n{text}".strip()
+    elif text:
         paper.sections.append(Section(heading="Notes", text=text))
 
 

@@ -21,7 +21,7 @@ from monjyu_core.settings.settings import ParseSettings
 from monjyu_core.storage.collection import CollectionRecord
 from monjyu_core.storage.ids import file_sha256
 from monjyu_core.storage.schemas import SHARDS, empty
-from tests.assets.parsing.leaves import NOTED
+from tests.assets.parsing.leaves import ADDED, NOTED
 from tests.assets.parsing.named_files import write_files
 from tests.assets.worlds import World
 from tests.timing import within
@@ -110,7 +110,7 @@ def test_one_paper_in_four_formats() -> None:
         ]
         assert paper["abstract"] == papers["jats"]["abstract"]
         outlines = [
-            [(s["heading"], s["level"], s["section_type"]) for s in p["sections"] if s["heading"] != "Notes"]
+            [(s["heading"], s["level"], s["section_type"]) for s in p["sections"] if s["heading"] not in ADDED]
             for p in (paper, papers["jats"])
         ]
         assert outlines[0] == outlines[1]

@@ -129,7 +129,7 @@ def test_author_styles(source: str, names: list[tuple[str, str | None]]) -> None
     paper = parsed("Text.", source)
     assert [(author.name, author.affiliation) for author in paper.authors] == names
     if "a@x.org" in source:
-        assert [author.email for author in paper.authors][0] == "a@x.org"
+        assert paper.authors[0].email == "a@x.org"
 
 
 @pytest.mark.parametrize(

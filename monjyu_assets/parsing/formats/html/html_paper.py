@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from monjyu_assets.parsing.bibliography.citations import link_citations
 from monjyu_assets.parsing.bibliography.dates import parse_date
 from monjyu_assets.parsing.bibliography.identifiers import ARXIV_WATERMARK, clean_orcid, find_doi
 from monjyu_assets.parsing.bibliography.names import person_name, split_names
@@ -13,7 +12,6 @@ from monjyu_assets.parsing.formats.html.html_body import Body, BodyReader, find_
 from monjyu_assets.parsing.formats.html.html_front import Tags, citation_references, read_metadata
 from monjyu_assets.parsing.formats.html.html_references import of_tags
 from monjyu_assets.parsing.formats.html.html_tree import UNSEEN, names, prune, read_html
-from monjyu_assets.parsing.text.academic import judge
 from monjyu_assets.parsing.text.common import add_references
 from monjyu_assets.parsing.text.decoding import clean
 from monjyu_assets.parsing.text.text_marks import unmarked
@@ -60,17 +58,11 @@ def _read(paper: ParsedPaper, root: Element) -> ParsedPaper:
 
 
 def _finished(paper: ParsedPaper, body: Body, language: str | None) -> ParsedPaper:
-    """The paper with the citations that are links; if there are none, with those that the text prints."""
     references = body.references.references
     if references:
         paper.sections = [s for s in paper.sections if s.section_type != "references"]
         add_references(paper, references, body.heading)
-    finish(paper, references, language)
-    if references and not paper.inline_citations:
-        text = [section for section in paper.sections if section.section_type != "references"]
-        paper.inline_citations = link_citations(text, references)
-        judge(paper)
-    return paper
+    return finish(paper, references, language)
 
 
 def _page_title(root: Element, tags: Tags) -> str:

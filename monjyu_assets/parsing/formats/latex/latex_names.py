@@ -102,7 +102,8 @@ ABSTRACTS = frozenset({"abstract", "Abstract", "onecolabstract", "abstractEn"})
 KNOWN_ENVIRONMENTS = DISPLAYED | FLOATS | TABULARS | UNSEEN_ENVIRONMENTS | ABSTRACTS | TITLED.keys()
 
 _ARGUMENTS = {
-    "{{": "href hypertarget hyperlink textcolor scalebox foreignlanguage bibinfo bibfield setlength addtolength SI setcounter addtocounter"
+    "{{": "href hypertarget hyperlink textcolor scalebox foreignlanguage bibinfo bibfield setlength addtolength SI"
+    " setcounter addtocounter"
     " texorpdfstring fontsize newtheorem IEEEPARstart",
     "{{{": "multicolumn resizebox multirow addcontentsline definecolor",
     "[{": "parbox raisebox enquote footnotetext endnote caption subfloat includegraphics todo author affil affiliation"
