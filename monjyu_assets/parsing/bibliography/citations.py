@@ -7,15 +7,16 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from monjyu_assets.parsing.bibliography.dates import CITED_YEAR
-from monjyu_assets.parsing.bibliography.names import CITED_PARTICLE, UPPER
+from monjyu_assets.parsing.bibliography.names import AND_WORD, CITED_PARTICLE, UPPER
 from monjyu_assets.parsing.bibliography.reference_index import ReferenceIndex
 from monjyu_assets.parsing.bibliography.references import label_of
+from monjyu_core.language.vocabulary import alternatives
 from monjyu_core.paper import InlineCitation, Reference, Section
 
 _RANGE = r"[\u2013\u2014\u2012\u2010-]"
 _ITEM = rf"\d{{1,3}}(?:\s*{_RANGE}\s*\d{{1,3}})?"
 _NUMBERS = rf"{_ITEM}(?:\s*[,;\u3001]\s*{_ITEM})*"
-_BRACKETED = re.compile(rf"\[\s*({_NUMBERS})\s*(?:,\s*(?:p|pp|Sec|Thm|Ch|Fig)[^\]]{{0,30}})?\]")
+_BRACKETED = re.compile(rf"[\[\uff3b]\s*({_NUMBERS})\s*(?:,\s*(?:p|pp|Sec|Thm|Ch|Fig)[^\]]{{0,30}})?[\]\uff3d]")
 _ROUND = re.compile(rf"\(\s*({_NUMBERS})\s*\)")
 _LABELS = re.compile(r"\[((?:[A-Za-z+]{2,8}\d{0,4}[a-z]?)(?:\s*[,;]\s*[A-Za-z+]{2,8}\d{0,4}[a-z]?)*)\]")
 _KEY = re.compile(r"\[?-?@([\w:.#$%&+?<>~/-]*\w)")
@@ -23,13 +24,22 @@ _SURNAME = (
     rf"(?:{CITED_PARTICLE}[\s-]){{0,3}}{UPPER}[\w'\u2019.-]{{0,30}}[\w'\u2019]"
     rf"(?:\s(?:{CITED_PARTICLE}\s){{0,2}}{UPPER}[\w'\u2019-]{{1,30}}){{0,2}}(?![\w'\u2019])"
 )
+_OTHERS = f"(?i:{alternatives('names.and_others')})"
 _NARRATIVE = re.compile(
-    rf"(?<![\w'\u2019.-])(?P<name>{_SURNAME})(?:(?:,\s{{1,2}}{_SURNAME}){{0,12}},?\s+(?:and|&|et)\s+{_SURNAME}|\s+et\s+al\.?|\s+and\s+(?:colleagues|others))?"
+    rf"(?<![\w'\u2019.-])(?P<name>{_SURNAME})(?:(?:,\s{{1,2}}{_SURNAME}){{0,12}},?\s+(?:{AND_WORD}|&|[ye])\s+{_SURNAME}|,?\s+{_OTHERS}\.?)?"
     rf"(?:['\u2019]s?)?,?\s*[(\[]\s*(?P<years>(?:{CITED_YEAR})(?:\s*[,;]\s*(?:(?:{CITED_YEAR})|[a-z]\b))*)(?:,?\s*(?:pp?\.|ch\.|Sec)[^()]{{0,20}})?\s*[)\]]"
 )
-_PARENTHESES = re.compile(rf"[(\[](?P<inner>[^()\[\]]{{2,600}}?\b(?:{CITED_YEAR})[^()\[\]]{{0,60}})[)\]]")
+_CJK = r"[\u3005\u3041-\u30fa\u4e00-\u9fff\uac00-\ud7a3]"
+_EAST_ASIAN = re.compile(
+    rf"(?P<name>{_CJK}{{1,12}}?)(?:・{_CJK}{{1,6}})?\s?(?:ら|등|{_OTHERS})?\s?[(\uff08]"
+    rf"(?P<years>(?:{CITED_YEAR})(?:\s*[,\uff0c\u3001]\s*(?:{CITED_YEAR}))*)[)\uff09]"
+)
+"""No space tells where the name begins."""
+_PARENTHESES = re.compile(
+    rf"[(\[\uff08](?P<inner>[^()\[\]\uff08\uff09]{{2,600}}?\b(?:{CITED_YEAR})[^()\[\]\uff08\uff09]{{0,60}})[)\]\uff09]"
+)
 _NAMED_YEARS = re.compile(
-    rf"(?P<name>{UPPER}[^\d;]{{1,100}}?|{CITED_PARTICLE}\s{UPPER}[^\d;]{{1,100}}?)[\s,(]+(?P<years>(?:{CITED_YEAR})(?:\s*[,&]\s*(?:and\s+)?(?:(?:{CITED_YEAR})|[a-z]\b))*)"
+    rf"(?P<name>{UPPER}[^\d;]{{1,100}}?|{CITED_PARTICLE}\s{UPPER}[^\d;]{{1,100}}?)[\s,(\uff0c\uff08]+(?P<years>(?:{CITED_YEAR})(?:\s*[,&]\s*(?:and\s+)?(?:(?:{CITED_YEAR})|[a-z]\b))*)"
 )
 
 
@@ -128,7 +138,7 @@ def _named(text: str, index: ReferenceIndex) -> Iterator[Mention]:
     taken: list[tuple[int, int]] = []
     for match in _PARENTHESES.finditer(text):
         offset = match.start("inner")
-        for part in re.finditer(r"[^;]+", match.group("inner")):
+        for part in re.finditer(r"[^;\uff1b]+", match.group("inner")):
             named = _NAMED_YEARS.search(part.group())
             position = offset + part.start()
             while named:
@@ -141,6 +151,11 @@ def _named(text: str, index: ReferenceIndex) -> Iterator[Mention]:
             continue
         names = match.group()[: match.start("years") - match.start()]
         for ref_id in index.by_names(names, match.group("years")):
+            yield Mention(ref_id, match.start())
+    for match in _EAST_ASIAN.finditer(text):
+        name = match["name"]
+        endings = " ".join(name[start:] for start in range(max(0, len(name) - 4), len(name)))
+        for ref_id in index.by_names(endings, match["years"])[:1]:
             yield Mention(ref_id, match.start())
 
 

@@ -7,41 +7,40 @@ from __future__ import annotations
 
 import datetime
 import re
+from collections.abc import Iterator
 
-_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-MONTH_STEM = "|".join(_MONTHS)
-"""The first letters of a month's English name; for patterns that ignore case, as the next two are."""
-_MONTH = rf"(?:{MONTH_STEM})[a-z]*\.?"
-LONG_MONTHS = "january|february|march|april|june|july|august|september|october|november|december"
-"""Full names that are not also other words, unlike "may"."""
-MONTH_IN_REFERENCE = r"(?:Jan|Feb|Mar|Apr|May|June?|July?|Aug|Sept?|Oct|Nov|Dec)[a-z]*\.?"
+from monjyu_core.language.vocabulary import alternatives, folded, month_pattern, months
+
+MONTH = rf"{month_pattern()}\.?"
+"""A month's name in any language; for patterns that ignore case."""
 
 YEAR = r"(?:1[6-9]|20)\d\d"
 """1600 to 2099: of a work in a reference list."""
 CENTURY = r"(?:19|20)"
 RECENT_YEAR = rf"{CENTURY}\d\d"
 """1900 to 2099: where a number of four digits may be something else."""
-CITED_YEAR = rf"{YEAR}[a-z]?|n\.\s?d\.|in press|forthcoming"
+CITED_YEAR = rf"{YEAR}[a-z]?|(?i:{alternatives('references.undated')})"
 """The year of a citation, or what stands for it."""
 YEAR_ALONE = re.compile(rf"\b{YEAR}[a-z]?\b")
 FIELD_YEAR = re.compile(r"(?:1[5-9]|20)\d\d")
 """1500 to 2099: in a field that holds a date, where old prints count."""
 _WHOLE_FIELD_YEAR = re.compile(r"\b(1[5-9]|20)\d\d\b")
 
-DAY = re.compile(
-    rf"(\d{{1,2}})\s+({_MONTH}),?\s+(\d{{4}})|({_MONTH})\s+(\d{{1,2}}),?\s+(\d{{4}})|(\d{{4}})-(\d\d)-(\d\d)"
-    r"|(\d{4})\s*年\s*(\d{1,2})\s*月\s*(\d{1,2})\s*日",
+_ORDINAL = r"(?:st|nd|rd|th|er|[.º°])?"
+_OF = r",?\s+(?:(?:de|del|of)\s+)?"
+_DAY = re.compile(
+    rf"\b(\d{{1,2}}){_ORDINAL}{_OF}({MONTH}){_OF}(\d{{4}})|({MONTH})\s+(\d{{1,2}}){_ORDINAL},?\s+(\d{{4}})"
+    r"|\b(\d{4})-(\d\d)-(\d\d)\b|(\d{4})\s*[年년]\s*(\d{1,2})\s*[月월]\s*(\d{1,2})\s*[日일]"
+    rf"|\b(\d{{1,2}})\.(\d{{1,2}})\.({CENTURY}\d\d)\b",
     re.I,
 )
-"""A day among other words: see `iso_day`."""
-MONTH_AND_YEAR = re.compile(rf"({_MONTH})\s+({RECENT_YEAR})|({RECENT_YEAR})\s*年\s*(\d{{1,2}})\s*月", re.I)
+MONTH_AND_YEAR = re.compile(rf"({MONTH}){_OF}({RECENT_YEAR})|({RECENT_YEAR})\s*[年년]\s*(\d{{1,2}})\s*[月월]", re.I)
 """A month among other words: see `iso_month`."""
 
 
 def month_number(name: str) -> int | None:
-    """1 to 12 for a month's English name or its first three letters, None for any other word."""
-    stem = name[:3].casefold()
-    return _MONTHS.index(stem) + 1 if stem in _MONTHS else None
+    """1 to 12 for a month's name or its short form in any language, None for any other word."""
+    return months().get(folded(name.strip(". ")))
 
 
 def year_in(text: str, whole: bool = False) -> int | None:
@@ -50,13 +49,24 @@ def year_in(text: str, whole: bool = False) -> int | None:
     return int(match.group()) if match else None
 
 
+_YEAR_OF_DAY = re.compile(r"\d{4}")
+
+
+def days_in(text: str) -> Iterator[re.Match[str]]:
+    """The days among other words: see `iso_day`. Few lines have a number of four digits, and the names of months in
+    all languages are many."""
+    return _DAY.finditer(text) if _YEAR_OF_DAY.search(text) else iter(())
+
+
 def iso_day(match: re.Match[str]) -> str:
-    """A match of `DAY` as ISO 8601."""
-    day, month, year, month2, day2, year2, *numbers = match.groups()
-    plain = [int(number) for number in numbers if number]
-    if plain:
-        return f"{plain[0]}-{plain[1]:02d}-{plain[2]:02d}"
-    return f"{year or year2}-{month_number(month or month2):02d}-{int(day or day2):02d}"
+    """A match of `days_in` as ISO 8601; of a day that no month has only the year."""
+    day, month, year, month2, day2, year2, *numbers, last_day, last_month, last_year = match.groups()
+    if last_year:
+        numbers = [last_year, last_month, last_day]
+    plain = [number for number in numbers if number]
+    name = month or month2
+    parts = plain or [year or year2, str(month_number(name)), day or day2]
+    return _iso(*parts) or parts[0]
 
 
 def iso_month(match: re.Match[str]) -> str:
@@ -70,17 +80,13 @@ def parse_date(value: object) -> str | None:
     if isinstance(value, datetime.date):
         return value.isoformat()[:10]
     text = str(value).strip()
-    month = rf"({MONTH_STEM})[a-z]*\.?"
-    for pattern, order in (
-        (rf"(\d{{1,2}})(?:st|nd|rd|th)?\.? {month},? (\d{{4}})", (3, 2, 1)),
-        (rf"{month} (\d{{1,2}})(?:st|nd|rd|th)?,? (\d{{4}})", (3, 1, 2)),
-        (rf"{month},? (\d{{4}})", (2, 1, 0)),
-        (rf"(\d{{4}}),? {month} (\d{{1,2}})", (1, 2, 3)),
-        (rf"(\d{{4}}),? {month}", (1, 2, 0)),
-    ):
-        if match := re.fullmatch(pattern, text, re.IGNORECASE):
-            parts = [match[i] if i else None for i in order]
-            return _iso(parts[0] or "", str(month_number(parts[1] or "")), parts[2])
+    if match := _DAY.fullmatch(text):
+        day = iso_day(match)
+        return day if len(day) > 4 else None
+    if match := MONTH_AND_YEAR.fullmatch(text):
+        return iso_month(match)
+    if match := re.fullmatch(rf"(\d{{4}}),? ({MONTH})(?: (\d{{1,2}}))?", text, re.IGNORECASE):
+        return _iso(match[1], str(month_number(match[2])), match[3])
     if iso := re.fullmatch(r"(\d{4})(?:[-/.年](\d{1,2})(?:[-/.月](\d{1,2}))?)?(?:[年月日T ].*)?", text):
         return _iso(*iso.groups())
     return None

@@ -1,92 +1,144 @@
 """Names of people as papers write them: particles, and lists of authors taken apart. The only home of these patterns.
 
-What a list of names may look like depends on where it stands, so particles and separators differ; each is named for
-its place. Authors at the head of a reference are read in `reference_authors`.
+What a list of names may look like depends on where it is, so particles and separators differ; each is named for its
+place. Authors at the head of a reference are read in `reference_authors`. The words are in `monjyu_core.language`.
 """
 
 from __future__ import annotations
 
 import re
+import unicodedata
+from functools import cache
 
-from monjyu_assets.parsing.bibliography.dates import LONG_MONTHS
+from monjyu_core.language.vocabulary import alternation, alternatives, stems, vocabularies, words
 from monjyu_core.paper import Author
 
-UPPER = "[^\\W\\d_a-z\u00df-\u00f6\u00f8-\u00ff]"
-"""A capital letter of any script that has them."""
-CITED_PARTICLE = (
-    r"(?:van|von|de|der|den|del|della|di|da|dos|du|la|le|ter|ten|zu|al|el|Van|Von|De|Der|Den|Du|La|Le|Di|Da)"
-)
+
+def _small_letters() -> str:
+    """Ranges of the small letters of Latin, Greek, Cyrillic and Armenian, for the inside of a class."""
+    found = [code for code in (*range(0x590), *range(0x1E00, 0x2000)) if chr(code).islower()]
+    starts = [code for code in found if code - 1 not in set(found)]
+    ends = [code for code in found if code + 1 not in set(found)]
+    return "".join(chr(a) if a == b else f"{chr(a)}-{chr(b)}" for a, b in zip(starts, ends, strict=True))
+
+
+UPPER = rf"[^\W\d_{_small_letters()}]"
+"""A capital letter, or a letter of a script without capitals."""
+
+
+def _any_case(particles: list[str]) -> str:
+    return "|".join(sorted((f"[{word[0]}{word[0].upper()}]{word[1:]}" for word in particles), key=len, reverse=True))
+
+
+_PARTICLES = frozenset(words("names.particles")) | {"ter", "'t", "st.", "do", "das", "vom"}
+_LONG_PARTICLES = sorted(word for word in _PARTICLES if len(word) > 1 and word.isalpha() and word not in ("st", "mac"))
+CITED_PARTICLE = rf"(?:{_any_case(_LONG_PARTICLES)})"
 """In a citation ("de la Cruz, 2019")."""
-LISTED_PARTICLE = (
-    r"(?:(?:[vV]an|[vV]on|[dD]er?|[dD]en|[dD]el|[dD]ella|[dD]i|[dD]a|[dD]os|[dD]u|"
-    r"[lL]a|[lL]e|[tT]er|[tT]en|[zZ]u|[aA]l|[eE]l|[bB]in|'t)[\s-]+)"
-)
+LISTED_PARTICLE = rf"(?:(?:{_any_case(_LONG_PARTICLES)}|'t)[\s-]+)"
 """In front of a surname in a reference list, with the space or hyphen behind it."""
 NO_PARTICLE = r"(?!and\b|van\b|von\b|der\b|den\b)"
 """In front of a word that would be the sign of a sentence if it were not one of these."""
+# "y" and "e" join the two surnames of one person as well ("Santiago Ramón y Cajal"): a name of two words follows them.
+_JOINING = "|".join(word for word in words("names.and") if word in _PARTICLES)
+_AND_WORDS = [word for word in words("names.and") if word not in _PARTICLES and word != "&"]
+_AND_FORMS = dict.fromkeys([*_AND_WORDS, "And", *(word.upper() for word in _AND_WORDS if word.isalpha())])
+AND_WORD = alternation(list(_AND_FORMS))
+"""As it is written: "Ed" is a name, "ed" is Italian."""
+AND = rf"(?:&|(?<=\s){AND_WORD}(?=\s)|(?<=\s)(?:{_JOINING})(?=\s+\S+\s+[^\W\d_]))"
+"""Between the last two names of a list."""
 ENTRY_NAME = re.compile(
-    r"(?:(?:[vV]an|[vV]on|[dD]e|[dD]er|[dD]en|[dD]el|[dD]i|[dD]u|[lL]a|[lL]e)\s){0,2}[^\W\d_a-z][\w'\u2019-]+,?\s+(?:[^\W\d_a-z]|and\b|&|\()|"
-    r"(?:[^\W\d_a-z]\.[\s-]?){1,3}[^\W\d_a-z]"
+    rf"(?:{CITED_PARTICLE}\s){{0,2}}{UPPER}[\w'\u2019-]+,?\s+(?:{UPPER}|{AND_WORD}|&|\()|"
+    rf"(?:{UPPER}\.[\s-]?){{1,3}}{UPPER}"
 )
 """A name that an entry of a reference list may begin with."""
 
+
+BY = re.compile(rf"(?i:{alternatives('labels.authors')})(?:\s*[:：]\s*|\s+(?={UPPER}))")
+"""In front of the names under a title."""
+PRINTED_SEPARATOR = re.compile(rf"\s*(?:[,;\u00b7\u2022\u2013\u2014\u060c\u3001\u30fb\uff0c\uff1b]|{AND})\s*")
+_LISTED = re.compile(rf"\s*(?:,\s*{AND}|[,\u060c\u3001\u30fb\uff0c\uff0f]|{AND})\s*")
 _NAME_MARKS = re.compile(r"\^[^^]*\^|<[^>]*>|\[[^\]]*\]|[*†‡§¶#∗⁎\d¹²³⁰-⁹_`]+")  # marks that point at footnotes
+_INITIALS = rf"(?:{UPPER}{{1,2}}\.[\s-]?){{1,4}}"
+_SURNAME_FIRST = re.compile(rf"({UPPER}[\w'\u2019-]+(?:\s{UPPER}[\w'\u2019-]+)?)\s+({_INITIALS})")
 
 
 def split_names(text: str) -> list[str]:
-    """Author names of one line: "A. Ames, B. Birk and C. Cole", "Ames, A.; Birk, B.", 山田太郎・鈴木花子."""
+    """Names of a line, as "Given Family": "A. Ames, B. Birk and C. Cole", "Ames, A.; Birk, B.", 山田太郎・鈴木花子."""
     text = _NAME_MARKS.sub("", text)
-    separator = r"\s*;\s*" if ";" in text else r"\s*(?:,\s*and\s|,|&|\band\b|・|、|，)\s*"
-    return [name for part in re.split(separator, text) if (name := " ".join(part.split()).strip(" ,"))]
+    parts = re.split(r"\s*[;\uff1b]\s*", text) if re.search(r"[;\uff1b]", text) else _LISTED.split(text)
+    parts = [cleaned for part in parts if (cleaned := " ".join(part.split()).strip(" ,"))]
+    if len(parts) > 1 and len(parts) % 2 == 0 and all(re.fullmatch(_INITIALS, part) for part in parts[1::2]):
+        parts = [f"{family}, {given}" for family, given in zip(parts[::2], parts[1::2], strict=True)]
+    return [person_name(part) for part in parts]
 
 
-_NAME_WORD = re.compile(r"[A-Z\u00c0-\u024f][\w'’.-]*|d[aeiou]|de[lnr]|della|dos|v[ao]n|ter|bin|al|l[ae]|du|y")
-_NO_NAME = re.compile(
-    r"(?i)\b(?:university|institute|department|journal|proceedings|laboratory|school|college|inc|press|research"
-    r"|center|centre|introduction|abstract|the|of|for|with|on|in)\b"
-)
+def full_name(given: str, family: str) -> str:
+    """Given and family name in the order in which they are written: the family first where its letters ask for it."""
+    return f"{family} {given}" if given and family and family_first(family + given) else f"{given} {family}".strip()
 
 
-def author_line(line: str) -> list[Author]:
-    """The authors where the whole line is a list of personal names in Latin letters, else nothing."""
-    if len(line) > 600 or _NO_NAME.search(line) or re.search(r"[.!?:]$|[:!?]", line.strip(" *")):
-        return []
-    names = split_names(line)
-    return [Author(name=name) for name in names] if names and all(map(_is_name, names)) else []
+def person_name(text: str) -> str:
+    """A name in the order in which it is spoken: "Surname, Given" and "Surname G." turned, 山田, 太郎 as 山田 太郎."""
+    family, comma, given = (part.strip() for part in text.partition(","))
+    if comma and given and "," not in given:
+        return full_name(given, family)
+    text = text.strip(" ,")
+    match = _SURNAME_FIRST.fullmatch(text)
+    return f"{match[2].strip()} {match[1]}" if match else text
 
 
-def _is_name(text: str) -> bool:
-    words = text.split()
-    return 2 <= len(words) <= 6 and all(_NAME_WORD.fullmatch(word) for word in words)
+def given_and_family(name: str) -> tuple[str, str]:
+    """Given names and family name of "A. B. van der Berg", of 山田 太郎 and of 李四."""
+    if family_first(name):
+        parts = name.split() if " " in name.strip() else [name[:1], name[1:]]
+        return " ".join(parts[1:]), parts[0]
+    parts = name.split()
+    first = next((i for i, word in enumerate(parts[1:-1], 1) if word[:1].islower()), len(parts) - 1)
+    return " ".join(parts[:first]), " ".join(parts[first:])
 
 
-_KANJI = r"[\u3005\u4e00-\u9fff]"
-_FAMILY = rf"{_KANJI}{{1,4}}"
-_GIVEN = r"[\u3005\u4e00-\u9fff\u3041-\u30ff]{1,4}"
-_APART = re.compile(rf"{_FAMILY}[ \u3000]{_GIVEN}")
-_CLOSED = re.compile(rf"{_FAMILY}{_GIVEN}")
-
-
-def japanese_authors(line: str) -> list[Author]:
-    """Authors where the whole line is names in Japanese letters: several with marks between, or 山田 太郎."""
-    names = [" ".join(name.split()) for name in re.split(r"\s*[・、，,;；/／]\s*", _FOOTNOTES.sub("", line).strip())]
-    if not 1 <= len(names) <= 60 or not all(2 <= len(name) <= 9 for name in names):
-        return []
-    apart = [_APART.fullmatch(name) is not None for name in names]
-    if all(apart) or (len(names) > 1 and all(a or _CLOSED.fullmatch(n) for a, n in zip(apart, names, strict=True))):
-        return [Author(name=name) for name in names] if not any(map(_no_person, names)) else []
-    return []
-
-
+_NAMES_BY_LANGUAGE = [each.get("names", {}) for each in vocabularies().values()]
+_FAMILY_FIRST = re.compile(f"[{''.join(names['letters'] for names in _NAMES_BY_LANGUAGE if 'letters' in names)}\\s]+")
+_SURNAMES = frozenset("".join(names.get("surnames", "") for names in _NAMES_BY_LANGUAGE).replace("\n", ""))
+_HAN, _KANA, _HANGUL = r"\u3005\u4e00-\u9fff", r"\u3041-\u30ff", r"\uac00-\ud7a3"
+_APART = re.compile(rf"[{_HAN}]{{1,4}}\s[{_HAN}{_KANA}]{{1,4}}|[{_HANGUL}]{{1,2}}\s[{_HANGUL}]{{1,3}}")
+_CLOSED = re.compile(rf"[{_HAN}]{{1,4}}[{_HAN}{_KANA}]{{1,4}}")
+_KNOWN = re.compile(rf"[{_HAN}]{{2,4}}|[{_HANGUL}]{{2,4}}")
+_CJK_NAME = re.compile(rf"(?=.{{3}})[{_HAN}{_KANA}]{{1,4}}[ \u3000]?[{_HAN}{_KANA}]{{1,5}}")
 _FOOTNOTES = re.compile(r"[*†‡§¶#∗\d¹²³⁰-⁹()（）]+")
 
 
-def _no_person(name: str) -> bool:
-    """A word of a front page or a heading that is written like a name."""
+def family_first(name: str) -> bool:
+    """Whether a name is written in letters in which the family name comes first (Chinese, Japanese, Korean)."""
+    return _FAMILY_FIRST.fullmatch(name) is not None
+
+
+def cjk_authors(line: str) -> list[Author]:
+    """Authors where the whole line is names in Chinese, Japanese or Korean letters: several with marks between, one
+    with a space (山田 太郎), or one that begins with a surname (王小明)."""
+    names = [" ".join(name.split()) for name in re.split(r"\s*[・、，,;；/／]\s*", _FOOTNOTES.sub("", line).strip())]
+    if not 1 <= len(names) <= 60 or not all(2 <= len(name) <= 9 for name in names) or any(map(_is_no_name, names)):
+        return []
+    sure = [_APART.fullmatch(name) is not None or _has_surname(name) for name in names]
+    fits = all(known or _CLOSED.fullmatch(name) for known, name in zip(sure, names, strict=True))
+    return [Author(name=name) for name in names] if all(sure) or (len(names) > 1 and fits) else []
+
+
+def _has_surname(name: str) -> bool:
+    """Two to four Chinese or Korean letters without a space, the first of which is a common surname."""
     return (
-        re.search(r"大学|学部|学科|研究|株式|会社|論文|概要|要旨|年|月|手法|実験|結果|方法|検索|解析|問題", name)
-        is not None
+        2 <= len(name) <= 4
+        and name[0] in _SURNAMES
+        and re.fullmatch(r"[\u4e00-\u9fff]+|[\uac00-\ud7a3]+", name) is not None
     )
+
+
+def author_line(line: str) -> list[Author]:
+    """The authors where the whole line is a list of personal names in letters of an alphabet, else nothing."""
+    if len(line) > 600 or re.search(r"[.!?:]$|[:!?]", line.strip(" *")):
+        return []
+    names = split_names(line)
+    return [Author(name=name) for name in names] if names and all(map(is_name, names)) else []
 
 
 DEGREE = re.compile(
@@ -96,44 +148,48 @@ DEGREE = re.compile(
 PRINTED_MARKS = re.compile(
     r"[*\u2217\u2020\u2021\u00a7\u00b6\u2016#\u2709\ue000-\uf8ff\u25a0\u2606\u2605|\u00a9\u00ae]|\b\d{1,2}\b|(?<=\D)\d{1,2}$"
 )
-PRINTED_SEPARATOR = re.compile(r"\s*(?:,|;|\u00b7|\u2022|\u2013|\u2014|\band\b|\bAnd\b|\bAND\b|&|\bet\b|\bund\b)\s*")
-_PARTICLES = {
-    "van", "von", "der", "den", "de", "del", "della", "di", "da", "dos", "du", "la", "le", "ter", "ten", "bin", "ibn",
-    "al", "el", "y", "e", "st", "zu", "af", "do", "das", "mac", "ben", "op", "vom", "zur", "st.",
-}  # fmt: skip
-_NOT_NAMES = re.compile(
-    r"\b(?:universit|institut|depart[e]?ment|facult|laborator|hospital|academ|correspond|introduc|keyword|licen[sc]e|"
-    r"copyright|corporation|foundation|contribut|manuscript|engineer|technolog|software|repositor|environmental)|"
-    r"\b(?:dept|school|college|center|centre|centro|division|research|national|science|sciences|medicine|street|road|"
-    r"avenue|box|email|e-mail|author|authors|editor|editors|edited|reviewed|review|received|accepted|published|abstract|"
-    r"journal|article|open|access|press|inc|ltd|gmbh|group|project|team|usa|uk|china|india|japan|germany|france|italy|"
-    r"spain|brazil|canada|australia|netherlands|switzerland|"
-    rf"{LONG_MONTHS}|the|of|for|with|from|in|on|to|by|an|is|are|using|based|analysis|study|effect|effects|"
-    r"learning|system|systems|model|models|data|method|methods|approach|toward|towards|summary|background|volume|"
-    r"biology|physics|chemistry|mathematics|computer|archive|submitted|state|city|united|kingdom|states|equal|version|"
-    r"general|information|notice|notices|contents|chapter|section|table|figure|appendix|report|we|our|this|that|these|new|how|what|why|can|not|results|discussion|conclusion|conclusions)\b",
-    re.I,
-)  # fmt: skip
 _WORD = re.compile(r"[^\W\d_](?:[^\W\d_]|[-'\u2019\u02bc.](?=[^\W\d_]))*\.?$")
-_JAPANESE_NAME = re.compile(r"[\u4e00-\u9fff\u3040-\u30ff]{1,4}[ \u3000]?[\u4e00-\u9fff\u3040-\u30ff]{1,5}$")
+
+
+@cache
+def _no_name() -> re.Pattern[str]:
+    small = "|".join(map(re.escape, words("names.small_words")))
+    return re.compile(rf"(?i:{stems('names.organisation')}|{stems('names.no_names', whole=True)})|\b(?:{small})\b")
+
+
+def _is_no_name(text: str) -> bool:
+    """A word of an address, a heading or a sentence stands in it."""
+    return _no_name().search(text) is not None
 
 
 def is_name(text: str) -> bool:
-    """Two to six capitalised words or initials, particles allowed, none of the words of addresses and headings."""
+    """Two to six capitalised words or initials, particles allowed, none of the words of addresses and headings; or a
+    Chinese, Japanese or Korean name."""
     text = text.strip()
-    if _JAPANESE_NAME.fullmatch(text) and 3 <= len(text) <= 8:
-        return True
-    tokens = text.split()
-    if not 2 <= len(tokens) <= 6 or len(text) > 50 or _NOT_NAMES.search(text):
+    if len(text) > 50 or _is_no_name(text):
+        return False
+    if family_first(text):
+        return (
+            _has_surname(text)
+            or _APART.fullmatch(text) is not None
+            or (3 <= len(text) <= 8 and _CJK_NAME.match(text) is not None)
+        )
+    tokens = _without_marks(text).split()
+    if not 2 <= len(tokens) <= 6:
         return False
     proper = 0
     for token in tokens:
         if token.casefold() in _PARTICLES:
             continue
-        if not _WORD.match(token) or not token[0].isupper():
+        if not _WORD.match(token) or token[0].islower():
             return False
         proper += len(token.strip(".")) > 1
     return proper >= 1
+
+
+def _without_marks(text: str) -> str:
+    """The text without signs over and under letters (vowels of Devanagari and Arabic), which are no letters to `re`."""
+    return text if text.isascii() else "".join(c for c in text if unicodedata.category(c)[0] != "M")
 
 
 def printed_names(text: str) -> list[str]:
@@ -141,25 +197,3 @@ def printed_names(text: str) -> list[str]:
     text = DEGREE.sub("", " ".join(text[:5000].split()))
     parts = [PRINTED_MARKS.sub("", part).strip(" .:") if part else "" for part in PRINTED_SEPARATOR.split(text)]
     return [" ".join(part.split()) for part in parts if is_name(part)]
-
-
-def given_and_family(name: str) -> tuple[str, str]:
-    """Given names and family name of "A. B. van der Berg"."""
-    words = name.split()
-    first = next((i for i, word in enumerate(words[1:-1], 1) if word[:1].islower()), len(words) - 1)
-    return " ".join(words[:first]), " ".join(words[first:])
-
-
-_FAMILY_FIRST = re.compile(r"[\u3005-\u30ff\u3400-\u9fff\uac00-\ud7af]")
-
-
-def full_name(given: str, family: str) -> str:
-    """Given and family name as they are written: the family first in Chinese, Japanese and Korean letters."""
-    family_first = given and _FAMILY_FIRST.search(given) and _FAMILY_FIRST.search(family)
-    return f"{family} {given}" if family_first else f"{given} {family}".strip()
-
-
-def person_name(text: str) -> str:
-    """ "Given Surname" of a name that may be turned ("Surname, Given")."""
-    family, comma, given = (part.strip() for part in text.partition(","))
-    return full_name(given, family) if comma and given and "," not in given else text.strip(" ,")

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 
 from monjyu_assets.parsing.bibliography.dates import CENTURY, RECENT_YEAR, YEAR
-from monjyu_assets.parsing.bibliography.names import LISTED_PARTICLE, NO_PARTICLE, UPPER
+from monjyu_assets.parsing.bibliography.names import AND_WORD, LISTED_PARTICLE, NO_PARTICLE, UPPER
+from monjyu_core.language.vocabulary import alternatives
 
 _SURNAME = (
     rf"{LISTED_PARTICLE}{{0,3}}{UPPER}[\w'\u2019\u2018.-]{{0,30}}[\w'\u2019]"
@@ -14,7 +15,7 @@ _SURNAME = (
 _DOTTED = rf"{UPPER}[a-z]?\.(?:[\s-]*{UPPER}[a-z]?\.|-?[a-z]\.){{0,4}}"
 _BARE = rf"{UPPER}{{1,4}}(?:-{UPPER})?(?![\w'\u2019])(?:\s(?:Jr|Sr|II|III|2nd|3rd)\b)?"
 _SPACED = rf"{UPPER}(?:[\s-]{UPPER}){{1,3}}(?![\w'\u2019])"
-_GIVEN = rf"{UPPER}[\w'\u2019-]+\.?(?:[\s-]+(?:{UPPER}[\w'\u2019-]*\.?)){{0,3}}"
+_GIVEN = rf"{UPPER}[\w'\u2019-]+(?:[\s-]+(?:{UPPER}\.|{UPPER}[\w'\u2019-]*)){{0,3}}"
 _WORD = rf"(?:{UPPER}\.(?:-{UPPER}\.)?|(?:Chr?|Ph|St|Th|Yu|Wm)\.|{UPPER}[\w'\u2019-]*)"
 _JUNIOR = r"(?:,?\s(?:Jr|Sr|III?|IV)\b\.?)?"
 
@@ -27,10 +28,11 @@ _STYLES = {
     "surname F. M.": rf"{_SURNAME}\s{_DOTTED}{_JUNIOR}",
 }
 _SEPARATOR = (
-    r"(?:\s*[,;]\s*(?:and|&|\u2026|\.\s?\.\s?\.)?\s*|\s+(?:and|&|und|et|y)\s+|\s*/\s*|\s*(?:\u2026|\. \. \.)\s*)"
+    rf"(?:\s*[,;]\s*(?:{AND_WORD}|&|[ye]\s|\u2026|\.\s?\.\s?\.)?\s*|\s+(?:{AND_WORD}|&|[ye])\s+|\s*/\s*|"
+    r"\s*(?:\u2026|\. \. \.)\s*)"
 )
-_OTHERS = r"(?:[,;]?\s*(?:and\s+)?(?:et\s*al\.?|others))?"
-_EDITORS = r"(?:\s*[,(]?\s*\(?[Ee]ds?\.?\)?)?"
+_OTHERS = rf"(?:[,;]?\s*(?:{AND_WORD}\s+)?(?i:{alternatives('names.and_others')}|others)\.?)?"
+_EDITORS = rf"(?:\s*[,(]?\s*\(?(?i:{alternatives('names.editors')})\.?\)?)?"
 
 
 def _list_pattern(first: str, others: str) -> re.Pattern[str]:
@@ -63,8 +65,12 @@ def author_list(text: str) -> tuple[str, str]:
         if not ended:
             continue
         strict = number in _DOUBTFUL
-        if strict and not re.match(rf"\s*(?:\.\s|\(\s*{CENTURY}|[\u201c\"]|,?\s*{RECENT_YEAR})", text[end:]):
+        if strict and not re.match(rf"\s*(?:[.:]\s|\(\s*{CENTURY}|[\u201c\"]|,?\s*{RECENT_YEAR})", text[end:]):
             continue
+        if strict and (
+            (best and _NO_TITLE.match(text, end)) or (text[end : end + 1] == ":" and _ARTICLE.search(match[0]))
+        ):
+            continue  # the last words are the title
         best = max(best, end)
     if dated > best and not (best and (_COLON.match(text, best) or _SENTENCE.search(text[best:dated]))):
         best = dated
@@ -74,6 +80,8 @@ def author_list(text: str) -> tuple[str, str]:
 
 
 _COLON = re.compile(r":\s")
+_NO_TITLE = re.compile(rf"\.\s+[^.;\d]{{2,60}}\.?\s+{YEAR}\s*[;,:]\s*\d")
+"""A journal, its year and volume directly behind a name."""
 _FULL = f"(?>{_STYLES['given surname']})"  # atomic: a long list without an end is scanned only once
 _ALONE = re.compile(rf"(?P<one>{_FULL}),\s+(?P<title>{UPPER}[\w'\u2019-]*:?\s+(?:[a-z]|[^,]{{12,}}))")
 _JOINED = re.compile(rf"(?P<list>{_FULL}(?:,\s{_FULL}){{0,40}}+,?\s(?:and|&)\s{_FULL}),\s")
@@ -132,6 +140,21 @@ _PROSE = re.compile(r"\s(?!of\b|and\b|for\b|the\b|on\b|de\b)[a-z]")
 _ONE = [re.compile(pattern) for pattern in _STYLES.values()]
 
 
+_INITIALLED = (0, 1, 2, 5)
+"""Styles with initials: full names may be words of a title."""
+
+
+def end_of_initialled(text: str) -> int:
+    """Where the list of names with initials that a text begins with ends; 0 where it begins with none."""
+    return max((match.end() for number in _INITIALLED if (match := _LISTS[number].match(text))), default=0)
+
+
+def initialled_names(text: str) -> list[str]:
+    """The names of a text that is nothing but a list of names with initials, else nothing."""
+    text = text.strip(" ,;:")
+    return names_of(text) if text and end_of_initialled(text) >= len(text) - 1 else []
+
+
 def names_of(text: str) -> list[str]:
     """Names as "Given Surname" in printed order."""
     text = re.sub(r"\(?\b[Ee]ds?\.\)?$|\bet\s+al\.?|\u2026", "", text).strip(" ,;.&")
@@ -142,7 +165,7 @@ def names_of(text: str) -> list[str]:
     for number in order:
         pattern = _LISTS[number]
         match = pattern.match(text + ("." if text[-1].isupper() else ""))
-        if match and len(match.group("list").rstrip(".")) >= len(text) - 2:
+        if match and not re.search(r"\w", text[match.end("list") :]):
             return _by_style(text, number)
     if re.search(r";", text):
         return [_turned(part.strip()) for part in text.split(";") if part.strip()]

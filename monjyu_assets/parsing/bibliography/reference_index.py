@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 
 from monjyu_assets.parsing.bibliography.dates import CITED_YEAR
-from monjyu_assets.parsing.bibliography.names import CITED_PARTICLE, UPPER
+from monjyu_assets.parsing.bibliography.names import CITED_PARTICLE, UPPER, family_first
 from monjyu_assets.parsing.bibliography.references import label_of
 from monjyu_core.paper import Reference
 
@@ -35,7 +35,7 @@ class ReferenceIndex:
                 self.numbers.setdefault(int(printed), reference.ref_id)
             surnames = _surnames(reference)
             self._surnames.append(set(surnames))
-            for name in (*surnames[:1], _lead(reference), _first_word(reference)):
+            for name in (*surnames[:1], *_beginnings(reference), _lead(reference), _first_word(reference)):
                 same = self._first[name, reference.year]
                 if name and len(same) < _MOST_OF_A_NAME and same[-1:] != [i]:
                     same.append(i)
@@ -78,6 +78,12 @@ class ReferenceIndex:
         letters = {"", year[4:]} if year[4:] else None
         same = self._first.get((name, int(year[:4])), [])
         return [i for i in same if letters is None or self._suffixed.get(self._references[i].ref_id, "") in letters]
+
+
+def _beginnings(reference: Reference) -> list[str]:
+    """What a first author in Chinese, Japanese or Korean letters may be cited by: the family name has no mark."""
+    name = reference.authors[0].replace(" ", "") if reference.authors and family_first(reference.authors[0]) else ""
+    return [name[:end] for end in range(len(name), 0, -1)]
 
 
 def _first_word(reference: Reference) -> str:

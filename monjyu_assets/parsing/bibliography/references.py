@@ -4,9 +4,17 @@ from __future__ import annotations
 
 import re
 
-from monjyu_assets.parsing.bibliography.dates import MONTH_IN_REFERENCE, YEAR
+from monjyu_assets.parsing.bibliography.dates import MONTH, YEAR
+from monjyu_assets.parsing.bibliography.east_asian_references import east_asian_fields, is_east_asian
 from monjyu_assets.parsing.bibliography.identifiers import ARXIV_IN_REFERENCE, ARXIV_NUMBER, DOI, find_doi
-from monjyu_assets.parsing.bibliography.reference_authors import author_list, names_of
+from monjyu_assets.parsing.bibliography.names import UPPER
+from monjyu_assets.parsing.bibliography.reference_authors import (
+    author_list,
+    end_of_initialled,
+    initialled_names,
+    names_of,
+)
+from monjyu_core.language.vocabulary import alternatives
 from monjyu_core.paper import Reference
 
 _LABEL = re.compile(
@@ -17,10 +25,31 @@ _LONGEST = 2500
 _URL = re.compile(r"(?:https?://|www\.)\S+", re.I)
 _URL_REST = rf"(?:\s+(?!\(?{YEAR}[a-z]?\)?(?:[.,;]|\s|$))[\w.()-]*[/\d][\w./()-]*(?=[\s.]|$))?"
 """The rest of a link that a line end has broken; a year behind a link is not such a rest."""
-_UNTITLED = re.compile(r"[^\W\d_][^\d,.:]{2,80},\s*\d{1,4},\s*[A-Za-z]?\d[\w\u2013-]*\.?\s*")
-"""A journal, its volume and a page: some lists print no titles."""
+_VOLUME = r"[A-Z]{0,2}\d{1,4}[A-Z]?(?:\s?\(\d{1,3}\))?"
+_PAGE = r"(?:pp?\.?\s?)?[A-Z]{0,2}\d[\w\u2013-]{0,15}"
+_PLACE = re.compile(
+    rf"(?<=[\s.])(?:vol\.\s?|v\.\s?)?(?:{_VOLUME}\s?[,:]\s?{_PAGE}[,;]?\s?\(?(?P<y1>{YEAR})\)?|"
+    rf"{_VOLUME},?\s?\((?P<y2>{YEAR})\)\s?,?\s?{_PAGE}|(?P<y3>{YEAR}),\s?{_VOLUME},\s?{_PAGE})"
+    r"(?=\s*(?:$|[.;,]?\s*(?:$|\[|\(|;|and\s|arxiv|[a-z-]{2,8}/\d|erratum|ibid|see\b|doi|[\d,\s().\u2013-]+$)))", re.I,
+)  # fmt: skip
+"""Volume, page and year, with nothing behind them but another work or an identifier."""
+_JOURNAL = re.compile(
+    rf"(?=[^\d]{{3,80}}$)(?:(?:{UPPER}[\w&'\u2019-]*\.?|of|and|&|the|de|der|für|in|\([A-Z][\w.]{{2,20}}\))\s?){{1,9}}"
+)
+_DATED_UNTITLED = re.compile(r"[^\W\d_][^\d,.:]{2,80},\s*\d{1,4},\s*[A-Za-z]?\d[\w\u2013-]*\.?\s*")
+"""The same behind authors and a year."""
 _YEAR = re.compile(rf"(?<![\d.\u2013/-])({YEAR})(?=[a-z]?(?:[^\d\w]|$))(?![\u2013-]\d)")
-_YEAR_IN_BRACKETS = re.compile(rf"\(\s*(?:[^()]{{0,30}}?\b)?({YEAR})[a-z]?(?:,[^()]{{0,30}})?\s*\)")
+_YEAR_IN_BRACKETS = re.compile(rf"\(\s*(?:[^()]{{0,30}}?\b)?({YEAR})(?:[a-z]|-\d\d(?:-\d\d)?)?(?:,[^()]{{0,30}})?\s*\)")
+_YEAR_IN_NAME = re.compile(r"\b[A-Za-z][\w-]*\s?['\u2019\u2018](\d\d)(?!\d)(?=[\s,.;:)]|$)")
+"""The year of a meeting: CCS'07, RAID ’11."""
+_UNDATED = re.compile(rf"(?<![^\W\d_])(?i:{alternatives('references.undated')})")
+_LOOKED_AT = re.compile(
+    rf"[(\[]?\s*(?i:{alternatives('references.accessed')})[^;()\[\]]{{0,30}}?{YEAR}(?:[./-]\d{{1,2}}){{0,2}}\s*[)\]]?|"
+    rf"\[{YEAR}-\d\d-\d\d\]"
+)
+"""The day on which a page was looked at says nothing about the year of a work."""
+_KIND = re.compile(r"\s*\[(?:[JMDCNRSPAGZ]|EB|DB|CP)(?:/[A-Z]{2})?\]\s*[.,]?")
+"""What kind of work it is, in lists of the Chinese and Russian standards."""
 _QUOTED = re.compile(r"[\u201c\u201e\u00ab\"\u300c\u300e](.{3,400}?)[\u201d\u00bb\"\u300d\u300f](?!\w)")
 _SENTENCE_END = re.compile(r"[.?!\u3002](?=\s|$|[\u201d\"])")
 _NO_END = re.compile(
@@ -59,15 +88,50 @@ def parse_reference(ref_id: str, raw: str) -> Reference:
     label = label_of(raw)
     text = _LABEL.sub("", raw, count=1).strip() if label else raw
     doi, arxiv = find_doi(text), ARXIV_IN_REFERENCE.search(text)
-    plain = _plain(text[:_LONGEST])
+    names, title, year, venue = _fields(_plain(text[:_LONGEST]))
+    return Reference(
+        ref_id=ref_id, raw_text=raw, title=title or None, authors=names, year=year, venue=venue or None, doi=doi,
+        arxiv_id=arxiv.group(1) if arxiv else None,
+    )  # fmt: skip
+
+
+def _fields(plain: str) -> tuple[list[str], str, int | None, str]:
+    """Names, title, year and venue of an entry without label and links; of several works in one entry the first's."""
+    if is_east_asian(plain):
+        names, title, venue = east_asian_fields(plain)
+        return names, title, _year(plain, plain)[0], venue
+    plain = re.sub(r"^\(?a\)\s+", "", plain)
+    if untitled := _untitled(plain):
+        return untitled
     authors, rest = author_list(plain)
     year, rest = _year(plain, rest)
-    untitled = year is not None and _UNTITLED.fullmatch(rest)
-    title, after = ("", rest) if untitled else _before_in(*_title(plain, rest))
-    return Reference(
-        ref_id=ref_id, raw_text=raw, title=title or None, authors=names_of(authors), year=year,
-        venue=_venue(after) or None, doi=doi, arxiv_id=arxiv.group(1) if arxiv else None,
-    )  # fmt: skip
+    journal = year is not None and _DATED_UNTITLED.fullmatch(rest)
+    title, after = ("", rest) if journal else _before_in(*_title(plain, rest))
+    return names_of(authors), title, year, _venue(after)
+
+
+def _untitled(plain: str) -> tuple[list[str], str, int | None, str] | None:
+    """The fields of "A. Ray and B. Sen, Phys. Rev. Z 1, 21 (2001); 2, 33 (2002)", None where a title may be in it."""
+    place = _PLACE.search(plain[:400])
+    if place is None:
+        return None
+    head = plain[: place.start()]
+    comma = head.rstrip(" ,").rfind(", ")
+    for end in (comma, end_of_initialled(head)):
+        venue = head[max(end, 0) :].strip(" ,:")
+        if end <= 0 or not _JOURNAL.fullmatch(venue) or not _is_abbreviated(venue):
+            continue
+        if names := initialled_names(head[:end]):
+            return names, "", next(int(year) for year in place.groups() if year), venue
+    return None
+
+
+def _is_abbreviated(venue: str) -> bool:
+    """At least half of a journal's words have full stops, unless they are two; the words of a title have none."""
+    words = [word for word in venue.split() if word[0].isupper() and len(word) > 1]
+    closed = [word.endswith(".") for word in words]
+    titled = "J." in words[1:] and not all(closed[: words.index("J.", 1)])
+    return len(words) <= 2 or (sum(closed) >= 0.5 * len(words) and not titled)
 
 
 def _plain(text: str) -> str:
@@ -75,7 +139,7 @@ def _plain(text: str) -> str:
     text = re.sub(r"\[(?:PMID|PMCID|CrossRef|Crossref|PubMed|Google Scholar|http|doi)[^\]]*\]?", " ", text)
     text = re.sub(rf"https?:\s*//\s*\S+{_URL_REST}", " ", text)
     text = re.sub(r"\bdoi\s*:?\s*10\.\S*", " ", text, flags=re.I)
-    text = _URL.sub(" ", DOI.sub(" ", text))
+    text = _LOOKED_AT.sub(" ", _URL.sub(" ", DOI.sub(" ", text)))
     text = re.sub(r"\b(?:PMID|PMCID)\s*:?\s*\w*", " ", text)
     return " ".join(text.split())
 
@@ -83,23 +147,29 @@ def _plain(text: str) -> str:
 def _year(plain: str, rest: str) -> tuple[int | None, str]:
     """The year, and the rest without it where it stands between authors and title."""
     leading = re.match(
-        rf"[\s.,:]*[(\[]?\s*({YEAR})[a-z]?(?:,\s*{MONTH_IN_REFERENCE}(?:\s*\d{{1,2}})?(?=\W))?\s*[)\]]?\s*[.,:]?\s+(?=\S)",
+        rf"[\s.,:]*[(\[]?\s*({YEAR})[a-z]?(?:,\s*(?i:{MONTH})(?:\s*\d{{1,2}})?(?=\W))?\s*[)\]]?\s*[.,:]?\s+(?=\S)",
         rest,
     )
     if leading:
         return int(leading.group(1)), rest[leading.end() :]
-    undated = re.match(r"[\s.,:]*\(\s*(?:n\.\s?d\.|in press|forthcoming)\s*\)\s*[.,:]?\s+", rest, re.I)
+    undated = re.match(rf"[\s.,:]*\(?\s*{_UNDATED.pattern}\s*\)?\s*[.,:]?\s+", rest)
     if undated:
         return None, rest[undated.end() :]
     without_arxiv = re.sub(ARXIV_NUMBER, " ", rest)
     bracketed = _YEAR_IN_BRACKETS.findall(without_arxiv)
     found = bracketed or list(_YEAR.findall(without_arxiv)) or _YEAR.findall(plain)
     believable = [int(value) for value in found if 1600 < int(value) < 2100]
+    if not believable and (meeting := _YEAR_IN_NAME.search(rest)):
+        believable = [int(meeting[1]) + (2000 if int(meeting[1]) < 50 else 1900)]
     return (believable[-1] if believable else None), rest
 
 
 def _title(plain: str, rest: str) -> tuple[str, str]:
     """The title and what follows it."""
+    if kind := _KIND.search(rest):
+        return _trimmed(rest[: kind.start()].lstrip(" .,:;")), rest[kind.end() :]
+    if slashes := re.search(r"\s//\s", rest):
+        return _trimmed(rest[: slashes.start()].lstrip(" .,:;")), rest[slashes.end() :]
     quoted = _QUOTED.search(plain)
     at_start = quoted is not None and quoted.start() <= len(plain) - len(rest) + 6
     if quoted and (at_start or (len(rest) == len(plain) and quoted.start() < 0.6 * len(plain))):
@@ -127,9 +197,12 @@ def _title(plain: str, rest: str) -> tuple[str, str]:
     return _trimmed(rest), ""
 
 
+_WITHIN = re.compile(rf"[,.]\s+(?:(?i:{alternatives('references.within')}):|In)\s+(?=\S)")
+
+
 def _before_in(title: str, after: str) -> tuple[str, str]:
-    """The title without the book it stands in ("Title, in: Book")."""
-    match = re.search(r"[,.]\s+(?:[Ii]n:|In)\s+(?=\S)", title)
+    """The title without the book it is in ("Title, in: Book")."""
+    match = _WITHIN.search(title)
     if match is None or match.start() < 6:
         return title, after
     return title[: match.start()], f"{title[match.start() + 1 :]}. {after}"
@@ -154,12 +227,28 @@ def _trimmed(text: str) -> str:
     return text.strip(' .,;:\u201c\u201d"')
 
 
+_ABBREVIATED = re.compile(
+    rf"(?=[^\d,;(]*\.)(?P<venue>(?:{UPPER}[\w&-]*\.?\s|(?:of|and|on|the|in|für|de)\s){{1,9}}?)"
+    rf"(?:(?i:vol)\.?\s*)?(?!{YEAR}\b)[A-Z]?\d"
+)
+_EDITED = re.compile(rf"[^()]{{3,120}}\((?i:{alternatives('names.editors')})\.?\)\s*[:,.]?\s+")
+_NO_VENUE = re.compile(
+    rf"(?i:{alternatives('references.available')}|{alternatives('references.accessed')}|url\b|"
+    rf"{alternatives('references.parts')}\.?\s?\d)"
+)
+
+
 def _venue(after: str) -> str:
-    text = re.sub(r"^[\s.,;:]*(?:[Ii]n\s*:?\s+)?", "", after)
-    match = re.match(r"(.+?)(?:[,;(]|\.\s|\s\d(?!\d{0,2}(?:st|nd|rd|th)\b)|\s*$)", text)
-    venue = match.group(1).strip(" .,;:") if match else ""
-    return (
-        venue
-        if sum(c.isalpha() for c in venue) > 2 and not venue.casefold().startswith(("available", "accessed"))
-        else ""
+    """The journal, meeting, book or publisher behind a title; "Comput. J. 27" keeps its full stops."""
+    text = re.sub(rf"^[\s.,;:\u2014\u2013]*(?:(?i:{alternatives('references.within')})\s*:\s+|[Ii]n\s+)?", "", after)
+    text = re.sub(
+        r"^[\"\u201c\u00ab\u201e]([^\"\u201d\u00bb\u201c]{2,120})[\"\u201d\u00bb\u201c]",
+        r"\1",
+        _EDITED.sub("", text, count=1),
     )
+    abbreviated = _ABBREVIATED.match(text)
+    match = abbreviated or re.match(
+        r"(?P<venue>.+?)(?:[,;(]|\.\s|\s[\u2014\u2013]\s|\s\d(?!\d{0,2}(?:st|nd|rd|th)\b)|\s*$)", text
+    )
+    venue = match["venue"].strip(" ,;:" if abbreviated else " .,;:") if match else ""
+    return venue if sum(c.isalpha() for c in venue) > 2 and not _NO_VENUE.match(venue) else ""

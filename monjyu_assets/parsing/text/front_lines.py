@@ -6,13 +6,15 @@ import re
 
 from monjyu_assets.parsing.bibliography.dates import YEAR_ALONE, parse_date
 from monjyu_assets.parsing.bibliography.identifiers import find_doi
-from monjyu_assets.parsing.bibliography.names import author_line, japanese_authors, split_names
+from monjyu_assets.parsing.bibliography.names import author_line, cjk_authors, split_names
 from monjyu_assets.parsing.text.common import split_keywords
+from monjyu_core.language.vocabulary import alternatives
 from monjyu_core.paper import Author, ParsedPaper
 
+_LABELS = {name: alternatives(f"labels.{name}") for name in ("authors", "keywords", "published")}
 _FIELD = re.compile(
-    r"(?P<name>authors?|by|date|published|doi|keywords?|key words|index terms|journal|venue|著者|キーワード|日付)"
-    r"\s*(?:[:：]|(?<=by)\s)\s*(?P<value>\S.*)",
+    rf"(?:(?P<authors>{_LABELS['authors']})|(?P<date>date|日付|{_LABELS['published']})|(?P<doi>doi)|"
+    rf"(?P<keywords>{_LABELS['keywords']})|(?P<venue>journal|venue))\s*(?:[:：]|(?<=by)\s)\s*(?P<value>\S.*)",
     re.IGNORECASE,
 )
 
@@ -22,18 +24,18 @@ def take_field(paper: ParsedPaper, line: str) -> bool:
     match = _FIELD.fullmatch(line)
     if not match or len(line) > 1000:
         return False
-    name, value = match["name"].casefold(), match["value"].strip()
-    if name in ("author", "authors", "by", "著者"):
-        if name == "by" and not author_line(value):
+    value = match["value"].strip()
+    if match["authors"]:
+        if match["authors"].casefold() == "by" and not author_line(value):
             return False
         paper.authors = paper.authors or [Author(name=part) for part in split_names(value)]
-    elif name in ("date", "published", "日付"):
+    elif match["date"]:
         paper.publication_date = parse_date(value)
         return paper.publication_date is not None
-    elif name == "doi":
+    elif match["doi"]:
         paper.doi = find_doi(value)
         return paper.doi is not None
-    elif name in ("journal", "venue"):
+    elif match["venue"]:
         paper.venue = value
     else:
         paper.keywords = split_keywords(value)
@@ -68,7 +70,7 @@ def take_front_line(paper: ParsedPaper, line: str, names_fit: bool) -> bool:
 
 def take_line(paper: ParsedPaper, line: str, names_fit: bool) -> bool:
     """A line of names, a date or a DOI without a label."""
-    if not paper.authors and (authors := japanese_authors(line) or (author_line(line) if names_fit else [])):
+    if not paper.authors and (authors := cjk_authors(line) or (author_line(line) if names_fit else [])):
         paper.authors = authors
         return True
     if paper.publication_date is None and len(line) <= 30 and (date := parse_date(line)):

@@ -1,43 +1,51 @@
-"""What a heading says: its number and its place in the IMRaD scheme, for English and Japanese papers."""
+"""What a heading says: its number and its place in the IMRaD scheme, in the languages of `monjyu_core.language`."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
 from collections.abc import Sequence
-from functools import lru_cache
+from dataclasses import dataclass
+from functools import cache, lru_cache
 
+from monjyu_core.language.vocabulary import alternatives, folded, words
 from monjyu_core.paper import Section, SectionType
 
 _ARABIC = r"\d{1,2}(?:\.\d{1,2}){0,4}"
 _ROMAN = r"(?=[IVX])X{0,3}(?:IX|IV|V?I{0,3})"
-_STOP = r"(?:\s?[.:)\]]|\s[-–—|│])"
+_HAN = r"[一二三四五六七八九十]{1,3}"
+_STOP = r"(?:\s?[.:)\]][-–—]?|\s[-–—|│])"
+_CHAPTER = alternatives("labels.chapter")
+_APPENDIX = re.compile(rf"\s*{alternatives('labels.appendix')}", re.IGNORECASE)
 
 _NUMBERINGS = [
-    # 第1章 はじめに, 第2節: 手法
-    re.compile(r"第\s*(?P<n>[\d一二三四五六七八九十]{1,3})\s*[章節部項]\s*[.:、]?\s*(?P<rest>.+)"),
-    # Appendix B: Proofs, Section 3. Methods, Chapter 2 Results
+    # 第1章 はじめに, 第2節: 手法, 第三章 方法; 제1장 서론
+    re.compile(rf"[第제]\s*(?P<n>\d{{1,3}}|{_HAN})\s*[章節节部項장절]\s*[.:、]?\s*(?P<rest>.+)"),
+    # 一、引言, (二) 方法
+    re.compile(rf"\(?(?P<n>{_HAN})(?:[、.:)])\s*(?P<rest>[^\W\d_].*)"),
+    # Appendix B: Proofs, Section 3. Methods, Kapitel 2 Ergebnisse
     re.compile(
-        rf"(?P<n>(?:appendix|section|chapter|part)\s+(?:{_ARABIC}|{_ROMAN}|[A-H](?:\.{_ARABIC})?))"
-        rf"(?:{_STOP}\s*|\s+)(?P<rest>.+)",
+        rf"(?P<n>{_CHAPTER}\s+(?:{_ARABIC}|{_ROMAN}|[A-HА-Д](?:\.{_ARABIC})?))(?:{_STOP}\s*|\s+)(?P<rest>.+)",
         re.IGNORECASE,
     ),
-    re.compile(rf"付録\s*(?P<n>[A-H]|{_ARABIC})(?:{_STOP}\s*|\s+)(?P<rest>.+)"),
-    # 3.1. Methods, (3) Methods, § 3 Methods, 3 | METHODS; not 3D models, 2020 results, 3.5 mm films
+    re.compile(rf"(?:付録|附録|附录|附錄|부록)\s*(?P<n>[A-H]|{_ARABIC})(?:{_STOP}\s*|\s+)(?P<rest>.+)"),
+    # 3.1. Methods, (3) Methods, § 3 Methods, 3 | METHODS, 1.- Métodos; not 3D models, 2020 results, 3.5 mm films
     re.compile(rf"§*\s*[(\[]?(?P<n>{_ARABIC}){_STOP}\s*(?P<rest>[^\W\d_\s].*)"),
-    re.compile(rf"§*\s*(?P<n>{_ARABIC})\s+(?P<rest>(?:[^\W\d_a-z]|[a-z]{{3,}}).*)"),
+    re.compile(rf"§*\s*(?P<n>{_ARABIC})\s+(?P<rest>(?:[^\W\d_a-zа-яё]|[a-zа-яё]{{3,}}).*)"),
     # 1はじめに: no space before a Japanese letter, except counters such as 3次元
     re.compile(rf"(?P<n>{_ARABIC})(?P<rest>[\u3041-\u30ff\u4e00-\u9fff](?<![次元年月日回個人種段値点者本つ]).*)"),
     # IV. Results, IV) Results; IV RESULTS without a mark only for two letters or more
     re.compile(rf"\(?(?P<n>{_ROMAN}){_STOP}\s*(?P<rest>[^\W\d_a-z].*)"),
     re.compile(rf"(?P<n>{_ROMAN})(?<=[IVX][IVX])\s+(?P<rest>[^\W\d_a-z].*)"),
-    re.compile(r"(?P<n>I)\s+(?P<rest>INTRODUCTION\b.*)", re.IGNORECASE),
+    re.compile(r"(?P<n>I)\s+(?P<rest>INTRODU.*)", re.IGNORECASE),
     # A. Data, A.1 Data; not C. elegans
     re.compile(rf"(?P<n>[A-H](?:\.{_ARABIC}))\.?\s+(?P<rest>[^\W\d_].*)"),
     re.compile(rf"\(?(?P<n>[A-H]){_STOP}\s+(?P<rest>[^\W\d_a-z].*)"),
 ]
 
-_MAY_BE_NUMBERED = re.compile(r"[\s§(\[\d第付]|(?:[A-H]|[IVX]+)[\s.:)\]]|(?i:appendix|section|chapter|part|i\s)")
+_MAY_BE_NUMBERED = re.compile(
+    rf"[\s§(\[\d第제付附부一二三四五六七八九十]|(?:[A-H]|[IVX]+)[\s.:)\]]|(?i:{_CHAPTER}|i\s)"
+)
 """What each of the numberings begins with: few lines get as far as the numberings themselves."""
 
 
@@ -49,137 +57,46 @@ def strip_numbering(heading: str) -> tuple[str | None, str]:
     The words keep their spelling apart from NFKC folding of the part in front of them.
     """
     text = " ".join(heading.split())
-    folded = unicodedata.normalize("NFKC", text)
-    for pattern in _NUMBERINGS if _MAY_BE_NUMBERED.match(folded) else ():
-        match = pattern.fullmatch(folded)
+    narrow = text if text.isascii() else unicodedata.normalize("NFKC", text)
+    for pattern in _NUMBERINGS if _MAY_BE_NUMBERED.match(narrow) else ():
+        match = pattern.fullmatch(narrow)
         if match:
             rest = match["rest"]
             return match["n"], text[-len(rest) :] if text.endswith(rest) else rest
     return None, text
 
 
-# In order of trust: the first pattern that matches the whole heading names its type.
-_VOCABULARY: list[tuple[SectionType, tuple[str, ...]]] = [
-    (
-        "abstract",
-        (
-            r"(?:(?:structured|extended|graphical|author|executive|lay|plain language) )?(?:abstracts?|summary)",
-            r"synopsis|highlights",
-            r"概要|要旨|要約|抄録|和文要旨|論文要旨|あらまし|梗概|アブストラクト|サマリー",
-        ),
-    ),
-    (
-        "introduction",
-        (
-            r"(?:general |brief |short )?introduction(?: to .+)?|introductory remarks|preface|prologue",
-            r"motivations?|motivating examples?|background|overview|scope|(?:aims?|objectives?|goals?)",
-            r"problem statement|(?:a )?statement of (?:need|the problem)|research (?:questions?|objectives?)",
-            r"はじめに|初めに|始めに|序論|緒言|緒論|序章|序説|序|序文|まえがき|導入|イントロダクション",
-            r"背景|研究背景|研究の背景|(?:本研究の|研究)?目的",
-        ),
-    ),
-    (
-        "related_work",
-        (
-            r"(?:background (?:and|&) )?related (?:works?|research|literature|studies|approaches|methods)",
-            r"(?:previous|prior|existing|earlier) (?:works?|research|studies|approaches)",
-            r"(?:review of (?:the )?(?:related )?)?literature(?: review| survey)?|(?:the )?state of the (?:art|field)",
-            r"similar (?:works?|packages?|software)|comparison (?:with|to) (?:other|existing|related) .+",
-            r"関連研究|先行研究|従来研究|関連文献|関連技術|既存研究|従来手法|文献レビュー",
-        ),
-    ),
-    (
-        "acknowledgments",
-        (
-            r"acknowledge?ments?(?: of .+)?|financial (?:support|disclosure)",
-            r"funding(?: (?:sources?|information|statement|acknowledge?ments?))?",
-            r"謝辞|謝意|資金|助成|研究助成",
-        ),
-    ),
-    (
-        "references",
-        (
-            r"(?:(?:selected|key|cited|additional) )?references?(?: cited| list| and (?:notes?|further reading))?",
-            r"(?:bibliographical references|bibliography|notes and references)",
-            r"(?:literature|works|sources) cited|cited literature",
-            r"参考文献|引用文献|文献|参照文献|文献一覧|参考資料|引用・参考文献|リファレンス",
-        ),
-    ),
-    (
-        "appendix",
-        (
-            r"(?:online |technical )?appendi(?:x|ces)(?: [a-z0-9]{1,2})?(?: .+)?|annex(?: [a-z0-9]{1,2})?",
-            r"(?:electronic |online )?suppl(?:ements?|ementary|emental)"
-            r"(?: (?:materials?|data|information|methods|files?|figures?|tables?|text))?",
-            r"supporting (?:information|materials?|data)|additional (?:files?|information)",
-            r"付録.{0,3}|補遺|補足資料|補足|付記|附録|補足情報|補足説明",
-        ),
-    ),
-    (
-        "results",
-        (
-            r"(?:(?:main|overall|key|our|further|additional|detailed|experimental|empirical|numerical|simulation"
-            r"|experiment|evaluation|computational|quantitative|qualitative|preliminary|benchmark|test|survey|study) )*"
-            r"(?:results?|findings|outcomes?)(?: (?:of|on|for|from|in) .+)?",
-            r"analysis of (?:the )?results|results? analysis",
-            r"(?:実験|評価|解析|計算|研究|調査|分析|測定)?(?:の)?結果(?:の概要)?|成果",
-        ),
-    ),
-    (
-        "experiments",
-        (
-            r"(?:(?:numerical|computational|our|main|empirical|simulation|further|additional|synthetic) )*"
-            r"(?:experiments?|simulations?|evaluations?|experimentation)(?: (?:of|on|for|with) .+)?",
-            r"(?:experimental|evaluation|empirical) "
-            r"(?:set-?ups?|evaluations?|studies|study|settings?|protocol|validation|analysis)",
-            r"experiments? (?:set-?up|settings?|design)|experimental|benchmarks?|validation",
-            r"ablation (?:study|studies)|ablations?|case (?:study|studies)",
-            r"performance(?: evaluation| analysis| tests?)?|numerical (?:examples?|tests?)",
-            r"(?:評価|数値|検証|比較|予備|計算機|シミュレーション)?実験(?:設定|条件|環境|と評価|および評価)?",
-            r"(?:性能|実験的)?評価|ケーススタディ|事例研究|検証|アブレーション",
-        ),
-    ),
-    (
-        "discussion",
-        (
-            r"(?:general |further |brief )?discussions?(?: of .+)?|implications|lessons learned",
-            r"(?:our |study )?limitations(?: of .+)?|strengths and limitations|threats to validity",
-            r"考察|議論|検討|ディスカッション|総合考察|限界|本研究の限界|妥当性への脅威",
-        ),
-    ),
-    (
-        "conclusion",
-        (
-            r"(?:general |main )?conclusions?|conclusions? (?:remarks|on .+)|concluding (?:remarks|discussion)",
-            r"(?:closing|final) (?:remarks|thoughts)|outlook|perspectives?",
-            r"future (?:works?|directions?|research|plans?)",
-            r"おわりに|終わりに|終りに|結論|結言|結語|結び|むすび|まとめ|むすびに|総括|終章|あとがき",
-            r"今後の(?:課題|展望)|展望",
-        ),
-    ),
-    (
-        "methods",
-        (
-            r"(?:(?:proposed|our|the|statistical|experimental|numerical|computational|mathematical|research|general"
-            r"|theoretical|online|star|detailed|data|study|laboratory|analytical) )*"
-            r"(?:methods?|methodolog(?:y|ies)|approach(?:es)?|procedures?|techniques?|algorithms?|framework|models?"
-            r"|materials?|study area|design|subjects|patients|participants|data ?sets?|data|analysis|analyses|section)"
-            r"(?: (?:of|for|used|overview|description) .+| overview| description| section)?",
-            r"(?:overview of )?(?:the )?(?:proposed )?"
-            r"(?:method|approach|system|architecture|implementation)(?: overview| design| details)?",
-            r"(?:system|software) (?:design|architecture|overview|model)|software|preliminaries",
-            r"problem (?:formulation|definition|setting)|formulation|theory|theoretical (?:background|framework)",
-            r"data (?:collection|sources?|analysis|preparation|preprocessing)|sample(?: preparation)?",
-            r"(?:提案|研究|実験|解析|分析|調査|評価|計算|測定|統計)?(?:の)?(?:手法|方法|方式|モデル|アルゴリズム)(?:の概要|論)?",
-            r"材料と方法|対象と方法|対象および方法|対象|理論|実装|システム(?:構成|概要|設計)",
-            r"問題設定|定式化|準備|データ(?:セット)?",
-        ),
-    ),
-]
-_PATTERNS = [(kind, re.compile("|".join(patterns))) for kind, patterns in _VOCABULARY]
+_IN_ORDER_OF_TRUST: tuple[SectionType, ...] = (
+    "abstract", "introduction", "related_work", "acknowledgments", "references", "appendix", "results", "experiments",
+    "discussion", "conclusion", "methods",
+)  # fmt: skip
+"""The first type that a whole heading fits names its section."""
+
+
+@dataclass(frozen=True)
+class _Headings:
+    """Headings of all languages: whole ones with their type's place in the order of trust, and patterns by type."""
+
+    whole: dict[str, int]
+    patterns: list[re.Pattern[str]]
+
+
+@cache
+def _headings() -> _Headings:
+    whole: dict[str, int] = {}
+    patterns: list[re.Pattern[str]] = []
+    for rank, kind in enumerate(_IN_ORDER_OF_TRUST):
+        entries = [folded(entry) for entry in words(f"headings.{kind}")]
+        plain = [entry for entry in entries if re.escape(entry.replace(" ", "").replace("-", "")).isalnum()]
+        for entry in plain:
+            whole.setdefault(entry, rank)
+        patterns.append(re.compile("|".join(sorted(set(entries) - set(plain))) or "(?!)"))
+    return _Headings(whole, patterns)
+
+
 _AND = re.compile(
-    r"\s+(?:and|with|&|/)\s+|\s*[,&/;、・]\s*(?:and\s+)?"
-    r"|(?<=[\u30a1-\u9fff])と|と(?=[\u30a1-\u9fff])|(?<=[\u3041-\u9fff])(?:および|及び|ならびに)"
+    rf"\s+(?:{alternatives('names.and')}|with|/)\s+|\s*[,&/;、・]\s*(?:and\s+)?"
+    r"|(?<=[\u30a1-\u9fff])と|と(?=[\u30a1-\u9fff])|(?<=[\u3041-\u9fff])(?:および|及び|ならびに)|(?<=[\u4e00-\u9fff])[与和]"
 )
 _PREFIXED = re.compile(r"\s*[:—–]\s+|\s+-\s+|\.\s+")
 _SPACED_OUT = re.compile(r"(?:\w )+\w")
@@ -193,13 +110,13 @@ def section_type(heading: str) -> SectionType:
     Combined headings take the type of their first known part, results before discussion ("Discussion and Results"
     is results). "Summary" is the abstract where it has no number and the conclusion where it has one.
     """
-    number, words = strip_numbering(heading[: 4 * _LONGEST_HEADING])
-    if re.match(r"\s*(?:appendix\b|annex\b|付録)", heading, re.IGNORECASE):
+    number, name = strip_numbering(heading[: 4 * _LONGEST_HEADING])
+    if _APPENDIX.match(heading):
         return "appendix"
-    text = _normalised(words)
+    text = _normalised(name)
     if not text or len(text) > _LONGEST_HEADING:
         return "other"
-    if text == "summary" and number is not None:
+    if number is not None and text in words("headings.summary"):
         return "conclusion"
     return _lookup(text) or _combined(text) or _lookup(_PREFIXED.split(text)[0]) or "other"
 
@@ -220,16 +137,18 @@ def inherit_types(sections: Sequence[Section]) -> None:
         above.append(section)
 
 
-def _normalised(words: str) -> str:
-    text = unicodedata.normalize("NFKC", words).casefold().strip(" \t.:;-–—*_#【】[]()■●◆")
-    text = " ".join(text.split())
+def _normalised(name: str) -> str:
+    text = " ".join(folded(name).strip(" \t.:;-–—*_#【】[]()■●◆\u201c\u201d").split())
     if _SPACED_OUT.fullmatch(text) and len(text) > 5:  # A B S T R A C T
         return text.replace(" ", "")
     return re.sub(r"(?<=[\u3041-\u9fff]) (?=[\u3041-\u9fff])", "", text)  # は じ め に
 
 
 def _lookup(text: str) -> SectionType | None:
-    return next((kind for kind, pattern in _PATTERNS if pattern.fullmatch(text)), None)
+    known = _headings()
+    whole = known.whole.get(text, len(_IN_ORDER_OF_TRUST))
+    rank = next((rank for rank, pattern in enumerate(known.patterns[:whole]) if pattern.fullmatch(text)), whole)
+    return _IN_ORDER_OF_TRUST[rank] if rank < len(_IN_ORDER_OF_TRUST) else None
 
 
 def _combined(text: str) -> SectionType | None:

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from monjyu_core.errors import ConfigurationError
+from monjyu_core.language.vocabulary import words
 
 _LETTERS = r"[^\W\d_]+"
 _WORD = re.compile(rf"{_LETTERS}(?:-{_LETTERS})*")
@@ -59,7 +60,7 @@ _PREFIXES = _set(
 """Beginnings that are mostly written without a hyphen, even where no dictionary has the whole."""
 
 
-_CONJUNCTIONS = _set("and or und oder bzw et ou")
+_CONJUNCTIONS = _set("or oder bzw ou") | set(words("names.and"))
 """Before them a word may end in a hyphen of its own."""
 
 
@@ -178,5 +179,5 @@ def _entries(data: bytes) -> Iterable[str]:
 
     tables: dict[str, Any] = srsly.msgpack_loads(data)
     for table in ("lemma_index", "lemma_exc"):
-        for words in tables[table].values():
-            yield from words
+        for forms in tables[table].values():
+            yield from forms

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 
 from monjyu_assets.parsing.text.common import join_lines
 from monjyu_assets.parsing.text.heading_types import section_type, strip_numbering
+from monjyu_assets.parsing.text.labels import ABSTRACT
 
 _UNDERLINE = re.compile(r"(=+|-+|~+)\s*")
-_RUN_IN = re.compile(r"(?P<h>abstract|summary|概要|要旨|要約|抄録)\s*(?:[.:：]|\s?[—–-])\s*(?=\S)", re.IGNORECASE)
 _SENTENCE_END = re.compile(r"[.!?。．！？:;,、：；…][\"'”’)\]]*$")
 _SMALL_WORDS = {"a", "an", "and", "as", "at", "by", "for", "from", "in", "of", "on", "or", "the", "to", "vs", "with"}
 _LONGEST_HEADING = 100
@@ -82,8 +82,9 @@ def heading_at(blocks: list[list[str]], index: int, in_references: bool, marked:
     line = block[0].strip()
     if len(block) == 2 and is_underlined(*block):
         return Heading(line, 1 if block[1].startswith("=") else 2)
-    if not in_references and (match := _RUN_IN.match(line)):
-        return Heading(match["h"], 1, join_lines([line[match.end() :], *block[1:]]))
+    run_in = None if in_references else ABSTRACT.match(line)
+    if run_in and run_in["mark"].strip() and run_in.end() < len(line):
+        return Heading(run_in["word"], 1, join_lines([line[run_in.end() :], *block[1:]]))
     if len(block) > 1 or len(line) > _LONGEST_HEADING:
         return None
     if _known_name(line):

@@ -42,6 +42,31 @@ def test_author_year() -> None:
     assert [ref for ref, _ in linked(text)] == ["1", "2", "4", "5", "3", "2"]
 
 
+@pytest.mark.parametrize(
+    ("raw", "text"),
+    [
+        ("张三, 李四. 路径检索综述[J]. 路径学报, 2018, 29(3): 1-20.", "如张三等（2018）所示，湿地很大（张三，2018）。"),
+        ("山田太郎, 鈴木花子. 道の検索. 道路学会誌, 2020.", "この手法は山田ら（2020）による。山田・鈴木 (2020) も。"),
+        (
+            "김철수, 이영희. 길 검색 방법. 길학회지, 47(3), 10-20, 2020.",
+            "이것은 김철수 등(2020)이 보였다 (김철수, 2020).",
+        ),
+        ("Иванов И. И., Петров П. П. О путях // Заметки. — 2011.", "Иванов и др. (2011) и Иванов и Петров (2011)."),
+        ("Müller, Hans und Schmidt, Eva: Wege. In: Wege 3 (2012).", "Müller und Schmidt (2012); Müller u. a. (2012)."),
+        (
+            "Ruiz Vega, L., Paz, P. y Gil, A. (2015). Rutas. Vías, 3(2), 11-20.",
+            "Ruiz Vega et al. (2015) (Ruiz Vega, 2015).",
+        ),
+        (
+            "Lebrun, A. et Renard, P. (2012), « Le chemin », Revue.",
+            "Lebrun et Renard (2012) ; (Lebrun et Renard, 2012).",
+        ),
+    ],
+)
+def test_author_and_year_in_other_languages(raw: str, text: str) -> None:
+    assert [ref for ref, _ in linked(text, [parse_reference("1", raw)])] == ["1", "1"]
+
+
 def test_accents_and_possessives() -> None:
     assert [ref for ref, _ in linked("Muller's (2019b) heaps; Smith, Jones, and Miller (2019).")] == ["5", "1"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from monjyu_assets.parsing.formats.text.plaintext import parse_text
-from monjyu_assets.parsing.text.front_lines import japanese_authors
+from monjyu_assets.parsing.text.front_lines import cjk_authors
 from monjyu_core.settings.settings import ParseSettings
 
 
@@ -25,7 +25,7 @@ from monjyu_core.settings.settings import ParseSettings
     ],
 )
 def test_japanese_names(line: str, names: list[str]) -> None:
-    assert [author.name for author in japanese_authors(line)] == names
+    assert [author.name for author in cjk_authors(line)] == names
 
 
 def test_a_japanese_paper_as_text() -> None:

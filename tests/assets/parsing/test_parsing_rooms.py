@@ -113,7 +113,7 @@ def test_patterns_of_bibliographies_have_one_home() -> None:
 
 def test_the_homes_hold_them() -> None:
     found = [own_patterns((PARSING / "bibliography" / f"{home}.py").read_text(encoding="utf-8")) for home in HOMES]
-    assert set().union(*found) == set(PATTERNS)
+    assert set().union(*found) == set(PATTERNS) - {"month"}, "months are data of monjyu_core/language"
 
 
 @pytest.mark.parametrize(

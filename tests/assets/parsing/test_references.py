@@ -22,6 +22,9 @@ STYLES = [
     ("Jacob Devlin, Ming-Wei Chang, and Kenton Lee. 2019. BERT: Pre-training of transformers. In Proceedings of NAACL.",
      ["Jacob Devlin", "Ming-Wei Chang", "Kenton Lee"], 2019, "BERT: Pre-training of transformers",
      "Proceedings of NAACL"),
+    ("[20] Knut, D. E. 1984a. Literate words. Comput. J. 27 (2): 97–111. doi:10.5555/comjnl/27.2.97.",
+     ["D. E. Knut"], 1984, "Literate words", "Comput. J."),
+    ("Abt N. Goats. J Goat. 2001;1:1–2.", ["N Abt"], 2001, "Goats", "J Goat"),
     ("Vaswani, Ashish, Noam Shazeer, and Niki Parmar. 2017. Attention is all you need. In Advances in NIPS.",
      ["Ashish Vaswani", "Noam Shazeer", "Niki Parmar"], 2017, "Attention is all you need", "Advances in NIPS"),
     ("[3] J. Smith, A. B. Jones, Retrieval for search, J. Netw. Sci. 12 (3) (2019) 45–67.",
@@ -34,9 +37,79 @@ STYLES = [
      ["M. Hutson"], 2018, "Artificial intelligence faces a crisis", "Science"),
 ]  # fmt: skip
 
+LANGUAGES = [
+    ("Müller, Hans und Schmidt, Eva: Der Weg der Ameisen. In: Zeitschrift für Zoologie 3 (2012), H. 2, S. 11–20.",
+     ["Hans Müller", "Eva Schmidt"], 2012, "Der Weg der Ameisen", "Zeitschrift für Zoologie"),
+    ("Meier, A.; Huber, B. (2018): Digitale Wege. In: Weber, C. (Hrsg.): Handbuch der Wege. Berlin, S. 44-60.",
+     ["A. Meier", "B. Huber"], 2018, "Digitale Wege", "Handbuch der Wege"),
+    ("Lebrun, A. et Renard, P. (2012), « Le chemin », Revue de zoologie, vol. 3, no 2, p. 11-20.",
+     ["A. Lebrun", "P. Renard"], 2012, "Le chemin", "Revue de zoologie"),
+    ("Ruiz Vega, L., Núñez, A. y Paz, P. (2015). El camino. Revista de Zoología, 3(2), 11-20.",
+     ["L. Ruiz Vega", "A. Núñez", "P. Paz"], 2015, "El camino", "Revista de Zoología"),
+    ("FREITAS, Paulo. O caminho das águas. 17. ed. Rio de Janeiro: Mar e Terra, 1987.",
+     ["Paulo FREITAS"], 1987, "O caminho das águas", None),
+    ("SILVA, J. P.; SOUZA, M. A. O caminho. Revista Sul, v. 3, n. 2, p. 11-20, 2003. Acesso em: 12 mar. 2015.",
+     ["J. P. SILVA", "M. A. SOUZA"], 2003, "O caminho", "Revista Sul"),
+    ("Иванов И. И., Петров П. П. О свойствах путей // Заметки о путях. — 2011. — Т. 5, № 2. — С. 10–20.",
+     ["И. И. Иванов", "П. П. Петров"], 2011, "О свойствах путей", "Заметки о путях"),
+    ("Сидоров П.П. Метод путей [Электронный ресурс]. URL: http://example.ru/x (дата обращения: 12.03.2019).",
+     ["П.П. Сидоров"], None, "Метод путей", None),
+    ("张三, 李四, 等. 路径检索综述[J]. 路径学报, 2018, 29(3): 1-20.",
+     ["张三", "李四"], 2018, "路径检索综述", "路径学报"),
+    ("赵五. 水与路[M]. 北京: 河岸出版社, 2008.", ["赵五"], 2008, "水与路", None),
+    ("Hill J, Brown K. Deep paths[J]. Paths, 2010, 12(3): 4-9.", ["J Hill", "K Brown"], 2010, "Deep paths", "Paths"),
+    ("李四. 网络路径[EB/OL]. (2012-03-01)[2013-05-06]. http://www.example.cn/a.html.",
+     ["李四"], 2012, "网络路径", None),
+    ("山田太郎・鈴木花子（2020）「道の検索」『道の研究』61(3), 10–20頁.",
+     ["山田太郎", "鈴木花子"], 2020, "道の検索", "道の研究"),
+    ("山田太郎：道の地図，道路学会論文誌，vol.61, no.3, pp.10-20 (2020).",
+     ["山田太郎"], 2020, "道の地図", "道路学会論文誌"),
+    ("김철수, 이영희. 길 검색 방법. 길학회지, 47(3), 10-20, 2020.",
+     ["김철수", "이영희"], 2020, "길 검색 방법", "길학회지"),
+]  # fmt: skip
+UNTITLED = [
+    ("T. Waller, J. Disc Phys. 12, 45 (1988).", ["T. Waller"], 1988, "J. Disc Phys."),
+    ("A. Ray and B. Sen, Phys. Rev. Z 1, 21 (2001); 2, 33 (2002).", ["A. Ray", "B. Sen"], 2001, "Phys. Rev. Z"),
+    (
+        "[12] D. Grau, Nucl. Disc B 236, 349 (1984); E. Witt, Disc. Math. 92, 455 (1985).",
+        ["D. Grau"],
+        1984,
+        "Nucl. Disc B",
+    ),
+    ("P. Hora and E. Witt, Disc. Phys. B460 (1996) 506, hep-th/9510999.", ["P. Hora", "E. Witt"], 1996, "Disc. Phys."),
+    ("Grau A. Disc. Rev. Lett. 85, 1158-1161 (2000).", ["A Grau"], 2000, "Disc. Rev. Lett."),
+    ("L. Rand and R. Sund, Class.Disc.Grav.17:L9-L16,2000.", ["L. Rand", "R. Sund"], 2000, "Class.Disc.Grav."),
+    ("H. Stone, Nature 123, 45 (1988)", ["H. Stone"], 1988, "Nature"),
+]
 
-@pytest.mark.parametrize(("raw", "authors", "year", "title", "venue"), STYLES, ids=[s[0][:20] for s in STYLES])
-def test_styles(raw: str, authors: list[str], year: int, title: str, venue: str | None) -> None:
+
+@pytest.mark.parametrize(("raw", "authors", "year", "venue"), UNTITLED, ids=[entry[0][:20] for entry in UNTITLED])
+def test_an_entry_without_a_title(raw: str, authors: list[str], year: int, venue: str) -> None:
+    reference = parse_reference("7", raw)
+    assert (reference.authors, reference.title, reference.year) == (authors, None, year)
+    assert reference.venue == venue
+
+
+@pytest.mark.parametrize(
+    ("raw", "year"),
+    [
+        ("H. Stone, “The shape of flesh,” in CCS’07.", 2007),
+        ("M. Tran, “On reach,” in RAID '98, pp. 1–9.", 1998),
+        ("Smith, J. n.d. An undated page. https://example.org/undated (accessed 3 May 2020).", None),
+        ("Smith, J. (n.d.). An undated page. Retrieved 3 May 2020 from https://example.org/undated", None),
+        ("Dupont, J. (s. d.). Une page. Consulté le 3 mai 2020.", None),
+        ("Smith, J. A page. Paths Press, 2015. Accessed: 2020-05-03.", 2015),
+        ("Smith, J. (in press). A paper to come. Future Paths.", None),
+    ],
+)
+def test_the_year_of_a_work(raw: str, year: int | None) -> None:
+    assert parse_reference("1", raw).year == year
+
+
+@pytest.mark.parametrize(
+    ("raw", "authors", "year", "title", "venue"), [*STYLES, *LANGUAGES], ids=[s[0][:20] for s in [*STYLES, *LANGUAGES]]
+)
+def test_styles(raw: str, authors: list[str], year: int | None, title: str, venue: str | None) -> None:
     reference = parse_reference("7", raw)
     assert reference.ref_id == "7" and reference.raw_text == raw
     assert reference.authors == authors
@@ -68,6 +141,25 @@ def test_any_text_gives_a_reference(text: str) -> None:
     assert reference.year is None or 1500 < reference.year < 2100
 
 
-@pytest.mark.parametrize("unit", ["Aa-", "A. ", "Aa B. Cc, ", "Aa, ", ". a", "“", "Van der ", "中文", "Aa.", "( a"])
+@pytest.mark.parametrize(
+    "unit",
+    [
+        "Aa-",
+        "A. ",
+        "Aa B. Cc, ",
+        "Aa, ",
+        ". a",
+        "“",
+        "Van der ",
+        "中文",
+        "Aa.",
+        "( a",
+        "张三, ",
+        "A. B 1, 2 (2001); ",
+        "A, 1 (",
+        "и др. ",
+        "2001, 1, ",
+    ],
+)
 def test_hostile_entries_take_no_time(unit: str) -> None:
     within(3, lambda: parse_reference("1", unit * 3000))

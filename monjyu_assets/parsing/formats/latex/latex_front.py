@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from monjyu_assets.parsing.bibliography.dates import DAY, MONTH_AND_YEAR, YEAR_ALONE, iso_day, iso_month, parse_date
+from monjyu_assets.parsing.bibliography.dates import MONTH_AND_YEAR, YEAR_ALONE, days_in, iso_day, iso_month, parse_date
 from monjyu_assets.parsing.bibliography.identifiers import ARXIV_IN_SOURCE, find_doi
 from monjyu_assets.parsing.formats.latex.latex_authors import (
     MAILS,
@@ -83,7 +83,7 @@ def date_in(source: str, plain: Plain) -> str | None:
     if re.search(r"\\(?:today|the\s*\\(?:year|month|day)|DTMnow|currenttime)(?![A-Za-z])", source):
         return None
     text = plain(source)
-    days, months, years = list(DAY.finditer(text)), list(MONTH_AND_YEAR.finditer(text)), YEAR_ALONE.findall(text)
+    days, months, years = list(days_in(text)), list(MONTH_AND_YEAR.finditer(text)), YEAR_ALONE.findall(text)
     return (
         parse_date(text)
         or (parse_date(iso_day(days[-1])) if days else None)

@@ -6,8 +6,8 @@ import re
 
 from monjyu_assets.parsing.formats.pdf.page.layout import Layout
 from monjyu_assets.parsing.formats.pdf.page.lines import Line
+from monjyu_assets.parsing.text.labels import CONTENTS
 
-_HEADING = re.compile(r"(?:table of )?contents|list of (?:figures|tables|symbols)|目\s*次|図\s*目次|表\s*目次", re.I)
 _ENTRY = re.compile(r".*\D(?:\d{1,4}|[ivxlc]{1,6})")
 _LEADERS = re.compile(r"(?:\.\s?){4,}|\u2026{2,}|(?:\u30fb){4,}")
 
@@ -16,7 +16,7 @@ def contents_lines(layout: Layout) -> set[int]:
     """Indices of the lines of such lists, their headings included; three entries or more make a list."""
     found: set[int] = set()
     for i, line in enumerate(layout.lines):
-        if not _HEADING.fullmatch(line.text.strip(" .:")):
+        if not CONTENTS.fullmatch(line.text.strip(" .:")):
             continue
         end = i + 1
         while end < len(layout.lines) and _is_entry(layout, end):

@@ -9,11 +9,6 @@ from itertools import pairwise
 from monjyu_assets.parsing.formats.pdf.page.layout import Layout
 from monjyu_assets.parsing.formats.pdf.page.lines import Style
 
-CAPTION = re.compile(
-    r"(?:supplementary |extended data )?(?:fig(?:ure|\.)?s?|tables?|scheme|algorithm|listing|box|plate|図|表|写真)"
-    r"\s*\.?\s*(?:S?\d+|[IVXL]+\b|[A-Z]\d*\b)", re.I,
-)  # fmt: skip
-
 
 @dataclass
 class Heading:

@@ -6,11 +6,12 @@ import re
 from collections import Counter
 
 from monjyu_assets.parsing.formats.pdf.body.bookmarks import outline_marks
-from monjyu_assets.parsing.formats.pdf.body.heading import CAPTION, Heading, gap_above, ordinals
+from monjyu_assets.parsing.formats.pdf.body.heading import Heading, gap_above, ordinals
 from monjyu_assets.parsing.formats.pdf.body.run_in import run_in_heading, usual_run_ins
 from monjyu_assets.parsing.formats.pdf.page.layout import Layout, OutlineItem
 from monjyu_assets.parsing.formats.pdf.page.lines import Line, Style
 from monjyu_assets.parsing.text.heading_types import section_type, strip_numbering
+from monjyu_assets.parsing.text.labels import NUMBERED_FLOAT
 from monjyu_assets.parsing.text.line_ends import Words
 from monjyu_core.text.search_text import count_wide
 
@@ -137,7 +138,7 @@ def _shape(text: str, lines: list[Line]) -> bool:
         return False
     if len(text) > 220 or len(text.split()) > 28:
         return False
-    if CAPTION.match(text) or _BULLET.match(text) or "@" in text or "http" in text:
+    if NUMBERED_FLOAT.match(text) or _BULLET.match(text) or "@" in text or "http" in text:
         return False
     first = next((c for c in words if c.isalnum()), "")
     if not first or first.islower():

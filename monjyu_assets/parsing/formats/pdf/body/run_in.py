@@ -5,16 +5,17 @@ from __future__ import annotations
 import re
 from collections import Counter
 
-from monjyu_assets.parsing.formats.pdf.body.heading import CAPTION, Heading, gap_above
+from monjyu_assets.parsing.formats.pdf.body.heading import Heading, gap_above
 from monjyu_assets.parsing.formats.pdf.page.layout import Layout
 from monjyu_assets.parsing.formats.pdf.page.lines import Line
 from monjyu_assets.parsing.text.heading_types import strip_numbering
+from monjyu_assets.parsing.text.labels import ABSTRACT, KEYWORDS, NUMBERED_FLOAT
 
 _NO_HEADING = re.compile(
     r"(?:theorem|lemma|corollary|proposition|definition|remark|proof|claim|example|conjecture|assumption|observation|"
-    r"exercise|problem|question|answer|fact|note|notation|step|case|algorithm|abstract|summary|key\s?-?words?|"
-    r"index terms|correspond|e-?mail|address|date|received|accepted|published|doi|input|output|require|ensure)\b|"
-    r"(?:定理|補題|証明|定義|例|概要|要旨|キーワード)", re.I,
+    r"exercise|problem|question|answer|fact|note|notation|step|case|algorithm|summary|"
+    r"correspond|e-?mail|address|date|received|accepted|published|doi|input|output|require|ensure)\b|"
+    r"(?:定理|補題|証明|定義|例)", re.I,
 )  # fmt: skip
 _LONGEST = 80
 """Characters of a run-in heading without a number."""
@@ -68,7 +69,13 @@ def _plain(layout: Layout, i: int) -> Heading | None:
     words = text.rstrip(" .:").split()
     if len(words) > 10 or not words or not words[0][0].isupper() or words[-1] in ("al", "vs", "cf"):
         return None
-    if _NO_HEADING.match(text) or CAPTION.match(text) or re.search(r"[.;=@]\s", text):
+    if (
+        _NO_HEADING.match(text)
+        or NUMBERED_FLOAT.match(text)
+        or ABSTRACT.match(text)
+        or KEYWORDS.match(text)
+        or re.search(r"[.;=@]\s", text)
+    ):
         return None
     if not _begins(layout, i, line) or not _runs_on(layout, i):
         return None

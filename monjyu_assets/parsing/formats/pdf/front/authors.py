@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import re
-
 from monjyu_assets.parsing.bibliography.names import is_name, printed_names
 from monjyu_assets.parsing.formats.pdf.front.name_lines import name_parts
 from monjyu_assets.parsing.formats.pdf.front.title_page import refit
 from monjyu_assets.parsing.formats.pdf.page.layout import Layout, squeezed
 from monjyu_assets.parsing.formats.pdf.page.lines import Line
+from monjyu_assets.parsing.text.labels import RECEIVED, ends_front
 from monjyu_core.paper import Author
-
-_STOP = re.compile(r"(?:abstract|summary|introduction|keywords?|received|1\.?\s+introduction|要旨|概要)\b", re.I)
 
 
 def find_authors(layout: Layout, title_end: int, front_end: int) -> tuple[list[Author], int]:
@@ -33,7 +30,7 @@ def _below_title(layout: Layout, start: int, stop: int) -> tuple[list[str], int]
     open_end = False
     for i in range(start, min(stop, start + 40)):
         line = refit(layout.lines[i], layout)
-        if _STOP.match(line.text) or (style is not None and i > end + 8):
+        if ends_front(line.text) or RECEIVED.match(line.text) or (style is not None and i > end + 8):
             break
         if style is not None and not _same_face(line, style):
             continue

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field
 
 from monjyu_assets.parsing.formats.pdf.body.heading import Heading
 from monjyu_assets.parsing.formats.pdf.page.layout import Layout
 from monjyu_assets.parsing.formats.pdf.page.lines import Line
-
-_HEADING = re.compile(r"a\s?b\s?s\s?t\s?r\s?a\s?c\s?t|summary|要旨|概要", re.I)
-_KEYWORDS = re.compile(r"key\s?-?words?\s*[:.]?\s*", re.I)
+from monjyu_assets.parsing.text.labels import ABSTRACT, KEYWORDS
 
 Piece = tuple[Line, int, int]
 """A line and the range of its characters."""
@@ -33,7 +30,7 @@ def take_beside(layout: Layout, i: int, stop: int, front: Front) -> bool:
     The abstract is the text under the heading; the words to its left are notes, including the keywords.
     """
     line = layout.lines[i]
-    gap = next((gap for gap in line.wide_gaps if _HEADING.fullmatch(line.text[gap + 1 :].strip())), None)
+    gap = next((gap for gap in line.wide_gaps if ABSTRACT.fullmatch(line.text[gap + 1 :].strip())), None)
     if gap is None:
         return False
     left = _x(layout, line, gap + 1) - 4
@@ -74,7 +71,7 @@ def _start(layout: Layout, line: Line, left: float) -> int | None:
 def _keywords(notes: list[str]) -> list[str]:
     """Keywords, one a line, under "Keywords"."""
     for k, note in enumerate(notes):
-        match = _KEYWORDS.match(note)
+        match = KEYWORDS.match(note)
         if match:
             words = [note[match.end() :], *notes[k + 1 :]]
             end = next((n for n, word in enumerate(words) if n and not word), len(words))

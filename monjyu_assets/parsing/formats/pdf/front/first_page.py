@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import re
 
-from monjyu_assets.parsing.bibliography.dates import DAY
+from monjyu_assets.parsing.bibliography.dates import days_in
 from monjyu_assets.parsing.bibliography.identifiers import ARXIV_ON_PAGE, DOI_PREFIX, find_doi
 from monjyu_assets.parsing.formats.pdf.body.heading import Heading
 from monjyu_assets.parsing.formats.pdf.front.boxed import Front, Piece, take_beside
 from monjyu_assets.parsing.formats.pdf.page.layout import Layout
 from monjyu_assets.parsing.formats.pdf.page.lines import Line
 from monjyu_assets.parsing.text.heading_types import section_type
+from monjyu_assets.parsing.text.labels import ABSTRACT, KEYWORDS
 from monjyu_assets.parsing.text.line_ends import Words
 
-ABSTRACT = re.compile(
-    r"(?:abstract|summary|a\s?b\s?s\s?t\s?r\s?a\s?c\s?t|要旨|概要|抄録)\s*(?:[.:\u2014\u2013-]+\s*|\s+|$)", re.I
-)
-_KEYWORDS = re.compile(r"(?:key\s?-?words?(?: and phrases)?|index terms|キーワード)\s*[.:\u2014\u2013-]*\s*", re.I)
 _NOT_PROSE = re.compile(
     r"universit|institut|department|correspond|copyright|\u00a9|received|accepted|e-?mail|@|licen[sc]e|doi:|https?:|"
     r"academic editor|this article|open access|published", re.I,
@@ -48,13 +45,10 @@ def find_front(layout: Layout, start: int, stop: int, headings: list[Heading], w
 
 def _is_abstract_start(layout: Layout, i: int, match: re.Match[str]) -> bool:
     line = layout.lines[i]
-    if match.group().strip().casefold().startswith("summary") and match.end() < len(line.text):
-        return False
-    if match.group().strip().casefold() == "summary":
+    if match["word"].casefold() == "summary" and (match.end() < len(line.text) or not match["mark"].strip()):
         return False
     alone = match.end() >= len(line.text.rstrip())
-    marked = bool(re.search(r"[.:\u2014\u2013-]\s*$", match.group()))
-    return alone or marked or (line.bold[0] and not all(line.bold)) or match.group().strip().isupper()
+    return alone or bool(match["mark"].strip()) or (line.bold[0] and not all(line.bold)) or match["word"].isupper()
 
 
 def _take_abstract(layout: Layout, front: Front, i: int, offset: int, stop: int, headings: list[Heading]) -> None:
@@ -72,7 +66,7 @@ def _take_abstract(layout: Layout, front: Front, i: int, offset: int, stop: int,
     k = i + 1
     while k < stop:
         line = lines[k]
-        if k in front.used or _KEYWORDS.match(line.text):
+        if k in front.used or KEYWORDS.match(line.text):
             break
         heading = starts.get(k)
         if heading is not None:
@@ -150,7 +144,7 @@ def _headless_abstract(layout: Layout, front: Front, start: int, headings: list[
 
 def _another_kind(above: Line, line: Line) -> bool:
     """Prose under lines of the title page, or the other way round; or another face."""
-    front = [bool(_NOT_PROSE.search(each.text) or DAY.search(each.text)) for each in (above, line)]
+    front = [bool(_NOT_PROSE.search(each.text) or any(days_in(each.text))) for each in (above, line)]
     return front[0] != front[1] or abs(above.italic_share - line.italic_share) > 0.7
 
 
@@ -170,7 +164,7 @@ def _find_keywords(layout: Layout, front: Front, early: list[int], headings: lis
     starts, lines = {heading.start for heading in headings}, layout.lines
     for i in early:
         line = layout.lines[i]
-        match = _KEYWORDS.match(line.text)
+        match = KEYWORDS.match(line.text)
         if match is None:
             continue
         text, used = line.text[match.end() :], [i]
@@ -226,4 +220,4 @@ def _below_in_column(ordered: list[Line], k: int) -> list[Line]:
     return near[:1]
 
 
-__all__ = ["ABSTRACT", "Front", "Piece", "find_front", "find_identifiers"]
+__all__ = ["Front", "Piece", "find_front", "find_identifiers"]

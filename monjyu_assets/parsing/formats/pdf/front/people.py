@@ -22,8 +22,9 @@ from monjyu_assets.parsing.formats.pdf.front.places import (
     places_at_end,
     tidy_place,
 )
-from monjyu_assets.parsing.formats.pdf.front.title_page import STOP, Piece, pieces_of, refit
+from monjyu_assets.parsing.formats.pdf.front.title_page import Piece, pieces_of, refit
 from monjyu_assets.parsing.formats.pdf.page.layout import Layout, squeezed
+from monjyu_assets.parsing.text.labels import ends_front
 from monjyu_core.paper import Author
 
 _CORRESPONDING = re.compile(r"correspond(?:ing\b|ence\b)|to whom|責任著者|連絡先", re.I)
@@ -69,7 +70,7 @@ def _regions(layout: Layout, title_end: int, stop: int) -> tuple[list[Piece], li
     end = title_end
     for end in range(title_end, min(stop, len(layout.lines), title_end + 80)):
         line = layout.lines[end]
-        if line.page != page or STOP.match(line.text):
+        if line.page != page or ends_front(line.text):
             break
         front += pieces_of(refit(line, layout), layout)
     low = 0.45 * layout.pages[page - 1].height

@@ -9,14 +9,10 @@ from monjyu_assets.parsing.bibliography.dates import RECENT_YEAR
 from monjyu_assets.parsing.formats.pdf.front.emails import emails_in, without_emails
 from monjyu_assets.parsing.formats.pdf.front.title_page import Piece
 from monjyu_assets.parsing.formats.pdf.page.layout import Layout, squeezed
+from monjyu_core.language.vocabulary import stems
 from monjyu_core.paper import Author
 
-PLACE = re.compile(
-    r"universit|universid|institut|depart[ae]?m|\bdept|\bdiv(?:ision|\.)|facult|facolt|laborato|\blab\b|hospital|academ|"
-    r"colleg|school|\bcent(?:er|re|ro)\b|research|ministry|agency|museum|archiv|observator|polit[eé]cn|hochschule|"
-    r"\b(?:inc|ltd|llc|gmbh|corp|ag|cnrs|inria|services|company|group)\b|大学|研究|学部|学科|高専|株式会社|センター|機構|学院",
-    re.I,
-)
+PLACE = re.compile(stems("names.organisation"), re.I)
 _NO_PLACE = re.compile(
     r"contribut(?:ed|ion)|deceased|present address|these authors|supported|funded|manuscript|received|accepted|"
     r"published|©|copyright|licen[sc]e|permission|supervis|submitted|^\W*(?:date|key ?words|doi|arxiv)",

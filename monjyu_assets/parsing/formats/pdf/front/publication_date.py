@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import re
-
-from monjyu_assets.parsing.bibliography.dates import DAY, MONTH_AND_YEAR, iso_day, iso_month
+from monjyu_assets.parsing.bibliography.dates import MONTH_AND_YEAR, days_in, iso_day, iso_month
 from monjyu_assets.parsing.formats.pdf.page.layout import Layout
+from monjyu_assets.parsing.text.labels import ACCEPTED, PUBLISHED, RECEIVED
 
-_LABELS = [
-    (4.0, re.compile(r"publish|available online|posted|公開|発行", re.I)),
-    (0.5, re.compile(r"accepted|採録|受理", re.I)),
-    (0.2, re.compile(r"received|revised|submitted|downloaded|printed|受付|accessed|retrieved", re.I)),
-]
+_LABELS = [(4.0, PUBLISHED), (0.5, ACCEPTED), (0.2, RECEIVED)]
 """Words in front of a date and how near to the day of publication they place it; 2 without such a word."""
 
 
@@ -23,11 +18,11 @@ def find_date(layout: Layout, of_venue: str | None = None) -> str | None:
     """
     found: list[tuple[float, str]] = [(3.0 if of_venue and len(of_venue) > 4 else 1.5, of_venue)] if of_venue else []
     first = layout.lines[0].page if layout.lines else 1
-    found += [(3.5, iso_day(match)) for match in DAY.finditer(layout.pages[first - 1].turned)]
+    found += [(3.5, iso_day(match)) for match in days_in(layout.pages[first - 1].turned)]
     for line in (*layout.furniture, *layout.asides, *layout.lines):
         if line.page != first:
             continue
-        for match in DAY.finditer(line.text):
+        for match in days_in(line.text):
             before = line.text[max(0, match.start() - 25) : match.start()]
             labels = [(word.start(), value) for value, label in _LABELS for word in label.finditer(before)]
             alone = line.size < 0.95 * layout.body_size or len(line.text) < 60

@@ -10,12 +10,7 @@ import numpy as np
 
 from monjyu_assets.parsing.formats.pdf.page.layout import Layout, squeezed
 from monjyu_assets.parsing.formats.pdf.page.lines import Line
-
-STOP = re.compile(
-    r"(?:abstract|summary|(?:\d\.?|i\.)?\s*introduction|keywords?|index terms|ccs concepts|要旨|概要|抄録|"
-    r"(?:\d\.?)?\s*はじめに)\b|(?:要旨|概要|抄録)",
-    re.I,
-)
+from monjyu_assets.parsing.text.labels import ends_front
 
 
 @dataclass(frozen=True)
@@ -97,7 +92,7 @@ def order_title_page(layout: Layout, title_end: int) -> None:
         return
     page, top = lines[title_end - 1].page, lines[title_end - 1].base
     own = [i for i in range(title_end, len(lines)) if lines[i].page == page]
-    bottom = min((lines[i].base for i in own if STOP.match(lines[i].text) and lines[i].base > top), default=None)
+    bottom = min((lines[i].base for i in own if ends_front(lines[i].text) and lines[i].base > top), default=None)
     if bottom is None:
         return
     above = sorted((i for i in own if top < lines[i].base < bottom - 1), key=lambda i: (lines[i].base, lines[i].x0))

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from monjyu_assets.parsing.bibliography.dates import MONTH_STEM, RECENT_YEAR, month_number
+from monjyu_assets.parsing.bibliography.dates import MONTH, RECENT_YEAR, month_number
 from monjyu_assets.parsing.bibliography.identifiers import SERVER_STAMP
 from monjyu_assets.parsing.formats.pdf.page.layout import Layout, squeezed
 from monjyu_assets.parsing.formats.pdf.page.lines import Line
@@ -18,7 +18,7 @@ _NAME = (
 _PAGES = r"(?:pp?\.?|pages?)?\s*(?P<pages>[A-Za-z]?\d{1,6}\s?[-\u2013\u2014]\s?[A-Za-z]?\d{1,6}|[eE]?\d{1,7})\b"
 _RANGE = r"(?:pp?\.?|pages?)?\s*(?P<pages>[A-Za-z]?\d{1,6}\s?[-\u2013\u2014]\s?[A-Za-z]?\d{1,6})\b"
 _YEAR = rf"(?P<year>{RECENT_YEAR})"
-_MONTH = rf"(?P<month>{MONTH_STEM})[a-z]*\.?"
+_MONTH = rf"(?P<month>{MONTH})"
 _PROCEEDINGS = (
     r"(?P<venue>(?:(?:in|appears in)\s+)??(?:(?:the\s)?(?:\d+\w*\s)?proceedings of|proc\. of|findings of|"
     r"workshop on|symposium on|"
@@ -48,7 +48,7 @@ _PATTERNS = [
 _SUBMITTED = re.compile(
     r"\b(?:preprint|manuscript|paper|draft)\s+(?:submitted|accepted)\s+(?:to|by|for publication in)\s+"
     r"(?P<venue>[^\W\d_][^\d,.;()|]{3,90}?)"
-    rf"(?=\s{{2}}|[,.;()|]|\s*\d|\s+(?:{MONTH_STEM})|$)", re.I,
+    rf"(?=\s{{2}}|[,.;()|]|\s*\d|\s+{MONTH}|$)", re.I,
 )  # fmt: skip
 _LABELLED = re.compile(
     r"^(?P<venue>[^\W\d_][^\d|,;:()]{2,70}?)\s*(?:,\s*[ep]?-?issn\b|\|\s*(?:www\.|https?:|doi))", re.I

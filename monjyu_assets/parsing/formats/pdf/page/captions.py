@@ -12,14 +12,9 @@ from monjyu_assets.parsing.formats.pdf.page.lines import Line
 from monjyu_assets.parsing.formats.pdf.page.tables import TableFinder
 from monjyu_assets.parsing.formats.pdf.page.text import join_lines
 from monjyu_assets.parsing.formats.pdf.read.geometry import Area
+from monjyu_assets.parsing.text.labels import CAPTION
 from monjyu_assets.parsing.text.line_ends import Words
 from monjyu_core.paper import Box, Figure, Table
-
-_CAPTION = re.compile(
-    r"(?P<kind>(?:supplementary |extended data |appendix )?"
-    r"(?:fig(?:ure|\.|s\.)?|table|scheme|plate|図|表|写真))\s*\.?\s*"
-    r"(?P<number>S?\d{1,3}[a-z]?|[IVX]{1,5}\b|[A-Z]\.?\d{1,2})\s*(?P<mark>[.:|\u2013\u2014)-])?", re.I,
-)  # fmt: skip
 
 
 @dataclass
@@ -72,12 +67,12 @@ def _captions(layout: Layout, first: int, last: int, headings: set[int]) -> list
     found: list[tuple[int, int, bool]] = []
     i = first
     while i < last:
-        match = _CAPTION.match(layout.lines[i].text)
+        match = CAPTION.match(layout.lines[i].text)
         if match is None or i in headings or not _is_caption(layout, i, match):
             i += 1
             continue
         end = _caption_end(layout, i, last, headings)
-        found.append((i, end, match.group("kind").casefold().split()[-1][:3] in ("tab", "表")))
+        found.append((i, end, match["table"] is not None))
         i = end
     return found
 
@@ -148,7 +143,7 @@ def _caption_end(layout: Layout, start: int, last: int, headings: set[int]) -> i
             above.x1 < right - 2 * above.size or line.x0 > above.x0 + 0.7 * line.size
         ):
             break
-        if line.x0 > above.x1 or line.x1 < above.x0 or _CAPTION.match(line.text) or len(line.pieces) > 2:
+        if line.x0 > above.x1 or line.x1 < above.x0 or CAPTION.match(line.text) or len(line.pieces) > 2:
             break
         end += 1
     return end

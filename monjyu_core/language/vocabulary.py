@@ -1,0 +1,103 @@
+"""The vocabulary of papers in each language, from `XX.toml` in this folder (XX: ISO 639-1); a new file adds a language.
+
+What a file may hold; a word matches in any case and also without its accents, a pattern is a regular expression in
+small letters:
+
+- `headings.TYPE`: patterns of whole headings by section type; `headings.summary`: those of an abstract that have
+  another meaning with a number ("6 Summary" is the conclusion).
+- `labels`: words in front of a colon, a number or a date. `abstract`, `keywords`, `figure`, `table`, `contents`,
+  `chapter` and `appendix` (in front of the number of a heading), `authors`, `published`, `accepted`, `received`.
+- `names`: `and`, `and_others` ("et al."), `editors`, `particles` (in front of a surname); `organisation`: patterns of
+  beginnings of words that name no person; `small_words`: no part of a name where they are in small letters;
+  `no_names`: patterns of words that are none in any case; `family_first` with `letters`, a range of characters: names
+  in them begin with the family name; `surnames`: common ones of one letter.
+- `dates.months`: twelve texts, each a month's forms with spaces between them.
+- `references`: `within` (in front of a book's title), `undated`, `accessed` (in front of a day on which a page was
+  looked at), `available` (in front of an address), `parts` (in front of volume, issue and pages).
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+import unicodedata
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+_ACCENTS = re.compile("[\u0300-\u036f]")
+
+
+@cache
+def vocabularies() -> Mapping[str, Mapping[str, Any]]:
+    """The content of each language's file by its code."""
+    folder = Path(__file__).parent
+    return {path.stem: tomllib.loads(path.read_text("utf-8")) for path in sorted(folder.glob("*.toml"))}
+
+
+def folded(text: str) -> str:
+    """Small letters without accents, wide forms made narrow. Marks of Japanese, Arabic and Indic letters stay."""
+    if text.isascii():
+        return text.casefold()
+    return unicodedata.normalize("NFKC", _ACCENTS.sub("", unicodedata.normalize("NFKD", text.casefold())))
+
+
+@cache
+def words(key: str) -> tuple[str, ...]:
+    """The entries of all languages under a key such as "labels.keywords", the longest first."""
+    table, _, name = key.partition(".")
+    found = [word for each in vocabularies().values() for word in each.get(table, {}).get(name, ())]
+    return tuple(sorted(dict.fromkeys(found), key=len, reverse=True))
+
+
+@cache
+def alternatives(key: str) -> str:
+    """A pattern of the words under a key, with their accents and without; for patterns that ignore case."""
+    both = dict.fromkeys(form for word in words(key) for form in (word, folded(word)))
+    return alternation(sorted(both, key=len, reverse=True))
+
+
+def alternation(forms: Sequence[str]) -> str:
+    """A pattern of these words as a whole: no letter stands beside one that ends in a letter of an alphabet."""
+    return "(?:" + "|".join(map(_whole_word, forms)) + ")"
+
+
+def _whole_word(word: str) -> str:
+    escaped = r"\s+".join(re.escape(part) for part in word.split())
+    return escaped + (r"(?![^\W\d_])" if _in_alphabet(word[-1]) else "")
+
+
+def _in_alphabet(character: str) -> bool:
+    return character.isalpha() and not "\u2e80" <= character <= "\ud7a3"
+
+
+@cache
+def stems(key: str, whole: bool = False) -> str:
+    """A pattern of the beginnings of words under a key, or of `whole` words; those of an alphabet begin where a word
+    does."""
+    found = dict.fromkeys(form for word in words(key) for form in (word, _plain(word)))
+    alphabet = [form for form in found if _in_alphabet(form[0])]
+    others = [form for form in found if not _in_alphabet(form[0])]
+    end = r"(?![^\W\d_])" if whole else ""
+    return "(?:" + "|".join([rf"(?<![^\W\d_])(?:{'|'.join(alphabet)}){end}", *others]) + ")"
+
+
+def _plain(pattern: str) -> str:
+    """A pattern without accents."""
+    return unicodedata.normalize("NFC", _ACCENTS.sub("", unicodedata.normalize("NFD", pattern)))
+
+
+@cache
+def months() -> Mapping[str, int]:
+    """1 to 12 by the form of a month's name, folded."""
+    tables = [each["dates"]["months"] for each in vocabularies().values() if "dates" in each]
+    return {folded(form): number for table in tables for number, forms in enumerate(table, 1) for form in forms.split()}
+
+
+@cache
+def month_pattern() -> str:
+    """A pattern of the months' names, with their accents and without; for patterns that ignore case."""
+    tables = [each["dates"]["months"] for each in vocabularies().values() if "dates" in each]
+    forms = {form for table in tables for forms in table for form in forms.split()}
+    return alternation(sorted(forms | set(months()), key=len, reverse=True))
