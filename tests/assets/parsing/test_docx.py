@@ -415,7 +415,8 @@ def test_powers_and_deleted_paragraph_marks(tmp_path: Path) -> None:
     words = "<w:r><w:t xml:space='preserve'>{}</w:t></w:r>"
     gone = "<w:pPr><w:rPr><w:del w:id='1' w:author='x'/></w:rPr></w:pPr>"
     found = body(
-        tmp_path, paragraph("Powers", run=BOLD), f"<w:p>{words.format('At 10')}{up.format('6')}{words.format(' mol m')}{up.format('-1')}</w:p>",
+        tmp_path, paragraph("Powers", run=BOLD),
+        f"<w:p>{words.format('At 10')}{up.format('6')}{words.format(' mol m')}{up.format('-1')}</w:p>",
         f"<w:p>{gone}{words.format('One ')}</w:p>", f"<w:p>{gone}{words.format('two ')}</w:p>",
         f"<w:p>{words.format('three.')}</w:p>",
     )  # fmt: skip
