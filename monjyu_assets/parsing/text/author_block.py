@@ -12,6 +12,8 @@ from monjyu_core.paper import Author
 
 _OPEN, _CLOSE = "\ue0fa", "\ue0fb"
 """Around a raised mark; private characters, which no text of a document keeps."""
+LINE = "\ue0fc"
+"""A line break inside a paragraph."""
 _RAISED = re.compile(f"{_OPEN}([^{_OPEN}{_CLOSE}]*){_CLOSE}")
 _MARK = r"(?:\d{1,2}|[*†‡§¶#∗])"
 _UNRAISED = re.compile(
@@ -33,9 +35,14 @@ def raised(marks: str) -> str:
     return f"{_OPEN}{marks}{_CLOSE}" if marks.strip() else marks
 
 
+def without_marks(text: str) -> str:
+    return _RAISED.sub("", text)
+
+
 def unraised(text: str) -> str:
-    """The text as it would be without its marks being known."""
-    return text.replace(_OPEN, "").replace(_CLOSE, "")
+    """The text as it would be without its marks and lines being known; powers are 10^6."""
+    text = re.sub(f"(?<=\\d){_OPEN}([-+\u2212\u2013]?\\d[^{_CLOSE}]*){_CLOSE}", r"^\1", text)
+    return text.replace(_OPEN, "").replace(_CLOSE, "").replace(LINE, " ")
 
 
 def read_authors(lines: Sequence[str]) -> tuple[list[Author], list[int]]:
@@ -68,6 +75,8 @@ def read_authors(lines: Sequence[str]) -> tuple[list[Author], list[int]]:
         bearers = [author for author, marks in people if any(mark in marks for mark, _ in keyed)]
         _give_mails(bearers if len(bearers) == 1 else [author for author, _ in people], mails)
         used.append(number)
+    if not any(marks for _, marks in people):
+        shared = shared or list(places.values())
     for author, marks in people:
         own = [places[mark] for mark in marks if mark in places] or shared
         author.affiliation = "; ".join(dict.fromkeys(filter(None, own))) or None

@@ -118,5 +118,5 @@ def join_lines(lines: Sequence[str]) -> str:
 
 def split_keywords(text: str) -> list[str]:
     """Keywords of one line, separated by semicolons, else by commas or middle dots."""
-    separator = r";" if ";" in text else r"[,、，]|\s[·•|]\s"
+    separator = r"[;；]" if re.search(r"[;；]", text) else r"[,、，]|\s[·•|]\s"
     return [word for part in re.split(separator, text) if (word := part.strip(" .\t\n"))]

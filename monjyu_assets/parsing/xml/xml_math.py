@@ -23,7 +23,7 @@ def tex_of(text: str) -> str:
     inner = body[1] if body else text
     if match := _DOLLARS.fullmatch(inner) or _ENVIRONMENT.fullmatch(inner):
         inner = match["inner"]
-    return " ".join(inner.split())
+    return " ".join(inner.replace("\\displaystyle", "").split())
 
 
 def math_text(element: Element) -> str:

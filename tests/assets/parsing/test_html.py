@@ -64,8 +64,10 @@ def test_page_of_latexml() -> None:
         (2, "methods", "2.1 A law"),
         (1, "results", "3 Results"),
         (1, "acknowledgments", "Acknowledgements"),
+        (1, "other", "Notes"),
         (1, "references", "References"),
     ]
+    assert paper.sections[-2].text == "Supported by the fund of the town."
     assert "A script wrote this" not in text_of(paper) and "•" not in text_of(paper)
     assert "count heads.\n\nA corridor is a room that is longer than wide.\n\nWe count" in paper.sections[1].text
     assert [(r.ref_id, r.year, r.arxiv_id, r.doi) for r in paper.references] == [
@@ -110,7 +112,7 @@ def test_page_of_an_archive() -> None:
         assert unwanted not in said
     assert paper.references[0].title == "Committees and their time"
     assert [c.ref_id for c in paper.inline_citations] == ["REF1", "REF2", "REF3", "REF2", "REF3"]  # 1-3 names 2 as well
-    assert paper.tables[0].caption == "Length of meetings." and paper.tables[0].rows[0] == ["Tea", "60", "48"]
+    assert paper.tables[0].caption == "Length of meetings. Means." and paper.tables[0].rows[0] == ["Tea", "60", "48"]
     assert paper.figures[0].caption == "Flow of committees through the trial. Three committees were lost."
 
 

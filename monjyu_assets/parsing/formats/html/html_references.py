@@ -50,6 +50,11 @@ class ReferenceList:
     anchors: dict[str, str] = field(default_factory=dict)
 
 
+def is_button(text: str) -> bool:
+    """What pages print beside a list or an entry to be clicked."""
+    return len(text) <= 80 and _BUTTON.fullmatch(text) is not None
+
+
 def is_list(element: Element) -> bool:
     """Whether an element is named as the list of references."""
     if element.tag not in ("ul", "ol", "dl", "div", "section", "table"):
@@ -132,7 +137,7 @@ class _EntryText(XmlText):
         super().__init__(frozenset({"p", "div", "li", "br", "td"}), frozenset({UNSEEN, "script", "style"}), {})
 
     def piece(self, element: Element) -> str:
-        if element.tag == "a" and _BUTTON.fullmatch(TITLE_TEXT.line(element)[:80]):
+        if element.tag == "a" and is_button(TITLE_TEXT.line(element)):
             return ""
         if not isinstance(element.tag, str) or any(name in _LABEL_NAMES for name in names(element)):
             return ""
