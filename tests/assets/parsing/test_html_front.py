@@ -133,7 +133,8 @@ def test_headings_that_are_bold_paragraphs() -> None:
     paper = parsed(
         page(
             f"<h1>Queues</h1><p>Ada Holm, Bo Jansen</p><p><b>Abstract</b></p><p>{PROSE}</p>"
-            "<p><b>1. Introduction</b></p><p>They <b>wait</b>.</p><p><strong>1.1 Doors</strong></p><p>Doors are wide.</p>"
+            "<p><b>1. Introduction</b></p><p>They <b>wait</b>.</p>"
+            "<p><strong>1.1 Doors</strong></p><p>Doors are wide.</p>"
             "<p><b>References</b></p><p>1. Ames, A. (2001). On doors. Journal of Doors 3, 1-9.</p>"
             "<p>2. Birk, B. (2002). On queues. Lines 4, 5.</p>"
         )
@@ -169,10 +170,13 @@ Language Summary</h2><div id="Abs2-content"><p>Take a coat.</p></div></div></sec
 <section data-title="References"><h2 id="Bib1">References</h2><ol class="c-article-references">
 <li class="c-article-references__item" data-counter="1."><p class="c-article-references__text" id="ref-CR1">Thor, Q.
 Rain. <i>J. Weather</i> 3, 1 (2001).</p><p
-class="c-article-references__links u-hide-print"><a href="#">Article</a></p></li></ol><p class="c-article-references__download u-hide-print"><a>Download references</a></p></section>
+class="c-article-references__links u-hide-print"><a href="#">Article</a></p></li></ol>
+<p class="c-article-references__download u-hide-print"><a>Download references</a></p></section>
 <section data-title="Author information"><h2 id="author-information">Author information</h2><h3
-id="affiliations">Authors and Affiliations</h3><ol class="c-article-author-affiliation__list"><li><p>Weather Office, Dale</p><p>Rosa Quist</p>
-</li></ol><div class="u-js-hide"><span>Authors</span>View author publications</div><h3 id="contributions">Contributions</h3>
+id="affiliations">Authors and Affiliations</h3><ol class="c-article-author-affiliation__list"><li>
+<p>Weather Office, Dale</p><p>Rosa Quist</p>
+</li></ol><div class="u-js-hide"><span>Authors</span>View author publications</div>
+<h3 id="contributions">Contributions</h3>
 <p>R.Q. walked in the rain.</p></section>
 <section data-title="About this article"><h2 id="article-info">About this article</h2><div
 class="c-bibliographic-information"><h3>Cite this article</h3><p>Quist, R. Warm rain.</p></div></section>
