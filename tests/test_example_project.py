@@ -23,6 +23,8 @@ from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.snapshot import current_manifest
 from tests.conftest import ROOT
 
+pytestmark = pytest.mark.slow
+
 EXAMPLE = ROOT / "examples" / "analytics"
 PNG = b"\x89PNG\r\n\x1a\n"
 
@@ -79,7 +81,6 @@ def test_the_ten_lines_of_the_page_are_a_corpus(data: DataFolder, tmp_path: Path
     assert name in declarations.declared_names(data)
 
 
-@pytest.mark.slow
 def test_dg_lists_scaffolds_checks_and_launches(data: DataFolder, tmp_path: Path) -> None:
     project = tmp_path / "examples" / "analytics"
     shutil.copytree(EXAMPLE, project)

@@ -29,6 +29,7 @@ def test_documents_show_commands_at_all() -> None:
     assert len(commands("README.md")) >= 9
 
 
+@pytest.mark.slow
 def test_every_command_shown_works(sample_data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What several pages show runs once."""
     monkeypatch.chdir(ROOT)

@@ -4,47 +4,24 @@ from __future__ import annotations
 
 import ast
 from collections import Counter, defaultdict
-from collections.abc import Iterator
 from graphlib import CycleError, TopologicalSorter
-from pathlib import Path
 
 import pytest
 
-from tests.test_architecture import PACKAGES, ROOT, sources
+from tests.import_graph import PACKAGES, ROOT, imported, modules
 
 MOST_MODULES = 15
 """In a folder, `__init__.py` aside: what one can take in at a look."""
 ASSETS = "monjyu_assets/orchestration/assets"
 DAGSTER = {"dagster", "dagster_duckdb", "dagster_graphql", "dagster_webserver", "dagster_shared"}
 BEHIND_DAGSTER = ("monjyu_assets/orchestration/", "monjyu_assets/definitions.py")
-MODULES = {
-    module.removesuffix(".__init__"): path
-    for package in PACKAGES
-    for module, path in sources(package)
-    if path.name != "__init__.py" or path.read_text(encoding="utf-8").strip()
-}
-
-
-def imports(path: Path, *, for_types: bool) -> Iterator[str]:
-    """Absolute names of the modules that a file imports, at the top and in functions."""
-    skipped: set[ast.AST] = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if not for_types and isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
-            skipped |= {below for statement in node.body for below in ast.walk(statement)}
-        if node in skipped:
-            continue
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            for alias in node.names:
-                inner = f"{node.module}.{alias.name}"
-                yield inner if inner in MODULES else node.module
+MODULES = modules(*PACKAGES)
 
 
 def test_no_circle_of_imports() -> None:
     """Imports in functions and for types count: they hide a circle, and do not open it."""
     graph = {
-        module: {name for name in imports(path, for_types=True) if name in MODULES and name != module}
+        module: (imported(path, MODULES, for_types=True) & MODULES.keys()) - {module}
         for module, path in MODULES.items()
     }
     try:
@@ -72,7 +49,7 @@ def test_only_orchestration_loads_dagster() -> None:
     loading = {
         str(path.relative_to(ROOT))
         for path in MODULES.values()
-        if DAGSTER & {name.split(".")[0] for name in imports(path, for_types=False)}
+        if DAGSTER & {name.split(".")[0] for name in imported(path, MODULES, for_types=False)}
     }
     assert {name for name in loading if not name.startswith(BEHIND_DAGSTER)} == set()
     assert len(loading) > 20, "the test sees nothing"

@@ -9,7 +9,6 @@ import sqlite3
 import subprocess
 import sys
 import threading
-import time
 import zlib
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -232,8 +231,7 @@ def test_the_password_of_a_database_that_is_away_is_not_said(tmp_path: Path, mon
     home.mkdir(parents=True)
     shutil.copy(ROOT / "deploy" / "dagster.postgres.yaml", home / "dagster.yaml")
     monkeypatch.setenv("MONJYU_POSTGRES_URL", f"postgresql://monjyu:{SECRETS['postgres']}@127.0.0.1:9/monjyu")
-    started = time.monotonic()
     done = run_monjyu(data, "index", str(papers), "-c", "c")
-    assert done.returncode != 0 and time.monotonic() - started < 250
+    assert done.returncode != 0
     assert SECRETS["postgres"] not in done.stdout + done.stderr
     assert not [name for name, text in contents(data) if SECRETS["postgres"] in text]

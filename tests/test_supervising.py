@@ -16,6 +16,8 @@ from monjyu_assets.orchestration import supervising
 from monjyu_assets.orchestration.supervising import Program, Supervisor
 from monjyu_core.errors import ConfigurationError, StorageError
 
+pytestmark = pytest.mark.slow
+
 FAILS = [sys.executable, "-Sc", "raise SystemExit(3)"]
 STAYS = ["sleep", "600"]
 

@@ -24,6 +24,8 @@ from monjyu_core.errors import ConfigurationError
 from tests.conftest import call_monjyu, run_monjyu
 from tests.waiting import free_port, wait_until
 
+pytestmark = pytest.mark.slow
+
 QUERY = """{
   instance { daemonHealth { allDaemonStatuses { daemonType healthy required } } }
   workspaceOrError {
@@ -135,7 +137,6 @@ def test_the_same_port_twice_is_refused(tmp_path: Path) -> None:
     assert "Port 3999 is given twice" in done.stderr
 
 
-@pytest.mark.slow
 def test_programs_that_are_killed_come_back(tmp_path: Path) -> None:
     """Each of them; a page that cannot start any more is given up, and UI and daemon go on."""
     data = tmp_path / "data"

@@ -71,11 +71,7 @@ def paper_text(seed: int) -> str:
 
 def built_world(folder: Path, papers: int, level: int) -> World:
     """A world of so many generated papers, `p0.md` and on, built up to a level: `data` and `papers` in the folder."""
-    world = World(folder / "data", folder / "papers")
-    for number in range(papers):
-        (world.papers / f"p{number}.md").write_text(paper_text(number))
-    world.build(level=level)
-    return world
+    return World.of(folder, {f"p{number}.md": paper_text(number) for number in range(papers)}, level)
 
 
 def full_paper(seed: int) -> str:

@@ -1,16 +1,30 @@
-"""Parsing in the test's own process: for tests that are of what is done with papers, not of how they are read."""
+"""Parsing in the test's own process, for tests of what happens to papers after they are read."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
+import pytest
+
 from monjyu_assets.parsing.dispatch import parse_document
+from monjyu_assets.parsing.sandbox.pool import ParserPool
+from monjyu_assets.stages import parsed_papers
 from monjyu_core.errors import DocumentError
 from monjyu_core.settings.settings import ParserSettings
 
 POOL = "monjyu_assets.stages.parsed_papers.ParserPool"
 """What a test replaces. Each pool of processes takes seconds of a core to begin."""
+
+
+@contextmanager
+def parsed_here() -> Iterator[None]:
+    """Without a pool of parser processes, unless the test has put something else in its place already."""
+    with pytest.MonkeyPatch.context() as patch:
+        if parsed_papers.ParserPool is ParserPool:  # type: ignore[attr-defined]
+            patch.setattr(POOL, InThisProcess)
+        yield
 
 
 class InThisProcess:

@@ -84,6 +84,7 @@ def path_of(uri: dg.MetadataValue[Any]) -> Path:
     return Path(url2pathname(str(uri.value).removeprefix("file://")))
 
 
+@pytest.mark.slow
 def test_the_log_says_what_was_reused_and_why_something_ran(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     world, instance = new_world(tmp_path), new_instance()
     first = run(world, instance)
@@ -114,6 +115,7 @@ def test_the_log_says_what_was_reused_and_why_something_ran(tmp_path: Path, monk
     )
 
 
+@pytest.mark.slow
 def test_a_new_code_version_is_named(
     made: tuple[World, dg.DagsterInstance], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

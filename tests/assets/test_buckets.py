@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from monjyu_assets.publishing import database
 from monjyu_assets.stages.shared import rebucketing
@@ -16,7 +14,8 @@ from monjyu_core.storage.ids import bucket_of, buckets_of, shard_of, shard_of_bu
 from monjyu_core.storage.manifest import read_manifest
 from monjyu_core.storage.parts import PartStore
 from monjyu_core.storage.snapshot import read_current
-from tests.assets.worlds import World, differences, write_records
+from tests.assets.worlds import World, differences, records_file, write_records
+from tests.properties import given, st
 
 TEXTS = {
     str(number): f"Record {number} speaks of graph index number {number} and of provenance. It has a secret{number}."
@@ -48,19 +47,12 @@ def large(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(database, "COPIED_ROWS", 0)
 
 
-def world_of(folder: Path, texts: dict[str, str]) -> World:
-    world = World(folder / "data", folder / "papers")
-    write_records(world.papers, texts)
-    return world
-
-
 def counts(world: World) -> list[int]:
     return [world.work.parts.bucket_count(shard) for shard in "0123456789abcdef"]
 
 
 def test_dividing_computes_nothing_and_equals_a_build_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    world = world_of(tmp_path, dict(list(TEXTS.items())[:50]))
-    world.build(1)
+    world = World.of(tmp_path, records_file(dict(list(TEXTS.items())[:50])), 1)
     before = read_current(world.work.folder)
     monkeypatch.setattr(rebucketing, "PAPERS", 1)
     monkeypatch.setattr(database, "COPIED_ROWS", 0)
@@ -77,10 +69,10 @@ def test_dividing_computes_nothing_and_equals_a_build_at_once(tmp_path: Path, mo
     assert world.published() == fresh.published()
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("large")
 def test_a_change_writes_its_bucket_and_leaves_no_old_text(tmp_path: Path) -> None:
-    world = world_of(tmp_path, TEXTS)
-    world.build()
+    world = World.of(tmp_path, records_file(TEXTS), variant="many buckets")
     store, old = world.work.parts, set(world.work.folder.parts.rglob("*.parquet"))
     edited = TEXTS | {"7": "Record 7 says something else."}
     del edited["30"]
@@ -108,12 +100,12 @@ def text_of_parts(folder: CollectionFolder) -> str:
     return str([store.open(part.table, part.shard, part.version).read().to_pydict() for part in manifest.parts])
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("large")
 def test_a_kill_while_dividing_loses_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    world = world_of(tmp_path, TEXTS)
     with monkeypatch.context() as patched:
         patched.setattr(rebucketing, "PAPERS", 1000)
-        world.build()
+        world = World.of(tmp_path, records_file(TEXTS))
     before, divide = world.tables(), rebucketing._divide_asset
     for calls in (1, 3, 6):
         left = [calls]

@@ -7,8 +7,6 @@ from pathlib import Path
 import duckdb
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from monjyu_assets.parsing.bibliography import companions
 from monjyu_assets.publishing import checks
@@ -20,6 +18,7 @@ from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.other_files import OtherFiles
 from monjyu_core.storage.parts import PartStore
 from monjyu_core.storage.schemas import table_of
+from tests.properties import given, st
 
 ROWS = st.dictionaries(
     st.sampled_from("abcdef"),
@@ -35,14 +34,12 @@ def manifest_of(rows: dict[str, tuple[str, int, int | None]]) -> pa.Table:
     return table_of("manifest", records).combine_chunks()
 
 
-@settings(deadline=None)  # the first example imports
 @given(ROWS, ROWS)
 def test_manifests_differ_in_the_papers_whose_rows_do(before: dict[str, tuple], after: dict[str, tuple]) -> None:
     wanted = {name for name in before.keys() | after.keys() if before.get(name) != after.get(name)}
     assert _differing(manifest_of(before), manifest_of(after)) == wanted
 
 
-@settings(deadline=None)
 @given(st.lists(st.sampled_from(["\ufeff", " ", "\n", "\x1c", "\u3000", "---\n", "-", "#", "é", "a: b\n"]), max_size=9))
 def test_front_matter_is_never_missed(pieces: list[str]) -> None:
     text = "".join(pieces)

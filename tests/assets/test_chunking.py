@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from monjyu_assets.chunking import (
     STRATEGIES,
@@ -21,6 +19,7 @@ from monjyu_assets.chunking import (
     unique_ids,
 )
 from monjyu_core.settings.settings import ChunkStrategy
+from tests.properties import examples, given, st
 
 WORD = st.text(alphabet="abcdeé漢、", min_size=1, max_size=30)
 SENTENCE = st.lists(WORD, min_size=1, max_size=40).map(" ".join)
@@ -54,7 +53,7 @@ def texts(
     return [chunk.text for chunk in chunks_of(section, ChunkSizes(size, overlap, 200, most, least), strategy)]
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(
     st.sampled_from(sorted(STRATEGIES)),
     st.lists(SENTENCE, min_size=1, max_size=12),
@@ -88,7 +87,7 @@ def test_every_chunk_fits_and_no_text_is_lost(
     assert ids == unique_ids(chunks_of(section, sizes, strategy))
 
 
-@settings(max_examples=50, deadline=None)
+@examples(50)
 @given(
     st.sampled_from([name for name in sorted(STRATEGIES) if name != "fixed"]),
     st.lists(st.text("ab ", min_size=3, max_size=12).filter(str.strip).map(str.strip), min_size=2, max_size=20),

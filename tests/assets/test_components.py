@@ -10,8 +10,6 @@ from typing import Any
 import dagster as dg
 import pytest
 import yaml
-from hypothesis import given
-from hypothesis import strategies as st
 
 from monjyu_assets import Indexer
 from monjyu_assets.definitions import defs as shared
@@ -32,6 +30,7 @@ from monjyu_core.storage.snapshot import current_manifest
 from tests.assets.libraries.zotero_library import ZoteroLibrary
 from tests.assets.worlds import write_records
 from tests.conftest import call_monjyu
+from tests.properties import given, st
 
 CORPUS = "monjyu_assets.CorpusComponent"
 TEXTS = {str(number): f"This is record {number}. It speaks of graphs and of provenance." for number in range(3)}
@@ -136,6 +135,7 @@ def test_what_is_declared_wrongly_is_said_when_definitions_load(
     assert says in "\n".join(chain)
 
 
+@pytest.mark.slow
 def test_a_declared_collection_is_the_one_that_monjyu_index_makes(
     project: Project, data: DataFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -175,6 +175,7 @@ def test_a_declared_collection_is_the_one_that_monjyu_index_makes(
     assert watch_collection(data, "c").state == "same"
 
 
+@pytest.mark.slow
 def test_a_declared_library_is_brought_in_before_each_run(project: Project, data: DataFolder) -> None:
     library = ZoteroLibrary(project.root / "Zotero")
     library.add("AAAA2222", title="A first work", abstractNote="It speaks of graphs.")

@@ -8,8 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, Phase, assume, given, settings
-from hypothesis import strategies as st
 
 from monjyu_assets.indexing.pending import look
 from monjyu_assets.maintenance.index_operations import purge_paper
@@ -33,6 +31,7 @@ from monjyu_query.search.paper_records import seen_paper, show_paper
 from tests.assets.changes import CORRECTED, Folder, paper_text, title
 from tests.assets.conftest import PROVENANCE
 from tests.assets.worlds import World, differences
+from tests.properties import assume, given, sequences, st
 
 P1, P2, REAL = (file_paper_id(name) for name in ("p1.md", "p2.md", PROVENANCE))
 
@@ -174,14 +173,7 @@ OTHER = st.tuples(
 )
 
 
-@settings(
-    max_examples=1,
-    phases=[Phase.generate],
-    derandomize=True,
-    deadline=None,
-    suppress_health_check=list(HealthCheck),
-    database=None,
-)
+@sequences(1)
 @given(st.lists(st.lists(CORRECT | OTHER, min_size=2, max_size=5), min_size=2, max_size=2))
 def test_incremental_equals_full_with_corrections(batches: list[list[Any]]) -> None:
     assume(len({change[0] for batch in batches for change in batch}) >= 4)  # not the simplest, which comes first

@@ -159,6 +159,7 @@ def test_deleted_and_edited_text_leaves_all_that_is_in_use(world: World, monkeyp
     assert not any(path.name.startswith("secret-") for path in world.work.folder.root.rglob("*"))
 
 
+@pytest.mark.slow
 def test_deleted_text_leaves_the_levels_that_do_not_follow(world: World) -> None:
     """They say that they are behind, keep what they say of other papers, and are whole again when they are built."""
     before = {paper["paper_id"] for paper in world.tables()["claims"]}
@@ -179,6 +180,7 @@ def test_deleted_text_leaves_the_levels_that_do_not_follow(world: World) -> None
     assert differences(world, fresh) == []
 
 
+@pytest.mark.slow
 def test_what_comes_back_is_whole_again(world: World) -> None:
     """The parts that lost rows rest on nothing, so equal inputs do not pass for theirs."""
     kept = {path: path.read_bytes() for path in world.papers.iterdir()}

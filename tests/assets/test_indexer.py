@@ -44,6 +44,7 @@ def test_the_examples_in_its_docstrings(tmp_path: Path, monkeypatch: pytest.Monk
     assert "DAGSTER_HOME" not in os.environ, "the next data folder would have the instance of this one"
 
 
+@pytest.mark.slow
 def test_the_example_of_the_guide(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

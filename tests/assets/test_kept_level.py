@@ -46,6 +46,7 @@ def published(world: World) -> tuple[int, list[str]]:
     return manifest.level, manifest.behind
 
 
+@pytest.mark.slow
 def test_the_record_follows_what_is_published_and_no_rollback(world: World) -> None:
     for level in range(5):
         world.build(level)
@@ -93,7 +94,8 @@ def run(instance: dg.DagsterInstance, job: str, **arguments: object) -> None:
     assert defs.resolve_job_def(job).execute_in_process(instance=instance, **arguments).success  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("level", [1, *(pytest.param(one, marks=pytest.mark.slow) for one in (2, 3, 4))])
+@pytest.mark.slow
+@pytest.mark.parametrize("level", range(1, 5))
 def test_a_level_that_dagster_built_outlives_changes(world: World, tmp_path: Path, level: int) -> None:
     materialise(world, level)
     assert (published(world), kept(world)) == ((level, []), level)

@@ -143,6 +143,7 @@ def test_level_1_without_level_0_fails_at_once_with_what_to_do(data: DataFolder,
             assert description.startswith("Level 0 of c is not whole") and "monjyu index" in way
 
 
+@pytest.mark.slow
 def test_what_publishes_nothing_says_so_once_and_names_the_job_that_does(
     data: DataFolder, instance: dg.DagsterInstance
 ) -> None:
@@ -166,6 +167,7 @@ def test_what_publishes_nothing_says_so_once_and_names_the_job_that_does(
     assert str(specs["communities"].metadata["published"]).startswith("Not by itself: the job level_1 ")
 
 
+@pytest.mark.slow
 def test_what_the_last_computation_took_outlives_runs_that_find_all_as_it_was(
     data: DataFolder, instance: dg.DagsterInstance
 ) -> None:

@@ -62,6 +62,7 @@ def test_a_level_that_lags_is_left_out_and_named(world: World) -> None:
     assert tables(fourth) >= GRAPH_TABLES
 
 
+@pytest.mark.slow
 def test_index_brings_a_collection_to_its_level_and_keeps_it_there(
     world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -7,8 +7,6 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from monjyu_assets.matching.match_keys import connect, reference_keys
 from monjyu_assets.matching.reference_matching import resolve
@@ -16,6 +14,7 @@ from monjyu_assets.matching.same_paper import Identity, identify
 from monjyu_assets.matching.works import find_works
 from monjyu_assets.stages.shared.work import rows_of
 from monjyu_core.storage.schemas import TABLES
+from tests.properties import examples, given, st
 
 TITLE = "Community structure in large citation networks"
 PAPER = {
@@ -102,7 +101,7 @@ def test_the_published_file_stands_for_the_paper() -> None:
 @given(
     st.permutations(["a", "b", "c", "d"]), st.lists(st.sampled_from(["10.1/x", "10.1/y", None]), min_size=4, max_size=4)
 )
-@settings(max_examples=25, deadline=None)
+@examples(25)
 def test_identity_does_not_depend_on_the_order_of_files(order: Sequence[str], dois: list[str | None]) -> None:
     papers = {name: {"doi": doi} for name, doi in zip("abcd", dois, strict=True)}
     assert identities({name: papers[name] for name in order}) == identities(papers)

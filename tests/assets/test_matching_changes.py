@@ -6,7 +6,6 @@ names, which works are outside.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from random import Random
@@ -14,8 +13,6 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
-from hypothesis import strategies as st
 
 from monjyu_assets.matching import alike_titles, reference_matching, same_paper, works
 from monjyu_assets.matching.match_keys import connect_keys, paper_keys, reference_keys, with_macros
@@ -23,8 +20,8 @@ from monjyu_assets.stages.shared.kept_matching import match_keys_of
 from monjyu_assets.stages.shared.work import rows_of
 from monjyu_core.storage.part_file import rows_hash
 from monjyu_core.storage.schemas import TABLES, Record, table_of
+from tests.properties import given, sequences, st
 
-EXAMPLES = int(os.environ.get("MONJYU_EXAMPLES", "0"))
 WORDS = ("graphs", "citation", "networks", "sampling", "community", "structure", "large", "small", "walks", "random")
 TITLES = (
     "Community structure in large citation networks",
@@ -302,14 +299,7 @@ def test_what_did_not_change_itself_is_matched_again_where_it_must(name: str) ->
 
 @pytest.mark.parametrize("many", [reference_matching.MANY, 1])
 def test_a_change_gives_what_a_build_from_nothing_gives(many: int) -> None:
-    @settings(
-        max_examples=EXAMPLES or 4,
-        derandomize=not EXAMPLES,
-        phases=[Phase.explicit, Phase.generate, *([Phase.shrink] if EXAMPLES else [])],
-        deadline=None,
-        database=None,
-        suppress_health_check=list(HealthCheck),
-    )
+    @sequences(2)
     @given(st.integers(0, 2**32), st.integers(1, 8))
     def check(seed: int, changes: int) -> None:
         random = Random(seed)  # drawn one by one, most values would be the first

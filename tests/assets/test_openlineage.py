@@ -77,6 +77,7 @@ def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> DataFolder:
     return DataFolder(tmp_path / "data")
 
 
+@pytest.mark.slow
 def test_every_asset_tells_what_it_was_made_from(
     data: DataFolder, catalogue: Catalogue, monkeypatch: pytest.MonkeyPatch
 ) -> None:

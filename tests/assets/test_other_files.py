@@ -134,6 +134,7 @@ def test_a_file_of_such_a_type_is_refused_with_the_way(tmp_path: Path) -> None:
     assert not (tmp_path / "data").exists()
 
 
+@pytest.mark.slow
 def test_the_list_follows_the_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     source, data = tmp_path / "papers", DataFolder(tmp_path / "data")
     fill(source, "b.doc", ".hidden").joinpath("a.txt").write_text("A title\n\nSome words about a thing. And more.")

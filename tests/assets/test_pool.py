@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from pathlib import Path
 from typing import Any
 
@@ -68,10 +67,8 @@ def test_what_hangs_dies_or_eats_memory_costs_one_paper(pool_of_hostile: ParserP
     file.write_text("A Title\n\nA sentence stands here. And another one.\n")
     kinds = ["ok", "hang", "die", "eat", "print", "lie", "ok"]
     tasks = [{"path": str(file), "document_type": "txt", "record": kind, "n": n} for n, kind in enumerate(kinds)]
-    started = time.monotonic()
     with pool_of_hostile as pool:
         outcomes = {task["n"]: outcome for task, outcome in pool.map(tasks)}
-    assert time.monotonic() - started < 50
     found = [type(outcomes[n]) for n in range(len(kinds))]
     assert found == [ParsedPaper, DocumentTimeout, ParserCrash, DocumentMemory, ParsedPaper, ParsedPaper, ParsedPaper]
 
@@ -85,10 +82,8 @@ def test_pages_read_by_ocr_get_time_of_their_own_as_much_as_the_settings_allow(
     told: list[tuple[int, int]] = []
     pool_of_hostile.on_page = lambda page, pages: told.append((page, pages))
     tasks = [{"path": str(file), "document_type": "txt", "record": kind, "n": kind} for kind in ("slow", "greedy")]
-    started = time.monotonic()
     with pool_of_hostile as pool:
         outcomes = {task["n"]: outcome for task, outcome in pool.map(tasks)}
-    assert time.monotonic() - started < 50
     assert isinstance(outcomes["slow"], ParsedPaper)
     assert isinstance(outcomes["greedy"], DocumentTimeout)
     assert "ocr.timeout_seconds" in outcomes["greedy"].hint

@@ -6,20 +6,17 @@ and printed.
 
 from __future__ import annotations
 
-import os
 import tempfile
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, Phase, example, given, settings
-from hypothesis import strategies as st
 
 from monjyu_assets.maintenance.index_operations import verify_all
 from monjyu_core.storage.snapshot import read_current
 from tests.assets.changes import ACTIONS, Change, Folder
 from tests.assets.worlds import World, differences
+from tests.properties import example, given, sequences, st
 
-EXAMPLES = int(os.environ.get("MONJYU_EXAMPLES", "0"))
 CHANGE = st.tuples(st.sampled_from(ACTIONS), st.integers(0, 5), st.integers(0, 59))
 BATCHES = st.lists(st.lists(CHANGE, min_size=1, max_size=5), min_size=1, max_size=3)
 ALL_LEVELS: list[list[Change]] = [
@@ -29,16 +26,6 @@ ALL_LEVELS: list[list[Change]] = [
     [("restore", 0, 0), ("edit", 0, 9), ("unrecord", 9, 0), ("level", 0, 1), ("broken", 0, 1)],
 ]
 """Upgrades, changes that levels 2 to 4 do not follow, and what was deleted comes back."""
-settings.register_profile(
-    "sequences",
-    max_examples=EXAMPLES or 1,
-    derandomize=not EXAMPLES,
-    phases=[Phase.explicit, Phase.generate, *([Phase.shrink] if EXAMPLES else [])],
-    deadline=None,
-    suppress_health_check=list(HealthCheck),
-    print_blob=True,
-    database=None,
-)
 
 
 def check(batches: list[list[Change]], root: Path) -> None:
@@ -63,7 +50,7 @@ def check(batches: list[list[Change]], root: Path) -> None:
 
 
 @pytest.mark.slow
-@settings(settings.get_profile("sequences"))
+@sequences(1)
 @example(ALL_LEVELS)
 @given(BATCHES)
 def test_random_changes_give_the_tables_of_a_fresh_build(batches: list[list[Change]]) -> None:

@@ -36,17 +36,14 @@ from monjyu_core.storage.schemas import SCHEMA_VERSION, SHARDS, TABLES
 from monjyu_core.storage.snapshot import SnapshotReader, open_current, published, read_current
 from monjyu_query.search.request import SearchRequest
 from monjyu_query.search.searcher import Searcher
-from tests.assets.worlds import World, write_records
+from tests.assets.worlds import World, records_file, write_records
 
 TEXTS = {str(number): f"This is record {number}. It speaks of graphs and of provenance." for number in range(12)}
 
 
 @pytest.fixture
 def world(tmp_path: Path) -> World:
-    made = World(tmp_path / "data", tmp_path / "papers")
-    write_records(made.papers, TEXTS)
-    made.build()
-    return made
+    return World.of(tmp_path, records_file(TEXTS))
 
 
 def test_a_snapshot_lists_what_it_is_made_of(world: World) -> None:

@@ -12,8 +12,6 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 from monjyu_assets.orchestration.instance import open_instance
 from monjyu_core.errors import ConfigurationError, IndexBuildError
@@ -21,6 +19,7 @@ from monjyu_core.storage.folders import DataFolder
 from monjyu_query.search.which_collection import chosen_collection
 from tests.assets.changes import paper_text
 from tests.conftest import call_monjyu, once
+from tests.properties import HealthCheck, examples, given, st
 
 LEVEL = 1
 NO_MODEL = {"MONJYU_ROLES__EXTRACT__ENGINE": "llm", "MONJYU_ROLES__EXTRACT__MODEL": "nowhere"}
@@ -183,7 +182,7 @@ def test_every_refused_command_leaves_every_byte_as_it_was(desk: Desk) -> None:
         assert desk.bytes() == before, f"{condition}: {command}"
 
 
-@settings(max_examples=5, deadline=None, suppress_health_check=list(HealthCheck), database=None, derandomize=True)
+@examples(5, suppress_health_check=list(HealthCheck), database=None, derandomize=True)
 @given(st.lists(st.sampled_from(REFUSED), min_size=2, max_size=12))
 def test_no_sequence_of_refused_commands_changes_what_the_next_one_does(
     desk_root: Path, sequence: list[tuple[str, str]]

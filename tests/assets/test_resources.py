@@ -95,6 +95,7 @@ def own_unannotated(parsed_papers) -> None:  # type: ignore[no-untyped-def]
     TAKEN["papers"] = parsed_papers
 
 
+@pytest.mark.slow
 def test_inputs_are_what_their_assets_made_in_the_type_that_they_ask_for(
     level_1_data: Path, instance: dg.DagsterInstance
 ) -> None:
@@ -117,6 +118,7 @@ def own_shard(chunks: pa.Table) -> None:
     TAKEN["shard"] = chunks
 
 
+@pytest.mark.slow
 def test_an_asset_by_shard_is_given_its_shard_and_no_other(level_1_data: Path, instance: dg.DagsterInstance) -> None:
     ids = set(current(level_1_data, "papers")["paper_id"].to_pylist())
     filled = sorted({shard_of(paper_id) for paper_id in ids})

@@ -15,6 +15,8 @@ from monjyu_assets.orchestration.sqlite_engines import lasting_engines
 from monjyu_core.storage.folders import DataFolder
 from tests.assets.changes import paper_text
 
+pytestmark = pytest.mark.slow
+
 
 def test_one_edited_paper_takes_three_runs_and_one_engine_a_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch

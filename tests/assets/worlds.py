@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -35,13 +36,16 @@ from monjyu_core.storage.collection import CollectionRecord, known_record, save_
 from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.schemas import SHARDS, TABLES
 from monjyu_core.storage.snapshot import Snapshot, open_current
+from tests.assets.in_process import parsed_here
+from tests.prepared import prepared
 
 RECORDS = "records.jsonl"
 Rows = list[dict[str, Any]]
 
 
 class World:
-    """One collection, built by the stages: a third of what runs of Dagster take, for tests that are not of those."""
+    """One collection, built by the stages in this process: for tests that are about neither Dagster's runs nor the
+    sandbox of the parsers, which take most of the time that a small index takes."""
 
     def __init__(self, root: Path, papers: Path, name: str = "c") -> None:
         self.papers = papers
@@ -52,6 +56,27 @@ class World:
         record = known_record(self.data, name) if there else CollectionRecord(name=name, sources=[])
         record.sources = [str(papers)]
         save_record(self.data.collection(name), record)
+
+    @classmethod
+    def of(cls, folder: Path, papers: Mapping[str, str | bytes], level: int = 0, variant: str = "") -> World:
+        """A world of these files, `data` and `papers` in the folder, built up to a level: a copy of a prepared one.
+
+        `variant` names what else it depends on, as settings of the test that built it. For a scan its sources
+        have moved.
+        """
+        made_of = json.dumps([variant, level, {name: str(content) for name, content in papers.items()}], sort_keys=True)
+
+        def make(kept: Path) -> None:
+            world = cls(kept / "data", kept / "papers")
+            for name, content in papers.items():
+                path = world.papers / name
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_bytes(content if isinstance(content, bytes) else content.encode())
+            world.build(level)
+
+        kept = prepared(f"world-{hashlib.sha256(made_of.encode()).hexdigest()[:16]}", make)
+        shutil.copytree(kept, folder, dirs_exist_ok=True)
+        return cls(folder / "data", folder / "papers")
 
     @property
     def work(self) -> Work:
@@ -94,7 +119,8 @@ class World:
     def parse(self) -> set[str]:
         """The papers alone, for tests of how they are read; gives those that were."""
         write_manifest(self.work, SHARDS, allow_deletes=True)
-        return {paper_id for report in parse_shards(self.work, SHARDS) for paper_id in report.recomputed_ids}
+        with parsed_here():
+            return {paper_id for report in parse_shards(self.work, SHARDS) for paper_id in report.recomputed_ids}
 
     def publish(self) -> Published:
         return publish(self.work, SnapshotDuckDB(data=DataFolderResource(root=str(self.data.root))).writing)
@@ -183,6 +209,11 @@ def differences(one: World, other: World) -> list[str]:
     return found + [f"vectors differ: {sorted(apart)[:3]}"] * bool(apart)
 
 
-def write_records(folder: Path, records: dict[str, str]) -> None:
+def records_file(records: Mapping[str, str]) -> dict[str, str]:
+    """One file with a document a line, for `World.of`."""
     lines = [json.dumps({"id": key, "title": f"Record {key}", "text": text}) for key, text in records.items()]
-    (folder / RECORDS).write_text("".join(f"{line}\n" for line in lines))
+    return {RECORDS: "".join(f"{line}\n" for line in lines)}
+
+
+def write_records(folder: Path, records: Mapping[str, str]) -> None:
+    (folder / RECORDS).write_text(records_file(records)[RECORDS])

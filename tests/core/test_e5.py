@@ -83,6 +83,7 @@ def cosines(found: NDArray[np.float32], expected: NDArray[Any]) -> NDArray[np.fl
     return result
 
 
+@pytest.mark.slow
 def test_equal_to_the_reference(embedder: E5, expected: NDArray[np.float64]) -> None:
     found = embedder.embed_passages(VARIED)
     assert (found.shape, found.dtype) == ((len(VARIED), 384), np.float32)
@@ -90,6 +91,7 @@ def test_equal_to_the_reference(embedder: E5, expected: NDArray[np.float64]) -> 
     assert np.abs(np.linalg.norm(found, axis=1) - 1).max() < 1e-6
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("precision", ["auto", "bf16"])
 def test_other_precisions_stay_close(precision: str, expected: NDArray[np.float64]) -> None:
     try:
@@ -101,6 +103,7 @@ def test_other_precisions_stay_close(precision: str, expected: NDArray[np.float6
     assert cosines(embedder.embed_passages(VARIED), expected).min() >= 0.999
 
 
+@pytest.mark.slow
 def test_the_comparison_finds_a_broken_model(expected: NDArray[np.float64], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(graph, "MASKED", 0.0)
     assert cosines(E5("f32").embed_passages(VARIED), expected).min() < 0.999

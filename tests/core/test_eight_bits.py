@@ -159,6 +159,7 @@ def test_the_setting_names_it() -> None:
     assert EmbeddingSettings.model_validate({"precision": "int8"}).precision == "int8"
 
 
+@pytest.mark.slow
 @needs_corpora
 def test_finds_as_floats_do() -> None:
     """A part of cranfield; all of it, cacm and jsquad are in docs/benchmarks.md."""

@@ -10,8 +10,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from monjyu_core.embedding import Embedder, load_embedder
@@ -24,6 +22,7 @@ from monjyu_core.errors import ConfigurationError
 from monjyu_core.settings.settings import EmbeddingSettings
 from tests.core.minilm_reference import Reference
 from tests.offline import NO_NETWORK_NO_WRITES
+from tests.properties import examples, given, st
 
 VARIED = [
     "",
@@ -84,6 +83,7 @@ def cosines(found: NDArray[np.float32], expected: NDArray[np.float64]) -> NDArra
     return result
 
 
+@pytest.mark.slow
 def test_equal_to_the_reference(embedder: Embedder, expected: NDArray[np.float64]) -> None:
     found = embedder.embed_passages(VARIED)
     assert found.shape == (len(VARIED), embedder.dimensions)
@@ -92,6 +92,7 @@ def test_equal_to_the_reference(embedder: Embedder, expected: NDArray[np.float64
     assert np.abs(found - expected).max() < 2e-6
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("precision", ["auto", "bf16"])
 def test_other_precisions_stay_close(precision: str, expected: NDArray[np.float64]) -> None:
     try:
@@ -126,7 +127,7 @@ def test_query_equals_passage(embedder: Embedder) -> None:
     assert np.abs(single - embedder.embed_passages(VARIED)).max() <= 1e-6
 
 
-@settings(max_examples=6, deadline=None)
+@examples(6)
 @given(seed=st.integers(0, 2**32), count=st.integers(1, 40))
 def test_a_vector_does_not_depend_on_its_batch(embedder: Embedder, seed: int, count: int) -> None:
     rng = random.Random(seed)

@@ -8,11 +8,10 @@ import subprocess
 import sys
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from monjyu_core.text.language import detect_language
 from tests.conftest import CORPORA, needs_corpora
+from tests.properties import given, st
 
 ENGLISH = (
     "Graphs of noun phrases help retrieval when the question is broad. We show that the cost of an index without a "

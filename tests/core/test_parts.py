@@ -8,13 +8,12 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from monjyu_core.errors import StorageError
 from monjyu_core.storage.part_file import data_version, file_version
 from monjyu_core.storage.parts import PartStore
 from monjyu_core.storage.schemas import ASSET_TABLES, TABLES, empty
+from tests.properties import examples, given, st
 
 
 def chunk_rows(*texts: str) -> pa.Table:
@@ -120,7 +119,7 @@ def test_a_missing_part_is_an_error_that_says_what_to_do(tmp_path: Path) -> None
         head.read()
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(st.lists(st.text(alphabet=st.characters(codec="utf-8"), max_size=20), max_size=8))
 def test_data_version_depends_on_the_rows_alone(texts: list[str]) -> None:
     rows = chunk_rows(*texts)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from hypothesis import given
-from hypothesis import strategies as st
-
 from monjyu_core.text.search_text import content_grams, count_wide, gram_terms, search_grams, search_words
+from tests.properties import given, st
 
 
 def test_english_has_no_grams() -> None:

@@ -10,13 +10,12 @@ from pathlib import Path
 import pytest
 import tiktoken
 import tiktoken_ext.openai_public as official
-from hypothesis import given
-from hypothesis import strategies as st
 
 from monjyu_core.errors import ConfigurationError
 from monjyu_core.text import tokens
 from monjyu_core.text.tokens import PATTERN, VOCABULARY_SHA256, count_many, count_tokens, first_within
 from tests.offline import NO_NETWORK_NO_WRITES
+from tests.properties import given, st
 
 PROGRAM = """
 from monjyu_core.text.tokens import count_tokens

@@ -11,7 +11,8 @@ from importlib.metadata import packages_distributions
 
 from monjyu_core.extras import DISTRIBUTION
 from tests.conftest import ROOT
-from tests.test_architecture import imported_modules, locked, sources
+from tests.import_graph import sources
+from tests.test_architecture import imported_modules, locked
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 GROUP = {re.split(r"[\[;]", line)[0].strip() for line in PROJECT["dependency-groups"]["query"]}

@@ -7,23 +7,23 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import once
 from tests.copies import copy_data
 from tests.core.models.fake_server import FakeModels
+from tests.prepared import prepared
 from tests.query import knowledge
 
 
 @pytest.fixture(scope="session")
 def known_data(sample_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The sample papers at level 4, with rows written by hand. Its state is this process's own."""
-    made = once(tmp_path_factory, "known", lambda data: knowledge.build(sample_data, data))
+    made = prepared("known", lambda data: knowledge.build(sample_data, data))
     return copy_data(made, tmp_path_factory.mktemp("known") / "data")
 
 
 @pytest.fixture(scope="session")
 def whole_data(level_1_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The same, with the noun graph and communities of level 1, which assets made. Its state is this process's own."""
-    made = once(tmp_path_factory, "whole", lambda data: knowledge.build(level_1_data, data))
+    made = prepared("whole", lambda data: knowledge.build(level_1_data, data))
     return copy_data(made, tmp_path_factory.mktemp("whole") / "data")
 
 

@@ -11,8 +11,6 @@ from typing import Any
 
 import httpx2
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from mcp import Client
 
 from monjyu_core.settings.settings import load_settings
@@ -31,6 +29,7 @@ from monjyu_query.traces.traces import TraceLog
 from tests.bracketed import COLLECTION, OWN, QUESTION
 from tests.conftest import call_monjyu
 from tests.core.models.fake_server import FakeModels, say
+from tests.properties import given, st
 from tests.query.test_openai_api import serving
 
 ESCAPED = OWN.replace("[", "\\[").replace("]", "\\]")

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from monjyu_query import Monjyu
-from tests.conftest import CORPORA, call_monjyu, needs_corpora, run_monjyu
+from tests.assets.worlds import World
+from tests.conftest import CORPORA, call_monjyu, needs_corpora
 
 PAPERS = {
     "tides": ("A model of tides in narrow channels", "Ada Berg", 2018, []),
@@ -37,15 +38,9 @@ def paper(key: str) -> str:
 
 @pytest.fixture(scope="module")
 def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    root = tmp_path_factory.mktemp("citations")
-    papers = root / "papers"
-    papers.mkdir()
-    for key in PAPERS:
-        (papers / f"{key}.md").write_text(paper(key))
-    (papers / "waves-copy.md").write_text(paper("waves").replace("We look at the sea.", "We look at it."))
-    done = run_monjyu(root / "data", "index", papers, "-c", "sea", "--json")
-    assert done.returncode == 0, done.stderr
-    return root / "data"
+    papers = {f"{key}.md": paper(key) for key in PAPERS}
+    papers["waves-copy.md"] = paper("waves").replace("We look at the sea.", "We look at it.")
+    return World.of(tmp_path_factory.mktemp("citations"), papers).data.root
 
 
 def ids(data: Path) -> dict[str, str]:
@@ -136,6 +131,7 @@ def test_errors_say_what_to_do(data: Path) -> None:
     assert call_monjyu(data, "citations").returncode == 2
 
 
+@pytest.mark.slow
 @needs_corpora
 @pytest.mark.parametrize("seed", [1])
 def test_generated_papers_with_real_references(seed: int) -> None:

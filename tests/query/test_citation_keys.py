@@ -8,12 +8,11 @@ from importlib.util import find_spec
 import bibtexparser
 import pytest
 import rispy
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from monjyu_query.citations.citation_export import Entry, bibtex, entry_of, ris
 from monjyu_query.citations.citation_keys import citation_key, distinct
 from monjyu_query.citations.romaji import romaji
+from tests.properties import given, st
 
 TITLE = "The Noun Phrases of a Field"
 needs_ja = pytest.mark.skipif(find_spec("sudachipy") is None, reason="the extra ja is absent")
@@ -83,7 +82,6 @@ def test_japanese_is_written_in_silence(caplog: pytest.LogCaptureFixture, capfd:
     assert rispy.loads(ris([entry]))[0]["title"] == "名詞句グラフ & Über"
 
 
-@settings(deadline=None)  # the first example loads the library
 @given(st.lists(st.tuples(st.text(max_size=20), st.lists(st.text(max_size=9), max_size=3)), min_size=1, max_size=4))
 def test_no_text_of_a_paper_makes_an_entry_of_its_own(works: list[tuple[str, list[str]]]) -> None:
     evil = "x\nER  - \nTY  - JOUR\u202e"

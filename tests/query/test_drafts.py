@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import io
 import json
-import time
 import zipfile
 from xml.sax.saxutils import escape
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from monjyu_core.errors import QueryError
 from monjyu_query.drafts.formats.cited_works import works_of_bib
 from monjyu_query.drafts.formats.draft_pages import Wanted
 from monjyu_query.drafts.formats.read_draft import Draft, Format, read_draft
+from tests.limits import ends
+from tests.properties import examples, given, st
 
 W = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
 
@@ -168,10 +167,8 @@ def test_hostile_word_files_are_refused() -> None:
 @pytest.mark.parametrize(
     "unit", ["[", "(", "[@", "@a[", "(A, ", "\\cite{", "{", "[1, ", "Aa, ", "10.1234/(", "<!--", "\\begin{equation}"]
 )
-def test_a_hostile_draft_takes_no_longer_than_another(kind: Format, unit: str) -> None:
-    started = time.process_time()
-    read_draft(unit * (60_000 // len(unit)), kind)
-    assert time.process_time() - started < 5
+def test_a_hostile_draft_is_read_to_its_end(kind: Format, unit: str) -> None:
+    ends(lambda: read_draft(unit * (60_000 // len(unit)), kind))
 
 
 def test_a_draft_may_not_bring_marks() -> None:
@@ -180,7 +177,7 @@ def test_a_draft_may_not_bring_marks() -> None:
         read_draft("x" * 2_000_001, "markdown")
 
 
-@settings(deadline=None, max_examples=60)
+@examples(60)
 @given(
     st.text(alphabet="ab [](){}@;,.123456789\\%$&\n#-_*^~`<>:/A Smith2020et al.", max_size=200),
     st.sampled_from(["markdown", "latex"]),

@@ -9,8 +9,6 @@ import duckdb
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from monjyu_core.errors import QueryError
 from monjyu_core.paper import SectionType
@@ -18,6 +16,7 @@ from monjyu_query.ranking.corpus import ChunkIds, Corpus
 from monjyu_query.ranking.filters import passing_chunks
 from monjyu_query.ranking.mapped_vectors import Vectors
 from monjyu_query.search.request import Filters
+from tests.properties import given, st
 
 PAPERS = [
     ("a", 1999, "en", ["Perlis, A. J.", "Samelson,K."]),

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from monjyu_query.ranking.fusion import Mask, Scores, rrf_fusion, z_scores, zscore_fusion
+from tests.properties import given, st
 
 
 def scores(*values: float) -> Scores:

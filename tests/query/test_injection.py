@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import time
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -24,6 +23,7 @@ from monjyu_query.service.chat_api.chat_text import chat_text
 from tests.copies import copy_data
 from tests.core.models import fake_server as server
 from tests.core.models.fake_server import FakeModels, Reply, Request
+from tests.limits import ends
 from tests.query.test_knowledge_models import LEIDEN, good, role
 
 LINK = "see http://evil.example/?q=KEY and ![x](http://evil.example/i.png) <img src=//evil.example/y>"
@@ -128,10 +128,9 @@ def test_an_obedient_model_gets_nothing_into_a_result(
         for mode in ASKED.get(kind, MODES[1:4]):
             before = {path for path in data.rglob("*") if path.is_file()}
             events: list[dict[str, Any]] = []
-            started, calls = time.process_time(), len(fake.requests)
-            result = ask(searcher, events, **mode)
+            calls = len(fake.requests)
+            result = ends(partial(ask, searcher, events, **mode))
             where = f"{kind} {name} {mode}"
-            assert time.process_time() - started < 10, where
             assert len(fake.requests) - calls <= 40 and fake.problems == [], where
             told = [event for event in events if event["event"] != "subquery"]
             asked = {"subqueries": True, "routing": True, "lazy": {"expanded_query", "subqueries"}}

@@ -7,8 +7,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 from monjyu_core.errors import QueryError
 from monjyu_core.storage.folders import DataFolder
@@ -16,6 +14,7 @@ from monjyu_query.quotes.locate import locate
 from monjyu_query.quotes.squeezed import squeeze, unbroken
 from monjyu_query.search.open_index import OpenIndex
 from monjyu_query.search.searcher import Searcher
+from tests.properties import HealthCheck, examples, given, st
 
 SEARCHED = """SELECT sentence_id, paper_id, text FROM sentences WHERE sentence_id IN (SELECT sentence_id FROM
 chunk_sentences) AND length(text) > 60 ORDER BY sentence_id"""
@@ -83,7 +82,7 @@ def test_words_of_several_sentences_have_all_their_sentences(index: OpenIndex) -
         assert {ids[1], ids[2]} <= set(place.sentence_ids)
 
 
-@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(100, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.text(max_size=80), st.data())
 def test_places_of_letters_are_in_the_text(text: str, data: st.DataObject) -> None:
     found = squeeze(text)

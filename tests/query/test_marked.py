@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from monjyu_query.answers.model.marked import Marked, SentenceStream, abstains, marked_sentences
+from tests.properties import examples, given, st
 
 ANSWER = (
     "The channel is 3.5 km long [1]. It was built in 1990. [2][3] However, Smith et al. disagree【2】.\n"
@@ -51,7 +50,7 @@ def test_abstention(text: str) -> None:
 
 
 @given(st.lists(st.integers(1, 30), max_size=12))
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_pieces_give_what_the_whole_gives(cuts: list[int]) -> None:
     stream, found, place = SentenceStream("en"), [], 0
     for cut in [*cuts, len(ANSWER)]:

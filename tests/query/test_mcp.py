@@ -8,7 +8,6 @@ import contextlib
 import io
 import json
 import os
-import subprocess
 import sys
 import threading
 import time
@@ -41,6 +40,7 @@ from monjyu_query.mcp_server.tool_searches import run_heard
 from monjyu_query.search.result import SearchResult
 from monjyu_query.service.access.keys import create_key
 from tests.copies import copy_data
+from tests.serving import serving_mcp
 
 QUESTION = "What does the Leiden algorithm guarantee that Louvain does not?"
 READERS = {"monjyu_search", "monjyu_survey", "monjyu_get_paper", "monjyu_citations", "monjyu_summarize", "monjyu_table"}
@@ -81,16 +81,8 @@ async def over_stdio(world: Path) -> AsyncIterator[Client]:
 @pytest.fixture(scope="module")
 def address(world: Path) -> Iterator[str]:
     """Where a server listens for streamable HTTP."""
-    command = [sys.executable, "-m", "monjyu_core", "mcp", "--http", "--port", "0"]
-    process = subprocess.Popen(command, env=environment(world), stderr=subprocess.PIPE, text=True)
-    try:
-        assert process.stderr is not None
-        line = process.stderr.readline()
-        assert line.startswith("MCP server at http://127.0.0.1:"), line
-        yield line.split()[-1]
-    finally:
-        process.terminate()
-        process.wait(10)
+    with serving_mcp(world) as url:
+        yield url
 
 
 @contextlib.asynccontextmanager
@@ -339,6 +331,7 @@ def _indexing() -> list[psutil.Process]:
     return found
 
 
+@pytest.mark.slow
 def test_over_stdio(world: Path) -> None:
     async def use() -> None:
         async with over_stdio(world) as client:

@@ -11,6 +11,8 @@ from nbclient import NotebookClient
 
 from tests.conftest import ROOT
 
+pytestmark = pytest.mark.slow
+
 NOTEBOOK = ROOT / "docs" / "examples" / "monjyu.ipynb"
 
 

@@ -6,8 +6,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from monjyu_core.errors import QueryError
 from monjyu_core.storage.folders import DataFolder
@@ -16,6 +14,7 @@ from monjyu_query.overviews.built_levels import check_level
 from monjyu_query.overviews.map_columns import EDGES_A_NODE, MOST_DRAWN, MapColumns, map_columns, papers_of_concept
 from monjyu_query.overviews.theme_page import theme_page
 from monjyu_query.overviews.theme_tree import themes_of, usual_kind
+from tests.properties import examples, given, st
 
 
 @pytest.fixture(scope="module")
@@ -55,7 +54,7 @@ def test_a_concept_keeps_its_heaviest_edge(snapshot: Snapshot) -> None:
 
 
 @given(most=st.integers(1, 400), kind=st.sampled_from(["citations", "concepts"]))
-@settings(max_examples=15, deadline=None)
+@examples(15)
 def test_a_smaller_map_holds_the_largest_nodes(snapshot: Snapshot, most: int, kind: str) -> None:
     whole, part = (map_columns(snapshot, kind, size) for size in (MOST_DRAWN, most))  # type: ignore[arg-type]
     assert part.ids == whole.ids[:most] and part.total == whole.total

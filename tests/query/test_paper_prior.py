@@ -9,26 +9,19 @@ import numpy as np
 import pytest
 
 from monjyu_core.settings.search_settings import PriorSettings
-from monjyu_core.storage.folders import DataFolder
 from monjyu_query.search.searcher import Searcher
-from tests.conftest import run_monjyu
+from tests.assets.worlds import World
+from tests.conftest import call_monjyu
 from tests.query.test_citation_commands import PAPERS, paper
 
 
 @pytest.fixture(scope="module")
 def searcher(tmp_path_factory: pytest.TempPathFactory) -> Searcher:
     """Four papers that cite each other, and one beside them."""
-    root = tmp_path_factory.mktemp("prior")
-    folder = root / "papers"
-    folder.mkdir()
-    for key in PAPERS:
-        (folder / f"{key}.md").write_text(paper(key))
-    (folder / "alone.md").write_text(
-        "---\ntitle: Alone\ndate: 1990-01-01\n---\n\n## Text\n\nWe look at the sea alone.\n"
-    )
-    done = run_monjyu(root / "data", "index", folder, "-c", "sea", "--json")
-    assert done.returncode == 0, done.stderr
-    return Searcher(DataFolder(root / "data"), "sea")
+    papers = {f"{key}.md": paper(key) for key in PAPERS}
+    papers["alone.md"] = "---\ntitle: Alone\ndate: 1990-01-01\n---\n\n## Text\n\nWe look at the sea alone.\n"
+    world = World.of(tmp_path_factory.mktemp("prior"), papers)
+    return Searcher(world.data, world.name)
 
 
 def _added(searcher: Searcher, **weights: float) -> dict[str, float]:
@@ -66,4 +59,4 @@ def test_without_a_weight_nothing_changes(searcher: Searcher) -> None:
 
 def test_it_is_a_setting(tmp_path: Path) -> None:
     (tmp_path / "monjyu.yaml").write_text(json.dumps({"search": {"prior": {"cited": 9}}}))
-    assert run_monjyu(tmp_path, "config", "show").returncode == 2
+    assert call_monjyu(tmp_path, "config", "show").returncode == 2

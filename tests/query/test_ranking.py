@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections import Counter
 
 import numpy as np
-from hypothesis import given
-from hypothesis import strategies as st
 
 from monjyu_query.ranking.best_rows import best_rows
+from tests.properties import given, st
 
 NOTHING = float("-inf")
 

@@ -6,14 +6,13 @@ import io
 import json
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from rich.console import Console
 
 from monjyu_core.paper import Author, ParsedPaper, Section
 from monjyu_query.answers.render import print_paper, print_papers, print_result, safe, safe_lines
 from monjyu_query.commands.options import print_json
 from monjyu_query.search.result import Citation, Hit, Routing, SearchResult, Segment
+from tests.properties import given, st
 
 EVIL = "\x1b]0;owned\x07\x1b[2J\x9b31m[red]bold[/red]\u202eevil\u2066\r\nnext\u2028line\x00"
 

@@ -14,7 +14,8 @@ from monjyu_core.storage.collection import known_record
 from monjyu_core.storage.folders import DataFolder
 from monjyu_query import Monjyu
 from monjyu_query.mcp_server.texts import search_text
-from tests.conftest import call_monjyu, run_monjyu
+from tests.assets.worlds import World
+from tests.conftest import call_monjyu
 from tests.copies import copy_data
 
 HEADS = (
@@ -33,23 +34,17 @@ def paper(name: str, doi: str, text: str, cites: str = "") -> str:
 @pytest.fixture(scope="module")
 def indexed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Two papers before any notice."""
-    folder = tmp_path_factory.mktemp("lichens")
-    papers = folder / "papers"
-    papers.mkdir()
     first = "Granite lichens and the colour of their rocks"
-    (papers / "a.md").write_text(
-        paper(first, "10.1234/lichen.a", "The lichens of granite have an orange colour in spring.")
-    )
-    (papers / "b.md").write_text(
-        paper(
+    papers = {
+        "a.md": paper(first, "10.1234/lichen.a", "The lichens of granite have an orange colour in spring."),
+        "b.md": paper(
             "Lichens in towns and their colours",
             "10.1234/lichen.b",
             "Town lichens have a grey colour near roads. Granite lichens were seen too.",
             first,
-        )
-    )
-    index(DataFolder(folder / "data"), papers)
-    return folder / "data"
+        ),
+    }
+    return World.of(tmp_path_factory.mktemp("lichens"), papers).data.root
 
 
 @pytest.fixture
@@ -111,7 +106,7 @@ def test_it_can_be_ranked_lower_or_left_out(data: DataFolder, monkeypatch: pytes
     lower = {hit.paper_id: hit for hit in ask(data, mode="keyword").hits}
     assert lower[name].score < marked[name].score and lower.keys() == marked.keys()
     monkeypatch.setenv("MONJYU_SEARCH__RETRACTED", "exclude")
-    upgraded = run_monjyu(data.root, "upgrade", "c", "--level", "3")
+    upgraded = call_monjyu(data.root, "upgrade", "c", "--level", "3")
     assert upgraded.returncode == 0, upgraded.stderr
     for mode in ("keyword", "vector", "hybrid", "lazy", "local", "global"):
         result = ask(data, mode=mode)
@@ -154,7 +149,7 @@ def test_what_services_say_stands_beside_the_paper(data: DataFolder, monkeypatch
 
 def test_a_file_that_is_not_there_is_said(data: DataFolder, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MONJYU_SCHOLARLY__NOTICES", '["gone.csv"]')
-    done = run_monjyu(data.root, "index", papers_of(data), "-c", "c")
+    done = call_monjyu(data.root, "index", papers_of(data), "-c", "c")
     assert done.returncode == 2 and "gone.csv" in done.stderr
 
 

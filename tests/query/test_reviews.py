@@ -20,7 +20,7 @@ from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.snapshot import open_current
 from monjyu_query.reviews.review_protocol import read_protocol
 from monjyu_query.reviews.verdicts.rule_verdicts import phrase_pattern
-from tests.conftest import CORPORA, ROOT, call_monjyu, needs_corpora, once
+from tests.conftest import CORPORA, ROOT, call_monjyu, copied, needs_corpora
 from tests.copies import copy_data
 from tests.core.models.fake_server import FakeModels, failing, say
 
@@ -79,7 +79,7 @@ def jose_built(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (papers / "counts.tsv").write_text("a\tb\n")
         assert call_monjyu(data, "index", papers, "-c", "jose").returncode == 1  # one cannot be read
 
-    return once(tmp_path_factory, "jose_review", make)
+    return copied(tmp_path_factory, "jose_review", make)
 
 
 @pytest.fixture
@@ -119,6 +119,7 @@ def test_nothing_is_done_on_an_unchanged_snapshot(samples: Path) -> None:
     assert state.read_bytes() == before[0]  # the same decisions, to the byte
 
 
+@pytest.mark.slow
 @needs_corpora
 def test_the_example_protocol_on_jose(jose: Path) -> None:
     ran = told(jose, "run", JOSE, "-c", "jose")
@@ -133,6 +134,7 @@ def test_the_example_protocol_on_jose(jose: Path) -> None:
     assert ("duplicate" in (found["copy"][0], found["jose.00049"][0])) and found["broken"][0] == "unreadable"
 
 
+@pytest.mark.slow
 @needs_corpora
 def test_what_people_decide_stands_over_every_run(jose: Path) -> None:
     told(jose, "run", JOSE, "-c", "jose")

@@ -15,7 +15,7 @@ from monjyu_query.answers.topic import sides_of, topic_of
 from monjyu_query.search.request import Mode, SearchRequest, make_request
 from monjyu_query.search.routing.choose import BEST, NEEDS, best_mode, refuse, route, served
 from monjyu_query.search.routing.question_kinds import QUERY_TYPES, Kind, kind_of
-from tests.timing import within
+from tests.limits import ends
 
 QUESTIONS = [json.loads(line) for line in (Path(__file__).parent / "router_questions.jsonl").open(encoding="utf-8")]
 """Written before the patterns; 15 of each kind in each language."""
@@ -48,7 +48,7 @@ def test_reasons_name_what_decided() -> None:
     "query", ["what " * 2000, "a" * 10_000, "which methods " + "x " * 4000, "as " * 3000, "か" * 9000]
 )
 def test_long_questions_take_no_time(query: str) -> None:
-    within(0.5, lambda: (kind_of(query), topic_of(query)))
+    ends(lambda: (kind_of(query), topic_of(query)))
 
 
 @pytest.mark.parametrize("level", range(5))

@@ -113,6 +113,7 @@ def test_nothing_wrong_was_sent(service: FakeSearch, data: Path) -> None:
     assert service.wrong == []
 
 
+@pytest.mark.slow
 def test_publish_switch_rollback_and_deletion(tmp_path: Path) -> None:
     """Each snapshot has an index of its own; the alias names the current one; what is deleted is gone."""
     service, root, papers = FakeSearch(), tmp_path / "data", tmp_path / "papers"
@@ -148,6 +149,7 @@ def test_publish_switch_rollback_and_deletion(tmp_path: Path) -> None:
     service.close()
 
 
+@pytest.mark.slow
 def test_a_service_that_fails_leaves_readers_where_they_are(tmp_path: Path) -> None:
     service, root, papers = FakeSearch(), tmp_path / "data", tmp_path / "papers"
     papers.mkdir()

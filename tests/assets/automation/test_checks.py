@@ -149,6 +149,7 @@ def test_a_source_that_lost_too_much_stops_reindex_with_the_reason(data: DataFol
         path.rename(data.papers / "notes" / path.name)
 
 
+@pytest.mark.slow
 def test_questions_that_find_less_than_asked_keep_a_snapshot_from_readers(
     data: DataFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:

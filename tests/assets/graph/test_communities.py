@@ -7,14 +7,13 @@ import random
 
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from monjyu_assets.levels.graph.leiden import Edges, hierarchy, walk
 from monjyu_assets.levels.graph.phrase_communities import community_id, community_tables
 from monjyu_assets.levels.graph.rules import PartitionRules, partition_rules
 from monjyu_core.settings.settings import GraphSettings
 from monjyu_core.storage.schemas import TABLES
+from tests.properties import examples, given, st
 
 BACKENDS = ["igraph", "leidenalg", "graspologic-native"]
 
@@ -82,7 +81,7 @@ def test_a_seed_decides_where_the_graph_does_not(backend: str) -> None:
     assert any(other != found[0] for other in found[1:])
 
 
-@settings(max_examples=20, deadline=None)
+@examples(20)
 @given(st.lists(st.tuples(st.integers(0, 30), st.integers(0, 30), st.floats(-0.5, 2)), max_size=120), st.integers(2, 6))
 def test_any_graph_ends_and_keeps_the_size(raw: list[tuple[int, int, float]], max_size: int) -> None:
     edges = list({(min(x, y), max(x, y)): (min(x, y), max(x, y), w) for x, y, w in raw if x != y}.values())

@@ -12,7 +12,7 @@ from monjyu_assets.levels.phrases.english_phrases import parser
 from monjyu_assets.levels.phrases.japanese_phrases import installed, is_japanese
 from monjyu_assets.levels.phrases.paper_phrases import ChunkText, PhraseModel, merged, paper_mentions
 from monjyu_assets.levels.phrases.words import normalise
-from tests.timing import within
+from tests.limits import ends
 
 
 def phrases(*sentences: str) -> set[str]:
@@ -158,7 +158,7 @@ def test_hostile_text_is_cleaned_in_linear_time(text: str) -> None:
         is_boilerplate(text)
         return windows(clean(text))
 
-    pieces = within(2, work)
+    pieces = ends(work)
     assert all(len(piece) <= MAX_WINDOW for piece in pieces)
 
 

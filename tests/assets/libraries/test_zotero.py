@@ -82,6 +82,7 @@ def test_a_library_in_and_in_again(library: ZoteroLibrary, tmp_path: Path) -> No
     assert not list((data / "papers").rglob("*.pdf"))
 
 
+@pytest.mark.slow
 def test_a_paper_keeps_its_id_when_its_file_arrives(library: ZoteroLibrary, tmp_path: Path) -> None:
     data = DataFolder(tmp_path / "data")
     library.add("EEEE2222", title="A paper whose file comes later")
@@ -97,6 +98,7 @@ def test_a_paper_keeps_its_id_when_its_file_arrives(library: ZoteroLibrary, tmp_
     assert _ids(data.root)["EEEE2222"] == before
 
 
+@pytest.mark.slow
 def test_purge_takes_what_the_library_brought(library: ZoteroLibrary, tmp_path: Path) -> None:
     data = tmp_path / "data"
     _import(data, library)

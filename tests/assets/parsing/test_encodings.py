@@ -7,13 +7,12 @@ import random
 import unicodedata
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from monjyu_assets.parsing.formats.text.plaintext import parse_text
 from monjyu_assets.parsing.text.decoding import decode
 from monjyu_core.errors import DocumentError, MalformedDocument
 from monjyu_core.settings.settings import ParseSettings
+from tests.properties import examples, given, st
 
 JAPANESE = (
     "知識グラフによる検索\n\n1. はじめに\n\n本稿では、論文から知識グラフを作り、質問に答える方法を述べる。"
@@ -127,7 +126,7 @@ def _holds(data: bytes) -> None:
 
 
 @given(st.binary(max_size=400))
-@settings(max_examples=600, deadline=None)
+@examples(600)
 def test_any_bytes(data: bytes) -> None:
     _holds(data)
 
@@ -146,7 +145,7 @@ CODECS = ["utf-8", "shift_jis", "euc_jp", "iso2022_jp", "utf-16-le", "utf-16-be"
 
 
 @given(st.sampled_from(PREFIXES), st.text(max_size=200), st.sampled_from(CODECS), st.data())
-@settings(max_examples=600, deadline=None)
+@examples(600)
 def test_damaged_text(prefix: bytes, text: str, codec: str, data: st.DataObject) -> None:
     encoded = bytearray(prefix + text.encode(codec, "ignore"))
     for _ in range(data.draw(st.integers(0, 4))):

@@ -4,7 +4,7 @@ import pytest
 
 from monjyu_assets.parsing.text.heading_types import inherit_types, section_type, strip_numbering
 from monjyu_core.paper import Section
-from tests.timing import within
+from tests.limits import ends
 
 
 @pytest.mark.parametrize(
@@ -117,4 +117,4 @@ def test_hostile_headings_cost_no_time(piece: str) -> None:
         section_type((piece * 200)[:118] + "!")
         strip_numbering(piece * 2_000)
 
-    within(1, work)
+    ends(work)

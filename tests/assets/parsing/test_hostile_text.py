@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import json
 
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
-
 from monjyu_assets.parsing.formats.jsonl.jsonl import parse_record
 from monjyu_assets.parsing.formats.markdown.markdown import parse_markdown
 from monjyu_assets.parsing.formats.text.plaintext import parse_text
@@ -14,6 +11,7 @@ from monjyu_assets.parsing.text.jsonl_records import decode_record
 from monjyu_core.errors import DocumentError
 from monjyu_core.paper import ParsedPaper
 from monjyu_core.settings.settings import ParseSettings
+from tests.properties import HealthCheck, examples, given, st
 
 PIECES = [
     *["# ", "## Abstract\n\n", "References\n\n", "1. ", "[1] ", "[@key]", "[^1]", "[^1]: note\n", "$x$", "$$\ny\n$$\n"],
@@ -61,7 +59,7 @@ PIECES = [
     ],
 ]
 DOCUMENTS = st.lists(st.one_of(st.sampled_from(PIECES), st.text(max_size=8)), max_size=40).map("".join)
-FEW = settings(max_examples=150, deadline=5000, suppress_health_check=[HealthCheck.too_slow])
+FEW = examples(150, suppress_health_check=[HealthCheck.too_slow])
 
 
 def _check(paper: ParsedPaper) -> None:

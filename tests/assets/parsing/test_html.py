@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from monjyu_assets.parsing.dispatch import parse_xml
 from monjyu_assets.parsing.formats.html.html_paper import parse_html
@@ -16,7 +14,8 @@ from monjyu_core.paper import ParsedPaper
 from monjyu_core.settings.settings import ParseSettings
 from tests.assets.parsing.as_html import page_of
 from tests.assets.parsing.leaves import ADDED
-from tests.timing import within
+from tests.limits import ends
+from tests.properties import examples, given, st
 
 PAPERS = Path(__file__).parent / "papers"
 Outline = list[tuple[int, str, str]]
@@ -294,7 +293,7 @@ def test_harmful_pages(name: str) -> None:
         except MalformedDocument as error:
             assert "nested" in str(error)
 
-    within(5, work)
+    ends(work)
 
 
 def test_refused() -> None:
@@ -339,7 +338,7 @@ PIECES = [
 ]
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(st.lists(st.sampled_from(PIECES), max_size=40))
 def test_any_page_gives_a_paper_or_an_error(pieces: list[str]) -> None:
     try:

@@ -6,14 +6,13 @@ import re
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from monjyu_assets.parsing.dispatch import parse_xml
 from monjyu_core.errors import DocumentError, DocumentTooLarge, EmptyDocument, MalformedDocument, UnsupportedDocument
 from monjyu_core.paper import ParsedPaper
 from monjyu_core.settings.settings import ParseSettings
 from tests.assets.parsing.leaves import NOTED
+from tests.properties import examples, given, st
 
 LEAVES = Path(__file__).parent / "papers" / "leaves"
 
@@ -319,7 +318,7 @@ TREES = st.recursive(
 )
 
 
-@settings(max_examples=150, deadline=3000)
+@examples(150)
 @given(TREES, TREES, TREES)
 def test_any_tree_gives_a_sound_paper(body: str, meta: str, back: str) -> None:
     paper = parsed(

@@ -6,8 +6,6 @@ import re
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 from monjyu_assets.indexing.scan import scan
 from monjyu_assets.parsing.bibliography.companions import files_beside, joined, joined_sha256, read_paper
@@ -24,7 +22,8 @@ from monjyu_core.storage.schemas import SHARDS, empty
 from tests.assets.parsing.leaves import ADDED, NOTED
 from tests.assets.parsing.named_files import write_files
 from tests.assets.worlds import World
-from tests.timing import within
+from tests.limits import ends
+from tests.properties import HealthCheck, examples, given, st
 
 LEAVES = Path(__file__).parent / "papers" / "leaves"
 
@@ -387,7 +386,7 @@ def test_bombs_are_refused_soon(body: str, error: type[DocumentError]) -> None:
         with pytest.raises(error):
             parsed(body)
 
-    within(20, refused)
+    ends(refused)
 
 
 @pytest.mark.parametrize(
@@ -409,7 +408,7 @@ def test_what_is_odd_takes_no_time(body: str) -> None:
         except DocumentError as error:
             assert error.message
 
-    within(20, work)
+    ends(work)
 
 
 def test_files_that_include_one_another() -> None:
@@ -442,7 +441,7 @@ PIECES = [*COMMANDS.split(), r"\bibitem{a} X. ", r"\author{A B \and C D}", "%c\n
 PIECES += ["\ue0f2", "\ue0f8", "7\ue0f9"]
 
 
-@settings(max_examples=200, deadline=5000, suppress_health_check=[HealthCheck.too_slow])
+@examples(200, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(st.sampled_from(PIECES), max_size=30).map("".join))
 def test_any_source_gives_a_sound_paper_or_an_error(body: str) -> None:
     try:

@@ -15,7 +15,7 @@ from monjyu_assets.parsing.formats.pdf.page.layout import squeezed
 from monjyu_assets.parsing.formats.pdf.reading import read_layout
 from monjyu_core.paper import Box, ParsedPaper
 from monjyu_core.settings.settings import OcrSettings, ParseSettings
-from tests.timing import within
+from tests.limits import ends
 
 SOURCES = Path(__file__).parent / "typst"
 
@@ -167,4 +167,4 @@ def test_a_page_of_rules_takes_no_time(tmp_path: Path) -> None:
         "utf-8",
     )
     typst.compile(str(source), output=str(tmp_path / "rules.pdf"))
-    within(5, lambda: parse_pdf(tmp_path / "rules.pdf", ParseSettings()))
+    ends(lambda: parse_pdf(tmp_path / "rules.pdf", ParseSettings()))

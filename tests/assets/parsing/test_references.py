@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from monjyu_assets.parsing.bibliography.identifiers import find_doi
 from monjyu_assets.parsing.bibliography.references import parse_reference
-from tests.timing import within
+from tests.limits import ends
+from tests.properties import examples, given, st
 
 STYLES = [
     ("1. Abbate A, Melfi R, D'Ambrosio A: Apoptosis in recent myocardial infarction. Clin Ther 2000, 151(4):247-251.",
@@ -134,7 +133,7 @@ def test_year_is_not_a_page_or_identifier() -> None:
 
 
 @given(st.text(max_size=300))
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_any_text_gives_a_reference(text: str) -> None:
     reference = parse_reference("x", text)
     assert reference.raw_text == " ".join(text.split())
@@ -162,4 +161,4 @@ def test_any_text_gives_a_reference(text: str) -> None:
     ],
 )
 def test_hostile_entries_take_no_time(unit: str) -> None:
-    within(3, lambda: parse_reference("1", unit * 3000))
+    ends(lambda: parse_reference("1", unit * 3000))

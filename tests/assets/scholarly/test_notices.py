@@ -9,8 +9,6 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from monjyu_assets.matching.match_keys import connect
 from monjyu_assets.scholarly.notice_files import Notice, read_notices
@@ -18,6 +16,7 @@ from monjyu_assets.scholarly.notice_matching import matched_notices
 from monjyu_core.errors import ConfigurationError
 from monjyu_core.retractions import retractions
 from monjyu_core.storage.schemas import TABLES
+from tests.properties import given, st
 
 HEADS = (
     "Record ID,Title,Subject,Institution,Journal,Publisher,Country,Author,URLS,ArticleType,RetractionDate,"

@@ -16,8 +16,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from pydantic import SecretStr
 
 from monjyu_core.errors import ConfigurationError, ExternalAPIError, StorageError
@@ -38,6 +36,7 @@ from monjyu_core.models.types import ChatReply, ChatRequest, Message, TokenUsage
 from monjyu_core.settings.models_settings import CacheSettings
 from monjyu_core.storage.folders import DataFolder, host_id
 from tests.core.models.workers import CONTEXT, ask, in_processes, note, noted, reply
+from tests.properties import given, st
 from tests.waiting import free_port
 
 needs_redis = pytest.mark.skipif(shutil.which("redis-server") is None, reason="no Redis: apt-get install redis-server")

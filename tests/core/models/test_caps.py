@@ -7,12 +7,11 @@ import random
 import threading
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from monjyu_core.models.accounting.caps import SpendingCap, cap_per_query, cap_per_run, reserve_in
 from monjyu_core.models.call_errors import CostCapReached
 from monjyu_core.settings.models_settings import SpendingSettings
+from tests.properties import examples, given, st
 
 
 def _spend(cap: SpendingCap, costs: list[float], expected: list[float], at_once: int) -> int:
@@ -38,7 +37,7 @@ def _spend(cap: SpendingCap, costs: list[float], expected: list[float], at_once:
     return made
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(
     st.lists(st.tuples(st.floats(0.01, 1), st.floats(0.5, 2)), min_size=1, max_size=30),
     st.floats(0.1, 5),

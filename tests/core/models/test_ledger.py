@@ -12,8 +12,6 @@ from typing import get_args
 
 import pytest
 from click.testing import CliRunner
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from monjyu_core.core_commands import cost
 from monjyu_core.errors import ConfigurationError, StorageError
@@ -39,6 +37,7 @@ from tests.core.models.workers import (
     write_before_and_after_a_fork,
     write_segments,
 )
+from tests.properties import examples, given, st
 
 
 @pytest.fixture
@@ -246,7 +245,7 @@ def test_writers_readers_and_gathering_at_once_lose_and_double_nothing(data: Dat
 names = st.text(max_size=400) | st.text(st.characters(categories=["Cs", "Cc"]), max_size=5)
 
 
-@settings(max_examples=12, deadline=None)
+@examples(12)
 @given(st.lists(st.tuples(names, names, st.integers(0, 10**9), st.floats(0, 1e6)), min_size=1, max_size=5))
 def test_any_names_and_numbers_add_up(
     tmp_path_factory: pytest.TempPathFactory, calls: list[tuple[str, str, int, float]]

@@ -5,8 +5,6 @@ from __future__ import annotations
 import logging
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from monjyu_core.models.accounting.estimate import (
     Estimate,
@@ -20,6 +18,7 @@ from monjyu_core.models.accounting.prices import Cost, PriceTable
 from monjyu_core.models.types import ChatRequest, Message, TokenUsage
 from monjyu_core.settings.models_settings import PriceSettings
 from monjyu_core.text.tokens import count_tokens
+from tests.properties import given, st
 
 TABLE = {
     "gpt-4o": PriceSettings(prompt=2.5, completion=10),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +26,7 @@ from monjyu_query.ranking.mapped_vectors import Vectors
 from monjyu_query.ranking.similarity_scale import SCALES, nearness, scale_of
 from monjyu_query.search.request import SearchRequest
 from monjyu_query.search.searcher import Searcher
-from tests.assets.worlds import World, write_records
+from tests.assets.worlds import World, records_file, write_records
 from tests.core.models.fake_server import DIMENSIONS, KEY, FakeModels, Reply, closing, failing, say, word_vector
 
 RECORDS = {
@@ -62,11 +62,21 @@ def configure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fake: FakeModels)
 
 
 @pytest.fixture
-def world(tmp_path: Path, configure: Callable[..., Settings]) -> Iterator[World]:
+def new_world(tmp_path: Path, configure: Callable[..., Settings]) -> World:
     configure()
     made = World(tmp_path / "data", tmp_path / "papers")
     write_records(made.papers, RECORDS)
-    yield made
+    return made
+
+
+@pytest.fixture
+def world(tmp_path: Path, configure: Callable[..., Settings], fake: FakeModels) -> World:
+    """The same, built: a copy, so that the model was asked nothing yet."""
+    configure()
+    made = World.of(tmp_path, records_file(RECORDS), variant="fake-model-1")
+    fake.requests.clear()
+    load._embedders.clear()
+    return made
 
 
 def texts_sent(fake: FakeModels) -> list[str]:
@@ -77,41 +87,39 @@ def ask(world: World, query: str, mode: str = "vector") -> Any:
     return Searcher(world.data, "c").search(SearchRequest(query=query, collection="c", mode=mode))
 
 
-def test_index_search_and_answer(fake: FakeModels, world: World) -> None:
-    world.build()
-    manifest = open_current(world.data.collection("c")).manifest
+def test_index_search_and_answer(fake: FakeModels, new_world: World) -> None:
+    new_world.build()
+    manifest = open_current(new_world.data.collection("c")).manifest
     assert manifest.embedding.model == "fake-model-1"
     assert manifest.embedding.dimensions == DIMENSIONS
     assert manifest.rows["chunks"] == 3
-    rows = [row for part in world.work.parts.heads("chunk_embeddings") for row in part.read().to_pylist()]
+    rows = [row for part in new_world.work.parts.heads("chunk_embeddings") for row in part.read().to_pylist()]
     for row in rows:
         assert np.linalg.norm(row["vector"]) == pytest.approx(1, abs=1e-5)
     for query, paper in (("when does water boil", "water"), ("pruned noun graph", "graph"), ("lipids", "cells")):
         for mode in ("vector", "hybrid"):
-            assert ask(world, query, mode).hits[0].paper_id == paper
-    answer = ask(world, "Which membranes are made of lipids?", "hybrid")
+            assert ask(new_world, query, mode).hits[0].paper_id == paper
+    answer = ask(new_world, "Which membranes are made of lipids?", "hybrid")
     assert answer.status == "complete"
     assert "lipids" in answer.answer
     assert fake.problems == []
 
 
-def test_only_new_texts_are_sent_and_an_unchanged_collection_asks_nothing(fake: FakeModels, world: World) -> None:
-    world.build()
+def test_only_new_texts_are_sent_and_an_unchanged_collection_asks_nothing(fake: FakeModels, new_world: World) -> None:
+    new_world.build()
     assert len(fake.requests) == len({request.prompt for request in fake.requests})
     assert all(sum(text in sent for sent in texts_sent(fake)) == 1 for text in RECORDS.values())
     fake.requests.clear()
-    write_records(world.papers, RECORDS | {"new": "Volcanoes erupt where plates of the crust meet each other."})
-    world.build()
+    write_records(new_world.papers, RECORDS | {"new": "Volcanoes erupt where plates of the crust meet each other."})
+    new_world.build()
     assert [text.rpartition("\n")[2][:9] for text in texts_sent(fake)] == ["Volcanoes"]
     fake.requests.clear()
     load._embedders.clear()  # as in a new process
-    assert world.build()["embed"] == set()
+    assert new_world.build()["embed"] == set()
     assert fake.requests == []
 
 
 def test_one_request_for_a_question(fake: FakeModels, world: World) -> None:
-    world.build()
-    fake.requests.clear()
     load._embedders.clear()
     ask(world, "when does water boil")
     assert texts_sent(fake) == ["when does water boil"]
@@ -120,8 +128,6 @@ def test_one_request_for_a_question(fake: FakeModels, world: World) -> None:
 def test_a_question_to_another_model_is_refused(
     fake: FakeModels, world: World, configure: Callable[..., Settings]
 ) -> None:
-    world.build()
-    fake.requests.clear()
     for other in ({"model": "fake-model-2"}, {"dimensions": 32}, {"provider": "ollama"}):
         configure(**other)
         with pytest.raises(QueryError, match="was embedded with fake-model-1"):
@@ -137,8 +143,6 @@ def test_a_question_to_another_model_is_refused(
 def test_another_model_embeds_anew_and_a_key_or_address_does_not(
     fake: FakeModels, world: World, configure: Callable[..., Settings], tmp_path: Path
 ) -> None:
-    world.build()
-    fake.requests.clear()
     with FakeModels(key="another-key") as moved:
         models = {"mine": moved.models()["openai"]}
         (tmp_path / "data" / "monjyu.yaml").write_text(json.dumps({"models": models, "embedding": {"remote": "mine"}}))
@@ -151,14 +155,12 @@ def test_another_model_embeds_anew_and_a_key_or_address_does_not(
 
 
 def test_no_packaged_model_is_settled_for_such_a_collection(world: World) -> None:
-    world.build()
     record = load_record(world.data.collection("c"))
     assert record is not None
     assert (record.language, record.embedding_model) == ("en", None)
 
 
 def test_no_secret_and_no_address_is_kept(fake: FakeModels, world: World) -> None:
-    world.build()
     kept = [path for path in world.data.collection("c").root.rglob("*") if path.is_file()]
     assert len(kept) > 20
     for path in kept:
@@ -227,7 +229,6 @@ def test_vectors_of_another_length_than_before_are_an_error(fake: FakeModels) ->
 
 
 def test_a_build_that_the_server_stops_keeps_what_was_published(fake: FakeModels, world: World) -> None:
-    world.build()
     before = open_current(world.data.collection("c")).manifest.snapshot_id
     write_records(world.papers, RECORDS | {"new": "Volcanoes erupt where plates of the crust meet."})
     fake.default = failing(500)
@@ -271,7 +272,9 @@ def test_the_scale_of_an_unknown_model_follows_its_vectors() -> None:
         assert nearness(high, (low, high)) == 1
 
 
-def test_the_asset_says_what_its_models_took(fake: FakeModels, world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_asset_says_what_its_models_took(
+    fake: FakeModels, new_world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
     import dagster as dg
 
     from monjyu_assets.orchestration.assets.index_snapshot import PAPER_ASSETS
@@ -281,33 +284,32 @@ def test_the_asset_says_what_its_models_took(fake: FakeModels, world: World, mon
     monkeypatch.setenv("MONJYU_SPENDING__PRICES", '{"fake-model-1": {"prompt": 100}}')
     with dg.DagsterInstance.ephemeral() as instance:
         instance.add_dynamic_partitions("collections", ["c"])
-        resources = resources_of(DataFolderResource(root=str(world.data.root)))
+        resources = resources_of(DataFolderResource(root=str(new_world.data.root)))
         result = dg.materialize(PAPER_ASSETS, instance=instance, resources=resources, tags=range_tags("c"))
     events = [event.materialization.metadata for event in result.get_asset_materialization_events()]
     embedded = next(metadata for metadata in events if metadata["tokens"].value)
-    used = usage_of(world.data, CallFilter(collection="c"))
+    used = usage_of(new_world.data, CallFilter(collection="c"))
     assert embedded["tokens"].value == used.prompt_tokens > 0
     assert embedded["cost_usd"].value == pytest.approx(used.prompt_tokens * 100 / 1e6)
 
 
 def test_a_cap_per_run_stops_the_index_and_a_higher_one_pays_for_the_rest_alone(
-    fake: FakeModels, world: World, monkeypatch: pytest.MonkeyPatch
+    fake: FakeModels, new_world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("MONJYU_CACHE__ENABLED", "true")
     long = {f"r{n}": " ".join(f"Sentence {k} of record {n} says more." for k in range(400)) for n in range(4)}
-    write_records(world.papers, long)
+    write_records(new_world.papers, long)
     monkeypatch.setenv("MONJYU_SPENDING__MAX_CALLS_PER_RUN", "1")
     with pytest.raises(CostCapReached, match="cap per run"):
-        world.build()
+        new_world.build()
     assert len(fake.requests) == 1
     monkeypatch.setenv("MONJYU_SPENDING__MAX_CALLS_PER_RUN", "0")
-    world.build()
+    new_world.build()
     sent = [text for request in fake.requests for text in request.body["input"]]
     assert len(sent) == len(set(sent)), "nothing was paid twice"
 
 
 def test_every_question_that_is_embedded_is_on_the_ledger(fake: FakeModels, world: World) -> None:
-    world.build()
     for mode in ("vector", "keyword"):
         before = len(fake.requests)
         result = ask(world, f"Which membranes have lipids, by {mode}?", mode)

@@ -6,8 +6,6 @@ import asyncio
 import json
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from pydantic import BaseModel
 
 from monjyu_core.errors import ConfigurationError
@@ -15,6 +13,7 @@ from monjyu_core.models.call_errors import ModelAnswerUnusable
 from monjyu_core.models.calls.structured import ask_structured, find_json, read_as, schema_of
 from monjyu_core.models.prompts import fence, load_prompt
 from monjyu_core.models.types import ChatReply, Finish, Message, TokenUsage
+from tests.properties import examples, given, st
 
 
 class Claim(BaseModel):
@@ -53,7 +52,7 @@ def test_what_is_no_such_object_is_an_error_in_words(text: str) -> None:
 
 
 @given(st.text(max_size=200))
-@settings(max_examples=200, deadline=2000)
+@examples(200)
 def test_any_text_gives_a_value_or_a_value_error(text: str) -> None:
     try:
         value = find_json(text)

@@ -28,7 +28,7 @@ def blob() -> Iterator[dict[str, str]]:
         yield environment
 
 
-@pytest.fixture(params=["file", "s3", "az"])
+@pytest.fixture(params=["file", "s3", pytest.param("az", marks=pytest.mark.slow)])
 def any_store(request: pytest.FixtureRequest, tmp_path: Path) -> dict[str, str]:
     """Environment of machines whose collections lie in a store that nobody else uses: a folder, moto's S3, Azurite."""
     own = tmp_path.name.replace("_", "-")

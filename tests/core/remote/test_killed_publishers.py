@@ -100,6 +100,7 @@ def run_kills(world: World, kills: int, seed: int) -> None:
     assert killed >= 0.6 * kills
 
 
+@pytest.mark.slow
 def test_killed_publishers_leave_whole_states(world: World) -> None:
     assert world.publish("a")
     run_kills(world, 5, seed=1)

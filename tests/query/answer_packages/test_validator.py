@@ -15,7 +15,7 @@ from tests.conftest import ROOT
 
 BIN = ROOT / ".venv" / "crate-validator" / "bin"
 MISSING = "no RO-Crate validator: make validator"
-pytestmark = pytest.mark.skipif(not (BIN.parent / "installed").is_file(), reason=MISSING)
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(not (BIN.parent / "installed").is_file(), reason=MISSING)]
 OURS_TO_LEAVE = {
     "process-run-crate-0.5_3.2": "an application's url: Monjyu has no home on the net",
     "process-run-crate-0.5_5.1": "its id is an address of the net",

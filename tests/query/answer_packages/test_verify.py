@@ -15,8 +15,6 @@ from typing import Any
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 from monjyu_core.storage.folders import DataFolder
 from monjyu_query.answer_packages.asked_answer import AskedAnswer, asked_again
@@ -28,8 +26,9 @@ from monjyu_query.answer_packages.package import package_of
 from monjyu_query.answer_packages.package_files import as_zip, with_manifest, write_package
 from monjyu_query.answer_packages.signature import signed
 from tests.conftest import call_monjyu
+from tests.properties import HealthCheck, examples, given, st
 
-CHANGES = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+CHANGES = examples(60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 def outcomes(found: Verified) -> dict[str, str]:

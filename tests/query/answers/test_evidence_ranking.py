@@ -6,8 +6,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from monjyu_core.errors import ConfigurationError
@@ -24,6 +22,7 @@ from monjyu_query.answers.evidence_ranking.sentence_features import (
 from monjyu_query.answers.quote_windows import Neighbours
 from monjyu_query.answers.selection import Limits, Question, choose_windows
 from monjyu_query.search.passages import Passage, PassageSentence
+from tests.properties import given, st
 from tests.query.test_answer import question
 
 SCALE = (0.2, 0.7)

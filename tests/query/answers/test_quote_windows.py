@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from monjyu_core.text.standing_alone import points_outside
 from monjyu_query.answers.quote_windows import Neighbours, connective, joined, lone
 from monjyu_query.search.passages import Passage, PassageSentence
+from tests.properties import given, st
 
 ONE = Passage("c1", "p", "Title", "results", "", "", 1, 1.0)
 TWO = Passage("c2", "p", "Title", "results", "", "", 1, 1.0)

@@ -7,12 +7,11 @@ import json
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from monjyu_query.answers.verification.local_check import local_check, says_gap
 from monjyu_query.answers.verification.numbers import figures, missing_figures, same_value
 from monjyu_query.answers.verification.signs import NAMES, Source, signs_of
+from tests.properties import given, st
 
 SETS = Path(__file__).parents[2] / "data" / "knowledge"
 RATS = Source(

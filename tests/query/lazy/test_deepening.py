@@ -8,8 +8,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from monjyu_query.modes.lazy.lazy_state import Candidate, Judgement, LazyState
 from monjyu_query.modes.lazy.walk.budget import Budget, enough_sentences
@@ -17,6 +15,7 @@ from monjyu_query.modes.lazy.walk.community_search import CommunitySearcher, Wal
 from monjyu_query.modes.lazy.walk.community_tree import CommunityTree, build_tree, flat_tree
 from monjyu_query.modes.lazy.walk.deepening import IterativeDeepener, Walk
 from monjyu_query.search.passages import Passage, PassageSentence
+from tests.properties import examples, given, st
 
 
 def passage(row: int) -> Passage:
@@ -82,7 +81,7 @@ def searches(draw: st.DrawFn) -> MadeUpSearch:
     return MadeUpSearch(tree, scores, set(draw(rows)), walk, broken, draw(st.integers(1, 6)))
 
 
-@settings(max_examples=75, deadline=None)
+@examples(75)
 @given(searches(), st.integers(0, 60))
 def test_a_budget_is_never_passed_and_no_chunk_is_tested_twice(search: MadeUpSearch, budget: int) -> None:
     state = search.run(budget)
@@ -93,7 +92,7 @@ def test_a_budget_is_never_passed_and_no_chunk_is_tested_twice(search: MadeUpSea
     assert (state.ended == "budget") <= (state.budget.used == budget)
 
 
-@settings(max_examples=75, deadline=None)
+@examples(75)
 @given(searches(), st.integers(0, 40), st.integers(0, 30))
 def test_a_larger_budget_repeats_the_tests_of_a_smaller_one_and_goes_on(
     search: MadeUpSearch, small: int, more: int
@@ -107,7 +106,7 @@ def test_a_larger_budget_repeats_the_tests_of_a_smaller_one_and_goes_on(
     assert search.calls[: len(calls)] == calls, "what is judged together does not depend on the budget either"
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(searches())
 def test_the_budget_is_spent_until_everything_is_tested(search: MadeUpSearch) -> None:
     search.broken = set()
@@ -115,7 +114,7 @@ def test_the_budget_is_spent_until_everything_is_tested(search: MadeUpSearch) ->
     assert state.ended == "exhausted" and state.visited == set(range(len(search.scores[0])))
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(searches(), st.integers(1, 40))
 def test_the_first_tests_are_the_chunks_that_rank_best(search: MadeUpSearch, budget: int) -> None:
     search.broken = set()
@@ -124,7 +123,7 @@ def test_the_first_tests_are_the_chunks_that_rank_best(search: MadeUpSearch, bud
     assert [row for _, row in search.tested[: len(best)]] == best[:budget]
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(searches(), st.integers(0, 60))
 def test_an_unreadable_judgement_is_an_error_and_never_relevant(search: MadeUpSearch, budget: int) -> None:
     state = search.run(budget)
@@ -143,7 +142,7 @@ def test_what_no_child_holds_is_a_child_of_its_own() -> None:
     assert below == [[0, 1], [3], [2, 4, 5]] and tree.loose.tolist() == [6, 7]
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(searches())
 def test_where_all_is_relevant_all_is_reached(search: MadeUpSearch) -> None:
     """No chunk is lost on the way down, whatever the communities look like."""
@@ -211,7 +210,7 @@ def test_the_presets() -> None:
         Budget(3).spend(4)
 
 
-@settings(max_examples=75, deadline=None)
+@examples(75)
 @given(searches())
 def test_patience_and_depth_hold_whatever_is_relevant(search: MadeUpSearch) -> None:
     walker = IterativeDeepener(search.tree, search.scores[0].astype(np.float32), search.walk)
@@ -230,7 +229,7 @@ def test_patience_and_depth_hold_whatever_is_relevant(search: MadeUpSearch) -> N
         barren = 0 if relevant else barren + (visit.community.id is not None)
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(searches())
 def test_it_opens_with_the_closest_chunks_in_order(search: MadeUpSearch) -> None:
     walker = IterativeDeepener(search.tree, search.scores[0].astype(np.float32), search.walk)

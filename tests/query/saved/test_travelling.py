@@ -174,6 +174,7 @@ def history(tmp_path_factory: pytest.TempPathFactory) -> Iterator[History]:
         PARSER.undo()
 
 
+@pytest.mark.slow
 def test_each_change_has_its_cause(history: History) -> None:
     """The document that was touched is named for what it cites; what others lose or gain by it is ranking."""
     right, wrong = 0, []
@@ -193,6 +194,7 @@ def test_each_change_has_its_cause(history: History) -> None:
     assert right >= 15
 
 
+@pytest.mark.slow
 def test_each_step_is_seen(history: History) -> None:
     steps = ["first", *(change.__name__ for change in STEPS)]
     seen = {step: {one.kind for one in history.causes(before, step)} for before, step in pairwise(steps)}

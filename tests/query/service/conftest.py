@@ -1,4 +1,4 @@
-"""The service as it is run: `monjyu serve` on a copy of the indexed samples; other settings in threads."""
+"""The service over a copy of the indexed samples, in a thread of this process; `running_service` is a process."""
 
 from __future__ import annotations
 
@@ -8,13 +8,12 @@ import subprocess
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 import httpx2
 import pytest
-import uvicorn
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from bench import service_process
@@ -28,8 +27,11 @@ from monjyu_query.service.server.http_limits import protocol_with
 from monjyu_query.service.worker_state import Service
 from tests.assets.worlds import World
 from tests.copies import copy_data
+from tests.serving import serving as listening
 
 CHROMIUM = shutil.which("chromium")
+WITHOUT_BROWSER = pytest.mark.skipif(CHROMIUM is None, reason="chromium is absent: apt-get install chromium")
+IN_BROWSER = [pytest.mark.slow, WITHOUT_BROWSER]
 expect.set_options(timeout=30_000)
 """Milliseconds, instead of 5,000: what is expected of a page may wait for its service on a busy machine."""
 HOSTILE = '<script>document.title="owned"</script><img src=x onerror="document.title=1">'
@@ -77,30 +79,20 @@ def running_service(data: Path, *options: str) -> Iterator[tuple[Served, subproc
         yield Served(url, data, {}), process
 
 
-@pytest.fixture(scope="session")
-def service(service_data: Path, keys: dict[str, str]) -> Iterator[Served]:
-    with running_service(service_data) as (served, _):
-        yield replace(served, keys=keys)
-
-
 @contextmanager
 def serving(data: Path, overrides: dict[str, Any]) -> Iterator[tuple[str, Service]]:
     """A service with settings of its own in a thread of this process."""
     settings = load_settings(overrides)
     app = create_app(DataFolder(data), settings)
     limits = protocol_with(settings.service.max_header_kb << 10, settings.service.header_seconds)
-    server = uvicorn.Server(uvicorn.Config(app, port=0, http=limits, log_level="error", ws="none", access_log=False))
-    thread = threading.Thread(target=server.run)
-    thread.start()
-    try:
-        while not server.started:
-            assert thread.is_alive()
-            thread.join(0.01)
-        port = server.servers[0].sockets[0].getsockname()[1]
-        yield f"http://127.0.0.1:{port}", app.state.service
-    finally:
-        server.should_exit = True
-        thread.join(20)
+    with listening(app, http=limits) as url:
+        yield url, app.state.service
+
+
+@pytest.fixture(scope="session")
+def service(service_data: Path, keys: dict[str, str]) -> Iterator[Served]:
+    with serving(service_data, {"service": {"requests_per_minute": 0}}) as (url, _):
+        yield Served(url, service_data, keys)
 
 
 Serving = Callable[..., Any]

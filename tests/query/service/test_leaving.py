@@ -47,11 +47,9 @@ def _figure(client: httpx2.Client, name: str, line: str) -> float:
     return float(found[1])
 
 
-def _seconds(client: httpx2.Client) -> float:
-    started = time.monotonic()
+def _ask(client: httpx2.Client) -> None:
     answer = client.post("/search", json=_asked("/search", LAZY, 0))
     assert answer.status_code == 200 and answer.json()["usage"]["relevance_tests"] > 5
-    return time.monotonic() - started
 
 
 KINDS: list[tuple[str, dict[str, Any], str]] = [
@@ -64,14 +62,12 @@ KINDS: list[tuple[str, dict[str, Any], str]] = [
 
 
 def test_searches_that_nobody_waits_for_are_not_begun(serve_with: Serving) -> None:
-    """Counted more than timed: of 200 searches that are dropped at once all but a few would be begun, one by one."""
+    """Of 200 searches that are dropped at once all but a few would be begun, one by one."""
     with serve_with(searches=1, long_searches=1) as (served, _), served.client() as client:
-        idle = min(_seconds(client) for _ in range(3))
         for path, values, line in KINDS:
             before = _figure(client, "begun_total", line)
             _drop(served, path, values, DROPPED)
             wait_until(lambda: _figure(client, "waiting", line) == 0)  # noqa: B023
-            fresh = _seconds(client)
+            _ask(client)
             wait_until(lambda: _figure(client, "running", line) == 0)  # noqa: B023
             assert _figure(client, "begun_total", line) - before < DROPPED / 2, (path, line)
-            assert fresh < 2 * idle + 5, (path, line)

@@ -18,6 +18,8 @@ from tests.assets.worlds import World
 from tests.conftest import SAMPLES
 from tests.query.service.conftest import Served, running_service
 
+pytestmark = pytest.mark.slow
+
 PAPERS = ("incremental-indexes.txt", "relevance-budget.pdf")
 """Two of the samples, one with pages: a survey reads all papers there are, and is asked for a hundred times."""
 CONFIG = """

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 
-from tests.query.service.conftest import CHROMIUM, Served, tabs_of
+from tests.query.service.conftest import IN_BROWSER, Served, tabs_of
 
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="chromium is absent: apt-get install chromium")
+pytestmark = IN_BROWSER
 QUESTION = "How does search under a relevance budget test the passages of communities?"
 
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 
-import pytest
 from playwright.sync_api import Page, expect
 
-from tests.query.service.conftest import CHROMIUM, Served
+from tests.query.service.conftest import IN_BROWSER, Served
 
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="chromium is absent: apt-get install chromium")
+pytestmark = IN_BROWSER
 QUESTION = "Which rules keep an updated index equal to a full build?"
 """Not one that another file or an example of the interface asks of the same service: what it answered is kept."""
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 import csv
 from pathlib import Path
 
-import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.query.service.conftest import CHROMIUM, Served, in_address, tabs_of
+from tests.query.service.conftest import IN_BROWSER, Served, in_address, tabs_of
 from tests.query.service.test_page import serious
 
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="chromium is absent: apt-get install chromium")
+pytestmark = IN_BROWSER
 FIRST, SECOND = "answer-provenance-ac1d5330", "relevance-budget-438725c6"
 
 

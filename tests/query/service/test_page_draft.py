@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
 from playwright.sync_api import Browser, expect
 
-from tests.query.service.conftest import CHROMIUM, Served, tabs_of
+from tests.query.service.conftest import IN_BROWSER, Served, tabs_of
 from tests.query.service.test_page import serious
 
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="chromium is absent: apt-get install chromium")
+pytestmark = IN_BROWSER
 TRUE = "The Leiden algorithm guarantees that communities are connected (Morvant and Arrowood, 2025)."
 MADE_UP = "Since 1987, the Leiden algorithm guarantees that communities are connected (Morvant and Arrowood, 2025)."
 

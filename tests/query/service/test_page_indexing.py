@@ -13,10 +13,10 @@ from playwright.sync_api import Page, expect
 
 from monjyu_core.storage.state_store import StateStore
 from monjyu_query.service.access.keys import create_key
-from tests.query.service.conftest import CHROMIUM
+from tests.query.service.conftest import IN_BROWSER
 from tests.test_up import whole_up
 
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="chromium is absent: apt-get install chromium")
+pytestmark = IN_BROWSER
 RUN = 300_000
 """Milliseconds that a run may take on a busy machine; an idle one takes 40 seconds."""
 PAPER = "noun-phrase-graphs-7d9c0d14"

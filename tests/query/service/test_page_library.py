@@ -9,10 +9,10 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests.assets.in_process import POOL, InThisProcess
 from tests.assets.worlds import World
-from tests.query.service.conftest import CHROMIUM, Served, in_address, serving, tabs_of
+from tests.query.service.conftest import IN_BROWSER, Served, in_address, serving, tabs_of
 from tests.query.service.test_page import serious
 
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="chromium is absent: apt-get install chromium")
+pytestmark = IN_BROWSER
 
 
 @pytest.fixture(scope="module")

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.query.service.conftest import CHROMIUM, Served, tabs_of
+from tests.query.service.conftest import IN_BROWSER, Served, tabs_of
 from tests.query.service.test_page import serious
 
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="chromium is absent: apt-get install chromium")
+pytestmark = IN_BROWSER
 PASTED = "may return communities that are internally dis-\nconnected. The Leiden algorithm repairs this"
 
 

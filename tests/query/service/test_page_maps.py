@@ -15,10 +15,10 @@ from playwright.sync_api import Browser, Page, expect
 from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.snapshot import read_current
 from tests.copies import copy_data
-from tests.query.service.conftest import CHROMIUM, in_address, serving, tabs_of
+from tests.query.service.conftest import IN_BROWSER, in_address, serving, tabs_of
 from tests.query.service.test_page import serious
 
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="chromium is absent: apt-get install chromium")
+pytestmark = IN_BROWSER
 MANY = 5000
 LAID = ".map-stage[data-laid]"
 SLOWEST = 250

@@ -9,10 +9,9 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from monjyu_query.service.server.page_files import STATIC
-from tests.query.service.conftest import CHROMIUM, Served, upload
+from tests.query.service.conftest import WITHOUT_BROWSER, Served, upload
 from tests.query.service.page_messages import literals_in, said_in
 
-browsing = pytest.mark.skipif(CHROMIUM is None, reason="chromium is absent: apt-get install chromium")
 SPEAKING = re.compile(
     r"monjyu_query/(?:answers|catalogue|citations|digests|modes|overviews|quotes|ranking|search|service|tensions|traces)/"
     r"|monjyu_core/(?:corrections/|input_file|models/calls/|storage/(?:collection|folders|snapshot)\.py)"
@@ -106,7 +105,8 @@ def refusals(service: Served) -> list[str]:
     return told
 
 
-@browsing
+@pytest.mark.slow
+@WITHOUT_BROWSER
 def test_the_page_says_them_in_japanese(browser: Browser, service: Served) -> None:
     told = refusals(service)
     context = browser.new_context(locale="ja-JP")

@@ -10,10 +10,9 @@ from playwright.sync_api import Browser, Page, expect
 from monjyu_core.storage.state_store import StateStore
 from monjyu_query.service.access.keys import Role, create_key
 from monjyu_query.service.operations.dagster_seen import seen_of
-from tests.query.service.conftest import CHROMIUM, Served, tabs_of
+from tests.query.service.conftest import WITHOUT_BROWSER, Served, tabs_of
 from tests.query.service.test_page import serious
 
-browsing = pytest.mark.skipif(CHROMIUM is None, reason="chromium is absent: apt-get install chromium")
 SLOW = 30_000
 """Milliseconds for what a command in a process of its own does."""
 
@@ -29,7 +28,8 @@ def opened(page: Page, service: Served, key: str, collection: str = "samples") -
     return page
 
 
-@browsing
+@pytest.mark.slow
+@WITHOUT_BROWSER
 def test_an_upgrade_is_begun_only_after_its_estimate(browser: Browser, service: Served) -> None:
     page = opened(browser.new_page(locale="en"), service, service.keys["admin"])
     row = page.get_by_role("row", name="samples").first
@@ -51,7 +51,8 @@ def test_an_upgrade_is_begun_only_after_its_estimate(browser: Browser, service: 
     page.context.close()
 
 
-@browsing
+@pytest.mark.slow
+@WITHOUT_BROWSER
 def test_a_key_is_made_for_some_collections_and_revoked(page: Page, service: Served) -> None:
     opened(page, service, new_key(service, "who makes keys"))
     page.get_by_label("Note").fill("made on the page")
@@ -79,7 +80,8 @@ def test_a_key_is_made_for_some_collections_and_revoked(page: Page, service: Ser
     expect(page.get_by_role("row", name="who makes keys")).to_have_count(1)
 
 
-@browsing
+@pytest.mark.slow
+@WITHOUT_BROWSER
 def test_two_snapshots_are_compared_and_the_older_one_served(page: Page, service: Served, published: list[str]) -> None:
     def current() -> dict[str, Any]:
         with service.client() as client:
@@ -103,7 +105,8 @@ def test_two_snapshots_are_compared_and_the_older_one_served(page: Page, service
     assert (current()["snapshot_id"], current()["held"]) == (published[1], False)
 
 
-@browsing
+@pytest.mark.slow
+@WITHOUT_BROWSER
 def test_an_administrator_of_some_collections_sees_those_and_no_keys(
     page: Page, service: Served, published: list[str]
 ) -> None:
@@ -115,13 +118,15 @@ def test_an_administrator_of_some_collections_sees_those_and_no_keys(
     expect(page.get_by_role("heading", name="Keys")).to_have_count(0)
 
 
-@browsing
+@pytest.mark.slow
+@WITHOUT_BROWSER
 def test_readers_are_told_that_it_is_not_for_them(page: Page, service: Served) -> None:
     page.goto(f"{service.url}/#/operate")
     expect(page.locator("main")).to_contain_text("This is for administrators")
 
 
-@browsing
+@pytest.mark.slow
+@WITHOUT_BROWSER
 def test_everyone_can_operate(browser: Browser, service: Served, published: list[str]) -> None:
     for page, look in tabs_of(browser, ("dark", 1360, "ja-JP"), ("light", 390, "en")):
         page.add_init_script(f"sessionStorage.setItem('monjyu-key', '{service.keys['admin']}')")

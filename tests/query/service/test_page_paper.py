@@ -3,13 +3,12 @@ for whoever may give them."""
 
 from __future__ import annotations
 
-import pytest
 from playwright.sync_api import Page, expect
 
-from tests.query.service.conftest import CHROMIUM, Served
+from tests.query.service.conftest import IN_BROWSER, Served
 from tests.query.service.test_page import serious
 
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="chromium is absent: apt-get install chromium")
+pytestmark = IN_BROWSER
 
 
 def test_read_search_and_follow(page: Page, service: Served) -> None:

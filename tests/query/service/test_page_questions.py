@@ -16,10 +16,10 @@ from monjyu_query.service.access.keys import create_key
 from tests.assets.in_process import POOL, InThisProcess
 from tests.assets.worlds import World
 from tests.conftest import SAMPLES
-from tests.query.service.conftest import CHROMIUM, Served, serving, tabs_of
+from tests.query.service.conftest import IN_BROWSER, Served, serving, tabs_of
 from tests.query.service.test_page import serious
 
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="chromium is absent: apt-get install chromium")
+pytestmark = IN_BROWSER
 PAPERS = ("answer-provenance.md", "relevance-budget.pdf")
 IDS = "How long must identifiers be so that they do not collide?"
 BUDGET = "How is a budget of relevance tests spent?"

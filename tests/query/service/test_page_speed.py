@@ -11,9 +11,9 @@ import pytest
 from playwright.sync_api import Browser
 
 from bench.page_figures import addresses, loads, reactions
-from tests.query.service.conftest import CHROMIUM, serving
+from tests.query.service.conftest import IN_BROWSER, serving
 
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="chromium is absent: apt-get install chromium")
+pytestmark = IN_BROWSER
 FIRST_PAINT, REACTION, WEIGHT = 1000, 100, 300_000
 """Milliseconds to the first content painted and from an input to the next paint; bytes of a view without images."""
 TRIES = 3

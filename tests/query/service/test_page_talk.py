@@ -13,10 +13,10 @@ from playwright.sync_api import Browser, Page, expect
 from monjyu_query.modes.lazy.assessors import RankerAssessor
 from tests.core.models import fake_server
 from tests.core.models.fake_server import FakeModels
-from tests.query.service.conftest import CHROMIUM, Served, Serving, serving, tabs_of
+from tests.query.service.conftest import IN_BROWSER, Served, Serving, serving, tabs_of
 from tests.query.service.test_page import serious
 
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="chromium is absent: apt-get install chromium")
+pytestmark = IN_BROWSER
 BUDGETS = "Why does a relevance budget cap what a lazy search may judge?"
 HELD = 2
 """The round of tests that waits for the order to stop."""

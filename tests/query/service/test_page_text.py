@@ -10,9 +10,9 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests.bracketed import COLLECTION, OWN, QUESTION
 from tests.copies import copy_data
-from tests.query.service.conftest import CHROMIUM, serving
+from tests.query.service.conftest import IN_BROWSER, serving
 
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="chromium is absent: apt-get install chromium")
+pytestmark = IN_BROWSER
 TURNING = "[...document.documentElement.outerHTML].filter((c) => /[\\u202a-\\u202e\\u2066-\\u2069]/.test(c)).length"
 
 

@@ -21,6 +21,8 @@ from monjyu_query.service.access.rates import BURST_SECONDS, open_rates
 from monjyu_query.service.server.error_responses import TooMany
 from tests.core.models.test_cache import needs_redis, redis_url  # noqa: F401
 
+pytestmark = pytest.mark.slow
+
 AWAY = "redis://127.0.0.1:1/0"
 
 

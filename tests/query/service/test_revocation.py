@@ -16,6 +16,8 @@ from tests.query.service.conftest import running_service
 from tests.query.service.test_api import events
 from tests.waiting import wait_until
 
+pytestmark = pytest.mark.slow
+
 QUESTION = {"query": "How are leases of readers kept?", "collection": "samples", "mode": "keyword"}
 
 
@@ -31,7 +33,6 @@ def test_a_change_counts_at_once_in_other_key_rings(tmp_path: Path, monkeypatch:
         assert all(ring.find(key) is None for ring in rings)
 
 
-@pytest.mark.slow
 def test_a_revoked_key_is_refused_by_all_workers_while_its_stream_ends(
     service_data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

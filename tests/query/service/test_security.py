@@ -18,8 +18,6 @@ import jwt
 import pytest
 from click.testing import CliRunner
 from cryptography.hazmat.primitives.asymmetric import rsa
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from jwt.algorithms import RSAAlgorithm
 
 from monjyu_core.errors import ConfigurationError
@@ -30,6 +28,7 @@ from monjyu_query.service.access import keys as key_store
 from monjyu_query.service.access.oidc import TokenReader
 from monjyu_query.service.access.principals import Authority, check_exposure
 from monjyu_query.service.server.error_responses import Forbidden, ServiceError
+from tests.properties import examples, given, st
 from tests.query.service.conftest import Served, Serving
 
 ASKED = {"query": "budget", "collection": "samples", "mode": "keyword", "answer": False}
@@ -214,7 +213,7 @@ def test_odd_claims_are_refused_in_words(tmp_path: Path) -> None:
         held: Any = ["papers.read"]
         assert authority.principal(f"Bearer {sign(roles=held)}").name == "user:ada"
 
-        @settings(max_examples=300, deadline=None)
+        @examples(300)
         @given(st.dictionaries(st.sampled_from(CLAIMS), ODD, min_size=1, max_size=3))
         def ask(claims: dict[str, Any]) -> None:
             written = {name: "null" if value is None else value for name, value in claims.items()}

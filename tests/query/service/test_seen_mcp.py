@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -21,6 +18,7 @@ from mcp.types import PromptReference
 from monjyu_core.storage.state_store import StateStore
 from monjyu_query.service.access.keys import create_key
 from monjyu_query.traces.traces import NAMESPACE
+from tests.serving import serving_mcp
 from tests.waiting import wait_until
 
 OWN, OTHER, UNKNOWN = "samples", "hostile", "absent9"
@@ -74,15 +72,8 @@ def held(service_data: Path) -> dict[str, str]:
 
 @pytest.fixture(scope="module")
 def address(service_data: Path, published: list[str], held: dict[str, str]) -> Iterator[str]:
-    command = [sys.executable, "-m", "monjyu_core", "mcp", "--http", "--port", "0"]
-    environment = {**os.environ, "MONJYU_DATA": str(service_data), "MONJYU_SERVICE__REQUIRE_KEY": "true"}
-    process = subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True)
-    try:
-        assert process.stderr is not None
-        yield process.stderr.readline().split()[-1]
-    finally:
-        process.terminate()
-        process.wait(30)
+    with serving_mcp(service_data, {"service": {"require_key": True}}) as url:
+        yield url
 
 
 async def _told(client: Client, tool: str, collection: str | None) -> tuple[bool, str]:

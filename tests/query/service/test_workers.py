@@ -7,8 +7,11 @@ import time
 from pathlib import Path
 
 import psutil
+import pytest
 
 from tests.query.service.conftest import running_service
+
+pytestmark = pytest.mark.slow
 
 
 def test_workers_answer_are_counted_together_and_end(service_data: Path) -> None:

@@ -11,11 +11,18 @@ from monjyu_assets.parsing.formats.pdf.page.lines import Line
 from monjyu_assets.parsing.text.heading_types import section_type
 from monjyu_assets.parsing.text.line_ends import Words
 
-_SERIAL = re.compile(
-    r"\b(?:journal of|the .{0,40}journal|proceedings|transactions|letters|volume|vol\.|issn|eissn|publish|"
-    r"copyright|research article|original (?:research|article|paper)|review article|open access|preprint|"
-    r"article|doi|https?:|www\.|accepted|received)\b", re.I,
+_LABEL = re.compile(
+    r"\b(?:volume|vol\.|issn|eissn|publish|copyright|research article|original (?:research|article|paper)|"
+    r"review article|open access|preprint|typeset using|draft version|article|doi|https?:|www\.|accepted|received)\b",
+    re.I,
 )  # fmt: skip
+_SERIAL = re.compile(
+    r"(?:the\s)?(?:\w+\s){0,4}(?:journal|transactions|letters|annals|bulletin|magazine|reviews?|quarterly)|"
+    r"(?:the\s)?(?:\w+\s){0,3}"
+    r"(?:journal|transactions|annals|archives|bulletin|proceedings|revista|revue|zeitschrift|rivista)"
+    r"\s(?:of|on|in|for|de|der|für|di|d[ou])\b.*|the .{0,40}journal.*", re.I,
+)  # fmt: skip
+"""The name of a serial: "Physics Letters", "Journal of Physics", not "Bitmap Letters in Old Papers"."""
 
 
 def find_title(layout: Layout, words: Words) -> tuple[str, int, int]:
@@ -102,7 +109,7 @@ def _score(layout: Layout, start: int, end: int, last: int, known: Words) -> flo
         return None
     score = 2.0 * min(2.5, lines[0].size / layout.body_size) + 0.4 * (lines[0].bold_share > 0.6)
     score += 0.8 if 4 <= len(words) <= 30 or _weight(text) > 2 * len(text) else 0.2 if len(words) == 3 else -0.5
-    if _SERIAL.search(text) and len(words) < 9:
+    if len(words) < 9 and (_LABEL.search(text) or _SERIAL.fullmatch(text)):
         score -= 2.5
     if _serial_name(layout, text):
         score -= 2.5

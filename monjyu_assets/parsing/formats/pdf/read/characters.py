@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from monjyu_assets.parsing.formats.pdf.read.accents import compose_accents
+from monjyu_assets.parsing.formats.pdf.read.bitmap_fonts import LETTERS, measured_faces, tex_codes
 from monjyu_assets.parsing.formats.pdf.read.geometry import (
     Area,
     Bools,
@@ -23,13 +24,14 @@ from monjyu_assets.parsing.formats.pdf.read.geometry import (
     turned,
 )
 from monjyu_assets.parsing.formats.pdf.read.glyphs import (
-    aside_text,
+    Aside,
+    asides,
     dominant_turn,
     quarter_turns,
     readable,
     whole_codes,
 )
-from monjyu_assets.parsing.formats.pdf.read.raw_characters import RawCharacters, raw_characters
+from monjyu_assets.parsing.formats.pdf.read.raw_characters import RawCharacters, raw_characters, tight_boxes
 
 _BOLD = re.compile(r"bold|black|heavy|demi|cmbx|cmssbx|[-,]bd|[-.]b(i|$)|medi(um)?(ital)?$", re.I)
 _ITALIC = re.compile(r"ital|obliq|slant|cmti|cmmi|cmsl|[-,]it?$|[-.]bi$", re.I)
@@ -55,8 +57,7 @@ class PageChars:
     Coordinates are PDF points in the displayed page (rotation and crop box applied), origin top-left, y down.
     `base` is the y of the baseline; `size` the height of the font in points; `gap_before` is True where the
     content stream has a space in front of the character. `turn` is the quarter turn of the dominant text direction
-    (0 for upright pages); arrays and `drawn` are in the frame that makes that text upright, see `to_page`. `turned` is
-    the text that runs another way (stamps in the margin), in the order of the content stream.
+    (0 for upright pages); arrays, `drawn` and `asides` are in the frame that makes that text upright, see `to_page`.
     """
 
     number: int
@@ -75,7 +76,17 @@ class PageChars:
     raw_count: int = 0
     garbled: int = 0
     turn: int = 0
-    turned: str = ""
+    asides: list[Aside] = field(default_factory=list)
+
+    @property
+    def turned(self) -> str:
+        """The text that runs another way than the page's, a line for each piece."""
+        return "\n".join(aside.text for aside in self.asides)
+
+    @property
+    def shown(self) -> int:
+        """How many characters the page shows, whatever way they run."""
+        return sum(map(len, self.text)) + sum(len("".join(aside.text.split())) for aside in self.asides)
 
     @cached_property
     def glyphs(self) -> NDArray[Any]:
@@ -139,12 +150,46 @@ def read_page(document: Any, index: int, fonts: FontTable) -> PageChars:
         text_page = pdfium.FPDFText_LoadPage(page.raw)
         try:
             raw = raw_characters(text_page, lambda pointer: _font_id(pdfium, pointer, fonts))
+            nameless = _nameless(raw, fonts)
+            drawings = _of_other_size(raw, nameless)
+            if len(drawings):
+                raw.boxes[drawings] = tight_boxes(text_page, drawings)
         finally:
             pdfium.FPDFText_ClosePage(text_page)
         drawn = drawn_objects(pdfium, page, box, rotation)
     finally:
         page.close()
-    return _page(index + 1, width, height, box, rotation, raw, drawn)
+    return _page(index + 1, width, height, box, rotation, raw, drawn, nameless, fonts)
+
+
+def _turned_boxes(boxes: Floats, page: Area, rotation: int, width: float, height: float, turn: int) -> Floats:
+    """Boxes (x0, y0, x1, y1) of user space in the frame in which text with this quarter turn is upright."""
+    corners = [turned(*displayed(boxes[:, x], boxes[:, x + 1], page, rotation), width, height, turn) for x in (0, 2)]
+    (xa, ya), (xb, yb) = corners
+    return np.column_stack([np.minimum(xa, xb), np.minimum(ya, yb), np.maximum(xa, xb), np.maximum(ya, yb)])
+
+
+def _nameless(raw: RawCharacters, fonts: FontTable) -> Bools:
+    """Which faces have no name, as those of Type 3 have none."""
+    if not len(raw.faces):
+        return np.zeros(0, bool)
+    result = np.zeros(int(raw.faces.max()) + 1, bool)
+    result[raw.faces] = [not fonts.fonts[font].name for font in raw.fonts.tolist()]
+    return result
+
+
+def _of_other_size(raw: RawCharacters, nameless: Bools) -> Ints:
+    """Characters of nameless fonts whose boxes show that the file does not say their size."""
+    if not nameless.any():
+        return np.zeros(0, np.int64)
+    rows = np.flatnonzero(raw.objects >= 0)
+    own = raw.objects[rows]
+    said = raw.matrices[own, 6] * np.hypot(raw.matrices[own, 2], raw.matrices[own, 3])
+    boxes = raw.boxes[rows]
+    sides = np.sort(np.column_stack([boxes[:, 2] - boxes[:, 0], boxes[:, 3] - boxes[:, 1]]), axis=1)
+    other = (said < 2) | (sides[:, 0] > 1.6 * said) | (sides[:, 1] < 0.45 * said)
+    odd: Ints = rows[nameless[raw.faces[own]] & other]
+    return odd
 
 
 def _font_id(pdfium: Any, pointer: int, fonts: FontTable) -> int:
@@ -171,10 +216,15 @@ def _page(
     rotation: int,
     raw: RawCharacters,
     drawn: Drawn,
+    nameless: Bools,
+    fonts: FontTable,
 ) -> PageChars:
     codes, halves = whole_codes(raw.codes)
+    codes[codes >= LETTERS] = 0  # no character at all
+    if nameless.any():
+        codes = tex_codes(codes, np.where(raw.objects >= 0, raw.faces[np.maximum(raw.objects, 0)], -1), nameless)
     printable = (codes > 0x20) & (codes != 0xA0) & (codes != 0xFFFE) & ((codes < 0x7F) | (codes > 0x9F))
-    printable &= ((codes < 0xD800) | (codes > 0xDFFF)) & (codes < 0x110000)
+    printable &= (codes < 0xD800) | (codes > 0xDFFF)
     visible = (raw.objects >= 0) & (printable | (codes == 2))
     garbled = int(np.count_nonzero(visible & ((codes == 0xFFFD) | ((codes >= 0xE000) & (codes <= 0xF8FF)))))
     garbled += int(np.count_nonzero((raw.objects >= 0) & (codes < 9) & (codes != 2)))
@@ -182,22 +232,25 @@ def _page(
     matrix = raw.matrices[raw.objects[kept]] if len(kept) else np.zeros((0, 7))
     turns = quarter_turns(matrix, rotation)
     turn = dominant_turn(turns)
-    aside = aside_text(codes, kept[(turns != turn) & (turns >= 0)])
-    kept, matrix = kept[turns == turn], matrix[turns == turn]
-    boxes = raw.boxes[kept]
-    xa, ya = displayed(boxes[:, 0], boxes[:, 1], box, rotation)
-    xb, yb = displayed(boxes[:, 2], boxes[:, 3], box, rotation)
+    boxes = _turned_boxes(raw.boxes[kept], box, rotation, width, height, turn)
+    other = turns != turn
+    aside = asides(codes, kept[other], turns[other], boxes[other])
+    kept, matrix, boxes = kept[~other], matrix[~other], boxes[~other]
     origin_x, origin_y = displayed(matrix[:, 4], matrix[:, 5], box, rotation)
-    xa, ya = turned(xa, ya, width, height, turn)
-    xb, yb = turned(xb, yb, width, height, turn)
     _, base = turned(origin_x, origin_y, width, height, turn)
     if turn % 2:
         page_width, page_height = height, width
     else:
         page_width, page_height = width, height
     size = matrix[:, 6] * np.hypot(matrix[:, 2], matrix[:, 3])
-    x0, x1 = np.minimum(xa, xb), np.maximum(xa, xb)
-    y0, y1 = np.minimum(ya, yb), np.maximum(ya, yb)
+    font = raw.fonts[raw.objects[kept]] if len(kept) else np.zeros(0, np.int64)
+    x0, y0, x1, y1 = boxes.T
+    if nameless.any() and len(kept):
+        face = raw.faces[raw.objects[kept]]
+        measured = measured_faces(codes[kept], face, nameless, np.column_stack([x0, x1, base - y0, y1 - base]), size)
+        size = np.where(np.isfinite(measured.sizes[face]), measured.sizes[face], size)
+        if measured.bold.any():
+            font = np.where(measured.bold[face], fonts.add(Font("", True, False)), font)
     middle_x, middle_y = (x0 + x1) / 2, (y0 + y1) / 2
     inside = (middle_x > -2) & (middle_x < page_width + 2) & (middle_y > -2) & (middle_y < page_height + 2) & (size > 1)
     spaced = np.zeros(raw.count + 1, np.int64)
@@ -208,9 +261,9 @@ def _page(
         number=number, width=page_width, height=page_height,
         text=list(map(readable, codes[kept[inside]].tolist())),
         x0=x0[inside], y0=y0[inside], x1=x1[inside], y1=y1[inside], base=base[inside], size=size[inside],
-        font=raw.fonts[raw.objects[kept[inside]]] if len(kept) else np.zeros(0, np.int64),
+        font=font[inside],
         gap_before=before[inside] > 0, drawn=drawn.moved(width, height, turn),
-        raw_count=int(visible.sum()), garbled=garbled, turn=turn, turned=aside,
+        raw_count=int(visible.sum()), garbled=garbled, turn=turn, asides=aside,
     )  # fmt: skip
     compose_accents(page)
     return page

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import unicodedata
+from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
 
-from monjyu_assets.parsing.formats.pdf.read.geometry import Bools, Floats, Ints
+from monjyu_assets.parsing.formats.pdf.read.bitmap_fonts import LETTERS, spelled
+from monjyu_assets.parsing.formats.pdf.read.geometry import Area, Bools, Floats, Ints
 
 _LIGATURES = {chr(code): unicodedata.normalize("NFKC", chr(code)) for code in range(0xFB00, 0xFB07)}
-LONGEST_ASIDE = 2000
-"""The most characters of a page in another direction (stamps in the margin) that are read."""
 _REPLACED = {"\u0002": "-", "\u00ad": "-", "\u2010": "-", "\u2011": "-", **_LIGATURES}
 
 
@@ -50,17 +50,38 @@ def dominant_turn(turns: Ints) -> int:
 @cache
 def readable(code: int) -> str:
     """A character as it is read: ligatures and letters of formulas in plain letters, all hyphens alike."""
+    if code >= LETTERS:
+        return spelled(code)
     character = chr(code)
     if 0x1D400 <= code <= 0x1D7FF:
         return unicodedata.normalize("NFKC", character)  # letters of formulas
     return _REPLACED.get(character, character)
 
 
-def aside_text(codes: Ints, rows: Ints) -> str:
-    """Characters that do not run with the text of the page, a space wherever the stream leaves one out."""
-    text: list[str] = []
-    last = -1
-    for row in rows[:LONGEST_ASIDE].tolist():
-        text.append((" " if last >= 0 and row > last + 1 else "") + readable(int(codes[row])))
-        last = row
-    return "".join(text)
+@dataclass(frozen=True)
+class Aside:
+    """Text that runs another way than that of its page (a stamp in the margin, the label of an axis), and its box."""
+
+    text: str
+    box: Area
+
+
+def asides(codes: Ints, rows: Ints, turns: Ints, boxes: Floats) -> list[Aside]:
+    """Characters that do not run with the text of the page, a space wherever the stream leaves one out.
+
+    `rows` are their places in `codes`; `turns` and `boxes` (x0, y0, x1, y1) are theirs.
+    """
+    if not len(rows):
+        return []
+    apart = np.maximum(boxes[1:, :2] - boxes[:-1, 2:], boxes[:-1, :2] - boxes[1:, 2:]).max(axis=1)
+    side = np.maximum(boxes[:, 2] - boxes[:, 0], boxes[:, 3] - boxes[:, 1])
+    breaks = np.flatnonzero((apart > 2 * np.maximum(side[1:], side[:-1])) | (turns[1:] != turns[:-1])) + 1
+    found: list[Aside] = []
+    for own in np.split(np.arange(len(rows)), breaks):
+        spaced = np.diff(rows[own], prepend=rows[own[0]] - 1) > 1
+        text = "".join(
+            " " * gap + readable(code) for gap, code in zip(spaced.tolist(), codes[rows[own]].tolist(), strict=True)
+        )
+        low, high = boxes[own].min(axis=0), boxes[own].max(axis=0)
+        found.append(Aside(text, (float(low[0]), float(low[1]), float(high[2]), float(high[3]))))
+    return found

@@ -26,7 +26,8 @@ _BLOCK = 4096
 class RawCharacters:
     """One row a character: code unit, loose box (x0, y0, x1, y1; y up), text object (-1 where pdfium made it up).
 
-    `matrices` (a, b, c, d, e, f, font size) and `fonts` have one row a text object, in the order of first appearance.
+    `matrices` (a, b, c, d, e, f, font size), `fonts` and `faces` have one row a text object, in the order of first
+    appearance. Fonts of one name are one font, and several faces.
     """
 
     codes: Ints
@@ -34,6 +35,7 @@ class RawCharacters:
     matrices: Floats
     objects: Ints
     fonts: Ints
+    faces: Ints
     count: int
 
 
@@ -52,14 +54,29 @@ def raw_characters(text_page: Any, font_id: Callable[[int], int]) -> RawCharacte
     places = [first[pointer] for pointer in order]
     matrices = calls.filled(calls.matrix, page, places, (1.0, 0.0, 0.0, 1.0, 0.0, 0.0))
     sizes = np.fromiter(map(calls.font_size, repeat(page), places), float, len(places))
-    fonts: dict[int | None, int] = {}
-    ids: list[int] = []
+    faces: dict[int | None, int] = {}
+    own: list[int] = []
     for pointer in map(calls.font, map(ctypes.c_void_p, order)):
-        if pointer not in fonts:
-            fonts[pointer] = font_id(pointer or 0)
-        ids.append(fonts[pointer])
+        own.append(faces.setdefault(pointer, len(faces)))
+    ids = np.array([font_id(pointer or 0) for pointer in faces], np.int64)
     objects = np.fromiter(map(numbers.__getitem__, pointers), np.int64, count)
-    return RawCharacters(codes, boxes, np.column_stack([matrices, sizes]), objects, np.array(ids, np.int64), count)
+    face = np.array(own, np.int64)
+    fonts = ids[face] if len(face) else face
+    return RawCharacters(codes, boxes, np.column_stack([matrices, sizes]), objects, fonts, face, count)
+
+
+def tight_boxes(text_page: Any, places: Ints) -> Floats:
+    """The boxes (x0, y0, x1, y1; y up) of what is drawn of these characters; loose ones of some fonts are made up."""
+    import pypdfium2.raw as pdfium
+
+    sides = [ctypes.c_double() for _ in range(4)]  # left, right, bottom, top
+    pointers = [ctypes.byref(side) for side in sides]
+    result = np.zeros((len(places), 4))
+    for row, place in enumerate(places.tolist()):
+        if pdfium.FPDFText_GetCharBox(text_page, place, *pointers):
+            left, right, bottom, top = (side.value for side in sides)
+            result[row] = left, bottom, right, top
+    return result
 
 
 class _Calls:

@@ -1,0 +1,57 @@
+"""Folders that are made once and copied by the tests that start from them.
+
+They are kept in .pytest_cache under a hash of everything that decides what an index holds: the packages that write it,
+the lock file, the samples and the helpers of the tests. A change to any of these makes them again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import sys
+import time
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+
+from filelock import FileLock
+
+ROOT = Path(__file__).parent.parent
+KEPT = ROOT / ".pytest_cache" / "prepared"
+SOURCES = ("monjyu_core", "monjyu_assets", "data/samples", "requirements-dev.lock", "tests")
+STALE_SECONDS = 3600
+"""Age at which the folders of other sources are removed; until then another session may still copy them."""
+
+
+def prepared(name: str, make: Callable[[Path], object]) -> Path:
+    """The folder that `make` fills, made if it is not there. Read only: copy it."""
+    folder, done = _home() / name, _home() / f"{name}.done"
+    with FileLock(_home() / f"{name}.lock"):
+        if not done.exists():
+            shutil.rmtree(folder, ignore_errors=True)
+            make(folder)
+            done.touch()
+    return folder
+
+
+@cache
+def _home() -> Path:
+    home = KEPT / _hash_of_sources()
+    home.mkdir(parents=True, exist_ok=True)
+    os.utime(home)
+    for other in KEPT.iterdir():
+        if other != home and time.time() - other.stat().st_mtime > STALE_SECONDS:
+            shutil.rmtree(other, ignore_errors=True)
+    return home
+
+
+def _hash_of_sources() -> str:
+    digest = hashlib.sha256(sys.version.encode())
+    for top in SOURCES:
+        paths = [ROOT / top] if (ROOT / top).is_file() else sorted((ROOT / top).rglob("*"))
+        for path in paths:
+            if path.is_file() and path.suffix != ".pyc" and not path.name.startswith("test_"):
+                digest.update(f"{path.relative_to(ROOT)}\0{path.stat().st_size}\0".encode())
+                digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
