@@ -7,12 +7,13 @@ from collections.abc import Iterator
 
 from monjyu_assets.parsing.bibliography.dates import parse_date
 from monjyu_assets.parsing.bibliography.identifiers import clean_orcid
-from monjyu_assets.parsing.bibliography.names import is_name, person_name, split_names
+from monjyu_assets.parsing.bibliography.names import AND_WORD, is_name, person_name, split_names
 from monjyu_assets.parsing.formats.html.html_tree import UNSEEN, hide, names
 from monjyu_assets.parsing.text.author_block import LINE, raised, read_authors, unraised, without_marks
 from monjyu_assets.parsing.text.front_lines import take_front_line
 from monjyu_assets.parsing.text.front_text import is_prose, settle_front
 from monjyu_assets.parsing.xml.xml_tree import Element, XmlText, plain
+from monjyu_core.language.vocabulary import alternatives
 from monjyu_core.paper import Author, ParsedPaper
 
 _MAIL = re.compile(r"[\w.+-]{1,60}@[\w-]{1,60}(?:\.[\w-]{1,60}){1,5}")
@@ -25,7 +26,7 @@ _NOTE_MARK = re.compile(
     r"^\s*(?:(?:\d{1,2}|[*†‡§¶])\s*){0,2}(?:thanks|footnotetext|footnotemark)?:?\s*(?:(?:\d{1,2}|[*†‡§¶])\s)?\s*"
 )
 _MOST_LINES = 20
-_REST = re.compile(r"(?i)[\W\d_]*(?:by|and|von|par|por)?[\W\d_]*")
+_REST = re.compile(rf"(?i)[\W\d_]*(?:{alternatives('labels.authors')}|{AND_WORD})?[\W\d_]*")
 """What is left of a line whose names were taken out."""
 _LINES = XmlText(
     frozenset({"br", "p", "div", "li"}),

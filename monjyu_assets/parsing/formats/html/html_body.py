@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from monjyu_assets.parsing.bibliography.dates import FIELD_YEAR
 from monjyu_assets.parsing.formats.html.html_flow import HEADINGS, KEYWORDS, HtmlText, is_float
 from monjyu_assets.parsing.formats.html.html_references import ReferenceList, entries_in, is_list, read_entries
 from monjyu_assets.parsing.formats.html.html_tree import UNSEEN, names
@@ -32,7 +33,7 @@ _LONGEST_HEADING = 120
 _RUN_IN = ("ltx_title_theorem", "ltx_title_proof", "ltx_runin")
 """Headings that LaTeX sets in the line: "Theorem 1.", "Proof."."""
 _BLOCKS = ("p", "div", "section", "ul", "ol", "dl", "table", "figure", "img", "math", *HEADINGS)
-_ENTRY = re.compile(r"(?<!\d)(?:1[5-9]|20)\d\d(?!\d)|^\s*(?:[\[(【]\s*\d{1,3}\s*[\])】]|\d{1,3}[.)．])|doi")
+_ENTRY = re.compile(rf"(?<!\d){FIELD_YEAR.pattern}(?!\d)|^\s*(?:[\[(【]\s*\d{{1,3}}\s*[\])】]|\d{{1,3}}[.)．])|doi")
 """What an entry of a reference list has: a year, a number in front, or a DOI."""
 
 
