@@ -19,6 +19,7 @@ from monjyu_assets.parsing.bibliography.bibtex import (
 )
 from monjyu_assets.parsing.bibliography.dates import year_in
 from monjyu_assets.parsing.bibliography.identifiers import ARXIV_ADDRESS, find_doi
+from monjyu_assets.parsing.bibliography.names import full_name
 from monjyu_assets.scholarly.scholarly_record import LONGEST_ABSTRACT, ScholarlyRecord
 from monjyu_core.errors import ConfigurationError
 
@@ -57,7 +58,7 @@ def _of_bibtex(text: str, folder: Path, readable: tuple[str, ...]) -> tuple[list
     entries, broken = bibtex_entries(text)
     items = []
     for entry in entries:
-        raw = {field.key.lower(): str(field.value).strip() for field in entry.fields}
+        raw = entry.fields
         tags = [plain_of_latex(tag) for tag in re.split(r"[;,]", raw.get("keywords", ""))]
         shelves = [plain_of_latex(name).replace(" > ", "/") for name in raw.get("groups", "").split(",")]
         record = replace(
@@ -86,7 +87,7 @@ def _record(source: str, work: Work) -> ScholarlyRecord:
         source=source,
         source_id=work.key,
         title=work.title,
-        authors=tuple(f"{given} {family}".strip() for given, family in work.authors),
+        authors=tuple(work.names),
         year=work.year,
         venue=work.venue or None,
         doi=work.doi,
@@ -159,7 +160,7 @@ def _better_bibtex_shelves(collections: Any) -> dict[str, list[str]]:
 def _name(creator: dict[str, Any]) -> str:
     if creator.get("creatorType") in ("editor", "translator", "reviewedAuthor", "seriesEditor"):
         return ""
-    return f"{_text(creator, 'firstName')} {_text(creator, 'lastName', 'name')}".strip()
+    return full_name(_text(creator, "firstName"), _text(creator, "lastName", "name"))
 
 
 def _objects(value: Any) -> Iterator[dict[str, Any]]:

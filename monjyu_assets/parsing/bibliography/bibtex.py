@@ -6,22 +6,32 @@ import json
 import logging
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from monjyu_assets.parsing.bibliography.dates import year_in
 from monjyu_assets.parsing.bibliography.identifiers import ARXIV_IN_FIELD, ARXIV_IN_JOURNAL, find_doi
+from monjyu_assets.parsing.bibliography.latex_words import with_words
+from monjyu_assets.parsing.bibliography.names import full_name
 from monjyu_assets.parsing.text.decoding import clean, decode
 from monjyu_core.errors import DocumentError
 from monjyu_core.paper import Reference
 from monjyu_core.settings.papers_settings import ParseSettings
 
 if TYPE_CHECKING:
-    from bibtexparser.model import Entry as BibtexEntry
+    from bibtexparser.library import Library
 
 _VENUES = ("journal", "journaltitle", "booktitle", "series", "howpublished", "publisher", "institution", "school")
 _MOST_AUTHORS = 300
+_NOT_INHERITED = {
+    *("crossref", "xref", "xdata", "ids", "entryset", "label", "options", "presort", "sortkey", "related", "shorthand"),
+    *("keywords", "file", "abstract", "doi", "url", "eprint", "note", "author", "editor", "annote", "groups", "langid"),
+}
+_IN_BOOKS = ("inproceedings", "conference", "incollection", "inbook", "bookinbook", "suppbook")
+_MOST_PARENTS = 20
+_LONGEST_VALUE = 20_000
+_PIECE = re.compile(r'\s*(?:"((?:[^"{}\\]|\\.|\{(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*\})*)"|([^\s#"{}]+))\s*', re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -56,17 +66,21 @@ class Work:
         return " ".join([*(f"{s}{'' if s.endswith(('.', '”')) else '.'}" for s in parts if s.strip()), link]).strip()
 
     def _people(self) -> str:
-        names = [f"{given} {family}".strip() for given, family in self.authors]
+        names = self.names
         if not names:
             return ""
         given, family = self.authors[0]
-        names[0] = f"{family}, {given}" if given else family
+        if given and names[0].endswith(family):
+            names[0] = f"{family}, {given}"
         return names[0] if len(names) == 1 else f"{', '.join(names[:-1])}, and {names[-1]}"
 
+    @property
+    def names(self) -> list[str]:
+        return [full_name(given, family) for given, family in self.authors]
+
     def reference(self) -> Reference:
-        names = [f"{given} {family}".strip() for given, family in self.authors]
         return Reference(
-            ref_id=self.key, raw_text=self.printed, title=self.title or None, authors=names, year=self.year,
+            ref_id=self.key, raw_text=self.printed, title=self.title or None, authors=self.names, year=self.year,
             venue=self.venue or None, doi=self.doi, arxiv_id=self.arxiv_id,
         )  # fmt: skip
 
@@ -108,29 +122,129 @@ def read_bibliography(files: Sequence[tuple[str, bytes]], settings: ParseSetting
 
 def _add_bibtex(text: str, found: Bibliography) -> None:
     entries, broken = bibtex_entries(text)
+    twice: dict[str, None] = {}
     for entry in entries:
-        found.add(entry.key, partial(bibtex_work, entry))
+        if entry.key in found:
+            twice.setdefault(entry.key)
+        for key in (entry.key, *filter(None, map(str.strip, entry.fields.get("ids", "").split(",")))):
+            found.add(key, partial(bibtex_work, entry))
     if broken:
         found.warnings.append(f"bibliography: {broken} entries could not be read")
+    if twice:
+        found.warnings.append(f"bibliography: keys used twice, of which the first counts: {', '.join([*twice][:5])}")
+
+
+@dataclass(frozen=True)
+class BibtexEntry:
+    """An entry with what it inherits; its fields, by small names, are LaTeX without the delimiters of values."""
+
+    kind: str
+    key: str
+    fields: dict[str, str]
 
 
 def bibtex_entries(text: str) -> tuple[list[BibtexEntry], int]:
-    """The entries of a file, and how many could not be read."""
+    """The entries of a file, those whose key is used again included, and how many could not be read."""
     from bibtexparser.entrypoint import parse_string
-    from bibtexparser.middlewares.enclosing import RemoveEnclosingMiddleware
     from bibtexparser.model import Entry
 
     logging.getLogger("bibtexparser").setLevel(logging.CRITICAL)
-    library = parse_string(text)
+    library = parse_string(text, parse_stack=[])
+    strings = _strings(library)
     twice_said = [getattr(block, "ignore_error_block", None) for block in library.failed_blocks]
     doubled = [entry for entry in twice_said if isinstance(entry, Entry)]  # saying "year" twice does not spoil an entry
-    for entry in doubled:
-        RemoveEnclosingMiddleware().transform_entry(entry, library)
-    return [*library.entries, *doubled], len(library.failed_blocks) - len(doubled)
+    entries: list[BibtexEntry] = []
+    for entry in sorted((*library.entries, *doubled), key=lambda entry: entry.start_line or 0):
+        fields: dict[str, str] = {}
+        for item in entry.fields:
+            if value := _value(str(item.value), strings).strip():
+                fields[item.key.lower()] = value
+        entries.append(BibtexEntry(entry.entry_type.lower(), entry.key, fields))
+    by_key: dict[str, BibtexEntry] = {}
+    for known in entries:
+        by_key.setdefault(known.key, known)
+        by_key.setdefault(known.key.lower(), known)
+    whole = [_inheriting(entry, by_key) for entry in entries if entry.kind != "xdata"]
+    return whole, len(library.failed_blocks) - len(doubled)
+
+
+def _strings(library: Library) -> dict[str, str]:
+    """The texts of `@string`, which may name those above."""
+    strings: dict[str, str] = {}
+    for item in library.strings:
+        strings[item.key.lower()] = _value(str(item.value), strings)
+    return strings
+
+
+def _value(raw: str, strings: dict[str, str]) -> str:
+    """The text of a value: pieces joined by #, each in braces, in quotes, a number or the name of a string."""
+    raw = raw.strip()
+    pieces: list[str] = []
+    at = length = 0
+    while at < len(raw) and length < _LONGEST_VALUE:
+        if raw[at] == "{":
+            end = _closing(raw, at)
+            pieces.append(raw[at + 1 : end])
+        elif match := _PIECE.match(raw, at):
+            name = match[2]
+            pieces.append(match[1] if name is None else strings.get(name.lower(), name))
+            end = match.end() - 1
+        else:
+            return raw
+        length += len(pieces[-1])
+        hash_sign = re.compile(r"\s*#\s*").match(raw, end + 1)
+        if hash_sign is None:
+            return "".join(pieces) if not raw[end + 1 :].strip() else raw
+        at = hash_sign.end()
+    return "".join(pieces)[:_LONGEST_VALUE]
+
+
+def _closing(text: str, at: int) -> int:
+    depth = 0
+    for match in re.finditer(r"\\.|[{}]", text[at:], re.DOTALL):
+        depth += {"{": 1, "}": -1}.get(match[0], 0)
+        if not depth:
+            return at + match.start()
+    return len(text)
+
+
+def _inheriting(entry: BibtexEntry, by_key: dict[str, BibtexEntry]) -> BibtexEntry:
+    """The entry with the fields of those that it names in `xdata` and `crossref`."""
+    fields = dict(entry.fields)
+    waiting, seen = [entry], {entry.key}
+    while waiting and len(seen) <= _MOST_PARENTS:
+        child = waiting.pop(0)
+        names = [("xdata", name.strip()) for name in child.fields.get("xdata", "").split(",")]
+        names.append(("crossref", child.fields.get("crossref", "").strip()))
+        for how, name in names:
+            parent = by_key.get(name) or by_key.get(name.lower())
+            if not name or parent is None or parent.key in seen:
+                continue
+            seen.add(parent.key)
+            given = parent.fields if how == "xdata" else _from_parent(entry, parent)
+            dated = "year" in fields or "date" in fields
+            for field_name, value in given.items():
+                if field_name != "xdata" and not (dated and field_name in ("year", "date")):
+                    fields.setdefault(field_name, value)
+            waiting.append(parent)
+    return replace(entry, fields=fields)
+
+
+def _from_parent(entry: BibtexEntry, parent: BibtexEntry) -> dict[str, str]:
+    """What a part takes from its whole: the title of a book or journal is where the part appeared."""
+    given = {name: value for name, value in parent.fields.items() if name not in _NOT_INHERITED}
+    title, shared = given.pop("title", ""), given.pop("booktitle", "")
+    if entry.kind in _IN_BOOKS:
+        given["booktitle"] = title or shared
+        if entry.kind in ("inbook", "bookinbook") and "author" in parent.fields:
+            given["author"] = parent.fields["author"]
+    elif title:
+        given["journal" if parent.kind == "periodical" or entry.kind == "article" else "series"] = title
+    return {name: value for name, value in given.items() if value}
 
 
 def bibtex_work(entry: BibtexEntry) -> Work:
-    raw = {item.key.lower(): value for item in entry.fields if (value := str(item.value).strip())}
+    raw = entry.fields
     fields = {
         name: plain_of_latex(value) for name, value in raw.items() if name not in ("author", "editor", "abstract")
     }
@@ -141,7 +255,7 @@ def bibtex_work(entry: BibtexEntry) -> Work:
     return Work(
         key=entry.key,
         title=fields.get("title", ""),
-        authors=_bibtex_people(raw.get("author") or raw.get("editor", "")),
+        authors=people_named(raw.get("author") or raw.get("editor", "")),
         year=year_in(fields.get("year") or fields.get("date", ""), whole=True),
         venue=next((fields[name] for name in _VENUES if fields.get(name) and "://" not in fields[name]), ""),
         volume=fields.get("volume", ""),
@@ -153,8 +267,8 @@ def bibtex_work(entry: BibtexEntry) -> Work:
     )
 
 
-def _bibtex_people(text: str) -> list[tuple[str, str]]:
-    """Names by BibTeX's own rules: "First von Last", "von Last, First", {an organisation}."""
+def people_named(text: str) -> list[tuple[str, str]]:
+    """(Given, family) by BibTeX's own rules: "First von Last", "von Last, First", {an organisation}."""
     from bibtexparser.middlewares.names import (
         InvalidNameError,
         parse_single_name_into_parts,
@@ -178,7 +292,9 @@ def plain_of_latex(latex: str) -> str:
     """LaTeX as text: accents, braces and commands resolved, maths left as written."""
     from pylatexenc.latex2text import LatexNodes2Text
 
-    text = LatexNodes2Text(math_mode="text", keep_comments=True).latex_to_text(latex) if _LATEX.search(latex) else latex
+    if not _LATEX.search(latex):
+        return " ".join(clean(latex).split())
+    text = LatexNodes2Text(math_mode="text", keep_comments=True).latex_to_text(with_words(latex))
     return " ".join(clean(text).split())
 
 

@@ -9,14 +9,16 @@ from __future__ import annotations
 import os
 import posixpath
 import re
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterable, Iterator
 from pathlib import Path
 
 _HEAD_BYTES = 300_000
 _MOST_FILES = 300
+_MOST_READ = 50
 _MOST_BYTES = 50 * 2**20
 _COMMENT = re.compile(r"(?<!\\)%.*")
-_MAIN = re.compile(r"\\document(?:class|style)\s*(?:\[[^\]]*\])?\s*\{\s*([^{}]*?)\s*\}|\\begin\s*\{document\}")
+DOCUMENT_CLASS = re.compile(r"\\document(?:class|style)\s*(?:\[[^\]]*\])?\s*\{\s*([^{}]*?)\s*\}")
+BEGIN_DOCUMENT = re.compile(r"\\begin\s*\{document\}")
 _PIECES = {"subfiles", "standalone"}
 """Classes of files that are meant to be included in another."""
 _FROM_FOLDER = (
@@ -32,17 +34,32 @@ _SUFFIXES = {".tex", ".ltx", ".latex", ".bbl", ".tikz", ".txt"}
 
 def is_main(path: Path) -> bool:
     """Whether a .tex file is a document of its own, not a piece of another."""
-    try:
-        with path.open("rb") as file:
-            head = file.read(_HEAD_BYTES).decode("utf-8", "replace")
-    except OSError:
+    if not os.access(path, os.R_OK):
         return True  # its failure row says so
-    return is_main_text(head)
+    head = _text(path, _HEAD_BYTES)
+    if DOCUMENT_CLASS.search(head) and BEGIN_DOCUMENT.search(head):
+        return is_main_text(head, ())
+    odd = DOCUMENT_CLASS.search(head) or BEGIN_DOCUMENT.search(head)
+    return bool(odd) and is_main_text(
+        head, [_text(other, _HEAD_BYTES) for other in latex_files_beside(path)[:_MOST_READ]]
+    )
 
 
-def is_main_text(text: str) -> bool:
-    match = _MAIN.search(_COMMENT.sub("", text))
-    return match is not None and match[1] not in _PIECES
+def is_main_text(text: str, included: Iterable[str]) -> bool:
+    """A main file has a class and begins a document, or includes a file that does what it does not. One that names a
+    class only is a preamble, unless what it includes is missing."""
+    text = _COMMENT.sub("", text)
+    kind = DOCUMENT_CLASS.search(text)
+    if kind and kind[1] in _PIECES:
+        return False
+    if kind and BEGIN_DOCUMENT.search(text):
+        return True
+    if not kind and not BEGIN_DOCUMENT.search(text):
+        return False
+    others = [_COMMENT.sub("", other) for other in included]
+    wanted = BEGIN_DOCUMENT if kind else DOCUMENT_CLASS
+    missing = kind is not None and not others and INCLUSION.search(text) is not None
+    return missing or any(map(wanted.search, others))
 
 
 def named_file(match: re.Match[str], folder: str, available: Container[str]) -> str | None:

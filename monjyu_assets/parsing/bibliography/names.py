@@ -72,11 +72,16 @@ def split_names(text: str) -> list[str]:
     return [person_name(part) for part in parts]
 
 
+def full_name(given: str, family: str) -> str:
+    """Given and family name in the order in which they are written: the family first where its letters ask for it."""
+    return f"{family} {given}" if given and family and family_first(family + given) else f"{given} {family}".strip()
+
+
 def person_name(text: str) -> str:
     """A name in the order in which it is spoken: "Surname, Given" and "Surname G." turned, 山田, 太郎 as 山田 太郎."""
     family, comma, given = (part.strip() for part in text.partition(","))
     if comma and given and "," not in given:
-        return f"{family} {given}" if family_first(family + given) else f"{given} {family}"
+        return full_name(given, family)
     text = text.strip(" ,")
     match = _SURNAME_FIRST.fullmatch(text)
     return f"{match[2].strip()} {match[1]}" if match else text

@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from monjyu_assets.parsing.bibliography.citations import link_citations
 from monjyu_assets.parsing.text.common import Entry, complete, join_lines
 from monjyu_assets.parsing.text.decoding import clean
+from monjyu_assets.parsing.text.front_text import settle_front, without_label
 from monjyu_assets.parsing.text.heading_types import section_type
+from monjyu_assets.parsing.text.labels import CAPTION
 from monjyu_assets.parsing.text.line_ends import Words
 from monjyu_assets.parsing.text.outline import entries_of
 from monjyu_assets.parsing.text.text_marks import Places, take_marks
 from monjyu_core.paper import Figure, ParsedPaper, Section, Table
-
-_CAPTION = re.compile(
-    r"(?:supplementary |extended data )?(?P<kind>fig(?:ure)?s?\b\.?|table|scheme|plate|図|表|写真)\s*\S{0,8}\d",
-    re.IGNORECASE,
-)
-_RUN_IN_ABSTRACT = re.compile(
-    r"(?P<h>abstract|summary|概要|要旨|要約|抄録)\s*(?:[.:：]|\s?[—–-])\s*(?=\S)", re.IGNORECASE
-)
 
 
 class SectionBuilder:
@@ -71,8 +64,8 @@ class SectionBuilder:
     def caption(self, text: str, page: int | None = None) -> None:
         """A table's caption stands above it, else below; any other caption belongs to a figure."""
         text = " ".join(take_marks(_clean(text))[0].split())
-        match = _CAPTION.match(text)
-        if match and match["kind"].casefold() in ("table", "表"):
+        match = CAPTION.match(text)
+        if match and match["table"]:
             if self._last_was_table:
                 self.tables[-1].caption, self._last_was_table = text, False
             else:
@@ -80,36 +73,25 @@ class SectionBuilder:
         elif text:
             self.figures.append(Figure(page=page, caption=text))
 
-    def abstract_run_in(self) -> None:
-        """ "Abstract: We …" in front of the first heading gets a section of its own."""
-        paragraphs = self._paragraphs[0]
-        at = next((i for i, text in enumerate(paragraphs) if _RUN_IN_ABSTRACT.match(text)), None)
-        if at is None or any(section.section_type == "abstract" for section in self.sections):
-            return
-        match = _RUN_IN_ABSTRACT.match(paragraphs[at])
-        assert match is not None
-        page = self.sections[0].page_start
-        section = Section(heading=match["h"], section_type="abstract", page_start=page, page_end=page)
-        rest = [paragraphs[at][match.end() :], *paragraphs[at + 1 :]]
-        self._paragraphs[0:1] = [paragraphs[:at], rest]
-        self.sections.insert(1, section)
-
     def finish(self, paper: ParsedPaper) -> ParsedPaper:
         """Fill the paper with what was gathered. Raises EmptyDocument where there is no text."""
-        self.abstract_run_in()
         lowest = min((section.level for section in self.sections if section.heading), default=1)
-        raised: list[Places] = []
         for section, paragraphs in zip(self.sections, self._paragraphs, strict=True):
-            section.text, places = take_marks("\n\n".join(paragraphs))
+            section.text = "\n\n".join(paragraphs)
             section.level = max(1, section.level - lowest + 1)
-            if (section.heading or section.text) and section.section_type != "references":
-                raised.append(places)
+            if section.section_type == "abstract":
+                section.text = without_label(section.text)
         paper.sections = [section for section in self.sections if section.heading or section.text]
         paper.tables, paper.figures = self.tables, self.figures
+        settle_front(paper)
+        raised: dict[int, Places] = {}
+        for section in paper.sections:
+            section.text, raised[id(section)] = take_marks(section.text)
         complete(paper, self.entries)
         body = [section for section in paper.sections if section.section_type != "references"]
-        if any(raised) and len(body) == len(raised):
-            paper.inline_citations = link_citations(body, paper.references, lambda index: raised[index])
+        if any(raised.values()):
+            places = [raised.get(id(section), []) for section in body]
+            paper.inline_citations = link_citations(body, paper.references, lambda index: places[index])
         return paper
 
     def _reach(self, page: int | None) -> None:

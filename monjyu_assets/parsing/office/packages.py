@@ -176,28 +176,3 @@ def choose_alternatives(root: Element) -> None:
         if chosen is not None:
             unwrap(chosen)
         unwrap(alternative)
-
-
-def math_text(element: Element) -> str:
-    """The characters of a formula in reading order; fractions, powers and indices on one line."""
-    words: list[str] = []
-    _walk_math(element, words)
-    return " ".join("".join(words).split())
-
-
-_BEFORE = {"sup": "^", "sub": "_", "den": "/"}
-
-
-def _walk_math(element: Element, words: list[str]) -> None:
-    for child in element:
-        if not isinstance(child.tag, str):
-            continue
-        name = etree.QName(child).localname
-        if name == "t":
-            words.append(child.text or "")
-        elif name in _BEFORE:
-            inner = math_text(child)
-            if inner:
-                words.append(_BEFORE[name] + (inner if len(inner) == 1 else f"({inner})"))
-        elif not name.endswith("Pr"):
-            _walk_math(child, words)

@@ -11,7 +11,7 @@ from monjyu_assets.parsing.bibliography.references import parse_reference
 from monjyu_assets.parsing.text.academic import judge
 from monjyu_assets.parsing.text.heading_types import inherit_types
 from monjyu_core.errors import EmptyDocument
-from monjyu_core.paper import ParsedPaper, Section, Sentence
+from monjyu_core.paper import ParsedPaper, Reference, Section, Sentence
 from monjyu_core.text.language import detect_language
 from monjyu_core.text.sentences import split_sentences
 
@@ -69,6 +69,28 @@ def complete(paper: ParsedPaper, entries: Sequence[Entry], language: str | None 
     return paper
 
 
+def add_references(paper: ParsedPaper, references: Sequence[Reference], heading: str = "References") -> None:
+    """The reference list as the paper's section for it, at the end; a heading that the paper prints for it is kept."""
+    if not references:
+        return
+    printed = [s for s in paper.sections if s.section_type == "references" and not s.text.strip() and s.heading]
+    if printed:
+        heading = printed[-1].heading
+        paper.sections = [section for section in paper.sections if section not in printed]
+    text = "\n\n".join(reference.raw_text for reference in references)
+    paper.sections.append(Section(heading=heading, section_type="references", text=text))
+
+
+def add_notes(paper: ParsedPaper, notes: Sequence[str]) -> None:
+    """Notes of the title page as a section of their own, so that they can be found and are in nobody's sentence."""
+    text = "\n\n".join(filter(None, notes))
+    last = next((s for s in paper.sections if s.heading == "Notes" and s.section_type == "other"), None)
+    if text and last is not None:
+        last.text = f"{last.text}\n\n{text}".strip()
+    elif text:
+        paper.sections.append(Section(heading="Notes", text=text))
+
+
 def _drop_empty_ends(paper: ParsedPaper) -> None:
     """A section with neither heading nor text says nothing."""
     paper.sections = [section for section in paper.sections if section.heading or section.text.strip()]
@@ -96,5 +118,5 @@ def join_lines(lines: Sequence[str]) -> str:
 
 def split_keywords(text: str) -> list[str]:
     """Keywords of one line, separated by semicolons, else by commas or middle dots."""
-    separator = r";" if ";" in text else r"[,、，]|\s[·•|]\s"
+    separator = r"[;；]" if re.search(r"[;；]", text) else r"[,、，]|\s[·•|]\s"
     return [word for part in re.split(separator, text) if (word := part.strip(" .\t\n"))]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from monjyu_assets.parsing.xml.xml_tree import Element, folded
+from monjyu_assets.parsing.bibliography.bibtex import plain_of_latex
+from monjyu_assets.parsing.xml.xml_tree import Element, XmlText, folded, plain
 
 _LONGEST = 50_000
 _BODY = re.compile(r"\\begin\{document\}(.*?)\\end\{document\}", re.DOTALL)
@@ -22,7 +23,7 @@ def tex_of(text: str) -> str:
     inner = body[1] if body else text
     if match := _DOLLARS.fullmatch(inner) or _ENVIRONMENT.fullmatch(inner):
         inner = match["inner"]
-    return " ".join(inner.split())
+    return " ".join(inner.replace("\\displaystyle", "").split())
 
 
 def math_text(element: Element) -> str:
@@ -60,3 +61,20 @@ def _walk(element: Element) -> str:
 def _grouped(text: str) -> str:
     text = " ".join(text.split())
     return text if len(text) == 1 or re.fullmatch(r"\d+", text) else f"({text})"
+
+
+def _readable(element: Element) -> str:
+    """A formula as a title prints it: its letters, not their names."""
+    math = element if element.tag == "math" else element.find(".//math")
+    if math is not None:
+        return math_text(math)
+    tex = element if element.tag == "tex-math" else element.find(".//tex-math")
+    return plain_of_latex(tex_of(plain(tex))) if tex is not None else TITLE_TEXT.inner(element)
+
+
+TITLE_TEXT = XmlText(
+    frozenset({"break", "lb"}),
+    frozenset({"fn", "xref", "note", "label"}),
+    dict.fromkeys(("math", "tex-math", "alternatives", "inline-formula", "disp-formula"), _readable),
+)
+"""Titles without the marks of their footnotes: only raised letters matter."""

@@ -5,22 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
+from monjyu_assets.parsing.bibliography.citations import link_citations
 from monjyu_assets.parsing.bibliography.pandoc_citations import attach, take_places
+from monjyu_assets.parsing.text.academic import judge
 from monjyu_assets.parsing.text.common import complete
 from monjyu_assets.parsing.text.text_marks import Places
 from monjyu_assets.parsing.xml.xml_tree import Element
-from monjyu_core.paper import ParsedPaper, Reference, Section, Table
+from monjyu_core.paper import ParsedPaper, Reference, Table
 
 _RANGE = re.compile(r"\s*[\[(]?(\d{1,4})[\])]?\s*[\u2010-\u2015\u2212-]\s*[\[(]?")
 _MOST_BETWEEN = 60
 _MOST_COLUMNS = 200
-
-
-def add_references(paper: ParsedPaper, references: Sequence[Reference], heading: str = "References") -> None:
-    """The reference list as the paper's section for it, at the end."""
-    if references:
-        text = "\n\n".join(reference.raw_text for reference in references)
-        paper.sections.append(Section(heading=heading, section_type="references", text=text))
 
 
 def finish(paper: ParsedPaper, references: Sequence[Reference], language: str | None) -> ParsedPaper:
@@ -38,7 +33,12 @@ def finish(paper: ParsedPaper, references: Sequence[Reference], language: str | 
         ]
         places[id(section)] = _with_ranges(known, section.text, order, references)
     complete(paper, [], language)
-    return attach(paper, references, places)
+    attach(paper, references, places)
+    if references and not paper.inline_citations:  # the source links none: what the text prints counts
+        text = [section for section in paper.sections if section.section_type != "references"]
+        paper.inline_citations = link_citations(text, references)
+        judge(paper)
+    return paper
 
 
 def _with_ranges(

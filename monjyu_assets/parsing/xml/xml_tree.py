@@ -22,6 +22,7 @@ Element = Any
 """An lxml element; its tag and attributes are without namespaces."""
 
 MOST_ATTRIBUTES = 1000
+_HARMLESS = {"DTD_XMLID_VALUE", "DTD_ID_REDEFINED", "NS_ERR_UNDEFINED_NAMESPACE", "NS_ERR_QNAME"}
 _BREAK = "\n\n"
 _RAISED = "\x1e"
 
@@ -30,19 +31,41 @@ def read_tree(data: bytes, settings: ParseSettings) -> Element:
     """The root element. Raises MalformedDocument (no XML, or with entities of its own) or DocumentTooLarge."""
     if len(data) > 4 * settings.max_characters:
         raise DocumentTooLarge(f"{len(data)} bytes of XML.", "Raise parse.max_characters.")
-    parser = etree.XMLParser(
-        resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False, remove_comments=True, remove_pis=True
-    )
     try:
-        root = etree.fromstring(data, parser)
+        root = etree.fromstring(data, _parser())
     except (etree.XMLSyntaxError, ValueError) as error:
-        raise MalformedDocument(f"The XML is damaged: {str(error)[:200]}.") from None
+        root = _despite_names(data)
+        if root is None:
+            raise MalformedDocument(f"The XML is damaged: {str(error)[:200]}.") from None
     declared = root.getroottree().docinfo.internalDTD
     if declared is not None and next(declared.iterentities(), None) is not None:
         raise MalformedDocument("The XML declares entities of its own, which are not read.", "Save it without them.")
     for element in root.iter(etree.Element):
         _without_namespaces(element)
     return root
+
+
+def _parser(**more: Any) -> Any:
+    return etree.XMLParser(
+        resolve_entities=False,
+        no_network=True,
+        load_dtd=False,
+        huge_tree=False,
+        remove_comments=True,
+        remove_pis=True,
+        **more,
+    )
+
+
+def _despite_names(data: bytes) -> Element | None:
+    """The root of XML whose only faults are names: an id that begins with a digit, a prefix that nothing declares.
+    None where anything else is wrong."""
+    parser = _parser(recover=True)
+    try:
+        root = etree.fromstring(data, parser)
+    except (etree.XMLSyntaxError, ValueError):
+        return None
+    return root if all(fault.type_name in _HARMLESS for fault in parser.error_log) else None
 
 
 def _without_namespaces(element: Element) -> None:
@@ -58,7 +81,7 @@ def _without_namespaces(element: Element) -> None:
 
 
 def _local(name: str) -> str:
-    return name.rpartition("}")[2]
+    return name.rpartition("}")[2].rpartition(":")[2]
 
 
 Handler = Callable[[Element], str]
@@ -136,7 +159,3 @@ def words(element: Element | None) -> str:
     if element is None:
         return ""
     return " ".join(clean(unmarked(" ".join(element.itertext()))).split())
-
-
-TITLE_TEXT = XmlText(frozenset({"break", "lb"}), frozenset({"fn", "xref", "note", "label"}), {})
-"""Titles without the marks of their footnotes: only raised letters matter."""

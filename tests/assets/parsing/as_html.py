@@ -95,10 +95,15 @@ def _float(element: Any) -> str:
     table = "".join(etree.tostring(part, encoding="unicode", with_tail=False) for part in tables)
     outer, kind = ("section", "tw") if tables else ("figure", "fig")
     image = "" if tables else '<p class="img-box"><img src="f.jpg" alt="f"></p>'
+    foot = element.find("table-wrap-foot")
+    below = (
+        f'<div class="tw-foot p"><div class="fn">{_inner(foot.find("fn"), 1)}</div></div>' if foot is not None else ""
+    )
     about = f"<figcaption><p>{' '.join(rest)}</p></figcaption>" if rest else ""
     return (
         f'<{outer} class="{kind} xbox"><h3 class="obj_head">{element.findtext("label")}. {title}</h3>{image}'
-        f'<div class="tbl-box p">{table}</div><div class="p"><a href="#">Open in a new tab</a></div>{about}</{outer}>'
+        f'<div class="tbl-box p">{table}</div><div class="p"><a href="#">Open in a new tab</a></div>'
+        f"{about}{below}</{outer}>"
     )
 
 

@@ -14,3 +14,7 @@ SECTIONS = [
     (1, "references", "References"),
 ]
 """Level, type and heading of each."""
+NOTED = [*SECTIONS[:-1], (1, "other", "Notes"), SECTIONS[-1]]
+"""The same where the source has a note to its title."""
+ADDED = ("Notes", "Graphical abstract")
+"""Sections that only some of the sources have."""

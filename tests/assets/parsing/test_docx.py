@@ -251,6 +251,178 @@ def test_japanese(tmp_path: Path) -> None:
     assert len(found.sections[-2].sentences) == 2
 
 
+BOLD = "<w:b/>"
+
+
+def cell(*paragraphs: str) -> str:
+    return f"<w:tc>{''.join(paragraphs)}</w:tc>"
+
+
+def table(*rows: str) -> str:
+    grid = "<w:tblPr/><w:tblGrid><w:gridCol/><w:gridCol/></w:tblGrid>"
+    return f"<w:tbl>{grid}{''.join(f'<w:tr>{row}</w:tr>' for row in rows)}</w:tbl>"
+
+
+@pytest.mark.parametrize(
+    "pieces",
+    [
+        [paragraph(text, run=BOLD) for text in ("Abstract", "1. Introduction", "2. Methods", "References")],
+        [
+            paragraph(text, run="<w:u w:val='single'/>")
+            for text in ("Abstract", "1 Introduction", "2 Methods", "References")
+        ],
+        [paragraph(text) for text in ("ABSTRACT", "1. INTRODUCTION", "2. METHODS", "REFERENCES")],
+        [paragraph(text) for text in ("Résumé", "1 Introduction", "2 Méthodes", "Références")],
+    ],
+)
+def test_headings_without_styles(tmp_path: Path, pieces: list[str]) -> None:
+    abstract, introduction, methods, references = pieces
+    found = body(
+        tmp_path, paragraph("Bees in the City", properties="<w:jc w:val='center'/>", run="<w:b/><w:sz w:val='36'/>"),
+        paragraph("Lotte Maes", properties="<w:jc w:val='center'/>"), abstract, paragraph("City bees do well."),
+        introduction, paragraph("Bees live in cities (Ruiz, 2010)."), methods, paragraph("We counted bees."),
+        references, paragraph("Ruiz, A. (2010). Urban bees. Bee Journal, 2, 1-5."),
+    )  # fmt: skip
+    assert (found.title, [author.name for author in found.authors]) == ("Bees in the City", ["Lotte Maes"])
+    assert found.abstract == "City bees do well."
+    assert [(s.level, s.section_type) for s in found.sections] == [
+        (1, "abstract"), (1, "introduction"), (1, "methods"), (1, "references"),
+    ]  # fmt: skip
+    assert [reference.year for reference in found.references] == [2010]
+
+
+@pytest.mark.parametrize(
+    "front",
+    [
+        table(
+            cell(paragraph("ARTICLE INFO"), paragraph("Keywords: tea; trial"))
+            + cell(paragraph("ABSTRACT"), paragraph("We drank."))
+        ),
+        table(cell(paragraph("Keywords: tea; trial")) + cell(paragraph("Abstract: We drank."))),
+        table(
+            cell(paragraph("Article info")) + cell(paragraph("Abstract")),
+            cell(paragraph("Keywords: tea; trial")) + cell(paragraph("We drank.")),
+        ),
+        table(
+            cell(paragraph("Abstract")) + cell(paragraph("We drank.")),
+            cell(paragraph("Keywords: tea; trial")) + cell(paragraph("")),
+        ),
+    ],
+)
+def test_an_abstract_in_a_table(tmp_path: Path, front: str) -> None:
+    styles = style("H1", "heading 1") + style("T", "Title")
+    found = body(
+        tmp_path, paragraph("A Trial of Tea", "T"), paragraph("Rina Das, Omar Farid"), front,
+        paragraph("Introduction", "H1"), paragraph(SENTENCE), paragraph("Results", "H1"), paragraph(SENTENCE),
+        styles=styles,
+    )  # fmt: skip
+    assert (found.abstract, found.keywords, found.tables) == ("We drank.", ["tea", "trial"], [])
+
+
+def test_the_template_of_mdpi(tmp_path: Path) -> None:
+    names = {"T": "MDPI_1.2_title", "N": "MDPI_1.3_authornames", "A": "MDPI_1.6_affiliation", "S": "MDPI_1.7_abstract"}
+    names |= {"K": "MDPI_1.8_keywords", "H": "MDPI_2.1_heading1", "F": "MDPI_5.1_figure_caption"}
+    up = "<w:r><w:rPr><w:vertAlign w:val='superscript'/></w:rPr><w:t>{}</w:t></w:r>"
+    words = "<w:r><w:t xml:space='preserve'>{}</w:t></w:r>"
+
+    def line(name: str, *pieces: str) -> str:
+        inner = "".join((up if number % 2 else words).format(piece) for number, piece in enumerate(pieces))
+        return f"<w:p><w:pPr><w:pStyle w:val='{name}'/></w:pPr>{inner}</w:p>"
+
+    found = body(
+        tmp_path, line("T", "On Ditches"), line("N", "Ann One", "1,†", ", Ben van Two", "2", " and Cy Three", "1,2,*"),
+        line("A", "", "1", " University of X; ann.one@x.org"), line("A", "", "2", " Institute Y"),
+        line("A", "", "*", " Correspondence: three@y.org"), line("A", "", "†", " These authors contributed equally."),
+        line("S", "Abstract: Ditches are slow."), line("K", "Keywords: ditch; marsh"), line("H", "1. Introduction"),
+        paragraph(SENTENCE), line("F", "Figure 1. A ditch."), line("H", "2. Results"), paragraph(SENTENCE),
+        styles="".join(style(key, name) for key, name in names.items()),
+    )  # fmt: skip
+    assert [(a.name, a.affiliation, a.email, a.is_corresponding) for a in found.authors] == [
+        ("Ann One", "University of X", "ann.one@x.org", False),
+        ("Ben van Two", "Institute Y", None, False),
+        ("Cy Three", "University of X; Institute Y", "three@y.org", True),
+    ]
+    assert (found.abstract, found.keywords) == ("Ditches are slow.", ["ditch", "marsh"])
+    assert [(s.heading, s.text) for s in found.sections if s.section_type in ("other", "abstract")] == [
+        ("", "† These authors contributed equally."),
+        ("Abstract", "Ditches are slow."),
+    ]
+    assert [figure.caption for figure in found.figures] == ["Figure 1. A ditch."]
+
+
+def test_an_unlabelled_abstract_and_captions_without_styles(tmp_path: Path) -> None:
+    styles = style("H1", "heading 1") + style("T", "Title")
+    prose = "We counted plants along many ditches for two years and found that they grow where the water is slow. " * 2
+    found = body(
+        tmp_path, paragraph("On Ditches", "T"), paragraph("Ann One"), paragraph(prose.strip()),
+        paragraph("Key words: ditch, marsh"), paragraph("1 Setting", "H1"), paragraph(SENTENCE),
+        paragraph("Figure 2. A ditch."), paragraph("Figure 2 shows a ditch."), paragraph("2 Results", "H1"),
+        paragraph(SENTENCE), styles=styles,
+    )  # fmt: skip
+    assert (found.abstract, found.keywords) == (prose.strip(), ["ditch", "marsh"])
+    assert [figure.caption for figure in found.figures] == ["Figure 2. A ditch."]
+    assert found.sections[-2].text == f"{SENTENCE}\n\nFigure 2 shows a ditch."
+
+
+MATH = "<m:oMath>{}</m:oMath>"
+
+
+def letters(text: str) -> str:
+    return f"<m:r><m:t>{text}</m:t></m:r>"
+
+
+def part(name: str, **inner: str) -> str:
+    return f"<m:{name}>{''.join(f'<m:{key}>{value}</m:{key}>' for key, value in inner.items())}</m:{name}>"
+
+
+HALF = part("f", num=letters("a"), den=letters("b"))
+
+
+@pytest.mark.parametrize(
+    ("formula", "text", "latex"),
+    [
+        (HALF + part("sSup", e=letters("x"), sup=letters("2")), "(a/b)x^2", r"\frac{a}{b}x^{2}"),
+        (part("sSup", e=HALF, sup=letters("2")), "(a/b)^2", r"{\frac{a}{b}}^{2}"),
+        (letters("y=") + HALF + letters("+1"), "y=a/b+1", r"y=\frac{a}{b}+1"),
+        (part("f", num=letters("a+b"), den=letters("c")), "(a+b)/c", r"\frac{a+b}{c}"),
+        (part("sSubSup", e=letters("x"), sub=letters("ij"), sup=letters("-1")), "x_(ij)^-1", r"x_{ij}^{-1}"),
+        (part("rad", deg="", e=letters("x")), "sqrt(x)", r"\sqrt{x}"),
+        (part("d", e=letters("x")), "(x)", r"\left(x\right)"),
+        (part("func", fName=letters("log"), e=letters("x")), "log x", r"\log  x"),
+        (
+            "<m:nary><m:naryPr><m:chr m:val='∑'/></m:naryPr>"
+            + f"<m:sub>{letters('i')}</m:sub><m:sup>{letters('n')}</m:sup><m:e>{letters('i')}</m:e></m:nary>",
+            "∑_i^n i", r"\sum _{i}^{n} i",
+        ),
+        (letters("α≤β"), "α≤β", r"\alpha \leq \beta"),
+    ],
+)  # fmt: skip
+def test_formulas(tmp_path: Path, formula: str, text: str, latex: str) -> None:
+    words = "<w:p><w:r><w:t xml:space='preserve'>Let </w:t></w:r>{}<w:r><w:t> hold.</w:t></w:r></w:p>"
+    found = body(
+        tmp_path,
+        words.format(MATH.format(formula)),
+        f"<w:p><m:oMathPara>{MATH.format(formula) * 2}</m:oMathPara></w:p>",
+    )
+    assert [(e.text, e.latex, e.inline) for e in found.equations] == [
+        (text, " ".join(latex.split()), inline) for inline in (True, False, False)
+    ]
+    assert found.sections[0].text == f"Let {text} hold.\n\n{text} {text}"
+
+
+def test_powers_and_deleted_paragraph_marks(tmp_path: Path) -> None:
+    up = "<w:r><w:rPr><w:vertAlign w:val='superscript'/></w:rPr><w:t>{}</w:t></w:r>"
+    words = "<w:r><w:t xml:space='preserve'>{}</w:t></w:r>"
+    gone = "<w:pPr><w:rPr><w:del w:id='1' w:author='x'/></w:rPr></w:pPr>"
+    found = body(
+        tmp_path, paragraph("Powers", run=BOLD),
+        f"<w:p>{words.format('At 10')}{up.format('6')}{words.format(' mol m')}{up.format('-1')}</w:p>",
+        f"<w:p>{gone}{words.format('One ')}</w:p>", f"<w:p>{gone}{words.format('two ')}</w:p>",
+        f"<w:p>{words.format('three.')}</w:p>",
+    )  # fmt: skip
+    assert found.sections[0].text == "At 10^6 mol m^-1\n\nOne two three."
+
+
 def test_no_text_and_too_much(tmp_path: Path) -> None:
     with pytest.raises(EmptyDocument):
         body(tmp_path, "<w:p/>")

@@ -11,7 +11,7 @@ from monjyu_assets.parsing.dispatch import parse_xml
 from monjyu_core.errors import DocumentError, DocumentTooLarge, EmptyDocument, MalformedDocument, UnsupportedDocument
 from monjyu_core.paper import ParsedPaper
 from monjyu_core.settings.settings import ParseSettings
-from tests.assets.parsing.leaves import SECTIONS
+from tests.assets.parsing.leaves import NOTED
 from tests.properties import examples, given, st
 
 LEAVES = Path(__file__).parent / "papers" / "leaves"
@@ -41,7 +41,7 @@ def test_front(leaves: ParsedPaper) -> None:
     assert (leaves.volume, leaves.issue, leaves.pages) == ("7", "2", "33-41")
     assert leaves.keywords == ["trees", "ranking", "walks"]
     assert leaves.abstract.startswith("Shallow trees") and leaves.abstract.endswith("a plain walk.")
-    assert leaves.is_academic_paper and not leaves.warnings
+    assert leaves.is_academic_paper and leaves.warnings == ["not read: reply, 54 characters"]
 
 
 def test_authors(leaves: ParsedPaper) -> None:
@@ -61,15 +61,16 @@ def test_authors(leaves: ParsedPaper) -> None:
 
 
 def test_sections(leaves: ParsedPaper) -> None:
-    assert [(s.level, s.section_type, s.heading) for s in leaves.sections] == SECTIONS
-    assert leaves.sections[4].text.split("\n\n") == [
+    found = [(s.level, s.section_type, s.heading) for s in leaves.sections]
+    assert found == [NOTED[0], (1, "other", "Graphical abstract"), *NOTED[1:]]
+    assert leaves.sections[5].text.split("\n\n") == [
         "We prune as others do [2,3]. Nothing is lost by it.",
         "Apart from leaves that nobody visits.",
         "Dead leaves go.",
         "Living ones stay.",
     ]
-    assert "10^5 leaves" in leaves.sections[3].text
-    assert [s.text for s in leaves.sections[6].sentences] == [
+    assert "10^5 leaves" in leaves.sections[4].text
+    assert [s.text for s in leaves.sections[7].sentences] == [
         "Leaves can be ranked.",
         "The order is stable under pruning [3].",
     ]
@@ -100,7 +101,7 @@ def test_citations_have_their_places_and_ranges_are_filled(leaves: ParsedPaper) 
 
 def test_floats_and_formulas(leaves: ParsedPaper) -> None:
     [table], [figure] = leaves.tables, leaves.figures
-    assert table.caption == "Steps needed on each collection."
+    assert table.caption == "Steps needed on each collection. Mean of five."
     assert table.headers == ["Collection", "Steps Plain", "Steps Leafrank"]
     assert table.rows == [["Oak & elm", "120", "72"], ["Pine", "95", "57"]]
     assert figure.caption == "A walk. From the root to a leaf, after [2]."
@@ -135,6 +136,94 @@ def test_one_entry_may_hold_several_works_and_ids_stay_apart() -> None:
     ref += "<ref><mixed-citation>C.</mixed-citation></ref>"
     paper = parsed(article(back=f"<ref-list>{ref}</ref-list>"))
     assert [(r.ref_id, r.title) for r in paper.references] == [("R1", "A"), ("R1-2", "B"), ("3", "C")]
+
+
+def test_a_printed_and_a_tagged_citation_of_a_work_are_one() -> None:
+    """SciELO's rules put both side by side; several of one kind are several works."""
+
+    def mixed(text: str) -> str:
+        return f"<mixed-citation>{text}</mixed-citation>"
+
+    def tagged(title: str, year: int) -> str:
+        name = "<person-group><name><surname>REIS</surname><given-names>A.</given-names></name></person-group>"
+        return f"<element-citation>{name}<article-title>{title}</article-title><year>{year}</year></element-citation>"
+
+    refs = [
+        "<label>1. </label>" + mixed("1. REIS, A. Formigas do sul. São Paulo, 2003.") + tagged("Formigas do sul", 2003),
+        mixed("REIS, A. One. 2001.") + mixed("REIS, A. Two. 2002.") + tagged("One", 2001) + tagged("Two", 2002),
+        mixed("REIS, A. Alone. 2004.") + mixed("SILVA, B. Not so. 2005."),
+        tagged("Floods", 2006) + mixed("REIS, A. Elsewhere. 2007."),
+        f"<citation-alternatives>{tagged('Once', 2008)}{mixed('REIS, A. Once. 2008.')}</citation-alternatives>",
+    ]
+    text = "".join(f"<ref id='R{number}'>{ref}</ref>" for number, ref in enumerate(refs, 1))
+    paper = parsed(article(back=f"<ref-list>{text}</ref-list>"))
+    assert [(r.ref_id, r.title, r.year) for r in paper.references] == [
+        ("R1", "Formigas do sul", 2003),
+        ("R2", "One", 2001),
+        ("R2-3", "Two", 2002),
+        ("R3", "Alone", 2004),
+        ("R3-5", "Not so", 2005),
+        ("R4", "Floods", 2006),
+        ("R4-7", "Elsewhere", 2007),
+        ("R5", "Once", 2008),
+    ]
+    assert paper.references[0].authors == ["A. REIS"] and paper.references[0].raw_text.endswith(
+        "do sul. São Paulo, 2003."
+    )
+
+
+ALPHA = r"<tex-math>\documentclass{minimal}\begin{document}$$\alpha$$\end{document}</tex-math>"
+FORMULA = f"<inline-formula><alternatives>{ALPHA}<math><mi>α</mi></math></alternatives></inline-formula>"
+
+
+@pytest.mark.parametrize("formula", [FORMULA, f"<inline-formula>{ALPHA}</inline-formula>", "<math><mi>α</mi></math>"])
+def test_a_formula_in_a_title_is_its_letters(formula: str) -> None:
+    front = f"<title-group><article-title>Bounds on {formula}-helices<xref>*</xref></article-title></title-group>"
+    paper = parsed(f"<article><front><article-meta>{front}</article-meta></front><body><p>x</p></body></article>")
+    assert paper.title == "Bounds on α-helices"
+
+
+def test_floats_wherever_they_are() -> None:
+    def fig(caption: str, inner: str = "") -> str:
+        return f"<fig><label>Figure</label><caption><title>{caption}</title></caption>{inner}</fig>"
+
+    table = "<table-wrap><caption><p>Sizes.</p></caption><table><tr><td>a</td></tr></table></table-wrap>"
+    inner = f"<p>{fig('A1.')}</p>{fig('A2.')}"
+    body = f"<sec><title>One</title><p>Text. {fig('A.', inner)}</p>"
+    body += f"<fig-group><caption><title>All.</title></caption>{fig('B.')}</fig-group>"
+    body += "<supplementary-material><label>S1</label><caption><p>More data.</p></caption></supplementary-material>"
+    body += "<statement><label>Theorem 1</label><p>It holds.</p></statement></sec>"
+    xml = article(body).replace("</article>", f"<floats-group>{fig('C.')}{table}</floats-group></article>")
+    paper = parsed(xml)
+    assert [figure.caption for figure in paper.figures] == ["A.", "A1.", "A2.", "All.", "B.", "C."]
+    assert paper.tables[0].caption == "Sizes." and paper.tables[0].rows == [["a"]]
+    assert paper.sections[0].text == "Text.\n\nS1. More data.\n\nTheorem 1.\n\nIt holds."
+
+
+def test_what_the_front_says_besides_names_stays() -> None:
+    meta = """<contrib-group><contrib><name><surname>One</surname><given-names>Ann</given-names></name>
+      <xref ref-type="aff"><sup>*</sup></xref></contrib>
+      <contrib contrib-type="author non-byline"><name><surname>Two</surname><given-names>Ben</given-names></name>
+      </contrib></contrib-group><aff><label>*</label>Univ. X</aff>
+      <author-notes><corresp>Mail to <email>a@x.org</email></corresp>
+      <fn><p>Equal shares.</p></fn></author-notes><abstract><p>First.</p></abstract>
+      <abstract abstract-type="graphical"><p>Words of a picture.</p></abstract>
+      <trans-abstract xml:lang="de"><title>Kurz</title><p>Auf Deutsch.</p></trans-abstract>
+      <funding-group><funding-statement>Nobody paid.</funding-statement></funding-group>"""
+    xml = article("<p>Lead.</p>", meta).replace(
+        "</article>", "<response><front-stub/><body><p>Re.</p></body></response></article>"
+    )
+    paper = parsed(xml)
+    assert [(a.name, a.affiliation, a.email) for a in paper.authors] == [("Ann One", "Univ. X", None)]
+    assert [(s.section_type, s.heading, s.text) for s in paper.sections] == [
+        ("abstract", "Abstract", "First."),
+        ("other", "Graphical abstract", "Words of a picture."),
+        ("abstract", "Kurz", "Auf Deutsch."),
+        ("other", "", "Lead."),
+        ("acknowledgments", "Funding", "Nobody paid."),
+        ("other", "Notes", "Equal shares.\n\nBen Two"),
+    ]
+    assert paper.abstract == "First." and paper.warnings[0] == "not read: response, 3 characters"
 
 
 def test_character_names_of_the_unread_dtd() -> None:

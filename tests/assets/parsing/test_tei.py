@@ -86,9 +86,8 @@ def test_nested_divisions_and_annexes() -> None:
     body = "<div><head>Methods</head><p>a</p><div><head>Data</head><p>b</p></div></div><p>loose</p>"
     paper = parsed(tei(body, back='<div type="annex"><div><head>Proofs</head><p>c</p></div></div>'))
     assert [(s.level, s.section_type, s.heading, s.text) for s in paper.sections] == [
-        (1, "other", "", "loose"),
         (1, "methods", "Methods", "a"),
-        (2, "methods", "Data", "b"),
+        (2, "methods", "Data", "b\n\nloose"),
         (1, "appendix", "Proofs", "c"),
     ]
 
@@ -96,6 +95,45 @@ def test_nested_divisions_and_annexes() -> None:
 def test_numbers_of_absurd_depth_are_bounded() -> None:
     paper = parsed(tei(f"<div><head n='{'1.' * 5000}1'>Deep</head><p>x</p></div>"))
     assert paper.sections[0].level < 12
+
+
+HEADER = """<fileDesc><titleStmt><title type="full"><title type="main">Prototypen</title>
+  <title type="sub">Ein Plädoyer</title></title>
+  <author><persName><surname>Dyck</surname><nameLink>van</nameLink><forename>Bo</forename></persName></author>
+  </titleStmt><editionStmt><edition><date>2018-12-31T11:37:00Z</date></edition></editionStmt></fileDesc>
+  <profileDesc><textClass><keywords n="category"><term>Paper</term></keywords>
+  <keywords n="keywords"><term>Theorie</term></keywords></textClass></profileDesc>"""
+
+
+def test_abstracts_of_conferences() -> None:
+    """As DHConvalidator writes them: an id that is no name, headings that are paragraphs, a list of plain entries."""
+    body = """<p>Eine Debatte (Moretti 2011, 3).<ref target="ftn1" n="1"/></p><p rend="Subtitle">Ansatz</p><p>Text.</p>
+      <div type="div1" rend="DH-Heading1"><head>Fazit</head>
+      <list type="gloss"><label>Term</label><item>sense</item></list>
+      <quote>Cited.</quote></div>"""
+    back = """<div type="notes"><note xml:id="ftn1">A note.</note></div><div type="bibliogr"><listBibl>
+      <head>Bibliographie</head><bibl>Moretti, Franco (2011): Graphs of Trees. Verso.</bibl>
+      <bibl><author>Bo Dyck</author>: <title level="a">Reeds</title>
+      in <title level="j">Ponds</title>, <date>2012</date>.</bibl></listBibl></div>"""
+    paper = parsed(tei(body, HEADER, back).replace("<TEI ", '<TEI xml:id="104_final" ', 1))
+    assert (paper.title, [a.name for a in paper.authors]) == ("Prototypen: Ein Plädoyer", ["Bo van Dyck"])
+    assert (paper.keywords, paper.publication_date) == (["Theorie"], None)
+    assert [(s.heading, s.text) for s in paper.sections[:-1]] == [
+        ("", "Eine Debatte (Moretti 2011, 3)."),
+        ("Ansatz", "Text."),
+        ("Fazit", "Term\n\nsense\n\nCited."),
+        ("Notes", "A note."),
+    ]
+    assert paper.sections[-1].heading == "Bibliographie" and paper.sections[-1].section_type == "references"
+    assert [(r.title, r.year, r.venue) for r in paper.references] == [
+        ("Graphs of Trees", 2011, "Verso"),
+        ("Reeds", 2012, "Ponds"),
+    ]
+    assert [(c.ref_id, c.position) for c in paper.inline_citations] == [("1", 14)]
+
+
+def test_a_prefix_that_nothing_declares() -> None:
+    assert parsed(tei('<p>x <xl:ref xl:href="y">z</xl:ref></p>')).sections[0].text == "x z"
 
 
 def test_an_empty_one() -> None:

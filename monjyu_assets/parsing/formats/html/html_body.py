@@ -6,10 +6,11 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from monjyu_assets.parsing.bibliography.dates import FIELD_YEAR
 from monjyu_assets.parsing.formats.html.html_flow import HEADINGS, KEYWORDS, HtmlText, is_float
 from monjyu_assets.parsing.formats.html.html_references import ReferenceList, entries_in, is_list, read_entries
 from monjyu_assets.parsing.formats.html.html_tree import UNSEEN, names
-from monjyu_assets.parsing.text.heading_types import section_type
+from monjyu_assets.parsing.text.heading_types import section_type, strip_numbering
 from monjyu_assets.parsing.xml.xml_tree import Element, folded, plain, tidy
 from monjyu_core.paper import ParsedPaper, Section, SectionType
 
@@ -28,6 +29,12 @@ _NO_ABSTRACT = re.compile(
     r"graphical|teaser|toc|short|highlight|video|lay|plain|key-?points|no-?abstract|abstract-?link"
 )
 _MOST_LEVELS = 9
+_LONGEST_HEADING = 120
+_RUN_IN = ("ltx_title_theorem", "ltx_title_proof", "ltx_runin")
+"""Headings that LaTeX sets in the line: "Theorem 1.", "Proof."."""
+_BLOCKS = ("p", "div", "section", "ul", "ol", "dl", "table", "figure", "img", "math", *HEADINGS)
+_ENTRY = re.compile(rf"(?<!\d){FIELD_YEAR.pattern}(?!\d)|^\s*(?:[\[(【]\s*\d{{1,3}}\s*[\])】]|\d{{1,3}}[.)．])|doi")
+"""What an entry of a reference list has: a year, a number in front, or a DOI."""
 
 
 @dataclass
@@ -35,6 +42,7 @@ class Body:
     """What a page holds besides the sections of its paper."""
 
     title: str = ""
+    notes: str = ""
     references: ReferenceList = field(default_factory=ReferenceList)
     heading: str = "References"
 
@@ -72,6 +80,7 @@ class BodyReader:
         self._article = article
         self._special: dict[Element, str] = {}
         self._path: set[Element] = {article}
+        self._plain = sum(1 for _ in article.iter(*HEADINGS)) < 2
         self._layout = _layout_tables(article)
         self._find()
         items = [item for element in self._lists() for item in entries_in(element)]
@@ -112,7 +121,11 @@ class BodyReader:
 
     def _kind(self, element: Element) -> str:
         tag = element.tag
+        if any(name in _RUN_IN for name in names(element)):
+            return "closed"
         if tag in HEADINGS or (element.get("role") or "") == "heading":
+            return "heading"
+        if tag in ("p", "div") and _says_heading(element, bold=self._plain):
             return "heading"
         if tag in ("p", "math", "pre", "figure", UNSEEN) or (tag == "table" and element not in self._layout):
             return "closed"
@@ -133,15 +146,27 @@ class BodyReader:
         if named:
             yield from named
             return
-        below = False
+        below = 0
         for element in self._article.iter():
             kind = self._special.get(element)
             if kind == "heading":
-                below = section_type(plain(element)[:300]) == "references"
-            elif below and element.tag in ("ol", "ul", "dl") and element.getparent().tag not in ("li", "dd"):
+                level = _level(element) or 1
+                if not below or level <= below:
+                    below = level if section_type(plain(element)[:300]) == "references" else 0
+            elif below and self._is_listed(element):
                 self._special[element] = "references"
                 self._path.update(element.iterancestors())
                 yield element
+
+    def _is_listed(self, element: Element) -> bool:
+        """A list, or a paragraph that reads like an entry, and in no list itself."""
+        if element.tag in ("ol", "ul", "dl"):
+            return element.getparent().tag not in ("li", "dd")
+        if element.tag not in ("p", "div") or next(element.iterdescendants(*_BLOCKS), None) is not None:
+            return False
+        if any(above in self._special or above.tag in ("li", "table") for above in element.iterancestors()):
+            return False
+        return _ENTRY.search(plain(element)[:3000]) is not None
 
     def _walk(self, element: Element) -> None:
         self._add(folded(element.text))
@@ -164,15 +189,19 @@ class BodyReader:
     def _take(self, element: Element, kind: str) -> None:
         if kind == "heading":
             self._heading(element)
-        elif kind == "abstract":
+            return
+        front = self._text.in_front and kind == "keywords"
+        self._text.in_front = False
+        if kind == "abstract":
             self._abstract(element)
         elif kind == "keywords":
             self._text.keywords(element)
         else:
             self._references(element)
+        self._text.in_front = front
 
     def _heading(self, element: Element) -> None:
-        text = self._text.line(element).strip(" ¶#§")
+        text = self._text.heading(element).strip(" ¶#§")
         if not text:
             return
         level, named = _level(element), _type(element)
@@ -180,34 +209,34 @@ class BodyReader:
         first = not self.body.title and len(self._pieces) == 1 and found in ("other", "methods")
         if level == 0 or (first and element.tag == "h1") or (text.casefold() == self.paper.title.casefold()):
             self.body.title = self.body.title or text
-            self._text.take_notes()
+            self.body.notes += self._text.take_notes()
             return
+        self._text.in_front = False
         if found == "references":
             self.body.heading = text
         self._pieces.append((Section(heading=text, level=max(1, level), section_type=found), []))
 
     def _abstract(self, element: Element) -> None:
-        """One section, the parts of a structured abstract behind their headings; keywords go to the paper."""
-        if any(_NO_ABSTRACT.search(name) for name in names(element)):
-            return
-        if self._abstracts:
-            self._pieces.append((Section(heading="Summary"), []))
-            self._walk(element)
-            return
-        text = self._text.abstract(element)
-        texts = (self._text.line(heading) for heading in element.iter(*HEADINGS))
-        heading = next((text for text in texts if section_type(text) == "abstract"), "Abstract")
+        """One section, the parts of a structured abstract behind their headings; what is called an abstract without
+        being one, a summary for others, is a section like any other."""
+        other = any(_NO_ABSTRACT.search(name) for name in names(element))
+        headings = [(heading, self._text.heading(heading)) for heading in element.iter(*HEADINGS)]
+        named = next((pair for pair in headings if section_type(pair[1]) == "abstract"), (None, "Abstract"))
+        if other or (self._abstracts and not named[0]):
+            named = headings[0] if headings else (None, "Summary")
+        text = self._text.abstract(element, named[0])
         if not text:
             return
-        self._abstracts += 1
+        kind: SectionType = "other" if other else "abstract"
+        self._abstracts += not other
         level = min((_level(h) for h in self._special if self._special[h] == "heading" and _level(h)), default=1)
-        section = Section(heading=heading, level=level, section_type="abstract")
+        section = Section(heading=named[1], level=level, section_type=kind)
         self._pieces += [(section, [text]), (Section(heading=""), [])]
 
     def _references(self, element: Element) -> None:
         """The list is read apart; a heading inside it names the section."""
         heading = next(element.iter(*HEADINGS), None)
-        if heading is not None and (text := self._text.line(heading)):
+        if heading is not None and (text := self._text.heading(heading)):
             self.body.heading = text
         last = self._pieces[-1][0]
         if last.heading and section_type(last.heading) == "references":
@@ -225,8 +254,32 @@ def _level(element: Element) -> int:
             return 0
         if name.startswith("ltx_title_") and name.removeprefix("ltx_title_") in _LEVELS:
             return _LEVELS[name.removeprefix("ltx_title_")]
+    if element.tag not in HEADINGS and (number := strip_numbering(plain(element)[:300])[0]):
+        return 2 + number.count(".")
     given = element.get("aria-level") or element.tag[1:]
     return min(int(given), 9) if given.isascii() and given.isdigit() and len(given) < 3 else 2
+
+
+def _says_heading(element: Element, *, bold: bool) -> bool:
+    """Whether a paragraph is nothing but the heading of the references or, on a page without headings, a bold line with
+    the name or the number of a section."""
+    if (
+        len(element) > 3
+        or len(element.text or "") > _LONGEST_HEADING
+        or next(element.iterdescendants(*_BLOCKS), None) is not None
+    ):
+        return False
+    text = plain(element)
+    if not 0 < len(text) <= _LONGEST_HEADING or text[-1] in ".!?。；;,":
+        return False
+    kind = section_type(text)
+    if kind == "references":
+        return True
+    heavy = "".join(
+        plain(inner) for inner in element.iter("b", "strong") if inner.getparent().tag not in ("b", "strong")
+    )
+    known = kind != "other" or strip_numbering(text)[0] is not None
+    return bold and known and len(heavy.replace(" ", "")) >= 0.8 * len(text.replace(" ", ""))
 
 
 def _type(element: Element) -> SectionType | None:

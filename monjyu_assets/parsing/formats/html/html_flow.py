@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
+from monjyu_assets.parsing.bibliography.bibtex import plain_of_latex
 from monjyu_assets.parsing.formats.html.html_tree import UNSEEN, names
+from monjyu_assets.parsing.text.author_block import LINE, raised, unraised
 from monjyu_assets.parsing.text.common import split_keywords
-from monjyu_assets.parsing.text.heading_types import section_type
+from monjyu_assets.parsing.text.front_text import without_label
+from monjyu_assets.parsing.text.labels import KEYWORDS as LABEL_OF_KEYWORDS
 from monjyu_assets.parsing.text.text_marks import silent
 from monjyu_assets.parsing.xml.xml_math import math_text, tex_of
 from monjyu_assets.parsing.xml.xml_paper import read_table
@@ -33,10 +37,15 @@ _FIGURE_LABEL = re.compile(
 )
 _CAPTION = ("caption", "ltx_caption", "figure-caption", "fig-caption", "table-caption", "html-caption")
 _NOTE = re.compile(r"#?(?:[\w.:-]{0,40}[-_.:])?(?:fn|footnote|note|foot|endnote)[-_:.]?[\w-]{0,20}")
-_KEYWORDS_SAID = re.compile(r"(?i)\s*(?:key\s?words|index terms)(?: and phrases)?\s*[:.—–-]?\s*")
 KEYWORDS = re.compile(r"kwd-group|keywords?(?:[-_](?:section|list|group))?|ltx_keywords|ltx_classification")
-_LONGEST_KEYWORDS = 2000
-_ABSTRACT_SAID = re.compile(r"(?i)abstract\s*(?:[.:—–-]\s*)?(?=\S)")
+_VIEW = re.compile(
+    r"(?i)(?:full[- ]size (?:image|table)|open in (?:a )?new tab|download .{0,40}|enlarge|expand|figure viewer"
+    r"|view (?:in article|large|full|image|table|figure).{0,30}|powerpoint(?: slide)?"
+    r"|(?:open|show) (?:image|figure|table).{0,20})"
+)
+"""What links under a figure say."""
+_DRAWN = "mjx-math"
+"""MathJax names the formula that it draws."""
 _BACK = re.compile(
     r"ltx_tag_(?:item|note)|ltx_note_(?:mark|type)|footnote-back|ltx_eqn_eqno|(?:[\w-]{0,30}[-_])?equation[-_]*number|eqno"
 )
@@ -59,9 +68,12 @@ class HtmlText(XmlText):
         self._layout = layout
         self._notes: list[str] = []
         self._part = ""
+        self._in_heading = False
+        self.in_front = True
+        """Whether line breaks and raised letters are still marked: above the first heading they tell names apart."""
         self._by_tag: dict[str, Handler] = {
             "p": self._paragraph,
-            "br": lambda element: " ",
+            "br": lambda element: LINE if self.in_front else " ",
             "a": self._link,
             "sup": self._sup,
             "math": self._math,
@@ -80,34 +92,34 @@ class HtmlText(XmlText):
         handler = self._by_tag.get(element.tag) if isinstance(element.tag, str) else None
         return handler(element) if handler else super().piece(element)
 
-    def abstract(self, element: Element) -> str:
-        """The text of an abstract: its own heading dropped, those of its parts run in, keywords taken out."""
-        self._part = ""
-        text = tidy(self._inside_abstract(element))
-        match = _ABSTRACT_SAID.match(text)
-        return text[match.end() :] if match else text
+    def heading(self, element: Element) -> str:
+        """A heading on one line, its formulas as letters."""
+        before, self._in_heading = self._in_heading, True
+        text = self.line(element).replace(LINE, " ")
+        self._in_heading = before
+        return " ".join(unraised(text).split())
 
-    def _inside_abstract(self, element: Element) -> str:
+    def abstract(self, element: Element, named: Element | None) -> str:
+        """The text of an abstract without the heading that names it: those of its parts are run in, its keywords go to
+        the paper."""
+        self._part = ""
+        return without_label(tidy(self._inside_abstract(element, named)))
+
+    def _inside_abstract(self, element: Element, named: Element | None) -> str:
         pieces = [self._run_in(folded(element.text))]
         for child in element:
             if any(map(KEYWORDS.fullmatch, names(child))):
                 self.keywords(child)
+            elif child is named:
+                pass
             elif child.tag in _WHOLE or next(child.iter(*HEADINGS, "p"), None) is None:
-                pieces.append(self._run_in(self._outside_keywords(child)))
+                pieces.append(self._run_in(self.piece(child)))
             elif child.tag in HEADINGS:
-                said = self.line(child)
-                self._part = "" if section_type(said) == "abstract" else said.rstrip(": ")
+                self._part = self.heading(child).rstrip(": ")
             else:
-                pieces.append(f"\n\n{self._inside_abstract(child)}\n\n")
+                pieces.append(f"\n\n{self._inside_abstract(child, named)}\n\n")
             pieces.append(self._run_in(folded(child.tail)))
         return "".join(pieces)
-
-    def _outside_keywords(self, element: Element) -> str:
-        text = self.piece(element)
-        if len(text) < _LONGEST_KEYWORDS and _KEYWORDS_SAID.match(text):
-            self.keywords(element)
-            return ""
-        return text
 
     def _run_in(self, text: str) -> str:
         """With the heading of its part in front of the first words."""
@@ -119,7 +131,8 @@ class HtmlText(XmlText):
     def keywords(self, element: Element) -> None:
         """Items of a list, else parts between commas or semicolons."""
         items = [word for item in element.iter("li") if (word := self.line(item).strip(" ,;·"))]
-        said = _KEYWORDS_SAID.sub("", self.line(element), count=1)
+        said = self.line(element)
+        said = said[match.end() :] if (match := LABEL_OF_KEYWORDS.match(said)) else said
         self.paper.keywords = self.paper.keywords or (items or split_keywords(said))[:200]
 
     def _paragraph(self, element: Element) -> str:
@@ -148,7 +161,9 @@ class HtmlText(XmlText):
     def _sup(self, element: Element) -> str:
         if any(map(_BACK.fullmatch, names(element))):
             return ""
-        return self.raised(element) if element.text or len(element) else ""
+        if not (element.text or len(element)):
+            return ""
+        return raised(self.inner(element)) if self.in_front else self.raised(element)
 
     def _cell(self, element: Element) -> str:
         return f" {self.inner(element)} "
@@ -163,6 +178,10 @@ class HtmlText(XmlText):
                 return self._note(element)
             if element.tag != "span" and is_float(element):
                 return self._float(element)
+            if _DRAWN in called and (drawn := element.get("aria-label")):
+                return self._formula(tex_of(drawn), None, "mjxc-display" in names(element.getparent()))
+            if "mjx-chtml" in called and (math := next(element.iter("math"), None)) is not None:
+                return self._math(math)
             if any(map(_TEX.fullmatch, called)) and (text := self._tex(element, called)) is not None:
                 return text
         if element.tag == "span":
@@ -193,12 +212,24 @@ class HtmlText(XmlText):
         return self._formula(_latex(element), element, element.get("display") == "block")
 
     def _formula(self, latex: str | None, math: Element | None, display: bool) -> str:
+        if self._in_heading:
+            return math_text(math) if math is not None else plain_of_latex(latex or "")
         text = latex or (math_text(math) if math is not None else "")
         if text:
             self.paper.equations.append(Equation(text=text, latex=latex or None, inline=not display))
         return f"\n\n{text}\n\n" if display else text
 
     def _any_table(self, element: Element) -> str:
+        return self._read_table(element) if element in self._layout else self.apart(self._read_table, element)
+
+    def apart(self, read: Handler, element: Element) -> str:
+        """What is in no line of names, wherever it stands."""
+        before, self.in_front = self.in_front, False
+        text = read(element)
+        self.in_front = before
+        return text
+
+    def _read_table(self, element: Element) -> str:
         called = names(element)
         if any(name.startswith(("ltx_equation", "ltx_eqn", "disp-formula")) for name in called):
             return self._equations(element)
@@ -213,13 +244,15 @@ class HtmlText(XmlText):
 
     def _equations(self, element: Element) -> str:
         """Formulas laid out in rows: one a row."""
-        said = []
+        said: list[str] = []
         for row in element.iter("tr"):
             maths = list(row.iter("math"))
             if not maths:
+                cells = [self.piece(cell) for cell in row if not any(map(_BACK.fullmatch, names(cell)))]
+                said.append(tidy("".join(cells)))
                 continue
             latex = " ".join(part for math in maths if (part := _latex(math)))
-            text = latex.replace("\\displaystyle", "").strip() or " ".join(map(math_text, maths))
+            text = latex or " ".join(map(math_text, maths))
             self.paper.equations.append(Equation(text=text, latex=text if latex else None))
             said.append(text)
         return "\n\n" + "\n\n".join(said) + "\n\n"
@@ -237,6 +270,9 @@ class HtmlText(XmlText):
         return text
 
     def _float(self, element: Element) -> str:
+        return self.apart(self._read_float, element)
+
+    def _read_float(self, element: Element) -> str:
         """A figure or a table with its caption, or something that only looks like one."""
         inner = [table for table in element.iter("table") if table not in self._layout]
         if any(name.startswith("ltx_eqn") or name.startswith("ltx_equation") for t in inner for name in names(t)):
@@ -268,11 +304,28 @@ class HtmlText(XmlText):
             found = next((e for e in element.iter("figcaption", "caption")), None)
         if found is None:
             found = next((e for e in element.iter("div", "p", "span") if any(n in _CAPTION for n in names(e))), None)
-        heads = [self.line(h) for h in element.iter(*HEADINGS)][:1]
-        about = [self.line(e) for e in element.iter("div", "p") if any("description" in n for n in names(e))][:1]
-        texts = [*heads, self.line(found) if found is not None else "", *about]
+        heads = list(element.iter(*HEADINGS))[:1]
+        about = [e for e in element.iter("div", "p") if any("description" in n for n in names(e))][:1]
+        parts = [*heads, *([] if found is None else [found]), *about]
+        texts = [*map(self.line, parts), tidy(" ".join(self._around(element, set(parts))))]
         kept = [text for number, text in enumerate(texts) if text and text not in " ".join(texts[:number])]
-        return self._caption_of(" ".join(kept))
+        return self._caption_of(" ".join(" ".join(kept).split()))
+
+    def _around(self, element: Element, known: set[Element]) -> Iterator[str]:
+        """What stands in a figure or beside a table besides its caption: its foot, captions of its parts."""
+        yield folded(element.text)
+        for child in element:
+            table = child.tag == "table" and child not in self._layout
+            if child not in known and not table and child.tag not in ("pre", "blockquote"):
+                if child.tag == "a" and _VIEW.fullmatch(plain(child)):
+                    pass
+                elif child.tag in _BLOCKS or (
+                    isinstance(child.tag, str) and next(child.iter("table"), None) is not None
+                ):
+                    yield from self._around(child, known)
+                else:
+                    yield self.piece(child)
+            yield folded(child.tail)
 
     def _caption_text(self, element: Element) -> str | None:
         return self._caption_of(self.line(element))

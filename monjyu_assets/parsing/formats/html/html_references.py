@@ -10,8 +10,9 @@ from monjyu_assets.parsing.bibliography.dates import FIELD_YEAR
 from monjyu_assets.parsing.bibliography.identifiers import ARXIV_LINK, find_doi
 from monjyu_assets.parsing.bibliography.references import parse_reference
 from monjyu_assets.parsing.formats.html.html_tree import UNSEEN, names
+from monjyu_assets.parsing.xml.xml_math import TITLE_TEXT
 from monjyu_assets.parsing.xml.xml_paper import unique_ids
-from monjyu_assets.parsing.xml.xml_tree import TITLE_TEXT, Element, XmlText
+from monjyu_assets.parsing.xml.xml_tree import Element, XmlText
 from monjyu_core.paper import Reference
 
 _LIST = re.compile(
@@ -47,6 +48,11 @@ class ReferenceList:
 
     references: list[Reference] = field(default_factory=list)
     anchors: dict[str, str] = field(default_factory=dict)
+
+
+def is_button(text: str) -> bool:
+    """What pages print beside a list or an entry to be clicked."""
+    return len(text) <= 80 and _BUTTON.fullmatch(text) is not None
 
 
 def is_list(element: Element) -> bool:
@@ -131,7 +137,7 @@ class _EntryText(XmlText):
         super().__init__(frozenset({"p", "div", "li", "br", "td"}), frozenset({UNSEEN, "script", "style"}), {})
 
     def piece(self, element: Element) -> str:
-        if element.tag == "a" and _BUTTON.fullmatch(TITLE_TEXT.line(element)[:80]):
+        if element.tag == "a" and is_button(TITLE_TEXT.line(element)):
             return ""
         if not isinstance(element.tag, str) or any(name in _LABEL_NAMES for name in names(element)):
             return ""

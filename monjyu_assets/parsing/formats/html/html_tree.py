@@ -52,6 +52,8 @@ _UNSEEN_NAMES = re.compile(
     r"|toc|table-of-contents|ltx_toc|ltx_page_(?:navbar|header|footer)|(?:site|page|global)[-_]?(?:header|footer)"
     r"|usa-banner|ncbi-header|back-to-top|feedback|headerlink|anchorjs-link|heading-anchor|permalink|header-anchor"
     r"|d-buttons|no-?print|noprint|mw-editsection|mw-jump-link|catlinks|navbox|mathjax_preview|mathjax_svg|mjx-svg"
+    r"|ltx_error|u-hide-print|u-js-hide|c-article-author-affiliation__list|c-article-authors-search|c-article-rights"
+    r"|c-bibliographic-information(?:__[\w-]+)?|c-article-metrics-bar(?:__[\w-]+)?|c-article-share-box"
     r"|ltx_bib_cited|ltx_rdf|ltx_dates_note|package-alerts|package-hidden-note|screen-reader-text"
 )
 _HIDDEN = re.compile(r"(?:display\s*:\s*none|visibility\s*:\s*hidden)", re.IGNORECASE)
@@ -117,10 +119,15 @@ def prune(root: Element) -> None:
     while waiting:
         element = waiting.pop()
         if _is_unseen(element):
-            element.clear(keep_tail=True)
-            element.tag = UNSEEN
+            hide(element)
         else:
             waiting.extend(child for child in element if isinstance(child.tag, str))
+
+
+def hide(element: Element) -> None:
+    """Empty an element; the text behind it stays."""
+    element.clear(keep_tail=True)
+    element.tag = UNSEEN
 
 
 def _is_unseen(element: Element) -> bool:

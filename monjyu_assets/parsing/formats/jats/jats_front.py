@@ -8,12 +8,14 @@ from itertools import islice
 
 from monjyu_assets.parsing.bibliography.dates import month_number, parse_date
 from monjyu_assets.parsing.bibliography.identifiers import bare_arxiv, clean_orcid, find_doi
-from monjyu_assets.parsing.xml.xml_tree import TITLE_TEXT, Element, plain, words
+from monjyu_assets.parsing.bibliography.names import full_name
+from monjyu_assets.parsing.xml.xml_math import TITLE_TEXT
+from monjyu_assets.parsing.xml.xml_tree import Element, plain, words
 from monjyu_core.paper import Author, ParsedPaper
 
 _DATES = ("epub", "epub-ppub", "pub", "ppub", "preprint", "collection")
 """Kinds of dates, the best first: `pub-type` of JATS 1.0, `date-type` of later ones."""
-_NOT_WRITERS = {"editor", "reviewer", "translator", "compiler", "illustrator", "assignee", "issue-editor"}
+_NOT_WRITERS = re.compile(r"editor|review|translator|compiler|illustrator|assignee|non-byline", re.IGNORECASE)
 _MOST_AUTHORS = 5000
 _MOST_PLACES = 50
 """Affiliations of one author. If nothing says who works where, each author has all of them."""
@@ -79,24 +81,30 @@ def _of_parts(item: Element) -> str | None:
 
 
 def _authors(meta: Element) -> Iterator[Author]:
-    places = {item.get("id"): _place(item) for item in meta.iter("aff") if item.get("id")}
+    affiliations = list(meta.iter("aff"))
+    places = {_label(item): _place(item) for item in reversed(affiliations) if _label(item)}
+    places |= {item.get("id"): _place(item) for item in affiliations if item.get("id")}
     mails = {item.get("id"): plain(item.find(".//email")) for item in meta.iter("corresp") if item.get("id")}
     of_all = [_place(item) for item in meta.findall("aff")[:_MOST_PLACES]]
     for group in meta.findall("contrib-group"):
-        if (group.get("content-type") or "").lower().rstrip("s") in _NOT_WRITERS:
+        if _NOT_WRITERS.search(group.get("content-type") or ""):
             continue
         shared = [_place(item) for item in group.findall("aff")[:_MOST_PLACES]] or of_all
         linked = group.find(".//xref[@ref-type='aff']") is not None
         for contrib in group.findall("contrib"):
-            if (contrib.get("contrib-type") or "author").lower() in _NOT_WRITERS:
-                continue
-            if name := name_of(contrib):
+            if is_writer(contrib) and (name := name_of(contrib)):
                 yield _author(contrib, name, places, [] if linked else shared, mails)
+
+
+def is_writer(contrib: Element) -> bool:
+    return _NOT_WRITERS.search(contrib.get("contrib-type") or "") is None
 
 
 def _author(contrib: Element, name: str, places: dict[str, str], shared: list[str], mails: dict[str, str]) -> Author:
     links = [
-        (item.get("ref-type") or "", rid) for item in contrib.iter("xref") for rid in (item.get("rid") or "").split()
+        (item.get("ref-type") or "", rid)
+        for item in contrib.iter("xref")
+        for rid in (item.get("rid") or plain(item)).split()
     ]
     own = [places[rid] for kind, rid in links if kind == "aff" and places.get(rid)]
     own += [_place(item) for item in contrib.findall("aff")]
@@ -110,6 +118,11 @@ def _author(contrib: Element, name: str, places: dict[str, str], shared: list[st
         orcid=clean_orcid(orcid),
         is_corresponding=bool(corresponding) or contrib.get("corresp") == "yes",
     )
+
+
+def _label(aff: Element) -> str:
+    """The mark that an affiliation prints, by which a link without an id names it."""
+    return plain(aff.find("label")) or plain(aff.find("sup"))
 
 
 def _place(aff: Element) -> str:
@@ -170,4 +183,4 @@ def personal_name(name: Element) -> str:
     particle = particle if particle[:1].islower() else ""
     if name.get("name-style") == "eastern":
         return f"{family} {given}".strip()
-    return " ".join(part for part in (given, particle, family, suffix) if part)
+    return full_name(given, " ".join(part for part in (particle, family, suffix) if part))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from monjyu_assets.parsing.bibliography.bibtex import Work
 from monjyu_assets.parsing.bibliography.dates import year_in
@@ -38,8 +38,39 @@ def _entries(item: Element) -> Iterator[Reference]:
         text = _without_label(item)
         if text:
             yield parse_reference(name, text)
-    for place, citation in enumerate(citations):
-        yield _reference(citation, (citation.get("id") if place else None) or name)
+    for place, (citation, printed) in enumerate(_works(citations)):
+        reference = _reference(citation, (citation.get("id") if place else None) or name)
+        text = _without_label(printed) if printed is not None else ""
+        yield reference.model_copy(update={"raw_text": text}) if text else reference
+
+
+def _works(citations: Sequence[Element]) -> Iterator[tuple[Element, Element | None]]:
+    """The works of an entry, each as tagged and, if the source has both, as printed. Several citations of one kind are
+    several works; a printed and a tagged one of the same year and title are one."""
+    printed = [citation for citation in citations if citation.tag == "mixed-citation"]
+    tagged = [citation for citation in citations if citation.tag != "mixed-citation"]
+    if not printed or not tagged:
+        yield from ((citation, None) for citation in citations)
+        return
+    for citation in tagged:
+        same = next((other for other in printed if _is_same(citation, other, len(citations) == 2)), None)
+        if same is not None:
+            printed.remove(same)
+        yield citation, same
+    yield from ((citation, None) for citation in printed)
+
+
+def _is_same(tagged: Element, printed: Element, only: bool) -> bool:
+    """Whether the printed citation has the year and the words of the title of the tagged one; the only pair of an entry
+    may differ in one of both."""
+    work, text = _work(tagged, ""), _folded(_without_label(printed))
+    dated = work.year is None or str(work.year) in text
+    titled = not work.title or _folded(work.title)[:40] in text
+    return (dated and titled) or (only and (dated or titled))
+
+
+def _folded(text: str) -> str:
+    return "".join(character for character in text.casefold() if character.isalnum())
 
 
 def _reference(citation: Element, name: str) -> Reference:
@@ -113,4 +144,4 @@ def _without_label(item: Element) -> str:
         if child.tag != "label":
             pieces.append(plain(child) if child.tag != "person-group" else words(child))
         pieces.append(child.tail or "")
-    return " ".join("".join(pieces).split())
+    return " ".join("".join(pieces).split()).lstrip(" .,;:")

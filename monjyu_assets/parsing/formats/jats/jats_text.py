@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from monjyu_assets.parsing.text.text_marks import silent
 from monjyu_assets.parsing.xml.xml_math import math_text, tex_of
 from monjyu_assets.parsing.xml.xml_paper import read_table
@@ -17,16 +15,13 @@ _BLOCKS = frozenset(
 )
 _UNSEEN = frozenset(
     {
-        "label",
         "object-id",
         "graphic",
         "inline-graphic",
-        "media",
-        "supplementary-material",
         "related-article",
         "alt-text",
     }
-    | {"long-desc", "sec-meta", "ref-list", "table-wrap-foot", "permissions", "x", "index-term", "processing-meta"}
+    | {"long-desc", "sec-meta", "ref-list", "permissions", "x", "index-term", "processing-meta"}
 )
 _NOT_OWN = {"sec", "title", "label", "sec-meta", "ref-list", "app"}
 
@@ -45,11 +40,16 @@ class JatsText:
             "break": lambda element: " ",
             "alternatives": self._alternatives,
             "inline-formula": lambda element: self._formula(element, inline=True),
-            "disp-formula": lambda element: f"\n\n{self._formula(element, inline=False)}\n\n",
+            "disp-formula": self._display,
             "tex-math": lambda element: self._formula(element, inline=True),
             "math": lambda element: self._formula(element, inline=True),
             "fig": self._figure,
+            "media": self._figure,
+            "fig-group": self._group,
             "table-wrap": self._table,
+            "table-wrap-group": self._group,
+            "supplementary-material": self._supplement,
+            "label": self._label,
         }
         self._reader: XmlText = XmlText(_BLOCKS, _UNSEEN, handlers)
 
@@ -62,6 +62,11 @@ class JatsText:
         notes, self._notes = self._notes, []
         return "\n\n".join([text, *notes]).strip()
 
+    def note(self, element: Element) -> str:
+        """A note of the front; one that gives only an address of mail says nothing more than the author's row."""
+        text = self.own(element) if element.tag != "corresp" else self.line(element)
+        return text if element.tag != "corresp" or len(text.split()) > 8 else ""
+
     def _raised(self, element: Element) -> str:
         return self._reader.raised(element)
 
@@ -72,7 +77,7 @@ class JatsText:
 
     def _note(self, element: Element) -> str:
         """A footnote inside a paragraph moves behind it; one in a list of notes stays where it is."""
-        if element.getparent().tag in ("fn-group", "notes", "back"):
+        if element.getparent().tag in ("fn-group", "notes", "back", "table-wrap-foot", "author-notes"):
             return f"\n\n{self._reader.inner(element)}\n\n"
         outer, self._notes = self._notes, []
         self._notes = [*outer, tidy(self._reader.inner(element))]
@@ -101,23 +106,51 @@ class JatsText:
             self.paper.equations.append(Equation(text=text, latex=latex, inline=inline))
         return text
 
+    def _display(self, element: Element) -> str:
+        label = element.find("label")
+        named = self._label(label) if label is not None else ""
+        return f"\n\n{named}{self._formula(element, inline=False)}\n\n"
+
     def _words(self, element: Element) -> str:
         return self._reader.inner(element) if element.tag not in ("tex-math", "math") else plain(element)
 
-    def _caption(self, element: Element) -> str | None:
+    def _label(self, element: Element) -> str:
+        """What a label says, where it is more than a number that is counted."""
+        parent = element.getparent().tag
+        words = self._reader.inner(element).strip()
+        named = parent in ("statement", "boxed-text", "question") or (parent == "disp-formula" and words[:2].isalpha())
+        return f"{words.rstrip('.:')}. " if named and words else ""
+
+    def _caption(self, element: Element, *below: str) -> str | None:
+        """A caption: its title, its paragraphs, and what stands below the figure or table (credits, notes)."""
         caption = element.find("caption")
-        if caption is None:
-            return None
-        title, rest = caption.find("title"), [child for child in caption if child.tag == "p"]
-        texts = [self.line(title), *(self.line(paragraph) for paragraph in rest)]
-        return re.sub(r"\s+", " ", " ".join(text for text in texts if text)) or None
+        parts = [child for child in caption if child.tag in ("title", "p")] if caption is not None else []
+        parts += [child for name in below for child in element.findall(name)]
+        return " ".join(" ".join(text for part in parts if (text := self.line(part))).split()) or None
 
     def _figure(self, element: Element) -> str:
-        self.paper.figures.append(Figure(caption=self._caption(element)))
+        """A figure, and those inside it, which are its supplements."""
+        caption = self._caption(element, "attrib")
+        if element.tag == "fig" or caption:
+            self.paper.figures.append(Figure(caption=caption))
+        for inner in element.iterchildren("p", "fig", "fig-group"):
+            for found in [inner] if inner.tag != "p" else inner.iterchildren("fig", "fig-group"):
+                self._reader.piece(found)
         return ""
 
+    def _group(self, element: Element) -> str:
+        if caption := self._caption(element):
+            self.paper.figures.append(Figure(caption=caption))
+        return self._reader.tidy_pieces([child for child in element if child.tag not in ("label", "caption")])
+
+    def _supplement(self, element: Element) -> str:
+        """What is said of a file beside the paper."""
+        label = self.line(element.find("label")) or "".join(element.findtext("label") or "")
+        said = [label.rstrip(". "), self._caption(element, "p") or ""]
+        return f"\n\n{'. '.join(filter(None, said))}\n\n" if any(said) else ""
+
     def _table(self, element: Element) -> str:
-        caption = self._caption(element)
+        caption = self._caption(element, "table-wrap-foot", "attrib")
         for inner in element.iter("table"):
             heads = inner.findall("thead/tr")
             rows = [row for row in inner.iter("tr") if row.getparent().tag != "thead"]

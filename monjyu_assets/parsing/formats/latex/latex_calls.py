@@ -49,6 +49,9 @@ def find_calls(source: str, names: Iterable[str], most_arguments: int = 3) -> li
                 break
             arguments.append(source[opened + 1 : pairs[opened]])
             at = pairs[opened] + 1
+            if source.startswith("[", at) and (option := _OPTION.match(source, at)):
+                options.append(option[1])
+                at = option.end()
         found.append(Call(match[1], bool(match[2]), options, arguments, match.start(), at))
     return found
 

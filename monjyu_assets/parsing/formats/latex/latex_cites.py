@@ -22,6 +22,11 @@ def cited_keys(source: str) -> list[str]:
     return list(dict.fromkeys(key for match in _COMMAND.finditer(source) for key in _keys(match[1])))
 
 
+def keys_without_mark(source: str) -> list[str]:
+    """Keys that are listed without being cited in the text."""
+    return [key for match in re.finditer(r"\\nocite\s*\{([^{}*]{1,3000})\}", source) for key in _keys(match[1])]
+
+
 def all_are_cited(source: str) -> bool:
     return re.search(r"\\nocite\s*\{\s*\*\s*\}", source) is not None
 

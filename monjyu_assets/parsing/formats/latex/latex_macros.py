@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from monjyu_assets.parsing.formats.latex.latex_names import names
+from monjyu_assets.parsing.formats.latex.latex_names import KNOWN_ENVIRONMENTS, names
 from monjyu_core.errors import MalformedDocument
 
 _DEFINITION = re.compile(
@@ -16,6 +16,12 @@ _DEFINITION = re.compile(
     r"|(?P<def>[gex]?def)\s*\\(?P<defined>[A-Za-z@]+)\s*(?P<parameters>(?:#\d){0,9})"
     r"|DeclareMathOperator(?P<star>\*?)\s*(?:\{\s*\\(?P<operator>[A-Za-z@]+)\s*\}|\\(?P<operator_bare>[A-Za-z@]+)))\s*(?=\{)"
 )
+_ENVIRONMENT = re.compile(
+    r"\\(?:re)?newenvironment\*?\s*\{\s*(?P<name>[A-Za-z]+)\*?\s*\}\s*(?:\[\s*(?P<count>\d)\s*\])?"
+    r"\s*(?:\[(?P<default>[^\[\]{}]{0,200})\])?\s*(?=\{)"
+)
+_EDGE = re.compile(r"\\(begin|end)\s*\{([A-Za-z]+)\}")
+_BETWEEN = re.compile(r"\s*")
 _CALL = re.compile(r"\\([A-Za-z@]+)(?![A-Za-z@])")
 _PARAMETER = re.compile(r"#(\d)")
 _DEEPEST = 40
@@ -27,6 +33,7 @@ _KEPT = names(
     " abstract maketitle bibliography par thanks and left right frac sqrt text textbf textit emph"
 )
 """Commands that the reader handles better than a paper's redefinition of them."""
+_KEPT_ENVIRONMENTS = KNOWN_ENVIRONMENTS | names("document theorem lemma proof itemize enumerate quote center")
 
 
 @dataclass(frozen=True)
@@ -53,10 +60,44 @@ def brace_pairs(text: str) -> dict[int, int]:
 def expand_macros(text: str) -> str:
     """The text with its own macros expanded and their definitions taken out.
 
-    A macro inside its own expansion stays as it is. Raises MalformedDocument if the expansion goes on without end.
+    Environments of its own become what they begin and end with. A macro inside its own expansion stays as it is. Raises
+    MalformedDocument if the expansion goes on without end.
     """
+    environments, text = _own_environments(text)
     macros, rest = _definitions(text)
+    macros |= environments
     return _Expander(macros, len(text)).expanded(rest, (), 0) if macros else rest
+
+
+def _own_environments(text: str) -> tuple[dict[str, Macro], str]:
+    """What begins and ends each environment of the paper, as macros, and the text that calls these instead."""
+    pairs = brace_pairs(text) if "newenvironment" in text else {}
+    macros: dict[str, Macro] = {}
+    pieces: list[str] = []
+    at = 0
+    for match in _ENVIRONMENT.finditer(text) if pairs else ():
+        opened = match.end()
+        again = space.end() if (space := _BETWEEN.match(text, pairs.get(opened, len(text)) + 1)) else 0
+        if match.start() < at or again not in pairs:
+            continue
+        if match["name"] not in _KEPT_ENVIRONMENTS:
+            default = match["default"] if match["count"] else None
+            first = Macro(text[opened + 1 : pairs[opened]], int(match["count"] or 0), default)
+            macros[f"begin@{match['name']}"] = first
+            macros[f"end@{match['name']}"] = Macro(text[again + 1 : pairs[again]])
+        pieces.append(text[at : match.start()])
+        at = pairs[again] + 1
+    text = "".join([*pieces, text[at:]])
+    if not macros:
+        return macros, text
+
+    def call(match: re.Match[str]) -> str:
+        name = f"{match[1]}@{match[2]}"
+        return f"\\{name} " if name in macros else match[0]
+
+    for name, macro in macros.items():
+        macros[name] = replace(macro, body=_EDGE.sub(call, macro.body))
+    return macros, _EDGE.sub(call, text)
 
 
 def _definitions(text: str) -> tuple[dict[str, Macro], str]:

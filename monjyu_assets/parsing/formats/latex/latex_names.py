@@ -23,7 +23,7 @@ CITATIONS = {
 }
 """By how a citation is printed: in brackets, with its authors in the sentence, its year alone, its authors alone."""
 
-HEADINGS = {"part": 0, "chapter": 1, "section": 2, "subsection": 3, "subsubsection": 4}
+HEADINGS = {"part": 0, "chapter": 1, "section": 2, "subsection": 3, "subsubsection": 4, "bmhead": 2, "addsec": 2}
 RUN_IN = frozenset({"paragraph", "subparagraph"})
 
 LAST_ARGUMENT = names(
@@ -32,21 +32,23 @@ LAST_ARGUMENT = names(
     " MakeLowercase hl sout ul textls textsubscript ensuremath bibinfo bibfield natexlab texorpdfstring multirow"
     " multicolumn makecell thead foreignlanguage ce revised added highlight lowercase uppercase adjustbox acrshort"
     " acrlong gls Gls glspl ac acs acl acp subfloat shortstack path nolinkurl url num si citenamefont bibnamefont"
-    " bibfnamefont emph* textquote mathrm operatorname"
+    " bibfnamefont emph* textquote mathrm operatorname hypertarget hyperlink hyperref"
 )
 """Commands that print their last argument."""
 
 SILENT = names(
     "label includegraphics vspace hspace vspace* hspace* maketitle tableofcontents bibliographystyle bibliography"
-    " nocite"
+    " nocite FloatBarrier bibselect backmatter frontmatter mainmatter"
     " thispagestyle pagestyle setlength addtolength setcounter addtocounter usepackage documentclass hyphenation"
     " centering noindent newpage clearpage index todo addcontentsline markboth input include hypersetup graphicspath"
     " definecolor setlist captionsetup phantom hphantom vphantom rule printbibliography addbibresource"
     " allowdisplaybreaks"
     " title author date affil affiliation address institute email orcid keywords thanks corref cortext ead fntext"
+    " subjclass"
     " institution city country state department streetaddress postcode titlerunning authorrunning newtheorem"
     " theoremstyle raggedright flushbottom appendixpage cline cmidrule color pgfplotsset tikzset lstset"
-    " setcitestyle doi acmDOI acmConference acmJournal acmYear ccsdesc received copyrightyear setcopyright acmISBN"
+    " setcitestyle selectlanguage tnoteref fnref altaffilmark"
+    " doi acmDOI acmConference acmJournal acmYear ccsdesc received copyrightyear setcopyright acmISBN"
     " acmPrice acmVolume acmNumber acmArticle acmMonth pacs journal volume pubyear refstepcounter stepcounter"
     " icmltitle icmltitlerunning icmlauthor icmlaffiliation icmlcorrespondingauthor icmlkeywords footnotemark sisetup"
     " geometry RequirePackage subtitle lhead rhead chead lfoot rfoot cfoot numberwithin DeclareUnicodeCharacter"
@@ -55,6 +57,33 @@ SILENT = names(
 """Commands that print nothing in place; titles and authors are read separately."""
 
 CROSS_REFERENCES = names("ref eqref autoref cref Cref pageref vref subref nameref labelcref fullref")
+TITLED = {
+    "introduction": "Introduction",
+    "conclusions": "Conclusions",
+    "authorcontributions": "Author Contributions",
+    "authorcontribution": "Author Contributions",
+    "funding": "Funding",
+    "institutionalreview": "Institutional Review Board Statement",
+    "informedconsent": "Informed Consent Statement",
+    "dataavailability": "Data Availability",
+    "codeavailability": "Code Availability",
+    "codedataavailability": "Code and Data Availability",
+    "conflictsofinterest": "Conflicts of Interest",
+    "competinginterests": "Competing Interests",
+    "supplementary": "Supplementary Materials",
+    **dict.fromkeys(
+        ("acknowledgments", "acknowledgements", "acks", "acknowledgment", "acknowledgement", "ack", "acknow"),
+        "Acknowledgments",
+    ),
+}
+"""Commands and environments that a class prints as a section with this heading."""
+FRONT_NOTES = names(
+    "thanks tnotetext fntext cortext nonumnote titlenote subtitlenote authornote equalcont dedication dedicatory"
+    " curraddr presentaddress"
+)
+"""Commands of a title page that print a note."""
+CLASSES = {"subjclass": "Mathematics Subject Classification", "pacs": "PACS", "PACS": "PACS", "ccsdesc": "CCS Concepts"}
+"""Commands of a title page that print how the paper is classed."""
 NOTES = frozenset({"footnote", "footnotetext", "endnote", "sidenote", "marginpar"})
 
 DISPLAYED = names(
@@ -67,31 +96,33 @@ FLOATS = names(
 TABULARS = names("tabular tabularx tabulary longtable array tblr supertabular xltabular tabu")
 UNSEEN_ENVIRONMENTS = names(
     "tikzpicture pspicture picture CCSXML thebibliography axis pgfpicture keyword keywords IEEEkeywords filecontents"
-    " titlepage forest circuitikz overpic icmlauthorlist comment feynman"
+    " forest circuitikz overpic icmlauthorlist comment feynman bibdiv biblist"
 )
 ABSTRACTS = frozenset({"abstract", "Abstract", "onecolabstract", "abstractEn"})
-ACKNOWLEDGMENTS = frozenset({"acknowledgments", "acknowledgements", "acks", "acknowledgment", "acknowledgement", "ack"})
+KNOWN_ENVIRONMENTS = DISPLAYED | FLOATS | TABULARS | UNSEEN_ENVIRONMENTS | ABSTRACTS | TITLED.keys()
 
 _ARGUMENTS = {
-    "{{": "href textcolor scalebox foreignlanguage bibinfo bibfield setlength addtolength SI setcounter addtocounter"
+    "{{": "href hypertarget hyperlink textcolor scalebox foreignlanguage bibinfo bibfield setlength addtolength SI"
+    " setcounter addtocounter"
     " texorpdfstring fontsize newtheorem IEEEPARstart",
     "{{{": "multicolumn resizebox multirow addcontentsline definecolor",
     "[{": "parbox raisebox enquote footnotetext endnote caption subfloat includegraphics todo author affil affiliation"
-    " title acrshort ead num si makecell thead gls date",
+    " hyperref subjclass title acrshort ead num si makecell thead gls date",
     "*[{": "part chapter section subsection subsubsection paragraph subparagraph",
+    "*{": "bmhead addsec",
     "{": "textsuperscript textsubscript thanks uline mbox hbox fbox ce hl sout orcid email keywords address institute"
-    " institution city country department doi nolinkurl path acknowledgments acknowledgements shortstack textnormal"
+    " institution city country department doi nolinkurl path shortstack textnormal"
     " textquote bibnamefont natexlab bibfnamefont citenamefont nocite hypersetup graphicspath captionsetup lstset"
     " tikzset"
     " state bibliographystyle bibliography pagestyle thispagestyle autoref Cref vref subref nameref printcredits"
     " pgfplotsset sisetup MakeUppercase MakeLowercase ac acs acl acp Gls glspl acrlong cmidrule cline index corref"
     " titlerunning authorrunning ccsdesc subtitle numberwithin operatorname acmDOI acmYear acmJournal acmISBN"
-    " setcopyright received",
+    " setcopyright received bibselect tnoteref fnref selectlanguage altaffilmark spfx",
 }
 """Arguments as pylatexenc writes them: `*` a star, `[` an option, `{` an argument."""
 _ENVIRONMENT_ARGUMENTS = {
     "[{": "longtable tblr tabu supertabular subfigure subtable",
-    "{{": "xltabular tabulary list",
+    "{{": "xltabular tabulary list CSLReferences",
     "[{{": "wraptable wrapfigure",
     "[[{": "minipage",
     "[": "figure table figure* table* sidewaysfigure sidewaystable theorem lemma proof algorithm algorithmic"
@@ -110,6 +141,7 @@ def context() -> Any:
     database = get_default_latex_context_db()
     macros = [MacroSpec(name, spec) for spec, known in _ARGUMENTS.items() for name in known.split()]
     macros += [MacroSpec(name, "*[[{") for group in CITATIONS.values() for name in group if not name.endswith("*")]
+    macros += [MacroSpec(name, "*{") for name in CROSS_REFERENCES]
     kinds = [EnvironmentSpec(name, spec) for spec, known in _ENVIRONMENT_ARGUMENTS.items() for name in known.split()]
     math = [EnvironmentSpec(f"{name}{star}", is_math_mode=True) for name in DISPLAYED for star in ("", "*")]
     database.add_context_category("papers", prepend=True, macros=macros, environments=[*kinds, *math])

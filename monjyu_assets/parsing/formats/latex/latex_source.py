@@ -7,7 +7,12 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from monjyu_assets.parsing.bibliography.latex_files import INCLUSION, named_file
+from monjyu_assets.parsing.bibliography.latex_files import (
+    BEGIN_DOCUMENT,
+    DOCUMENT_CLASS,
+    INCLUSION,
+    named_file,
+)
 from monjyu_core.errors import DocumentTooLarge, MalformedDocument
 
 _TOKEN = re.compile(r"\\(?:[A-Za-z@]+\*?|.)|%[^\n]*(?:\n[ \t]*)?|[^\\%]+|\\", re.DOTALL)
@@ -17,9 +22,11 @@ _CODE = re.compile(
 _CODE_OPTIONS = re.compile(r"(?:\s*\[[^\]\n]*\])?(?:\s*\{[^{}\n]*\})?[ \t]*\n?")
 OPEN_CODE, CLOSE_CODE = "\ue0f8", "\ue0f9"
 _PRIVATE = re.compile("[\ue0f0-\ue0f9]")
+_CODE_OF_TEX = re.compile(r"\\ExplSyntaxOn(?![a-zA-Z]).*?\\ExplSyntaxOff(?![a-zA-Z])", re.DOTALL)
 _MOST_INCLUSIONS = 2000
 _DEEPEST = 30
 _LONGEST_VERB = 500
+_DEEPEST_GROUP = 1000
 
 
 @dataclass
@@ -37,7 +44,7 @@ def read_source(main: str, files: Mapping[str, str], most_characters: int) -> So
     joiner = _Joiner(source, files, most_characters)
     text = joiner.joined(main, (), "")
     body = re.search(r"\\end\s*\{document\}", text)
-    source.text = without_conditionals(text[: body.start()] if body else text)
+    source.text = _CODE_OF_TEX.sub(" ", without_conditionals(text[: body.start()] if body else text))
     if joiner.missing:
         names = ", ".join(list(joiner.missing)[:5]) + (" …" if len(joiner.missing) > 5 else "")
         source.warnings.append(f"included files that are not there: {names}")
@@ -73,7 +80,9 @@ class _Joiner:
         if name in above:
             raise MalformedDocument(f"{name} includes itself.")
         text = self.joined(self.files[name], (*above, name), posixpath.dirname(name))
-        begin = re.search(r"\\begin\s*\{document\}", text)
+        if not DOCUMENT_CLASS.search(text):  # a piece, which may hold the end of the preamble and the front
+            return f"\n{text}\n"
+        begin = BEGIN_DOCUMENT.search(text)
         end = re.search(r"\\end\s*\{document\}", text)
         inner = text[begin.end() if begin else 0 : end.start() if end else len(text)]
         return f"\n{inner}\n"
@@ -127,6 +136,47 @@ def _set_aside(text: str, code: list[str]) -> str:
 def with_code(text: str, code: list[str]) -> str:
     """Code back in its places."""
     return re.sub(f"{OPEN_CODE}(\\d+){CLOSE_CODE}", lambda match: code[int(match[1])], text)
+
+
+_EDGE = re.compile(r"\\(?:(begin|end)\s*\{([^{}\\]{1,60})\}|.)|[{}]", re.DOTALL)
+
+
+def balanced(text: str) -> str:
+    """The text without \\begin that no \\end in its own group closes, and the other way round.
+
+    Each makes the tolerant parser read what follows it twice; thirty of them, and it never ends.
+    """
+    opened: list[tuple[str, re.Match[str]]] = []
+    lost: list[re.Match[str]] = []
+    for edge in _EDGE.finditer(text):
+        if edge[0] == "{" or edge[1] == "begin":
+            opened.append((edge[2] or "{", edge))
+        elif edge[0] == "}":
+            while opened and opened[-1][0] != "{":
+                lost.append(opened.pop()[1])
+            if opened:
+                opened.pop()
+        elif edge[1] == "end":
+            place = next(
+                (
+                    i
+                    for i in range(len(opened) - 1, max(-1, len(opened) - _DEEPEST_GROUP), -1)
+                    if opened[i][0] in (edge[2], "{")
+                ),
+                -1,
+            )
+            if place < 0 or opened[place][0] == "{":
+                lost.append(edge)
+            else:
+                lost += [begin for _, begin in opened[place + 1 :]]
+                del opened[place:]
+    lost += [edge for name, edge in opened if name not in ("{", "document")]
+    pieces: list[str] = []
+    at = 0
+    for edge in sorted(lost, key=lambda edge: edge.start()):
+        pieces.append(text[at : edge.start()])
+        at = edge.end()
+    return " ".join([*pieces, text[at:]])
 
 
 _SWITCH = re.compile(r"\\(if[A-Za-z@]*|else|fi|[A-Za-z@]+(?:true|false))(?![A-Za-z@])")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from monjyu_assets.parsing.bibliography.latex_words import WORDS
 from monjyu_assets.parsing.bibliography.pandoc_citations import Citer
 from monjyu_assets.parsing.formats.latex import latex_names as known
 from monjyu_assets.parsing.formats.latex.latex_cites import written
@@ -12,7 +13,7 @@ from monjyu_assets.parsing.formats.latex.latex_floats import Floats
 from monjyu_assets.parsing.text.decoding import clean
 from monjyu_assets.parsing.text.heading_types import section_type
 from monjyu_core.errors import MalformedDocument
-from monjyu_core.paper import Equation, ParsedPaper, Section
+from monjyu_core.paper import Equation, ParsedPaper, Section, SectionType
 
 Node = Any
 """A node of pylatexenc's tree."""
@@ -50,13 +51,17 @@ class LatexText:
     def paragraphs(self, source: str) -> str:
         return self.capture(self._nodes(source))
 
+    def take_notes(self) -> list[str]:
+        """The notes of what was read since the last section was closed."""
+        notes, self._notes = self._notes, []
+        return notes
+
     def capture(self, nodes: list[Node]) -> str:
-        """What these nodes print, apart from the running text."""
-        outer, notes = self._pieces, self._notes
-        self._pieces, self._notes = [], []
+        """What these nodes print, apart from the running text; their notes wait for the end of the section."""
+        outer, self._pieces = self._pieces, []
         self._walk(nodes)
         text = tidy("".join(self._pieces))
-        self._pieces, self._notes = outer, notes
+        self._pieces = outer
         return text
 
     def _nodes(self, source: str) -> list[Node]:
@@ -72,9 +77,12 @@ class LatexText:
         return nodes
 
     def _walk(self, nodes: list[Node] | None) -> None:
-        for node in nodes or []:
+        following = iter([*(nodes or []), None])
+        for node in following:
             if node is None:
                 continue
+            if getattr(node, "macroname", "") in known.TITLED:
+                node = self._titled(node, next(following, None))
             match type(node).__name__:
                 case "LatexCharsNode":
                     self._pieces.append(node.chars)
@@ -106,8 +114,6 @@ class LatexText:
                 self._notes.append(note)
         elif name == "appendix":
             self._appendix = True
-        elif name in known.ACKNOWLEDGMENTS and arguments:
-            self._acknowledge(arguments)
         elif name in ("par", "\\", "newline", "item", "linebreak", "tabularnewline", "bigskip", "medskip", "smallskip"):
             self._pieces.append(" " if name in ("\\", "newline", "linebreak", "tabularnewline") else _BREAK)
         elif name == "caption" and arguments:
@@ -122,25 +128,42 @@ class LatexText:
             self._pieces.append(" ")
         elif name == "IEEEPARstart":
             self._walk(arguments)
+        elif name in WORDS:
+            self._pieces.append(WORDS[name])
         elif name not in known.SILENT:
             self._pieces.append(self._symbols.nodelist_to_text([node]) if _is_symbol(node) else "")
             if not _is_symbol(node):
                 self._walk(arguments)
 
     def _heading(self, level: int, arguments: list[Node]) -> None:
+        outer, self._notes = self._notes, []
         heading = " ".join(self.capture(arguments[-1:]).split())
+        notes, self._notes = self._notes, outer
         if not heading:
             return
+        kind = section_type(heading)
+        kind = "appendix" if self._appendix and level <= 2 and kind != "references" else kind
+        self._open(heading, level, kind)
+        self._notes = notes
+
+    def _open(self, heading: str, level: int = 2, kind: SectionType = "other") -> None:
         self._close()
-        kind = "appendix" if self._appendix and level <= 2 else section_type(heading)
         self._section = Section(heading=heading, level=level, section_type=kind)
 
-    def _acknowledge(self, nodes: list[Node]) -> None:
-        text = self.capture(nodes)
-        self._close()
-        heading = Section(heading="Acknowledgments", level=2, section_type="acknowledgments", text=text)
-        self.paper.sections.append(heading)
-        self._section = Section(heading="", level=2)
+    def _titled(self, node: Node, following: Node) -> Node:
+        """Begin a section that a command names; its text is the command's argument, else what follows the command.
+        Returns the node to go on with."""
+        heading = known.TITLED[node.macroname]
+        if type(following).__name__ != "LatexGroupNode":
+            self._open(heading, kind=section_type(heading))
+            return following
+        self._set_apart(heading, following.nodelist)
+        return None
+
+    def _set_apart(self, heading: str, nodes: list[Node]) -> None:
+        self._open(heading, kind=section_type(heading))
+        self._walk(nodes)
+        self._open("")
 
     def _close(self) -> None:
         """Add the section that was being read."""
@@ -162,8 +185,8 @@ class LatexText:
             self._floats.table(node, None)
         elif name in known.ABSTRACTS:
             self._abstract(inner)
-        elif name in known.ACKNOWLEDGMENTS:
-            self._acknowledge(inner)
+        elif name in known.TITLED:
+            self._set_apart(known.TITLED[name], inner)
         elif name == "appendices":
             self._appendix = True
             self._walk(inner)
@@ -193,7 +216,7 @@ class LatexText:
         """The number of a label in the printed paper, if it can be counted."""
         labels = arguments[-1].latex_verbatim().strip("{}").split(",") if arguments else []
         numbers = ", ".join(found for label in labels if (found := self._numbers.get(label.strip())))
-        return f"({numbers})" if name == "eqref" and numbers else numbers
+        return f"({numbers})" if name == "eqref" and numbers else "" if name == "pageref" else numbers
 
 
 def _is_symbol(node: Node) -> bool:

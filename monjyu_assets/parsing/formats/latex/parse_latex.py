@@ -6,22 +6,31 @@ import re
 from collections.abc import Sequence
 
 from monjyu_assets.parsing.bibliography.bibtex import read_bibliography
-from monjyu_assets.parsing.bibliography.latex_files import is_main_text
+from monjyu_assets.parsing.bibliography.latex_files import BEGIN_DOCUMENT, is_main_text
 from monjyu_assets.parsing.bibliography.pandoc_citations import Citer, attach, take_places
 from monjyu_assets.parsing.formats.latex.latex_bibliography import add_printed
-from monjyu_assets.parsing.formats.latex.latex_cites import all_are_cited, cited_keys
-from monjyu_assets.parsing.formats.latex.latex_front import abstract_of_command, read_front, run_in_keywords
+from monjyu_assets.parsing.formats.latex.latex_cites import all_are_cited, cited_keys, keys_without_mark
+from monjyu_assets.parsing.formats.latex.latex_front import (
+    abstract_of_command,
+    front_notes,
+    read_front,
+    run_in_keywords,
+    without_front,
+)
 from monjyu_assets.parsing.formats.latex.latex_macros import expand_macros
 from monjyu_assets.parsing.formats.latex.latex_numbers import label_numbers
-from monjyu_assets.parsing.formats.latex.latex_source import Source, read_source, with_code
+from monjyu_assets.parsing.formats.latex.latex_source import Source, balanced, read_source, with_code
 from monjyu_assets.parsing.formats.latex.latex_text import LatexText
-from monjyu_assets.parsing.text.common import complete
+from monjyu_assets.parsing.formats.latex.latex_title_page import hand_set_front
+from monjyu_assets.parsing.text.common import Entry, add_notes, add_references, complete
 from monjyu_assets.parsing.text.decoding import decode
+from monjyu_assets.parsing.text.line_ends import Words
+from monjyu_assets.parsing.text.outline import entries_of
 from monjyu_core.errors import DocumentError, MalformedDocument, UnsupportedDocument
 from monjyu_core.paper import Figure, ParsedPaper, Reference, Section, Table
 from monjyu_core.settings.papers_settings import ParseSettings
 
-_BEGIN = re.compile(r"\\begin\s*\{document\}")
+_INTERNALS = re.compile(r"\\makeatletter(?![a-zA-Z]).*?\\makeatother(?![a-zA-Z])", re.DOTALL)
 
 
 def parse_latex(data: bytes, settings: ParseSettings, files: Sequence[tuple[str, bytes]] = ()) -> ParsedPaper:
@@ -31,16 +40,16 @@ def parse_latex(data: bytes, settings: ParseSettings, files: Sequence[tuple[str,
     UnsupportedDocument for a file that is part of another, EmptyDocument, MalformedDocument or DocumentTooLarge.
     """
     main, warnings = decode(data, settings)
-    if not is_main_text(main):
+    books = [(name, content) for name, content in files if name.lower().endswith((".bib", ".json"))]
+    texts, more = _decoded([item for item in files if item not in books], settings)
+    if not is_main_text(main, texts.values()):
         raise UnsupportedDocument(
             "This .tex file is a piece of another document: it has no \\documentclass.", "Give the main file."
         )
-    books = [(name, content) for name, content in files if name.lower().endswith((".bib", ".json"))]
-    texts, more = _decoded([item for item in files if item not in books], settings)
     paper = ParsedPaper(document_type="latex", processor="pylatexenc", warnings=warnings + more)
     try:
         source = read_source(main, texts, settings.max_characters)
-        source.text = expand_macros(source.text)
+        source.text = balanced(_INTERNALS.sub(" ", expand_macros(source.text)))
         paper.warnings += source.warnings
         return _read(paper, source, books, [text for name, text in texts.items() if name.endswith(".bbl")], settings)
     except RecursionError:
@@ -73,26 +82,32 @@ def _read(
     cited = cited_keys(source.text)
     if citer:
         citer.letters(" ".join(f"@{{{key}}}" for key in [*cited, *printed]))
-    begin = _BEGIN.search(source.text)
+    begin = BEGIN_DOCUMENT.search(source.text)
     reader = LatexText(paper, citer, label_numbers(source.text))
-    reader.read(source.text[begin.end() if begin else 0 :])
     read_front(paper, source.text, front.line)
+    body = without_front(source.text[begin.end() if begin else 0 :])
+    reader.read(body if paper.title else hand_set_front(paper, body, front.line))
     abstract_of_command(paper, source.text, reader)
     run_in_keywords(paper)
     _set_levels(paper.sections)
+    add_notes(paper, [*front_notes(paper, source.text, front.line), *reader.take_notes()])
     _restore_code(paper, source.code)
     places, marked = take_places(paper)
     references: list[Reference] = []
     if citer:
         uncited = "@*" if all_are_cited(source.text) else ""
-        order = [*dict.fromkeys(printed), *(key for key in marked if key not in set(printed))]
-        references = [work.reference() for work in citer.references(order, uncited)]
+        order = dict.fromkeys([*printed, *marked, *keys_without_mark(source.text)])
+        references = [work.reference() for work in citer.references(list(order), uncited)]
         paper.warnings += citer.warnings
-    if references:
-        text = "\n\n".join(reference.raw_text for reference in references)
-        paper.sections.append(Section(heading="References", section_type="references", text=text))
-    complete(paper, [], None)
+    add_references(paper, references)
+    complete(paper, [] if references else _listed_by_hand(paper), None)
     return attach(paper, references, places) if references else paper
+
+
+def _listed_by_hand(paper: ParsedPaper) -> list[Entry]:
+    """The entries of a list that is written as a section of paragraphs."""
+    texts = [section.text for section in paper.sections if section.section_type == "references"]
+    return [entry for text in texts for part in text.split("\n\n") if part for entry in entries_of([part], Words([]))]
 
 
 def _restore_code(paper: ParsedPaper, code: list[str]) -> None:

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 
 from lxml import etree
 
-from monjyu_assets.parsing.office.packages import MATH, RELATION, Element, Package, choose_alternatives, math_text
+from monjyu_assets.parsing.office.office_math import read_formula
+from monjyu_assets.parsing.office.packages import MATH, RELATION, Element, Package, choose_alternatives
 from monjyu_assets.parsing.text.text_marks import mark, unmarked
 from monjyu_core.paper import Equation
 
@@ -63,8 +64,9 @@ def _write_formulas(slide: Slide) -> None:
         for child in list(paragraph):
             if child.tag != f"{{{MATH}}}oMath" and child.find(f".//{{{MATH}}}oMath") is None:
                 continue
-            text = unmarked(math_text(child))
-            slide.equations.append(Equation(page=slide.number, text=text))
+            formula = read_formula(child)
+            text = unmarked(formula.text)
+            slide.equations.append(Equation(page=slide.number, text=text, latex=unmarked(formula.latex) or None))
             run = etree.Element(f"{A}r")
             etree.SubElement(run, f"{A}t").text = text
             paragraph.replace(child, run)

@@ -6,17 +6,19 @@ from collections.abc import Iterator
 
 from monjyu_assets.parsing.bibliography.dates import parse_date
 from monjyu_assets.parsing.bibliography.identifiers import ARXIV_IN_TEI, clean_orcid, find_doi
+from monjyu_assets.parsing.bibliography.names import full_name
 from monjyu_assets.parsing.text.common import split_keywords
-from monjyu_assets.parsing.xml.xml_tree import TITLE_TEXT, Element, plain, words
+from monjyu_assets.parsing.xml.xml_math import TITLE_TEXT
+from monjyu_assets.parsing.xml.xml_tree import Element, plain, words
 from monjyu_core.paper import Author, ParsedPaper
 
 
 def read_header(paper: ParsedPaper, header: Element) -> None:
     """Fill in what `teiHeader` says. All else stays as it is."""
     source = header.find("fileDesc/sourceDesc/biblStruct")
-    statement = header.find("fileDesc/titleStmt/title")
-    title = source.find("analytic/title") if source is not None else None
-    paper.title = TITLE_TEXT.line(statement) or TITLE_TEXT.line(title)
+    paper.title = _title(header.find("fileDesc/titleStmt"))
+    if not paper.title and source is not None:
+        paper.title = _title(source.find("analytic"))
     writers = source.findall("analytic/author") if source is not None else []
     writers = writers or header.findall("fileDesc/titleStmt/author")
     paper.authors = [author for item in writers if (author := _author(item)).name]
@@ -26,6 +28,20 @@ def read_header(paper: ParsedPaper, header: Element) -> None:
         _identifiers(paper, source)
     date = header.find("fileDesc/publicationStmt/date")
     paper.publication_date = paper.publication_date or _date(date)
+
+
+def _title(holder: Element | None) -> str:
+    """Main title and subtitle, which are elements beside each other or inside one."""
+    if holder is None:
+        return ""
+    titles = list(holder.iter("title"))
+    parts = [
+        next((text for item in titles if item.get("type") == kind and (text := TITLE_TEXT.line(item))), "")
+        for kind in ("main", "sub")
+    ]
+    if parts[0]:
+        return f"{parts[0].rstrip(' :')}: {parts[1]}" if parts[1] else parts[0]
+    return next((text for item in titles if item.get("type") != "sub" and (text := TITLE_TEXT.line(item))), "")
 
 
 def _journal(paper: ParsedPaper, source: Element) -> None:
@@ -70,7 +86,9 @@ def _identifiers(paper: ParsedPaper, source: Element) -> None:
 
 
 def _keywords(header: Element) -> Iterator[str]:
-    for group in header.findall("profileDesc/textClass/keywords"):
+    groups = header.findall("profileDesc/textClass/keywords")
+    named = [group for group in groups if (group.get("n") or "").lower() == "keywords"]
+    for group in named or groups:  # others name topics and kinds of talks
         terms = [TITLE_TEXT.line(term) for term in group.iter("term")]
         yield from (term for term in terms if term)
         if not terms:
@@ -96,8 +114,8 @@ def person(item: Element) -> str:
     family = plain(holder.find("surname"))
     given = [plain(part) for part in holder.findall("forename")]
     if family:
-        suffix = plain(holder.find("genName"))
-        return " ".join(part for part in (*given, family, suffix) if part)
+        particle, suffix = plain(holder.find("nameLink")), plain(holder.find("genName"))
+        return full_name(" ".join(given), " ".join(part for part in (particle, family, suffix) if part))
     if given:
         return " ".join(given)
     organisation = item.find("orgName")

@@ -23,8 +23,9 @@ def read_references(root: Element) -> list[Reference]:
 def _reference(item: Element) -> Reference:
     name = item.get("id") or ""
     raw = next((plain(note) for note in item.findall("note") if (note.get("type") or "") == "raw_reference"), "")
-    if item.tag == "bibl":
+    if item.tag == "bibl" and item.find("title") is None:
         return parse_reference(name, plain(item))
+    raw = raw or (plain(item) if item.tag == "bibl" else "")
     work = _work(item, name)
     tagged = work.reference()
     if not (work.title or work.venue) and raw:
@@ -33,8 +34,9 @@ def _reference(item: Element) -> Reference:
 
 
 def _work(item: Element, name: str) -> Work:
-    titles = [text for place in ("analytic/title", "monogr/title") if (text := plain(item.find(place)))]
-    imprint = item.find("monogr/imprint")
+    places = ("analytic/title", "monogr/title") if item.tag == "biblStruct" else ("title[1]", "title[2]")
+    titles = [text for place in places if (text := plain(item.find(place)).strip(' ,.“”"'))]
+    imprint = item.find("monogr/imprint") if item.tag == "biblStruct" else item
     scopes = {scope.get("unit"): scope for scope in reversed(item.findall(".//biblScope"))}
     date = imprint.find("date") if imprint is not None else None
     year = year_in(f"{date.get('when') or ''} {plain(date)}") if date is not None else None
@@ -57,9 +59,9 @@ def _work(item: Element, name: str) -> Work:
 
 
 def _people(item: Element) -> Iterator[tuple[str, str]]:
-    writers = item.findall("analytic/author") or item.findall("monogr/author")
+    writers = item.findall("analytic/author") or item.findall("monogr/author") or item.findall("author")
     for writer in writers:
-        family = plain(writer.find(".//surname"))
+        family = f"{plain(writer.find('.//nameLink'))} {plain(writer.find('.//surname'))}".strip()
         given = " ".join(plain(part) for part in writer.findall(".//forename"))
         if family or given:
             yield given, family

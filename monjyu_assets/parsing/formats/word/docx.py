@@ -22,6 +22,8 @@ from monjyu_assets.parsing.office.packages import (
     write_package,
 )
 from monjyu_assets.parsing.office.partition import Piece, partition, table_rows
+from monjyu_assets.parsing.text.labels import ABSTRACT
+from monjyu_assets.parsing.text.labels import CAPTION as FLOAT_LABEL
 from monjyu_assets.parsing.text.text_marks import CAPTION, take_marks
 from monjyu_core.errors import DocumentTooLarge, MalformedDocument
 from monjyu_core.paper import ParsedPaper
@@ -30,6 +32,7 @@ from monjyu_core.settings.papers_settings import ParseSettings
 _TYPE = "application/vnd.openxmlformats-officedocument.wordprocessingml"
 _BODY, _HEADINGS = "Body", [f"H{level}" for level in range(1, 10)]
 _LONGEST_HEADING = 300
+_LONGEST_CAPTION = 2000
 
 
 def parse_docx(path: Path, settings: ParseSettings) -> ParsedPaper:
@@ -58,14 +61,26 @@ def parse_docx(path: Path, settings: ParseSettings) -> ParsedPaper:
 
 
 def _open_layout_tables(body: Element) -> None:
-    """A table of one row or one column sets text side by side or in a frame; it is not a table of data."""
+    """A table of one row or one column, or one that holds an abstract, sets text side by side or in a frame; it is not
+    a table of data."""
     for table in list(body.iterchildren(f"{W}tbl")):
-        rows = table.findall(f"{W}tr")
-        if len(rows) > 1 and any(len(row.findall(f"{W}tc")) > 1 for row in rows):
-            continue
-        for child in reversed(list(table.iter(f"{W}p"))):
+        cells = [row.findall(f"{W}tc") for row in table.findall(f"{W}tr")]
+        order = [cell for row in cells for cell in row]
+        if len(cells) > 1 and any(len(row) > 1 for row in cells):
+            if not any(_is_abstract_label(cell) for cell in order):
+                continue
+            if len(cells[0]) > 1 and _is_abstract_label(cells[0][-1]):  # labels above what they name
+                order = [row[column] for column in range(len(cells[0])) for row in cells if column < len(row)]
+        for child in reversed([paragraph for cell in order for paragraph in cell.iter(f"{W}p")]):
             table.addnext(child)
         body.remove(table)
+
+
+def _is_abstract_label(cell: Element) -> bool:
+    """Whether the first words of a cell are the label of an abstract."""
+    first = next((text for paragraph in cell.iter(f"{W}p") if (text := text_of(paragraph).strip())), "")
+    label = ABSTRACT.match(first)
+    return label is not None and (label.end() == len(first) or bool(label["mark"].strip()))
 
 
 def _paragraphs(body: Element, styles: Styles) -> list[Paragraph]:
@@ -178,6 +193,13 @@ def _link_levels(root: Element, numbering: Element | None) -> None:
             level.set(f"{W}val", levels.get(named) or "0")
 
 
+def _is_caption(text: str) -> bool:
+    """A paragraph "Figure 3. A curve" that no style names."""
+    label = FLOAT_LABEL.match(text)
+    following = text[label.end() :].lstrip() if label and label["mark"] else ""
+    return len(text) < _LONGEST_CAPTION and following[:1].isalpha() and not following[0].islower()
+
+
 def _build(paper: ParsedPaper, pieces: list[Piece]) -> ParsedPaper:
     builder = SectionBuilder()
     for piece in pieces:
@@ -185,7 +207,7 @@ def _build(paper: ParsedPaper, pieces: list[Piece]) -> ParsedPaper:
             builder.table(table_rows(piece.html) if piece.html else [[piece.text]])
         elif piece.kind == "title":
             builder.heading(piece.text, piece.depth + 1)
-        elif piece.text.startswith(CAPTION):
+        elif piece.text.startswith(CAPTION) or _is_caption(piece.text):
             builder.caption(take_marks(piece.text)[0])
         else:
             builder.paragraph(piece.text)

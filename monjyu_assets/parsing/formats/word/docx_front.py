@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 
 from monjyu_assets.parsing.bibliography.dates import parse_date
 from monjyu_assets.parsing.bibliography.names import split_names
-from monjyu_assets.parsing.formats.word.docx_styles import Look, Styles
+from monjyu_assets.parsing.formats.word.docx_styles import Look, Styles, W, value
 from monjyu_assets.parsing.office.packages import Element
+from monjyu_assets.parsing.text.author_block import raised, read_authors
 from monjyu_assets.parsing.text.common import join_lines, split_keywords
 from monjyu_assets.parsing.text.decoding import clean
 from monjyu_assets.parsing.text.front_lines import take_field, take_line
@@ -17,6 +19,7 @@ from monjyu_assets.parsing.text.heading_types import section_type
 from monjyu_assets.parsing.text.text_marks import take_marks
 from monjyu_core.paper import Author, ParsedPaper
 
+_CHARACTERS = {f"{W}tab": "\t", f"{W}br": "\n", f"{W}cr": "\n", f"{W}noBreakHyphen": "-"}
 _LONGEST_TITLE = 300
 _LONGEST_LINE = 400
 _FRONT = 40
@@ -41,6 +44,9 @@ def take_front(
     paper.title = _words(join_lines([paragraph.text for paragraph in title]))
     taken = list(title)
     after = paragraphs[paragraphs.index(title[-1]) + 1 :] if title else paragraphs
+    names = _names(paper, after, styles)
+    after = [paragraph for paragraph in after if paragraph not in names]
+    taken += names
     for index, paragraph in enumerate(after[:_FRONT]):
         if paragraph.level is not None or section_type(paragraph.text) not in ("other", "abstract"):
             break
@@ -51,6 +57,30 @@ def take_front(
     _trust_creator(paper, paragraphs, properties.get("creator", ""))
     paper.keywords = paper.keywords or split_keywords(properties.get("keywords", ""))
     return taken
+
+
+def _names(paper: ParsedPaper, paragraphs: Sequence[Paragraph], styles: Styles) -> list[Paragraph]:
+    """Authors and their places: paragraphs of these styles, else those below the title that look so."""
+    front = list(takewhile(lambda p: p.level is None and p.role not in ("abstract", "keywords"), paragraphs[:_FRONT]))
+    named = [paragraph for paragraph in front if paragraph.role in ("author", "affiliation")]
+    block = named if any(paragraph.role == "author" for paragraph in named) else front
+    lines = [(paragraph, line) for paragraph in block for line in _raised_line(paragraph.element).split("\n")]
+    authors, used = read_authors([line for _, line in lines])
+    alone = len(authors) == 1 and len(used) == 1 and block is not named
+    if not authors or (alone and not Look(block[0].element, styles).centred):
+        return []
+    paper.authors = authors
+    left = [paragraph for number, (paragraph, _) in enumerate(lines) if number not in used]
+    return [paragraph for paragraph in block if paragraph not in left]
+
+
+def _raised_line(element: Element) -> str:
+    """The words of a paragraph with its raised letters marked."""
+    pieces: list[str] = []
+    for run in element.iterchildren(f"{W}r"):
+        text = take_marks("".join(_CHARACTERS.get(piece.tag, piece.text or "") for piece in run))[0]
+        pieces.append(raised(text) if value(run, "rPr/vertAlign") == "superscript" else text)
+    return "".join(pieces).replace("\t", " ").strip()
 
 
 def _words(text: str) -> str:

@@ -21,6 +21,7 @@ _HEADING_NAME = re.compile(
 _ROLES = {
     "title": re.compile(r"(?:^|[\W\d_]|paper|article|document)title(?:[\W_]document)?$|^表題$|^タイトル$"),
     "author": re.compile(r"(?:^|[\W\d_])authors?(?:[\W_]?names?)?$|^著者名?$"),
+    "affiliation": re.compile(r"(?:^|[\W\d_])(?:author[\W_]?)?(?:affiliations?|address(?:es)?|institutions?)$|^所属$"),
     "date": re.compile(r"^date$|^日付$"),
     "abstract": re.compile(r"(?:^|[\W\d_])abstract(?:[\W_]?text)?$|^要旨$|^概要$"),
     "keywords": re.compile(r"(?:^|[\W\d_])key ?words?$|^キーワード$"),
@@ -48,7 +49,7 @@ class Styles:
         return value(paragraph, "pPr/pStyle") or self._default
 
     def _role(self, style_id: str) -> str:
-        """One of title, author, date, abstract, keywords, caption, contents; empty for any other."""
+        """One of title, author, affiliation, date, abstract, keywords, caption, contents; empty for any other."""
         for style in self._chain(style_id):
             name = (value(style, "name") or style.get(f"{W}styleId", "")).casefold()
             found = next((role for role, pattern in _ROLES.items() if pattern.search(name)), None)
@@ -106,7 +107,8 @@ def is_on(text: str | None) -> bool:
 
 
 class Look:
-    """How a paragraph is set: all in bold, and the size of its largest letters in points (0 where nothing says)."""
+    """How a paragraph is set: all in bold, all underlined, and the size of its largest letters in points (0 where
+    nothing says)."""
 
     def __init__(self, paragraph: Element, styles: Styles) -> None:
         style = styles.id_of(paragraph)
@@ -115,6 +117,7 @@ class Look:
         runs = [run for run in paragraph.iter(f"{W}r") if "".join(run.itertext()).strip()]
         self.bold = bool(runs) and all(is_on(_or(value(run, "rPr/b"), own_bold)) for run in runs)
         self.size = max((number(value(run, "rPr/sz")) or own_size for run in runs), default=0) / 2
+        self.underlined = bool(runs) and all((value(run, "rPr/u") or "none") != "none" for run in runs)
         self.centred = (value(paragraph, "pPr/jc") or styles.property(style, "pPr/jc")) == "center"
 
 

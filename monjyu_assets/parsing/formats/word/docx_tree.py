@@ -7,11 +7,13 @@ into them), fields, formulas, notes and text boxes become plain runs and paragra
 from __future__ import annotations
 
 import re
+from itertools import islice
 
 from lxml import etree
 
 from monjyu_assets.parsing.formats.word.docx_styles import Styles, W, is_on, value
-from monjyu_assets.parsing.office.packages import MATH, Element, Package, choose_alternatives, math_text, unwrap
+from monjyu_assets.parsing.office.office_math import read_formula
+from monjyu_assets.parsing.office.packages import MATH, Element, Package, choose_alternatives, unwrap
 from monjyu_assets.parsing.text.text_marks import mark, unmarked
 from monjyu_core.paper import Equation
 
@@ -19,6 +21,7 @@ _DROPPED = ("moveFrom", "sectPr", "instrText", "delText", "rPrChange", "pPrChang
 """`rt` shows how to read a Japanese word: it stands over the word, not in the line."""
 _UNWRAPPED = ("ins", "moveTo", "smartTag", "hyperlink", "fldSimple", "customXml", "dir", "bdo", "ruby", "rubyBase")
 _NOTES = {f"{W}footnoteReference": "footnotes", f"{W}endnoteReference": "endnotes"}
+_POWER = re.compile(r"\s*[-+\u2212\u2013]\s*\d{1,3}\s*")
 _NUMBERS = re.compile(r"\s*\d{1,3}(?:\s*[,;\u2013-]\s*\d{1,3})*\s*")
 _SYMBOL_LETTERS = dict(
     zip(
@@ -32,6 +35,7 @@ _SYMBOL_LETTERS = dict(
 def clean_tree(root: Element, package: Package, styles: Styles) -> list[Equation]:
     """Change the document's tree in place as described above; return its formulas."""
     choose_alternatives(root)
+    _join_paragraphs(root)
     for gone in [gone for gone in root.iter(f"{W}del") if gone.getparent().tag == f"{W}trPr"]:
         _remove(gone.getparent().getparent())
     for name in ("del", *_DROPPED):
@@ -45,7 +49,7 @@ def clean_tree(root: Element, package: Package, styles: Styles) -> list[Equation
             _remove(paragraph)
     for inner in [run for run in root.iter(f"{W}r") if run.getparent().tag == f"{W}r"]:
         inner.getparent().addprevious(inner)
-    equations = [_formula(element) for element in _formulas(root)]
+    equations = [equation for element in _formulas(root) for equation in _formula(element)]
     for run in list(root.iter(f"{W}r")):
         _clean_run(run)
     _insert_notes(root, package)
@@ -78,17 +82,44 @@ def _unwrap_controls(root: Element) -> None:
         unwrap(control)
 
 
+def _join_paragraphs(root: Element) -> None:
+    """A paragraph whose mark is deleted or moved away goes on with the next."""
+    for gone in [*root.iter(f"{W}del"), *root.iter(f"{W}moveFrom")]:
+        above = list(islice(gone.iterancestors(), 3))
+        if [element.tag for element in above] != [f"{W}rPr", f"{W}pPr", f"{W}p"]:
+            continue
+        paragraph, following = above[2], above[2].getnext()
+        if following is None or following.tag != f"{W}p":
+            continue
+        properties = following.find(f"{W}pPr")
+        place = 0 if properties is None else following.index(properties) + 1
+        for child in reversed([child for child in paragraph if child.tag != f"{W}pPr"]):
+            following.insert(place, child)
+        paragraph.getparent().remove(paragraph)
+
+
 def _formulas(root: Element) -> list[Element]:
-    blocks = list(root.iter(f"{{{MATH}}}oMathPara"))
-    inside = {id(formula) for block in blocks for formula in block.iter(f"{{{MATH}}}oMath")}
-    return blocks + [formula for formula in root.iter(f"{{{MATH}}}oMath") if id(formula) not in inside]
+    """Formulas in order, each once: a block of several is one here."""
+    block, inline = f"{{{MATH}}}oMathPara", f"{{{MATH}}}oMath"
+    return [
+        element
+        for element in root.iter(block, inline)
+        if element.tag == block or next(element.iterancestors(block, inline), None) is None
+    ]
 
 
-def _formula(element: Element) -> Equation:
-    """A formula becomes a run with its characters."""
-    text = unmarked(math_text(element))
-    element.getparent().replace(element, new_run(text))
-    return Equation(text=text, inline=etree.QName(element).localname == "oMath")
+def _formula(element: Element) -> list[Equation]:
+    """A formula becomes a run with its characters, a block of several a line for each."""
+    inline = etree.QName(element).localname == "oMath"
+    formulas = [element] if inline else [child for child in element if etree.QName(child).localname == "oMath"]
+    read = [formula for item in formulas if (formula := read_formula(item)).text]
+    run = new_run("")
+    for number, formula in enumerate(read):
+        if number:
+            etree.SubElement(run, f"{W}br")
+        etree.SubElement(run, f"{W}t").text = unmarked(formula.text)
+    element.getparent().replace(element, run)
+    return [Equation(text=unmarked(f.text), latex=unmarked(f.latex), inline=inline) for f in read]
 
 
 def new_run(text: str) -> Element:
@@ -107,8 +138,17 @@ def _clean_run(run: Element) -> None:
     texts = run.findall(f"{W}t")
     for piece in texts:
         piece.text = unmarked(piece.text or "")
-    if value(run, "rPr/vertAlign") == "superscript" and len(texts) == 1 and _NUMBERS.fullmatch(texts[0].text):
-        texts[0].text = mark(texts[0].text)
+    if value(run, "rPr/vertAlign") == "superscript" and len(texts) == 1:
+        if _POWER.fullmatch(texts[0].text) or (texts[0].text.isdigit() and _letter_before(run).isdigit()):
+            texts[0].text = f"^{texts[0].text.strip()}"
+        elif _NUMBERS.fullmatch(texts[0].text):
+            texts[0].text = mark(texts[0].text)
+
+
+def _letter_before(run: Element) -> str:
+    """The character in front of a run in its paragraph."""
+    before = run.getprevious()
+    return "".join(before.itertext())[-1:] if before is not None and before.tag == f"{W}r" else ""
 
 
 def _symbol(symbol: Element) -> str:

@@ -1,0 +1,150 @@
+"""Names with raised marks, and the places that begin with the same marks: authors as a title page prints them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Container, Iterator, Sequence
+
+from monjyu_assets.parsing.bibliography.names import AND_WORD, BY, DEGREE, PRINTED_SEPARATOR, is_name
+from monjyu_assets.parsing.text.labels import ends_front
+from monjyu_core.language.vocabulary import stems
+from monjyu_core.paper import Author
+
+_OPEN, _CLOSE = "\ue0fa", "\ue0fb"
+"""Around a raised mark; private characters, which no text of a document keeps."""
+LINE = "\ue0fc"
+"""A line break inside a paragraph."""
+_RAISED = re.compile(f"{_OPEN}([^{_OPEN}{_CLOSE}]*){_CLOSE}")
+_MARK = r"(?:\d{1,2}|[*†‡§¶#∗])"
+_UNRAISED = re.compile(
+    rf"(?<=[^\W\d_.])\s?({_MARK}(?:\s?,?\s?{_MARK})*)(?=\s*(?:[,;\u3001\u30fb\uff0c\uff1b]|$|{AND_WORD}|&))"
+)
+"""Marks behind a name that are not raised, or no longer: "Ann One1,*"."""
+_SMALL_DIGITS = re.compile("[\u00b9\u00b2\u00b3\u2070\u2074-\u2079]+(?:,[\u00b9\u00b2\u00b3\u2070\u2074-\u2079]+)*")
+_DIGITS = str.maketrans("\u2070\u00b9\u00b2\u00b3\u2074\u2075\u2076\u2077\u2078\u2079", "0123456789")
+_IN_FRONT = re.compile(r"\s*[(\[]?(\d{1,2}|[a-z]|[*†‡§¶#∗])[)\].]?\s+(?=\S)")
+_MAIL = re.compile(r"[\w.+-]{1,60}@[\w-]{1,60}(?:\.[\w-]{1,60}){1,5}")
+_ORGANISATION = re.compile(stems("names.organisation"), re.IGNORECASE)
+_NOTE = re.compile(r"(?i)\b(?:correspond|contribut|equal|deceased|present address)")
+_STAR = re.compile(r"[*∗⁎]")
+_LONGEST_LINE, _MOST_LINES = 1500, 60
+
+
+def raised(marks: str) -> str:
+    """Raised letters of a source, marked for `read_authors`."""
+    return f"{_OPEN}{marks}{_CLOSE}" if marks.strip() else marks
+
+
+def without_marks(text: str) -> str:
+    return _RAISED.sub("", text)
+
+
+def unraised(text: str) -> str:
+    """The text as it would be without its marks and lines being known; powers are 10^6."""
+    text = re.sub(f"(?<=\\d){_OPEN}([-+\u2212\u2013]?\\d[^{_CLOSE}]*){_CLOSE}", r"^\1", text)
+    return text.replace(_OPEN, "").replace(_CLOSE, "").replace(LINE, " ")
+
+
+def read_authors(lines: Sequence[str]) -> tuple[list[Author], list[int]]:
+    """The authors of the lines below a title, and which lines are names, places and addresses; ([], []) if the first is
+    no list of names. A place without a mark belongs to all names that have none of their own."""
+    people: list[tuple[Author, list[str]]] = []
+    places: dict[str, str] = {}
+    shared: list[str] = []
+    used: list[int] = []
+    for number, printed in enumerate(lines[:_MOST_LINES]):
+        line = _SMALL_DIGITS.sub(lambda match: raised(match[0].translate(_DIGITS)), printed)
+        if len(line) > _LONGEST_LINE or ends_front(unraised(line)):
+            break
+        marked_first = bool(people) and line.lstrip().startswith(_OPEN)
+        found = list(_people(line)) if not (marked_first or places or shared) else []
+        known = {mark for _, marks in people for mark in marks}
+        keyed = list(_places(line, known)) if people and not found else []
+        mails = _MAIL.findall(line)
+        if found:
+            people += found
+        elif keyed and _NOTE.search(line):
+            if not mails:
+                continue  # who wrote how much: a note, which stays in the text
+        elif keyed:
+            places |= {mark: place for mark, place in keyed if place}
+        elif people and _is_place(line):
+            shared.append(_without_mail(line))
+        elif not (people and mails and len(line) < 300):
+            break
+        bearers = [author for author, marks in people if any(mark in marks for mark, _ in keyed)]
+        _give_mails(bearers if len(bearers) == 1 else [author for author, _ in people], mails)
+        used.append(number)
+    if not any(marks for _, marks in people):
+        shared = shared or list(places.values())
+    for author, marks in people:
+        own = [places[mark] for mark in marks if mark in places] or shared
+        author.affiliation = "; ".join(dict.fromkeys(filter(None, own))) or None
+    return [author for author, _ in people], used
+
+
+def _people(line: str) -> Iterator[tuple[Author, list[str]]]:
+    """Each name of a line with its marks; nothing where a part is no name."""
+    text = BY.sub("", DEGREE.sub("", line), count=1) if BY.match(line) else DEGREE.sub("", line)
+    text = _MAIL.sub("", text) if len(_MAIL.findall(text)) < 2 else text
+    if _OPEN not in text:
+        text = _UNRAISED.sub(lambda match: raised(match[1]), text)
+    text = re.sub(rf"([,;])\s*((?:{_RAISED.pattern}\s*)+)", r"\2\1", text)  # One,¹ Two² as One¹, Two²
+    hidden: list[str] = []
+
+    def hide(match: re.Match[str]) -> str:
+        hidden.append(match[1])
+        return f"{_OPEN}{_CLOSE}"
+
+    parts = [
+        part for part in PRINTED_SEPARATOR.split(_RAISED.sub(hide, text)) if part and part.strip(f"{_OPEN}{_CLOSE} .")
+    ]
+    names = [" ".join(part.replace(_OPEN, " ").replace(_CLOSE, " ").split()).strip(" .*†‡") for part in parts]
+    if not names or not all(map(is_name, names)):
+        return
+    marks = iter(hidden)
+    for part, name in zip(parts, names, strict=True):
+        own = [mark for _ in range(part.count(_OPEN)) for mark in _split(next(marks, ""))]
+        yield Author(name=name, is_corresponding=any(map(_STAR.search, own))), own
+
+
+def _split(marks: str) -> list[str]:
+    """The marks of a group: "1,2*" is three."""
+    return re.findall(r"\d+|[^\W\d_]|[*†‡§¶#∗⁎]", marks)
+
+
+def _places(line: str, known: Container[str]) -> Iterator[tuple[str, str]]:
+    """The places of a line by the mark in front of each; one that is not raised is `known` from a name."""
+    if _OPEN not in line:
+        match = _IN_FRONT.match(line)
+        if match and match[1] in known:
+            yield match[1], _without_mail(line[match.end() :])
+        return
+    pieces = _RAISED.split(line)
+    if pieces[0].strip():
+        return
+    for marks, text in zip(pieces[1::2], pieces[2::2], strict=True):
+        for mark in _split(marks):
+            yield mark, _without_mail(text)
+
+
+def _is_place(line: str) -> bool:
+    return (
+        len(line) < 400
+        and _ORGANISATION.search(line) is not None
+        and not re.search(r"[.!?]\s+[^\W\d_]{3,}\s+[a-z]", line)
+    )
+
+
+def _without_mail(text: str) -> str:
+    text = re.sub(r"(?i)\b(?:e-?mails?|correspondence)\s*:?\s*$", "", _MAIL.sub("", unraised(text)).strip(" ,;:.()"))
+    return " ".join(text.split()).strip(" ,;:.()")
+
+
+def _give_mails(authors: Sequence[Author], mails: Sequence[str]) -> None:
+    """An address to the author whose family name it contains, or to the only one."""
+    for mail in mails:
+        local = mail.partition("@")[0].casefold()
+        fits = [a for a in authors if not a.email and (len(authors) == 1 or a.name.split()[-1].casefold() in local)]
+        if fits:
+            fits[0].email = mail
