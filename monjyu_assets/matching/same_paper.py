@@ -1,8 +1,8 @@
-"""Files of the same paper: by DOI, by arXiv id, or by near-equal title and authors."""
+"""Files of the same paper: by their bytes, by DOI, by arXiv id, or by near-equal title and authors."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -14,7 +14,7 @@ from rapidfuzz import fuzz, process
 from monjyu_assets.matching.union_find import UnionFind
 from monjyu_core.storage.schemas import empty
 
-Reason = Literal["only", "canonical", "doi", "arxiv_id", "title_authors"]
+Reason = Literal["only", "canonical", "same_file", "doi", "arxiv_id", "title_authors"]
 
 SAME_TITLE = 95.0
 """Least similarity (0-100, normalised edit similarity) of the titles of one paper's files: line breaks and lost accents
@@ -94,15 +94,16 @@ class Kept:
 
 
 NOTHING = Kept(empty("identified_papers"), empty("alike_papers"))
+Pairs = Sequence[tuple[str, str]]
 Sizes = Callable[[list[str]], pa.Table]
 """paper_id and characters of these papers."""
 
 
 def identify(
-    connection: duckdb.DuckDBPyConnection, sizes: Sizes, before: Kept = NOTHING
+    connection: duckdb.DuckDBPyConnection, sizes: Sizes, before: Kept = NOTHING, same_files: Pairs = ()
 ) -> tuple[list[Identity], Kept]:
     """One row a paper, by paper_id, and what to keep for the next time. The connection is that of `match_keys`. The
-    result is the same with and without `before`.
+    result is the same with and without `before`. `same_files`: papers whose files have the same bytes.
 
     The canonical file is the one with a publisher's DOI, then with most text, then with the smallest id; one with less
     than a quarter of another's text (a library's record, an abstract) gives way to it.
@@ -110,7 +111,9 @@ def identify(
     groups: UnionFind[str] = UnionFind()
     reasons: dict[str, set[Reason]] = {}
     alike = _alike(connection, before)
+    known = set(connection.table("paper_keys").to_arrow_table()["paper_id"].to_pylist()) if same_files else set()
     found = [(one, other, "title_authors") for one, other in alike]
+    found += [(one, other, "same_file") for one, other in same_files if one in known and other in known]
     for one, other, reason in [*connection.execute(_BY_ID).fetchall(), *found]:
         groups.join(one, other)
         for paper_id in (one, other):
@@ -137,7 +140,7 @@ def identify(
 
 
 def _identity(paper_id: str, canonical_id: str, reasons: set[Reason]) -> Identity:
-    order: tuple[Reason, ...] = ("doi", "arxiv_id", "title_authors")
+    order: tuple[Reason, ...] = ("same_file", "doi", "arxiv_id", "title_authors")
     if paper_id == canonical_id:
         return Identity(paper_id, canonical_id, "canonical")
     return Identity(paper_id, canonical_id, next(reason for reason in order if reason in reasons))

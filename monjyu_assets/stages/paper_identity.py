@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import asdict
 
 import pyarrow as pa
@@ -14,10 +15,11 @@ from monjyu_assets.stages.shared.kept_matching import keep_tables, kept_tables, 
 from monjyu_assets.stages.shared.work import Work, recipe
 from monjyu_core.settings.settings import Settings
 from monjyu_core.storage.ids import digest
+from monjyu_core.storage.parts import read_all
 from monjyu_core.storage.schemas import table_of
 
 ASSET = "paper_identity"
-CODE_VERSION = "3"
+CODE_VERSION = "4"
 KEPT = "kept_identities"
 SIZES = ["paper_id", "characters"]
 
@@ -33,7 +35,19 @@ def find_identities(work: Work) -> CollectionReport:
 def _made_of(work: Work) -> str:
     """What tells papers apart. How much text a file has chooses among the files of one paper, and only there."""
     counted = [f"{row['paper_id']} {row['characters']}" for row in paper_files(work).to_pylist()]
-    return digest(known_by(work), *sorted(counted))
+    return digest(known_by(work), *sorted(counted), *map(" ".join, same_files(work)))
+
+
+def same_files(work: Work) -> list[tuple[str, str]]:
+    """Papers whose files have the same bytes: each with the next one."""
+    rows = read_all("manifest", work.parts.heads("manifest"), ["paper_id", "sha256"])
+    counts = pc.value_counts(rows["sha256"])
+    several = counts.filter(pc.greater(counts.field("counts"), 1)).field("values")
+    papers = rows.filter(pc.is_in(rows["sha256"], several)).sort_by(
+        [("sha256", "ascending"), ("paper_id", "ascending")]
+    )
+    pairs = itertools.pairwise(zip(papers["sha256"].to_pylist(), papers["paper_id"].to_pylist(), strict=True))
+    return [(one, other) for (content, one), (next_content, other) in pairs if content == next_content]
 
 
 def known_by(work: Work) -> str:
@@ -57,6 +71,7 @@ def _tables(work: Work) -> Tables:
             connection,
             lambda papers: rows_of_papers(work, "papers", SIZES, papers),
             Kept(before["identified_papers"], before["alike_papers"]),
+            same_files(work),
         )
     keep_tables(work, KEPT, {"identified_papers": kept.papers, "alike_papers": kept.alike}, made_with)
     return {ASSET: table_of(ASSET, [asdict(identity) for identity in identities])}

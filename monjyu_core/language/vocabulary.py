@@ -12,6 +12,7 @@ small letters:
   `no_names`: patterns of words that are none in any case; `family_first` with `letters`, a range of characters: names
   in them begin with the family name; `surnames`: common ones of one letter.
 - `dates.months`: twelve texts, each a month's forms with spaces between them.
+- `words.function`: words that hold a sentence together and say nothing of its subject, those that ask among them.
 - `references`: `within` (in front of a book's title), `undated`, `accessed` (in front of a day on which a page was
   looked at), `available` (in front of an address), `parts` (in front of volume, issue and pages).
 """

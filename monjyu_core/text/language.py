@@ -7,7 +7,8 @@ from functools import lru_cache
 from threading import Lock
 from typing import TYPE_CHECKING, Literal
 
-from monjyu_core.text.words import letter_words
+from monjyu_core.language.vocabulary import vocabularies
+from monjyu_core.text.words import folded, letter_words, word_spans, words
 
 if TYPE_CHECKING:
     from py3langid.langid import LanguageIdentifier
@@ -28,10 +29,23 @@ MIN_CONFIDENCE = 0.9
 ENGLISH_SHARE = 0.08
 """English prose has 12 to 20 % of the function words below, its neighbours under 3 %."""
 MIN_WORDS = 30
+FEWEST_FUNCTION_WORDS = 2
+"""From which they tell the language of a question: "die" and "son" are words of two languages."""
 
 _KANA = re.compile(r"[\u3041-\u3096\u309d-\u309f\u30a1-\u30fa\u30fd-\u30ff\uff66-\uff9d]")
 _HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U000323af]")
 _HANGUL = re.compile(r"[\u1100-\u11ff\u3131-\u318e\uac00-\ud7a3]")
+_HAN_OR_KANA = re.compile(f"{_KANA.pattern}|{_HAN.pattern}")
+_SCRIPTS = {
+    "zh": _HAN,
+    "ko": _HANGUL,
+    "ru": re.compile(r"[\u0400-\u052f]"),
+    "el": re.compile(r"[\u0370-\u03ff\u1f00-\u1fff]"),
+    "ar": re.compile(r"[\u0600-\u06ff\u0750-\u077f]"),
+    "he": re.compile(r"[\u05d0-\u05ea]"),
+    "hi": re.compile(r"[\u0900-\u0963]"),
+    "th": re.compile(r"[\u0e01-\u0e2e]"),
+}
 _LATIN = re.compile(r"[A-Za-z]")
 _LETTER = re.compile(r"[^\W\d_]")
 _ENGLISH = re.compile(r"\b(?:the|of|and|that|with|this|are|from|which|were|have|been|these|their|our|using|between)\b")
@@ -50,13 +64,72 @@ def is_japanese(text: str) -> bool:
     """Whether a short text is Japanese: it has kana, and no ideograph that Japan does not write. Without kana it may be
     Chinese as well."""
     kana, han = len(_KANA.findall(text)), "".join(_HAN.findall(text))
-    return kana > 0 and kana >= KANA_SHARE * len(han) and han == han.encode("cp932", "ignore").decode("cp932")
+    enough = kana > len(_HANGUL.findall(text)) and kana >= KANA_SHARE * len(han)
+    return enough and han == han.encode("cp932", "ignore").decode("cp932")
 
 
 def message_language(text: str) -> MessageLanguage:
     """The language in which a question, or what is said of a text, is answered: its own where there are messages in it,
     else English."""
     return "ja" if is_japanese(text) else DEFAULT
+
+
+def question_language(text: str) -> str | None:
+    """ISO 639-1 code of the language of a question: by its script, in Latin letters by its function words. None where
+    they do not tell; "zh" for ideographs without kana, which Japanese may be as well."""
+    if is_japanese(text):
+        return "ja"
+    counts = {language: len(script.findall(text)) for language, script in _SCRIPTS.items()}
+    language, most = max(counts.items(), key=lambda pair: pair[1])
+    if 3 * most > len(_LETTER.findall(text)):
+        return language
+    asked = words(folded(text))
+    shares = {language: sum(word in own for word in asked) for language, own in _function_words().items()}
+    best, second = sorted(shares, key=lambda language: -shares[language])[:2]
+    return best if shares[best] >= FEWEST_FUNCTION_WORDS and shares[best] > shares[second] else None
+
+
+def function_words(language: str | None) -> frozenset[str]:
+    """The words of a language, folded, that say nothing of a subject; none of one that is not known."""
+    return _function_words().get(language or "", frozenset())
+
+
+def says_nothing(text: str) -> bool:
+    """Whether a text consists of function words of one language, or has no word. A single one is a name (WHO, die)."""
+    spelt = words(text)
+    if len(spelt) == 1 and not _HAN_OR_KANA.search(text):
+        return False
+    asked = [folded(word) for word in spelt]
+    return not asked or any(all(word in own for word in asked) for own in _function_words().values()) or _joined(text)
+
+
+def without_function_words(text: str) -> str:
+    """A question without the function words of its language where that is known and not English, whose stop words the
+    full text leaves out itself, or Japanese, whose kana are no terms; as it is where nothing else is left."""
+    language = question_language(text)
+    own = frozenset[str]() if language in (DEFAULT, "ja") else function_words(language)
+    if not own or says_nothing(text):
+        return text
+    if language == "zh":
+        long = sorted((word for word in own if len(word) > 1), key=len, reverse=True)
+        return re.sub("|".join(map(re.escape, long)), " ", text)
+    spans = [(start, end) for start, end in word_spans(text) if folded(text[start:end]) in own]
+    for start, end in reversed(spans):
+        text = text[:start] + text[end:]
+    return text
+
+
+def _joined(text: str) -> bool:
+    """The same for scripts without spaces."""
+    own = function_words(question_language(text))
+    pattern = "|".join(sorted(map(re.escape, own), key=len, reverse=True))
+    return bool(pattern and _HAN_OR_KANA.search(text)) and not words(re.sub(pattern, " ", folded(text)))
+
+
+@lru_cache(maxsize=1)
+def _function_words() -> dict[str, frozenset[str]]:
+    tables = {code: each.get("words", {}).get("function", ()) for code, each in vocabularies().items()}
+    return {code: frozenset(map(folded, some)) for code, some in tables.items() if some}
 
 
 def _sample(text: str) -> str:
@@ -79,8 +152,8 @@ def _by_words(sample: str, letters: int) -> str:
     """Recognise English by its function words first: the model takes half a second to load in each process."""
     if letters < MIN_LETTERS:
         return DEFAULT
-    words = len(letter_words(sample))
-    if words >= MIN_WORDS and len(_ENGLISH.findall(sample.lower())) >= ENGLISH_SHARE * words:
+    count = len(letter_words(sample))
+    if count >= MIN_WORDS and len(_ENGLISH.findall(sample.lower())) >= ENGLISH_SHARE * count:
         return DEFAULT
     with _lock:
         language, confidence = _identifier().classify(sample)

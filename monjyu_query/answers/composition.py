@@ -34,6 +34,7 @@ from monjyu_query.answers.wanted.showing import Showing, showing
 from monjyu_query.answers.wanted.wanted import wanted
 from monjyu_query.catalogue.named_papers import paper_in_question
 from monjyu_query.digests.themes import papers_by_theme
+from monjyu_query.ranking.scripts import across
 from monjyu_query.search.open_index import OpenIndex
 from monjyu_query.search.passages import Passage, PassageSentence, sentences_before
 from monjyu_query.search.request import ResponseType
@@ -205,6 +206,8 @@ def weighed(
         windows,
         many=asked.form in _OF_SEVERAL,
     )
+    if across(asked.query, index.snapshot.manifest.embedding.model, index.languages):
+        support = replace(support, missing=())  # each word is, and the ranking said why
     return pool, windows, shown.spared(support, windows)
 
 

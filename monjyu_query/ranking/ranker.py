@@ -9,11 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from monjyu_core.settings.settings import SearchSettings
+from monjyu_core.text.language import question_language
 from monjyu_query.ranking.candidates import Candidates, rank_candidates
 from monjyu_query.ranking.filters import passing_chunks
 from monjyu_query.ranking.fusion import Mask, Scores, rrf_fusion, zscore_fusion
 from monjyu_query.ranking.query_embedding import QueryEmbedder
-from monjyu_query.ranking.scripts import levelled, merged, unread
+from monjyu_query.ranking.scripts import across, levelled, merged, unread
 from monjyu_query.search.open_index import OpenIndex
 from monjyu_query.search.request import Filters
 
@@ -76,6 +77,13 @@ def _ranked(
     if settings.retracted == "exclude" and index.retracted:
         passing &= ~index.corpus.of_papers(list(index.retracted))
     warnings = [] if passing.any() else ["No passage passes the filters."]
+    model = index.snapshot.manifest.embedding.model
+    if not (mode == "hybrid" and unread(query, model)) and across(query, model, index.languages):
+        asked, languages = question_language(query), ", ".join(sorted(index.languages))
+        warnings.append(
+            f"The question is in another language ({asked}) than the papers ({languages}), and {model} does not "
+            f"compare languages. {_READS_MORE}"
+        )
     if mode == "keyword":
         sparse = index.store.keyword_scores(query, passing).result()
         matched = passing & (sparse > 0)
@@ -88,7 +96,6 @@ def _ranked(
         found = similarities(index, vector, passing, settings, every=every)
         return Ranking(found.scores, found.similarity, warnings)
     dense = _of_all(index, vector, passing, settings, every=every)
-    model = index.snapshot.manifest.embedding.model
     if unread(query, model):
         settings = settings.model_copy(update={"alpha": 0.0})
         warnings.append(

@@ -12,6 +12,7 @@ import regex
 from numpy.typing import NDArray
 
 from monjyu_core.search_files.search_file import GRAMS, WORDS, SearchFile
+from monjyu_core.text.language import without_function_words
 from monjyu_core.text.search_text import content_grams, gram_terms, search_grams, search_words
 from monjyu_core.text.word_terms import word_terms
 from monjyu_core.text.words import expanded, folded, word_spans, words
@@ -68,7 +69,9 @@ class KeywordIndex:
         return _done(found[self._corpus.vectors.stored])
 
     def query_terms(self, query: str) -> Future[list[QueryTerm]]:
-        """The distinct terms of a query in order, at most `MOST_TERMS`, each with the number of chunks that hold it."""
+        """The distinct terms of a query in order, at most `MOST_TERMS`, each with the number of chunks that hold it;
+        function words of its language are left out."""
+        query = without_function_words(query)
         text = search_words(query)
         spelt = list(dict.fromkeys(words(text)))
         found: dict[str, tuple[str, str]] = {}

@@ -9,20 +9,29 @@ monolingual and cross-language retrieval".
 
 from __future__ import annotations
 
-import re
+from collections.abc import Set
 
 import numpy as np
 from numpy.typing import NDArray
 
 from monjyu_core.storage.snapshot import Snapshot
+from monjyu_core.text.language import question_language
 from monjyu_query.ranking.corpus import Corpus
 from monjyu_query.ranking.fusion import Mask, Scores
 
 _LATIN_MODELS = frozenset({"all-MiniLM-L6-v2"})
 """Models that read next to nothing but Latin letters."""
-_LETTER = re.compile(r"[^\W\d_]")
 _LATIN_GREEK = "\u0400"
 """Letters before this one are of scripts that such a model has met: Greek stands in formulas."""
+
+_ALIKE = {
+    "zh": {"zh", "ja"},
+    "ru": {"ru", "uk", "be", "bg", "sr", "mk", "kk", "ky", "mn", "tg"},
+    "ar": {"ar", "fa", "ur", "ps", "ug", "ku"},
+    "he": {"he", "yi"},
+    "hi": {"hi", "mr", "ne", "sa"},
+}
+"""Languages of a script by which a question in it is known."""
 
 FEWEST = 10
 """Chunks of a script from which their mean says something."""
@@ -34,8 +43,14 @@ _WIDE_CHUNKS = r"""SELECT chunk_id FROM chunks JOIN papers USING (paper_id) WHER
 
 def unread(query: str, model: str) -> bool:
     """Whether the model does not read the script of the question, so that its similarities say nothing."""
-    letters = _LETTER.findall(query)
+    letters = [letter for letter in query if letter.isalpha()]
     return model in _LATIN_MODELS and 2 * sum(letter >= _LATIN_GREEK for letter in letters) > len(letters)
+
+
+def across(query: str, model: str, languages: Set[str]) -> bool:
+    """Whether the question is in none of the papers' `languages` (ISO 639-1) and the model does not compare any."""
+    asked = question_language(query)
+    return model in _LATIN_MODELS and asked is not None and not languages & _ALIKE.get(asked, {asked})
 
 
 def wide_chunks(snapshot: Snapshot, corpus: Corpus) -> Mask:

@@ -66,6 +66,14 @@ class OpenIndex:
         return retractions(self.snapshot.cursor())
 
     @cached_property
+    def languages(self) -> frozenset[str]:
+        """Of the papers, as ISO 639-1 codes."""
+        rows = (
+            self.snapshot.cursor().execute("SELECT DISTINCT language FROM papers WHERE language IS NOT NULL").fetchall()
+        )
+        return frozenset(row[0] for row in rows)
+
+    @cached_property
     def about_papers(self) -> dict[str, AboutPaper]:
         """What is said of each paper where it is named."""
         rows = self.snapshot.cursor().execute("SELECT paper_id, coalesce(title, ''), year, doi FROM papers").fetchall()

@@ -28,6 +28,7 @@ from monjyu_query.catalogue.catalogue_answer import catalogue_answer
 from monjyu_query.digests.plain_words import digest_in_plain_words
 from monjyu_query.knowledge.follow_ups import follow_ups
 from monjyu_query.modes.all_modes import all_modes
+from monjyu_query.modes.passages.passage_search import search_for_nothing
 from monjyu_query.overviews.theme_answer import theme_answer
 from monjyu_query.paper_lists.paper_list_answer import paper_list_answer
 from monjyu_query.ranking.best_rows import best_rows
@@ -271,7 +272,7 @@ class Searcher:
             try:
                 found = tension_answer(ask, self.tools) or digest_in_plain_words(self, ask)
                 found = found or theme_answer(ask, self.tools) or catalogue_answer(ask)
-                found = found or paper_list_answer(ask, self.tools)
+                found = found or paper_list_answer(ask, self.tools) or search_for_nothing(self.tools, ask)
                 return found or CONTROLLERS[ask.request.controller](self._modes, ask)
             except ModelCallError as error:
                 if ask.request.mode in ("vector", "keyword"):

@@ -86,6 +86,14 @@ def test_papers_that_only_look_alike(other: dict[str, Any]) -> None:
     assert {reason for _, reason in found.values()} == {"only"}
 
 
+def test_equal_files_are_one_paper_whatever_they_are_called() -> None:
+    own, authors = tables({"a": {"title": "Frogs"}, "b": {"title": "Frogs", "names": ()}, "c": {"title": "Frogs"}})
+    sizes = own.select(["paper_id", "characters"])
+    with connect(own, authors) as connection:
+        found = identify(connection, lambda some: rows_of(sizes, some), same_files=[("a", "b"), ("b", "unread")])[0]
+    assert [(one.paper_id, one.reason) for one in found] == [("a", "canonical"), ("b", "same_file"), ("c", "only")]
+
+
 def test_short_titles_say_nothing() -> None:
     assert reasons({"a": {"title": "Editorial"}, "b": {"title": "Editorial"}})["b"][1] == "only"
 

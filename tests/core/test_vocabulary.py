@@ -26,6 +26,7 @@ KEYS = {
         "letters", "surnames",
     },
     "dates": {"months"},
+    "words": {"function"},
     "references": {"within", "undated", "accessed", "available", "parts"},
 }  # fmt: skip
 

@@ -86,7 +86,7 @@ _MADE_FROM: dict[str, dict[str, str]] = {
     },
     "paper_identity": {
         "paper_id": "papers.paper_id",
-        "canonical_id reason": f"papers.paper_id,characters {_NAMED}",
+        "canonical_id reason": f"papers.paper_id,sha256,characters {_NAMED}",
     },
     "citation_edges": {
         "citing_id": f"references.paper_id {_CANONICAL}",

@@ -18,7 +18,8 @@ class PaperIdentityRow(TypedDict):
         str, "The file that stands for the paper in counts, citations and search; its own where it does."
     ]
     reason: Annotated[
-        str, "`only` file, `canonical` of several, or what joined it to them: `doi`, `arxiv_id`, `title_authors`."
+        str,
+        "`only` file, `canonical` of several, or what joined it: `same_file`, `doi`, `arxiv_id`, `title_authors`.",
     ]
 
 

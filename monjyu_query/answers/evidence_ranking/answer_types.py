@@ -5,12 +5,16 @@ from __future__ import annotations
 import re
 
 _NUMBER = re.compile(r"\d")
-_WORDS = (
-    "two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|eighteen|twenty"
-    "|thirty|forty|fifty|sixty|eighty|hundreds?|thousands?|millions?|billions?|half|dozens?|single|none"
+_ONES = "two|three|four|five|six|seven|eight|nine"
+NUMBER_WORD = (
+    rf"(?:(?:thir|four|fif|six|seven|eigh|nine)teen|(?:twen|thir|for|fif|six|seven|eigh|nine)ty(?:[\s-](?:one|{_ONES}))?"
+    rf"|{_ONES}|ten|eleven|twelve|zero|hundreds?|thousands?|(?:m|b|tr)illions?|dozens?|twice|thrice)"
 )
-_NUMERAL = rf"(?:\d[\d,.]*|\b(?:one|{_WORDS})\b)"
-_IN_WORDS = re.compile(rf"\b(?:{_WORDS})\b|[一二三四五六七八九十百千万億]+[人年月日円回個本件歳時分]", re.IGNORECASE)
+"""A pattern of a number in English words, but "one", which is a pronoun as often."""
+_NUMERAL = rf"(?:\d[\d,.]*|\b(?:one|{NUMBER_WORD})\b)"
+_IN_WORDS = re.compile(
+    rf"\b(?:{NUMBER_WORD}|half|single|none)\b|[一二三四五六七八九十百千万億]+[人年月日円回個本件歳時分]", re.IGNORECASE
+)
 _SPANS = r"(?:minutes?|hours?|days?|weeks?|months?|years?|semesters?|terms?|seconds?|decades?)\b"
 _COUNTED = re.compile(
     r"\bhow many (?:(?:different|other|new|of the|core|total|such|more) )*(?P<thing>[a-z][\w-]*)"

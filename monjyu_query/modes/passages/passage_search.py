@@ -10,7 +10,8 @@ import numpy as np
 
 from monjyu_core.errors import QueryError
 from monjyu_core.models.call_errors import ModelCallError
-from monjyu_query.answers.answering import Answer
+from monjyu_core.text.language import message_language, says_nothing
+from monjyu_query.answers.answering import Answer, abstained
 from monjyu_query.answers.composition import asked_of, compose
 from monjyu_query.answers.selection import Question
 from monjyu_query.modes.lazy.concept_graph import ConceptGraph
@@ -32,6 +33,23 @@ _EXPANDED_WEIGHT = 1 / 3
 """Weight of the expanded question, the rest being the question's own: related terms help, but were not asked for."""
 _REWORDED_WEIGHT = 1 / 2
 """Weight of all rewordings together: they ask the same."""
+
+
+def search_for_nothing(tools: Tools, ask: Ask) -> SearchResult | None:
+    """Hits without an answer, in any mode, where a question has nothing but function words; None for other questions
+    and those to a paper, which may ask what it is about."""
+    request = ask.request
+    if not request.answer or request.filters.paper_ids or not says_nothing(request.query):
+        return None
+    found = search_passages(tools, replace(ask, request=request.model_copy(update={"answer": False})))
+    answer = abstained("the question has no word that says what is asked", message_language(request.query))
+    told = {
+        "status": answer.status,
+        "answer": answer.text,
+        "segments": answer.segments,
+        "confidence": answer.confidence,
+    }
+    return found.model_copy(update={**told, "answer_engine": "extractive"})
 
 
 def search_passages(tools: Tools, ask: Ask) -> SearchResult:
