@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from monjyu_assets.parsing.bibliography.names import DEGREE, PRINTED_MARKS, PRINTED_SEPARATOR, is_name
+from monjyu_assets.parsing.bibliography.names import BY, DEGREE, PRINTED_MARKS, PRINTED_SEPARATOR, is_name
 from monjyu_assets.parsing.formats.pdf.page.lines import Line
 
 
@@ -15,6 +15,8 @@ def name_parts(line: Line) -> tuple[list[str], bool]:
     for gap in line.wide_gaps:
         kept[gap] = " ; "
     text = DEGREE.sub("", " ".join("".join(kept).split()))
+    if by := BY.match(text):
+        text = text[by.end() :]
     parts = [" ".join(PRINTED_MARKS.sub(" ", part).split()).strip(" .:") for part in PRINTED_SEPARATOR.split(text)]
     raised = bool(line.script) and line.script[len(line.text.rstrip()) - 1] == 1
     runs_on = not raised and not re.search(r"(?:[,;&*\u2217\u2020\u2021\d]|\band)$", line.text.rstrip())
