@@ -2,8 +2,9 @@
 
 The order, and why it holds:
 
-1. Lines leave and move, before any is counted: lists of contents go; the title is found; rows of names on the title
-   page are put in order and running heads go, all below the title. From here on no line moves, so indices hold.
+1. Lines leave and move, before any is counted: lists of contents and a server's cover page go; the title is found;
+   rows of names on the title page are put in order and running heads go, all below the title. From here on no line
+   moves, so indices hold.
 2. The reference list, because it divides the text into the ranges in front of it and behind it.
 3. Headings of these ranges, without bold lines of the title page.
 4. The front: authors end where the first heading begins; abstract and keywords lie below them and keep the headings
@@ -15,6 +16,7 @@ The order, and why it holds:
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import Enum, auto
@@ -31,12 +33,12 @@ from monjyu_assets.parsing.formats.pdf.front.name_lines import names_in_line
 from monjyu_assets.parsing.formats.pdf.front.people import fill_people
 from monjyu_assets.parsing.formats.pdf.front.places import PLACE
 from monjyu_assets.parsing.formats.pdf.front.title import find_title
-from monjyu_assets.parsing.formats.pdf.front.title_page import order_title_page, running_heads
+from monjyu_assets.parsing.formats.pdf.front.title_page import cover_lines, order_title_page, running_heads
 from monjyu_assets.parsing.formats.pdf.front.unlabelled import find_unlabelled
 from monjyu_assets.parsing.formats.pdf.page.captions import Floats, find_floats
 from monjyu_assets.parsing.formats.pdf.page.footnotes import Footnote, find_footnotes
 from monjyu_assets.parsing.formats.pdf.page.layout import Layout
-from monjyu_assets.parsing.text.heading_types import section_type
+from monjyu_assets.parsing.text.heading_types import section_type, strip_numbering
 from monjyu_assets.parsing.text.line_ends import Words
 from monjyu_core.paper import Author
 
@@ -53,7 +55,7 @@ class Role(Enum):
     FLOAT = auto()
     """Captions, tables and the text inside figures."""
     LETTERING = auto()
-    """Text over an image."""
+    """Text over an image, and scraps of formulas and figures."""
     TEXT = auto()
     FOOTNOTE = auto()
     NOTE = auto()
@@ -108,7 +110,10 @@ def label_lines(layout: Layout) -> Labelled:
     _label_floats(labelled)
     _label_text(labelled)
     _label_footnotes(labelled)
-    labelled.label((i for i in range(len(layout.lines)) if i not in labelled.roles), Role.NOTE)
+    for i in range(len(layout.lines)):
+        if i not in labelled.roles:
+            words = re.findall(r"[^\W\d_]{3,}|[\u3041-\u9fff\uac00-\ud7a3]", layout.lines[i].text)
+            labelled.label([i], Role.NOTE if len(words) > 2 else Role.LETTERING)  # parts of formulas
     return labelled
 
 
@@ -116,6 +121,7 @@ def _settle_lines(layout: Layout) -> Labelled:
     words = Words(line.text for line in layout.lines)
     contents = contents_lines(layout)
     _drop(layout, contents)
+    _drop(layout, cover_lines(layout))
     title, start, end = find_title(layout, words)
     order_title_page(layout, end)
     _drop(layout, running_heads(layout, end))
@@ -125,7 +131,7 @@ def _settle_lines(layout: Layout) -> Labelled:
 
 
 def _drop(layout: Layout, numbers: set[int]) -> None:
-    """Lines of contents and running heads are furniture."""
+    """Lines of contents, covers and running heads are furniture."""
     layout.furniture += [layout.lines[i] for i in sorted(numbers)]
     layout.lines = [line for i, line in enumerate(layout.lines) if i not in numbers]
 
@@ -232,13 +238,13 @@ def _after_front(headings: list[Heading], layout: Layout, title_end: int) -> lis
     for k, heading in enumerate(headings):
         if layout.lines[heading.start].page > first_page + 1:
             break
-        certain = (
-            heading.outline_level is not None or heading.number in ("1", "I") or section_type(heading.text) != "other"
-        )
+        counted = heading.number in ("1", "I") and not PLACE.search(heading.text)  # not "1 University of Delft"
+        certain = heading.outline_level is not None or counted or section_type(heading.text) != "other"
         if certain:
             return headings[k:]
     while headings and layout.lines[headings[0].start].page == first_page:
-        if not names_in_line(layout.lines[headings[0].start]):
+        place = PLACE.match(strip_numbering(headings[0].text)[1])
+        if not place and not names_in_line(layout.lines[headings[0].start]):
             break
         headings = headings[1:]
     return headings
