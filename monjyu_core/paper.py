@@ -153,6 +153,10 @@ class ParsedPaper(_Model):
     tables: list[Table] = []
     figures: list[Figure] = []
     equations: list[Equation] = []
+    notes: list[str] = []
+    """What a PDF prints outside its text: a journal's lines on page 1, side columns, notes that nothing refers to."""
+    characters: dict[str, int] = {}
+    """Of a PDF: how many of the characters that its pages show went to each part, running heads ("furniture") too."""
     warnings: list[str] = []
     corrected: list[CorrectedField] = []
     """In a paper of an index: its other fields hold what they were corrected to."""

@@ -2,19 +2,21 @@
 
 The order, and why it holds:
 
-1. Lines leave and move, before any is counted: lists of contents go; the title is found; rows of names on the title
-   page are put in order and running heads go, all below the title. From here on no line moves, so indices hold.
+1. Lines leave and move, before any is counted: lists of contents and a server's cover page go; the title is found;
+   rows of names on the title page are put in order and running heads go, all below the title. From here on no line
+   moves, so indices hold.
 2. The reference list, because it divides the text into the ranges in front of it and behind it.
 3. Headings of these ranges, without bold lines of the title page.
 4. The front: authors end where the first heading begins; abstract and keywords lie below them and keep the headings
    of their own parts, which then are not headings of the paper. What is left of the headings gets its levels.
 5. Floats: captions with their tables and figures take a heading or a line of the front only as a table's cell.
 6. Running text is what is left: neither lettering of figures nor small type.
-7. Footnotes, found through the running text that refers to them, leave it; formulas in it stay.
+7. Footnotes, found through the running text that refers to them, leave it; formulas in it stay. The rest is notes.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import Enum, auto
@@ -29,18 +31,20 @@ from monjyu_assets.parsing.formats.pdf.front.authors import find_authors
 from monjyu_assets.parsing.formats.pdf.front.first_page import Front, find_front
 from monjyu_assets.parsing.formats.pdf.front.name_lines import names_in_line
 from monjyu_assets.parsing.formats.pdf.front.people import fill_people
+from monjyu_assets.parsing.formats.pdf.front.places import PLACE
 from monjyu_assets.parsing.formats.pdf.front.title import find_title
-from monjyu_assets.parsing.formats.pdf.front.title_page import order_title_page, running_heads
+from monjyu_assets.parsing.formats.pdf.front.title_page import cover_lines, order_title_page, running_heads
+from monjyu_assets.parsing.formats.pdf.front.unlabelled import find_unlabelled
 from monjyu_assets.parsing.formats.pdf.page.captions import Floats, find_floats
 from monjyu_assets.parsing.formats.pdf.page.footnotes import Footnote, find_footnotes
 from monjyu_assets.parsing.formats.pdf.page.layout import Layout
-from monjyu_assets.parsing.text.heading_types import section_type
+from monjyu_assets.parsing.text.heading_types import section_type, strip_numbering
 from monjyu_assets.parsing.text.line_ends import Words
 from monjyu_core.paper import Author
 
 
 class Role(Enum):
-    """What a line is; a line without a role is not read."""
+    """What a line is. In the end each line has a role."""
 
     TITLE = auto()
     AUTHORS = auto()
@@ -51,12 +55,14 @@ class Role(Enum):
     FLOAT = auto()
     """Captions, tables and the text inside figures."""
     LETTERING = auto()
-    """Text over an image."""
+    """Text over an image, and scraps of formulas and figures."""
     TEXT = auto()
     FOOTNOTE = auto()
+    NOTE = auto()
+    """What stands outside the text: the journal's lines on page 1, addresses behind the list of references."""
 
 
-_TAKEN = (Role.HEADING, Role.FRONT, Role.FLOAT, Role.LETTERING)
+_TAKEN = (Role.HEADING, Role.FRONT, Role.FLOAT, Role.LETTERING, Role.NOTE)
 """Roles of lines that cannot be running text. A title and a reference list can, in what is not built like a paper."""
 
 
@@ -77,6 +83,7 @@ class Labelled:
     headings: list[Heading] = field(default_factory=list)
     authors: list[Author] = field(default_factory=list)
     authors_end: int = 0
+    body_start: int = 0
     front: Front = field(default_factory=Front)
     floats: list[Floats] = field(default_factory=list)
     notes: list[Footnote] = field(default_factory=list)
@@ -100,24 +107,33 @@ def label_lines(layout: Layout) -> Labelled:
     _label_references(labelled)
     _find_headings(labelled)
     _label_front(labelled)
-    body_start = _body_start(layout, labelled.authors_end, labelled.headings, labelled.front.used)
     _label_floats(labelled)
-    _label_text(labelled, body_start)
+    _label_text(labelled)
     _label_footnotes(labelled)
+    for i in range(len(layout.lines)):
+        if i not in labelled.roles:
+            words = re.findall(r"[^\W\d_]{3,}|[\u3041-\u9fff\uac00-\ud7a3]", layout.lines[i].text)
+            labelled.label([i], Role.NOTE if len(words) > 2 else Role.LETTERING)  # parts of formulas
     return labelled
 
 
 def _settle_lines(layout: Layout) -> Labelled:
     words = Words(line.text for line in layout.lines)
     contents = contents_lines(layout)
-    layout.lines = [line for i, line in enumerate(layout.lines) if i not in contents]
+    _drop(layout, contents)
+    _drop(layout, cover_lines(layout))
     title, start, end = find_title(layout, words)
     order_title_page(layout, end)
-    heads = running_heads(layout, end)
-    layout.lines = [line for i, line in enumerate(layout.lines) if i not in heads]
+    _drop(layout, running_heads(layout, end))
     labelled = Labelled(layout, words, title, start, end)
     labelled.label(range(start, end), Role.TITLE)
     return labelled
+
+
+def _drop(layout: Layout, numbers: set[int]) -> None:
+    """Lines of contents, covers and running heads are furniture."""
+    layout.furniture += [layout.lines[i] for i in sorted(numbers)]
+    layout.lines = [line for i, line in enumerate(layout.lines) if i not in numbers]
 
 
 def _label_references(labelled: Labelled) -> None:
@@ -137,6 +153,11 @@ def _find_headings(labelled: Labelled) -> None:
         heading for first, last in labelled.ranges for heading in find_headings(layout, first, last, labelled.words)
     ]
     labelled.headings = _after_front(found, layout, labelled.title_end)
+    if len(labelled.ranges) > 1:
+        # Addresses, imprints and notices follow the list; what has a heading is a part of the paper.
+        start, end = labelled.ranges[1]
+        first = next((heading.start for heading in labelled.headings if heading.start >= start), end)
+        labelled.label(range(start, first), Role.NOTE)
 
 
 def _label_front(labelled: Labelled) -> None:
@@ -147,12 +168,32 @@ def _label_front(labelled: Labelled) -> None:
     labelled.label(range(title_end, labelled.authors_end), Role.AUTHORS)
     headings = [heading for heading in headings if heading.start >= labelled.authors_end]
     front = labelled.front = find_front(layout, labelled.authors_end, stop, headings, labelled.words)
-    first_text = min([*front.used, stop, *(heading.start for heading in headings[:1])])
-    fill_people(layout, labelled.authors, title_end, first_text)
     labelled.headings = [heading for heading in headings if heading not in front.dropped]
+    opening = _unlabelled(labelled, stop)
+    first_text = min([*front.used, *opening[:1], stop, *(heading.start for heading in headings[:1])])
+    fill_people(layout, labelled.authors, title_end, first_text)
     set_levels(labelled.headings, layout.body_size)
     labelled.label((i for heading in labelled.headings for i in range(heading.start, heading.end)), Role.HEADING)
     labelled.label(front.used, Role.FRONT)
+    until = _body_start(layout, labelled.authors_end, labelled.headings, front.used)
+    labelled.body_start = min([until, *opening[:1]])
+    for i in range(labelled.body_start):
+        if i not in labelled.roles:
+            text = layout.lines[i].text
+            of_people = i >= title_end and (PLACE.search(text) or "@" in text)
+            labelled.label([i], Role.AUTHORS if of_people else Role.NOTE)
+
+
+def _unlabelled(labelled: Labelled, stop: int) -> list[int]:
+    """Takes the abstract from prose without a label, where there is no other; the lines of such prose that is text."""
+    layout, front = labelled.layout, labelled.front
+    end = min([stop, *(heading.start for heading in labelled.headings[:1])])
+    abstract, text = find_unlabelled(layout, labelled.authors_end, end, front.used)
+    if front.abstract:
+        return [i for i in sorted([*abstract, *text]) if i > max(front.used)]
+    front.abstract = [(layout.lines[i], 0, len(layout.lines[i].text)) for i in abstract]
+    front.used.update(abstract)
+    return text
 
 
 def _label_floats(labelled: Labelled) -> None:
@@ -167,12 +208,13 @@ def _label_floats(labelled: Labelled) -> None:
     ]
 
 
-def _label_text(labelled: Labelled, body_start: int) -> None:
+def _label_text(labelled: Labelled) -> None:
     layout, ranges = labelled.layout, labelled.ranges
     labelled.label((i for first, last in ranges for i in lines_in_images(layout, first, last)), Role.LETTERING)
     taken = labelled.taken()
+    after = {heading.end for heading in labelled.headings}
     for first, last in ranges:
-        labelled.label(body_lines(layout, max(first, body_start), last, taken), Role.TEXT)
+        labelled.label(body_lines(layout, max(first, labelled.body_start), last, taken, after), Role.TEXT)
     kept = sum(len(layout.lines[i].text) for i in labelled.having(*_TAKEN, Role.TEXT))
     place = labelled.references
     listed = place.end - place.heading if place else 0
@@ -196,11 +238,13 @@ def _after_front(headings: list[Heading], layout: Layout, title_end: int) -> lis
     for k, heading in enumerate(headings):
         if layout.lines[heading.start].page > first_page + 1:
             break
-        certain = heading.outline_level is not None or heading.number == "1" or section_type(heading.text) != "other"
+        counted = heading.number in ("1", "I") and not PLACE.search(heading.text)  # not "1 University of Delft"
+        certain = heading.outline_level is not None or counted or section_type(heading.text) != "other"
         if certain:
             return headings[k:]
     while headings and layout.lines[headings[0].start].page == first_page:
-        if not names_in_line(layout.lines[headings[0].start]):
+        place = PLACE.match(strip_numbering(headings[0].text)[1])
+        if not place and not names_in_line(layout.lines[headings[0].start]):
             break
         headings = headings[1:]
     return headings

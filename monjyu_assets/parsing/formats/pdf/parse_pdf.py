@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from pathlib import Path
 
 from monjyu_assets.parsing.bibliography.citations import link_citations
@@ -16,6 +17,7 @@ from monjyu_assets.parsing.formats.pdf.labelling import Labelled, Role, label_li
 from monjyu_assets.parsing.formats.pdf.page.equations import find_equations
 from monjyu_assets.parsing.formats.pdf.page.footnotes import Footnote
 from monjyu_assets.parsing.formats.pdf.page.layout import Layout
+from monjyu_assets.parsing.formats.pdf.page.lines import Line
 from monjyu_assets.parsing.formats.pdf.reading import read_layout
 from monjyu_assets.parsing.text.academic import judge
 from monjyu_assets.parsing.text.common import fill_sentences
@@ -61,9 +63,44 @@ def _paper(layout: Layout, warnings: list[str]) -> ParsedPaper:
         references=_references(layout, labelled.references, labelled.words),
         figures=[figure for found in labelled.floats for figure in found.figures],
         tables=[table for found in labelled.floats for table in found.tables], equations=equations.found,
-        warnings=warnings,
+        warnings=warnings, notes=_notes(labelled), characters=_characters(labelled),
     )  # fmt: skip
     return _finish(paper, sections, layout, labelled.notes)
+
+
+_PARTS = {
+    Role.TITLE: "title", Role.AUTHORS: "authors", Role.FRONT: "abstract", Role.HEADING: "text", Role.TEXT: "text",
+    Role.FOOTNOTE: "text", Role.FLOAT: "floats", Role.LETTERING: "figures", Role.REFERENCES: "references",
+    Role.NOTE: "notes",
+}  # fmt: skip
+
+
+def _characters(labelled: Labelled) -> dict[str, int]:
+    """How many characters that the pages show, spaces aside, went to each part of the paper."""
+    layout = labelled.layout
+    counts = Counter[str]()
+    for i, line in enumerate(layout.lines):
+        counts[_PARTS[labelled.roles[i]]] += len("".join(line.text.split()))
+    counts["notes"] += sum(len("".join(line.text.split())) for line in layout.asides)
+    counts["furniture"] += sum(len("".join(line.text.split())) for line in layout.furniture)
+    counts["furniture"] += sum(len("".join(page.turned.split())) for page in layout.pages)
+    return {part: counts[part] for part in dict.fromkeys([*_PARTS.values(), "furniture"])}
+
+
+def _notes(labelled: Labelled) -> list[str]:
+    """Lines that follow one another outside the text, joined, and those of side columns."""
+    layout = labelled.layout
+    notes: list[str] = []
+    above: Line | None = None
+    for line in [*(layout.lines[i] for i in labelled.having(Role.NOTE)), *layout.asides]:
+        near = above is not None and above.page == line.page and 0 < line.base - above.base < 2 * line.size
+        if notes and above is not None and near and abs(above.size - line.size) < 0.5:
+            hyphen = labelled.words.hyphen(notes[-1], line.text)
+            notes[-1] = f"{notes[-1]} {line.text}" if hyphen is None else notes[-1][:-1] + hyphen + line.text
+        else:
+            notes.append(line.text)
+        above = line
+    return notes
 
 
 def _sections(labelled: Labelled, body: Body) -> list[MappedSection]:

@@ -39,7 +39,50 @@ def find_headings(layout: Layout, first: int, last: int, words: Words) -> list[H
     by_style = Counter(h.style for h in candidates)
     counted = _counted(candidates, layout)
     found = [h for h in candidates if h.start in counted or _accepted(h, layout, strong, by_style, body_bold)]
-    return usual_run_ins(found)
+    return _with_missing(usual_run_ins(found), layout, first, last, words)
+
+
+def _with_missing(found: list[Heading], layout: Layout, first: int, last: int, words: Words) -> list[Heading]:
+    """Headings with those that a count of main headings (1, 2, 4, or I, II, IV) lacks: lines between their neighbours
+    in the style of one of them."""
+    counted = [h for h in found if h.number and len(ordinals(h.number)) == 1 and not h.run_in]
+    if len(counted) < 2:
+        return found
+    taken = {i for heading in found for i in range(heading.start, heading.end)}
+    missing: list[Heading] = []
+    above: Heading | None = None
+    for heading in counted:
+        same_kind = above is not None and (above.number or "").isdigit() == (heading.number or "").isdigit()
+        since = ordinals(above.number or "")[0] if above and same_kind else 0
+        start = above.end if above and same_kind else first
+        for number in range(since + 1, min(ordinals(heading.number or "")[0], since + 4)):
+            styles = {heading.style, above.style} if above and same_kind else {heading.style}
+            for i in range(start, heading.start):
+                if i not in taken and _is_number(layout, i, number, heading.number or "", styles):
+                    end = i + 1
+                    while end < min(last, i + 4) and _continues(
+                        layout, layout.lines[end - 1], layout.lines[end], layout.lines[i].style
+                    ):
+                        end += 1
+                    text = _text(layout.lines[i:end], words)
+                    missing.append(Heading(i, end, text, layout.lines[i].style, strip_numbering(text)[0]))
+                    start = end
+                    break
+        above = heading
+    return sorted([*found, *missing], key=lambda heading: heading.start)
+
+
+def _is_number(layout: Layout, i: int, number: int, sibling: str, styles: set[Style]) -> bool:
+    """A line that begins with this number, in one of these styles; one that looks like text needs a gap above it."""
+    line = layout.lines[i]
+    own, words = strip_numbering(line.text)
+    if own is None or own.isdigit() != sibling.isdigit() or ordinals(own) != (number,) or line.style not in styles:
+        return False
+    if len(line.text) > 100 or not words[:1].isupper() or line.text.rstrip().endswith((",", ";", ":")):
+        return False
+    size, bold, _, capitals = line.style
+    distinct = bold or capitals or size >= layout.body_size + 0.9
+    return distinct or (gap_above(layout, i) > 1.15 * layout.leading and not line.text.rstrip().endswith("."))
 
 
 def _counted(candidates: list[Heading], layout: Layout) -> set[int]:

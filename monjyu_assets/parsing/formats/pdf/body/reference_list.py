@@ -38,7 +38,7 @@ def find_reference_list(layout: Layout, first: int) -> ReferenceList | None:
         following = layout.lines[i + 1 : i + 16]
         years = sum(1 for line in following if YEAR_ALONE.search(line.text))
         if years >= 2 or (years and len(following) < 6):
-            found = ReferenceList(i, i + 1, _end(layout, i))
+            found = ReferenceList(i, i + 1, _last(layout, i + 1, _end(layout, i)))
             if found.end - i > 3:
                 break
     return found or _without_heading(layout, first)
@@ -54,7 +54,7 @@ def _without_heading(layout: Layout, first: int) -> ReferenceList | None:
         starts = numbered_starts([line.text for line in lines[i:end]])
         years = sum(bool(YEAR_ALONE.search(line.text)) for line in lines[i:end])
         if len(starts) >= 3 and years >= 0.7 * len(starts) and len(starts) >= 0.15 * (end - i):
-            return ReferenceList(i, i, end)
+            return ReferenceList(i, i, _last(layout, i, end))
     return None
 
 
@@ -75,6 +75,13 @@ def _end(layout: Layout, heading: int) -> int:
     return len(layout.lines)
 
 
+def _last(layout: Layout, start: int, end: int) -> int:
+    """Where the list ends in front of what follows it without a heading."""
+    numbers = [i for i in range(start, end) if not _stray(layout.lines[i])]
+    kept = _without_tail([layout.lines[i] for i in numbers])
+    return numbers[len(kept) - 1] + 1 if len(kept) < len(numbers) else end
+
+
 def _apart(layout: Layout, i: int) -> bool:
     above, line = layout.lines[i - 1], layout.lines[i]
     return above.page != line.page or above.block != line.block or line.base - above.base > 1.3 * layout.leading
@@ -82,7 +89,7 @@ def _apart(layout: Layout, i: int) -> bool:
 
 def split_entries(layout: Layout, lines: list[Line]) -> list[list[Line]]:
     """The lines of a reference list, grouped by entry."""
-    lines = _without_tail([line for line in lines if not _stray(line)])
+    lines = [line for line in lines if not _stray(line)]
     if not lines:
         return []
     starts = numbered_starts([line.text for line in lines])

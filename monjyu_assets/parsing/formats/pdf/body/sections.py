@@ -138,8 +138,9 @@ class _Maker:
         return MappedSection(section, text)
 
 
-def body_lines(layout: Layout, first: int, last: int, taken: set[int]) -> list[int]:
-    """Lines of running text in `first:last`: not `taken`, and not small type unless it is prose away from the foot."""
+def body_lines(layout: Layout, first: int, last: int, taken: set[int], after: set[int]) -> list[int]:
+    """Lines of running text in `first:last`: not `taken`, and not small type unless it is prose away from the foot,
+    or follows a heading, which ends at the line in front of one of `after`."""
     result: list[int] = []
     i = first
     while i < last:
@@ -154,7 +155,7 @@ def body_lines(layout: Layout, first: int, last: int, taken: set[int]) -> list[i
         end = i
         while end < last and end not in taken and layout.lines[end].size < 0.93 * layout.body_size:
             end += 1
-        if _is_prose(layout, i, end, taken):
+        if i in after or _is_prose(layout, i, end, taken):
             result += range(i, end)
         i = end
     return result
@@ -175,12 +176,12 @@ def lines_in_images(layout: Layout, first: int, last: int) -> set[int]:
 
 
 def _is_prose(layout: Layout, start: int, end: int, taken: set[int]) -> bool:
-    """Three or more lines of sentences in small type, with text of the body below them in the same column."""
+    """Lines of sentences, code or quotes in small type, with text of the body below them in the same column."""
     lines = layout.lines[start:end]
-    if len(lines) < 3 or (start - 1) in taken or any(len(line.pieces) > 1 for line in lines[:3]):
+    if (start - 1) in taken or any(len(line.pieces) > 1 for line in lines[:3]):
         return False
     text = " ".join(line.text for line in lines)
-    if sum(c.isalpha() for c in text) < 0.7 * len(text) or len(text) < 40 * len(lines):
+    if sum(c.isalpha() for c in text) < 0.6 * len(text) or len(text) < 25 * len(lines):
         return False
     last = lines[-1]
     below = layout.lines[end] if end < len(layout.lines) else None

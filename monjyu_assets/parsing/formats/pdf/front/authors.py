@@ -35,7 +35,7 @@ def _below_title(layout: Layout, start: int, stop: int) -> tuple[list[str], int]
         if style is not None and not _same_face(line, style):
             continue
         own, runs_on = name_parts(line)
-        if not own:
+        if not own or (style is None and i > start and _ends_title(layout.lines[i - 1], line)):
             continue
         merged = open_end and i == end and _runs_into(parts[-1], own[0])
         checked = [f"{parts[-1]} {own[0]}", *own[1:]] if merged else own
@@ -47,6 +47,12 @@ def _below_title(layout: Layout, start: int, stop: int) -> tuple[list[str], int]
         parts += checked
         style, end, open_end = style or line, i + 1, runs_on
     return list(dict.fromkeys(part for part in parts if is_name(part))), end
+
+
+def _ends_title(above: Line, line: Line) -> bool:
+    """The last words of a title in another language: as large as the line above, which holds no names, and close."""
+    close = above.page == line.page and 0 < line.base - above.base < 1.5 * line.size
+    return close and line.size > 12.5 and _same_face(above, line) and not any(map(is_name, name_parts(above)[0]))
 
 
 def _same_face(line: Line, style: Line) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 
-from monjyu_assets.parsing.bibliography.dates import days_in
 from monjyu_assets.parsing.bibliography.identifiers import ARXIV_ON_PAGE, DOI_PREFIX, find_doi
 from monjyu_assets.parsing.formats.pdf.body.heading import Heading
 from monjyu_assets.parsing.formats.pdf.front.boxed import Front, Piece, take_beside
@@ -14,10 +13,6 @@ from monjyu_assets.parsing.text.heading_types import section_type
 from monjyu_assets.parsing.text.labels import ABSTRACT, KEYWORDS
 from monjyu_assets.parsing.text.line_ends import Words
 
-_NOT_PROSE = re.compile(
-    r"universit|institut|department|correspond|copyright|\u00a9|received|accepted|e-?mail|@|licen[sc]e|doi:|https?:|"
-    r"academic editor|this article|open access|published", re.I,
-)  # fmt: skip
 _IMRAD_PARTS = re.compile(
     r"(?:background|objectives?|aims?|purpose|introduction|(?:materials? (?:and|&) )?methods?|design|setting|results?|"
     r"findings|conclusions?|discussion|significance|interpretation|importance|context|trial registration|funding)"
@@ -39,7 +34,6 @@ def find_front(layout: Layout, start: int, stop: int, headings: list[Heading], w
         if match and _is_abstract_start(layout, i, match):
             _take_abstract(layout, front, i, match.end(), stop, headings)
             return front
-    _headless_abstract(layout, front, start, headings)
     return front
 
 
@@ -112,46 +106,6 @@ def _changes(layout: Layout, first: Line, above: Line, line: Line, count: int) -
     if line.page != above.page or line.block != above.block:
         return count >= 3 and (line.full_width != first.full_width or abs(line.width - first.width) > 0.3 * first.width)
     return step > 2.4 * line.size and count >= 3 and not re.match(r"[^\W\d_]+(?:\s[^\W\d_]+){0,3}:", line.text)
-
-
-def _headless_abstract(layout: Layout, front: Front, start: int, headings: list[Heading]) -> None:
-    """Prose of page 1 in front of an introduction: an abstract without a heading."""
-    introduction = next((h for h in headings if section_type(h.text) == "introduction"), None)
-    if introduction is None or layout.lines[introduction.start].page > layout.lines[start].page + 1:
-        return
-    if any(heading.start < introduction.start for heading in headings):
-        return
-    best: list[int] = []
-    run: list[int] = []
-    for i in range(start, introduction.start):
-        if i in front.used:
-            run = []
-            continue
-        begun = sum(len(layout.lines[k].text) for k in run)
-        if run and not _same_paragraph(layout.lines[run[-1]], layout.lines[i]):
-            run = []
-        elif begun < 200 and run and _another_kind(layout.lines[run[0]], layout.lines[i]):
-            run = []  # addresses and dates stand as close above the abstract as its own lines do
-        run.append(i)
-        length = sum(len(layout.lines[k].text) for k in run)
-        text = " ".join(layout.lines[k].text for k in run)
-        prose = not _NOT_PROSE.search(text[:160]) and len(re.findall(r"[a-z]{2,}[.] ", text)) >= 1
-        if length > 250 and prose and length > sum(len(layout.lines[k].text) for k in best):
-            best = list(run)
-    front.abstract = [(layout.lines[i], 0, len(layout.lines[i].text)) for i in best]
-    front.used.update(best)
-
-
-def _another_kind(above: Line, line: Line) -> bool:
-    """Prose under lines of the title page, or the other way round; or another face."""
-    front = [bool(_NOT_PROSE.search(each.text) or any(days_in(each.text))) for each in (above, line)]
-    return front[0] != front[1] or abs(above.italic_share - line.italic_share) > 0.7
-
-
-def _same_paragraph(above: Line, line: Line) -> bool:
-    return (
-        above.page == line.page and abs(above.size - line.size) < 0.4 and 0 < line.base - above.base < 2.0 * line.size
-    )
 
 
 def _continued(text: str, following: str, words: Words) -> str:

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import re
 
-from monjyu_assets.parsing.bibliography.names import DEGREE, PRINTED_MARKS, PRINTED_SEPARATOR, is_name
+from monjyu_assets.parsing.bibliography.names import AND_WORD, BY, DEGREE, PRINTED_MARKS, PRINTED_SEPARATOR, is_name
 from monjyu_assets.parsing.formats.pdf.page.lines import Line
+
+_BY_OR_AND = re.compile(rf"(?:{BY.pattern}|(?:{AND_WORD}|&)\s+)")
+_FIRM = re.compile(r"(?:ltd|limited|inc|llc|llp|corp|gmbh|plc|s\.?a|s\.?r\.?l|ag|b\.?v|n\.?v|pty|co)\.?", re.I)
+"""Legal forms of companies, behind a comma."""
 
 
 def name_parts(line: Line) -> tuple[list[str], bool]:
@@ -15,10 +19,15 @@ def name_parts(line: Line) -> tuple[list[str], bool]:
     for gap in line.wide_gaps:
         kept[gap] = " ; "
     text = DEGREE.sub("", " ".join("".join(kept).split()))
+    if by := _BY_OR_AND.match(text):
+        text = text[by.end() :]
     parts = [" ".join(PRINTED_MARKS.sub(" ", part).split()).strip(" .:") for part in PRINTED_SEPARATOR.split(text)]
     raised = bool(line.script) and line.script[len(line.text.rstrip()) - 1] == 1
     runs_on = not raised and not re.search(r"(?:[,;&*\u2217\u2020\u2021\d]|\band)$", line.text.rstrip())
-    return [part for part in parts if part], runs_on
+    kept_parts = [part for part in parts if part]
+    if len(kept_parts) > 1 and _FIRM.fullmatch(kept_parts[-1]):
+        kept_parts = [*kept_parts[:-2], f"{kept_parts[-2]}, {kept_parts[-1]}"]  # a company, not a person
+    return kept_parts, runs_on
 
 
 def names_in_line(line: Line) -> list[str]:

@@ -66,6 +66,17 @@ def pieces_of(line: Line, layout: Layout) -> list[Piece]:
     return found
 
 
+_COVER = re.compile(r"researchgate\.net/publication", re.I)
+
+
+def cover_lines(layout: Layout) -> set[int]:
+    """Lines of a first page that a server put in front of the paper: it names some authors only, and their profiles."""
+    own = {i for i, line in enumerate(layout.lines) if line.page == 1}
+    text = " ".join(layout.lines[i].text for i in own)
+    put = _COVER.search(text) and re.search(r"author profiles|see profile", text, re.I)
+    return own if put and len(own) < len(layout.lines) else set()
+
+
 def running_heads(layout: Layout, title_end: int) -> set[int]:
     """Lines at the head of later pages, apart from the text, whose words all stand in the title or among the names."""
     if not 0 < title_end <= len(layout.lines):
@@ -85,6 +96,17 @@ def running_heads(layout: Layout, title_end: int) -> set[int]:
     return found
 
 
+def _in_rows(lines: list[Line], numbers: list[int]) -> list[int]:
+    """Top to bottom, and left to right where baselines differ by less than 2 points."""
+    rows: list[list[int]] = []
+    for i in sorted(numbers, key=lambda i: lines[i].base):
+        if rows and lines[i].base - lines[rows[-1][0]].base < 2:
+            rows[-1].append(i)
+        else:
+            rows.append([i])
+    return [i for row in rows for i in sorted(row, key=lambda i: lines[i].x0)]
+
+
 def order_title_page(layout: Layout, title_end: int) -> None:
     """Put blocks of authors that a gutter divides back into rows: names are read across, text down the columns."""
     lines = layout.lines
@@ -95,7 +117,7 @@ def order_title_page(layout: Layout, title_end: int) -> None:
     bottom = min((lines[i].base for i in own if ends_front(lines[i].text) and lines[i].base > top), default=None)
     if bottom is None:
         return
-    above = sorted((i for i in own if top < lines[i].base < bottom - 1), key=lambda i: (lines[i].base, lines[i].x0))
+    above = _in_rows(lines, [i for i in own if top < lines[i].base < bottom - 1])
     moved: list[int] = []
     for i in above:
         left, right = layout.extents[page, lines[i].block]

@@ -45,11 +45,19 @@ def compose_accents(page: _Chars) -> None:
         if letter is None and i - 1 in near and _within_word(page, i):
             letter = i - 1
             page.x1[letter] = page.x1[i]
+        if letter is None:
+            letter = _under(page, i, mark)
         composed = _composed(page.text[letter], mark) if letter is not None else None
         if letter is not None and composed:
             page.text[letter] = composed
-            page.gap_before[letter] = page.gap_before[min(i, letter)]
+            if abs(i - letter) <= 2:
+                page.gap_before[letter] = page.gap_before[min(i, letter)]
             drop.append(i)
+            # A space that pdfium makes up around the accent is none where letters touch.
+            for k in {letter, i + 1}:
+                before = k - 1 if k - 1 != i else i - 1
+                if before >= 0 and k < len(page.text) and _touch(page, before, k):
+                    page.gap_before[k] = False
     if not drop:
         return
     kept = np.ones(len(page.text), bool)
@@ -69,6 +77,21 @@ def _composed(letter: str, mark: str) -> str | None:
     letter = _DOTLESS.get(letter, letter)
     composed = unicodedata.normalize("NFC", letter + mark)
     return composed if letter.isalpha() and len(composed) == 1 else None
+
+
+def _under(page: _Chars, accent: int, mark: str) -> int | None:
+    """The letter that the accent is drawn over, wherever it comes in the file: some producers draw a line's accents
+    last."""
+    size = page.size[accent]
+    off = np.abs((page.x0 + page.x1 - page.x0[accent] - page.x1[accent]) / 2)
+    close = np.flatnonzero((off < 0.2 * size) & (np.abs(page.base - page.base[accent]) < 0.15 * size))
+    ordered = sorted(close.tolist(), key=lambda k: float(off[k]))
+    return next((k for k in ordered if k != accent and _composed(page.text[k], mark)), None)
+
+
+def _touch(page: _Chars, before: int, after: int) -> bool:
+    level = abs(page.base[before] - page.base[after]) < 0.1 * page.size[after]
+    return bool(level and abs(page.x0[after] - page.x1[before]) < 0.06 * page.size[after])
 
 
 def _within_word(page: _Chars, accent: int) -> bool:

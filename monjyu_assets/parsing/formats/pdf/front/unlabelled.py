@@ -1,0 +1,131 @@
+"""Prose between the authors and the first heading that no label names: the abstract, or text of the body."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from monjyu_assets.parsing.bibliography.dates import days_in
+from monjyu_assets.parsing.formats.pdf.page.layout import Layout
+from monjyu_assets.parsing.formats.pdf.page.lines import Line
+from monjyu_assets.parsing.text.labels import KEYWORDS
+from monjyu_core.text.search_text import count_wide
+
+NOT_PROSE = re.compile(
+    r"universit|institut|department|correspond|copyright|\u00a9|received|accepted|e-?mail|@|licen[sc]e|doi:|https?:|"
+    r"academic editor|this article|open access|published", re.I,
+)  # fmt: skip
+"""Words of addresses, dates and rights."""
+_LABEL = re.compile(r"[A-Z]{2,5}(?:\s[\w-]+){0,2}\s?:\s")
+"""JEL:, PACS:, MSC 2010:"""
+_ALONE = 2600
+"""Characters of the longest text that is an abstract though it looks like the text below: abstracts of the corpora
+have up to 2,500."""
+_LONGEST = 4500
+
+
+@dataclass
+class _Run:
+    """Lines of one face and width that follow one another."""
+
+    numbers: list[int]
+    lines: list[Line]
+
+    @property
+    def text(self) -> str:
+        return " ".join(line.text for line in self.lines)
+
+    @property
+    def edges(self) -> tuple[float, float]:
+        return min(line.x0 for line in self.lines), max(line.x1 for line in self.lines)
+
+
+def find_unlabelled(layout: Layout, start: int, stop: int, used: set[int]) -> tuple[list[int], list[int]]:
+    """Lines of the abstract, and of the text in front of the first heading, among `layout.lines[start:stop]` without
+    those `used`. What is no prose (addresses, dates, rights) is in neither."""
+    runs = [run for run in _runs(layout, start, stop, used) if _is_prose(run)]
+    if not runs:
+        return [], []
+    count = next((k for k, run in enumerate(runs) if not _alike(runs[0], run)), len(runs))
+    alike, rest = runs[:count], runs[count:]
+    length = sum(len(run.text) for run in alike)
+    below = rest[0].lines if rest else layout.lines[stop + 1 : stop + 9]
+    first_page = layout.lines[start].page
+    ends_early = stop < len(layout.lines) and layout.lines[stop].page <= first_page + 1
+    near = alike[0].lines[0].page <= first_page + 1
+    distinct = length <= _LONGEST and _distinct(alike[0], below)
+    is_abstract = near and length >= 120 and (distinct or (not rest and length <= _ALONE and ends_early))
+    abstract = [i for run in alike for i in run.numbers] if is_abstract else []
+    return abstract, [i for run in (rest if is_abstract else runs) for i in run.numbers]
+
+
+def _runs(layout: Layout, start: int, stop: int, used: set[int]) -> list[_Run]:
+    runs: list[_Run] = []
+    for i in range(start, stop):
+        if i in used:
+            continue
+        line = layout.lines[i]
+        if runs and runs[-1].numbers[-1] == i - 1 and _goes_on(layout, runs[-1], line):
+            runs[-1].numbers.append(i)
+            runs[-1].lines.append(line)
+        else:
+            runs.append(_Run([i], [line]))
+    return runs
+
+
+def _goes_on(layout: Layout, run: _Run, line: Line) -> bool:
+    above = run.lines[-1]
+    if abs(above.size - line.size) > 0.45 or abs(above.italic_share - line.italic_share) > 0.7:
+        return False
+    if KEYWORDS.match(line.text) or _LABEL.match(line.text) or _of_front(line) != _of_front(run.lines[0]):
+        return False
+    if above.page != line.page or above.block != line.block:
+        return len(run.lines) > 2
+    left, right = run.edges
+    wider = len(run.lines) > 1 and line.x0 < left - 5 and line.x1 > right + 5
+    return not wider and 0 < line.base - above.base < 1.6 * max(layout.leading, line.size)
+
+
+def _of_front(line: Line) -> bool:
+    return bool(NOT_PROSE.search(line.text) or any(days_in(line.text))) and len(line.text) < 160
+
+
+def _is_prose(run: _Run) -> bool:
+    """Words of sentences: most begin with a small letter, where letters are of two cases."""
+    text = run.text
+    wide = count_wide(text)
+    if len(text) + wide < 100 or _LABEL.match(text) or KEYWORDS.match(text) or NOT_PROSE.search(text[:60]):
+        return False
+    if not re.search(r"[^\W\d_]{2,}[)\]\"\u201d]?[.?!](?:\s|$)|\u3002", text):
+        return False
+    words = [word for word in text.split() if word[0].isalpha()]
+    cased = [word for word in words if word[0].islower() or word[0].isupper()]
+    if wide > 0.3 * len(text) or len(cased) < 0.5 * len(words):
+        return len(text) + wide > 100
+    return sum(word[0].islower() for word in cased) > 0.6 * len(cased)
+
+
+def _alike(run: _Run, other: _Run) -> bool:
+    one, two = run.lines[0], other.lines[0]
+    same_face = abs(one.size - two.size) < 0.45 and abs(one.italic_share - two.italic_share) < 0.7
+    return same_face and not _distinct(run, other.lines)
+
+
+def _distinct(run: _Run, below: Iterable[Line]) -> bool:
+    """In another size or face than the lines below, or set in on both sides."""
+    lines = list(below)
+    if not lines:
+        return False
+    size = sorted(line.size for line in lines)[len(lines) // 2]
+    italic = sum(line.italic_share for line in lines) / len(lines)
+    bold = sum(line.bold_share for line in lines) / len(lines)
+    own = run.lines
+    faces = (
+        abs(own[0].size - size) > 0.4
+        or abs(sum(line.italic_share for line in own) / len(own) - italic) > 0.6
+        or abs(sum(line.bold_share for line in own) / len(own) - bold) > 0.6
+    )
+    left, right = run.edges
+    inset = left > min(line.x0 for line in lines) + 5 and right < max(line.x1 for line in lines) - 5
+    return faces or inset

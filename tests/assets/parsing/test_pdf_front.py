@@ -1,0 +1,142 @@
+"""PDFs as others set them: abstracts and names without labels, gaps in numbering, and that no character disappears."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+import typst
+
+from monjyu_assets.parsing.formats.pdf import parse_pdf
+from monjyu_assets.parsing.formats.pdf.labelling import label_lines
+from monjyu_assets.parsing.formats.pdf.read.accents import compose_accents
+from monjyu_assets.parsing.formats.pdf.read.characters import empty_page
+from monjyu_assets.parsing.formats.pdf.reading import read_layout
+from monjyu_core.paper import ParsedPaper
+from monjyu_core.settings.settings import OcrSettings, ParseSettings
+from tests.conftest import CORPORA
+from tests.properties import examples, given, st
+
+REPORTS = CORPORA.parent / "reports" / "parsing"
+_PROSE = "We count the plants of a marsh and describe how often a count is wrong, because nobody has asked before. "
+_ABSTRACT = "I describe why walkers count plants twice, and derive a way to measure how often a count is wrong. "
+
+
+def _parse(folder: Path, source: str) -> ParsedPaper:
+    (folder / "paper.typ").write_text(source, "utf-8")
+    typst.compile(str(folder / "paper.typ"), output=str(folder / "paper.pdf"))
+    return parse_pdf(folder / "paper.pdf", ParseSettings())
+
+
+def _paper(front: str, abstract: str, heads: tuple[str, ...] = ("1 Rules", "2 Counting", "3 Results")) -> str:
+    """Typst source: title, what follows it, an abstract and a section for each of the headings."""
+    body = "".join(f"#text(14pt, weight: 700)[{head}]\n\n{_PROSE * 5}\n\n{_PROSE * 6}\n\n" for head in heads)
+    title = "#align(center, text(18pt)[Why Marsh Walkers Count Twice])\n"
+    return f"#set page(margin: 2.5cm)\n#set text(10pt)\n#set par(justify: true)\n{title}{front}\n{abstract}\n{body}"
+
+
+@pytest.mark.skipif(not REPORTS.is_dir(), reason="../shared/reports is absent")
+@pytest.mark.parametrize("name", ["type3_unit_size", "refs_fr", "refs_de", "unlabelled_abstract"])
+def test_reported_files(name: str) -> None:
+    expected = json.loads((REPORTS / "expected.json").read_text("utf-8"))[f"{name}.pdf"]
+    paper = parse_pdf(REPORTS / f"{name}.pdf", ParseSettings())
+    assert paper.title == expected.get("title", paper.title)
+    assert [author.name for author in paper.authors] == expected["authors"]
+    places = [author.affiliation or "" for author in paper.authors]
+    assert places == expected.get("affiliations", places)
+    assert expected["abstract_contains"] in paper.abstract
+    assert len(paper.references) == expected["references"]
+    assert len(paper.inline_citations) >= expected.get("citations_at_least", 0)
+    headings = [section.heading for section in paper.sections if section.heading]
+    assert [heading for heading in headings if heading in expected.get("headings", headings)] == expected.get(
+        "headings", headings
+    )
+
+
+@pytest.mark.parametrize(
+    "abstract",
+    [
+        f"#pad(x: 1.2cm)[{_ABSTRACT * 3}]",
+        f"#text(8.5pt)[{_ABSTRACT * 3}]",
+        f"#emph[{_ABSTRACT * 3}]",
+        f"{_ABSTRACT * 3}",
+    ],
+    ids=["inset", "small", "italic", "plain"],
+)
+def test_prose_without_a_label_is_the_abstract(tmp_path: Path, abstract: str) -> None:
+    front = (
+        "#align(center)[Rosa Lind#super[1] and Hal Vard#super[2]]\n\n"
+        "#align(center)[#super[1] University of Northmoor, #super[2] Marsh Institute]\n#v(6pt)\n"
+    )
+    paper = _parse(tmp_path, _paper(front, f"{abstract}\n#v(10pt)"))
+    assert [author.name for author in paper.authors] == ["Rosa Lind", "Hal Vard"]
+    assert [author.affiliation for author in paper.authors] == ["University of Northmoor", "Marsh Institute"]
+    assert paper.abstract == (_ABSTRACT * 3).strip()
+    assert [section.heading for section in paper.sections[1:]] == ["1 Rules", "2 Counting", "3 Results"]
+
+
+def test_an_opening_too_long_for_an_abstract_is_text(tmp_path: Path) -> None:
+    paper = _parse(tmp_path, _paper("#align(center)[By Rosa Lind]\n#v(6pt)\n", f"{_PROSE * 30}\n"))
+    assert [author.name for author in paper.authors] == ["Rosa Lind"]
+    assert paper.abstract == ""
+    assert paper.sections[0].heading == ""
+    assert paper.sections[0].text.count("We count the plants") == 30
+
+
+def test_a_company_and_an_address_are_no_authors(tmp_path: Path) -> None:
+    front = "#align(center)[Ava Wang\n\nMarsh Hearing, Ltd.\n\nNorthmoor Square\n\n]\n#v(6pt)\n"
+    paper = _parse(tmp_path, _paper(front, f"#pad(x: 1cm)[{_ABSTRACT * 2}]"))
+    assert [author.name for author in paper.authors] == ["Ava Wang"]
+
+
+def test_a_title_in_another_language_ends_in_no_author(tmp_path: Path) -> None:
+    title = "#align(center, text(14pt)[Why the walkers of a marsh count the same plants\\ Health Survey])"
+    front = f"{title}\n#align(center)[Rosa Lind]\n"
+    paper = _parse(tmp_path, _paper(front, f"#pad(x: 1cm)[{_ABSTRACT * 2}]"))
+    assert [author.name for author in paper.authors] == ["Rosa Lind"]
+
+
+def test_accents_that_a_file_draws_behind_their_line() -> None:
+    letters = "Jonas Kolker".replace(" ", "")
+    page = empty_page(1)
+    page.text = [*letters, "\u00a8", "x"]
+    page.x0 = np.array([*range(len(letters)), letters.index("K") + 1.2, 40.0])
+    page.x1 = np.array([*range(1, len(letters) + 1), letters.index("K") + 1.8, 41.0])
+    count = len(page.text)
+    page.y0, page.y1, page.base, page.size = (np.full(count, value) for value in (0.0, 1.0, 1.0, 1.0))
+    page.font, page.gap_before = np.zeros(count, np.int64), np.zeros(count, bool)
+    compose_accents(page)
+    assert "".join(page.text) == "JonasKölkerx"
+
+
+_BLOCKS = st.lists(
+    st.sampled_from([
+        "*Received* 3 May 2020; accepted 4 June 2020.", "#text(7pt)[© 2020 The Marsh Society. All rights reserved.]",
+        _PROSE, f"#text(8pt)[{_PROSE * 3}]", f"#emph[{_PROSE * 2}]", "1 Rules of the marsh", "`let count = plants[3];`",
+        "University of Northmoor", "rosa\\@marsh.org", "Keywords: marsh, counting", "JEL: Q10, Q20", "Abstract",
+        "= References", "[1] Lind, R. Plants of a marsh. Marsh Letters 3 (1999), 1-9.", "#pagebreak()",
+        "Table 1: Counts",
+        "#table(columns: 2)[a][b][c][d]", "Résumé", "#columns(2)[We count.#colbreak()Nobody asked.]",
+    ]),
+    min_size=1, max_size=14,
+)  # fmt: skip
+
+
+@examples(60)
+@given(_BLOCKS)
+def test_every_character_is_in_one_part(tmp_path_factory: pytest.TempPathFactory, blocks: list[str]) -> None:
+    folder = tmp_path_factory.mktemp("parts")
+    (folder / "paper.typ").write_text("#set page(height: 12cm)\n" + "\n\n".join(blocks) + "\n\nAn end.", "utf-8")
+    typst.compile(str(folder / "paper.typ"), output=str(folder / "paper.pdf"))
+    _check_parts(folder / "paper.pdf")
+
+
+def _check_parts(path: Path) -> None:
+    paper = parse_pdf(path, ParseSettings())
+    layout, _ = read_layout(path, ParseSettings(), OcrSettings())
+    shown = sum(page.shown for page in layout.pages)
+    assert sum(paper.characters.values()) == shown
+    labelled = label_lines(layout)
+    assert sorted(labelled.roles) == list(range(len(layout.lines)))
