@@ -77,7 +77,9 @@ def call_monjyu(data: Path, *arguments: str | Path) -> subprocess.CompletedProce
     """The same in this process, for what does not hang on one of its own: each start takes seconds of a core."""
     command, code = list(map(str, arguments)), 0
     out, errors = StringIO(), StringIO()
-    with pytest.MonkeyPatch.context() as patch, redirect_stdout(out), redirect_stderr(errors):
+    from tests.assets.in_process import parsed_here
+
+    with pytest.MonkeyPatch.context() as patch, redirect_stdout(out), redirect_stderr(errors), parsed_here():
         patch.setenv("MONJYU_DATA", str(data))
         patch.setenv("DAGSTER_HOME", "")  # a command that opens Dagster's instance sets it
         try:

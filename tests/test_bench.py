@@ -33,32 +33,27 @@ WORDS = [
 ]
 SMALL: dict[str, list[str]] = {
     "bench_answers": ["--corpora", "{corpora}", "--every", "2"],
-    "bench_change": ["--corpus", "{corpora}/jose/pdf", "--papers", "30"],
-    "bench_chunking": ["--corpora", "{corpora}", "--only", "jose", "--strategies", "section", "semantic"],
+    "bench_change": ["--corpus", "{corpora}/jose/pdf", "--papers", "6"],
     "bench_citations": ["--corpora", "{corpora}", "--papers", "10"],
-    "bench_drafts": ["--corpora", "{corpora}"],
-    "bench_tensions": ["--set", "computing"],
-    "bench_embedding": ["--runs", "1"],
-    "bench_graph": ["--corpus", "{corpora}/jose/pdf", "--alone", "--windows", "2000"],
-    "bench_growth": ["--documents", "2"],
-    "bench_knowledge": ["--corpora", "{corpora}"],
     "bench_matching": ["--corpora", "{corpora}", "--records", "8"],
     "bench_million": ["--corpora", "{corpora}", "--chunks", "2000", "--questions", "3"],
     "bench_parser_growth": ["--scales", "1", "2", "--runs", "1"],
     "bench_parsing": ["--folder", "{corpora}/jose/pdf", "--pages", "4", "--runs", "1"],
     "bench_pipeline": ["--corpus", "{corpora}/jose/pdf", "--runs", "1"],
-    "bench_prior": ["--corpora", "{corpora}"],
     "bench_scale_graph": ["--papers", "10,20"],
     "bench_search": ["--corpora", "{corpora}"],
     "bench_service": ["--corpus", "{corpora}/jose/pdf", "--seconds", "1", "--streams", "4", "--publishes", "1"],
-    "bench_soak": ["--corpus", "{corpora}/jose/pdf", "--notes", "3", "--minutes", "0.3"],
-    "bench_tokens": ["--corpus", "{corpora}/jose/pdf"],
     "front_quality": [],
     "parse_quality": ["--corpora", "{corpora}", "--only", "jose"],
 }
 """The arguments of each script that make it small."""
 WITHOUT_FIGURES = ("front_quality",)
 """What other scripts import."""
+LONG = {
+    *("bench_chunking", "bench_drafts", "bench_embedding", "bench_graph", "bench_growth", "bench_knowledge"),
+    *("bench_prior", "bench_soak", "bench_tensions", "bench_tokens"),
+}
+"""Those that index or measure for a minute whatever the corpus: only that they start is tried."""
 
 
 @pytest.fixture(scope="module")
@@ -103,7 +98,13 @@ def write_judged(folder: Path) -> None:
 
 def test_every_script_has_small_arguments() -> None:
     """A new one is tried here from its first day."""
-    assert {script.stem for script in scripts()} == set(SMALL)
+    assert {script.stem for script in scripts()} == SMALL.keys() | LONG
+
+
+@pytest.mark.parametrize("name", sorted(LONG))
+def test_a_long_script_starts(name: str) -> None:
+    done = subprocess.run([sys.executable, FOLDER / f"{name}.py", "--help"], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0 and "--json" in done.stdout, done.stderr[-3000:]
 
 
 @pytest.mark.parametrize("name", SMALL)

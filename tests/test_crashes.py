@@ -21,7 +21,7 @@ from tests.waiting import wait_until
 
 pytestmark = pytest.mark.slow
 
-KILLS = int(os.environ.get("MONJYU_KILLS", "5"))
+KILLS = int(os.environ.get("MONJYU_KILLS", "3"))
 SEED = int(os.environ.get("MONJYU_KILLS_SEED", "7"))
 A_WORLD = 17
 """Kills on one collection, before its tables are held against those of a build from nothing."""

@@ -20,7 +20,6 @@ from monjyu_core.storage.parts import PartStore
 from monjyu_core.storage.schemas import TABLES
 from tests.celery_workers import IS_THERE, MISSING, Machine, Worker, cluster
 from tests.killing import WORDS
-from tests.test_postgres import write_papers
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(not IS_THERE, reason=MISSING)]
 
@@ -96,28 +95,6 @@ def same_tables(many: Path, one: Path) -> None:
     assert max(float(np.abs(np.subtract(mine[key], theirs[key])).max()) for key in mine) < 0.02, "batches differ"
 
 
-def test_four_workers_killed_in_the_middle_give_the_tables_of_one_process(
-    tmp_path: Path, monjyu: Callable[..., subprocess.CompletedProcess[str]]
-) -> None:
-    papers = tmp_path / "papers"
-    write_papers(papers)
-    add_documents(papers)
-    command = ["index", papers, "-c", "c", "--level", "1", "--allow-deletes", "--json"]
-    with cluster(tmp_path / "cluster", 4, **QUICK) as (publisher, workers):
-        killing = Killing(publisher, workers, command, KILLS)
-        assert killing.index()["papers"]["total"] == 41  # type: ignore[index]
-        check_shares_nothing(publisher, workers)
-        assert monjyu(tmp_path / "one", *command).returncode == 1
-        same_tables(publisher.data, tmp_path / "one")
-        first = next(papers.glob("note-*.txt"))
-        first.write_text(first.read_text() + "\nA sentence more, about provenance.\n")
-        next(path for path in papers.glob("note-*.txt") if path != first).unlink()
-        assert killing.index()["papers"]["changed"] == 1  # type: ignore[index]
-    assert monjyu(tmp_path / "one", *command).returncode == 1
-    same_tables(publisher.data, tmp_path / "one")
-    assert killing.done.total() >= 2
-
-
 def test_kills_of_workers_and_of_the_command_lose_nothing(
     tmp_path: Path, monjyu: Callable[..., subprocess.CompletedProcess[str]]
 ) -> None:
@@ -136,6 +113,7 @@ def test_kills_of_workers_and_of_the_command_lose_nothing(
             for number in chance.sample(range(PAPERS), max(1, PAPERS // 10)):
                 write_note(papers, number, chance)
         killing.index()
+        check_shares_nothing(publisher, workers)
     assert monjyu(tmp_path / "one", *command, timeout=LONGEST).returncode == 1
     same_tables(publisher.data, tmp_path / "one")
 

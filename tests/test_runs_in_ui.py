@@ -60,20 +60,23 @@ RUN = """
   } } }
 """
 PLAN = """{ executionPlanOrError(mode: "default", pipeline: {
-  pipelineName: "step_level_0_papers", repositoryName: "__repository__", repositoryLocationName: "monjyu"
+  pipelineName: "step_level_0_papers", repositoryName: "__repository__", repositoryLocationName: "analytics"
 }) { __typename } }"""
+LOCATION = "analytics"
 JOBS = ["step_level_0_papers", "step_level_1_papers", "step_level_1_collection"]
 
 
 def test_runs_of_a_command_are_runs_of_the_jobs(tmp_path: Path) -> None:
-    data = indexed(tmp_path)
-    with whole_up(data, tmp_path / "up.log") as up:
+    """Also where an engineer's own project gives the code location another name."""
+    name = {"MONJYU_AUTOMATION__CODE_LOCATION": LOCATION}
+    data = indexed(tmp_path, **name)
+    with whole_up(data, tmp_path / "up.log", **name) as up:
         runs = timeline(up)
         assert sorted(run["pipelineName"] for run in runs) == sorted(JOBS)
         for run in runs:
             origin = run["repositoryOrigin"]
-            assert (origin["repositoryName"], origin["repositoryLocationName"]) == ("__repository__", "monjyu")
-            job = ask(up.port, HISTORY, job=run["pipelineName"], location="monjyu")["pipelineOrError"]
+            assert (origin["repositoryName"], origin["repositoryLocationName"]) == ("__repository__", LOCATION)
+            job = ask(up.port, HISTORY, job=run["pipelineName"], location=LOCATION)["pipelineOrError"]
             assert [one["runId"] for one in job["runs"]] == [run["id"]]
             assert described(up, run["id"])["pipelineSnapshotId"] == job["pipelineSnapshotId"], "or the UI warns of it"
 
@@ -89,20 +92,9 @@ def test_runs_of_a_command_are_runs_of_the_jobs(tmp_path: Path) -> None:
             assert again["runConfigYaml"] == before["runConfigYaml"]
             assert tags(again).items() >= tags(before).items()
             assert materialised(again) == materialised(before)
-            job = ask(up.port, HISTORY, job=run["pipelineName"], location="monjyu")["pipelineOrError"]
+            job = ask(up.port, HISTORY, job=run["pipelineName"], location=LOCATION)["pipelineOrError"]
             known = {one["runId"] for one in job["runs"]}
             assert {again["runId"], before["runId"]} <= known
-
-
-def test_another_name_of_the_code_location_is_a_setting(tmp_path: Path) -> None:
-    """Of an engineer's own project. Without it the runs would stand under the name `monjyu` alone."""
-    name = {"MONJYU_AUTOMATION__CODE_LOCATION": "analytics"}
-    data = indexed(tmp_path, **name)
-    with whole_up(data, tmp_path / "up.log", **name) as up:
-        (origin,) = {run["repositoryOrigin"]["repositoryLocationName"] for run in timeline(up)}
-        assert origin == "analytics"
-        job = ask(up.port, HISTORY, job="step_level_0_papers", location="analytics")["pipelineOrError"]
-        assert len(job["runs"]) == 1
 
 
 def test_the_daemon_leaves_runs_of_commands_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

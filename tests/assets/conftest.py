@@ -8,11 +8,18 @@ from pathlib import Path
 import pytest
 
 from tests.assets.changes import full_paper
-from tests.assets.in_process import POOL, InThisProcess
+from tests.assets.in_process import parsed_here
 from tests.assets.worlds import World, keep, put_back
 from tests.conftest import SAMPLES
 
 PROVENANCE = "answer-provenance.md"
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _without_a_pool_of_parsers() -> Iterator[None]:
+    """Each pool of processes takes half a second to begin; those that are about it start one by themselves."""
+    with parsed_here():
+        yield
 
 
 @pytest.fixture(scope="session")
@@ -20,7 +27,6 @@ def kept_world(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Five made papers, `zqsecret1` and so on in their text, and a real one, at level 0."""
     folder = tmp_path_factory.mktemp("world")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(POOL, InThisProcess)
         patch.setenv("MONJYU_DATA", str(folder / "live" / "data"))
         world = World(folder / "live" / "data", folder / "live" / "papers")
         for number in range(1, 6):
@@ -34,8 +40,6 @@ def kept_world(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def world(kept_world: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
-    """Files are parsed in this process: how is nothing that these tests are of, and a pool takes seconds to begin."""
     found = put_back(kept_world)
     monkeypatch.setenv("MONJYU_DATA", str(found.data.root))
-    monkeypatch.setattr(POOL, InThisProcess)
     yield found

@@ -51,6 +51,7 @@ def counts(world: World) -> list[int]:
     return [world.work.parts.bucket_count(shard) for shard in "0123456789abcdef"]
 
 
+@pytest.mark.slow
 def test_dividing_computes_nothing_and_equals_a_build_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     world = World.of(tmp_path, records_file(dict(list(TEXTS.items())[:50])), 1)
     before = read_current(world.work.folder)

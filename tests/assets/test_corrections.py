@@ -111,6 +111,7 @@ def test_citations_follow_a_corrected_doi(world: World) -> None:
     assert (wanted["paper_id"], P1) in edges
 
 
+@pytest.mark.slow
 def test_it_outlasts_edits_and_moves_and_goes_with_the_paper(world: World) -> None:
     mend(world, P1, "title", "Zqcorrected")
     world.build(level=0)

@@ -145,6 +145,7 @@ def all_texts(world: World) -> Iterator[tuple[Path, str]]:
         yield from read_search(path)
 
 
+@pytest.mark.slow
 def test_deleted_and_edited_text_leaves_all_that_is_in_use(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     (world.papers / "p8.md").write_text(full_paper(8))
     world.build(level=4)

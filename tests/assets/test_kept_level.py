@@ -95,7 +95,7 @@ def run(instance: dg.DagsterInstance, job: str, **arguments: object) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("level", range(1, 5))
+@pytest.mark.parametrize("level", [1, 4])
 def test_a_level_that_dagster_built_outlives_changes(world: World, tmp_path: Path, level: int) -> None:
     materialise(world, level)
     assert (published(world), kept(world)) == ((level, []), level)

@@ -98,6 +98,7 @@ def test_the_published_file_stands_for_the_paper() -> None:
     assert {canonical for canonical, _ in reasons(papers).values()} == {"journal"}
 
 
+@pytest.mark.slow
 @given(
     st.permutations(["a", "b", "c", "d"]), st.lists(st.sampled_from(["10.1/x", "10.1/y", None]), min_size=4, max_size=4)
 )

@@ -175,6 +175,7 @@ def refuse(desk: Desk, condition: str, command: str) -> None:
         desk.refused(command)
 
 
+@pytest.mark.slow
 def test_every_refused_command_leaves_every_byte_as_it_was(desk: Desk) -> None:
     before = desk.bytes()
     for condition, command in REFUSED:

@@ -36,6 +36,7 @@ from monjyu_core.storage.ids import shard_of
 from monjyu_core.storage.parts import PartStore, read_all
 from monjyu_core.storage.schemas import SHARDS, TABLES
 from monjyu_core.storage.snapshot import is_leased, open_current
+from tests.copies import copy_data
 
 TAKEN: dict[str, Any] = {}
 """What the assets of this module were given, by input."""
@@ -144,10 +145,16 @@ def own_tables(index_snapshot: dict[str, pl.DataFrame]) -> None:
     TAKEN["tables"] = index_snapshot
 
 
-def test_the_snapshot_is_a_database_or_tables_of_it(level_1_data: Path, instance: dg.DagsterInstance) -> None:
-    materialize(own_database, level_1_data, instance)
-    materialize(own_tables, level_1_data, instance)
-    folder = DataFolder(level_1_data).collection("samples")
+@pytest.fixture
+def unshared_data(level_1_data: Path, tmp_path: Path) -> Path:
+    """A copy that no other worker reads: what is leased there is leased by this test."""
+    return copy_data(level_1_data, tmp_path / "data")
+
+
+def test_the_snapshot_is_a_database_or_tables_of_it(unshared_data: Path, instance: dg.DagsterInstance) -> None:
+    materialize(own_database, unshared_data, instance)
+    materialize(own_tables, unshared_data, instance)
+    folder = DataFolder(unshared_data).collection("samples")
     snapshot = open_current(folder)
     rows = snapshot.manifest.rows
     snapshot.close()
@@ -237,8 +244,8 @@ def test_an_optional_table_without_rows_is_empty(level_1_data: Path) -> None:
     snapshot.close()
 
 
-def test_a_snapshot_stays_while_its_connection_is_open(level_1_data: Path) -> None:
-    snapshots = SnapshotDuckDB(data=DataFolderResource(root=str(level_1_data)), threads=1)
+def test_a_snapshot_stays_while_its_connection_is_open(unshared_data: Path) -> None:
+    snapshots = SnapshotDuckDB(data=DataFolderResource(root=str(unshared_data)), threads=1)
     with snapshots.reading("samples") as snapshot:
         assert is_leased(snapshot.folder)
         assert snapshot.cursor().sql("SELECT current_setting('threads')").fetchall() == [(1,)]

@@ -43,6 +43,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> World:
     return made
 
 
+@pytest.mark.slow
 def test_only_columns_that_say_so_are_null(world: World) -> None:
     empty = set()
     for name, spec in TABLES.items():

@@ -24,7 +24,6 @@ from monjyu_query.saved.keeping import accept, checked, save
 from monjyu_query.search.searcher import Searcher
 from tests.assets.changes import full_paper
 from tests.assets.conftest import PROVENANCE as FILE
-from tests.assets.in_process import POOL, InThisProcess
 from tests.assets.worlds import World
 
 PROVENANCE = file_paper_id(FILE)
@@ -132,7 +131,6 @@ def test_a_purge_waits_for_no_question_and_leaves_nothing(world: World, monkeypa
     assert len(held) == 1
     monkeypatch.undo()
     monkeypatch.setenv("MONJYU_DATA", str(world.data.root))
-    monkeypatch.setattr(POOL, InThisProcess)
     purge_paper(world.data, "c", PROVENANCE)
     folder = world.work.folder
     assert not list(folder.root.glob("saved_answers/*"))

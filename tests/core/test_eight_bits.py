@@ -51,7 +51,9 @@ def texts_of(seed: int, count: int) -> list[str]:
     return [" ".join(chosen.choices(WORDS, k=chosen.choice([0, 1, 3, 20, 21, 90, 300]))) for _ in range(count)]
 
 
-@pytest.fixture(scope="module", params=MODELS, ids=["MiniLM", "e5"])
+@pytest.fixture(
+    scope="module", params=[MODELS[0], pytest.param(MODELS[1], marks=pytest.mark.slow)], ids=["MiniLM", "e5"]
+)
 def encoder_8(request: pytest.FixtureRequest) -> SentenceEncoder:
     made: SentenceEncoder = request.param("int8")
     return made

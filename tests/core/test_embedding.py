@@ -102,6 +102,7 @@ def test_other_precisions_stay_close(precision: str, expected: NDArray[np.float6
     assert cosines(embedder.embed_passages(VARIED), expected).min() >= 0.999
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("broken", "replacement"),
     [

@@ -98,6 +98,7 @@ def test_a_retraction_reaches_the_answer_in_every_interface(data: DataFolder, mo
     assert digest.citations[0].retracted and "(retracted)" in digest.text()
 
 
+@pytest.mark.slow
 def test_it_can_be_ranked_lower_or_left_out(data: DataFolder, monkeypatch: pytest.MonkeyPatch) -> None:
     retract(data, monkeypatch)
     marked = {hit.paper_id: hit for hit in ask(data, mode="keyword").hits}

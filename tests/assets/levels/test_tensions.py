@@ -227,6 +227,7 @@ PAPERS = {
 }
 
 
+@pytest.mark.slow
 def test_tensions_follow_papers_that_change_and_go(tmp_path: Path) -> None:
     """Papers that did not change are not read again, and a rebuild gives the same."""
     world = World(tmp_path / "data", tmp_path / "papers")

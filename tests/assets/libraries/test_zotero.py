@@ -39,6 +39,7 @@ def library(tmp_path: Path) -> ZoteroLibrary:
     return made
 
 
+@pytest.mark.slow
 def test_a_library_in_and_in_again(library: ZoteroLibrary, tmp_path: Path) -> None:
     data = tmp_path / "data"
     before = file_sha256(library.folder / "zotero.sqlite")

@@ -55,7 +55,7 @@ def test_what_took_the_square_of_its_size(kind: str, name: str, size: int, tmp_p
 @pytest.mark.slow
 @pytest.mark.parametrize(("kind", "name"), [(kind, name) for kind, shapes in HARMFUL.items() for name in shapes])
 def test_a_paper_that_means_harm(kind: str, name: str, tmp_path: Path) -> None:
-    ends(partial(read, write(tmp_path / "paper", kind, HARMFUL[kind][name](16_000))))
+    ends(partial(read, write(tmp_path / "paper", kind, HARMFUL[kind][name](4_000))))
 
 
 def test_words_cut_at_every_line_end() -> None:

@@ -22,7 +22,6 @@ from monjyu_assets.parsing.ocr_state import engine_version
 from monjyu_core.errors import ScannedDocument
 from monjyu_core.paper import ParsedPaper
 from monjyu_core.settings.settings import OcrSettings, ParseSettings
-from tests.assets.in_process import POOL, InThisProcess
 from tests.assets.worlds import World
 from tests.conftest import CORPORA, SAMPLES, needs_corpora
 
@@ -288,7 +287,6 @@ def test_ranges() -> None:
 def test_installing_ocr_tries_again_what_lacked_it_and_nothing_else(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(POOL, InThisProcess)
     world = World(tmp_path / "data", tmp_path / "papers")
     small = made(tmp_path, "small", "#set page(width: 8cm, height: 6cm)\nA page of a few words of text.")
     scanned(tmp_path, "scan", small).rename(world.papers / "scan.pdf")

@@ -27,6 +27,8 @@ from tests.assets.in_process import POOL, InThisProcess
 from tests.assets.worlds import World
 from tests.conftest import SAMPLES
 
+pytestmark = pytest.mark.slow
+
 PAPERS = ("answer-provenance.md", "incremental-indexes.txt", "relevance-budget.pdf", "noun-phrase-graphs.pdf")
 PROVENANCE, BUDGET = file_paper_id(PAPERS[0]), file_paper_id(PAPERS[2])
 QUESTIONS = [
@@ -174,7 +176,6 @@ def history(tmp_path_factory: pytest.TempPathFactory) -> Iterator[History]:
         PARSER.undo()
 
 
-@pytest.mark.slow
 def test_each_change_has_its_cause(history: History) -> None:
     """The document that was touched is named for what it cites; what others lose or gain by it is ranking."""
     right, wrong = 0, []
@@ -194,7 +195,6 @@ def test_each_change_has_its_cause(history: History) -> None:
     assert right >= 15
 
 
-@pytest.mark.slow
 def test_each_step_is_seen(history: History) -> None:
     steps = ["first", *(change.__name__ for change in STEPS)]
     seen = {step: {one.kind for one in history.causes(before, step)} for before, step in pairwise(steps)}

@@ -32,7 +32,7 @@ from tests.waiting import wait_until
 
 pytestmark = pytest.mark.slow
 
-KILLS = int(os.environ.get("MONJYU_SERVE_KILLS", "2"))
+KILLS, WORKERS = int(os.environ.get("MONJYU_SERVE_KILLS", "2")), 2
 ANSWERS = 4
 """Requests of each kind that have been answered before a kill."""
 
@@ -183,12 +183,11 @@ def check(data: DataFolder) -> None:
     assert not list(data.index.rglob(".*.tmp")) and not list(data.state.rglob(".*.tmp"))
 
 
-@pytest.mark.parametrize("workers", [1, 2])
-def test_a_killed_service_leaves_nothing_behind(data: DataFolder, tmp_path: Path, workers: int) -> None:
+def test_a_killed_service_leaves_nothing_behind(data: DataFolder, tmp_path: Path) -> None:
     temporary = tmp_path / "tmp"
     temporary.mkdir()
     key, _ = create_key(StateStore(data.state), "load", "admin")
-    serving = Serving(data, workers, temporary)
+    serving = Serving(data, WORKERS, temporary)
     port = serving.port
     load = Load(serving.url, key)
     try:
@@ -196,9 +195,8 @@ def test_a_killed_service_leaves_nothing_behind(data: DataFolder, tmp_path: Path
             load.wait()
             serving.kill()
             check(data)
-            serving = Serving(data, workers, temporary, port)
-        if workers > 1:  # one of them is replaced, and the others answer meanwhile
-            serving.worker().kill()
+            serving = Serving(data, WORKERS, temporary, port)
+        serving.worker().kill()  # it is replaced, and the other answers meanwhile
         load.wait()
         load.stop()
         serving.end()

@@ -46,7 +46,7 @@ def service(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Served]
 def test_the_interface_keeps_to_its_description(service: Served, tmp_path: Path) -> None:
     (tmp_path / "schemathesis.toml").write_text(CONFIG)
     command = [sys.executable, "-m", "schemathesis.cli", "run", f"{service.url}/openapi.json", "--no-color"]
-    command += ["--max-examples", "4", "--seed", "7", "--phases", "examples,coverage,fuzzing", "--workers", "1"]
+    command += ["--max-examples", "2", "--seed", "7", "--phases", "examples,coverage,fuzzing", "--workers", "1"]
     command += ["-H", f"Authorization: Bearer {service.keys['admin']}", "--request-timeout", "30"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=600, check=False)
     assert done.returncode == 0, done.stdout[-6000:]

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.assets.in_process import POOL, InThisProcess
 from tests.assets.worlds import World
 from tests.query.service.conftest import IN_BROWSER, Served, in_address, serving, tabs_of
 from tests.query.service.test_page import serious
@@ -26,7 +25,6 @@ def failing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     (world.papers / "notes.xyz").write_bytes(b"notes")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("MONJYU_DATA", str(world.data.root))
-        patch.setattr(POOL, InThisProcess)
         world.build()
         with serving(world.data.root, {"service": {"requests_per_minute": 0}}) as (url, _):
             yield url

@@ -13,7 +13,6 @@ from monjyu_query.saved.ask_questions import ask_all, record_answers
 from monjyu_query.saved.keeping import checked, save
 from monjyu_query.search.searcher import Searcher
 from monjyu_query.service.access.keys import create_key
-from tests.assets.in_process import POOL, InThisProcess
 from tests.assets.worlds import World
 from tests.conftest import SAMPLES
 from tests.query.service.conftest import IN_BROWSER, Served, serving, tabs_of
@@ -31,7 +30,6 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     folder = tmp_path_factory.mktemp("questions")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("MONJYU_DATA", str(folder / "data"))
-        patch.setattr(POOL, InThisProcess)
         world = World(folder / "data", folder / "papers")
         for name in PAPERS:
             shutil.copy(SAMPLES / name, world.papers)
