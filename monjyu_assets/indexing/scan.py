@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from monjyu_assets.indexing.sources import rules_of, source_root
-from monjyu_assets.indexing.walking import ALL_TYPES, DOCUMENT_TYPES, walk, way_for
+from monjyu_assets.indexing.walking import ALL_TYPES, DOCUMENT_TYPES, ending_of, walk, way_for
 from monjyu_assets.parsing.bibliography.companions import files_beside, joined_sha256
 from monjyu_core.errors import ConfigurationError, IndexBuildError
 from monjyu_core.settings.settings import PublishSettings
@@ -146,7 +146,7 @@ def _rows_of(file: SourceFile, known: dict[tuple[str, int], list[ManifestRow]]) 
     stats = [path.stat() for path in (file.path, *beside)]
     size, mtime_ns = sum(stat.st_size for stat in stats), max(stat.st_mtime_ns for stat in stats)
     before = known.get((str(file.path), mtime_ns), [])
-    document_type = ALL_TYPES[file.path.suffix.lower()]
+    document_type = ALL_TYPES[ending_of(file.path)]
     paper_id = file_paper_id(file.relative, file.salt)
     if document_type == "jsonl":
         return before if _whole(before, size) else record_rows(file.path, paper_id, mtime_ns)
@@ -232,6 +232,6 @@ def check_source(source: Path, types: Mapping[str, str] = DOCUMENT_TYPES) -> Pat
     source = source.expanduser().absolute()
     if not source.exists():
         raise ConfigurationError(f"{source} does not exist.", "Name a folder of papers or a file.")
-    if source.is_file() and source.suffix.lower() not in types:
+    if source.is_file() and ending_of(source) not in types:
         raise ConfigurationError(f"{source.name} is of no type that can be indexed.", way_for(source))
     return source

@@ -9,12 +9,16 @@ from pathlib import Path
 
 from monjyu_assets.analysis.analyses_kept import analysed_types
 from monjyu_assets.indexing.sources import chosen
-from monjyu_assets.parsing.bibliography.latex_files import is_main
+from monjyu_assets.parsing.archives.latex_inside import holds_latex
+from monjyu_assets.parsing.bibliography.identifiers import ARXIV_NAME
+from monjyu_assets.parsing.bibliography.latex_documents import is_main
 from monjyu_core.errors import IndexBuildError
 from monjyu_core.settings.settings import Settings
 from monjyu_core.storage.collection import SourceRules
 from monjyu_core.storage.other_files import OtherFiles
 
+LATEX_ARCHIVES = (".gz", ".tgz", ".tar", ".zip")
+"""Documents where they hold LaTeX."""
 DOCUMENT_TYPES = {
     ".pdf": "pdf",
     ".docx": "docx",
@@ -28,6 +32,7 @@ DOCUMENT_TYPES = {
     ".md": "md",
     ".txt": "txt",
     ".jsonl": "jsonl",
+    **dict.fromkeys(LATEX_ARCHIVES, "latex"),
 }
 IMAGE_TYPES = dict.fromkeys((".png", ".jpg", ".jpeg", ".tif", ".tiff", ".bmp", ".heif"), "image")
 """Pictures of pages: documents only where a service reads them."""
@@ -37,7 +42,7 @@ _PICTURES = {".png", ".jpg", ".jpeg", ".jpe", ".tif", ".tiff", ".gif", ".bmp", "
     ".eps",
 }
 _TABLES = {".csv", ".tsv", ".xls", ".xlsx", ".xlsm", ".ods", ".parquet", ".dat", ".sav", ".json", ".yaml", ".yml"}
-_ARCHIVES = {".zip", ".gz", ".tgz", ".tar", ".bz2", ".xz", ".7z", ".rar", ".zst"}
+_ARCHIVES = {".bz2", ".xz", ".7z", ".rar", ".zst"}
 _SOUNDS = {".mp3", ".wav", ".m4a", ".ogg", ".mp4", ".mov", ".avi", ".mkv", ".webm"}
 _WAYS = {
     **dict.fromkeys((".doc", ".docm", ".dot", ".dotx", ".odt", ".rtf", ".wpd", ".wps", ".pages"), "Save it as .docx."),
@@ -75,9 +80,16 @@ def readable_types(settings: Settings) -> dict[str, str]:
     return ALL_TYPES if "image" in analysed_types(settings) else DOCUMENT_TYPES
 
 
+def ending_of(path: Path) -> str:
+    """The ending that says a file's type; a source of arXiv may be named by its id alone."""
+    return ".gz" if ARXIV_NAME.fullmatch(path.name) else path.suffix.lower()
+
+
 def way_for(path: Path) -> str:
     """What a file of an unreadable type is, and what to do."""
     ending = path.suffix.lower()
+    if ending in LATEX_ARCHIVES:
+        return f"{ending} files are read where they hold a paper in LaTeX. Unpack it into the folder."
     if not ending:
         return "A file without an ending is not read. Give it the ending of its type, such as .txt."
     known = f"Known types: {' '.join(DOCUMENT_TYPES)}."
@@ -118,7 +130,7 @@ def walk(source: Path, rules: SourceRules, others: OtherFiles, types: Mapping[st
         below = []
         for entry in entries:
             path = Path(entry.path)
-            ending = path.suffix.lower()
+            ending = ending_of(path)
             if not _written_in_utf8(entry.name):
                 others.add(_shown(entry.path), "Its name is not UTF-8. Rename it.")
             elif reason := _passed_over(entry, path, source, rules):
@@ -127,7 +139,7 @@ def walk(source: Path, rules: SourceRules, others: OtherFiles, types: Mapping[st
                 below.append(inside.child(path))
             elif inside.of_page or (ending in IMAGE_TYPES and inside.belongs(path)):
                 others.skip("companion", str(path))
-            elif ending not in types:
+            elif ending not in types or (ending in LATEX_ARCHIVES and not holds_latex(path)):
                 if inside.belongs(path):
                     others.skip("companion", str(path))
                 else:
@@ -154,7 +166,8 @@ class _Folder:
         """The folder, with what its own files say about it."""
         for entry in entries:
             stem, _, ending = entry.name.rpartition(".")
-            document_type = DOCUMENT_TYPES.get(f".{ending.lower()}") if stem else None
+            dotted = f".{ending.lower()}"
+            document_type = DOCUMENT_TYPES.get(dotted) if stem and dotted not in LATEX_ARCHIVES else None
             self.latex = self.latex or document_type == "latex"
             if document_type in ("md", "latex", "html"):
                 self.stems.add(stem)

@@ -81,10 +81,11 @@ def _file(path: Path, document_type: str, settings: ParseSettings, task: dict[st
             data, bibliographies = read_paper(path, beside)
             return parse_markdown(data, settings, bibliographies)
         case "latex":
+            from monjyu_assets.parsing.archives.latex_inside import read_archive
             from monjyu_assets.parsing.bibliography.companions import read_paper
             from monjyu_assets.parsing.formats.latex.parse_latex import parse_latex
 
-            data, files = read_paper(path, beside)
+            data, files = read_archive(path, settings) or read_paper(path, beside)
             return parse_latex(data, settings, files)
         case "xml":
             return parse_xml(path.read_bytes(), settings)

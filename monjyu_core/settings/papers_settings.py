@@ -17,8 +17,8 @@ class ParseSettings(Group):
     max_file_mb: Annotated[int, PARSE_LIMIT] = Field(200, gt=0)
     max_pages: Annotated[int, PARSE_LIMIT] = Field(2000, gt=0)
     max_characters: Annotated[int, PARSE_LIMIT] = Field(20_000_000, gt=0)
-    max_members: Annotated[int, PARSE_LIMIT] = Field(20_000, gt=0, description="files inside one Office file")
-    max_unpacked_mb: Annotated[int, PARSE_LIMIT] = Field(500, gt=0, description="size of an Office file when unpacked")
+    max_members: Annotated[int, PARSE_LIMIT] = Field(20_000, gt=0, description="files inside one Office file or archive")
+    max_unpacked_mb: Annotated[int, PARSE_LIMIT] = Field(500, gt=0, description="size of an Office file or archive when unpacked")
     max_ratio: Annotated[int, PARSE_LIMIT] = Field(
         200, gt=0, description="most that unpacking may multiply its size by"
     )

@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from monjyu_assets.parsing.bibliography.latex_files import latex_files_beside
+from monjyu_assets.parsing.bibliography.latex_documents import latex_files_beside
 from monjyu_core.storage.ids import file_sha256
 
 _DIVIDER = b"\n\x00monjyu beside\x00 "

@@ -29,6 +29,8 @@ ARXIV_ADDRESS = re.compile(rf"(?i)arxiv(?:\.org/(?:abs|html|pdf)/|:\s*)({_ANY_AR
 ARXIV_LINK = re.compile(rf"(?i)arxiv\.org/(?:abs|pdf|html)/({_ANY_ARXIV})")
 ARXIV_IN_SOURCE = re.compile(rf"(?i)arxiv:\s*({_NEW_ARXIV})")
 """In a LaTeX source."""
+ARXIV_NAME = re.compile(r"(?:arXiv[-_:]?)?(\d{4}\.\d{4,5}|[a-z-]+(?:\.[A-Z]{2})?[-_]?\d{7})(?:v\d+)?")
+"""Of a file that arXiv serves without an ending."""
 ARXIV_ON_PAGE = re.compile(rf"arxiv[:\s]\s*({_NEW_ARXIV})(?:v\d+)?", re.I)
 """On a page of a PDF."""
 ARXIV_WATERMARK = re.compile(rf"arXiv:({_ANY_ARXIV})(?:v\d+)?(?:\s*\[[\w.-]+\])?\s*(\d{{1,2}} \w{{3}} \d{{4}})?")

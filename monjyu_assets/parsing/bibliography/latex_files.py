@@ -6,13 +6,12 @@ that leads out, no link that does.
 
 from __future__ import annotations
 
-import os
 import posixpath
 import re
-from collections.abc import Container, Iterable, Iterator
-from pathlib import Path
+from collections.abc import Container, Iterable, Iterator, Sequence
+from typing import Protocol
 
-_HEAD_BYTES = 300_000
+HEAD_BYTES = 300_000
 _MOST_FILES = 300
 _MOST_READ = 50
 _MOST_BYTES = 50 * 2**20
@@ -29,20 +28,8 @@ INCLUSION = re.compile(f"{_FROM_FOLDER}|{_PLAIN}")
 _BIBLIOGRAPHY = re.compile(
     r"\\(?:bibliography|addbibresource|addglobalbib)(?![A-Za-z@])\s*(?:\[[^\]]{0,200}\])?\s*\{([^{}]{1,1000})\}"
 )
+_TITLE = re.compile(r"\\title\s*(?:\[[^\]]{0,300}\]\s*)?\{((?:[^{}]|\{[^{}]{0,200}\}){0,500})\}")
 _SUFFIXES = {".tex", ".ltx", ".latex", ".bbl", ".tikz", ".txt"}
-
-
-def is_main(path: Path) -> bool:
-    """Whether a .tex file is a document of its own, not a piece of another."""
-    if not os.access(path, os.R_OK):
-        return True  # its failure row says so
-    head = _text(path, _HEAD_BYTES)
-    if DOCUMENT_CLASS.search(head) and BEGIN_DOCUMENT.search(head):
-        return is_main_text(head, ())
-    odd = DOCUMENT_CLASS.search(head) or BEGIN_DOCUMENT.search(head)
-    return bool(odd) and is_main_text(
-        head, [_text(other, _HEAD_BYTES) for other in latex_files_beside(path)[:_MOST_READ]]
-    )
 
 
 def is_main_text(text: str, included: Iterable[str]) -> bool:
@@ -90,53 +77,60 @@ def _found(name: str, base: str, available: Container[str], suffix: str, allowed
     return next((choice for choice in choices if choice in available), None)
 
 
-class _Folder:
-    """The files of a folder as a container of relative names; links that lead out of it are not in it."""
+class Files(Protocol):
+    """A folder on disk or an unpacked archive; names are relative to it, and nothing outside it has one."""
 
-    def __init__(self, root: Path) -> None:
-        self.root = root.resolve()
+    def __contains__(self, name: object) -> bool: ...
 
-    def __contains__(self, name: object) -> bool:
-        return self.path(str(name)) is not None
+    def text(self, name: str, most_bytes: int = HEAD_BYTES) -> str:
+        """The beginning of a file without its comments, "" of one that cannot be read."""
 
-    def path(self, name: str) -> Path | None:
-        try:
-            found = (self.root / name).resolve()
-            fits = found.is_relative_to(self.root) and found.is_file() and os.access(found, os.R_OK)
-        except (OSError, ValueError):
-            return None
-        return found if fits else None
+    def documents(self) -> Sequence[str]:
+        """The .tex files that are in the folder itself."""
 
 
-def latex_files_beside(path: Path) -> list[Path]:
-    """Included files in the order of their inclusion, then bibliographies, of a main file.
+def plain_source(data: bytes) -> str:
+    """Source without its comments."""
+    return _COMMENT.sub("", data.decode("utf-8", "replace"))
+
+
+def title_of(text: str) -> str:
+    """The source of a document's title on one line, "" where it names none."""
+    match = _TITLE.search(text)
+    return " ".join(match[1].replace("\\\\", " ").split()) if match else ""
+
+
+def is_document(name: str, files: Files) -> bool:
+    """Whether a .tex file is a document of its own, not a piece of another."""
+    text = files.text(name)
+    if not DOCUMENT_CLASS.search(text) and not BEGIN_DOCUMENT.search(text):
+        return False
+    if DOCUMENT_CLASS.search(text) and BEGIN_DOCUMENT.search(text):
+        return is_main_text(text, ())
+    return is_main_text(text, [files.text(other) for other in files_of([name], files)[:_MOST_READ]])
+
+
+def files_of(documents: Sequence[str], files: Files) -> list[str]:
+    """What a paper is made of besides its main file, which comes first of its `documents` (the others are its
+    supplements): included files in the order of their inclusion, the supplements with theirs, bibliographies.
 
     Works in a .bib that the text names count first; the .bbl that LaTeX made from them is read as well.
     """
-    folder = _Folder(path.parent)
     found: dict[str, None] = {}
     books: dict[str, None] = {}
-    waiting = [(path, "")]
+    waiting = [(name, posixpath.dirname(name)) for name in documents]
     room = _MOST_BYTES
     while waiting and len(found) + len(books) < _MOST_FILES and room > 0:
-        file, inside = waiting.pop(0)
-        text = _text(file, room)
+        name, inside = waiting.pop(0)
+        text = files.text(name, room)
         room -= len(text)
         for match in INCLUSION.finditer(text):
-            name = named_file(match, inside, folder)
-            if name and name not in found and (below := folder.path(name)) and below != path.resolve():
-                found[name] = None
-                waiting.append((below, posixpath.dirname(name)))
-        books |= dict.fromkeys(bibliographies_named(text, folder))
-    same = [path.with_suffix(suffix).name for suffix in (".bbl", *([] if books else [".bib"]))]
-    names = [*found, *books, *(name for name in same if name in folder)]
-    paths = [folder.path(name) for name in dict.fromkeys(names)]
-    return list(dict.fromkeys(found_path for found_path in paths if found_path))
-
-
-def _text(path: Path, most: int) -> str:
-    try:
-        with path.open("rb") as file:
-            return _COMMENT.sub("", file.read(most).decode("utf-8", "replace"))
-    except OSError:
-        return ""
+            below = named_file(match, inside, files)
+            if below and below not in found and below != documents[0]:
+                found[below] = None
+                waiting.append((below, posixpath.dirname(below)))
+        books |= dict.fromkeys(bibliographies_named(text, files))
+    stems = [posixpath.splitext(name)[0] for name in documents]
+    same = [f"{stem}{suffix}" for stem in stems for suffix in (".bbl", *([] if books else [".bib"]))]
+    names = [*found, *documents[1:], *books, *(name for name in same if name in files)]
+    return list(dict.fromkeys(names))

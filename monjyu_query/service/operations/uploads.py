@@ -29,6 +29,10 @@ KINDS: dict[str, bytes] = {
     ".xml": b"",
     ".nxml": b"",
     ".tex": b"",
+    ".gz": b"\x1f\x8b",
+    ".tgz": b"\x1f\x8b",
+    ".tar": b"",
+    ".zip": b"PK\x03\x04",
     ".bib": b"",
     ".bbl": b"",
 }

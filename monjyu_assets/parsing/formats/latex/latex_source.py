@@ -36,11 +36,13 @@ class Source:
     text: str = ""
     code: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
+    included: set[str] = field(default_factory=set)
 
 
-def read_source(main: str, files: Mapping[str, str], most_characters: int) -> Source:
-    """The main file with its included files in place. Raises DocumentTooLarge or MalformedDocument."""
-    source = Source()
+def read_source(main: str, files: Mapping[str, str], most_characters: int, before: Source | None = None) -> Source:
+    """The main file with its included files in place; code goes to that of the document `before`. Raises
+    DocumentTooLarge or MalformedDocument."""
+    source = Source(code=before.code if before else [])
     joiner = _Joiner(source, files, most_characters)
     text = joiner.joined(main, (), "")
     body = re.search(r"\\end\s*\{document\}", text)
@@ -79,6 +81,7 @@ class _Joiner:
             return " "
         if name in above:
             raise MalformedDocument(f"{name} includes itself.")
+        self.source.included.add(name)
         text = self.joined(self.files[name], (*above, name), posixpath.dirname(name))
         if not DOCUMENT_CLASS.search(text):  # a piece, which may hold the end of the preamble and the front
             return f"\n{text}\n"

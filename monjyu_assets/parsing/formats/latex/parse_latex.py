@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from monjyu_assets.parsing.bibliography.bibtex import read_bibliography
-from monjyu_assets.parsing.bibliography.latex_files import BEGIN_DOCUMENT, is_main_text
+from monjyu_assets.parsing.bibliography.latex_files import BEGIN_DOCUMENT, DOCUMENT_CLASS, is_main_text, title_of
 from monjyu_assets.parsing.bibliography.pandoc_citations import Citer, attach, take_places
 from monjyu_assets.parsing.formats.latex.latex_bibliography import add_printed
 from monjyu_assets.parsing.formats.latex.latex_cites import all_are_cited, cited_keys, keys_without_mark
@@ -49,11 +49,27 @@ def parse_latex(data: bytes, settings: ParseSettings, files: Sequence[tuple[str,
     paper = ParsedPaper(document_type="latex", processor="pylatexenc", warnings=warnings + more)
     try:
         source = read_source(main, texts, settings.max_characters)
-        source.text = balanced(_INTERNALS.sub(" ", expand_macros(source.text)))
+        source.text = expand_macros(source.text)
+        for name, text in texts.items():
+            if name not in source.included and DOCUMENT_CLASS.search(text) and BEGIN_DOCUMENT.search(text):
+                _add_supplement(source, text, texts, settings)
+        source.text = balanced(_INTERNALS.sub(" ", source.text))
         paper.warnings += source.warnings
         return _read(paper, source, books, [text for name, text in texts.items() if name.endswith(".bbl")], settings)
     except RecursionError:
         raise MalformedDocument("The LaTeX is nested too deeply.") from None
+
+
+def _add_supplement(source: Source, text: str, texts: Mapping[str, str], settings: ParseSettings) -> None:
+    """A document that belongs to a paper without being included in it follows it, under its title."""
+    other = read_source(text, texts, settings.max_characters - len(source.text), source)
+    whole = expand_macros(other.text)
+    begin = BEGIN_DOCUMENT.search(whole)
+    highest = "chapter" if re.search(r"\\chapter\s*\{", source.text) else "section"
+    heading = f"\\{highest}{{{title_of(whole) or 'Supplementary material'}}}"
+    source.text += f"\n\n{heading}\n\n{without_front(whole[begin.end() if begin else 0 :])}"
+    source.included |= other.included
+    source.warnings += other.warnings
 
 
 def _decoded(files: Sequence[tuple[str, bytes]], settings: ParseSettings) -> tuple[dict[str, str], list[str]]:

@@ -1,0 +1,1 @@
+"""Archives: what may be unpacked, within limits."""
