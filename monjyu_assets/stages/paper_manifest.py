@@ -19,6 +19,7 @@ from monjyu_core.storage.ids import bucket_of, shard_of
 from monjyu_core.storage.manifest import read_manifest
 from monjyu_core.storage.other_files import OtherFiles, read_other_files, save_other_files
 from monjyu_core.storage.parts import read_all
+from monjyu_core.storage.renamed import remember_renamed
 from monjyu_core.storage.schemas import TABLES
 from monjyu_core.storage.snapshot import published
 
@@ -88,6 +89,7 @@ def write_scanned(work: Work, shards: tuple[str, ...], scanned: pa.Table) -> lis
     timer = Timer()
     papers = Counter(map(shard_of, scanned["paper_id"].to_pylist()))
     rebucket(work.parts, {shard: wanted_buckets(papers[shard], work.parts.bucket_count(shard)) for shard in shards})
+    remember_renamed(work.folder, *map(_contents, (current_manifest(work), scanned)))
     changed = changed_buckets(work, scanned)
     reports = []
     for bucket, rows in _by_bucket(work, shards, scanned).items():
@@ -98,6 +100,10 @@ def write_scanned(work: Work, shards: tuple[str, ...], scanned: pa.Table) -> lis
             finish(report, part, work.parts, ASSET, timer)
         reports.append(report)
     return reports
+
+
+def _contents(rows: pa.Table) -> dict[str, str]:
+    return dict(zip(rows["paper_id"].to_pylist(), rows["sha256"].to_pylist(), strict=True))
 
 
 def _by_bucket(work: Work, shards: tuple[str, ...], scanned: pa.Table) -> dict[str, pa.Table]:
