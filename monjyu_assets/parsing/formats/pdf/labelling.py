@@ -20,6 +20,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import Enum, auto
+from itertools import pairwise
 
 from monjyu_assets.parsing.formats.pdf.body.contents import contents_lines
 from monjyu_assets.parsing.formats.pdf.body.heading import Heading
@@ -168,7 +169,10 @@ def _label_front(labelled: Labelled) -> None:
     labelled.label(range(title_end, labelled.authors_end), Role.AUTHORS)
     headings = [heading for heading in headings if heading.start >= labelled.authors_end]
     front = labelled.front = find_front(layout, labelled.authors_end, stop, headings, labelled.words)
-    labelled.headings = [heading for heading in headings if heading not in front.dropped]
+    kept = [heading for heading in headings if heading not in front.dropped]
+    titles = _translated_titles(kept)
+    labelled.headings = [heading for heading in kept if heading not in titles]
+    labelled.label((i for heading in titles for i in range(heading.start, heading.end)), Role.NOTE)
     opening = _unlabelled(labelled, stop)
     first_text = min([*front.used, *opening[:1], stop, *(heading.start for heading in headings[:1])])
     fill_people(layout, labelled.authors, title_end, first_text)
@@ -182,6 +186,18 @@ def _label_front(labelled: Labelled) -> None:
             text = layout.lines[i].text
             of_people = i >= title_end and (PLACE.search(text) or "@" in text)
             labelled.label([i], Role.AUTHORS if of_people else Role.NOTE)
+
+
+def _translated_titles(headings: list[Heading]) -> list[Heading]:
+    """Unknown headings directly above that of an abstract, in front of the introduction."""
+    found: list[Heading] = []
+    for heading, following in pairwise(headings):
+        kind = section_type(heading.text)
+        if kind not in ("other", "abstract"):
+            break
+        if kind == "other" and heading.number is None and section_type(following.text) == "abstract":
+            found.append(heading)
+    return found
 
 
 def _unlabelled(labelled: Labelled, stop: int) -> list[int]:
@@ -212,7 +228,8 @@ def _label_text(labelled: Labelled) -> None:
     layout, ranges = labelled.layout, labelled.ranges
     labelled.label((i for first, last in ranges for i in lines_in_images(layout, first, last)), Role.LETTERING)
     taken = labelled.taken()
-    after = {heading.end for heading in labelled.headings}
+    # Small print under other headings is that of publishers, and thanks: notes.
+    after = {h.end for h in labelled.headings if section_type(h.text) not in ("other", "acknowledgments")}
     for first, last in ranges:
         labelled.label(body_lines(layout, max(first, labelled.body_start), last, taken, after), Role.TEXT)
     kept = sum(len(layout.lines[i].text) for i in labelled.having(*_TAKEN, Role.TEXT))

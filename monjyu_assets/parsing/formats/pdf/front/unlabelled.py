@@ -44,7 +44,11 @@ class _Run:
 def find_unlabelled(layout: Layout, start: int, stop: int, used: set[int]) -> tuple[list[int], list[int]]:
     """Lines of the abstract, and of the text in front of the first heading, among `layout.lines[start:stop]` without
     those `used`. What is no prose (addresses, dates, rights) is in neither."""
-    runs = [run for run in _runs(layout, start, stop, used) if _is_prose(run)]
+    runs: list[_Run] = []
+    for run in _runs(layout, start, stop, used):
+        goes_on = bool(runs) and runs[-1].numbers[-1] == run.numbers[0] - 1
+        if _is_prose(run) and (goes_on or not run.text[0].islower()):  # a notice on rights may go on in other words
+            runs.append(run)
     if not runs:
         return [], []
     count = next((k for k, run in enumerate(runs) if not _alike(runs[0], run)), len(runs))
@@ -84,7 +88,7 @@ def _goes_on(layout: Layout, run: _Run, line: Line) -> bool:
         return len(run.lines) > 2
     left, right = run.edges
     wider = len(run.lines) > 1 and line.x0 < left - 5 and line.x1 > right + 5
-    return not wider and 0 < line.base - above.base < 1.6 * max(layout.leading, line.size)
+    return not wider and 0 < line.base - above.base < 1.6 * min(layout.leading, 1.3 * line.size)
 
 
 def _of_front(line: Line) -> bool:
