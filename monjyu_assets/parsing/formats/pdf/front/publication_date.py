@@ -45,13 +45,15 @@ def _year(lines: Sequence[Line], page: int, doi: str | None) -> str | None:
     years: Counter[str] = Counter()
     for line in lines:
         if line.page == page and not RECEIVED.search(line.text):
-            years.update({match.group() for match in re.finditer(rf"(?<![\w.,/-]){RECENT_YEAR}(?![\w/-])", line.text)})
+            years.update(match.group() for match in _ONE_YEAR.finditer(line.text))
             years.update({_century(match[1]) for match in _MEETING.finditer(line.text)})
     if not years and doi and (match := re.search(rf"\.({RECENT_YEAR})\.", doi)):
         return match[1]
     return max(years, key=lambda year: (years[year], year), default=None)
 
 
+_ONE_YEAR = re.compile(rf"(?<![\w.,/\u2010-\u2015\uff0d-]){RECENT_YEAR}(?![\w/\u2010-\u2015\uff0d-])")
+"""No part of a span of years (of a life, of pages), of a number or of a link."""
 _MEETING = re.compile(r"\b[A-Z][A-Za-z]*[A-Z]\s?['\u2019](\d\d)\b")
 """SOSP'07"""
 
