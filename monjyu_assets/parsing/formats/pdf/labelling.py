@@ -153,12 +153,12 @@ def _find_headings(labelled: Labelled) -> None:
     found = [
         heading for first, last in labelled.ranges for heading in find_headings(layout, first, last, labelled.words)
     ]
+    if (place := labelled.references) and place.tail:  # what a publisher prints there in bold heads no section
+        found = [
+            h for h in found
+            if h.start < place.end or h.number or h.outline_level is not None or section_type(h.text) != "other"
+        ]  # fmt: skip
     labelled.headings = _after_front(found, layout, labelled.title_end)
-    if len(labelled.ranges) > 1:
-        # Addresses, imprints and notices follow the list; what has a heading is a part of the paper.
-        start, end = labelled.ranges[1]
-        first = next((heading.start for heading in labelled.headings if heading.start >= start), end)
-        labelled.label(range(start, first), Role.NOTE)
 
 
 def _label_front(labelled: Labelled) -> None:
@@ -180,7 +180,9 @@ def _label_front(labelled: Labelled) -> None:
     labelled.label((i for heading in labelled.headings for i in range(heading.start, heading.end)), Role.HEADING)
     labelled.label(front.used, Role.FRONT)
     until = _body_start(layout, labelled.authors_end, labelled.headings, front.used)
-    labelled.body_start = min([until, *opening[:1]])
+    labelled.label(opening, Role.TEXT)
+    behind = [i for i in opening if i > max(front.used, default=-1)]
+    labelled.body_start = min([until, *behind[:1]])
     for i in range(labelled.body_start):
         if i not in labelled.roles:
             text = layout.lines[i].text
@@ -206,7 +208,7 @@ def _unlabelled(labelled: Labelled, stop: int) -> list[int]:
     end = min([stop, *(heading.start for heading in labelled.headings[:1])])
     abstract, text = find_unlabelled(layout, labelled.authors_end, end, front.used)
     if front.abstract:
-        return [i for i in sorted([*abstract, *text]) if i > max(front.used)]
+        return sorted([*abstract, *text])
     front.abstract = [(layout.lines[i], 0, len(layout.lines[i].text)) for i in abstract]
     front.used.update(abstract)
     return text
@@ -226,6 +228,10 @@ def _label_floats(labelled: Labelled) -> None:
 
 def _label_text(labelled: Labelled) -> None:
     layout, ranges = labelled.layout, labelled.ranges
+    for start, end in ranges[1:]:
+        # Addresses, imprints and notices follow the list; what has a heading is a part of the paper.
+        first = next((heading.start for heading in labelled.headings if heading.start >= start), end)
+        labelled.label((i for i in range(start, first) if i not in labelled.roles), Role.NOTE)
     labelled.label((i for first, last in ranges for i in lines_in_images(layout, first, last)), Role.LETTERING)
     taken = labelled.taken()
     # Small print under other headings is that of publishers, and thanks: notes.
