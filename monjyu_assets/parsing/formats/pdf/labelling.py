@@ -238,13 +238,14 @@ def _label_text(labelled: Labelled) -> None:
     after = {h.end for h in labelled.headings if section_type(h.text) not in ("other", "acknowledgments")}
     for first, last in ranges:
         labelled.label(body_lines(layout, max(first, labelled.body_start), last, taken, after), Role.TEXT)
-    kept = sum(len(layout.lines[i].text) for i in labelled.having(*_TAKEN, Role.TEXT))
+    other = set(labelled.having(Role.HEADING, Role.FRONT, Role.FLOAT, Role.LETTERING))
+    kept = sum(len(layout.lines[i].text) for i in [*other, *labelled.having(Role.TEXT)])
     place = labelled.references
     listed = place.end - place.heading if place else 0
     if kept < 0.5 * sum(len(line.text) for line in layout.lines) and listed < 0.4 * len(layout.lines):
         # Not built like a paper (a slide, a form, a web page): everything below the title is text.
-        below = [i for first, last in ranges for i in range(first, last) if i not in taken]
-        labelled.label(below or [i for i in range(len(layout.lines)) if i not in taken], Role.TEXT)
+        below = [i for first, last in ranges for i in range(first, last) if i not in other]
+        labelled.label(below or [i for i in range(len(layout.lines)) if i not in other], Role.TEXT)
 
 
 def _label_footnotes(labelled: Labelled) -> None:
