@@ -98,6 +98,34 @@ def test_a_title_in_another_language_ends_in_no_author(tmp_path: Path) -> None:
     assert [author.name for author in paper.authors] == ["Rosa Lind"]
 
 
+def test_a_count_of_headings_has_no_gaps(tmp_path: Path) -> None:
+    heads = ("1 Rules", "2 Counting plants: the walkers.", "3 Results")  # the full stop alone says that it is none
+    paper = _parse(tmp_path, _paper("#align(center)[Rosa Lind]\n", f"#pad(x: 1cm)[{_ABSTRACT * 2}]", heads))
+    assert [(s.level, s.heading) for s in paper.sections if s.section_type != "abstract"] == [(1, h) for h in heads]
+
+
+def test_a_translated_title_is_above_no_section(tmp_path: Path) -> None:
+    heads = ("INTRODUCTION", "METHODS", "RESULTS", "CONCLUSIONS")
+    second = f"#text(16pt, weight: 700)[Por que contam]\n\n#text(11pt, weight: 700)[RESUMO]\n\n{_PROSE * 3}\n"
+    front = f"#align(center)[Rosa Lind]\n#v(4pt)\n#text(11pt, weight: 700)[ABSTRACT]\n\n{_ABSTRACT * 3}\n"
+    paper = _parse(tmp_path, _paper(front, second, heads))
+    assert [(s.level, s.heading) for s in paper.sections if s.section_type != "abstract"] == [(1, h) for h in heads]
+    assert "Por que contam" in paper.notes
+
+
+@pytest.mark.parametrize(
+    ("front", "year"),
+    [
+        ("#place(bottom, text(7pt)[SOSP\u201907, October 14-17, Stevenson, Washington, USA.])", "2007"),
+        ("#place(bottom, text(7pt)[Copyright 2006 by the Marsh Society.])", "2006"),
+        ("#place(bottom, text(7pt)[Downloaded from marsh.org in 2019.])", None),
+    ],
+)
+def test_the_year_of_lines_outside_the_text(tmp_path: Path, front: str, year: str | None) -> None:
+    paper = _parse(tmp_path, _paper(f"#align(center)[Rosa Lind]\n{front}\n", f"#pad(x: 1cm)[{_ABSTRACT * 2}]"))
+    assert paper.publication_date == year
+
+
 def test_accents_that_a_file_draws_behind_their_line() -> None:
     letters = "Jonas Kolker".replace(" ", "")
     page = empty_page(1)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from dataclasses import dataclass
 
 from monjyu_assets.parsing.bibliography.dates import YEAR_ALONE
-from monjyu_assets.parsing.bibliography.identifiers import DOI_PREFIX
+from monjyu_assets.parsing.bibliography.identifiers import ARXIV_ON_PAGE, DOI_PREFIX
 from monjyu_assets.parsing.bibliography.names import ENTRY_NAME
 from monjyu_assets.parsing.bibliography.references import label_of, numbered_starts
 from monjyu_assets.parsing.formats.pdf.page.layout import Layout
@@ -21,11 +21,12 @@ _URL_TAIL = re.compile(rf"(?:https?://|www\.|doi\.org|{DOI_PREFIX}/?)\S*$|\b10\.
 
 @dataclass(frozen=True)
 class ReferenceList:
-    """Lines `heading:start` are the heading, `start:end` the entries."""
+    """Lines `heading:start` are the heading, `start:end` the entries; `tail` where lines without a heading follow."""
 
     heading: int
     start: int
     end: int
+    tail: bool = False
 
 
 def find_reference_list(layout: Layout, first: int) -> ReferenceList | None:
@@ -38,23 +39,29 @@ def find_reference_list(layout: Layout, first: int) -> ReferenceList | None:
         following = layout.lines[i + 1 : i + 16]
         years = sum(1 for line in following if YEAR_ALONE.search(line.text))
         if years >= 2 or (years and len(following) < 6):
-            found = ReferenceList(i, i + 1, _last(layout, i + 1, _end(layout, i)))
+            end = _end(layout, i)
+            last = _last(layout, i + 1, end)
+            found = ReferenceList(i, i + 1, last, last < end)
             if found.end - i > 3:
                 break
     return found or _without_heading(layout, first)
+
+
+_FIRST = re.compile(r"\s*(?:\[\s?1\s?\]|1\.|\(1\))")
 
 
 def _without_heading(layout: Layout, first: int) -> ReferenceList | None:
     """A list labelled [1], [2], [3] in the last part of the text, its entries with years; it needs no heading."""
     lines = layout.lines
     for i in range(len(lines) - 2, max(first, len(lines) // 3), -1):
-        if label_of(lines[i].text) != "1" or not lines[i].text.lstrip().startswith(("[1]", "1.", "(1)")):
+        if label_of(lines[i].text) != "1" or not _FIRST.match(lines[i].text):
             continue
         end = _end(layout, i - 1)
         starts = numbered_starts([line.text for line in lines[i:end]])
-        years = sum(bool(YEAR_ALONE.search(line.text)) for line in lines[i:end])
+        years = sum(bool(YEAR_ALONE.search(line.text) or ARXIV_ON_PAGE.search(line.text)) for line in lines[i:end])
         if len(starts) >= 3 and years >= 0.7 * len(starts) and len(starts) >= 0.15 * (end - i):
-            return ReferenceList(i, i, _last(layout, i, end))
+            last = _last(layout, i, end)
+            return ReferenceList(i, i, last, last < end)
     return None
 
 
@@ -70,9 +77,20 @@ def _end(layout: Layout, heading: int) -> int:
         same = distinct and own[:2] == style[:2] and own[3] == style[3] and len(line.text) < 90
         if same and not YEAR_ALONE.search(line.text) and (known or _apart(layout, i)):
             return i
+        if own[3] and _apart(layout, i) and _names_part(layout, i):
+            return i
         if known and own[0] >= layout.body_size and (own[1] or own[0] > layout.body_size + 0.9) and _apart(layout, i):
             return i
     return len(layout.lines)
+
+
+def _names_part(layout: Layout, i: int) -> bool:
+    """A line in capitals that is no name of an author, title or year, with few years below: BIOSKETCHES."""
+    text = layout.lines[i].text.strip()
+    if not 6 < len(text) < 50 or re.search(r"[\d,;:&]|\.\s|\.$", text) or layout.lines[i - 1].style[3]:
+        return False
+    below = layout.lines[i + 1 : i + 9]
+    return len(below) > 3 and sum(bool(YEAR_ALONE.search(line.text)) for line in below) <= 0.25 * len(below)
 
 
 def _last(layout: Layout, start: int, end: int) -> int:
@@ -120,12 +138,21 @@ def _without_tail(lines: list[Line]) -> list[Line]:
 
 
 def _lefts(lines: list[Line]) -> list[float]:
-    """Offset of each line from the left edge of its column on its page."""
-    edges: dict[tuple[int, int], float] = defaultdict(lambda: 1e9)
+    """Offset of each line from the left edge of its column on its page. Columns that overlap are one: wide gaps between
+    the words of a few lines look like a gutter."""
+    edges: dict[tuple[int, int], tuple[float, float]] = {}
     for line in lines:
-        key = (line.page, line.column)
-        edges[key] = min(edges[key], line.x0)
-    return [line.x0 - edges[line.page, line.column] for line in lines]
+        left, right = edges.get((line.page, line.column), (line.x0, line.x1))
+        edges[line.page, line.column] = min(left, line.x0), max(right, line.x1)
+    shared = {
+        (page, column): min(
+            other_left
+            for (other_page, _), (other_left, other_right) in edges.items()
+            if other_page == page and other_left <= right - 9 and other_right >= left + 9
+        )
+        for (page, column), (left, right) in edges.items()
+    }
+    return [line.x0 - shared[line.page, line.column] for line in lines]
 
 
 def _hanging(lines: list[Line]) -> list[int]:

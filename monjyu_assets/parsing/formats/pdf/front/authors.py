@@ -52,7 +52,13 @@ def _below_title(layout: Layout, start: int, stop: int) -> tuple[list[str], int]
 def _ends_title(above: Line, line: Line) -> bool:
     """The last words of a title in another language: as large as the line above, which holds no names, and close."""
     close = above.page == line.page and 0 < line.base - above.base < 1.5 * line.size
-    return close and line.size > 12.5 and _same_face(above, line) and not any(map(is_name, name_parts(above)[0]))
+    return (
+        close
+        and line.size > 12.5
+        and len(above.text.split()) > 4
+        and _same_face(above, line)
+        and not any(map(is_name, name_parts(above)[0]))
+    )
 
 
 def _same_face(line: Line, style: Line) -> bool:
