@@ -7,15 +7,13 @@
 from __future__ import annotations
 
 import math
-import sys
 from collections.abc import Sequence
 from typing import Any
 
-from monjyu_core.models.call_errors import ModelAnswerUnusable, ModelRefused
+from monjyu_core.models.call_errors import ModelAnswerUnusable
 from monjyu_core.models.clients.json_http import JsonHttp
 from monjyu_core.models.clients.learned_options import RERANK_OPTIONS, learned_of
 from monjyu_core.models.clients.model_server import Server
-from monjyu_core.models.clients.refusals import said_limit
 
 
 class HttpRerank:
@@ -25,8 +23,6 @@ class HttpRerank:
         self.identity = f"rerank {server.address} {server.model}"
         self._http = http
         self._server = server
-        self._most = sys.maxsize
-        """Texts that the server takes in a request, as learned."""
 
     async def rerank(self, query: str, texts: Sequence[str]) -> list[float]:
         if not texts:
@@ -35,19 +31,8 @@ class HttpRerank:
         async def send(call: dict[str, Any]) -> object:
             return await self._http.post("/rerank", call)
 
-        if len(texts) > self._most:
-            parts = [texts[start : start + self._most] for start in range(0, len(texts), self._most)]
-            return [score for part in parts for score in await self.rerank(query, part)]
         call = {"model": self._server.model, "query": query, "documents": list(texts)}
-        try:
-            body = await learned_of(self._server).ask(self._server, RERANK_OPTIONS, call, send)
-        except ModelRefused as error:
-            most = said_limit(error, len(texts))
-            if most is None and (error.status != 413 or len(texts) == 1):
-                raise
-            self._most = most or -(-len(texts) // 2)
-            return await self.rerank(query, texts)
-        return self._scores(body, len(texts))
+        return self._scores(await learned_of(self._server).ask(self._server, RERANK_OPTIONS, call, send), len(texts))
 
     async def close(self) -> None:
         await self._http.close()

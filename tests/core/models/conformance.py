@@ -30,12 +30,14 @@ from monjyu_core.models.calls import resilience
 from monjyu_core.models.calls.event_loop import run
 from monjyu_core.models.calls.gateway import Gateway, Session
 from monjyu_core.models.clients.learned_options import learned_of
-from monjyu_core.models.factory import named_model, rerank_client, server_of
+from monjyu_core.models.factory import named_model, server_of
 from monjyu_core.models.types import ChatReply, ChatRole, Message
 from monjyu_core.settings.settings import Settings, load_settings
 from monjyu_core.storage.folders import DataFolder
 from monjyu_query.evaluation.model_trial import tasks as trial_tasks
 from monjyu_query.evaluation.model_trial.trial import ModelTrial, try_model
+from monjyu_query.modes.passages.reranking import Reranker
+from monjyu_query.search.passages import Passage
 from tests.core.models.fake_server import (
     FakeModels,
     Provider,
@@ -134,7 +136,7 @@ def served(provider: Provider) -> Iterator[tuple[FakeModels, Settings]]:
     wait, resilience.FIRST_WAIT = resilience.FIRST_WAIT, 0.001
     with FakeModels(provider=provider) as fake:
         model = fake.models()[provider.kind] | {"base_url": fake.url + provider.base}
-        roles = {role: {"engine": "llm", "retries": 1, "timeout_seconds": 10} for role in CHAT_ROLES}
+        roles = {role: {"engine": "llm", "retries": 1, "timeout_seconds": 10} for role in (*CHAT_ROLES, "rerank")}
         try:
             given = {"models": {"default": model}, "roles": roles, "embedding": {"remote": "default"}}
             yield fake, load_settings(given | {"cache": {"enabled": False}})
@@ -260,7 +262,7 @@ EMBEDDING = {
     "too many requests": "vectors in order",
     "busy": "vectors in order",
     "wrong key": "failure: see api_key",
-    "40 texts to rank": "scores in order",
+    "40 texts to rank": "best first",
 }
 
 
@@ -291,7 +293,7 @@ def embedding(provider: Provider) -> dict[str, str]:
             found["wrong key"] = _embedded(embedder, ["another text"])
         if "rerank" in provider.serves:
             fake.default = say("")
-            found["40 texts to rank"] = run(_ranked(name, model))
+            found["40 texts to rank"] = _ranked(settings)
     return found
 
 
@@ -309,15 +311,11 @@ def _embedded(embedder: RemoteEmbedder, texts: Sequence[str]) -> str:
     return windows if right.all() else f"wrong: {right}"
 
 
-async def _ranked(name: str, model: Any) -> str:
-    client = rerank_client(name, model, 10)
-    try:
-        scores = await client.rerank("number 37", TEXTS)
-    except ModelCallError as error:
-        return f"failure: {_cause(error)}"
-    finally:
-        await client.close()
-    return "scores in order" if len(scores) == len(TEXTS) and scores.index(max(scores)) == 37 else f"wrong: {scores}"
+def _ranked(settings: Settings) -> str:
+    passages = [Passage(str(n), "p", "", "other", "", text, None, 0.0) for n, text in enumerate(TEXTS)]
+    account = Accounting(settings, DataFolder.default()).account(Scope("query", "conformance"))
+    ranked, failure = Reranker(settings).rerank("number 37", passages, account)
+    return "best first" if not failure and ranked[0].chunk_id == "37" else f"wrong: {failure or ranked[0]}"
 
 
 Results = tuple[ModelTrial, list[str], dict[tuple[str, str], str], dict[str, str]]
