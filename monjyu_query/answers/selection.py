@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from monjyu_core.text.search_text import count_wide
 from monjyu_query.answers.evidence_ranking.answer_types import shows
 from monjyu_query.answers.quote_windows import Neighbours, Window, joined
-from monjyu_query.ranking.retrieval import QueryTerm, Spelling
+from monjyu_query.ranking.bm25 import Spelling
+from monjyu_query.ranking.retrieval import QueryTerm
 from monjyu_query.ranking.similarity_scale import Scale
 from monjyu_query.search.passages import PassageSentence
 
