@@ -14,12 +14,12 @@ from monjyu_assets.indexing.walking import readable_types
 from monjyu_assets.stages.shared.rebucketing import rebucket, wanted_buckets
 from monjyu_assets.stages.shared.run_rules import goal_of, is_without_scan, scan_of
 from monjyu_assets.stages.shared.work import ShardReport, Timer, Work, finish, unchanged
+from monjyu_core.corrections.renamed import remember_renamed
 from monjyu_core.errors import StorageError
 from monjyu_core.storage.ids import bucket_of, shard_of
 from monjyu_core.storage.manifest import read_manifest
 from monjyu_core.storage.other_files import OtherFiles, read_other_files, save_other_files
 from monjyu_core.storage.parts import read_all
-from monjyu_core.storage.renamed import remember_renamed
 from monjyu_core.storage.schemas import TABLES
 from monjyu_core.storage.snapshot import published
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from monjyu_core.errors import QueryError
 from monjyu_core.text.search_text import count_wide
-from monjyu_core.text.words import compact, folded, spellings, words
+from monjyu_core.text.unicode_words import compact, folded, spellings, words
 from monjyu_query.catalogue.closest_paper import no_paper
 from monjyu_query.search.open_index import OpenIndex
 from monjyu_query.search.paper_records import present_paper

@@ -8,9 +8,9 @@ from typing import Any
 import duckdb
 
 from monjyu_core.corrections.correction_record import SeenPaper
+from monjyu_core.corrections.renamed import present_id
 from monjyu_core.paper import CorrectedField, ParsedPaper
 from monjyu_core.retractions import retractions
-from monjyu_core.storage.renamed import present_id
 from monjyu_core.storage.snapshot import Snapshot
 from monjyu_query.catalogue.closest_paper import no_paper
 

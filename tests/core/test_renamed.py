@@ -5,8 +5,8 @@ from __future__ import annotations
 from itertools import pairwise
 from pathlib import Path
 
+from monjyu_core.corrections.renamed import present_id, remember_renamed
 from monjyu_core.storage.folders import CollectionFolder
-from monjyu_core.storage.renamed import present_id, remember_renamed
 
 
 def test_a_renamed_file_is_found_by_its_bytes_however_often_it_moves(tmp_path: Path) -> None:

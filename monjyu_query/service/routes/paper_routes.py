@@ -12,7 +12,7 @@ from pydantic import BaseModel
 from monjyu_core.errors import QueryError
 from monjyu_core.paper import ParsedPaper
 from monjyu_core.storage.snapshot import Snapshot
-from monjyu_core.text.words import folded
+from monjyu_core.text.unicode_words import folded
 from monjyu_query.catalogue.paper_details import (
     FoundSentences,
     PaperDetails,
