@@ -86,6 +86,20 @@ def test_an_opening_too_long_for_an_abstract_is_text(tmp_path: Path) -> None:
     assert paper.sections[0].text.count("We count the plants") == 30
 
 
+@pytest.mark.parametrize(
+    "front",
+    [
+        "Lind, Rosa\n\nrosa\\@marsh.org\n\nNorthmoor University\n\nVard, Hal Otto\n\nhal\\@marsh.org\n\nMarsh Lab\n\n",
+        "Rosa LIND#super[1] 0000-0002-1825-0097\n\nHal Otto VARD#super[2] 0000-0001-5109-3700\n\n",
+        'By Rosa Lind#footnote(numbering: "*")[Northmoor.] and Hal Otto Vard\n\n',
+    ],
+    ids=["family first", "orcid", "by"],
+)
+def test_names_as_others_set_them(tmp_path: Path, front: str) -> None:
+    paper = _parse(tmp_path, _paper(f"{front}#v(6pt)\n", f"#pad(x: 1cm)[{_ABSTRACT * 2}]"))
+    assert [author.name.title() for author in paper.authors] == ["Rosa Lind", "Hal Otto Vard"]
+
+
 def test_a_company_and_an_address_are_no_authors(tmp_path: Path) -> None:
     front = "#align(center)[Ava Wang\n\nMarsh Hearing, Ltd.\n\nNorthmoor Square\n\n]\n#v(6pt)\n"
     paper = _parse(tmp_path, _paper(front, f"#pad(x: 1cm)[{_ABSTRACT * 2}]"))
