@@ -28,6 +28,7 @@ def _below_title(layout: Layout, start: int, stop: int) -> tuple[list[str], int]
     style: Line | None = None
     end = start
     open_end = False
+    turned = 0
     stop_at = min(stop, start + 40)
     for i in range(start, stop_at):
         line = refit(layout.lines[i], layout)
@@ -38,8 +39,10 @@ def _below_title(layout: Layout, start: int, stop: int) -> tuple[list[str], int]
         own, runs_on = name_parts(line)
         if not own or (style is None and i > start and _ends_title(layout.lines[i - 1], line)):
             continue
-        if i + 1 < stop_at and (name := turned_name(line, layout.lines[i + 1])):
+        # "Kaohsiung, Taiwan" under names in the usual order is a place.
+        if i + 1 < stop_at and len(parts) == turned and (name := turned_name(line, layout.lines[i + 1])):
             parts.append(name)
+            turned += 1
             style, end, open_end = style or line, i + 1, False
             continue
         merged = open_end and i == end and _runs_into(parts[-1], own[0])
