@@ -30,7 +30,7 @@ from monjyu_assets.parsing.formats.pdf.body.reference_list import ReferenceList,
 from monjyu_assets.parsing.formats.pdf.body.sections import body_lines, lines_in_images
 from monjyu_assets.parsing.formats.pdf.front.authors import find_authors
 from monjyu_assets.parsing.formats.pdf.front.first_page import Front, find_front
-from monjyu_assets.parsing.formats.pdf.front.name_lines import names_in_line
+from monjyu_assets.parsing.formats.pdf.front.name_lines import names_in_line, turned_name
 from monjyu_assets.parsing.formats.pdf.front.people import fill_people
 from monjyu_assets.parsing.formats.pdf.front.places import PLACE
 from monjyu_assets.parsing.formats.pdf.front.title import find_title
@@ -268,7 +268,8 @@ def _after_front(headings: list[Heading], layout: Layout, title_end: int) -> lis
             return headings[k:]
     while headings and layout.lines[headings[0].start].page == first_page:
         place = PLACE.match(strip_numbering(headings[0].text)[1])
-        if not place and not names_in_line(layout.lines[headings[0].start]):
+        line, below = layout.lines[headings[0].start], layout.lines[min(headings[0].end, len(layout.lines) - 1)]
+        if not place and not names_in_line(line) and not turned_name(line, below):
             break
         headings = headings[1:]
     return headings

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from dataclasses import dataclass
 
 from monjyu_assets.parsing.bibliography.dates import YEAR_ALONE
@@ -127,12 +127,12 @@ def _without_tail(lines: list[Line]) -> list[Line]:
     """The list ends at a wide gap after which years and labels have become rare (notices, addresses)."""
     steps = [b.base - a.base for a, b in itertools.pairwise(lines) if a.page == b.page and b.base > a.base]
     usual = sorted(steps)[int(0.8 * len(steps))] if steps else 0.0
+    marked = [bool(YEAR_ALONE.search(line.text) or label_of(line.text)) for line in lines]
+    signs = [*itertools.accumulate(reversed(marked))][::-1]  # years and labels from each line on
     for i in range(max(1, len(lines) // 3), len(lines)):
         above, line = lines[i - 1], lines[i]
         wide = above.page == line.page and line.base - above.base > 1.5 * usual
-        rest = lines[i:]
-        years = sum(1 for other in rest if YEAR_ALONE.search(other.text) or label_of(other.text))
-        if wide and years < 0.16 * len(rest) and label_of(line.text) is None:
+        if wide and signs[i] < 0.16 * (len(lines) - i) and label_of(line.text) is None:
             return lines[:i]
     return lines
 
@@ -144,12 +144,13 @@ def _lefts(lines: list[Line]) -> list[float]:
     for line in lines:
         left, right = edges.get((line.page, line.column), (line.x0, line.x1))
         edges[line.page, line.column] = min(left, line.x0), max(right, line.x1)
+    on_page: dict[int, list[tuple[float, float]]] = defaultdict(list)
+    for (page, _), edge in edges.items():
+        on_page[page].append(edge)
     shared = {
-        (page, column): min(
-            other_left
-            for (other_page, _), (other_left, other_right) in edges.items()
-            if other_page == page and other_left <= right - 9 and other_right >= left + 9
-        )
+        (page, column): min(edge[0] for edge in on_page[page] if edge[0] <= right - 9 and edge[1] >= left + 9)
+        if right - left > 18
+        else left
         for (page, column), (left, right) in edges.items()
     }
     return [line.x0 - shared[line.page, line.column] for line in lines]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from monjyu_assets.parsing.bibliography.names import is_name, printed_names
-from monjyu_assets.parsing.formats.pdf.front.name_lines import name_parts
+from monjyu_assets.parsing.formats.pdf.front.name_lines import name_parts, turned_name
 from monjyu_assets.parsing.formats.pdf.front.title_page import refit
 from monjyu_assets.parsing.formats.pdf.page.layout import Layout, squeezed
 from monjyu_assets.parsing.formats.pdf.page.lines import Line
@@ -28,7 +28,9 @@ def _below_title(layout: Layout, start: int, stop: int) -> tuple[list[str], int]
     style: Line | None = None
     end = start
     open_end = False
-    for i in range(start, min(stop, start + 40)):
+    turned = 0
+    stop_at = min(stop, start + 40)
+    for i in range(start, stop_at):
         line = refit(layout.lines[i], layout)
         if ends_front(line.text) or RECEIVED.match(line.text) or (style is not None and i > end + 8):
             break
@@ -36,6 +38,12 @@ def _below_title(layout: Layout, start: int, stop: int) -> tuple[list[str], int]
             continue
         own, runs_on = name_parts(line)
         if not own or (style is None and i > start and _ends_title(layout.lines[i - 1], line)):
+            continue
+        # "Kaohsiung, Taiwan" under names in the usual order is a place.
+        if i + 1 < stop_at and len(parts) == turned and (name := turned_name(line, layout.lines[i + 1])):
+            parts.append(name)
+            turned += 1
+            style, end, open_end = style or line, i + 1, False
             continue
         merged = open_end and i == end and _runs_into(parts[-1], own[0])
         checked = [f"{parts[-1]} {own[0]}", *own[1:]] if merged else own

@@ -14,7 +14,7 @@ from monjyu_core.text.search_text import count_wide
 
 NOT_PROSE = re.compile(
     r"universit|institut|department|correspond|copyright|\u00a9|received|accepted|e-?mail|@|licen[sc]e|doi:|https?:|"
-    r"academic editor|this article|open access|published", re.I,
+    r"academic editor|this article (?:is|was|has)\b|open access|published", re.I,
 )  # fmt: skip
 """Words of addresses, dates and rights."""
 _LABEL = re.compile(r"[A-Z]{2,5}(?:\s[\w-]+){0,2}\s?:\s")
@@ -24,6 +24,8 @@ _ALONE = 2600
 """Characters of the longest text that is an abstract though it looks like the text below: abstracts of the corpora
 have up to 2,500."""
 _LONGEST = 4500
+_MOST_LINES = 400
+"""Lines that are looked at; what follows prose is text in any case."""
 
 
 @dataclass
@@ -46,7 +48,7 @@ def find_unlabelled(layout: Layout, start: int, stop: int, used: set[int]) -> tu
     """Lines of the abstract, and of the text in front of the first heading, among `layout.lines[start:stop]` without
     those `used`. What is no prose (addresses, dates, rights) is in neither."""
     runs: list[_Run] = []
-    for run in _runs(layout, start, stop, used):
+    for run in _runs(layout, start, min(stop, start + _MOST_LINES), used):
         goes_on = bool(runs) and not _SENTENCE_END.search(runs[-1].text)
         if _is_prose(run) and (goes_on or not run.text[0].islower()):  # a notice on rights may go on in other words
             runs.append(run)
