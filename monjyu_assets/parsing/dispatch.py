@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -32,7 +31,8 @@ def parse_document(task: dict[str, Any], settings: ParseSettings) -> ParsedPaper
     """Parse what a task names: `path`, `document_type` and, for a record of a JSONL file, `offset` and `size`.
 
     `analysis` is what a service saw in the file; then nothing else is read. `beside` names files of a Markdown or LaTeX
-    paper that its kept copy does not hold already. An XML file's `document_type` is that of the paper in it.
+    paper that its kept copy does not hold already. `no_ocr` says why pages that need OCR are left unread. An XML file's
+    `document_type` is that of the paper in it.
     """
     document_type = task["document_type"]
     if document_type == "duplicate":
@@ -53,22 +53,19 @@ def parse_document(task: dict[str, Any], settings: ParseSettings) -> ParsedPaper
         paper = parse_analysis(Path(task["analysis"]), document_type, settings)
         _check_text(paper, settings)
         return paper
-    paper = (
-        _record(path, task)
-        if document_type == "jsonl"
-        else _file(path, document_type, settings, task.get("beside", ()))
-    )
+    paper = _record(path, task) if document_type == "jsonl" else _file(path, document_type, settings, task)
     if document_type != "xml":
         paper.document_type = document_type
     _check_text(paper, settings)
     return paper
 
 
-def _file(path: Path, document_type: str, settings: ParseSettings, beside: Sequence[str]) -> ParsedPaper:
+def _file(path: Path, document_type: str, settings: ParseSettings, task: dict[str, Any]) -> ParsedPaper:
     """Each parser is imported only when needed: a process that reads PDFs loads none of the others."""
+    beside = task.get("beside", ())
     match document_type:
         case "pdf":
-            return _pdf(path, settings)
+            return _pdf(path, settings, task.get("no_ocr", ""))
         case "docx":
             from monjyu_assets.parsing.formats.word.docx import parse_docx
 
@@ -105,7 +102,7 @@ def _file(path: Path, document_type: str, settings: ParseSettings, beside: Seque
     raise UnsupportedDocument(f"No parser for {document_type!r}.")
 
 
-def _pdf(path: Path, settings: ParseSettings) -> ParsedPaper:
+def _pdf(path: Path, settings: ParseSettings, no_ocr: str) -> ParsedPaper:
     more = settings if isinstance(settings, ParserSettings) else ParserSettings(**settings.model_dump())
     if more.pdf.processor == "unstructured":
         from monjyu_assets.parsing.formats.pdf.unstructured_pdf import parse_with_unstructured
@@ -113,7 +110,7 @@ def _pdf(path: Path, settings: ParseSettings) -> ParsedPaper:
         return parse_with_unstructured(path, more)
     from monjyu_assets.parsing.formats.pdf import parse_pdf
 
-    return parse_pdf(path, settings, more.ocr)
+    return parse_pdf(path, settings, more.ocr, no_ocr)
 
 
 def parse_xml(data: bytes, settings: ParseSettings) -> ParsedPaper:

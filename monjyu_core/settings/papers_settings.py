@@ -10,7 +10,9 @@ from monjyu_core.settings.setting_marks import PARSE_LIMIT, Changes, Group, NoRe
 
 
 class ParseSettings(Group):
-    timeout_seconds: Annotated[float, PARSE_LIMIT] = Field(60.0, gt=0, description="longest time one file may take")
+    timeout_seconds: Annotated[float, PARSE_LIMIT] = Field(
+        60.0, gt=0, description="most CPU time one file may take, and a fifth of what it may wait"
+    )
     memory_mb: Annotated[int, PARSE_LIMIT] = Field(1500, ge=256, description="memory limit of a parser process")
     max_file_mb: Annotated[int, PARSE_LIMIT] = Field(200, gt=0)
     max_pages: Annotated[int, PARSE_LIMIT] = Field(2000, gt=0)
@@ -44,7 +46,9 @@ class OcrSettings(Group):
         200, ge=72, le=600, description="resolution pages are read in"
     )
     max_pages: Annotated[int, PARSE_LIMIT] = Field(100, ge=1, description="pages of one file that are read")
-    timeout_seconds: Annotated[float, PARSE_LIMIT] = Field(120.0, gt=0, description="longest time one page may take")
+    timeout_seconds: Annotated[float, PARSE_LIMIT] = Field(
+        120.0, gt=0, description="most CPU time one page may take; it then stays unread"
+    )
     memory_mb: Annotated[int, PARSE_LIMIT] = Field(
         1000, ge=0, description="what a parser process may take beyond parse.memory_mb while it reads pages"
     )

@@ -148,11 +148,6 @@ def compose(
     None where vectors say nothing. Abstained, with the closest sentence, where they hold too little."""
     if not passages:
         return abstained("no passage was found", language_of(asked.query))
-    if not asked.paper_id:
-        others = asked.index.beside_papers
-        passages = [passage for passage in passages if passage.paper_id not in others] or passages
-        kept = {passage.chunk_id for passage in passages}
-        sentences = [sentence for sentence in sentences if sentence.passage.chunk_id in kept]
     passages, sentences = with_named(asked.index, asked.named_paper, passages, sentences)
     sentences = with_thanks(asked.index, asked.query, asked.subject(passages), passages, sentences)
     pool, windows, support = weighed(asked, passages, sentences, similarity)

@@ -103,7 +103,7 @@ def _names(index: OpenIndex) -> Mapping[str, str]:
         for paper_id, about in index.about_papers.items():
             lead = lead_of(about.title)
             name = _compact(lead)
-            own = lead != about.title.strip() and paper_id not in index.beside_papers and not count_wide(lead)
+            own = lead != about.title.strip() and not count_wide(lead)
             if own and len(name) >= _LEAST_LETTERS and len(lead.split()) <= _MOST_WORDS:
                 found[name] = "" if name in found else paper_id
         kept = _KEPT[index.snapshot] = found

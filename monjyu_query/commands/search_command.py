@@ -66,6 +66,9 @@ PLAIN = ("vector", "keyword", "hybrid")
     "--shelf", "shelves", multiple=True, metavar="PATH", help="Only those of a library's collection (repeatable)."
 )
 @click.option(
+    "--academic/--not-academic", default=None, help="Only what was judged an academic paper, or only the other files."
+)
+@click.option(
     "--history",
     type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path),
     metavar="FILE",
@@ -181,6 +184,7 @@ def _number_or_word(value: str | None) -> str | int | None:
 
 def _request_values(options: dict[str, Any]) -> dict[str, Any]:
     filters = ("year_from", "year_to", "authors", "section_types", "paper_ids", "languages", "tags", "shelves")
+    filters += ("academic",)
     given = {name: list(value) if isinstance(value, tuple) else value for name, value in options.items()}
     values = {name: value for name, value in given.items() if name not in filters}
     values |= {name: _number_or_word(options[name]) for name in ("budget", "sufficiency")}

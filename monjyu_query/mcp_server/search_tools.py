@@ -86,6 +86,7 @@ PaperIds = Annotated[list[str], Field(description="Only these papers.")]
 Languages = Annotated[list[str], Field(description="Only papers in these, as en or ja.")]
 Tags = Annotated[list[str], Field(description="Only papers with one of these tags of an imported library.")]
 Shelves = Annotated[list[str], Field(description="Only papers in one of these collections of it, as Thesis/Methods.")]
+Academic = Annotated[bool | None, Field(description="Only what was judged an academic paper (true), or none (false).")]
 Form = Annotated[
     ResponseType | None,
     Field(description="Form of the answer: two sentences, a paragraph a paper, a list, a table, a report."),
@@ -153,6 +154,7 @@ class SearchTools:
         languages: Languages = [],  # noqa: B006
         tags: Tags = [],  # noqa: B006
         shelves: Shelves = [],  # noqa: B006
+        academic: Academic = None,
         response_type: Form = None,
         max_level: MaxLevel = None,
         max_calls: MaxCalls = None,
@@ -170,7 +172,7 @@ class SearchTools:
         """
         filters: dict[str, Any] = {"year_from": year_from, "year_to": year_to, "authors": authors}
         filters |= {"section_types": section_types, "paper_ids": paper_ids, "languages": languages}
-        filters |= {"tags": tags, "shelves": shelves}
+        filters |= {"tags": tags, "shelves": shelves, "academic": academic}
         wanted: dict[str, Any] = {"mode": mode, "controller": controller, "top_k": top_k, "budget": budget}
         wanted |= {"min_score": min_score, "answer": answer, "filters": filters, "history": history}
         wanted |= {"response_type": response_type, "max_level": max_level, "max_calls": max_calls}

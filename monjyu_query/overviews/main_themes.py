@@ -51,12 +51,9 @@ FROM shares WHERE share >= $least GROUP BY theme, title, weight
 ORDER BY count(*) DESC, weight DESC, theme"""
 
 
-def main_themes(
-    cursor: duckdb.DuckDBPyConnection, kind: ThemeKind, papers: Collection[str], beside: Collection[str] = ()
-) -> list[MainTheme]:
-    """Of these papers, the theme of most papers first, without `beside`, which are no papers of their own. A theme of a
-    single paper is told only where few are shared."""
-    counted = sorted(set(papers) - set(beside))
+def main_themes(cursor: duckdb.DuckDBPyConnection, kind: ThemeKind, papers: Collection[str]) -> list[MainTheme]:
+    """Of these papers, the theme of most papers first. A theme of a single paper is told only where few are shared."""
+    counted = sorted(set(papers))
     values = {"papers": counted, "least": LEAST_SHARE}
     rows = cursor.execute(_THEMES.format(said=_SAID[kind]), values).fetchall()
     found = [MainTheme(name, " ".join(title.split()), tuple(own)) for name, title, own in rows]

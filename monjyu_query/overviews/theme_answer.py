@@ -89,7 +89,7 @@ def theme_answer(ask: Ask, tools: Tools) -> SearchResult | None:
     cursor = ask.index.snapshot.cursor()
     papers = passing_papers(cursor, request.filters)
     kind = usual_kind(ask.index.snapshot)
-    themes = main_themes(cursor, kind, papers, ask.index.beside_papers) if len(papers) > 1 else []
+    themes = main_themes(cursor, kind, papers) if len(papers) > 1 else []
     if not themes:
         return None
     answer, quoted = _told(ask, cursor, kind, themes)

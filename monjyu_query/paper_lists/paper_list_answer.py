@@ -66,7 +66,7 @@ def paper_list_answer(ask: Ask, tools: Tools) -> SearchResult | None:
     if not topics or not len(index.corpus):
         return None
     papers = passing_papers(index.snapshot.cursor(), request.filters)
-    count = sum(paper not in index.beside_papers for paper in papers)
+    count = len(papers)
     ranking = rank(
         index, tools.embedder, " ".join(one.words for one in topics), "hybrid", request.filters, ask.settings
     )

@@ -6,8 +6,6 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-import numpy as np
-
 from monjyu_query.answers.selection import Question, asks, is_prose
 from monjyu_query.modes.passages.best_passages import passages_at
 from monjyu_query.ranking.best_rows import best_rows
@@ -56,11 +54,8 @@ class PaperFound:
 def papers_found(
     index: OpenIndex, ranking: Ranking, questions: Sequence[Question], min_score: float | None
 ) -> list[PaperFound]:
-    """The papers of the best passages, best first, none of them a file that is no paper. `questions`: the terms of each
-    topic, one of which is enough."""
+    """The papers of the best passages, best first. `questions`: the terms of each topic, one of which is enough."""
     scores = ranking.scores
-    if index.beside_papers:
-        scores = np.where(index.corpus.of_papers(list(index.beside_papers)), -np.inf, scores).astype(np.float32)
     rows = best_rows(scores, index.corpus.work, LOOKED_AT * OF_PAPER, OF_PAPER, min_score, index.corpus.passage)
     passages = passages_at(index, rows, [round(float(scores[row]), 6) for row in rows])
     texts = [f"{one.paper_title}\n{one.header}\n{one.text}" for one in passages]

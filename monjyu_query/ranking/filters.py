@@ -36,6 +36,7 @@ _SHELVED = _LABELLED.format(labels="shelves", inside="starts_with(lower(label), 
 _PASSING = f"""SELECT paper_id FROM papers
 WHERE ($year_from::INT IS NULL OR year >= $year_from::INT)
   AND ($year_to::INT IS NULL OR year <= $year_to::INT)
+  AND ($academic::BOOLEAN IS NULL OR is_academic_paper = $academic::BOOLEAN)
   AND (len($languages::VARCHAR[]) = 0 OR list_contains($languages::VARCHAR[], lower(language)))
   AND (len($paper_ids::VARCHAR[]) = 0 OR list_contains($paper_ids::VARCHAR[], paper_id))
   AND (len($authors::VARCHAR[]) = 0 OR {_AUTHORED})"""

@@ -71,14 +71,6 @@ class OpenIndex:
         rows = self.snapshot.cursor().execute("SELECT paper_id, coalesce(title, ''), year, doi FROM papers").fetchall()
         return {row[0]: AboutPaper(*row[1:]) for row in rows}
 
-    @cached_property
-    def beside_papers(self) -> frozenset[str]:
-        """Files among papers that are none themselves (a licence, a list of sources): no evidence for a question that
-        does not name them. Empty where less than half of the files are papers."""
-        rows = self.snapshot.cursor().execute("SELECT paper_id, is_academic_paper FROM papers").fetchall()
-        others = frozenset(paper_id for paper_id, academic in rows if not academic)
-        return others if 2 * len(others) < len(rows) else frozenset()
-
 
 def open_index(snapshot: Snapshot, settings: Settings | None = None) -> OpenIndex:
     """Map a snapshot's search files and read what stands beside them. StorageError where they cannot be read, or where

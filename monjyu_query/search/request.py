@@ -64,7 +64,8 @@ class Filters(_Model):
 
     `year_from` and `year_to` are inclusive and a paper without a year passes neither. An author filter holds where all
     its words are words of one author's name, whatever their order, case and accents. Tags and shelves (a library's
-    collections, as `Thesis/Methods`; those below count) are those of `monjyu import`, whatever their case.
+    collections, as `Thesis/Methods`; those below count) are those of `monjyu import`, whatever their case. `academic`:
+    only what was judged an academic paper (true) or none (false).
     """
 
     year_from: Year | None = None
@@ -75,6 +76,7 @@ class Filters(_Model):
     languages: list[str] = _NAMES
     tags: list[str] = _NAMES
     shelves: list[str] = _NAMES
+    academic: bool | None = None
 
     @field_validator("authors", "paper_ids", "languages", "tags", "shelves")
     @classmethod

@@ -17,23 +17,30 @@ HOSTILE = """
 import os, sys, time
 from monjyu_assets.parsing import dispatch
 from monjyu_assets.parsing.sandbox import worker
+from monjyu_assets.parsing.sandbox.time_grants import ask_for_time
 
 real = dispatch.parse_document
 
 def hostile(task, settings):
     what = task["record"]
     if what == "hang":
-        time.sleep(60)
+        time.sleep(600)
+    if what == "spin":
+        while True:
+            pass
     if what == "die":
         os._exit(9)
     if what == "eat":
         held = [bytearray(2**24) for _ in range(1000)]
     if what in ("slow", "greedy"):
-        from monjyu_assets.parsing.sandbox.time_grants import ask_for_time
-
         for page in range(4 if what == "slow" else 100):
             ask_for_time(page, 3)
-            time.sleep(1.2)
+            until = time.process_time() + 0.4
+            while time.process_time() < until:
+                pass
+    if what == "scan" and "no_ocr" not in task:
+        ask_for_time(1, 1)
+        os._exit(9)
     if what == "print":
         print("noise on stdout")
     if what == "lie":
@@ -58,19 +65,21 @@ def pool_of_hostile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
         return popen([command[0], str(script), command[3]], **arguments)
 
     monkeypatch.setattr(module.subprocess, "Popen", start)
-    ocr = OcrSettings(timeout_seconds=3, max_pages=3, memory_mb=100)
-    return ParserPool(ParserSettings(timeout_seconds=8, memory_mb=700, workers=2, ocr=ocr))
+    ocr = OcrSettings(timeout_seconds=0.5, max_pages=3, memory_mb=100)
+    return ParserPool(ParserSettings(timeout_seconds=2, memory_mb=700, workers=2, ocr=ocr))
 
 
 def test_what_hangs_dies_or_eats_memory_costs_one_paper(pool_of_hostile: ParserPool, tmp_path: Path) -> None:
     file = tmp_path / "a.txt"
     file.write_text("A Title\n\nA sentence stands here. And another one.\n")
-    kinds = ["ok", "hang", "die", "eat", "print", "lie", "ok"]
+    kinds = ["ok", "hang", "spin", "die", "eat", "print", "lie", "scan", "ok"]
     tasks = [{"path": str(file), "document_type": "txt", "record": kind, "n": n} for n, kind in enumerate(kinds)]
     with pool_of_hostile as pool:
         outcomes = {task["n"]: outcome for task, outcome in pool.map(tasks)}
     found = [type(outcomes[n]) for n in range(len(kinds))]
-    assert found == [ParsedPaper, DocumentTimeout, ParserCrash, DocumentMemory, ParsedPaper, ParsedPaper, ParsedPaper]
+    ended = [DocumentTimeout, DocumentTimeout, ParserCrash, DocumentMemory]
+    assert found == [ParsedPaper, *ended, ParsedPaper, ParsedPaper, ParsedPaper, ParsedPaper]
+    assert ["CPU" in str(outcomes[n]) for n in (1, 2)] == [False, True]
 
 
 def test_pages_read_by_ocr_get_time_of_their_own_as_much_as_the_settings_allow(
@@ -78,7 +87,7 @@ def test_pages_read_by_ocr_get_time_of_their_own_as_much_as_the_settings_allow(
 ) -> None:
     file = tmp_path / "a.txt"
     file.write_text("A Title\n\nA sentence stands here. And another one.\n")
-    pool_of_hostile.settings.timeout_seconds = 4
+    pool_of_hostile.settings.timeout_seconds = 1.5
     told: list[tuple[int, int]] = []
     pool_of_hostile.on_page = lambda page, pages: told.append((page, pages))
     tasks = [{"path": str(file), "document_type": "txt", "record": kind, "n": kind} for kind in ("slow", "greedy")]
@@ -87,7 +96,7 @@ def test_pages_read_by_ocr_get_time_of_their_own_as_much_as_the_settings_allow(
     assert isinstance(outcomes["slow"], ParsedPaper)
     assert isinstance(outcomes["greedy"], DocumentTimeout)
     assert "ocr.timeout_seconds" in outcomes["greedy"].hint
-    assert sorted(told) == sorted([(0, 3), (1, 3), (2, 3), (3, 3)] * 2)
+    assert sorted(told) == sorted([(0, 3), (1, 3), (2, 3), (3, 3)] * 3)  # the greedy one is tried again without OCR
 
 
 def test_the_pool_parses_real_files_and_gives_errors_by_name(tmp_path: Path) -> None:

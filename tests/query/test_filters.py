@@ -19,10 +19,10 @@ from monjyu_query.search.request import Filters
 from tests.properties import given, st
 
 PAPERS = [
-    ("a", 1999, "en", ["Perlis, A. J.", "Samelson,K."]),
-    ("b", 2010, "ja", ["山田 太郎", "鈴木一郎"]),
-    ("c", None, "en", ["Jörg Müller-Lüdenscheidt", "Ángel Ó Súilleabháin"]),
-    ("d", 2020, "en", ["Oliver Li"]),
+    ("a", 1999, "en", True, ["Perlis, A. J.", "Samelson,K."]),
+    ("b", 2010, "ja", True, ["山田 太郎", "鈴木一郎"]),
+    ("c", None, "en", False, ["Jörg Müller-Lüdenscheidt", "Ángel Ó Súilleabháin"]),
+    ("d", 2020, "en", True, ["Oliver Li"]),
 ]
 CHUNKS = [("a", "abstract"), ("a", "methods"), ("b", "methods"), ("c", "results"), ("d", "other")]
 
@@ -30,10 +30,12 @@ CHUNKS = [("a", "abstract"), ("a", "methods"), ("b", "methods"), ("c", "results"
 @pytest.fixture(scope="module")
 def cursor() -> Iterator[duckdb.DuckDBPyConnection]:
     connection = duckdb.connect()
-    connection.execute("CREATE TABLE papers (paper_id VARCHAR, year INT, language VARCHAR, title VARCHAR)").fetchall()
+    columns = "paper_id VARCHAR, year INT, language VARCHAR, is_academic_paper BOOLEAN, title VARCHAR"
+    connection.execute(f"CREATE TABLE papers ({columns})").fetchall()
     connection.execute("CREATE TABLE authors (paper_id VARCHAR, ord INT, name VARCHAR)").fetchall()
-    for paper_id, year, language, names in PAPERS:
-        connection.execute("INSERT INTO papers VALUES (?, ?, ?, '')", [paper_id, year, language]).fetchall()
+    for paper_id, year, language, academic, names in PAPERS:
+        values = [paper_id, year, language, academic]
+        connection.execute("INSERT INTO papers VALUES (?, ?, ?, ?, '')", values).fetchall()
         for ord, name in enumerate(names):
             connection.execute("INSERT INTO authors VALUES (?, ?, ?)", [paper_id, ord, name]).fetchall()
     yield connection.cursor()
@@ -71,6 +73,8 @@ def passing(cursor: duckdb.DuckDBPyConnection, **filters: Any) -> str:
         ({"year_from": 2000, "year_to": 2015}, "b"),
         ({"languages": ["EN"]}, "aacd"),
         ({"languages": ["ja", "fr"]}, "b"),
+        ({"academic": True}, "aabd"),
+        ({"academic": False}, "c"),
         ({"paper_ids": ["d", "a"]}, "aad"),
         ({"section_types": ["methods"]}, "ab"),
         ({"section_types": ["methods", "results"], "languages": ["en"]}, "ac"),

@@ -1,4 +1,9 @@
-"""Parser processes with one task at a time each, killed and replaced if a task takes too long or the process dies."""
+"""Parser processes with one task at a time each, killed and replaced if a task takes too long or the process dies.
+
+Limits are of CPU time, which the process puts on itself (see `worker`). By the clock a task may take several times as
+long, and longer while the process works or waits for the processor. A file whose process ends while OCR reads a page is
+parsed once more without OCR: a page does not cost a paper.
+"""
 
 from __future__ import annotations
 
@@ -6,17 +11,20 @@ import contextlib
 import json
 import os
 import selectors
+import signal
 import subprocess
 import sys
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
 from types import TracebackType
 from typing import Any
 
 from pydantic import ValidationError
 
-from monjyu_core.errors import ConfigurationError, DocumentError, DocumentTimeout, ParserCrash
+from monjyu_assets.parsing.sandbox.time_grants import WALL, hard_limit
+from monjyu_core.errors import ConfigurationError, DocumentError, DocumentMemory, DocumentTimeout, ParserCrash
 from monjyu_core.paper import ParsedPaper
 from monjyu_core.settings.papers_settings import ParserSettings, ParseSettings
 
@@ -25,6 +33,7 @@ OnPage = Callable[[int, int], None]
 """Is told of slow pages: 0 and how many there are, then each page (from 1) and how many there are."""
 Outcome = ParsedPaper | DocumentError
 
+_ENDED = (DocumentTimeout, DocumentMemory, ParserCrash)
 _REQUEST = b'{"page":'
 """How a parser's request for more time begins; a result begins otherwise."""
 
@@ -68,7 +77,10 @@ class ParserPool:
                     self._idle.append(worker)
                 else:
                     worker.kill()
-                yield task, outcome
+                if isinstance(outcome, _ENDED) and worker.requests and "no_ocr" not in task:
+                    waiting.appendleft(task | {"no_ocr": outcome.message})
+                else:
+                    yield {name: value for name, value in task.items() if name != "no_ocr"}, outcome
 
     def _start(self, task: Task) -> None:
         worker = self._idle.pop() if self._idle else _Worker(self.settings)
@@ -86,8 +98,17 @@ class ParserPool:
         now = time.monotonic()
         late = [worker for worker in self._busy if worker not in done and worker.deadline <= now]
         for worker in late:
-            worker.timed_out = True
-        return done + late
+            worker.timed_out = not _works(worker.process.pid)
+            worker.deadline = now + worker.limit
+        return done + [worker for worker in late if worker.timed_out]
+
+
+def _works(process: int) -> bool:
+    """Whether a thread of a process works, waits for the processor or was stopped: Linux says so, others do not."""
+    with contextlib.suppress(OSError):
+        threads = [path.read_text() for path in Path(f"/proc/{process}/task").glob("*/stat")]
+        return any(text.rpartition(")")[2].split()[0] in "RDTt" for text in threads)
+    return False
 
 
 class _Worker:
@@ -124,7 +145,7 @@ class _Worker:
 
     def _allow(self, seconds: float, what: str) -> None:
         self.limit, self.at = seconds, what
-        self.deadline = time.monotonic() + seconds
+        self.deadline = time.monotonic() + WALL * seconds
 
     def read(self, on_page: OnPage | None) -> bool:
         """Read what has arrived; True when the result is complete or the process has ended."""
@@ -146,18 +167,23 @@ class _Worker:
         except (ValueError, KeyError, TypeError):
             return
         self.requests += 1
-        self._allow(self.settings.ocr.timeout_seconds, f"OCR of page {page} of {pages}" if page else "Loading OCR")
+        self._allow(
+            hard_limit(self.settings.ocr.timeout_seconds), f"OCR of page {page} of {pages}" if page else "Loading OCR"
+        )
         if on_page:
             on_page(page, pages)
 
     def outcome(self) -> tuple[Task, Outcome]:
         if self.timed_out:
             self.alive = False
-            hint = "See parse.timeout_seconds." if self.at == "Parsing" else "See ocr.timeout_seconds."
-            return self.task, DocumentTimeout(f"{self.at} took longer than {self.limit:g} s.", hint)
+            return self.task, self._late(f"{WALL * self.limit:g} s.")
         if not self.buffer.endswith(b"\n"):
             return self.task, self._crash()
         return self.task, self._decode()
+
+    def _late(self, limit: str) -> DocumentError:
+        hint = "See parse.timeout_seconds." if self.at == "Parsing" else "See ocr.timeout_seconds."
+        return DocumentTimeout(f"{self.at} took longer than {limit}", hint)
 
     def _decode(self) -> Outcome:
         try:
@@ -175,6 +201,8 @@ class _Worker:
 
     def _crash(self) -> DocumentError:
         code = self.process.wait(timeout=5)
+        if code == -signal.SIGPROF:
+            return self._late(f"{self.limit:g} s of CPU time.")
         return ParserCrash(f"The parser's process ended ({code}).", "The file may be damaged or need too much memory.")
 
     def kill(self) -> None:

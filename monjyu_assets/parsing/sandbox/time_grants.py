@@ -4,6 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+WALL = 5
+"""A parser may take this many times its CPU time by the clock before it is asked whether it works at all."""
+
+
+def hard_limit(seconds: float) -> float:
+    """CPU seconds at which a slow page ends its process; at `seconds` the page should have ended itself."""
+    return 1.5 * seconds + 5
+
+
 Listener = Callable[[int, int], None]
 _listeners: list[Listener] = []
 

@@ -1,7 +1,8 @@
 """A parser process: reads one task a line on stdin, writes one result a line on stdout.
 
-Its memory is limited by the kernel; its time by the parent, which kills it. A parser may ask for more of both (OCR
-does, page by page). JSON both ways: what comes out of a process that has read a hostile file is data, never code.
+The kernel limits its memory and its CPU time, so that a busy machine costs no paper; the parent kills what waits
+without end. A parser may ask for more of all three (OCR does, page by page). JSON both ways: what comes out of a
+process that has read a hostile file is data, never code.
 """
 
 from __future__ import annotations
@@ -9,11 +10,12 @@ from __future__ import annotations
 import json
 import os
 import resource
+import signal
 import sys
 import time
 from typing import Any, TextIO
 
-from monjyu_assets.parsing.sandbox.time_grants import on_request
+from monjyu_assets.parsing.sandbox.time_grants import hard_limit, on_request
 from monjyu_core.errors import ConfigurationError, DocumentError, DocumentMemory
 from monjyu_core.settings.papers_settings import ParserSettings, ParseSettings
 
@@ -30,13 +32,22 @@ def main() -> None:
         out.write(json.dumps(message, ensure_ascii=True) + "\n")
         out.flush()
 
+    asked = 0
+
     def ask(page: int, pages: int) -> None:
+        nonlocal asked
         resource.setrlimit(resource.RLIMIT_AS, (most, most))
+        asked += 1
+        if asked <= settings.ocr.max_pages + 1:
+            signal.setitimer(signal.ITIMER_PROF, hard_limit(settings.ocr.timeout_seconds))
         write({"page": page, "pages": pages})
 
     on_request(ask)
     for line in sys.stdin:
+        asked = 0
+        signal.setitimer(signal.ITIMER_PROF, settings.timeout_seconds)  # at its end SIGPROF ends the process
         answer = _answer(json.loads(line), settings)
+        signal.setitimer(signal.ITIMER_PROF, 0)
         # A process that took more memory does not give it back: another replaces it.
         grown = resource.getrlimit(resource.RLIMIT_AS)[0] > limit
         write(answer | {"exit": True} if grown else answer)

@@ -71,7 +71,7 @@ def overview(ask: Ask, claims: Sequence[Claim], budget: int) -> Answer:
     ranked: dict[str, tuple[int, int, Claim]] = {}
     for place, claim in enumerate(claims):
         paper = claim.sentences[0].passage.paper_id
-        if paper not in ranked and paper not in ask.index.beside_papers:
+        if paper not in ranked:
             ranked[paper] = (turns[claim.community], place, claim)
             turns[claim.community] += 1
     most = SHORT if ask.request.response_type == "short" else round(PAPERS * room)

@@ -192,6 +192,16 @@ def test_without_ocr_there_is_what_can_be_read_and_a_warning(
 
 
 @needs_ocr
+def test_a_page_that_takes_too_long_stays_unread(folder: Path, text_pdf: Path) -> None:
+    mixed = scanned(folder, "slow", text_pdf, before="#lorem(200)\n")
+    paper = parse_pdf(mixed, ParseSettings(), OcrSettings(timeout_seconds=0.1))
+    assert paper.unread_pages == [2]
+    assert "more than 0.1 s of CPU time" in paper.warnings[0]
+    assert "ocr.timeout_seconds" in paper.warnings[0]
+    assert "loremipsum" in whole(paper)
+
+
+@needs_ocr
 def test_pages_beyond_the_limit_are_named(folder: Path) -> None:
     two = made(
         folder, "two", "#set page(width: 8cm, height: 6cm)\n" + "A first page of text. " * 4 + "\n#pagebreak()\nB"

@@ -19,6 +19,7 @@ from monjyu_query.search.passages import load_passages, load_sentences
 from monjyu_query.search.request import make_request
 from monjyu_query.search.result import SearchResult
 from monjyu_query.search.searcher import Searcher
+from tests.conftest import SAMPLES, call_monjyu
 
 LEIDEN = "What does the Leiden algorithm guarantee that Louvain does not?"
 QUESTIONS = (
@@ -184,3 +185,23 @@ def test_all_of_a_named_paper_is_read(searcher: Searcher) -> None:
     alone = load_passages(cursor, [others[0]], [1.0])
     for name in ("", one):
         assert with_named(index, name, alone, [])[0] == alone
+
+
+def test_what_is_no_academic_paper_is_quoted_like_any_other(tmp_path: Path) -> None:
+    papers = tmp_path / "papers"
+    papers.mkdir()
+    for name, animal in (("otters", "otter"), ("beavers", "beaver")):
+        kept = (next(SAMPLES.glob("*.md"))).read_text().replace("index", animal)
+        (papers / f"{name}.md").write_text(kept)
+    (papers / "note.txt").write_text("On moles\n\nThe garden mole digs four metres of tunnel in an hour when it rains.")
+    assert call_monjyu(tmp_path / "data", "index", papers, "-c", "mixed").returncode == 0
+    searcher = Searcher(DataFolder(tmp_path / "data"), "mixed")
+    question = "How many metres of tunnel does the garden mole dig in an hour?"
+
+    def asked(**filters: bool) -> list[str]:
+        wanted = make_request(query=question, collection="mixed", mode="hybrid", filters=filters)
+        return [citation.quote for citation in searcher.search(wanted).citations]
+
+    assert "four metres of tunnel" in asked()[0]
+    assert "four metres of tunnel" in asked(academic=False)[0]
+    assert not any("tunnel" in quote for quote in asked(academic=True))

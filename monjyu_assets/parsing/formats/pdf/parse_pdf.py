@@ -27,13 +27,14 @@ from monjyu_core.settings.papers_settings import OcrSettings, ParseSettings
 from monjyu_core.text.language import detect_language
 
 
-def parse_pdf(path: Path, settings: ParseSettings, ocr: OcrSettings | None = None) -> ParsedPaper:
+def parse_pdf(path: Path, settings: ParseSettings, ocr: OcrSettings | None = None, no_ocr: str = "") -> ParsedPaper:
     """Title, authors, abstract, section tree, references, citations and sentence rectangles of a PDF.
 
     Raises a DocumentError that says what is wrong: EncryptedDocument, EmptyDocument, ScannedDocument,
-    MalformedDocument or DocumentTooLarge. `paper_id` and `source_path` are left to the caller.
+    MalformedDocument or DocumentTooLarge. `no_ocr`: why pages that need OCR are left unread. `paper_id` and
+    `source_path` are left to the caller.
     """
-    layout, warnings = read_layout(path, settings, ocr or OcrSettings())
+    layout, warnings = read_layout(path, settings, ocr or OcrSettings(), no_ocr)
     if not layout.lines and not layout.asides:
         raise EmptyDocument("The PDF holds no text in a readable direction.")
     paper = _paper(layout, warnings)

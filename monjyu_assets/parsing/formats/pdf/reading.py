@@ -23,8 +23,9 @@ from monjyu_core.settings.papers_settings import OcrSettings, ParseSettings
 _OUTLINE_LIMIT = 2000
 
 
-def read_layout(path: Path, settings: ParseSettings, ocr: OcrSettings) -> tuple[Layout, list[str]]:
-    """The layout of a PDF and warnings about pages that could not be read. Pages without usable text go through OCR.
+def read_layout(path: Path, settings: ParseSettings, ocr: OcrSettings, no_ocr: str = "") -> tuple[Layout, list[str]]:
+    """The layout of a PDF and warnings about pages that could not be read. Pages without usable text go through OCR,
+    unless `no_ocr` says why not.
 
     Raises EncryptedDocument, EmptyDocument, ScannedDocument, MalformedDocument, DocumentTooLarge.
     """
@@ -39,7 +40,7 @@ def read_layout(path: Path, settings: ParseSettings, ocr: OcrSettings) -> tuple[
             )
         fonts = FontTable()
         pages, warnings = _read_pages(document, count, fonts, settings)
-        pages, unread = read_unusable(document, pages, fonts, ocr)
+        pages, unread = read_unusable(document, pages, fonts, ocr, no_ocr)
         _check_text(pages, unread)
         layout = build_layout(pages, fonts.fonts, _outline(document, count), _info(document))
         layout.unread_pages = unread.numbers

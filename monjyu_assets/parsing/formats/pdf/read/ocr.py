@@ -23,6 +23,7 @@ _FEW, _SOME = 25, 100
 _SURE = 0.9
 """Trust of a page that is read well. Three pages of papers, made small, blurred and noisy: where more than half of the
 characters were wrong it was .60 to .84, where at most an eighth were, .95 and more."""
+_LIMITS = "See ocr.timeout_seconds and ocr.memory_mb."
 _LONGEST_SIDE = 4000
 _MAX_OBJECTS = 2000
 _CURVES = 200
@@ -54,12 +55,17 @@ class Unread:
 
 
 def read_unusable(
-    document: Any, pages: list[PageChars], fonts: FontTable, settings: OcrSettings
+    document: Any, pages: list[PageChars], fonts: FontTable, settings: OcrSettings, no_ocr: str = ""
 ) -> tuple[list[PageChars], Unread]:
-    """The pages with those read by OCR in their places; pages that stay unread keep no garbled characters."""
+    """The pages with those read by OCR in their places; pages that stay unread keep no garbled characters.
+
+    `no_ocr`: why none is read.
+    """
     wanted = unusable_pages(document, pages)
     if not wanted:
         return pages, Unread()
+    if no_ocr:
+        return _without(pages, wanted), Unread(wanted, no_ocr, _LIMITS)
     state = ocr_state(settings)
     if state in ("none", "off"):
         why = "OCR is switched off." if state == "off" else "OCR is not installed."
@@ -76,7 +82,8 @@ def read_unusable(
             trusts.pop(page.number, None)
     late = wanted[settings.max_pages :]
     why = f"OCR reads {settings.max_pages} pages of a file." if late else f"OCR failed: {failed[1]}." if failed else ""
-    unread = Unread([*(failed[0] if failed else []), *late], why, "See ocr.max_pages." if late else "", tried=True)
+    hint = "See ocr.max_pages." if late else _LIMITS if failed else ""
+    unread = Unread([*(failed[0] if failed else []), *late], why, hint, tried=True)
     unread.doubtful = {number: trust for number, trust in trusts.items() if trust < _SURE}
     return _without(result, unread.numbers), unread
 
@@ -98,12 +105,12 @@ def unusable_pages(document: Any, pages: list[PageChars]) -> list[int]:
 
 def _garbled(pages: list[PageChars]) -> set[int]:
     """Numbers of the pages without usable codes. Where most pages are in cipher, short ones are as well; where few are,
-    only those that hold many letters with accents: a page of names or code has other letters, too."""
+    only those that are surely so: a page of names or code has other letters, too."""
     judged = {page.number: _cipher(page.text) for page in pages if page.raw_count > 20}
     found = {page.number for page in pages if page.raw_count > 50 and page.garbled > 0.3 * page.raw_count}
     told = [bool(cipher) for cipher in judged.values() if cipher is not None]
     mostly = sum(told) > 0.4 * len(told)
-    found |= {number for number, cipher in judged.items() if cipher == "accents" or (mostly and cipher != "")}
+    found |= {number for number, cipher in judged.items() if cipher == "sure" or (mostly and cipher != "")}
     return found
 
 
@@ -117,8 +124,8 @@ _SHARES = np.array([
 
 
 def _cipher(characters: list[str]) -> str | None:
-    """Signs that the codes of a text in Latin letters stand for other letters than the page shows: "accents" on many,
-    or other "shares" of letters than languages have; "": none; None: too few letters to tell.
+    """Whether the codes of a text in Latin letters stand for other letters than the page shows: "sure" where many have
+    accents or hardly a share is that of languages, "maybe" where shares differ, "" where not, None: too few to tell.
 
     The shares have a cosine of .86 and more with those of languages on 2,850 pages of papers, and of .39 to .74 on
     most pages in cipher; the others hold many signs, and letters with accents among them.
@@ -126,17 +133,17 @@ def _cipher(characters: list[str]) -> str | None:
     text = unicodedata.normalize("NFD", "".join(characters).casefold().translate(_WITHOUT_STROKE))
     counts = np.array([text.count(letter) for letter in _LETTERS], float)
     letters = counts.sum()
-    if letters < 15 or letters < 0.5 * sum(map(str.isalpha, text)):
+    if letters < 15 or (counts > 0).sum() < 10 or letters < 0.5 * sum(map(str.isalpha, text)):
         return None
     alike = float(counts @ _SHARES / np.linalg.norm(counts) / np.linalg.norm(_SHARES))
     accents = len(re.findall("[\u0300-\u036f]", text))
     worded = letters / len(re.sub(r"[\d.,\u0300-\u036f]", "", text))
     if letters < 300:
-        return "accents" if worded < 0.95 and accents > 0.1 * letters and alike < 0.6 else None
+        return "sure" if worded < 0.95 and accents > 0.1 * letters and alike < 0.6 else None
     if worded < 0.85 and accents > 0.15 * letters:
-        return "accents"
+        return "sure"
     least = 0.6 if worded > 0.9 else 0.72 if worded > 0.5 else 0.86  # Vietnamese has .70 and no signs
-    return "shares" if alike < least else ""
+    return "sure" if alike < 0.35 else "maybe" if alike < least else ""
 
 
 def _covered(page: PageChars) -> float:
@@ -175,9 +182,10 @@ def _read(
     for done, number in enumerate(numbers, 1):
         ask_for_time(done, len(numbers))
         try:
+            reader.allow(settings.timeout_seconds)
             image, scale = render(document, number - 1, settings.dpi)
             read.append(read_image(image, scale, number, reader))
-        except (RuntimeError, ValueError) as error:  # pdfium's and OpenVINO's errors are both RuntimeErrors
+        except (RuntimeError, TimeoutError, ValueError) as error:  # pdfium and OpenVINO raise RuntimeErrors
             if "alloc" in str(error).casefold():
                 raise MemoryError from error
             failed.append(number)

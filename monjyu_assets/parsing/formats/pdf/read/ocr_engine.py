@@ -7,6 +7,8 @@ run here, in one thread, with fixed widths: a page then needs a third of the mem
 
 from __future__ import annotations
 
+import math
+import time
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -50,11 +52,13 @@ class FoundLine:
 
 
 class Reader:
-    """Both models. `read` gives the lines of an image (height, width, 3) in RGB."""
+    """Both models. `read` gives the lines of an image (height, width, 3) in RGB; TimeoutError where it takes more CPU
+    time than was allowed last."""
 
     def __init__(self, languages: str) -> None:
         from rapidocr.ch_ppocr_det.utils import DBPostProcess
 
+        self.allow(math.inf)
         self._detectors: dict[tuple[int, int], Any] = {}
         self._boxes = DBPostProcess(thresh=0.3, box_thresh=0.5, unclip_ratio=1.6, use_dilation=False)
         model = _model(_RECOGNISER)
@@ -62,6 +66,10 @@ class Reader:
         self._alphabet = ["", *listed, " "]
         self._barred = np.array([bool(c) and not _allowed(c, languages) for c in self._alphabet])
         self._recogniser = _compiled(model)
+
+    def allow(self, seconds: float) -> None:
+        """CPU time from now on for all that is read."""
+        self._seconds, self._deadline = seconds, time.process_time() + seconds
 
     def read(self, image: Image) -> list[FoundLine]:
         # A coarse image shows large or blurred print as lines where the fine one does not.
@@ -88,6 +96,8 @@ class Reader:
         return np.asarray(quads, np.float32).reshape(-1, 4, 2)
 
     def _line(self, image: Image, quad: NDArray[np.float32]) -> FoundLine | None:
+        if time.process_time() > self._deadline:
+            raise TimeoutError(f"a page takes more than {self._seconds:g} s of CPU time")
         import cv2
         from rapidocr.utils.process_img import get_rotate_crop_image
 
