@@ -101,9 +101,12 @@ def test_names_as_others_set_them(tmp_path: Path, front: str) -> None:
 
 
 def test_a_company_and_an_address_are_no_authors(tmp_path: Path) -> None:
-    front = "#align(center)[Ava Wang\n\nMarsh Hearing, Ltd.\n\nNorthmoor Square\n\n]\n#v(6pt)\n"
+    front = (
+        "#align(center)[Ava Wang\n\nMarsh Hearing, Ltd.\n\nNorthmoor Square\n\nHal Vard\n\nPeat Brain\n\n"
+        "{ava, hal}\\@peat.com\n\n]\n#v(6pt)\n"
+    )
     paper = _parse(tmp_path, _paper(front, f"#pad(x: 1cm)[{_ABSTRACT * 2}]"))
-    assert [author.name for author in paper.authors] == ["Ava Wang"]
+    assert [author.name for author in paper.authors] == ["Ava Wang", "Hal Vard"]
 
 
 def test_a_title_in_another_language_ends_in_no_author(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from monjyu_assets.parsing.bibliography.names import is_name, printed_names
+from monjyu_assets.parsing.formats.pdf.front.emails import emails_in
 from monjyu_assets.parsing.formats.pdf.front.name_lines import name_parts, turned_name
 from monjyu_assets.parsing.formats.pdf.front.title_page import refit
 from monjyu_assets.parsing.formats.pdf.page.layout import Layout, squeezed
@@ -54,7 +55,20 @@ def _below_title(layout: Layout, start: int, stop: int) -> tuple[list[str], int]
             parts.pop()
         parts += checked
         style, end, open_end = style or line, i + 1, runs_on
-    return list(dict.fromkeys(part for part in parts if is_name(part))), end
+    names = [part for part in parts if is_name(part)]
+    mails = [mail for line in layout.lines[start:stop_at] for mail, _, _ in emails_in(line.text)]
+    return [name for name in dict.fromkeys(names) if not _owns_domain(name, mails)], end
+
+
+def _owns_domain(name: str, mails: list[str]) -> bool:
+    """An organisation whose first word is in the domain of an address that no word of it begins: Shazam Entertainment
+    (avery@shazamteam.com)."""
+    first, words = squeezed(name.split()[0]), [squeezed(word) for word in name.split()]
+    for mail in mails:
+        local, _, domain = mail.casefold().partition("@")
+        if len(first) > 3 and squeezed(domain).startswith(first) and not any(word[:3] in local for word in words):
+            return True
+    return False
 
 
 def _ends_title(above: Line, line: Line) -> bool:
