@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 
 import numpy as np
@@ -113,8 +114,9 @@ def reading_order(page: PageChars, lines: list[Line], page_gutters: list[float],
     bases = _row_bases(lines)
     ordered = sorted(lines, key=lambda line: (bases[id(line)], line.x0))
     for line in lines:
-        line.full_width = any(line.x0 < x - 1 and line.x1 > x + 1 for x in page_gutters)
-        line.column = sum(1 for x in page_gutters if (line.x0 + line.x1) / 2 > x)
+        middle = line.x0 if _UNBROKEN.fullmatch(line.text) else (line.x0 + line.x1) / 2
+        line.full_width = any(middle > line.x0 < x - _hangs(line, x) and line.x1 > x + 1 for x in page_gutters)
+        line.column = sum(1 for x in page_gutters if middle > x)
     if page_gutters:
         _widen(ordered, bases, page_gutters)
     result: list[Line] = []
@@ -131,6 +133,16 @@ def reading_order(page: PageChars, lines: list[Line], page_gutters: list[float],
             band.append(line)
     _flush(band, result, block)
     return _join_level(page, result, bases, fonts)
+
+
+_UNBROKEN = re.compile(r"(?=.*[/.=_?%-])\S{12,}")
+"""A link, which runs over the edge of its column."""
+_LABEL = re.compile(r"\[\s?\d{1,3}\s?\]\s")
+
+
+def _hangs(line: Line, x: float) -> float:
+    """How far a line may begin in front of a gutter: a label of an entry stands out to the left with more digits."""
+    return 10.0 if line.x1 > x + 60 and _LABEL.match(line.text) else 1.0
 
 
 def _row_bases(lines: list[Line]) -> dict[int, float]:
