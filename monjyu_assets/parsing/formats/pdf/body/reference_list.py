@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from monjyu_assets.parsing.bibliography.dates import YEAR_ALONE
 from monjyu_assets.parsing.bibliography.identifiers import ARXIV_IN_REFERENCE, DOI_PREFIX
-from monjyu_assets.parsing.bibliography.names import ENTRY_NAME
+from monjyu_assets.parsing.bibliography.names import CITED_PARTICLE, ENTRY_NAME, UPPER
 from monjyu_assets.parsing.bibliography.references import label_of, numbered_starts
 from monjyu_assets.parsing.formats.pdf.page.layout import Layout
 from monjyu_assets.parsing.formats.pdf.page.lines import Line
@@ -18,7 +18,12 @@ from monjyu_assets.parsing.text.labels import CONTENTS, NUMBERED_FLOAT
 from monjyu_assets.parsing.text.line_ends import Words
 
 _URL_TAIL = re.compile(rf"(?:https?://|www\.|doi\.org|{DOI_PREFIX}/?)\S*$|\b10\.$|doi:\s*$", re.I)
-_DATED = re.compile(rf"{YEAR_ALONE.pattern}|{ARXIV_IN_REFERENCE.pattern}")
+_DATED = re.compile(rf"{YEAR_ALONE.pattern}|(?i:{ARXIV_IN_REFERENCE.pattern})")
+_NAMED = re.compile(
+    rf"(?:{CITED_PARTICLE}\s){{0,2}}{UPPER}[\w'\u2019-]+(?:[\s-]{UPPER}[\w'\u2019-]+)?(?:,\s+{UPPER}|\s{UPPER}\.)|"
+    rf"(?:{UPPER}\.[\s-]?){{1,3}}{UPPER}"
+)
+"""A name with its initials, or the surname first."""
 _FIRST_LABEL = re.compile(r"\s*(?:\[\s?1\s?\]|1\.|\(1\))")
 
 
@@ -121,11 +126,20 @@ def _stray(line: Line) -> bool:
 
 
 def _without_tail(lines: list[Line]) -> list[Line]:
-    """The list ends at a wide gap after which years and labels have become rare (notices, addresses)."""
+    """The list ends at a wide gap after which years and labels have become rare (notices, addresses), or at one wider
+    than all above after which no line begins with the name of an entry (lives of the authors)."""
     steps = [b.base - a.base for a, b in itertools.pairwise(lines) if a.page == b.page and b.base > a.base]
     usual = sorted(steps)[int(0.8 * len(steps))] if steps else 0.0
-    for i in range(max(1, len(lines) // 3), len(lines)):
+    named = [i for i, line in enumerate(lines) if _NAMED.match(line.text)]
+    widest = 0.0
+    for i in range(1, len(lines)):
         above, line = lines[i - 1], lines[i]
+        step = line.base - above.base if _below(above, line) else 0.0
+        if len(named) > 0.1 * i and i > named[-1] and step > 1.4 * widest > 0 and i > len(lines) // 3:
+            return lines[:i]
+        widest = max(widest, step)
+        if i < len(lines) // 3:
+            continue
         wide = above.page == line.page and line.base - above.base > 1.5 * usual
         rest = lines[i:]
         years = sum(1 for other in rest if YEAR_ALONE.search(other.text) or label_of(other.text))
