@@ -11,6 +11,8 @@ _LETTER = r"[\u3005\u3041-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3]"
 _COMMA = r"\s*[,\uff0c\u3001\u30fb\u00b7;\uff1b]\s*"
 _STOP = r"[.\uff0e\u3002:\uff1a]"
 _NAME = rf"(?:{_LETTER}{{2,6}}|{_LETTER}{{1,4}}\s{_LETTER}{{1,4}})"
+_BODY = re.compile(rf"\s*(?P<names>[^\u300c\u300e\u201c\u201d\",\uff0c]{{2,40}}?)[,\uff0c]\s*(?=[\u300c\u300e\u201c\u201d\"])")
+"""Any one name in front of a title in quotation marks."""
 _AUTHORS = re.compile(
     rf"\s*(?P<names>{_NAME}(?:{_COMMA}{_NAME}){{0,40}})(?:(?:{_COMMA})?\s*{alternatives('names.and_others')})?"
     rf"(?:\s*[(\uff08]?{alternatives('names.editors')}[)\uff09]?|著)?"
@@ -37,7 +39,7 @@ def is_east_asian(text: str) -> bool:
 
 def east_asian_fields(text: str) -> tuple[list[str], str, str]:
     """The names as printed, the title and the venue ("" where it is not found) of an entry without label and links."""
-    found = _AUTHORS.match(text)
+    found = _BODY.match(text) or _AUTHORS.match(text)
     names = [name.strip() for name in re.split(_COMMA, found["names"])] if found else []
     rest = text[found.end() :] if found else text
     if year := _YEAR.match(rest):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from monjyu_assets.parsing.bibliography.dates import CENTURY, RECENT_YEAR, YEAR
+from monjyu_assets.parsing.bibliography.dates import CENTURY, RECENT_YEAR, YEAR, month_number
 from monjyu_assets.parsing.bibliography.names import AND_WORD, LISTED_PARTICLE, NO_PARTICLE, UPPER
 from monjyu_core.language.vocabulary import alternatives
 
@@ -49,7 +49,7 @@ _LISTS = [
     _list_pattern(_STYLES["surname F. M."], _STYLES["surname F. M."]),
     _list_pattern(f"(?:{_STYLES['FM surname']}),\\s(?:{_STYLES['FM surname']})", _STYLES["FM surname"]),
 ]
-_END = re.compile(rf"\s*(?:[.:;,]\s|\.?\s*\(|\s*[\u201c\u201d\"\u2018`]|\s+(?={RECENT_YEAR})|\s*$|[.,]?\s*\[|(?<=\.)\s)")
+_END = re.compile(rf"\s*(?:[.:;,]+\s|\.?\s*\(|\s*[\u201c\u201d\"\u2018`]|\s+(?={RECENT_YEAR})|\s*$|[.,]?\s*\[|(?<=\.)\s)")
 _DOUBTFUL = (3, 4)
 """Styles without initials, which titles can resemble: a full stop or a year must follow."""
 
@@ -62,6 +62,8 @@ def author_list(text: str) -> tuple[str, str]:
         match = pattern.match(text)
         if match is None:
             continue
+        if short := _SHORT_SURNAME.search(match[0]):
+            match = pattern.match(text, 0, short.end()) or match
         end = match.end()
         ended = _END.match(text, end) or text[end - 1] == "."
         if not ended:
@@ -88,8 +90,12 @@ def author_list(text: str) -> tuple[str, str]:
 
 _BEFORE_QUOTE = re.compile(r"([^.\u201c\u201d\"\u2018`]{2,150}?)\s?[,:.]\s?(?=[\u201c\u201d\"]|``)")
 """A name of any form in front of a title in quotation marks."""
-_CAPITALS = re.compile(rf"(?=(?:{UPPER}|[\s,&.-]){{4,90}}\.\s)(?=.*?{UPPER}{{3}})(.{{4,90}}?)\.\s+(?={UPPER}[^.]*[^\W\d_A-Z])")
+_CAPITALS = re.compile(
+    rf"((?:{UPPER}|[\s,&-]){{0,60}}?{UPPER}{{4}}(?:{UPPER}|[\s,&-]){{0,60}})\.\s+(?={UPPER}[^.]*[^\W\d_A-Z])"
+)
 """Lists of the Brazilian standard print names of bodies in capitals."""
+_SHORT_SURNAME = re.compile(rf"(?:{AND_WORD}|&)\s(?:{UPPER}\.[\s-]?|-?[a-z]\.\s?){{1,3}}(?<=\s){UPPER}[a-z](?=\.\s{UPPER}[\w-]{{2,}}$)")
+"""The last of a list, which looks like initials of the word behind it ("and C. Yu. Learning")."""
 _COLON = re.compile(r":\s")
 _NO_TITLE = re.compile(rf"\.\s+[^.;\d]{{2,60}}\.?\s+{YEAR}\s*[;,:]\s*\d")
 """A journal, its year and volume directly behind a name."""
@@ -110,7 +116,7 @@ def _full_names(text: str) -> int:
 
 
 _LOOKED_UP = rf"(?i:{alternatives('references.available')}|{alternatives('references.accessed')})"
-_SENTENCE = re.compile(rf"(?:\b{NO_PARTICLE}[a-z]{{3,}}\s+){{2}}[a-z]{{2,}}|[a-z]{{3,}}\s[a-z]{{3,}}[,:.]")
+_SENTENCE = re.compile(rf"(?:\b{NO_PARTICLE}[a-z]{{3,}}\s+){{2}}[a-z]{{2,}}|[a-z]{{3,}}\s[a-z]{{3,}}[,:.]|\.\s+In\s")
 
 
 def _before_year(text: str) -> int:
@@ -120,7 +126,7 @@ def _before_year(text: str) -> int:
     if match and not ends and not re.search(r"[\u201c\"]|[a-z]{3,}\.\s+[A-Z][a-z]+\s[a-z]+\s[a-z]+", match.group(1)):
         return match.end(1)
     plain = re.match(rf"(.{{3,400}}?)\.\s+{YEAR}[a-z]?\.\s+(?!{_LOOKED_UP})", text)
-    if plain and not re.search(r"[\u201c\"]", plain.group(1)):
+    if plain and not re.search(r"[\u201c\"]", plain[1]) and month_number(plain[1].split()[-1]) is None:
         return plain.end(1) + 1
     return 0
 

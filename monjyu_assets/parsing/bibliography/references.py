@@ -40,6 +40,7 @@ _DATED_UNTITLED = re.compile(
     r"(?P<venue>[^\W\d_][^\d,:]{1,80}),\s*(?:[A-Z]?\d{1,4}[A-Z]?,\s*[A-Za-z]{0,2}\d[\w\u2013-]*|in press|submitted|accepted)\.?\s*"
 )
 """The same behind authors and a year."""
+_ABBREVIATIONS = re.compile(rf"(?:{UPPER}[\w&-]{{0,6}}\.\s?|{UPPER}[\w&-]*\s|of\s|and\s|the\s|&\s){{0,8}}{UPPER}[\w&-]*\.?")
 _YEAR = re.compile(rf"(?<![\d.\u2013/-])({YEAR})(?=[a-z]?(?:[^\d\w]|$))(?![\u2013-]\d)")
 _YEAR_IN_BRACKETS = re.compile(rf"\(\s*(?:[^()]{{0,30}}?\b)?({YEAR})(?:[a-z]|-\d\d(?:-\d\d)?)?(?:,[^()]{{0,30}})?\s*\)")
 _NO_YEAR = re.compile(
@@ -123,7 +124,7 @@ def _fields(plain: str) -> tuple[list[str], str, int | None, str]:
     rest = rest[dated.end() :] if dated else rest
     year = int(dated["year"]) if dated and dated["year"] else None
     journal = _DATED_UNTITLED.fullmatch(rest) if year else None
-    if journal and ("." not in journal["venue"] or _is_abbreviated(journal["venue"])):
+    if journal and ("." not in journal["venue"] or _ABBREVIATIONS.fullmatch(journal["venue"])):
         return names_of(authors), "", year, journal["venue"]
     title, after = ("", rest) if year and rest.startswith("in ") else _title(plain, rest)
     year = year if dated else _year(after) or _year(rest) or _year(plain)
@@ -162,7 +163,7 @@ def _plain(text: str) -> str:
     text = re.sub(r"\bdoi\s*:?\s*10\.\S*", " ", text, flags=re.I)
     text = _LOOKED_AT.sub(" ", _URL.sub(" ", DOI.sub(" ", text)))
     text = re.sub(r"\b(?:PMID|PMCID)\s*:?\s*\w*", " ", text)
-    return " ".join(text.split())
+    return re.sub(r"\s+(?=[,;]\s)", "", " ".join(text.split()))
 
 
 def _year(text: str) -> int | None:
