@@ -10,9 +10,9 @@ from monjyu_core.language.vocabulary import alternatives
 
 _SURNAME = (
     rf"{LISTED_PARTICLE}{{0,3}}{UPPER}[\w'\u2019\u2018.-]{{0,30}}[\w'\u2019]"
-    rf"(?:[\s-]{LISTED_PARTICLE}{{0,2}}{UPPER}[\w'\u2019-]{{1,30}}){{0,2}}(?![\w'\u2019])"
+    rf"(?:[\s-]{LISTED_PARTICLE}{{0,2}}(?![JS]r\.){UPPER}[\w'\u2019-]{{1,30}}){{0,2}}(?![\w'\u2019])"
 )
-_DOTTED = rf"{UPPER}[a-z]?\.(?:[\s-]*{UPPER}[a-z]?\.|-?[a-z]\.){{0,4}}"
+_DOTTED = rf"{UPPER}(?:[a-z]|-{UPPER})?\.(?:[\s-]*{UPPER}[a-z]?\.|-?[a-z]\.){{0,4}}"
 _BARE = rf"{UPPER}{{1,4}}(?:-{UPPER})?(?![\w'\u2019])(?:\s(?:Jr|Sr|II|III|2nd|3rd)\b)?"
 _SPACED = rf"{UPPER}(?:[\s-]{UPPER}){{1,3}}(?![\w'\u2019])"
 _GIVEN = rf"{UPPER}[\w'\u2019-]+(?:[\s-]+(?:{UPPER}\.|{UPPER}[\w'\u2019-]*)){{0,3}}"
@@ -42,7 +42,7 @@ def _list_pattern(first: str, others: str) -> re.Pattern[str]:
 
 _LISTS = [
     _list_pattern(_STYLES["surname, F. M."], f"{_STYLES['surname, F. M.']}|{_STYLES['F. M. surname']}"),
-    _list_pattern(_STYLES["surname FM"], _STYLES["surname FM"]),
+    _list_pattern(_STYLES["surname FM"], f"{_STYLES['surname FM']}|{_STYLES['surname, F. M.']}"),
     _list_pattern(_STYLES["F. M. surname"], f"{_STYLES['F. M. surname']}|{_STYLES['FM surname']}"),
     _list_pattern(_STYLES["surname, given"], f"{_STYLES['surname, given']}|{_STYLES['given surname']}"),
     _list_pattern(_STYLES["given surname"], _STYLES["given surname"]),

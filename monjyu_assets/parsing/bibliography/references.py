@@ -56,7 +56,7 @@ _DATED = re.compile(
 )
 """A year between authors and title, or the word that stands for it."""
 _LOOKED_AT = re.compile(
-    rf"[(\[]?\s*(?i:{alternatives('references.accessed')})[^;()\[\]]{{0,30}}?{YEAR}(?:[./-]\d{{1,2}}){{0,2}}\s*[)\]]?|"
+    rf"[(\[]?\s*(?i:{alternatives('references.accessed')})[^;()\[\]]{{0,30}}?{YEAR}(?:[./-]\d{{1,2}}){{0,2}}\s*(?:[)\]]|,?\s*(?:from|de)\b:?)?|"
     rf"\[{YEAR}-\d\d-\d\d\]"
 )
 """The day on which a page was looked at says nothing about the year of a work."""
@@ -159,7 +159,7 @@ def _is_abbreviated(venue: str) -> bool:
 def _plain(text: str) -> str:
     """The entry without links, identifiers and access notes."""
     text = re.sub(r"\[(?:PMID|PMCID|CrossRef|Crossref|PubMed|Google Scholar|http|doi)[^\]]*\]?", " ", text)
-    text = re.sub(rf"https?:\s*//\s*\S+{_URL_REST}", " ", text)
+    text = re.sub(rf"(?:\b(?:URL|Url|url):?\s+)?https?:\s*//\s*\S+{_URL_REST}", " ", text)
     text = re.sub(r"\bdoi\s*:?\s*10\.\S*", " ", text, flags=re.I)
     text = _LOOKED_AT.sub(" ", _URL.sub(" ", DOI.sub(" ", text)))
     text = re.sub(r"\b(?:PMID|PMCID)\s*:?\s*\w*", " ", text)
