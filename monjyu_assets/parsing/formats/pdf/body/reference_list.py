@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections import Counter, defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from monjyu_assets.parsing.bibliography.dates import YEAR_ALONE
 from monjyu_assets.parsing.bibliography.identifiers import ARXIV_IN_REFERENCE, DOI_PREFIX
@@ -109,7 +109,7 @@ def _apart(layout: Layout, i: int) -> bool:
 
 def split_entries(layout: Layout, lines: list[Line]) -> list[list[Line]]:
     """The lines of a reference list, grouped by entry."""
-    lines = [line for line in lines if not _stray(line)]
+    lines = _in_rows([line for line in lines if not _stray(line)])
     if not lines:
         return []
     starts = numbered_starts([line.text for line in lines])
@@ -175,10 +175,28 @@ def _below(above: Line, line: Line) -> bool:
 def _lefts(lines: list[Line]) -> list[float]:
     """Offset of each line from the left edge of its column on its page."""
     edges: dict[tuple[int, int], float] = defaultdict(lambda: 1e9)
-    places = [(line.page, 0 if line.full_width else line.column) for line in lines]
-    for line, place in zip(lines, places, strict=True):
-        edges[place] = min(edges[place], line.x0)
-    return [line.x0 - edges[place] for line, place in zip(lines, places, strict=True)]
+    for line in lines:
+        key = (line.page, line.column)
+        edges[key] = min(edges[key], line.x0)
+    return [line.x0 - edges[line.page, line.column] for line in lines]
+
+
+def _in_rows(lines: list[Line]) -> list[Line]:
+    """Pages on which most lines run over the gutter have one column: its lines by rows."""
+    found: list[Line] = []
+    for _, group in itertools.groupby(lines, key=lambda line: line.page):
+        page = list(group)
+        if sum(line.full_width for line in page) > 0.5 * len(page):
+            page = [replace(line, column=0) for line in page]
+            rows: list[list[Line]] = []
+            for line in sorted(page, key=lambda line: line.base):
+                if rows and line.base - rows[-1][0].base < 0.3 * line.size:
+                    rows[-1].append(line)
+                else:
+                    rows.append([line])
+            page = [line for row in rows for line in sorted(row, key=lambda line: line.x0)]
+        found += page
+    return found
 
 
 def _hanging(lines: list[Line]) -> list[int]:

@@ -113,9 +113,11 @@ def reading_order(page: PageChars, lines: list[Line], page_gutters: list[float],
     """
     bases = _row_bases(lines)
     ordered = sorted(lines, key=lambda line: (bases[id(line)], line.x0))
+    pieces = Counter(bases.values())
     for line in lines:
-        middle = line.x0 if _UNBROKEN.fullmatch(line.text) else (line.x0 + line.x1) / 2
-        line.full_width = any(middle > line.x0 < x - _hangs(line, x) and line.x1 > x + 1 for x in page_gutters)
+        link = pieces[bases[id(line)]] == 1 and _UNBROKEN.fullmatch(line.text)
+        middle = line.x0 if link else (line.x0 + line.x1) / 2
+        line.full_width = any(not link and line.x0 < x - _hangs(line, x) and line.x1 > x + 1 for x in page_gutters)
         line.column = sum(1 for x in page_gutters if middle > x)
     if page_gutters:
         _widen(ordered, bases, page_gutters)
