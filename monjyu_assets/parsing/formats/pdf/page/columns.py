@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 
 import numpy as np
 
-from monjyu_assets.parsing.formats.pdf.page.lines import Line, join_pieces
+from monjyu_assets.parsing.formats.pdf.page.lines import Line, join_pieces, make_line
 from monjyu_assets.parsing.formats.pdf.read.characters import Font, PageChars
 
 MIN_PAIRS = 6
@@ -111,6 +111,7 @@ def reading_order(page: PageChars, lines: list[Line], page_gutters: list[float],
 
     Lines that run over a gutter divide the page into bands; in a band each column is read to its end.
     """
+    lines = [part for line in lines for part in _at_label(page, line, page_gutters, fonts)]
     bases = _row_bases(lines)
     ordered = sorted(lines, key=lambda line: (bases[id(line)], line.x0))
     pieces = Counter(bases.values())
@@ -140,6 +141,17 @@ def reading_order(page: PageChars, lines: list[Line], page_gutters: list[float],
 _UNBROKEN = re.compile(r"(?=.*[/.=_?%-])\S{12,}")
 """A link, which runs over the edge of its column."""
 _LABEL = re.compile(r"\[\s?\d{1,3}\s?\]\s")
+_LABEL_WITHIN = re.compile(rf"\s(?={_LABEL.pattern})")
+
+
+def _at_label(page: PageChars, line: Line, page_gutters: list[float], fonts: list[Font]) -> list[Line]:
+    """The line, or its parts where the label of an entry fills the space between the columns."""
+    label = _LABEL_WITHIN.search(line.text) if page_gutters else None
+    if label is None or all(abs(page.x0[line.index[label.end()]] - x) > 10 for x in page_gutters):
+        return [line]
+    parts = [line.index[: label.start()], line.index[label.end() :]]
+    made = [make_line(page, np.unique(part[part >= 0]), fonts) for part in parts]
+    return [part for part in made if part is not None]
 
 
 def _hangs(line: Line, x: float) -> float:
