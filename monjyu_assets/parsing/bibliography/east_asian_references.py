@@ -11,7 +11,9 @@ _LETTER = r"[\u3005\u3041-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3]"
 _COMMA = r"\s*[,\uff0c\u3001\u30fb\u00b7;\uff1b]\s*"
 _STOP = r"[.\uff0e\u3002:\uff1a]"
 _NAME = rf"(?:{_LETTER}{{2,6}}|{_LETTER}{{1,4}}\s{_LETTER}{{1,4}})"
-_BODY = re.compile(rf"\s*(?P<names>[^\u300c\u300e\u201c\u201d\",\uff0c]{{2,40}}?)[,\uff0c]\s*(?=[\u300c\u300e\u201c\u201d\"])")
+_BODY = re.compile(
+    r"\s*(?P<names>[^\u300c\u300e\u201c\u201d\",\uff0c]{2,40}?)[,\uff0c]\s*(?=[\u300c\u300e\u201c\u201d\"])"
+)
 """Any one name in front of a title in quotation marks."""
 _AUTHORS = re.compile(
     rf"\s*(?P<names>{_NAME}(?:{_COMMA}{_NAME}){{0,40}})(?:(?:{_COMMA})?\s*{alternatives('names.and_others')})?"
@@ -19,7 +21,9 @@ _AUTHORS = re.compile(
     rf"(?:\s*{_STOP}\s*|(?=\s*[(\uff08\u300c\u300e\u201c\"])|{_COMMA}(?=[\u300c\u300e\u201c\u201d\"]|[^,\uff0c.\uff0e:\uff1a]{{7,}}))"
 )
 _YEAR = re.compile(rf"[\s,\uff0c]*[(\uff08]?\s*{YEAR}[a-z]?\s*年?\s*(?:[)\uff09][.,:\uff1a\uff0e\s]*|[.\uff0e]\s+)")
-_QUOTED = re.compile(r"[\s,\uff0c]*(?:\u300c(?P<title>.{2,300}?)\u300d|[\u201c\u201d\"]\s?(?P<other>.{2,300}?)\u300d?[\u201d\"])[\s,.\uff0c\uff0e]*")
+_QUOTED = re.compile(
+    r"[\s,\uff0c]*(?:\u300c(?P<title>.{2,300}?)\u300d|[\u201c\u201d\"]\s?(?P<other>.{2,300}?)\u300d?[\u201d\"])[\s,.\uff0c\uff0e]*"
+)
 _BOOK = re.compile(r"[\s,\uff0c]*\u300e(?P<title>.{2,300}?)\u300f[\s,.\uff0c\uff0e]*")
 _KIND = r"\[[A-Z]{1,2}(?:/[A-Z]{2})?\]"
 """What kind of work it is: [J], [EB/OL]."""

@@ -49,7 +49,9 @@ _LISTS = [
     _list_pattern(_STYLES["surname F. M."], _STYLES["surname F. M."]),
     _list_pattern(f"(?:{_STYLES['FM surname']}),\\s(?:{_STYLES['FM surname']})", _STYLES["FM surname"]),
 ]
-_END = re.compile(rf"\s*(?:[.:;,]+\s|\.?\s*\(|\s*[\u201c\u201d\"\u2018`]|\s+(?={RECENT_YEAR})|\s*$|[.,]?\s*\[|(?<=\.)\s)")
+_END = re.compile(
+    rf"\s*(?:[.:;,]+\s|\.?\s*\(|\s*[\u201c\u201d\"\u2018`]|\s+(?={RECENT_YEAR})|\s*$|[.,]?\s*\[|(?<=\.)\s)"
+)
 _DOUBTFUL = (3, 4)
 """Styles without initials, which titles can resemble: a full stop or a year must follow."""
 
@@ -94,7 +96,9 @@ _CAPITALS = re.compile(
     rf"((?:{UPPER}|[\s,&-]){{0,60}}?{UPPER}{{4}}(?:{UPPER}|[\s,&-]){{0,60}})\.\s+(?={UPPER}[^.]*[^\W\d_A-Z])"
 )
 """Lists of the Brazilian standard print names of bodies in capitals."""
-_SHORT_SURNAME = re.compile(rf"(?:{AND_WORD}|&)\s(?:{UPPER}\.[\s-]?|-?[a-z]\.\s?){{1,3}}(?<=\s){UPPER}[a-z](?=\.\s{UPPER}[\w-]{{2,}}$)")
+_SHORT_SURNAME = re.compile(
+    rf"(?:{AND_WORD}|&)\s(?:{UPPER}\.[\s-]?|-?[a-z]\.\s?){{1,3}}(?<=\s){UPPER}[a-z](?=\.\s{UPPER}[\w-]{{2,}}$)"
+)
 """The last of a list, which looks like initials of the word behind it ("and C. Yu. Learning")."""
 _COLON = re.compile(r":\s")
 _NO_TITLE = re.compile(rf"\.\s+[^.;\d]{{2,60}}\.?\s+{YEAR}\s*[;,:]\s*\d")
@@ -195,8 +199,14 @@ def names_of(text: str) -> list[str]:
             return _by_style(text, number)
     if re.search(r";", text):
         return [_turned(part.strip()) for part in text.split(";") if part.strip()]
-    parts = [part for part in (p.strip(" ,.") for p in re.split(rf"\s+(?:{AND_WORD}|&)\s+|,\s+{AND_WORD}\s+", text)) if part]
-    if all(re.fullmatch(rf"(?!{UPPER}{{1,2}}(?:\W|$)(?!\s*{UPPER}\w))(?:{UPPER}[\w'\u2019-]*\.?\s?){{1,4}}", one) for part in parts for one in part.split(", ")):
+    parts = [
+        part for part in (p.strip(" ,.") for p in re.split(rf"\s+(?:{AND_WORD}|&)\s+|,\s+{AND_WORD}\s+", text)) if part
+    ]
+    if all(
+        re.fullmatch(rf"(?!{UPPER}{{1,2}}(?:\W|$)(?!\s*{UPPER}\w))(?:{UPPER}[\w'\u2019-]*\.?\s?){{1,4}}", one)
+        for part in parts
+        for one in part.split(", ")
+    ):
         parts = [one for part in parts for one in part.split(", ") if one]
     return parts[:60]
 

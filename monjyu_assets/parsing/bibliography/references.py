@@ -37,10 +37,13 @@ _JOURNAL = re.compile(
     rf"(?=[^\d]{{3,80}}$)(?:(?:{UPPER}[\w&'\u2019-]*\.?|of|and|&|the|de|der|für|in|\([A-Z][\w.]{{2,20}}\))\s?){{1,9}}"
 )
 _DATED_UNTITLED = re.compile(
-    r"(?P<venue>[^\W\d_][^\d,:]{1,80}),\s*(?:[A-Z]?\d{1,4}[A-Z]?,\s*[A-Za-z]{0,2}\d[\w\u2013-]*|in press|submitted|accepted)\.?\s*"
+    r"(?P<venue>[^\W\d_][^\d,:]{1,80}),\s*"
+    r"(?:[A-Z]?\d{1,4}[A-Z]?,\s*[A-Za-z]{0,2}\d[\w\u2013-]*|in press|submitted|accepted)\.?\s*"
 )
 """The same behind authors and a year."""
-_ABBREVIATIONS = re.compile(rf"(?:{UPPER}[\w&-]{{0,6}}\.\s?|{UPPER}[\w&-]*\s|of\s|and\s|the\s|&\s){{0,8}}{UPPER}[\w&-]*\.?")
+_ABBREVIATIONS = re.compile(
+    rf"(?:{UPPER}[\w&-]{{0,6}}\.\s?|{UPPER}[\w&-]*\s|of\s|and\s|the\s|&\s){{0,8}}{UPPER}[\w&-]*\.?"
+)
 _YEAR = re.compile(rf"(?<![\d.\u2013/-])({YEAR})(?=[a-z]?(?:[^\d\w]|$))(?![\u2013-]\d)")
 _YEAR_IN_BRACKETS = re.compile(rf"\(\s*(?:[^()]{{0,30}}?\b)?({YEAR})(?:[a-z]|-\d\d(?:-\d\d)?)?(?:,[^()]{{0,30}})?\s*\)")
 _NO_YEAR = re.compile(
@@ -124,7 +127,8 @@ def _fields(plain: str) -> tuple[list[str], str, int | None, str]:
     rest = rest[dated.end() :] if dated else rest
     year = int(dated["year"]) if dated and dated["year"] else None
     journal = _DATED_UNTITLED.fullmatch(rest) if year else None
-    if journal and ("." not in journal["venue"] or _ABBREVIATIONS.fullmatch(journal["venue"])):
+    closed = not dated or not dated[0].rstrip().endswith(",")
+    if journal and ("." not in journal["venue"] or (not closed and _ABBREVIATIONS.fullmatch(journal["venue"]))):
         return names_of(authors), "", year, journal["venue"]
     title, after = ("", rest) if year and rest.startswith("in ") else _title(plain, rest)
     year = year if dated else _year(after) or _year(rest) or _year(plain)
