@@ -114,9 +114,12 @@ def reading_order(page: PageChars, lines: list[Line], page_gutters: list[float],
     lines = [part for line in lines for part in _at_label(page, line, page_gutters, fonts)]
     bases = _row_bases(lines)
     ordered = sorted(lines, key=lambda line: (bases[id(line)], line.x0))
-    pieces = Counter(bases.values())
+    rows: dict[float, list[Line]] = defaultdict(list)
     for line in lines:
-        link = pieces[bases[id(line)]] == 1 and _UNBROKEN.fullmatch(line.text)
+        rows[bases[id(line)]].append(line)
+    for line in lines:
+        covered = (line.x0 < other.x0 < line.x1 for other in rows[bases[id(line)]] if other is not line)
+        link = _UNBROKEN.fullmatch(line.text) and all(covered)
         middle = line.x0 if link else (line.x0 + line.x1) / 2
         line.full_width = any(not link and line.x0 < x - _hangs(line, x) and line.x1 > x + 1 for x in page_gutters)
         line.column = sum(1 for x in page_gutters if middle > x)
