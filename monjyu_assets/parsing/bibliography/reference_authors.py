@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import re
 
-from monjyu_assets.parsing.bibliography.dates import CENTURY, RECENT_YEAR, YEAR
+from monjyu_assets.parsing.bibliography.dates import CENTURY, RECENT_YEAR, YEAR, month_number
 from monjyu_assets.parsing.bibliography.names import AND_WORD, LISTED_PARTICLE, NO_PARTICLE, UPPER
 from monjyu_core.language.vocabulary import alternatives
 
 _SURNAME = (
     rf"{LISTED_PARTICLE}{{0,3}}{UPPER}[\w'\u2019\u2018.-]{{0,30}}[\w'\u2019]"
-    rf"(?:[\s-]{LISTED_PARTICLE}{{0,2}}{UPPER}[\w'\u2019-]{{1,30}}){{0,2}}(?![\w'\u2019])"
+    rf"(?:[\s-]{LISTED_PARTICLE}{{0,2}}(?![JS]r\.){UPPER}[\w'\u2019-]{{1,30}}){{0,2}}(?![\w'\u2019])"
 )
-_DOTTED = rf"{UPPER}[a-z]?\.(?:[\s-]*{UPPER}[a-z]?\.|-?[a-z]\.){{0,4}}"
+_DOTTED = rf"{UPPER}(?:[a-z]|-{UPPER})?\.(?:[\s-]*{UPPER}[a-z]?\.|-?[a-z]\.){{0,4}}"
 _BARE = rf"{UPPER}{{1,4}}(?:-{UPPER})?(?![\w'\u2019])(?:\s(?:Jr|Sr|II|III|2nd|3rd)\b)?"
 _SPACED = rf"{UPPER}(?:[\s-]{UPPER}){{1,3}}(?![\w'\u2019])"
 _GIVEN = rf"{UPPER}[\w'\u2019-]+(?:[\s-]+(?:{UPPER}\.|{UPPER}[\w'\u2019-]*)){{0,3}}"
@@ -22,10 +22,11 @@ _JUNIOR = r"(?:,?\s(?:Jr|Sr|III?|IV)\b\.?)?"
 _STYLES = {
     "surname, F. M.": rf"{_SURNAME},\s*{_DOTTED}{_JUNIOR}",
     "surname FM": rf"{_SURNAME},?\s(?:{_SPACED}|{_BARE}){_JUNIOR}",
-    "F. M. surname": rf"{_DOTTED}\s*{_SURNAME}{_JUNIOR}",
+    "F. M. surname": rf"{_DOTTED}(?:{UPPER}(?=\s))?\s*{_SURNAME}{_JUNIOR}",
     "surname, given": rf"{_SURNAME},\s{_GIVEN}",
     "given surname": rf"{_WORD}(?:\s{_WORD}){{0,3}}\s{_SURNAME}",
     "surname F. M.": rf"{_SURNAME}\s{_DOTTED}{_JUNIOR}",
+    "FM surname": rf"{UPPER}{{1,3}}(?:-{UPPER})?(?:\.?\s{_SURNAME}|(?<={UPPER}{UPPER}){UPPER}[^\W\d_A-Z]{{2,30}})",
 }
 _SEPARATOR = (
     rf"(?:\s*[,;]\s*(?:{AND_WORD}|&|[ye]\s|\u2026|\.\s?\.\s?\.)?\s*|\s+(?:{AND_WORD}|&|[ye])\s+|\s*/\s*|"
@@ -41,13 +42,16 @@ def _list_pattern(first: str, others: str) -> re.Pattern[str]:
 
 _LISTS = [
     _list_pattern(_STYLES["surname, F. M."], f"{_STYLES['surname, F. M.']}|{_STYLES['F. M. surname']}"),
-    _list_pattern(_STYLES["surname FM"], _STYLES["surname FM"]),
-    _list_pattern(_STYLES["F. M. surname"], _STYLES["F. M. surname"]),
+    _list_pattern(_STYLES["surname FM"], f"{_STYLES['surname FM']}|{_STYLES['surname, F. M.']}"),
+    _list_pattern(_STYLES["F. M. surname"], f"{_STYLES['F. M. surname']}|{_STYLES['FM surname']}"),
     _list_pattern(_STYLES["surname, given"], f"{_STYLES['surname, given']}|{_STYLES['given surname']}"),
     _list_pattern(_STYLES["given surname"], _STYLES["given surname"]),
     _list_pattern(_STYLES["surname F. M."], _STYLES["surname F. M."]),
+    _list_pattern(f"(?:{_STYLES['FM surname']}),\\s(?:{_STYLES['FM surname']})", _STYLES["FM surname"]),
 ]
-_END = re.compile(rf"\s*(?:[.:;,]\s|\.?\s*\(|\s*[\u201c\"\u2018]|\s+(?={RECENT_YEAR})|\s*$|[.,]?\s*\[|(?<=\.)\s)")
+_END = re.compile(
+    rf"\s*(?:[.:;,]+\s|\.?\s*\(|\s*[\u201c\u201d\"\u2018`]|\s+(?={RECENT_YEAR})|\s*$|[.,]?\s*\[|(?<=\.)\s)"
+)
 _DOUBTFUL = (3, 4)
 """Styles without initials, which titles can resemble: a full stop or a year must follow."""
 
@@ -60,12 +64,16 @@ def author_list(text: str) -> tuple[str, str]:
         match = pattern.match(text)
         if match is None:
             continue
+        if short := _SHORT_SURNAME.search(match[0]):
+            match = pattern.match(text, 0, short.end()) or match
         end = match.end()
         ended = _END.match(text, end) or text[end - 1] == "."
         if not ended:
             continue
         strict = number in _DOUBTFUL
-        if strict and not re.match(rf"\s*(?:[.:]\s|\(\s*{CENTURY}|[\u201c\"]|,?\s*{RECENT_YEAR})", text[end:]):
+        if strict and not re.match(
+            rf"\s*(?:[.:]\s|\(\s*{CENTURY}|,?\s*[\u201c\u201d\"]|,?\s*{RECENT_YEAR})", text[end:]
+        ):
             continue
         if strict and (
             (best and _NO_TITLE.match(text, end)) or (text[end : end + 1] == ":" and _ARTICLE.search(match[0]))
@@ -75,10 +83,23 @@ def author_list(text: str) -> tuple[str, str]:
     if dated > best and not (best and (_COLON.match(text, best) or _SENTENCE.search(text[best:dated]))):
         best = dated
     if not best:
+        quoted = _BEFORE_QUOTE.match(text)
+        if quoted and len(quoted[1].split()) <= 12 and not _PROSE.search(re.sub(rf"\b{AND_WORD}\b", "", quoted[1])):
+            return quoted[1].strip(), text[quoted.end() :]
         return _organisation(text)
     return text[:best].strip(" ,;:"), text[best:]
 
 
+_BEFORE_QUOTE = re.compile(r"([^.\u201c\u201d\"\u2018`]{2,150}?)\s?[,:.]\s?(?=[\u201c\u201d\"]|``)")
+"""A name of any form in front of a title in quotation marks."""
+_CAPITALS = re.compile(
+    rf"((?:{UPPER}|[\s,&-]){{0,60}}?{UPPER}{{4}}(?:{UPPER}|[\s,&-]){{0,60}})\.\s+(?={UPPER}[^.]*[^\W\d_A-Z])"
+)
+"""Lists of the Brazilian standard print names of bodies in capitals."""
+_SHORT_SURNAME = re.compile(
+    rf"(?:{AND_WORD}|&)\s(?:{UPPER}\.[\s-]?|-?[a-z]\.\s?){{1,3}}(?<=\s){UPPER}[a-z](?=\.\s{UPPER}[\w-]{{2,}}$)"
+)
+"""The last of a list, which looks like initials of the word behind it ("and C. Yu. Learning")."""
 _COLON = re.compile(r":\s")
 _NO_TITLE = re.compile(rf"\.\s+[^.;\d]{{2,60}}\.?\s+{YEAR}\s*[;,:]\s*\d")
 """A journal, its year and volume directly behind a name."""
@@ -98,7 +119,8 @@ def _full_names(text: str) -> int:
     return alone.end("one") if alone and known and len(alone.group("one").split()) <= 4 else 0
 
 
-_SENTENCE = re.compile(rf"(?:\b{NO_PARTICLE}[a-z]{{3,}}\s+){{2}}[a-z]{{2,}}|[a-z]{{3,}}\s[a-z]{{3,}}[,:.]")
+_LOOKED_UP = rf"(?i:{alternatives('references.available')}|{alternatives('references.accessed')})"
+_SENTENCE = re.compile(rf"(?:\b{NO_PARTICLE}[a-z]{{3,}}\s+){{2}}[a-z]{{2,}}|[a-z]{{3,}}\s[a-z]{{3,}}[,:.]|\.\s+In\s")
 
 
 def _before_year(text: str) -> int:
@@ -107,8 +129,8 @@ def _before_year(text: str) -> int:
     ends = match is not None and len(text) - match.end() < 8  # a year at the very end separates nothing
     if match and not ends and not re.search(r"[\u201c\"]|[a-z]{3,}\.\s+[A-Z][a-z]+\s[a-z]+\s[a-z]+", match.group(1)):
         return match.end(1)
-    plain = re.match(rf"(.{{3,400}}?)\.\s+{YEAR}[a-z]?\.\s", text)
-    if plain and not re.search(r"[\u201c\"]", plain.group(1)):
+    plain = re.match(rf"(.{{3,400}}?)\.\s+{YEAR}[a-z]?\.\s+(?!{_LOOKED_UP})", text)
+    if plain and not re.search(r"[\u201c\"]", plain[1]) and month_number(plain[1].split()[-1]) is None:
         return plain.end(1) + 1
     return 0
 
@@ -120,8 +142,15 @@ _BODY = re.compile(
 )  # fmt: skip
 
 
+_ONE_AND_OTHERS = re.compile(rf"{_SURNAME}\s(?i:et\s+al)\.?(?=\s*,?\s*\(?{YEAR})")
+
+
 def _organisation(text: str) -> tuple[str, str]:
     """A short first sentence that names a body, in front of another sentence, is the author; else there is none."""
+    if match := _ONE_AND_OTHERS.match(text):
+        return match[0], text[match.end() :]
+    if match := _CAPITALS.match(text):
+        return match[1], text[match.end() :]
     match = re.match(r"([^.,\u201c\"]{6,90}?)(?:\s*\([A-Z]{2,8}\))?(?=,\s+[^\W\d_a-z][^.]{12,})", text)
     if (
         match
@@ -157,11 +186,12 @@ def initialled_names(text: str) -> list[str]:
 
 def names_of(text: str) -> list[str]:
     """Names as "Given Surname" in printed order."""
-    text = re.sub(r"\(?\b[Ee]ds?\.\)?$|\bet\s+al\.?|\u2026", "", text).strip(" ,;.&")
+    text = re.sub(rf"\(?\b[Ee]ds?\.\)?$|\bet\s+al\.?|\u2026|\b(?i:{alternatives('names.and_others')})$", "", text)
+    text = text.strip(" ,;.&")
     if not text:
         return []
     inverted = len(text.split(",")[0].split()) == 1 or text.split()[0].islower()
-    order = range(len(_LISTS)) if inverted else [0, 1, 2, 5, 4, 3]
+    order = range(len(_LISTS)) if inverted else [0, 1, 2, 5, 6, 4, 3]
     for number in order:
         pattern = _LISTS[number]
         match = pattern.match(text + ("." if text[-1].isupper() else ""))
@@ -169,7 +199,16 @@ def names_of(text: str) -> list[str]:
             return _by_style(text, number)
     if re.search(r";", text):
         return [_turned(part.strip()) for part in text.split(";") if part.strip()]
-    return [part for part in (p.strip(" ,.") for p in re.split(r"\s+(?:and|&)\s+|,\s+and\s+", text)) if part][:60]
+    parts = [
+        part for part in (p.strip(" ,.") for p in re.split(rf"\s+(?:{AND_WORD}|&)\s+|,\s+{AND_WORD}\s+", text)) if part
+    ]
+    if all(
+        re.fullmatch(rf"(?!{UPPER}{{1,2}}(?:\W|$)(?!\s*{UPPER}\w))(?:{UPPER}[\w'\u2019-]*\.?\s?){{1,4}}", one)
+        for part in parts
+        for one in part.split(", ")
+    ):
+        parts = [one for part in parts for one in part.split(", ") if one]
+    return parts[:60]
 
 
 def _by_style(text: str, number: int) -> list[str]:
@@ -178,7 +217,7 @@ def _by_style(text: str, number: int) -> list[str]:
     text += "." if text[-1].isupper() else ""
     position = 0
     separator = re.compile(_SEPARATOR)
-    patterns = [re.compile(style), *_ONE]
+    patterns = [re.compile(style), *(_ONE[-1:] if number == 2 else []), *_ONE]
     while position < len(text):
         found = next((m for p in patterns if (m := p.match(text, position))), None)
         if found is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from monjyu_assets.parsing.bibliography.dates import MONTH, YEAR
+from monjyu_assets.parsing.bibliography.dates import MONTH, YEAR, month_number
 from monjyu_assets.parsing.bibliography.east_asian_references import east_asian_fields, is_east_asian
 from monjyu_assets.parsing.bibliography.identifiers import ARXIV_IN_REFERENCE, ARXIV_NUMBER, DOI, find_doi
 from monjyu_assets.parsing.bibliography.names import UPPER
@@ -36,21 +36,40 @@ _PLACE = re.compile(
 _JOURNAL = re.compile(
     rf"(?=[^\d]{{3,80}}$)(?:(?:{UPPER}[\w&'\u2019-]*\.?|of|and|&|the|de|der|für|in|\([A-Z][\w.]{{2,20}}\))\s?){{1,9}}"
 )
-_DATED_UNTITLED = re.compile(r"[^\W\d_][^\d,.:]{2,80},\s*\d{1,4},\s*[A-Za-z]?\d[\w\u2013-]*\.?\s*")
+_DATED_UNTITLED = re.compile(
+    r"(?P<venue>[^\W\d_][^\d,:]{1,80}),\s*"
+    r"(?:[A-Z]?\d{1,4}[A-Z]?,\s*[A-Za-z]{0,2}\d[\w\u2013-]*|in press|submitted|accepted)\.?\s*"
+)
 """The same behind authors and a year."""
+_ABBREVIATIONS = re.compile(
+    rf"(?:{UPPER}[\w&-]{{0,6}}\.\s?|{UPPER}[\w&-]*\s|of\s|and\s|the\s|&\s){{0,8}}{UPPER}[\w&-]*\.?"
+)
 _YEAR = re.compile(rf"(?<![\d.\u2013/-])({YEAR})(?=[a-z]?(?:[^\d\w]|$))(?![\u2013-]\d)")
 _YEAR_IN_BRACKETS = re.compile(rf"\(\s*(?:[^()]{{0,30}}?\b)?({YEAR})(?:[a-z]|-\d\d(?:-\d\d)?)?(?:,[^()]{{0,30}})?\s*\)")
+_NO_YEAR = re.compile(
+    rf"(?<=\bthe ){YEAR}\b|(?<![^\W\d_])(?i:{alternatives('references.parts')})(?:\.\s?|(?<=\w\w)\s){YEAR}\b"
+)
+"""Of an earlier edition ("reprint of the 1994 edition"), and pages and volumes."""
 _YEAR_IN_NAME = re.compile(r"\b[A-Za-z][\w-]*\s?['\u2019\u2018](\d\d)(?!\d)(?=[\s,.;:)]|$)")
 """The year of a meeting: CCS'07, RAID ’11."""
 _UNDATED = re.compile(rf"(?<![^\W\d_])(?i:{alternatives('references.undated')})")
+_DATED = re.compile(
+    rf"[\s.,:]*(?:[(\[]?\s*(?P<year>{YEAR})[a-z]?(?:,\s*(?i:{MONTH})(?:\s*\d{{1,2}})?(?=\W))?\s*[)\]]?\s*[.,:]?\s+(?=\S)|"
+    rf"\(?\s*{_UNDATED.pattern}\s*\)?\s*[.,:]?\s+)"
+)
+"""A year between authors and title, or the word that stands for it."""
 _LOOKED_AT = re.compile(
-    rf"[(\[]?\s*(?i:{alternatives('references.accessed')})[^;()\[\]]{{0,30}}?{YEAR}(?:[./-]\d{{1,2}}){{0,2}}\s*[)\]]?|"
+    rf"[(\[]?\s*(?i:{alternatives('references.accessed')})[^;()\[\]]{{0,30}}?{YEAR}(?:[./-]\d{{1,2}}){{0,2}}\s*(?:[)\]]|,?\s*(?:from|de)\b:?)?|"
     rf"\[{YEAR}-\d\d-\d\d\]"
 )
 """The day on which a page was looked at says nothing about the year of a work."""
 _KIND = re.compile(r"\s*\[(?:[JMDCNRSPAGZ]|EB|DB|CP)(?:/[A-Z]{2})?\]\s*[.,]?")
 """What kind of work it is, in lists of the Chinese and Russian standards."""
-_QUOTED = re.compile(r"[\u201c\u201e\u00ab\"\u300c\u300e](.{3,400}?)[\u201d\u00bb\"\u300d\u300f](?!\w)")
+_QUOTED = re.compile(
+    r"(?:[\u201c\u201e\u00ab\"\u300c\u300e]|(?<=[\s,.:])\u201d(?=\w)|``|''|\u2018\u2018)\s?(.{3,400}?)"
+    r"(?:[\u201d\u00bb\"\u300d\u300f]|''|\u2019\u2019)(?!\w|:\s)"
+    r"|(?<![\w\u2018])\u2018(?!\u2018)(.{8,300}?)\u2019(?=\s*(?:[,.;:(]|$)|\s+[Ii]n\b)"
+)
 _SENTENCE_END = re.compile(r"[.?!\u3002](?=\s|$|[\u201d\"])")
 _NO_END = re.compile(
     r"(?:\b(?:vs|etc|spp?|var|cf|ed|eds|vol|no|pp|st|dr|mr|inc|u\.s|e\.g|i\.e|et al|ver|linn|al)|(?<![\w-])[A-Z])\.$",
@@ -99,14 +118,21 @@ def _fields(plain: str) -> tuple[list[str], str, int | None, str]:
     """Names, title, year and venue of an entry without label and links; of several works in one entry the first's."""
     if is_east_asian(plain):
         names, title, venue = east_asian_fields(plain)
-        return names, title, _year(plain, plain)[0], venue
+        return names, title, _year(plain), venue
     plain = re.sub(r"^\(?a\)\s+", "", plain)
     if untitled := _untitled(plain):
         return untitled
     authors, rest = author_list(plain)
-    year, rest = _year(plain, rest)
-    journal = year is not None and _DATED_UNTITLED.fullmatch(rest)
-    title, after = ("", rest) if journal else _before_in(*_title(plain, rest))
+    dated = _DATED.match(rest)
+    rest = rest[dated.end() :] if dated else rest
+    year = int(dated["year"]) if dated and dated["year"] else None
+    journal = _DATED_UNTITLED.fullmatch(rest) if year else None
+    closed = not dated or not dated[0].rstrip().endswith(",")
+    if journal and ("." not in journal["venue"] or (not closed and _ABBREVIATIONS.fullmatch(journal["venue"]))):
+        return names_of(authors), "", year, journal["venue"]
+    title, after = ("", rest) if year and rest.startswith("in ") else _title(plain, rest)
+    year = year if dated else _year(after) or _year(rest) or _year(plain)
+    title, after = _before_in(title, after)
     return names_of(authors), title, year, _venue(after)
 
 
@@ -137,31 +163,22 @@ def _is_abbreviated(venue: str) -> bool:
 def _plain(text: str) -> str:
     """The entry without links, identifiers and access notes."""
     text = re.sub(r"\[(?:PMID|PMCID|CrossRef|Crossref|PubMed|Google Scholar|http|doi)[^\]]*\]?", " ", text)
-    text = re.sub(rf"https?:\s*//\s*\S+{_URL_REST}", " ", text)
+    text = re.sub(rf"(?:\b(?:URL|Url|url):?\s+)?https?:\s*//\s*\S+{_URL_REST}", " ", text)
     text = re.sub(r"\bdoi\s*:?\s*10\.\S*", " ", text, flags=re.I)
     text = _LOOKED_AT.sub(" ", _URL.sub(" ", DOI.sub(" ", text)))
     text = re.sub(r"\b(?:PMID|PMCID)\s*:?\s*\w*", " ", text)
-    return " ".join(text.split())
+    return re.sub(r"\s+(?=[,;]\s)", "", " ".join(text.split()))
 
 
-def _year(plain: str, rest: str) -> tuple[int | None, str]:
-    """The year, and the rest without it where it stands between authors and title."""
-    leading = re.match(
-        rf"[\s.,:]*[(\[]?\s*({YEAR})[a-z]?(?:,\s*(?i:{MONTH})(?:\s*\d{{1,2}})?(?=\W))?\s*[)\]]?\s*[.,:]?\s+(?=\S)",
-        rest,
-    )
-    if leading:
-        return int(leading.group(1)), rest[leading.end() :]
-    undated = re.match(rf"[\s.,:]*\(?\s*{_UNDATED.pattern}\s*\)?\s*[.,:]?\s+", rest)
-    if undated:
-        return None, rest[undated.end() :]
-    without_arxiv = re.sub(ARXIV_NUMBER, " ", rest)
-    bracketed = _YEAR_IN_BRACKETS.findall(without_arxiv)
-    found = bracketed or list(_YEAR.findall(without_arxiv)) or _YEAR.findall(plain)
+def _year(text: str) -> int | None:
+    """The last year of a text, one in brackets rather than others."""
+    text = re.sub(ARXIV_NUMBER, " ", text)
+    sure = _NO_YEAR.sub(" ", text)
+    found = _YEAR_IN_BRACKETS.findall(sure) or _YEAR.findall(sure) or _YEAR.findall(text)
     believable = [int(value) for value in found if 1600 < int(value) < 2100]
-    if not believable and (meeting := _YEAR_IN_NAME.search(rest)):
+    if not believable and (meeting := _YEAR_IN_NAME.search(text)):
         believable = [int(meeting[1]) + (2000 if int(meeting[1]) < 50 else 1900)]
-    return (believable[-1] if believable else None), rest
+    return believable[-1] if believable else None
 
 
 def _title(plain: str, rest: str) -> tuple[str, str]:
@@ -173,7 +190,7 @@ def _title(plain: str, rest: str) -> tuple[str, str]:
     quoted = _QUOTED.search(plain)
     at_start = quoted is not None and quoted.start() <= len(plain) - len(rest) + 6
     if quoted and (at_start or (len(rest) == len(plain) and quoted.start() < 0.6 * len(plain))):
-        return quoted.group(1).strip(" .,"), plain[quoted.end() :]
+        return (quoted[1] or quoted[2]).strip(" .,"), plain[quoted.end() :]
     commas = bool(re.match(r"\s*,", rest)) and len(rest) < len(plain)
     rest = rest.lstrip(" .,:;")
     if commas or _comma_style(rest):
@@ -228,7 +245,7 @@ def _trimmed(text: str) -> str:
 
 
 _ABBREVIATED = re.compile(
-    rf"(?=[^\d,;(]*\.)(?P<venue>(?:{UPPER}[\w&-]*\.?\s|(?:of|and|on|the|in|für|de)\s){{1,9}}?)"
+    rf"(?=[^\d,;(]*\.)(?P<venue>(?:{UPPER}[\w&-]*\.?\s|(?:of|and|on|the|in|für|de)\s){{0,8}}?{UPPER}[\w&-]*\.?,?\s)"
     rf"(?:(?i:vol)\.?\s*)?(?!{YEAR}\b)[A-Z]?\d"
 )
 _EDITED = re.compile(rf"[^()]{{3,120}}\((?i:{alternatives('names.editors')})\.?\)\s*[:,.]?\s+")
@@ -251,4 +268,5 @@ def _venue(after: str) -> str:
         r"(?P<venue>.+?)(?:[,;(]|\.\s|\s[\u2014\u2013]\s|\s\d(?!\d{0,2}(?:st|nd|rd|th)\b)|\s*$)", text
     )
     venue = match["venue"].strip(" ,;:" if abbreviated else " .,;:") if match else ""
-    return venue if sum(c.isalpha() for c in venue) > 2 and not _NO_VENUE.match(venue) else ""
+    named = sum(c.isalpha() for c in venue) > 2 and not _NO_VENUE.match(venue) and month_number(venue) is None
+    return venue if named else ""

@@ -34,6 +34,32 @@ STYLES = [
      ["L. van der Maaten", "G. Hinton"], 2008, "Visualizing data using t-SNE", "JMLR"),
     ("M. Hutson. “Artificial intelligence faces a crisis.” In: Science 359.6377 (Feb. 2018).",
      ["M. Hutson"], 2018, "Artificial intelligence faces a crisis", "Science"),
+    ("[1] P Hall, O Prem, RJ Rand, \"Long paths from a device\", Path Analysis, 2011.",
+     ["P Hall", "O Prem", "RJ Rand"], 2011, "Long paths from a device", "Path Analysis"),
+    ("[2] P. Hall, TJ Lund, and GD. Rand. Paths in sand : order or robust chance ? Trends in Paths, 12 :70-74, 1997.",
+     ["P. Hall", "TJ Lund", "GD. Rand"], 1997, "Paths in sand : order or robust chance ?", "Trends in Paths"),
+    ("A.M Hall. The Basis of Paths. Notes of the Path Society, 237 :37–72, 1952.",
+     ["A.M Hall"], 1952, "The Basis of Paths", "Notes of the Path Society"),
+    ("Hall, J. D., and Coauthors, 2017: A view of paths from above. Bull. Path Soc., 98, 2113–2134.",
+     ["J. D. Hall"], 2017, "A view of paths from above", "Bull. Path Soc."),
+    ("[4] Ida Holm, Jo Lund, “On wide paths,” in Path Notes, 2013.",
+     ["Ida Holm", "Jo Lund"], 2013, "On wide paths", "Path Notes"),
+    ("[5] Pathworks, “Boots p30,” Mar. 2019, [Accessed: 01-mar-2022]. [Online]. Available: https://example.org/p30",
+     ["Pathworks"], 2019, "Boots p30", None),
+    ("[2] Holm Ida,”Paths Vs. Rivers: The Right Way”, August 2015 http://example.org/",
+     ["Holm Ida"], 2015, "Paths Vs. Rivers: The Right Way", None),
+    ("[8] L. Zou and M. Lu, ``PATH-M: A novel way,'' Proc. of Path Workshop, 2008.",
+     ["L. Zou", "M. Lu"], 2008, "PATH-M: A novel way", None),
+    ("[3] S. Bach, D. Lee, and C. Yu. Lending A Path: Ways to Walk. In The Path Conference, dec 2015.",
+     ["S. Bach", "D. Lee", "C. Yu"], 2015, "Lending A Path: Ways to Walk", "The Path Conference"),
+    ("[4] R. Prent, A. Peters Jr., and N. Lund. The analysis of paths. Paths, 34(4):541–554, 1978.",
+     ["R. Prent", "A. Peters Jr.", "N. Lund"], 1978, "The analysis of paths", "Paths"),
+    ("Nils, L-G., Adolf, R. and Berg, L. (2004). A study of paths. Path Notes, 11, 1-2.",
+     ["L-G. Nils", "R. Adolf", "L. Berg"], 2004, "A study of paths", "Path Notes"),
+    ("[6] HOLM, D., LUND, D., AND BERG, H. PATH+ proofs. In PM (2012), A. Editor, Ed., pp. 147–154.",
+     ["D. HOLM", "D. LUND", "H. BERG"], 2012, "PATH+ proofs", None),
+    ("Cohn, P. R., & Lever, H. J. (1991). Walking. Paths, 25, 487-512.",
+     ["P. R. Cohn", "H. J. Lever"], 1991, "Walking", "Paths"),
 ]  # fmt: skip
 
 LANGUAGES = [
@@ -49,6 +75,10 @@ LANGUAGES = [
      ["Paulo FREITAS"], 1987, "O caminho das águas", None),
     ("SILVA, J. P.; SOUZA, M. A. O caminho. Revista Sul, v. 3, n. 2, p. 11-20, 2003. Acesso em: 12 mar. 2015.",
      ["J. P. SILVA", "M. A. SOUZA"], 2003, "O caminho", "Revista Sul"),
+    ("12 PATHTHESWITCH. Path - testing for walks (especially long ones). 2021. Disponível em: <http://example.org/p>. "
+     "Acesso em: 25.05.2021.", ["PATHTHESWITCH"], 2021, "Path - testing for walks (especially long ones)", None),
+    ("[3] Ida Holm und Jo Lund. Wege im Netz | WDN. 12. Apr. 2019. url: https://example.org (besucht am 1. 11. 2020).",
+     ["Ida Holm", "Jo Lund"], 2019, "Wege im Netz | WDN", None),
     ("Иванов И. И., Петров П. П. О свойствах путей // Заметки о путях. — 2011. — Т. 5, № 2. — С. 10–20.",
      ["И. И. Иванов", "П. П. Петров"], 2011, "О свойствах путей", "Заметки о путях"),
     ("Сидоров П.П. Метод путей [Электронный ресурс]. URL: http://example.ru/x (дата обращения: 12.03.2019).",
@@ -63,6 +93,8 @@ LANGUAGES = [
      ["山田太郎", "鈴木花子"], 2020, "道の検索", "道の研究"),
     ("山田太郎：道の地図，道路学会論文誌，vol.61, no.3, pp.10-20 (2020).",
      ["山田太郎"], 2020, "道の地図", "道路学会論文誌"),
+    ("[2] https://example.jp/a.pdf, 道路観測研究所連合会, ” 全国の「道」の概要”",
+     ["道路観測研究所連合会"], None, "全国の「道」の概要", None),
     ("김철수, 이영희. 길 검색 방법. 길학회지, 47(3), 10-20, 2020.",
      ["김철수", "이영희"], 2020, "길 검색 방법", "길학회지"),
 ]  # fmt: skip
@@ -79,6 +111,21 @@ UNTITLED = [
     ("Grau A. Disc. Rev. Lett. 85, 1158-1161 (2000).", ["A Grau"], 2000, "Disc. Rev. Lett."),
     ("L. Rand and R. Sund, Class.Disc.Grav.17:L9-L16,2000.", ["L. Rand", "R. Sund"], 2000, "Class.Disc.Grav."),
     ("H. Stone, Nature 123, 45 (1988)", ["H. Stone"], 1988, "Nature"),
+    (
+        "Monk, D. G., Lever, S. E., Canz, B., et al. 2003, AJ, 125, 984",
+        ["D. G. Monk", "S. E. Lever", "B. Canz"],
+        2003,
+        "AJ",
+    ),
+    ("Mainz et al. 2011, ApJ, submitted", ["Mainz"], 2011, "ApJ"),
+    ("Adam G., Robert J., 2004, J. Appl. Path., 96, 1", ["G. Adam", "J. Robert"], 2004, "J. Appl. Path."),
+    (
+        "Harris, A. W., & Berg, C. R. 2015, in Paths IV (Univ. Path Press, Tucson), 835",
+        ["A. W. Harris", "C. R. Berg"],
+        2015,
+        "Paths IV",
+    ),
+    ("[ 1 ] H. Kropp , Science 1988 , 242 , 1139 – 1145 .", ["H. Kropp"], 1988, "Science"),
 ]
 
 
@@ -98,6 +145,16 @@ def test_an_entry_without_a_title(raw: str, authors: list[str], year: int, venue
         ("Smith, J. (n.d.). An undated page. Retrieved 3 May 2020 from https://example.org/undated", None),
         ("Dupont, J. (s. d.). Une page. Consulté le 3 mai 2020.", None),
         ("Smith, J. A page. Paths Press, 2015. Accessed: 2020-05-03.", 2015),
+        ("[7] P. Ball. Forging paths : a commentary on Turner(1952)’The basis of paths’. Path Press, 370, 2015.", 2015),
+        (
+            "I. Gelb and M. Kapp, Wide paths, Modern Paths, Path Press, Boston, MA, 2008, Reprint of the 1994 edition.",
+            2008,
+        ),
+        ("A. Roe, Wide paths, Path Notes, 2004, p. 1999.", 2004),
+        (
+            "Smith, J. Paths. River Press, Dec. 2023. Available at: https://example.org. Last access: Jan. 14, 2024.",
+            2023,
+        ),
         ("Smith, J. (in press). A paper to come. Future Paths.", None),
     ],
 )

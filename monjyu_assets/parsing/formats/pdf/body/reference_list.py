@@ -5,18 +5,26 @@ from __future__ import annotations
 import itertools
 import re
 from collections import Counter, defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from monjyu_assets.parsing.bibliography.dates import YEAR_ALONE
-from monjyu_assets.parsing.bibliography.identifiers import ARXIV_ON_PAGE, DOI_PREFIX
-from monjyu_assets.parsing.bibliography.names import ENTRY_NAME
+from monjyu_assets.parsing.bibliography.identifiers import ARXIV_IN_REFERENCE, DOI_PREFIX
+from monjyu_assets.parsing.bibliography.names import CITED_PARTICLE, ENTRY_NAME, UPPER
 from monjyu_assets.parsing.bibliography.references import label_of, numbered_starts
 from monjyu_assets.parsing.formats.pdf.page.layout import Layout
 from monjyu_assets.parsing.formats.pdf.page.lines import Line
 from monjyu_assets.parsing.text.heading_types import section_type, strip_numbering
+from monjyu_assets.parsing.text.labels import CONTENTS, NUMBERED_FLOAT
 from monjyu_assets.parsing.text.line_ends import Words
 
 _URL_TAIL = re.compile(rf"(?:https?://|www\.|doi\.org|{DOI_PREFIX}/?)\S*$|\b10\.$|doi:\s*$", re.I)
+_DATED = re.compile(rf"{YEAR_ALONE.pattern}|(?i:{ARXIV_IN_REFERENCE.pattern})")
+_NAMED = re.compile(
+    rf"(?:{CITED_PARTICLE}\s){{0,2}}{UPPER}[\w'\u2019-]+(?:[\s-]{UPPER}[\w'\u2019-]+)?(?:,\s+{UPPER}|\s{UPPER}\.)|"
+    rf"(?:{UPPER}\.[\s-]?){{1,3}}{UPPER}"
+)
+"""A name with its initials, or the surname first."""
+_FIRST_LABEL = re.compile(r"\s*(?:\[\s?1\s?\]|1\.|\(1\))")
 
 
 @dataclass(frozen=True)
@@ -30,35 +38,33 @@ class ReferenceList:
 
 
 def find_reference_list(layout: Layout, first: int) -> ReferenceList | None:
-    """The last reference list that has a heading and lines with years under it."""
+    """The longest reference list that has a heading and entries with years or numbers under it."""
     found: ReferenceList | None = None
     for i in range(first, len(layout.lines)):
         text = layout.lines[i].text.strip()
-        if len(text) > 45 or section_type(strip_numbering(text)[1]) != "references":
+        if (found and i < found.end) or len(text) > 45 or section_type(strip_numbering(text)[1]) != "references":
             continue
         following = layout.lines[i + 1 : i + 16]
-        years = sum(1 for line in following if YEAR_ALONE.search(line.text))
-        if years >= 2 or (years and len(following) < 6):
+        years = sum(1 for line in following if _DATED.search(line.text))
+        numbered = [label_of(line.text) for line in following]
+        if years >= 2 or (years and len(following) < 6) or ("1" in numbered[:1] and "2" in numbered):
             end = _end(layout, i)
             last = _last(layout, i + 1, end)
-            found = ReferenceList(i, i + 1, last, last < end)
-            if found.end - i > 3:
-                break
+            listed = ReferenceList(i, i + 1, last, last < end)
+            if found is None or listed.end - listed.start > found.end - found.start:
+                found = listed
     return found or _without_heading(layout, first)
-
-
-_FIRST = re.compile(r"\s*(?:\[\s?1\s?\]|1\.|\(1\))")
 
 
 def _without_heading(layout: Layout, first: int) -> ReferenceList | None:
     """A list labelled [1], [2], [3] in the last part of the text, its entries with years; it needs no heading."""
     lines = layout.lines
     for i in range(len(lines) - 2, max(first, len(lines) // 3), -1):
-        if label_of(lines[i].text) != "1" or not _FIRST.match(lines[i].text):
+        if label_of(lines[i].text) != "1" or not _FIRST_LABEL.match(lines[i].text):
             continue
         end = _end(layout, i - 1)
         starts = numbered_starts([line.text for line in lines[i:end]])
-        years = sum(bool(YEAR_ALONE.search(line.text) or ARXIV_ON_PAGE.search(line.text)) for line in lines[i:end])
+        years = sum(bool(_DATED.search(line.text)) for line in lines[i:end])
         if len(starts) >= 3 and years >= 0.7 * len(starts) and len(starts) >= 0.15 * (end - i):
             last = _last(layout, i, end)
             return ReferenceList(i, i, last, last < end)
@@ -73,6 +79,8 @@ def _end(layout: Layout, heading: int) -> int:
         line = layout.lines[i]
         own = line.style
         words = strip_numbering(line.text)[1]
+        if _apart(layout, i) and (CONTENTS.fullmatch(line.text.strip(" .:")) or _floats_follow(layout, i)):
+            return i
         known = section_type(words) not in ("other", "references") and len(line.text) < 60
         same = distinct and own[:2] == style[:2] and own[3] == style[3] and len(line.text) < 90
         if same and not YEAR_ALONE.search(line.text) and (known or _apart(layout, i)):
@@ -93,10 +101,19 @@ def _names_part(layout: Layout, i: int) -> bool:
     return len(below) > 3 and sum(bool(YEAR_ALONE.search(line.text)) for line in below) <= 0.25 * len(below)
 
 
+def _floats_follow(layout: Layout, i: int) -> bool:
+    """A caption behind which hardly any line has a year or a label: figures and tables stand at the end."""
+    if not NUMBERED_FLOAT.match(layout.lines[i].text):
+        return False
+    rest = layout.lines[i:]
+    return sum(1 for line in rest if YEAR_ALONE.search(line.text) or label_of(line.text)) < 0.16 * len(rest)
+
+
 def _last(layout: Layout, start: int, end: int) -> int:
     """Where the list ends in front of what follows it without a heading."""
     numbers = [i for i in range(start, end) if not _stray(layout.lines[i])]
     kept = _without_tail([layout.lines[i] for i in numbers])
+    kept = kept[: _end_of_last(kept)]
     return numbers[len(kept) - 1] + 1 if len(kept) < len(numbers) else end
 
 
@@ -107,7 +124,7 @@ def _apart(layout: Layout, i: int) -> bool:
 
 def split_entries(layout: Layout, lines: list[Line]) -> list[list[Line]]:
     """The lines of a reference list, grouped by entry."""
-    lines = [line for line in lines if not _stray(line)]
+    lines = _in_rows([line for line in lines if not _stray(line)])
     if not lines:
         return []
     starts = numbered_starts([line.text for line in lines])
@@ -124,17 +141,50 @@ def _stray(line: Line) -> bool:
 
 
 def _without_tail(lines: list[Line]) -> list[Line]:
-    """The list ends at a wide gap after which years and labels have become rare (notices, addresses)."""
+    """The list ends at a wide gap after which years and labels have become rare (notices, addresses), or at one wider
+    than all above after which no line begins with the name of an entry (lives of the authors)."""
     steps = [b.base - a.base for a, b in itertools.pairwise(lines) if a.page == b.page and b.base > a.base]
     usual = sorted(steps)[int(0.8 * len(steps))] if steps else 0.0
     marked = [bool(YEAR_ALONE.search(line.text) or label_of(line.text)) for line in lines]
     signs = [*itertools.accumulate(reversed(marked))][::-1]  # years and labels from each line on
-    for i in range(max(1, len(lines) // 3), len(lines)):
+    named = [i for i, line in enumerate(lines) if _NAMED.match(line.text)]
+    widest = 0.0
+    for i in range(1, len(lines)):
         above, line = lines[i - 1], lines[i]
+        step = line.base - above.base if _below(above, line) else 0.0
+        if len(named) > 0.1 * i and i > named[-1] and step > 1.4 * widest > 0 and i > len(lines) // 3:
+            return lines[:i]
+        widest = max(widest, step)
+        if i < len(lines) // 3:
+            continue
         wide = above.page == line.page and line.base - above.base > 1.5 * usual
         if wide and signs[i] < 0.16 * (len(lines) - i) and label_of(line.text) is None:
             return lines[:i]
     return lines
+
+
+def _end_of_last(lines: list[Line]) -> int:
+    """Where the last entry of a list with labels ends: at a gap, or a change of type or column behind a full stop,
+    as no other entry has it (addresses and lives of the authors follow)."""
+    starts = numbered_starts([line.text for line in lines])
+    if len(starts) < 4 or label_of(lines[starts[-1]].text) is None:
+        return len(lines)
+    others = list(itertools.pairwise(starts))
+    longest = max(b - a for a, b in others)
+    steps = [b.base - a.base for s, e in others for a, b in itertools.pairwise(lines[s:e]) if _below(a, b)]
+    size = sorted(line.size for line in lines)[len(lines) // 2]
+    for i in range(starts[-1] + 1, len(lines)):
+        above, line = lines[i - 1], lines[i]
+        wide = _below(above, line) and line.base - above.base > 1.3 * max(steps, default=1.3 * size)
+        moved = not _below(above, line) and _ends_entry(above.text)
+        other = abs(line.size - size) > 0.4 and abs(above.size - size) < 0.2
+        if wide or i - starts[-1] > longest + 3 or ((moved or other) and _ends_entry(above.text)):
+            return i
+    return len(lines)
+
+
+def _below(above: Line, line: Line) -> bool:
+    return above.page == line.page and above.block == line.block and line.base > above.base
 
 
 def _lefts(lines: list[Line]) -> list[float]:
@@ -154,6 +204,24 @@ def _lefts(lines: list[Line]) -> list[float]:
         for (page, column), (left, right) in edges.items()
     }
     return [line.x0 - shared[line.page, line.column] for line in lines]
+
+
+def _in_rows(lines: list[Line]) -> list[Line]:
+    """Pages on which most lines run over the gutter have one column: its lines by rows."""
+    found: list[Line] = []
+    for _, group in itertools.groupby(lines, key=lambda line: line.page):
+        page = list(group)
+        if sum(line.full_width for line in page) > 0.5 * len(page):
+            page = [replace(line, column=0) for line in page]
+            rows: list[list[Line]] = []
+            for line in sorted(page, key=lambda line: line.base):
+                if rows and line.base - rows[-1][0].base < 0.3 * line.size:
+                    rows[-1].append(line)
+                else:
+                    rows.append([line])
+            page = [line for row in rows for line in sorted(row, key=lambda line: line.x0)]
+        found += page
+    return found
 
 
 def _hanging(lines: list[Line]) -> list[int]:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 
 import numpy as np
 
-from monjyu_assets.parsing.formats.pdf.page.lines import Line, join_pieces
+from monjyu_assets.parsing.formats.pdf.page.lines import Line, join_pieces, make_line
 from monjyu_assets.parsing.formats.pdf.read.characters import Font, PageChars
 
 MIN_PAIRS = 6
@@ -110,11 +111,18 @@ def reading_order(page: PageChars, lines: list[Line], page_gutters: list[float],
 
     Lines that run over a gutter divide the page into bands; in a band each column is read to its end.
     """
+    lines = [part for line in lines for part in _at_label(page, line, page_gutters, fonts)]
     bases = _row_bases(lines)
     ordered = sorted(lines, key=lambda line: (bases[id(line)], line.x0))
+    rows: dict[float, list[Line]] = defaultdict(list)
     for line in lines:
-        line.full_width = any(line.x0 < x - 1 and line.x1 > x + 1 for x in page_gutters)
-        line.column = sum(1 for x in page_gutters if (line.x0 + line.x1) / 2 > x)
+        rows[bases[id(line)]].append(line)
+    for line in lines:
+        covered = (line.x0 < other.x0 < line.x1 for other in rows[bases[id(line)]] if other is not line)
+        link = _UNBROKEN.fullmatch(line.text) and all(covered)
+        middle = line.x0 if link else (line.x0 + line.x1) / 2
+        line.full_width = any(not link and line.x0 < x - _hangs(line, x) and line.x1 > x + 1 for x in page_gutters)
+        line.column = sum(1 for x in page_gutters if middle > x)
     if page_gutters:
         _widen(ordered, bases, page_gutters)
     result: list[Line] = []
@@ -131,6 +139,27 @@ def reading_order(page: PageChars, lines: list[Line], page_gutters: list[float],
             band.append(line)
     _flush(band, result, block)
     return _join_level(page, result, bases, fonts)
+
+
+_UNBROKEN = re.compile(r"(?=.*[/.=_?%-])\S{12,}")
+"""A link, which runs over the edge of its column."""
+_LABEL = re.compile(r"\[\s?\d{1,3}\s?\]\s")
+_LABEL_WITHIN = re.compile(rf"\s(?={_LABEL.pattern})")
+
+
+def _at_label(page: PageChars, line: Line, page_gutters: list[float], fonts: list[Font]) -> list[Line]:
+    """The line, or its parts where the label of an entry fills the space between the columns."""
+    label = _LABEL_WITHIN.search(line.text) if page_gutters else None
+    if label is None or all(abs(page.x0[line.index[label.end()]] - x) > 10 for x in page_gutters):
+        return [line]
+    parts = [line.index[: label.start()], line.index[label.end() :]]
+    made = [make_line(page, np.unique(part[part >= 0]), fonts) for part in parts]
+    return [part for part in made if part is not None]
+
+
+def _hangs(line: Line, x: float) -> float:
+    """How far a line may begin in front of a gutter: a label of an entry stands out to the left with more digits."""
+    return 10.0 if line.x1 > x + 60 and _LABEL.match(line.text) else 1.0
 
 
 def _row_bases(lines: list[Line]) -> dict[int, float]:

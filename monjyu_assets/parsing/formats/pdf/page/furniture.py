@@ -111,7 +111,7 @@ def _outer_row(lines: list[Line], height: float, top: bool) -> set[int]:
 def _line_numbers(pages: list[list[Line]]) -> set[tuple[int, int]]:
     """Columns of rising integers in the margin, five or more a page on at least half of the pages."""
     found: set[tuple[int, int]] = set()
-    pages_with = 0
+    pages_with: dict[int, int] = {}
     for number, lines in enumerate(pages):
         integers = [(i, line) for i, line in enumerate(lines) if re.fullmatch(r"\d{1,5}", line.text)]
         edges = Counter(round(line.x1 / 4) for _, line in integers)
@@ -126,6 +126,14 @@ def _line_numbers(pages: list[list[Line]]) -> set[tuple[int, int]]:
         right = sum(1 for line in others if line.x1 > max(c.x0 for _, c in column))
         outside = min(left, right) <= 0.05 * max(1, len(others))
         if count >= 5 and rising >= 0.9 * (len(values) - 1) and outside and len(column) >= 0.1 * len(others):
-            pages_with += 1
+            pages_with[number] = edge
             found.update((number, i) for i, _ in column)
-    return found if pages_with >= 0.5 * len(pages) else set()
+    if len(pages_with) < 0.5 * len(pages):
+        return set()
+    edges_with = set(pages_with.values())  # the last page of a part has few lines
+    for number, lines in enumerate(pages):
+        own = [(number, i) for i, line in enumerate(lines) if re.fullmatch(r"\d{1,5}", line.text)]
+        texts = [line for line in lines if len(line.text) > 10]
+        if number not in pages_with and len(own) >= 0.8 * len(texts):
+            found.update(at for at in own if round(lines[at[1]].x1 / 4) in edges_with)
+    return found

@@ -110,7 +110,7 @@ def _aside_columns(lines: list[Line], body_size: float, edges: tuple[float, floa
         characters = sum(len(line.text) for line in own)
         if narrow and characters < 0.4 * total and (outside or small > 0.85 * characters):
             result.add(column)
-    return result
+    return result if result != columns else set()  # a page in small type: a list of references in three columns
 
 
 def squeezed(text: str) -> str:
