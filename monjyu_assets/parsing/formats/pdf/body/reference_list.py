@@ -130,7 +130,7 @@ def _without_tail(lines: list[Line]) -> list[Line]:
     than all above after which no line begins with the name of an entry (lives of the authors)."""
     steps = [b.base - a.base for a, b in itertools.pairwise(lines) if a.page == b.page and b.base > a.base]
     usual = sorted(steps)[int(0.8 * len(steps))] if steps else 0.0
-    named = [i for i, line in enumerate(lines) if _NAMED.match(line.text)]
+    named = [i for i, line in enumerate(lines) if _NAMED.match(line.text) or label_of(line.text)]
     widest = 0.0
     for i in range(1, len(lines)):
         above, line = lines[i - 1], lines[i]
