@@ -16,7 +16,6 @@ _IN_JAPANESE = {
     "it has no community reports": "コミュニティの報告がまだありません。",
     "the passages found do not speak of it": "見つかった箇所は、それについて述べていません。",
     "the question has no word that says what is asked": "何についての問いかを示す語が、問いの中にありません。",
-    "no sentence had a source": "出典のある文がありませんでした。",
 }
 
 

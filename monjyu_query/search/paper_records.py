@@ -30,8 +30,8 @@ _CHILDREN = {
 """Tables and columns that are lists of a parsed paper; fixed names, never user input."""
 
 
-_NOT_OF_A_TABLE = ("corrected", "processing_time_ms")
-"""Fields of a parsed paper that stand in no column of `papers`."""
+_NOT_OF_A_TABLE = ("characters", "corrected", "notes", "processing_time_ms")
+"""Fields of a parsed paper that stand in no column of `papers`, or under another meaning (its `characters` are of the text)."""
 
 
 def list_papers(snapshot: Snapshot) -> list[dict[str, Any]]:

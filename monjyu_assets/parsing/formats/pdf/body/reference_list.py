@@ -147,7 +147,7 @@ def _without_tail(lines: list[Line]) -> list[Line]:
     usual = sorted(steps)[int(0.8 * len(steps))] if steps else 0.0
     marked = [bool(YEAR_ALONE.search(line.text) or label_of(line.text)) for line in lines]
     signs = [*itertools.accumulate(reversed(marked))][::-1]  # years and labels from each line on
-    named = [i for i, line in enumerate(lines) if _NAMED.match(line.text)]
+    named = [i for i, line in enumerate(lines) if _NAMED.match(line.text) or label_of(line.text)]
     widest = 0.0
     for i in range(1, len(lines)):
         above, line = lines[i - 1], lines[i]
