@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -57,6 +58,7 @@ def read_library_file(path: Path, readable: tuple[str, ...]) -> tuple[list[Libra
 def _of_bibtex(text: str, folder: Path, readable: tuple[str, ...]) -> tuple[list[LibraryItem], int]:
     entries, broken = bibtex_entries(text)
     items = []
+    used: Counter[str] = Counter()
     for entry in entries:
         raw = entry.fields
         tags = [plain_of_latex(tag) for tag in re.split(r"[;,]", raw.get("keywords", ""))]
@@ -67,7 +69,9 @@ def _of_bibtex(text: str, folder: Path, readable: tuple[str, ...]) -> tuple[list
             tags=labels_of(tags),
             shelves=labels_of(shelves),
         )
-        items.append(LibraryItem(entry.key, record, *own_files(folder, _bibtex_files(raw, folder), readable)))
+        used[entry.key] += 1
+        key = entry.key if used[entry.key] == 1 else f"{entry.key} ({used[entry.key]})"
+        items.append(LibraryItem(key, record, *own_files(folder, _bibtex_files(raw, folder), readable)))
     return items, broken
 
 

@@ -99,11 +99,15 @@ def forget_excluded(data: DataFolder, record: CollectionRecord) -> None:
             _write(state.parent, _state(state), stay)
 
 
-def library_records(data: DataFolder, record: CollectionRecord) -> Iterator[tuple[str, ScholarlyRecord]]:
-    """What the collection's libraries say, by paper id."""
+def library_records(
+    data: DataFolder, record: CollectionRecord, *, with_file: bool = False
+) -> Iterator[tuple[str, ScholarlyRecord]]:
+    """What the collection's libraries say, by paper id; of all works, or of those with a file."""
     for state in library_states(data, record.name):
         salt = salt_of(record, state.parent)
         for item in kept_items(state.parent):
+            if item.name is None and with_file:
+                continue
             yield _paper_id(state.parent, item, salt), item.record
 
 

@@ -15,7 +15,7 @@ LARGEST_FILE = 512 * 2**20
 @dataclass(frozen=True)
 class LibraryItem:
     """`key` is the program's own and stays as long as the item; `files` are those of a readable type that lie in the
-    library, the best one first; `outside` counts those that lie elsewhere or are gone."""
+    library or its folder of linked files, the best one first; `outside` counts those that lie elsewhere or are gone."""
 
     key: str
     record: ScholarlyRecord
@@ -23,11 +23,13 @@ class LibraryItem:
     outside: int = 0
 
 
-def own_files(root: Path, named: list[Path], readable: tuple[str, ...]) -> tuple[tuple[Path, ...], int]:
-    """Those of the files named that lie inside the folder `root` and can be read as papers, PDF first and what is named
-    as a supplement last; and how many of a readable type do not lie there."""
+def own_files(
+    root: Path, named: list[Path], readable: tuple[str, ...], linked: Path | None = None
+) -> tuple[tuple[Path, ...], int]:
+    """Those of the files named that lie inside the folder `root`, or `linked`, and can be read as papers, PDF first and
+    what is named as a supplement last; and how many of a readable type do not lie there."""
     types = [path for path in named if path.suffix.lower() in readable]
-    base = root.resolve()
-    inside = [path for path in types if path.is_file() and path.resolve().is_relative_to(base)]
+    bases = [folder.resolve() for folder in (root, linked) if folder is not None]
+    inside = [path for path in types if path.is_file() and any(map(path.resolve().is_relative_to, bases))]
     inside.sort(key=lambda path: ("suppl" in path.name.lower(), readable.index(path.suffix.lower())))
     return tuple(inside), len(types) - len(inside)

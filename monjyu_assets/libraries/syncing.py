@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from typing import Literal
 
@@ -11,6 +12,7 @@ from monjyu_assets.libraries.library_item import LibraryItem
 from monjyu_assets.libraries.zotero_database import DATABASE, read_zotero_folder
 from monjyu_assets.stages.shared.work import Warn, no_warning
 from monjyu_core.errors import ConfigurationError
+from monjyu_core.settings.settings import load_settings
 from monjyu_core.storage.collection import CollectionRecord, load_record
 from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.ids import check_collection_name, digest
@@ -26,7 +28,8 @@ def sync_library(data: DataFolder, kind: Kind, path: Path, name: str, *, say: Wa
     path = check_library(path)
     folder = data.collection(check_collection_name(name))
     mark = library_mark(path)  # before it is read: what is changed meanwhile is seen the next time
-    items, broken = _read(kind, path)
+    named = load_settings().libraries.linked_files
+    items, broken = _read(kind, path, data.root / Path(named).expanduser() if named else None)
     if not any(item.record.title for item in items):
         raise ConfigurationError(f"{path} holds no works.", "Nothing was changed.")
     record = load_record(folder) or CollectionRecord(name=name)
@@ -34,7 +37,11 @@ def sync_library(data: DataFolder, kind: Kind, path: Path, name: str, *, say: Wa
     done = sync_folder(place, path, items, record.excluded, salt_of(record, place), mark)
     done.unreadable += broken
     if done.outside:
-        say(f"{done.outside} files lie outside {path if path.is_dir() else path.parent}, or are gone: not read.")
+        hint = "" if named or kind != "zotero" else " libraries.linked_files names the folder of linked files."
+        say(f"{done.outside} files lie outside {path if path.is_dir() else path.parent}, or are gone: not read.{hint}")
+    if twice := [key for key, count in Counter(item.record.source_id for item in items).items() if count > 1]:
+        shown = ", ".join(twice[:5]) + (", …" if len(twice) > 5 else "")
+        say(f"Keys that {path.name} uses more than once, each for a work of its own: {shown}")
     return done
 
 
@@ -53,16 +60,16 @@ def library_files(path: Path) -> list[Path]:
     return database or sorted(one for one in folder.iterdir() if one.suffix.lower() in ENDINGS)
 
 
-def _read(kind: Kind, path: Path) -> tuple[list[LibraryItem], int]:
+def _read(kind: Kind, path: Path, linked: Path | None) -> tuple[list[LibraryItem], int]:
     """The works, and how many entries could not be read."""
     if not path.is_dir():
         if kind == "bibtex" and path.suffix.lower() != ".bib":
             raise ConfigurationError(f"{path.name} is no BibTeX.", "`monjyu import zotero` reads .json and .rdf, too.")
         if path.name == DATABASE:
-            return read_zotero_folder(path.parent, READABLE), 0
+            return read_zotero_folder(path.parent, READABLE, linked), 0
         return read_library_file(path, READABLE)
     if kind == "zotero" and (path / DATABASE).is_file():
-        return read_zotero_folder(path, READABLE), 0
+        return read_zotero_folder(path, READABLE, linked), 0
     endings = (".bib",) if kind == "bibtex" else ENDINGS
     files = sorted(one for one in path.iterdir() if one.suffix.lower() in endings)
     if len(files) != 1:

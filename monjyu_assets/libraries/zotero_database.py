@@ -15,18 +15,22 @@ from pathlib import Path
 from monjyu_assets.libraries.library_item import LARGEST_FILE, MOST_ITEMS, LibraryItem, own_files
 from monjyu_assets.parsing.bibliography.dates import year_in
 from monjyu_assets.parsing.bibliography.identifiers import ARXIV_ADDRESS, find_doi
+from monjyu_assets.parsing.bibliography.names import full_name
 from monjyu_assets.scholarly.scholarly_record import LONGEST_ABSTRACT, MOST_AUTHORS, ScholarlyRecord
 from monjyu_core.errors import ConfigurationError
 
 DATABASE = "zotero.sqlite"
 SOURCE = "Zotero"
 _NO_WORKS = ("attachment", "note", "annotation")
+_KIND_OF_FILE = re.compile(r"(?i)(?:full text |accepted |submitted )?(?:version |full text )?(?:pdf|snapshot|preprint)")
 _VENUES = ("publicationTitle", "proceedingsTitle", "bookTitle", "conferenceName", "university", "publisher")
 
 _ITEMS = f"""
-SELECT i.itemID, i.key, CASE l.type WHEN 'user' THEN '' ELSE 'g' || i.libraryID || '-' END
+SELECT i.itemID, i.key, CASE l.type WHEN 'user' THEN '' ELSE 'g' || i.libraryID || '-' END, t.typeName = 'attachment'
 FROM items i JOIN itemTypes t USING (itemTypeID) JOIN libraries l USING (libraryID)
-WHERE t.typeName NOT IN ({", ".join(f"'{name}'" for name in _NO_WORKS)}) AND l.type IN ('user', 'group')
+WHERE (t.typeName NOT IN ({", ".join(f"'{name}'" for name in _NO_WORKS)})
+       OR i.itemID IN (SELECT itemID FROM itemAttachments WHERE parentItemID IS NULL AND path IS NOT NULL))
+  AND l.type IN ('user', 'group')
   AND i.itemID NOT IN (SELECT itemID FROM deletedItems)
 ORDER BY i.libraryID, i.key LIMIT {MOST_ITEMS + 1}"""
 _FIELDS = """
@@ -40,20 +44,21 @@ WHERE t.creatorType IN ('author', 'presenter', 'inventor', 'programmer', 'podcas
 ORDER BY ic.itemID, ic.orderIndex"""
 _TAGS = "SELECT it.itemID, t.name FROM itemTags it JOIN tags t USING (tagID) ORDER BY it.itemID, t.name"
 _FILES = """
-SELECT a.parentItemID, i.key, a.path FROM itemAttachments a JOIN items i USING (itemID)
-WHERE a.parentItemID IS NOT NULL AND a.path IS NOT NULL AND i.itemID NOT IN (SELECT itemID FROM deletedItems)
+SELECT coalesce(a.parentItemID, a.itemID), i.key, a.path FROM itemAttachments a JOIN items i USING (itemID)
+WHERE a.path IS NOT NULL AND i.itemID NOT IN (SELECT itemID FROM deletedItems)
 ORDER BY i.dateAdded, i.key"""
 _SHELVES = "SELECT collectionID, collectionName, parentCollectionID FROM collections"
 _ON_SHELF = "SELECT itemID, collectionID FROM collectionItems"
 _DELETED_SHELVES = "SELECT collectionID FROM deletedCollections"
 
 
-def read_zotero_folder(folder: Path, readable: tuple[str, ...]) -> list[LibraryItem]:
+def read_zotero_folder(folder: Path, readable: tuple[str, ...], linked: Path | None = None) -> list[LibraryItem]:
     """The works of all libraries in a Zotero data folder (its own and those of groups), without what is in the bin;
-    notes and annotations are left out. ConfigurationError where the database cannot be read."""
+    files that belong to no work are works of their own, notes and annotations are left out. Files linked in the folder
+    `linked` are read like those of the data folder. ConfigurationError where the database cannot be read."""
     try:
         with _copy(folder / DATABASE) as connection:
-            return list(_items(connection, folder, readable))
+            return list(_items(connection, folder, readable, linked))
     except sqlite3.Error as error:
         raise ConfigurationError(
             f"{folder / DATABASE} cannot be read: {error}.", "Is it Zotero's data folder?"
@@ -74,7 +79,9 @@ def _copy(database: Path) -> Iterator[sqlite3.Connection]:
             yield connection
 
 
-def _items(connection: sqlite3.Connection, folder: Path, readable: tuple[str, ...]) -> Iterator[LibraryItem]:
+def _items(
+    connection: sqlite3.Connection, folder: Path, readable: tuple[str, ...], linked: Path | None
+) -> Iterator[LibraryItem]:
     rows = connection.execute(_ITEMS).fetchall()
     if len(rows) > MOST_ITEMS:
         raise ConfigurationError(f"The library has more than {MOST_ITEMS} items.", "Export a part of it.")
@@ -83,9 +90,13 @@ def _items(connection: sqlite3.Connection, folder: Path, readable: tuple[str, ..
         fields[item][name] = " ".join(str(value).split())[:LONGEST_ABSTRACT]
     authors = _lists(connection, _CREATORS)
     tags, shelves, files = _lists(connection, _TAGS), _shelves(connection), _lists(connection, _FILES)
-    for item, key, library in rows:
-        found, outside = own_files(folder, [_place(folder, *one) for one in files[item]], readable)
-        names = tuple(" ".join(filter(None, map(str.strip, map(_text, name)))) for name in authors[item][:MOST_AUTHORS])
+    for item, key, library, is_file in rows:
+        found, outside = own_files(folder, [_place(folder, linked, *one) for one in files[item]], readable, linked)
+        if is_file and found:
+            fields[item]["title"] = _title_of_file(fields[item].get("title", ""), found[0])
+        elif is_file:
+            fields[item].pop("title", None)  # without the file it is nothing that could be found
+        names = tuple(full_name(*map(_text, name)) for name in authors[item][:MOST_AUTHORS])
         labels = tuple(_text(name) for (name,) in tags[item])
         record = _record(f"{library}{key}", fields[item], tuple(filter(None, names)), labels, sorted(shelves[item]))
         yield LibraryItem(f"{library}{key}", record, found, outside)
@@ -119,11 +130,19 @@ def _shelves(connection: sqlite3.Connection) -> dict[int, set[str]]:
     return paths
 
 
-def _place(folder: Path, key: object, path: object) -> Path:
-    """Where an attachment lies: `storage:NAME` in the folder of its key, else where it was linked."""
+def _title_of_file(title: str, file: Path) -> str:
+    """Zotero calls a file by its name, or by what it is ("Full Text PDF")."""
+    return file.stem if not title or _KIND_OF_FILE.fullmatch(title) or title == file.name else title
+
+
+def _place(folder: Path, linked: Path | None, key: object, path: object) -> Path:
+    """Where an attachment lies: `storage:NAME` in the folder of its key, else where it was linked, which
+    `attachments:NAME` says relative to the folder of linked files."""
     kind, _, name = str(path).replace("\0", "").partition(":")
     if kind == "storage" and re.fullmatch(r"[A-Za-z0-9]{1,32}", _text(key)):
         return folder / "storage" / _text(key) / name
+    if kind == "attachments" and linked is not None:
+        return linked / name
     return Path(str(path).replace("\0", ""))
 
 

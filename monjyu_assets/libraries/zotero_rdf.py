@@ -9,6 +9,7 @@ from typing import Any
 from monjyu_assets.libraries.library_item import LARGEST_FILE, LibraryItem, own_files
 from monjyu_assets.parsing.bibliography.dates import year_in
 from monjyu_assets.parsing.bibliography.identifiers import ARXIV_ADDRESS, find_doi
+from monjyu_assets.parsing.bibliography.names import full_name
 from monjyu_assets.parsing.xml.xml_tree import read_tree
 from monjyu_assets.scholarly.scholarly_record import LONGEST_ABSTRACT, ScholarlyRecord
 from monjyu_core.errors import DocumentError
@@ -97,7 +98,7 @@ def _authors(node: Element) -> Iterator[str]:
             _text(person.find("givenName")) or _text(person.find("givenname")),
             _text(person.find("surname")),
         )
-        if name := f"{given} {family}".strip():
+        if name := full_name(given, family):
             yield name
 
 

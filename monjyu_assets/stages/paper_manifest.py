@@ -14,6 +14,7 @@ from monjyu_assets.indexing.walking import readable_types
 from monjyu_assets.stages.shared.rebucketing import rebucket, wanted_buckets
 from monjyu_assets.stages.shared.run_rules import goal_of, is_without_scan, scan_of
 from monjyu_assets.stages.shared.work import ShardReport, Timer, Work, finish, unchanged
+from monjyu_core.corrections.renamed import remember_renamed
 from monjyu_core.errors import StorageError
 from monjyu_core.storage.ids import bucket_of, shard_of
 from monjyu_core.storage.manifest import read_manifest
@@ -88,6 +89,7 @@ def write_scanned(work: Work, shards: tuple[str, ...], scanned: pa.Table) -> lis
     timer = Timer()
     papers = Counter(map(shard_of, scanned["paper_id"].to_pylist()))
     rebucket(work.parts, {shard: wanted_buckets(papers[shard], work.parts.bucket_count(shard)) for shard in shards})
+    remember_renamed(work.folder, *map(_contents, (current_manifest(work), scanned)))
     changed = changed_buckets(work, scanned)
     reports = []
     for bucket, rows in _by_bucket(work, shards, scanned).items():
@@ -98,6 +100,10 @@ def write_scanned(work: Work, shards: tuple[str, ...], scanned: pa.Table) -> lis
             finish(report, part, work.parts, ASSET, timer)
         reports.append(report)
     return reports
+
+
+def _contents(rows: pa.Table) -> dict[str, str]:
+    return dict(zip(rows["paper_id"].to_pylist(), rows["sha256"].to_pylist(), strict=True))
 
 
 def _by_bucket(work: Work, shards: tuple[str, ...], scanned: pa.Table) -> dict[str, pa.Table]:

@@ -16,7 +16,7 @@ from monjyu_core.azure.credentials import credential_for, endpoint_of
 from monjyu_core.errors import ConfigurationError, ExternalAPIError
 from monjyu_core.settings.azure_settings import AzureSettings
 from monjyu_core.storage.ids import digest
-from monjyu_core.text.words import words
+from monjyu_core.text.unicode_words import words
 
 if TYPE_CHECKING:
     from azure.search.documents import SearchClient

@@ -60,7 +60,7 @@ class RemoteEmbedder:
     @property
     def windowed(self) -> bool:
         """Whether a text was too long, and read in windows."""
-        return self._calls.windowed
+        return self._calls.windowed > 0
 
     def warm_up(self) -> None:
         """Load the token counter; the server is not asked."""

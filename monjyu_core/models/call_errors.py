@@ -39,6 +39,11 @@ class ModelServerError(ModelCallError):
 
     may_pass = True
 
+    @property
+    def may_be_of_input(self) -> bool:
+        """Whether what was sent may be the cause: 424 is what Text Embeddings Inference says of its own backend."""
+        return self.status in (None, 424, 500)
+
 
 class ModelRefused(ModelCallError):
     """4xx that no repetition mends: wrong key, unknown model, bad request, quota used up."""

@@ -17,12 +17,20 @@ class ParseSettings(Group):
     max_file_mb: Annotated[int, PARSE_LIMIT] = Field(200, gt=0)
     max_pages: Annotated[int, PARSE_LIMIT] = Field(2000, gt=0)
     max_characters: Annotated[int, PARSE_LIMIT] = Field(20_000_000, gt=0)
-    max_members: Annotated[int, PARSE_LIMIT] = Field(20_000, gt=0, description="files inside one Office file or archive")
-    max_unpacked_mb: Annotated[int, PARSE_LIMIT] = Field(500, gt=0, description="size of an Office file or archive when unpacked")
+    max_members: Annotated[int, PARSE_LIMIT] = Field(20_000, gt=0, description="files in an Office file or archive")
+    max_unpacked_mb: Annotated[int, PARSE_LIMIT] = Field(500, gt=0, description="size of such a file when unpacked")
     max_ratio: Annotated[int, PARSE_LIMIT] = Field(
         200, gt=0, description="most that unpacking may multiply its size by"
     )
     workers: Annotated[int, NoResult("speed only")] = Field(0, ge=0, description="parser processes; 0 = one a core")
+
+
+class LibrarySettings(Group):
+    linked_files: Annotated[str | None, NoResult("what an import brings are papers")] = Field(
+        None,
+        description="folder of the files that a Zotero library links instead of holding them (Zotero calls it Linked "
+        "Attachment Base Directory); a relative one starts at the data folder",
+    )
 
 
 class OcrSettings(Group):

@@ -48,6 +48,7 @@ from monjyu_core.settings.papers_settings import CheckSettings as CheckSettings
 from monjyu_core.settings.papers_settings import ChunkSettings as ChunkSettings
 from monjyu_core.settings.papers_settings import ChunkStrategy as ChunkStrategy
 from monjyu_core.settings.papers_settings import CitationSettings as CitationSettings
+from monjyu_core.settings.papers_settings import LibrarySettings
 from monjyu_core.settings.papers_settings import OcrSettings as OcrSettings
 from monjyu_core.settings.papers_settings import ParserSettings as ParserSettings
 from monjyu_core.settings.papers_settings import ParseSettings as ParseSettings
@@ -119,6 +120,7 @@ class Settings(BaseSettings):
     chunking: ChunkSettings = ChunkSettings()
     citations: CitationSettings = CitationSettings()
     scholarly: ScholarlySettings = ScholarlySettings()
+    libraries: LibrarySettings = LibrarySettings()
     embedding: EmbeddingSettings = EmbeddingSettings()
     graph: GraphSettings = GraphSettings()
     levels: LevelSettings = LevelSettings()

@@ -81,6 +81,11 @@ class CollectionFolder:
         return self.root / "other_files.json"
 
     @property
+    def renamed(self) -> Path:
+        """What the ids of renamed files became."""
+        return self.root / "renamed.json"
+
+    @property
     def record(self) -> Path:
         return self.root / "collection.json"
 

@@ -8,7 +8,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Literal
 
 from monjyu_core.language.vocabulary import vocabularies
-from monjyu_core.text.words import folded, letter_words, word_spans, words
+from monjyu_core.text.unicode_words import folded, letter_words, word_spans, words
 
 if TYPE_CHECKING:
     from py3langid.langid import LanguageIdentifier

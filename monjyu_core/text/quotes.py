@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from monjyu_core.text.words import letter_words
+from monjyu_core.text.unicode_words import letter_words
 
 SHORTEST = 8
 """Shortest quote in characters: a shorter one could be found anywhere."""

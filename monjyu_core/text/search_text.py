@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 import regex
 
-from monjyu_core.text.words import words
+from monjyu_core.text.unicode_words import words
 
 _HAN = r"\u3005-\u3007\u303b\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U000323af"
 _KATAKANA = r"\u30a1-\u30ff\u31f0-\u31ff"

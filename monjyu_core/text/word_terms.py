@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from monjyu_core.text.words import folded, words
+from monjyu_core.text.unicode_words import folded, words
 
 VERSION = 2
 """Raised when a text has other terms than before."""

@@ -16,6 +16,8 @@ from functools import cache
 import numpy as np
 
 from monjyu_core.settings.settings import AnswerSettings
+from monjyu_core.text import unicode_words
+from monjyu_core.text.unicode_words import compact, folded
 from monjyu_query.answers.answering import NOT_ANSWERED
 from monjyu_query.answers.evidence_ranking.answer_types import (
     asked_types,
@@ -62,6 +64,8 @@ _ALIKE = 0.8
 _MOST_MISSING = 4
 _SPELT_OTHERWISE = 6
 """Letters of a word that may have been written wrongly."""
+_LEAST_LETTERS = 4
+"""Of a word that another may be a spelling of."""
 _ENDING = 3
 """Letters that may end a word otherwise."""
 _KATAKANA = re.compile(r"[\u30a1-\u30fc]{3,}")
@@ -201,19 +205,20 @@ def unlike_any(words: Collection[str], texts: Iterable[str]) -> set[str]:
     """Those of the words of which the texts have no other spelling: "COVID-19" is one of "COVID19"."""
     if not words:
         return set()
-    whole = "\n".join(texts).casefold()
-    joined, known = re.sub(r"[^\w\n]|_", "", whole), set(re.findall(r"[^\W_]{4,}", whole))
-    return {word for word in words if not _spelt(word.casefold(), joined, known)}
+    read = [folded(text) for text in texts]
+    joined = "\n".join(map(compact, read))
+    known = {other for text in read for other in unicode_words.words(text) if len(other) >= _LEAST_LETTERS}
+    return {word for word in words if not _spelt(folded(word), joined, known)}
 
 
 def _together(name: str, text: str) -> bool:
     """Whether a sentence has all words of a name, in whatever form."""
-    low = text.casefold()
-    return all(word[: max(len(word) - 2, 3)] in low for word in name.casefold().split())
+    low = folded(text)
+    return all(word[: max(len(word) - 2, 3)] in low for word in folded(name).split())
 
 
 def _spelt(word: str, joined: str, known: Collection[str]) -> bool:
-    bare = "".join(c for c in word if c.isalnum())
+    bare = compact(word)
     if len(bare) >= _SPELT_OTHERWISE and bare in joined:
         return True
     if len(word) < _SPELT_OTHERWISE:

@@ -7,7 +7,7 @@ import re
 
 import regex
 
-from monjyu_core.text.words import WORD, letter_words
+from monjyu_core.text.unicode_words import WORD, letter_words
 
 _FRAME = re.compile(
     r"\b(what|which|who|how|why|where|when|is|are|was|were|do|does|did|has|have|had|been|be|can|could|should|would|will"

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import duckdb
 
-from monjyu_core.text.words import folded
+from monjyu_core.text.unicode_words import folded
 
 _PAPERS = """SELECT p.paper_id, coalesce(p.title, ''), p.year, coalesce(p.venue, ''), coalesce(p.doi, ''),
   coalesce((SELECT list(a.name ORDER BY a.ord) FROM authors a WHERE a.paper_id = p.paper_id), [])

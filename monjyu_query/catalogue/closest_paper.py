@@ -5,7 +5,7 @@ from __future__ import annotations
 import duckdb
 
 from monjyu_core.errors import QueryError
-from monjyu_core.text.words import folded, folded_sql
+from monjyu_core.text.unicode_words import folded, folded_sql
 
 _LONGEST = 300
 """Characters of a name that are compared: nobody spells more of an id or a title."""

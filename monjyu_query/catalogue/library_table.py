@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field
 
 from monjyu_core.retractions import RETRACTED
 from monjyu_core.storage.snapshot import Snapshot
-from monjyu_core.text.words import folded_sql
+from monjyu_core.text.unicode_words import folded_sql
 
 Sort = Literal["title", "year", "venue", "author", "citations", "pages"]
 Facet = Literal["years", "venues", "authors", "languages", "types", "tags", "shelves", "retracted"]

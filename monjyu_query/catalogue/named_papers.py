@@ -10,7 +10,7 @@ from weakref import WeakKeyDictionary
 
 from monjyu_core.storage.snapshot import Snapshot
 from monjyu_core.text.search_text import count_wide
-from monjyu_core.text.words import compact, folded, spellings, word_spans, words
+from monjyu_core.text.unicode_words import compact, folded, spellings, word_spans, words
 from monjyu_query.catalogue.paper_names import PaperName, find_papers
 from monjyu_query.search.open_index import OpenIndex
 

@@ -18,7 +18,7 @@ MOST_CLAIMS = 200
 MOST_SIMILAR = 8
 MOST_SENTENCES = 200
 M = TypeVar("M", bound=BaseModel)
-Origin = Literal["file", "derived", "corrected", "unknown"]
+Origin = Literal["file", "derived", "corrected", "library", "unknown"]
 
 _FIELDS = ("title", "authors", "publication_date", "venue", "doi", "abstract", "language", "keywords")
 _REFERENCES = """
@@ -200,12 +200,14 @@ def similar_papers(index: OpenIndex, paper_id: str, most: int = MOST_SIMILAR) ->
 
 def _origins(cursor: duckdb.DuckDBPyConnection, paper_id: str, values: dict[str, Any]) -> list[FieldOrigin]:
     told = _told(cursor, paper_id)
-    read = {one.field: _text(one.original) for one in fields_corrected(cursor, paper_id)}
+    corrected = fields_corrected(cursor, paper_id)
+    read = {one.field: _text(one.original) for one in corrected}
+    of_library = {one.field for one in corrected if one.by.startswith("library:")}
     found = []
     for name in _FIELDS:
         value = _text(values[name])
         printed: Origin = "unknown" if not value else "derived" if name == "language" else "file"
-        origin: Origin = "corrected" if name in read else printed
+        origin: Origin = "library" if name in of_library else "corrected" if name in read else printed
         said = {source: _text(given[name]) for source, given in told.items() if _text(given.get(name))}
         found.append(FieldOrigin(field=name, value=value, origin=origin, read=read.get(name), told=said))
     return found

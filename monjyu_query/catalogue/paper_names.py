@@ -8,9 +8,10 @@ from dataclasses import dataclass
 
 from monjyu_core.errors import QueryError
 from monjyu_core.text.search_text import count_wide
-from monjyu_core.text.words import compact, folded, spellings, words
+from monjyu_core.text.unicode_words import compact, folded, spellings, words
 from monjyu_query.catalogue.closest_paper import no_paper
 from monjyu_query.search.open_index import OpenIndex
+from monjyu_query.search.paper_records import present_paper
 
 _PAPERS = """SELECT p.paper_id, coalesce(p.title, ''), p.year, coalesce(p.doi, ''),
   coalesce((SELECT list(a.name ORDER BY a.ord) FROM authors a WHERE a.paper_id = p.paper_id), [])
@@ -59,7 +60,7 @@ def find_papers(index: OpenIndex, name: str, most: int = 6) -> list[PaperName]:
 
 def one_paper(index: OpenIndex, name: str) -> str:
     """The id of the paper that is meant. QueryError where none fits, or several do."""
-    found = find_papers(index, name)
+    found = find_papers(index, present_paper(index.snapshot, name))
     if found and found[0].sure:
         return found[0].paper_id
     listed = "; ".join(f"{one.paper_id} (“{one.title}”)" for one in found[:4])

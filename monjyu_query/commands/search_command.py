@@ -183,10 +183,8 @@ def _number_or_word(value: str | None) -> str | int | None:
 
 
 def _request_values(options: dict[str, Any]) -> dict[str, Any]:
-    filters = (
-        *("year_from", "year_to", "authors", "section_types", "paper_ids", "languages", "tags", "shelves"),
-        "academic",
-    )
+    filters = ["year_from", "year_to", "authors", "section_types", "paper_ids", "languages", "tags", "shelves"]
+    filters += ["academic"]
     given = {name: list(value) if isinstance(value, tuple) else value for name, value in options.items()}
     values = {name: value for name, value in given.items() if name not in filters}
     values |= {name: _number_or_word(options[name]) for name in ("budget", "sufficiency")}

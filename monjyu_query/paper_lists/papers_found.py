@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass, field
 
 from monjyu_core.text.search_text import count_wide
-from monjyu_core.text.words import compact, folded, words
+from monjyu_core.text.unicode_words import compact, folded, words
 from monjyu_query.answers.selection import Question, asks, is_prose
 from monjyu_query.modes.passages.best_passages import passages_at
 from monjyu_query.ranking.best_rows import best_rows

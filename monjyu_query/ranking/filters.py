@@ -8,7 +8,7 @@ import duckdb
 import numpy as np
 
 from monjyu_core.errors import QueryError
-from monjyu_core.text.words import expanded_sql, folded_sql
+from monjyu_core.text.unicode_words import expanded_sql, folded_sql
 from monjyu_query.catalogue.closest_paper import no_paper
 from monjyu_query.ranking.corpus import Corpus
 from monjyu_query.ranking.fusion import Mask

@@ -24,6 +24,7 @@ from monjyu_core.storage.snapshot import Snapshot, published
 from monjyu_query.saved.answer_keys import asked_as, basis_of, key_of, settings_json
 from monjyu_query.saved.expected import judge
 from monjyu_query.search.open_index import OpenIndex
+from monjyu_query.search.paper_records import present_paper
 from monjyu_query.search.request import SearchRequest, make_request
 from monjyu_query.search.result import Citation, Hit, SearchResult
 from monjyu_query.search.searcher import Searcher
@@ -89,9 +90,19 @@ def ask(searcher: Searcher, index: OpenIndex, question: Question, basis: str) ->
         raise
     except MonjyuError as error:
         answer.error = str(error)
-    answer.failures = judge(question, answer)
+    answer.failures = judge(of_present_papers(question, index.snapshot), answer)
     answer.seconds = round(time.perf_counter() - started, 6)
     return answer
+
+
+def of_present_papers(question: Question, snapshot: Snapshot) -> Question:
+    """The question with the ids that the papers it expects have now."""
+    expect = question.expect
+    cited = [one.model_copy(update={"paper": present_paper(snapshot, one.paper)}) for one in expect.must_cite]
+    others = [present_paper(snapshot, one) for one in expect.must_not_cite]
+    return question.model_copy(
+        update={"expect": expect.model_copy(update={"must_cite": cited, "must_not_cite": others})}
+    )
 
 
 def request_of(question: Question, collection: str) -> SearchRequest:
@@ -110,7 +121,7 @@ def _taken(before: SavedAnswer, question: Question, snapshot: Snapshot) -> Saved
     about = {"question_id": question.id, "snapshot_id": snapshot.id, "severity": question.severity}
     answer = before.model_copy(update=about, deep=True)
     answer.parts = _parts(snapshot, answer.citations)
-    answer.failures = judge(question, answer)
+    answer.failures = judge(of_present_papers(question, snapshot), answer)
     return answer
 
 

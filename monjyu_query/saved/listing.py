@@ -15,6 +15,7 @@ from monjyu_core.storage.folders import CollectionFolder
 from monjyu_core.storage.snapshot import Snapshot, published
 from monjyu_query.catalogue.closest_paper import no_paper
 from monjyu_query.saved.answer_keys import asked_as
+from monjyu_query.search.paper_records import present_paper
 
 _ID_TIME = "%Y%m%dT%H%M%S%fZ"
 _KNOWN = "SELECT paper_id FROM papers WHERE paper_id IN $1"
@@ -128,7 +129,8 @@ def unknown_papers(snapshot: Snapshot, question: Question) -> list[QueryError]:
         question.expect.must_not_cite
     )
     known = snapshot.cursor().execute(_KNOWN, [list(named)]).fetchall() if named else []
-    return [no_paper(snapshot.cursor(), name) for name in named if (name,) not in known]
+    missing = [name for name in named if (name,) not in known]
+    return [no_paper(snapshot.cursor(), name) for name in missing if present_paper(snapshot, name) == name]
 
 
 def _titles(snapshot: Snapshot, saved: list[Question]) -> dict[str, str]:

@@ -8,6 +8,7 @@ from typing import Any
 import duckdb
 
 from monjyu_core.corrections.correction_record import SeenPaper
+from monjyu_core.corrections.renamed import present_id
 from monjyu_core.paper import CorrectedField, ParsedPaper
 from monjyu_core.retractions import retractions
 from monjyu_core.storage.snapshot import Snapshot
@@ -51,9 +52,16 @@ def list_papers(snapshot: Snapshot) -> list[dict[str, Any]]:
     ]
 
 
+def present_paper(snapshot: Snapshot, paper_id: str) -> str:
+    """The id that the snapshot has of a paper whose file was renamed; the same where it has it, or never had."""
+    cursor = snapshot.cursor()
+    known = "SELECT 1 FROM papers WHERE paper_id = ?"
+    return present_id(snapshot.collection, paper_id, lambda one: bool(cursor.execute(known, [one]).fetchone()))
+
+
 def show_paper(snapshot: Snapshot, paper_id: str) -> ParsedPaper:
     """One paper with its sections, references and all. QueryError where the snapshot does not have it."""
-    cursor = snapshot.cursor()
+    cursor, paper_id = snapshot.cursor(), present_paper(snapshot, paper_id)
     fields = ParsedPaper.model_fields.items()
     columns = [name for name, field in fields if name not in (*_CHILDREN, *_NOT_OF_A_TABLE) and not field.exclude]
     listed = ", ".join(f'"{name}"' for name in columns)

@@ -38,6 +38,7 @@ from monjyu_query.search.conversation.follow_up import resolve
 from monjyu_query.search.events import Emit, unheard
 from monjyu_query.search.hit_details import describe_hits, retracted_sources
 from monjyu_query.search.open_index import OpenIndex, open_index
+from monjyu_query.search.paper_records import present_paper
 from monjyu_query.search.request import LONGEST_QUERY, Filters, SearchRequest
 from monjyu_query.search.result import SearchResult, Status
 from monjyu_query.search.routing.choose import refuse, route
@@ -214,6 +215,7 @@ class Searcher:
         account = self._account(index, new_trace_id(), request)
         resolved = self._resolved(request, account)
         request = request if resolved is None else request.model_copy(update={"query": resolved[:LONGEST_QUERY]})
+        request = _of_present_papers(index, request)
         settings = self.settings.search
         level = index.snapshot.manifest.level
         kind = of_one_paper(index, request.query, self._kind(request, account))
@@ -282,6 +284,15 @@ class Searcher:
                 status: Status = "partial" if result.status == "complete" else result.status
                 told = f"Passages were found by keywords alone, because the question could not be embedded: {error}"
                 return result.model_copy(update={"status": status, "warnings": [told, *result.warnings]})
+
+
+def _of_present_papers(index: OpenIndex, request: SearchRequest) -> SearchRequest:
+    """The request with the ids that the papers of its filter have now."""
+    asked = request.filters.paper_ids
+    present = [present_paper(index.snapshot, paper_id) for paper_id in asked]
+    if present == asked:
+        return request
+    return request.model_copy(update={"filters": request.filters.model_copy(update={"paper_ids": present})})
 
 
 def _both(first: Emit, second: Emit | None) -> Emit:

@@ -94,4 +94,4 @@ def test_a_question_of_function_words_alone_has_no_answer(monjyu: Monjyu, questi
 
 @pytest.mark.parametrize("name", ["Sorensen", "SOERENSEN", "Gross", "Muller", "Mueller", "शर्मा", "أَحمد"])
 def test_an_author_is_found_without_the_letters_of_the_name(monjyu: Monjyu, name: str) -> None:
-    assert len({hit.paper_id for hit in monjyu.search("141", authors=[name], answer=False).hits}) == 1
+    assert len({hit.paper_id for hit in monjyu.search("141", filters={"authors": [name]}, answer=False).hits}) == 1

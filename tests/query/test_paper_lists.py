@@ -42,9 +42,15 @@ def test_the_topic_is_without_what_asks(query: str, words: list[str], labels: li
 
 
 def test_words_stand_together_in_any_ending_but_not_by_their_stem_alone() -> None:
-    assert _together([["ecolo", "cour"]], "The course is for ecologists.")
-    assert not _together([["relativi"]], "This is relatively relevant.")
+    assert _together([["ecology", "courses"]], "The course is for ecologists.")
+    assert not _together([["relativity"]], "This is relatively relevant.")
     assert _together([["流体力学"]], "本講義は流体力学を扱う。")
+
+
+def test_names_of_one_letter_are_words_and_hyphens_do_not_count() -> None:
+    assert _together([["r"]], "An R package.") and not _together([["r"]], "This is relatively relevant.")
+    assert _together([["covid", "19"]], "COVID19 spread.") and _together([["covid19"]], "COVID-19 spread.")
+    assert _together([["muller"]], "Müller wrote it.")
 
 
 def test_every_paper_that_says_it_is_listed(searcher: Searcher) -> None:

@@ -49,6 +49,18 @@ def year_in(text: str, whole: bool = False) -> int | None:
     return int(match.group()) if match else None
 
 
+_YEAR_IN_DOI = re.compile(rf"\.({RECENT_YEAR})\.")
+
+
+def year_of_place(doi: str | None, venue: str | None) -> str | None:
+    """The year of a paper without a date: the only one that its venue names, else that in its DOI (10.1/a.2010.49)."""
+    years = set(YEAR_ALONE.findall(venue or ""))
+    if len(years) == 1:
+        return str(min(years))[:4]
+    match = _YEAR_IN_DOI.search(doi or "")
+    return match[1] if match else None
+
+
 _YEAR_OF_DAY = re.compile(r"\d{4}")
 
 

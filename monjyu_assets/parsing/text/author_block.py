@@ -68,7 +68,7 @@ def read_authors(lines: Sequence[str]) -> tuple[list[Author], list[int]]:
                 continue  # who wrote how much: a note, which stays in the text
         elif keyed:
             places |= {mark: place for mark, place in keyed if place}
-        elif people and _is_place(line):
+        elif people and is_place(line):
             shared.append(_without_mail(line))
         elif not (people and mails and len(line) < 300):
             break
@@ -128,7 +128,8 @@ def _places(line: str, known: Container[str]) -> Iterator[tuple[str, str]]:
             yield mark, _without_mail(text)
 
 
-def _is_place(line: str) -> bool:
+def is_place(line: str) -> bool:
+    """Whether a line names an organisation, and is no text about one."""
     return (
         len(line) < 400
         and _ORGANISATION.search(line) is not None

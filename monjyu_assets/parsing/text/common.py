@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from monjyu_assets.parsing.bibliography.citations import link_citations
+from monjyu_assets.parsing.bibliography.dates import year_of_place
 from monjyu_assets.parsing.bibliography.references import parse_reference
 from monjyu_assets.parsing.text.academic import judge
 from monjyu_assets.parsing.text.heading_types import inherit_types
@@ -48,7 +49,7 @@ def abstract_of(sections: Sequence[Section]) -> str:
 
 
 def complete(paper: ParsedPaper, entries: Sequence[Entry], language: str | None = None) -> ParsedPaper:
-    """Fill in what follows from the sections: language, sentences, abstract, references, citations, kind of document.
+    """Fill in what follows from the rest: year, language, sentences, abstract, references, citations, kind of document.
 
     Raises EmptyDocument if neither the title nor a section holds text.
     """
@@ -58,6 +59,7 @@ def complete(paper: ParsedPaper, entries: Sequence[Entry], language: str | None 
             raise EmptyDocument("The document holds no text.")
         paper.sections = [*paper.sections, Section(heading="", text=paper.title)]
     paper.language = language or _language(paper)
+    paper.publication_date = paper.publication_date or year_of_place(paper.doi, paper.venue)
     inherit_types(paper.sections)
     paper.abstract = paper.abstract or abstract_of(paper.sections)
     labels = _labels(entries)

@@ -7,6 +7,7 @@ import re
 from monjyu_assets.parsing.bibliography.dates import YEAR_ALONE, parse_date
 from monjyu_assets.parsing.bibliography.identifiers import find_doi
 from monjyu_assets.parsing.bibliography.names import author_line, cjk_authors, split_names
+from monjyu_assets.parsing.text.author_block import is_place
 from monjyu_assets.parsing.text.common import split_keywords
 from monjyu_core.language.vocabulary import alternatives
 from monjyu_core.paper import Author, ParsedPaper
@@ -65,6 +66,16 @@ def take_front_line(paper: ParsedPaper, line: str, names_fit: bool) -> bool:
     paper.venue = YEAR_ALONE.sub("", match["venue"]).strip(" ,")
     if paper.publication_date is None and len(set(years)) == 1:
         paper.publication_date = years[0][:4]
+    return True
+
+
+def take_place(paper: ParsedPaper, line: str) -> bool:
+    """A line below the names that says where all of them work."""
+    known = not paper.authors or any(author.affiliation for author in paper.authors)
+    if known or len(line) > 200 or line.endswith((".", ":", "。")) or _SENTENCE.search(line) or not is_place(line):
+        return False
+    for author in paper.authors:
+        author.affiliation = line.strip(" ,;*_")
     return True
 
 

@@ -55,9 +55,11 @@ def _begins_body(section: Section) -> bool:
 
 def _labelled(lead: Section, *, to_the_end: bool) -> list[Section]:
     """Abstracts behind their labels ("Abstract: We …", a line "Résumé"); a second one is in another language. Each
-    ends at the next label; the last, where the first heading does not begin the body, with its paragraph."""
+    ends at the next label; the last, where the first heading does not begin the body, with its paragraph: what follows
+    it is text in a section after it."""
     kept: list[str] = []
     found: list[Section] = []
+    after: list[str] = []
     for text in map(_plain_label, lead.text.split(_BREAK)):
         match = ABSTRACT.match(text)
         alone = match is not None and match.end() == len(text)
@@ -66,9 +68,9 @@ def _labelled(lead: Section, *, to_the_end: bool) -> list[Section]:
         elif found and not KEYWORDS.match(text) and (to_the_end or not found[-1].text):
             found[-1].text = f"{found[-1].text}{_BREAK}{text}".strip()
         else:
-            kept.append(text)
+            (after if found and not KEYWORDS.match(text) else kept).append(text)
     lead.text = _BREAK.join(kept)
-    return found
+    return [*found, *([Section(heading="", section_type="other", text=_BREAK.join(after))] if after else [])]
 
 
 def _unlabelled(lead: Section) -> list[Section]:

@@ -1,4 +1,5 @@
-"""Corrections as an input of `parsed_papers`: which hold for which papers, and what they change in their rows.
+"""Corrections as an input of `parsed_papers`: which hold for which papers, and what they change in their rows. What a
+library says of a file that it brought is one, too, where the file itself prints nothing.
 
 What was read in the file is kept beside what it was corrected to, so that neither a correction nor taking it back
 parses a paper again.
@@ -14,14 +15,19 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from monjyu_assets.libraries.library_folder import library_records
+from monjyu_assets.scholarly.scholarly_record import ScholarlyRecord
 from monjyu_assets.stages.shared.paper_rows import year_of
 from monjyu_assets.stages.shared.work import Work, rows_of
+from monjyu_core.corrections.corrected_values import Field, checked
 from monjyu_core.corrections.correction_record import (
+    Correction,
     Fields,
     SeenPaper,
     corrections_path,
     read_corrections,
 )
+from monjyu_core.errors import ConfigurationError
 from monjyu_core.storage.ids import digest
 from monjyu_core.storage.parts import read_all
 from monjyu_core.storage.schemas import table_of
@@ -30,6 +36,8 @@ INPUT = "corrections"
 """What a part's inputs name the corrections of its papers; a part without any does not name them."""
 TABLE = "corrected_fields"
 _MARK = "+"
+_LIBRARY = "library:"
+"""How the word of a library begins in `corrected_by`."""
 _SEEN_BY = ["paper_id", "sha256", "record", "source_path"]
 Tables = dict[str, pa.Table]
 Row = dict[str, Any]
@@ -51,11 +59,32 @@ def _contents(manifest: pa.Table) -> dict[str, SeenPaper]:
 
 
 def corrections_for(work: Work, manifest: pa.Table | None = None) -> Kept:
-    """The corrections that hold for the papers of this manifest (by default the current one). Nothing is read where
-    there are none."""
+    """The corrections that hold for the papers of this manifest (by default the current one), and what libraries say of
+    the files that they brought. Nothing is read where there are none."""
+    said = {paper_id: _said(one) for paper_id, one in library_records(work.data, work.record, with_file=True)}
     if not corrections_path(work.folder).is_file():
-        return {}
-    return read_corrections(work.folder).applying(contents_of(work) if manifest is None else _contents(manifest))
+        return {paper_id: fields for paper_id, fields in said.items() if fields}
+    kept = read_corrections(work.folder).applying(contents_of(work) if manifest is None else _contents(manifest))
+    both = {paper_id: {**said.get(paper_id, {}), **kept.get(paper_id, {})} for paper_id in said.keys() | kept.keys()}
+    return {paper_id: fields for paper_id, fields in both.items() if fields}
+
+
+def _said(record: ScholarlyRecord) -> Fields:
+    """What stands in for what a file does not print."""
+    given: dict[Field, object] = {
+        "title": record.title,
+        "authors": list(record.authors),
+        "publication_date": str(record.year or ""),
+        "venue": record.venue,
+    }
+    fields: Fields = {}
+    for name, value in given.items():
+        try:
+            if value:
+                fields[name] = Correction(value=checked(name, value), at="", by=f"{_LIBRARY}{record.source}")
+        except ConfigurationError:
+            continue  # what a field cannot hold
+    return fields
 
 
 def digest_of(fields: Fields | None) -> str:
@@ -112,6 +141,8 @@ def with_corrections(tables: Tables, kept: Kept) -> Tables:
     for paper_id in sorted(there):
         for field, one in sorted(kept[paper_id].items()):
             read = authors[paper_id] if field == "authors" else papers[paper_id][field]
+            if read and one.by.startswith(_LIBRARY):
+                continue
             if isinstance(one.value, list):
                 authors[paper_id] = _named(one.value, authors[paper_id])
             else:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -30,14 +29,13 @@ from monjyu_core.models.call_errors import (
     PromptTooLong,
 )
 from monjyu_core.models.calls.guarded_clients import EmbeddingCaller
+from monjyu_core.models.clients.refusals import said_limit
 
 CODE_VERSION = "1"
 KNOWN_TEXT = "dimensions"
 """What is embedded to know whether a server embeds at all, and the length of its vectors."""
 SHORTEST_WINDOW = 200
 """Characters. A text that a server finds too long is read in windows; one as short as this is not divided further."""
-_BATCH = re.compile(r"batch|inputs?\b|array|items?\b|texts?\b|contents?\b|requests?\b|documents?\b|list", re.I)
-_NUMBER = re.compile(r"(?<![\w.-])\d+(?![\w-])")
 _log = logging.getLogger(__name__)
 
 T = TypeVar("T")
@@ -69,7 +67,7 @@ class BatchedCalls:
     caller: EmbeddingCaller
     model: str
     most: int
-    windowed: bool = False
+    windowed: int = 0
     _embeds: bool = False
     _asking: asyncio.Lock = field(default_factory=asyncio.Lock)
 
@@ -114,10 +112,12 @@ class BatchedCalls:
                 refused.hint = "It embeds other texts: it is this one that it fails on."
                 return [refused]
         size = min(self.most, said_limit(refused, len(texts)) or -(-len(texts) // 2))
+        windowed = self.windowed
         both = zip(parts_of(texts, size), parts_of(keys, size), strict=True)
         done = await asyncio.gather(*(self._batch(some, own, account) for some, own in both))
         results = list(chain.from_iterable(done))
         of_size = isinstance(refused, ModelRefused | ModelUnreachable)
+        of_size &= windowed == self.windowed  # else it was one of them that was too long
         if of_size and size < self.most and not any(isinstance(one, ModelCallError) for one in results):
             self.most = size
             _log.warning("%s takes %d texts a request: set embedding.batch_size to that.", self.model, size)
@@ -138,8 +138,8 @@ class BatchedCalls:
                 return found
             share = len(half) / sum(value * value for value in found) ** 0.5
             mean = [share * value + before for value, before in zip(found, mean or [0.0] * len(found), strict=True)]
-        if not self.windowed:
-            self.windowed = True
+        self.windowed += 1
+        if self.windowed == 1:
             _log.warning("%s does not read texts of %d characters: they are read in windows.", self.model, len(text))
         await _keep(account, {key: mean})
         return mean
@@ -178,16 +178,8 @@ def may_be_of_texts(error: ModelCallError) -> bool:
     if isinstance(error, ModelRefused):
         return error.status in (400, 413, 422, 500)
     if isinstance(error, ModelServerError):
-        return error.status in (None, 500)
+        return error.may_be_of_input
     return isinstance(error, ModelAnswerUnusable | ModelContentFiltered | ModelUnreachable)
-
-
-def said_limit(error: ModelCallError | None, count: int) -> int | None:
-    """The number of texts that a refusal allows: `batch size 32 > maximum allowed batch size 8`."""
-    said = error.message.partition(" answered ")[2][5:] if isinstance(error, ModelRefused) else ""
-    if not _BATCH.search(said):
-        return None
-    return max((number for number in map(int, _NUMBER.findall(said)) if 1 <= number < count), default=None)
 
 
 def parts_of(several: Sequence[T], size: int) -> list[Sequence[T]]:

@@ -109,7 +109,7 @@ class Guard:
                 async with asyncio.timeout(self._settings.timeout_seconds):
                     result = await work()
             except BaseException as error:
-                of_input = input_may_be_wrong and isinstance(error, ModelServerError) and error.status in (None, 500)
+                of_input = input_may_be_wrong and isinstance(error, ModelServerError) and error.may_be_of_input
                 await self._repeat_or_raise(attempt, error, lasting=of_input)
             else:
                 self._end(attempt, usage(result))

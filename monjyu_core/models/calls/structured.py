@@ -20,7 +20,7 @@ LONGEST_ANSWER = 400_000
 _MOST_STARTS, _MOST_MENDED, _DEEPEST = 300, 8, 3
 _BRACKET = re.compile(r"[{\[]")
 _FENCE = re.compile(r"```[A-Za-z]*\s*\n?(.*?)(?:```|\Z)", re.S)
-_WIDE = str.maketrans({"｛": "{", "｝": "}", "［": "[", "］": "]", "：": ":", "，": ",", "＂": '"', "“": '"', "”": '"'})
+_WIDE = str.maketrans("｛｝［］：，＂“”０１２３４５６７８９．－", '{}[]:,"""0123456789.-')
 
 _log = logging.getLogger(__name__)
 _reported: set[str] = set()
@@ -103,6 +103,8 @@ def _inner(value: Any, depth: int) -> Iterator[dict[str, Any]]:
     """Objects inside a value, the last of a list first: models wrap what is asked for."""
     inside = list(value.values()) if isinstance(value, dict) else value[::-1] if isinstance(value, list) else []
     for one in inside[:_MOST_MENDED] if depth else ():
+        if isinstance(one, str) and one.lstrip().startswith("{"):  # the arguments of a call of a tool
+            one = next(_found(one), None)
         if isinstance(one, dict):
             yield one
         yield from _inner(one, depth - 1)
@@ -159,7 +161,7 @@ def _mended(text: str) -> Iterator[Any]:
 
 def _half_width(text: str) -> str:
     """The text with full-width punctuation of JSON as it must be, outside of strings."""
-    if not any(mark in text for mark in "｛｝［］：，＂“”"):
+    if text.isascii() or not any(chr(mark) in text for mark in _WIDE):
         return text
     pieces, closing, escaped = [], "", False
     for character in text:

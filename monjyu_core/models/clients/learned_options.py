@@ -210,12 +210,23 @@ def _without_system(call: Call, _: str) -> Change | None:
     return change
 
 
+def _as_stream(call: Call, _: str) -> Change | None:
+    if call.get("stream") or "options" in call:
+        return None
+    return lambda call: call | {"stream": True, "stream_options": {"include_usage": True}}
+
+
 CHAT_OPTIONS = (
+    Option(
+        "answers that are not streamed",
+        re.compile(r"non-?stream|only supports? stream|(?:enable|must use|requires?) (?:the )?stream", re.I),
+        _as_stream,
+    ),
     Option(
         "response_format",
         re.compile(
-            r"response_format|json.?schema|structured.?output|guided|grammar|xgrammar|additionalProperties|\bschema\b"
-            r"|invalid format|ChatRequest\.format|\bformat\b.{0,20}(?:json|unsupported|not supported)",
+            r"response_format|json.?schema|json mode|structured.?output|guided|grammar|xgrammar|additionalProperties"
+            r"|\bschema\b|invalid format|ChatRequest\.format|\bformat\b.{0,20}(?:json|unsupported|not supported)",
             re.I,
         ),
         schema_in_prompt,

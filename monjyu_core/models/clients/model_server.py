@@ -12,6 +12,7 @@ import re
 import ssl
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -81,13 +82,13 @@ class Server:
             proxy=self.proxy,
         )
 
-    def _trusted(self) -> ssl.SSLContext | bool:
+    def _trusted(self) -> ssl.SSLContext:
         """The system's certificate authorities, and with them those of `ca_file` or SSL_CERT_FILE."""
         import httpx2
 
         file, setting = self.ca_file or os.environ.get("SSL_CERT_FILE"), f"models.{self.name}.ca_file"
         if not file or not self.address.startswith("https:"):
-            return True
+            return _system_authorities()
         context = httpx2.create_ssl_context(trust_env=False)
         try:
             context.load_verify_locations(cafile=str(file))
@@ -135,6 +136,14 @@ class Server:
             f"{self} answered in a form that is not its API's: {self.shown(reason)}.",
             f"Look at the server, and whether models.{self.name}.base_url is its API's address.",
         )
+
+
+@cache
+def _system_authorities() -> ssl.SSLContext:
+    """Read once: each reading takes 17 ms of a processor, and every role has a client."""
+    import httpx2
+
+    return httpx2.create_ssl_context(trust_env=False)
 
 
 def _is_of_certificate(error: BaseException | None) -> bool:

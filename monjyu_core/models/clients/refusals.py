@@ -46,8 +46,15 @@ _QUOTA_CODES = frozenset({"insufficient_quota", "insufficient_balance", "billing
 _QUOTA = re.compile(r"insufficient (?:balance|quota|credits?)|exceeded your current quota|billing|out of credits", re.I)
 _WRONG_KEY = re.compile(r"api[ _-]?key (?:not valid|is invalid|expired)|invalid[ _]api[ _-]?key|API_KEY_INVALID", re.I)
 _NO_PATH = re.compile(r"unexpected endpoint|no such (?:path|endpoint)|unknown (?:path|endpoint|url)", re.I)
-_NO_MODEL = re.compile(r"model .{0,80}not (?:found|exist)|does not exist|pulling it|deployment .{0,40}not exist", re.I)
+_NO_MODEL = re.compile(
+    r"models?\b.{0,80}not (?:found|exist)|does not exist|not a valid model|invalid model|no models? loaded|pulling it"
+    r"|deployment .{0,40}not exist",
+    re.I,
+)
 _WAIT = re.compile(r"(?:try again|retry)(?: in| after)? (\d+(?:\.\d+)?) ?(ms|s|sec|m|min)?\b|retryDelay\W+(\d+)s", re.I)
+
+_TEXTS = re.compile(r"batch|inputs?\b|array|items?\b|texts?\b|contents?\b|requests?\b|documents?\b|list", re.I)
+_COUNT = re.compile(r"(?<![\w.-])\d+(?![\w-])")
 
 
 def refusal(
@@ -69,7 +76,7 @@ def refusal(
         return ModelContentFiltered(f"{who}: its content filter stopped the question: {shown(said)}.", status=status)
     out_of_quota = codes & _QUOTA_CODES or (wait is None and _QUOTA.search(said))  # Gemini says so of a minute's limit
     if status == 402 or (status in (400, 403, 429) and out_of_quota):
-        return ModelRefused(summary, "The quota is used up: repeating does not help.", status=status)
+        return ModelRefused(summary, "The quota is used up: repeating does not help.", status=402)
     if status == 429:
         hint = "Lower the role's requests_per_minute or concurrency."
         return ModelRateLimited(summary, hint, retry_after=wait, status=status)
@@ -88,7 +95,17 @@ def refusal(
             retry_after=wait,
             status=status,
         )
-    return ModelRefused(summary, _hint(place, status, said), status=status)
+    # What is refused whatever is asked must not be blamed on a part of the call, or on a text.
+    of_all = 401 if _WRONG_KEY.search(said) else 404 if _NO_MODEL.search(said) else status
+    return ModelRefused(summary, _hint(place, status, said), status=of_all)
+
+
+def said_limit(error: ModelCallError | None, count: int) -> int | None:
+    """The number of texts that a refusal allows: `batch size 32 > maximum allowed batch size 8`."""
+    said = error.message.partition(" answered ")[2][5:] if isinstance(error, ModelRefused) else ""
+    if not _TEXTS.search(said):
+        return None
+    return max((number for number in map(int, _COUNT.findall(said)) if 1 <= number < count), default=None)
 
 
 def status_in(body: object) -> int:
@@ -140,7 +157,8 @@ def _codes(body: object) -> set[str]:
 
 
 def _objects(body: object) -> Iterator[dict[str, Any]]:
-    """The error object with those inside it: Gemini wraps it in a list, gateways put the inner one in as text."""
+    """The error object with those inside it: Gemini wraps it in a list, Mistral has one for a message, gateways put the
+    inner one in as text."""
     for _ in range(5):
         if isinstance(body, list) and body:
             body = body[0]
@@ -154,7 +172,8 @@ def _objects(body: object) -> Iterator[dict[str, Any]]:
             return
         yield body
         inner = body.get("message")
-        nested = inner if isinstance(inner, str) and inner.lstrip().startswith(("{", "[{")) else None
+        text = isinstance(inner, str) and inner.lstrip().startswith(("{", "[{"))
+        nested = inner if text or isinstance(inner, dict) else None
         body = body.get("error") or body.get("innererror") or nested
 
 

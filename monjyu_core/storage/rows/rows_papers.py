@@ -97,8 +97,10 @@ class CorrectedFieldRow(TypedDict):
     field: Annotated[str, "`title`, `authors`, `publication_date`, `venue`, `doi`, `abstract` or `language`."]
     value: Annotated[str, "What it was corrected to, as JSON: a text, or the list of the authors' names."]
     original: Annotated[str, "What was read in the file, as JSON: a text, nothing, or the rows of the authors."]
-    corrected_at: Annotated[str, "When it was corrected (ISO, UTC)."]
-    corrected_by: Annotated[str, "By whom, as the audit log names them: `key:ID`, `user:SUBJECT` or `local`."]
+    corrected_at: Annotated[str, "When it was corrected (ISO, UTC); empty: a library says it."]
+    corrected_by: Annotated[
+        str, "By whom: `key:ID`, `user:SUBJECT` or `local`; `library:NAME` says what the file does not print."
+    ]
 
 
 class SectionRow(TypedDict):

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from monjyu_core.text.search_text import count_wide
-from monjyu_core.text.words import compact, words
+from monjyu_core.text.unicode_words import compact, words
 from monjyu_query.answers.evidence_ranking.answer_types import counted, share_asked
 from monjyu_query.answers.evidence_ranking.evidence_ranker import Judged
 from monjyu_query.answers.selection import is_statement

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from monjyu_core.text.search_text import count_wide
-from monjyu_core.text.words import written_words
+from monjyu_core.text.unicode_words import written_words
 from monjyu_query.answers.evidence_ranking.answer_types import TYPES, asked_types, has_digits, shows
 from monjyu_query.answers.selection import Question, asks, is_statement
 from monjyu_query.ranking.similarity_scale import Scale

@@ -7,7 +7,7 @@ import unicodedata
 
 import regex
 
-from monjyu_core.text.words import LETTERS
+from monjyu_core.text.unicode_words import LETTERS
 from monjyu_query.search.routing.question_kinds import QUERY_TYPES, fitting, kind_of
 
 LONGEST = 1000

@@ -12,7 +12,7 @@ from pydantic import BaseModel
 from monjyu_core.errors import QueryError
 from monjyu_core.paper import ParsedPaper
 from monjyu_core.storage.snapshot import Snapshot
-from monjyu_core.text.words import folded
+from monjyu_core.text.unicode_words import folded
 from monjyu_query.catalogue.paper_details import (
     FoundSentences,
     PaperDetails,
@@ -23,7 +23,7 @@ from monjyu_query.catalogue.paper_details import (
 from monjyu_query.citations.citation_export import FORMS, entries, entries_of
 from monjyu_query.citations.citation_view import CitationView, citations_of
 from monjyu_query.citations.missing_works import MOST_WORKS, MissingWork, missing_works
-from monjyu_query.search.paper_records import list_papers, show_paper
+from monjyu_query.search.paper_records import list_papers, present_paper, show_paper
 from monjyu_query.service.pages.page_images import page_image
 from monjyu_query.service.server.error_responses import COMMON, NotFound
 from monjyu_query.service.worker_state import Service, service_of
@@ -90,7 +90,7 @@ def citations(
         int, Query(ge=1, le=1_000_000, description="Of co-cited and coupled papers those with so much in common.")
     ] = 1,
 ) -> CitationView:
-    snapshot = _snapshot_with(service, collection, paper_id)
+    snapshot, paper_id = _place_of(service, collection, paper_id)
     return citations_of(snapshot, paper_id, depth, min_count)
 
 
@@ -98,7 +98,7 @@ def citations(
 def details(paper_id: PaperId, service: Shared, collection: Collection = None) -> PaperDetails:
     """With the claims and entities of the levels that have them."""
     name = service.only_collection(collection)
-    _snapshot_with(service, name, paper_id)
+    _, paper_id = _place_of(service, name, paper_id)
     return paper_details(service.served(name).searcher.current(), paper_id)
 
 
@@ -112,7 +112,8 @@ def sentences(
     around: Annotated[int, Query(ge=0, le=3, description="Sentences before and after each id.")] = 0,
 ) -> FoundSentences:
     """At most 200 are given, in the order of the paper; `total` counts all."""
-    cursor = _snapshot_with(service, collection, paper_id).cursor()
+    snapshot, paper_id = _place_of(service, collection, paper_id)
+    cursor = snapshot.cursor()
     if sentence_id:
         return sentences_at(cursor, paper_id, sentence_id, around)
     return find_sentences(cursor, paper_id, text)
@@ -169,7 +170,7 @@ def page(
     if_none_match: Annotated[str | None, Header(include_in_schema=False)] = None,
 ) -> Response:
     """404 where the paper is no PDF or has no such page."""
-    snapshot = _snapshot_with(service, collection, paper_id)
+    snapshot, paper_id = _place_of(service, collection, paper_id)
     crop = [float(edge) for edge in box.split(",")] if box else None
     if crop and (crop[0] >= crop[2] or crop[1] >= crop[3]):
         raise NotFound("The box is empty.", "Give left, top, right and bottom.")
@@ -183,17 +184,18 @@ def page(
 @router.get("/papers/{paper_id:path}", summary="One paper with its sections, references and all")
 def paper(paper_id: PaperId, service: Shared, collection: Collection = None) -> ParsedPaper:
     """Of `source_path` only the file's name: where it lies is nobody's business."""
-    found = show_paper(_snapshot_with(service, collection, paper_id), paper_id)
+    found = show_paper(*_place_of(service, collection, paper_id))
     return found.model_copy(update={"source_path": PurePath(found.source_path).name})
 
 
-def _snapshot_with(service: Service, collection: str | None, paper_id: str) -> Snapshot:
-    """The published snapshot of the collection; NotFound where it does not have the paper."""
+def _place_of(service: Service, collection: str | None, paper_id: str) -> tuple[Snapshot, str]:
+    """The published snapshot of the collection, and the id that it has of the paper now; NotFound where it has none."""
     snapshot = service.snapshot(service.only_collection(collection))
-    known = snapshot.cursor().execute("SELECT 1 FROM papers WHERE paper_id = ?", [paper_id]).fetchone()
+    present = present_paper(snapshot, paper_id)
+    known = snapshot.cursor().execute("SELECT 1 FROM papers WHERE paper_id = ?", [present]).fetchone()
     if known is None:
         raise NotFound(f"The collection has no paper {paper_id!r}.", "GET /papers lists what it has.")
-    return snapshot
+    return snapshot, present
 
 
 def _matches(paper: dict[str, Any], text: str) -> bool:

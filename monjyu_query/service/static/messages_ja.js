@@ -155,6 +155,7 @@ export const MESSAGES = [
   ["{} rows are quotes, for the model failed: {}", "モデルが失敗したため、{0} 行は引用文のままです: {1}"],
   ["On “{}”: {}", "「{0}」について: {1}"],
   ["The collection does not answer this: {}.", "このコレクションからは答えられません（{0}）。"],
+  ["Whether the collection answers this is not settled, because part of the search failed: {}.", "検索の一部が失敗したため、答えがあるかは分かりません（{0}）。"],
   ["no passage was found", "該当する箇所がありません"],
   ["no sentence of the passages found speaks of it", "見つかった箇所に、それを述べた文がありません"],
   ["no sentence of what was found stands in its source", "見つかった文が出典にありません"],

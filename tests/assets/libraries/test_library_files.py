@@ -12,10 +12,15 @@ import pytest
 from monjyu_assets.libraries.bibliography_files import read_library_file
 from monjyu_assets.libraries.importing import import_library
 from monjyu_assets.libraries.library_item import LibraryItem
-from monjyu_assets.libraries.syncing import READABLE
+from monjyu_assets.libraries.syncing import READABLE, sync_library
+from monjyu_core.corrections.correcting import correct
+from monjyu_core.corrections.correction_record import SeenPaper
 from monjyu_core.errors import ConfigurationError
+from monjyu_core.paper import ParsedPaper
+from monjyu_core.settings.settings import load_settings
 from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.snapshot import open_current
+from monjyu_query.search.paper_records import show_paper
 from tests.assets.worlds import World
 from tests.conftest import SAMPLES
 
@@ -191,3 +196,41 @@ def test_the_file_with_the_text_is_the_paper_not_the_record(folder: Path, tmp_pa
     world.build()
     rows = {row["paper_id"]: row for row in world.tables()["paper_identity"]}
     assert rows["rec"]["canonical_id"].startswith("full-"), rows
+
+
+def test_what_a_file_does_not_print_is_what_its_library_says(folder: Path, tmp_path: Path) -> None:
+    """Marked by its origin; what the file prints stays, and so does what people correct. An edit of the library counts
+    without parsing anything again."""
+    (folder / "scan.txt").write_text("it begins in the middle of things and goes on. " * 30)
+    (folder / "whole.md").write_text("# Printed Title\n\nAda Wilson\n\n## Introduction\n\nWords are here. " * 2)
+    entry = "@article{%s, title={%s}, author={Wilson, Ada and 山田, 太郎}, year=1999, journal={Tides}, file={%s}}\n"
+    bib = entry % ("a", "Of the Library", "scan.txt") + entry % ("b", "Of the Library Too", "whole.md")
+    (folder / "refs.bib").write_text(bib)
+    data = DataFolder(tmp_path / "data")
+
+    def papers() -> dict[str, ParsedPaper]:
+        import_library(data, "bibtex", folder / "refs.bib", "lib")
+        with closing(open_current(data.collection("lib"))) as snapshot:
+            ids = [one for (one,) in snapshot.cursor().execute("SELECT paper_id FROM papers").fetchall()]
+            return {one.partition("-")[0]: show_paper(snapshot, one) for one in ids}
+
+    found = papers()
+    scan, whole = found["a"], found["b"]
+    assert (scan.title, scan.publication_date, scan.venue) == ("Of the Library", "1999", "Tides")
+    assert [author.name for author in scan.authors] == ["Ada Wilson", "山田 太郎"]
+    assert {(one.field, one.by) for one in scan.corrected} == {
+        (name, "library:BibTeX") for name in ("title", "authors", "publication_date", "venue")
+    }
+    assert whole.title == "Printed Title" and "title" not in {one.field for one in whole.corrected}
+    seen = SeenPaper("", "a.txt")
+    correct(data.collection("lib"), load_settings(), scan.paper_id, "title", "By Hand", seen=seen, by="local")
+    (folder / "refs.bib").write_text(bib.replace("Tides", "Waves"))
+    again = papers()["a"]
+    assert (again.title, again.venue) == ("By Hand", "Waves")
+
+
+def test_two_entries_of_one_key_are_two_works(folder: Path, tmp_path: Path) -> None:
+    (folder / "refs.bib").write_text("@misc{a, title={First}}\n@misc{b, title={Other}}\n@misc{a, title={Second}}\n")
+    told: list[str] = []
+    done = sync_library(DataFolder(tmp_path / "data"), "bibtex", folder / "refs.bib", "lib", say=told.append)
+    assert done.added == 3 and any("more than once" in line and line.endswith(": a") for line in told)

@@ -121,6 +121,40 @@ def test_files_outside_the_library_are_not_read(library: ZoteroLibrary, tmp_path
     assert (items["BBBB2222"].files, items["BBBB2222"].outside) == ((), 1)
 
 
+def test_files_are_read_where_they_are_linked(library: ZoteroLibrary, tmp_path: Path) -> None:
+    """By name below the folder of linked files, or by a full path into it; nothing that leads out of it."""
+    linked = tmp_path / "linked"
+    (linked / "sub").mkdir(parents=True)
+    for place in (linked / "sub" / "a.pdf", linked / "b.pdf", tmp_path / "c.pdf"):
+        place.write_bytes(PDF.read_bytes())
+    library.link("AAAA2222", "attachments:sub/a.pdf")
+    library.link("BBBB2222", str(linked / "b.pdf"))
+    library.link("CCCC2222", "attachments:../c.pdf")
+    items = {item.key: item for item in read_zotero_folder(library.folder, READABLE, linked)}
+    assert linked / "sub" / "a.pdf" in items["AAAA2222"].files
+    assert (items["BBBB2222"].files, items["BBBB2222"].outside) == ((linked / "b.pdf",), 0)
+    assert (items["g2-CCCC2222"].files, items["g2-CCCC2222"].outside) == ((), 1)
+
+
+def test_a_file_without_a_work_is_one(library: ZoteroLibrary) -> None:
+    library.alone("DDDD2222", PDF)
+    library.alone("EEEE2222", PDF, title="Full Text PDF")
+    library.alone("FFFF2222", PDF, title="Minutes of the meeting")
+    library.alone("GGGG2222", Path(__file__), title="No paper")
+    library.alone("HHHH2222", PDF)
+    library.bin("HHHH2222")
+    items = {item.key: item for item in read_zotero_folder(library.folder, READABLE)}
+    titles = [items[key].record.title for key in ("DDDD2222", "EEEE2222", "FFFF2222", "GGGG2222")]
+    assert titles == [PDF.stem, PDF.stem, "Minutes of the meeting", ""]
+    assert items["DDDD2222"].files and not items["GGGG2222"].files and "HHHH2222" not in items
+
+
+def test_names_that_begin_with_the_family(library: ZoteroLibrary) -> None:
+    library.add("DDDD2222", title="分散表現", authors=(("太郎", "山田"), ("Ada", "Lovelace")))
+    items = {item.key: item for item in read_zotero_folder(library.folder, READABLE)}
+    assert items["DDDD2222"].record.authors == ("山田 太郎", "Ada Lovelace")
+
+
 def test_what_is_no_library_is_refused(tmp_path: Path) -> None:
     data = DataFolder(tmp_path / "data")
     (tmp_path / "empty").mkdir()

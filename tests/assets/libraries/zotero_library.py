@@ -123,6 +123,18 @@ class ZoteroLibrary:
                 (attached, item, path),
             )
 
+    def alone(self, key: str, file: Path, title: str = "") -> None:
+        """A file that belongs to no work."""
+        with self._open() as connection:
+            item = self._item(connection, "attachment", key, 1)
+            place = self.folder / "storage" / key
+            place.mkdir(parents=True)
+            (place / file.name).write_bytes(file.read_bytes())
+            connection.execute(
+                "INSERT INTO itemAttachments (itemID, linkMode, path) VALUES (?, 0, ?)", (item, f"storage:{file.name}")
+            )
+        self.edit(key, **({"title": title} if title else {}))
+
     def bin(self, key: str) -> None:
         with self._open() as connection:
             connection.execute("INSERT INTO deletedItems (itemID) SELECT itemID FROM items WHERE key = ?", (key,))

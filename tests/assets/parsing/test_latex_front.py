@@ -226,3 +226,16 @@ def test_own_environments_and_lost_edges() -> None:
     own = "".join(rf"\newenvironment{{t{c}}}[1]{{\begin{{X{c}}}#1: }}{{\end{{X{c}}}}}" for c in "abcdefghijklmnopqrst")
     paper = parsed(own + r"\section{A} \begin{ta}{Bold}Words\end{ta}" + r"{\begin{quote} x}" * 40 + " end")
     assert paper.sections[0].text.startswith("Bold: Words") and paper.sections[0].text.endswith("x end")
+
+
+@pytest.mark.parametrize(
+    ("front", "year"),
+    [
+        ("\\doi{10.1234/jr.2019.12}", "2019"),
+        ("\\conference{Proceedings of the Workshop on Roots 2007}\\doi{10.1234/w.2009.1}", "2007"),
+        ("\\date{\\today}", None),
+        ("\\doi{10.1234/s.12345.2019x}\\journal{Roots, 1990 to 2000}", None),
+    ],
+)
+def test_a_year_is_in_the_venue_or_the_doi(front: str, year: str | None) -> None:
+    assert parsed("Words.", f"\\title{{Roots}}{front}").publication_date == year

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from statistics import median
 
 import numpy as np
 import pytest
@@ -16,7 +17,7 @@ from monjyu_assets.parsing.formats.pdf.read.characters import empty_page
 from monjyu_assets.parsing.formats.pdf.reading import read_layout
 from monjyu_core.paper import ParsedPaper
 from monjyu_core.settings.settings import OcrSettings, ParseSettings
-from tests.conftest import CORPORA
+from tests.conftest import CORPORA, needs_corpora
 from tests.properties import examples, given, st
 
 REPORTS = CORPORA.parent / "reports" / "parsing"
@@ -85,10 +86,27 @@ def test_an_opening_too_long_for_an_abstract_is_text(tmp_path: Path) -> None:
     assert paper.sections[0].text.count("We count the plants") == 30
 
 
+@pytest.mark.parametrize(
+    "front",
+    [
+        "Lind, Rosa\n\nrosa\\@marsh.org\n\nNorthmoor University\n\nVard, Hal Otto\n\nhal\\@marsh.org\n\nMarsh Lab\n\n",
+        "Rosa LIND#super[1] 0000-0002-1825-0097\n\nHal Otto VARD#super[2] 0000-0001-5109-3700\n\n",
+        'By Rosa Lind#footnote(numbering: "*")[Northmoor.] and Hal Otto Vard\n\n',
+    ],
+    ids=["family first", "orcid", "by"],
+)
+def test_names_as_others_set_them(tmp_path: Path, front: str) -> None:
+    paper = _parse(tmp_path, _paper(f"{front}#v(6pt)\n", f"#pad(x: 1cm)[{_ABSTRACT * 2}]"))
+    assert [author.name.title() for author in paper.authors] == ["Rosa Lind", "Hal Otto Vard"]
+
+
 def test_a_company_and_an_address_are_no_authors(tmp_path: Path) -> None:
-    front = "#align(center)[Ava Wang\n\nMarsh Hearing, Ltd.\n\nNorthmoor Square\n\n]\n#v(6pt)\n"
+    front = (
+        "#align(center)[Ava Wang\n\nMarsh Hearing, Ltd.\n\nNorthmoor Square\n\nHal Vard\n\nPeat Brain\n\n"
+        "{ava, hal}\\@peat.com\n\n]\n#v(6pt)\n"
+    )
     paper = _parse(tmp_path, _paper(front, f"#pad(x: 1cm)[{_ABSTRACT * 2}]"))
-    assert [author.name for author in paper.authors] == ["Ava Wang"]
+    assert [author.name for author in paper.authors] == ["Ava Wang", "Hal Vard"]
 
 
 def test_a_title_in_another_language_ends_in_no_author(tmp_path: Path) -> None:
@@ -96,6 +114,51 @@ def test_a_title_in_another_language_ends_in_no_author(tmp_path: Path) -> None:
     front = f"{title}\n#align(center)[Rosa Lind]\n"
     paper = _parse(tmp_path, _paper(front, f"#pad(x: 1cm)[{_ABSTRACT * 2}]"))
     assert [author.name for author in paper.authors] == ["Rosa Lind"]
+
+
+def test_a_count_of_headings_has_no_gaps(tmp_path: Path) -> None:
+    heads = ("1 Rules", "2 Counting plants: the walkers.", "3 Results")  # the full stop alone says that it is none
+    paper = _parse(tmp_path, _paper("#align(center)[Rosa Lind]\n", f"#pad(x: 1cm)[{_ABSTRACT * 2}]", heads))
+    assert [(s.level, s.heading) for s in paper.sections if s.section_type != "abstract"] == [(1, h) for h in heads]
+
+
+def test_a_translated_title_is_above_no_section(tmp_path: Path) -> None:
+    heads = ("INTRODUCTION", "METHODS", "RESULTS", "CONCLUSIONS")
+    second = f"#text(16pt, weight: 700)[Por que contam]\n\n#text(11pt, weight: 700)[RESUMO]\n\n{_PROSE * 3}\n"
+    front = f"#align(center)[Rosa Lind]\n#v(4pt)\n#text(11pt, weight: 700)[ABSTRACT]\n\n{_ABSTRACT * 3}\n"
+    paper = _parse(tmp_path, _paper(front, second, heads))
+    assert [(s.level, s.heading) for s in paper.sections if s.section_type != "abstract"] == [(1, h) for h in heads]
+    assert "Por que contam" in paper.notes
+
+
+@pytest.mark.parametrize(
+    ("front", "year"),
+    [
+        ("#place(bottom, text(7pt)[SOSP\u201907, October 14-17, Stevenson, Washington, USA.])", "2007"),
+        ("#place(bottom, text(7pt)[Copyright 2006 by the Marsh Society.])", "2006"),
+        ("#place(bottom, text(7pt)[Downloaded from marsh.org in 2019.])", None),
+    ],
+)
+def test_the_year_of_lines_outside_the_text(tmp_path: Path, front: str, year: str | None) -> None:
+    paper = _parse(tmp_path, _paper(f"#align(center)[Rosa Lind]\n{front}\n", f"#pad(x: 1cm)[{_ABSTRACT * 2}]"))
+    assert paper.publication_date == year
+
+
+def test_a_list_of_references_without_heading_spaces_in_its_labels_and_no_years(tmp_path: Path) -> None:
+    entries = "\n\n".join(f"[ {n} ] R. Lind and H. Vard, arXiv:1507.0{n}234 [Inspire]." for n in range(1, 7))
+    paper = _parse(tmp_path, _paper("#align(center)[Rosa Lind]\n", _ABSTRACT * 2) + f"\n#text(9pt)[{entries}]")
+    assert [reference.arxiv_id for reference in paper.references] == [f"1507.0{n}234" for n in range(1, 7)]
+
+
+def test_biographies_are_no_references(tmp_path: Path) -> None:
+    entry = (
+        "Lind, R., & Vard, H. (199{n}). How walkers count the plants of a marsh that nobody has counted before them, "
+    )
+    entries = "\n\n".join(entry.format(n=n) + "and why they do so twice. Marsh Letters, 3, 1-9." for n in range(6))
+    lives = "BIOSKETCHES\n\n*Rosa Lind*\n\nRosa Lind walks and counts. She has no other work.\n\n" * 3
+    hanging = f"#set par(hanging-indent: 1cm)\nReferences\n\n{entries}\n\n#pagebreak()\n{lives}"
+    paper = _parse(tmp_path, _paper("#align(center)[Rosa Lind]\n", _ABSTRACT * 2) + hanging)
+    assert [reference.year for reference in paper.references] == [1990 + n for n in range(6)]
 
 
 def test_accents_that_a_file_draws_behind_their_line() -> None:
@@ -133,10 +196,17 @@ def test_every_character_is_in_one_part(tmp_path_factory: pytest.TempPathFactory
     _check_parts(folder / "paper.pdf")
 
 
-def _check_parts(path: Path) -> None:
+@needs_corpora
+def test_every_character_of_the_layouts_is_in_one_part() -> None:
+    counts = [_check_parts(path) for path in sorted((CORPORA / "layouts" / "pdf").glob("*.pdf"))]
+    assert median(count["furniture"] / sum(count.values()) for count in counts) <= 0.03
+
+
+def _check_parts(path: Path) -> dict[str, int]:
     paper = parse_pdf(path, ParseSettings())
     layout, _ = read_layout(path, ParseSettings(), OcrSettings())
     shown = sum(page.shown for page in layout.pages)
     assert sum(paper.characters.values()) == shown
     labelled = label_lines(layout)
     assert sorted(labelled.roles) == list(range(len(layout.lines)))
+    return paper.characters

@@ -17,14 +17,13 @@ import asyncio
 import base64
 import hashlib
 import json
-import math
 import re
 import ssl
 import struct
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Self
@@ -59,6 +58,63 @@ class Request:
             return "\n".join(message["content"] for message in self.body["messages"])
         texts = self.body.get("input", "")
         return texts if isinstance(texts, str) else "\n".join(texts)
+
+
+@dataclass(frozen=True)
+class Provider:
+    """How a provider's server speaks, where that is not as OpenAI's does."""
+
+    name: str = "OpenAI"
+    kind: Literal["openai", "azure", "ollama"] = "openai"
+    """The `provider` of the settings."""
+    base: str = "/v1"
+    """The path of its base_url."""
+    serves: tuple[Literal["chat", "embed", "rerank"], ...] = ("chat", "embed")
+    reasons_in: Literal["reasoning_content", "reasoning", "thinking", "parts", "<think>"] = "reasoning_content"
+    """Where reasoning is: a field, parts of the content, or the text between marks."""
+    empty: Literal["", "null", "missing"] = "null"
+    """What the content is where a model says nothing."""
+    ends: Mapping[str, str] = field(default_factory=dict)
+    """Its own words for why an answer ended."""
+    refuses: Mapping[str, tuple[int, str]] = field(default_factory=dict)
+    """Parts of a request with what it says to them: fields, a `system` message, `base64` vectors, a `whole` answer."""
+    most_texts: int = 2048
+    too_many: tuple[int, str] = (400, "Invalid 'input': array too long. Expected an array with maximum length 2048.")
+    index: Literal["right", "none first", "none", "constant"] = "right"
+    base64: bool = True
+    """Whether it gives vectors in base64 where that is asked for; else it gives numbers and says nothing."""
+    nested: bool = False
+    """Vectors in a list of one."""
+    comments: str = ""
+    """Lines between the events of its streams."""
+    first: Mapping[str, Any] | None = None
+    """A chunk before all others."""
+    done: bool = True
+    """Whether its streams end with [DONE]."""
+    error: Callable[[int, str, str], Any] = lambda status, message, code: {
+        "error": {"message": message, "type": "invalid_request_error", "param": None, "code": code or None}
+    }
+    """The body of a refusal: of a status, words and a code."""
+    troubles: Mapping[str, tuple[int, str, str]] = field(default_factory=dict)
+    """What it says in the troubles of `TROUBLES`: status, words, code."""
+
+    def refusal(self, status: int, message: str, code: str = "", **more: Any) -> Reply:
+        return Reply(status=status, body=json.dumps(self.error(status, message, code)).encode(), **more)
+
+    def trouble(self, kind: str, **more: Any) -> Reply:
+        return self.refusal(*(self.troubles.get(kind) or TROUBLES[kind]), **more)
+
+
+TROUBLES: dict[str, tuple[int, str, str]] = {
+    "wrong key": (401, "Incorrect API key provided: sk-x.", "invalid_api_key"),
+    "no model": (404, "The model `fake-model-1` does not exist or you do not have access to it.", "model_not_found"),
+    "quota": (429, "You exceeded your current quota, please check your plan.", "insufficient_quota"),
+    "too fast": (429, "Rate limit reached for requests", "rate_limit_exceeded"),
+    "too long": (400, "This model's maximum context length is 8192 tokens.", "context_length_exceeded"),
+    "filtered": (400, "The prompt was flagged by our safety system.", "content_policy_violation"),
+    "busy": (503, "The server is overloaded.", ""),
+    "bad text": (400, "Invalid value in 'input'.", ""),
+}
 
 
 @dataclass(frozen=True)
@@ -150,11 +206,14 @@ def hanging() -> Reply:
 class FakeModels:
     """The server. `requests` holds what has come, `problems` what was wrong with it."""
 
-    def __init__(self, key: str | None = KEY, tls: ssl.SSLContext | None = None) -> None:
+    def __init__(
+        self, key: str | None = KEY, tls: ssl.SSLContext | None = None, provider: Provider = Provider()
+    ) -> None:
         """`key` None lets every request in; with `tls` it speaks HTTPS. Absolute targets are served too, as by a
         proxy."""
         self.key = key
         self.tls = tls
+        self.provider = provider
         self.default: Answer = say("An answer.")
         self.requests: list[Request] = []
         self.problems: list[str] = []
@@ -275,7 +334,7 @@ class FakeModels:
         streamed = request.body.get("stream") if isinstance(request.body, dict) else False
         if streamed and reply.body is None and reply.status == 200:
             return await self._send_stream(request, reply, writer)
-        body = reply.body if reply.body is not None else json.dumps(_whole(request, reply)).encode()
+        body = reply.body if reply.body is not None else json.dumps(self._whole(request, reply)).encode()
         writer.write(_head(reply, {"content-length": str(len(body))}))
         writer.write(body[: len(body) // 2] if reply.close else body)
         await writer.drain()
@@ -284,7 +343,7 @@ class FakeModels:
     async def _send_stream(self, request: Request, reply: Reply, writer: asyncio.StreamWriter) -> bool:
         kind = "application/x-ndjson" if _is_ollama(request) else "text/event-stream"
         writer.write(_head(reply, {"content-type": kind, "transfer-encoding": "chunked"}))
-        pieces = list(_pieces(request, reply))
+        pieces = list(_pieces(self.provider, request, reply))
         for number, piece in enumerate(pieces):
             if reply.close and number >= len(pieces) // 2:
                 return False
@@ -302,11 +361,17 @@ class FakeModels:
             return None
         status, message = fault
         self.problems.append(f"{request.method} {request.path}: {message}")
-        return failing(status, message, type="invalid_request_error")
+        return self.provider.refusal(status, message)
+
+    def _whole(self, request: Request, reply: Reply) -> Any:
+        if request.path.endswith(("/embeddings", "/embed")):
+            return _embeddings(self.provider, request, reply)
+        return _ranking(request) if request.path.endswith("/rerank") else _whole(self.provider, request, reply)
 
     def _fault(self, request: Request) -> tuple[int, str] | None:
         known = next((fields for pattern, fields in FIELDS.items() if re.fullmatch(pattern, request.path)), None)
-        if known is None or request.method != "POST":
+        own = self.provider == Provider() or request.path.startswith(self.provider.base)
+        if known is None or request.method != "POST" or not own:
             return 404, "no such path"
         azure = request.path.startswith("/openai/")
         versioned = request.path.startswith("/openai/deployments/")
@@ -323,7 +388,13 @@ class FakeModels:
         if unknown or required - request.body.keys():
             return 400, f"unknown fields {sorted(unknown)}, missing fields {sorted(required - request.body.keys())}"
         refused = [field for field in self.refused_fields if field in request.body]
-        return (400, self.refused_fields[refused[0]]) if refused else None
+        if refused:
+            return 400, self.refused_fields[refused[0]]
+        parts = set(parts_of(request))
+        said = next((said for part, said in self.provider.refuses.items() if part in parts), None)
+        texts = request.body.get("input") or request.body.get("documents") or request.body.get("texts") or []
+        too_many = isinstance(texts, list) and len(texts) > self.provider.most_texts
+        return said or (self.provider.too_many if too_many else None)
 
 
 _CHAT = (
@@ -332,15 +403,27 @@ _CHAT = (
 )
 _EMBED = ({"model", "input"}, {"dimensions", "encoding_format"})
 FIELDS: dict[str, tuple[set[str], set[str]]] = {
-    r"(?:/openai)?/v1/chat/completions": _CHAT,
+    r"(?:/openai|/api|/compatible-mode)?/v1/chat/completions|/v1beta/openai/chat/completions": _CHAT,
     r"/openai/deployments/[\w.-]+/chat/completions": _CHAT,
     r"/api/chat": ({"model", "messages", "stream", "options"}, {"format", "truncate"}),
-    r"/v1/embeddings": _EMBED,
+    r"(?:(?:/openai|/api|/compatible-mode)?/v1|/v1beta/openai)?/embeddings": _EMBED,
     r"/openai/deployments/[\w.-]+/embeddings": _EMBED,
     r"/api/embed": ({"model", "input"}, {"truncate", "options", "dimensions"}),
-    r"/v1/rerank": ({"model", "query"}, {"documents", "texts", "top_n"}),
+    r"(?:/v1)?/rerank": ({"model", "query"}, {"documents", "texts", "top_n"}),
 }
 """Path to the fields that must be and may be in a request."""
+
+
+def parts_of(request: Request) -> Iterator[str]:
+    """What a server may refuse of a request."""
+    yield from request.body
+    yield from request.body.get("options") or ()
+    if any(message["role"] == "system" for message in request.body.get("messages", ())):
+        yield "system"
+    if request.body.get("encoding_format") == "base64":
+        yield "base64"
+    if "messages" in request.body and not request.body.get("stream"):
+        yield "whole"
 
 
 async def _read(reader: asyncio.StreamReader) -> Request | None:
@@ -381,19 +464,29 @@ def _usage(request: Request, reply: Reply) -> dict[str, int]:
     return {"prompt_tokens": prompt, "completion_tokens": completion, "total_tokens": prompt + completion}
 
 
-def _whole(request: Request, reply: Reply) -> dict[str, Any]:
-    if request.path.endswith(("/embeddings", "/embed")):
-        return _embeddings(request, reply)
-    if request.path.endswith("/rerank"):
-        return _ranking(request)
+def _message(provider: Provider, reply: Reply) -> dict[str, Any]:
+    """The answer as this provider says it, with its reasoning."""
+    text, thinking, where = reply.text, reply.thinking, provider.reasons_in
+    message: dict[str, Any] = {"role": "assistant"}
+    if where == "<think>":
+        text = f"<think>\n{thinking}\n</think>\n\n{text}" if thinking and text else thinking and f"<think>\n{thinking}"
+        text = text or reply.text
+    elif where != "parts":
+        message |= {where: thinking} if thinking or provider.kind != "ollama" else {}
+    content: Any = text or ("" if provider.empty == "" or (thinking and provider.kind == "ollama") else None)
+    if where == "parts" and thinking:
+        content = [{"type": "thinking", "thinking": [{"type": "text", "text": thinking}]}]
+        content += [{"type": "text", "text": text}] if text else []
+    if content is not None or provider.empty != "missing":
+        message["content"] = content
+    return message | ({"content": None, "refusal": reply.refusal} if reply.refusal else {})
+
+
+def _whole(provider: Provider, request: Request, reply: Reply) -> dict[str, Any]:
+    message = _message(provider, reply)
     if _is_ollama(request):
-        message = {"role": "assistant", "content": reply.text} | (
-            {"thinking": reply.thinking} if reply.thinking else {}
-        )
         return {"model": reply.model, "message": message} | _ollama_end(request, reply)
-    message = {"role": "assistant", "content": reply.text, "reasoning_content": reply.thinking or None}
-    message |= {"content": None, "refusal": reply.refusal} if reply.refusal else {}
-    choice = {"index": 0, "message": message, "finish_reason": reply.finish}
+    choice = {"index": 0, "message": message, "finish_reason": provider.ends.get(reply.finish, reply.finish)}
     whole = {"id": "c1", "object": "chat.completion", "created": 1, "model": reply.model, "choices": [choice]}
     return whole | ({"usage": _usage(request, reply)} if reply.usage else {})
 
@@ -403,25 +496,39 @@ def _ollama_end(request: Request, reply: Reply) -> dict[str, Any]:
     return {"done": True, "done_reason": reply.finish} | (counts if reply.usage else {})
 
 
-def _pieces(request: Request, reply: Reply) -> Iterator[bytes]:
-    """The streamed answer, a few characters a piece."""
-    texts = [reply.text[start : start + 7] for start in range(0, len(reply.text), 7)]
+def _in_pieces(message: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """A message, a few characters a piece; what is no text comes whole and first."""
+    text = message.get("content")
+    yield {name: value for name, value in message.items() if name != "content" and value} | {"content": ""}
+    if isinstance(text, list):
+        yield from ({"content": [part]} for part in text if part["type"] != "text")
+        text = "".join(part["text"] for part in text if part["type"] == "text")
+    elif text is None:
+        yield {"content": None}
+    yield from ({"content": (text or "")[start : start + 7]} for start in range(0, len(text or ""), 7))
+
+
+def _pieces(provider: Provider, request: Request, reply: Reply) -> Iterator[bytes]:
+    """The streamed answer."""
+    pieces = _in_pieces(_message(provider, reply))
     if _is_ollama(request):
-        for text in texts:
-            yield json.dumps({"model": reply.model, "message": {"content": text}, "done": False}).encode() + b"\n"
+        for piece in pieces:
+            yield json.dumps({"model": reply.model, "message": piece, "done": False}).encode() + b"\n"
         end = {"model": reply.model, "message": {"content": ""}} | _ollama_end(request, reply)
         yield json.dumps(end).encode() + b"\n"
         return
-    deltas: list[dict[str, Any]] = [{"role": "assistant", "content": ""}]
-    deltas += [{"reasoning_content": reply.thinking}] if reply.thinking else []
-    deltas += [{"content": None, "refusal": reply.refusal}] if reply.refusal else []
-    deltas += [{"content": text} for text in texts]
-    for delta in deltas:
-        yield _event(reply, [{"index": 0, "delta": delta, "finish_reason": None}])
-    yield _event(reply, [{"index": 0, "delta": {}, "finish_reason": reply.finish}])
+    comments = provider.comments.encode()
+    if provider.first is not None:
+        yield comments + f"data: {json.dumps(provider.first)}\n\n".encode()
+    for delta in pieces:
+        yield comments + _event(reply, [{"index": 0, "delta": delta, "finish_reason": None}])
+    if reply.finish:
+        end = provider.ends.get(reply.finish, reply.finish)
+        yield _event(reply, [{"index": 0, "delta": {}, "finish_reason": end}])
     if reply.usage and (request.body.get("stream_options") or {}).get("include_usage"):
         yield _event(reply, [], usage=_usage(request, reply))
-    yield b"data: [DONE]\n\n"
+    if provider.done:
+        yield b"data: [DONE]\n\n"
 
 
 def _event(reply: Reply, choices: list[Any], **more: Any) -> bytes:
@@ -429,19 +536,23 @@ def _event(reply: Reply, choices: list[Any], **more: Any) -> bytes:
     return f"data: {json.dumps(chunk | more)}\n\n".encode()
 
 
-def _embeddings(request: Request, reply: Reply) -> dict[str, Any]:
+def _embeddings(provider: Provider, request: Request, reply: Reply) -> dict[str, Any]:
     texts = request.body["input"] if isinstance(request.body["input"], list) else [request.body["input"]]
     size = request.body.get("dimensions", DIMENSIONS)
     vectors = reply.vectors if reply.vectors is not None else [word_vector(text, size) for text in texts]
     if _is_ollama(request):
         return {"model": reply.model, "embeddings": vectors, "prompt_eval_count": tokens_in(request.prompt)}
-    packed: list[Any] = list(vectors)
-    if request.body.get("encoding_format") == "base64":
+    packed: list[Any] = [[vector] if provider.nested else vector for vector in vectors]
+    if request.body.get("encoding_format") == "base64" and provider.base64:
         packed = [base64.b64encode(struct.pack(f"<{len(vector)}f", *vector)).decode() for vector in vectors]
-    rows = [{"object": "embedding", "index": place, "embedding": packed[place]} for place in range(len(packed))]
+    rows: list[dict[str, Any]] = [{"object": "embedding", "embedding": one} for one in packed]
+    for place, row in enumerate(rows):
+        row |= {} if provider.index == "none" or (provider.index == "none first" and not place) else {"index": place}
+        row |= {"index": 0} if provider.index == "constant" else {}
     usage = {"prompt_tokens": tokens_in(request.prompt), "total_tokens": tokens_in(request.prompt)}
     # Last first: a client must go by the index.
-    return {"object": "list", "model": reply.model, "data": rows[::-1]} | ({"usage": usage} if reply.usage else {})
+    data = rows[::-1] if provider.index == "right" else rows
+    return {"object": "list", "model": reply.model, "data": data} | ({"usage": usage} if reply.usage else {})
 
 
 def word_vector(text: str, size: int = DIMENSIONS) -> list[float]:
@@ -452,10 +563,12 @@ def word_vector(text: str, size: int = DIMENSIONS) -> list[float]:
     return vector
 
 
-def _ranking(request: Request) -> dict[str, Any]:
-    """The share of the query's words in each text, best first."""
+def _ranking(request: Request) -> Any:
+    """The share of the query's words in each text, best first; Text Embeddings Inference gives the list alone."""
     texts = request.body.get("documents") or request.body.get("texts")
     wanted = set(request.body["query"].lower().split())
     scores = [len(wanted & set(text.lower().split())) / max(1, len(wanted)) for text in texts]
-    rows = [{"index": place, "relevance_score": score} for place, score in enumerate(scores)]
-    return {"model": "fake-rerank", "results": sorted(rows, key=lambda row: (-row["relevance_score"], math.inf))}
+    ranked = sorted(enumerate(scores), key=lambda pair: -pair[1])
+    if "texts" in request.body:
+        return [{"index": place, "score": score} for place, score in ranked]
+    return {"model": "fake-rerank", "results": [{"index": n, "relevance_score": score} for n, score in ranked]}

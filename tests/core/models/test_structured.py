@@ -47,6 +47,8 @@ VALUE = {"claims": [{"text": "Water is wet", "score": 9}]}
         '{"claims"：[{"text"：“Water is wet”，"score"：9}]}',
         '｛"claims": ［{"text": "Water is wet", "score": 9}］｝',
         '{"claims": [{"text": "Water is wet", "score": 9,}],}',
+        '{"claims": [{"text": "Water is wet", "score": ９}]}',
+        json.dumps({"name": "answer", "arguments": json.dumps(VALUE)}),
         'The set {a, b} of [1]: {"claims": [{"text": "Water is wet", "score": 9}]} // done',
     ],
 )

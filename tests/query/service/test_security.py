@@ -389,9 +389,9 @@ def test_names_reach_neither_files_nor_sql(service: Served, name: str) -> None:
             assert client.get(path, params={"collection": name}).status_code in (404, 422)
         assert client.get("/papers", params={"collection": "samples", "text": name}).json()["total"] == 0
         assert client.get("/graph", params={"collection": "samples", "center": name}).status_code == 404
-        for filters in ({"authors": [name]}, {"languages": [name]}):
-            found = client.post("/search", json={**ASKED, "filters": filters})
-            assert found.status_code == 200 and found.json()["hits"] == []
+        found = client.post("/search", json={**ASKED, "filters": {"authors": [name]}})
+        assert found.status_code == 200 and found.json()["hits"] == []
+        assert client.post("/search", json={**ASKED, "filters": {"languages": [name]}}).status_code == 422
         assert client.post("/search", json={**ASKED, "filters": {"paper_ids": [name]}}).status_code == 409
         assert client.get("/papers?collection=samples").json()["total"] == 9
 

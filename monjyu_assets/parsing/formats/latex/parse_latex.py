@@ -24,6 +24,7 @@ from monjyu_assets.parsing.formats.latex.latex_text import LatexText
 from monjyu_assets.parsing.formats.latex.latex_title_page import hand_set_front
 from monjyu_assets.parsing.text.common import Entry, add_notes, add_references, complete
 from monjyu_assets.parsing.text.decoding import decode
+from monjyu_assets.parsing.text.front_text import settle_front
 from monjyu_assets.parsing.text.line_ends import Words
 from monjyu_assets.parsing.text.outline import entries_of
 from monjyu_core.errors import DocumentError, MalformedDocument, UnsupportedDocument
@@ -105,6 +106,8 @@ def _read(
     reader.read(body if paper.title else hand_set_front(paper, body, front.line))
     abstract_of_command(paper, source.text, reader)
     run_in_keywords(paper)
+    if paper.authors:
+        settle_front(paper)
     _set_levels(paper.sections)
     add_notes(paper, [*front_notes(paper, source.text, front.line), *reader.take_notes()])
     _restore_code(paper, source.code)

@@ -18,7 +18,8 @@ from monjyu_assets.parsing.formats.markdown.html_text import html_text
 from monjyu_assets.parsing.formats.markdown.inline_text import InlineReader, plain_lines
 from monjyu_assets.parsing.text.common import Entry, complete
 from monjyu_assets.parsing.text.decoding import decode
-from monjyu_assets.parsing.text.front_lines import take_front_line
+from monjyu_assets.parsing.text.front_lines import take_front_line, take_place
+from monjyu_assets.parsing.text.front_text import settle_front
 from monjyu_assets.parsing.text.heading_types import section_type
 from monjyu_assets.parsing.text.text_marks import unmarked
 from monjyu_core.errors import MalformedDocument
@@ -72,6 +73,8 @@ def parse_markdown(
     paper.sections = reader.finish()
     paper.tables, paper.figures, paper.equations = reader.tables, reader.figures, reader.equations
     _add_abstract(paper, _plain(markdown, text_of(fields.get("abstract")), citer))
+    if paper.authors and not fields:
+        settle_front(paper)
     language = re.match(r"[a-z]{2}(?=[-_]|$)", text_of(fields.get("lang") or fields.get("language")).lower())
     cited = settle(paper, citer, text_of(fields.get("nocite"))) if citer else None
     complete(paper, [] if cited else reader.entries, language.group() if language else None)
@@ -156,7 +159,11 @@ class _Reader:
                 break
             below = paragraphs[place + 1] if place + 1 < len(paragraphs) else ""
             names_fit = not rest and ("," in lines[0] or " and " in lines[0] or len(below) < LONGEST_FRONT)
-            left = [line for line in lines if not take_front_line(paper, line, names_fit)]
+            left = [
+                line
+                for line in lines
+                if not (take_front_line(paper, line, names_fit) or (not rest and take_place(paper, line)))
+            ]
             rest += [text if len(left) == len(lines) else " ".join(left)] if left else []
         paragraphs[:FRONT_PARAGRAPHS] = rest
 

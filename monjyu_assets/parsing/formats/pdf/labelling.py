@@ -20,6 +20,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import Enum, auto
+from itertools import pairwise
 
 from monjyu_assets.parsing.formats.pdf.body.contents import contents_lines
 from monjyu_assets.parsing.formats.pdf.body.heading import Heading
@@ -29,7 +30,7 @@ from monjyu_assets.parsing.formats.pdf.body.reference_list import ReferenceList,
 from monjyu_assets.parsing.formats.pdf.body.sections import body_lines, lines_in_images
 from monjyu_assets.parsing.formats.pdf.front.authors import find_authors
 from monjyu_assets.parsing.formats.pdf.front.first_page import Front, find_front
-from monjyu_assets.parsing.formats.pdf.front.name_lines import names_in_line
+from monjyu_assets.parsing.formats.pdf.front.name_lines import names_in_line, turned_name
 from monjyu_assets.parsing.formats.pdf.front.people import fill_people
 from monjyu_assets.parsing.formats.pdf.front.places import PLACE
 from monjyu_assets.parsing.formats.pdf.front.title import find_title
@@ -152,12 +153,12 @@ def _find_headings(labelled: Labelled) -> None:
     found = [
         heading for first, last in labelled.ranges for heading in find_headings(layout, first, last, labelled.words)
     ]
+    if (place := labelled.references) and place.tail:  # what a publisher prints there in bold heads no section
+        found = [
+            h for h in found
+            if h.start < place.end or h.number or h.outline_level is not None or section_type(h.text) != "other"
+        ]  # fmt: skip
     labelled.headings = _after_front(found, layout, labelled.title_end)
-    if len(labelled.ranges) > 1:
-        # Addresses, imprints and notices follow the list; what has a heading is a part of the paper.
-        start, end = labelled.ranges[1]
-        first = next((heading.start for heading in labelled.headings if heading.start >= start), end)
-        labelled.label(range(start, first), Role.NOTE)
 
 
 def _label_front(labelled: Labelled) -> None:
@@ -168,7 +169,10 @@ def _label_front(labelled: Labelled) -> None:
     labelled.label(range(title_end, labelled.authors_end), Role.AUTHORS)
     headings = [heading for heading in headings if heading.start >= labelled.authors_end]
     front = labelled.front = find_front(layout, labelled.authors_end, stop, headings, labelled.words)
-    labelled.headings = [heading for heading in headings if heading not in front.dropped]
+    kept = [heading for heading in headings if heading not in front.dropped]
+    titles = _translated_titles(kept)
+    labelled.headings = [heading for heading in kept if heading not in titles]
+    labelled.label((i for heading in titles for i in range(heading.start, heading.end)), Role.NOTE)
     opening = _unlabelled(labelled, stop)
     first_text = min([*front.used, *opening[:1], stop, *(heading.start for heading in headings[:1])])
     fill_people(layout, labelled.authors, title_end, first_text)
@@ -176,12 +180,26 @@ def _label_front(labelled: Labelled) -> None:
     labelled.label((i for heading in labelled.headings for i in range(heading.start, heading.end)), Role.HEADING)
     labelled.label(front.used, Role.FRONT)
     until = _body_start(layout, labelled.authors_end, labelled.headings, front.used)
-    labelled.body_start = min([until, *opening[:1]])
+    labelled.label(opening, Role.TEXT)
+    behind = [i for i in opening if i > max(front.used, default=-1)]
+    labelled.body_start = min([until, *behind[:1]])
     for i in range(labelled.body_start):
         if i not in labelled.roles:
             text = layout.lines[i].text
             of_people = i >= title_end and (PLACE.search(text) or "@" in text)
             labelled.label([i], Role.AUTHORS if of_people else Role.NOTE)
+
+
+def _translated_titles(headings: list[Heading]) -> list[Heading]:
+    """Unknown headings directly above that of an abstract, in front of the introduction."""
+    found: list[Heading] = []
+    for heading, following in pairwise(headings):
+        kind = section_type(heading.text)
+        if kind not in ("other", "abstract"):
+            break
+        if kind == "other" and heading.number is None and section_type(following.text) == "abstract":
+            found.append(heading)
+    return found
 
 
 def _unlabelled(labelled: Labelled, stop: int) -> list[int]:
@@ -190,7 +208,7 @@ def _unlabelled(labelled: Labelled, stop: int) -> list[int]:
     end = min([stop, *(heading.start for heading in labelled.headings[:1])])
     abstract, text = find_unlabelled(layout, labelled.authors_end, end, front.used)
     if front.abstract:
-        return [i for i in sorted([*abstract, *text]) if i > max(front.used)]
+        return sorted([*abstract, *text])
     front.abstract = [(layout.lines[i], 0, len(layout.lines[i].text)) for i in abstract]
     front.used.update(abstract)
     return text
@@ -210,18 +228,24 @@ def _label_floats(labelled: Labelled) -> None:
 
 def _label_text(labelled: Labelled) -> None:
     layout, ranges = labelled.layout, labelled.ranges
+    for start, end in ranges[1:]:
+        # Addresses, imprints and notices follow the list; what has a heading is a part of the paper.
+        first = next((heading.start for heading in labelled.headings if heading.start >= start), end)
+        labelled.label((i for i in range(start, first) if i not in labelled.roles), Role.NOTE)
     labelled.label((i for first, last in ranges for i in lines_in_images(layout, first, last)), Role.LETTERING)
     taken = labelled.taken()
-    after = {heading.end for heading in labelled.headings}
+    # Small print under other headings is that of publishers, and thanks: notes.
+    after = {h.end for h in labelled.headings if section_type(h.text) not in ("other", "acknowledgments")}
     for first, last in ranges:
         labelled.label(body_lines(layout, max(first, labelled.body_start), last, taken, after), Role.TEXT)
-    kept = sum(len(layout.lines[i].text) for i in labelled.having(*_TAKEN, Role.TEXT))
+    other = set(labelled.having(Role.HEADING, Role.FRONT, Role.FLOAT, Role.LETTERING))
+    kept = sum(len(layout.lines[i].text) for i in [*other, *labelled.having(Role.TEXT)])
     place = labelled.references
     listed = place.end - place.heading if place else 0
     if kept < 0.5 * sum(len(line.text) for line in layout.lines) and listed < 0.4 * len(layout.lines):
         # Not built like a paper (a slide, a form, a web page): everything below the title is text.
-        below = [i for first, last in ranges for i in range(first, last) if i not in taken]
-        labelled.label(below or [i for i in range(len(layout.lines)) if i not in taken], Role.TEXT)
+        below = [i for first, last in ranges for i in range(first, last) if i not in other]
+        labelled.label(below or [i for i in range(len(layout.lines)) if i not in other], Role.TEXT)
 
 
 def _label_footnotes(labelled: Labelled) -> None:
@@ -244,7 +268,8 @@ def _after_front(headings: list[Heading], layout: Layout, title_end: int) -> lis
             return headings[k:]
     while headings and layout.lines[headings[0].start].page == first_page:
         place = PLACE.match(strip_numbering(headings[0].text)[1])
-        if not place and not names_in_line(layout.lines[headings[0].start]):
+        line, below = layout.lines[headings[0].start], layout.lines[min(headings[0].end, len(layout.lines) - 1)]
+        if not place and not names_in_line(line) and not turned_name(line, below):
             break
         headings = headings[1:]
     return headings

@@ -52,11 +52,13 @@ def _paper(layout: Layout, warnings: list[str]) -> ParsedPaper:
     sections = _sections(labelled, Body(text, equations.displays, labelled.notes))
     doi, arxiv_id = find_identifiers(layout, layout.info)
     published = find_published(layout, labelled.title, labelled.title_start)
+    outside = [layout.lines[i] for i in labelled.having(Role.NOTE)]
     paper = ParsedPaper(
         document_type="pdf", processor="pypdfium2", title=labelled.title, authors=labelled.authors, doi=doi,
         arxiv_id=arxiv_id,
         abstract=next((s.text.text for s in sections if s.section.section_type == "abstract"), ""),
-        publication_date=find_date(layout, published.date), venue=published.venue, venue_type=published.venue_type,
+        publication_date=find_date(layout, published.date, outside, doi), venue=published.venue,
+        venue_type=published.venue_type,
         volume=published.volume, issue=published.issue, pages=published.pages, pmid=published.pmid,
         keywords=labelled.front.keywords, page_count=len(layout.pages),
         sections=[mapped.section for mapped in sections],

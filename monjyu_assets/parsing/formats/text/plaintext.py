@@ -6,7 +6,8 @@ import re
 
 from monjyu_assets.parsing.text.common import complete, join_lines
 from monjyu_assets.parsing.text.decoding import decode
-from monjyu_assets.parsing.text.front_lines import take_field, take_line
+from monjyu_assets.parsing.text.front_lines import take_field, take_line, take_place
+from monjyu_assets.parsing.text.front_text import settle_front
 from monjyu_assets.parsing.text.heading_types import section_type
 from monjyu_assets.parsing.text.outline import blocks_of, outline
 from monjyu_assets.parsing.text.text_headings import is_underlined
@@ -29,6 +30,8 @@ def parse_text(data: bytes, settings: ParseSettings) -> ParsedPaper:
     blocks = _take_front(paper, blocks)
     structure = outline(blocks)
     paper.sections = structure.sections
+    if paper.authors:
+        settle_front(paper)
     return complete(paper, structure.entries)
 
 
@@ -69,7 +72,10 @@ def _take_front(paper: ParsedPaper, blocks: list[list[str]]) -> list[list[str]]:
         below = " ".join(blocks[index + 1]) if index + 1 < len(blocks) else ""
         # One capitalised pair of words over a paragraph is a heading rather than an author.
         names_fit = not rest and (len(lines) > 1 or "," in lines[0] or " and " in lines[0] or len(below) < 200)
-        understood = [take_field(paper, line) or take_line(paper, line, names_fit) for line in lines]
+        understood = [
+            take_field(paper, line) or take_line(paper, line, names_fit) or (not rest and take_place(paper, line))
+            for line in lines
+        ]
         left = [line for line, taken in zip(block, understood, strict=True) if not taken]
         if left:
             rest.append(left)

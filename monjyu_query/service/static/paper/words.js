@@ -6,7 +6,7 @@ addWords({
   en: {
     readPages: "Read", outline: "Outline", findIn: "Find in this paper", foundIn: (n) => (n === 1 ? "1 sentence" : `${n} sentences`), origin: "What is known of it, and from where",
     askThis: "Ask only this paper", beneath: "Beneath the pages", somethingWrong: "Something wrong?", moreAuthors: (n) => `and ${n} more`,
-    from_file: "read from the file", from_derived: "worked out from the text", from_corrected: "corrected by hand", from_unknown: "not found", says: (name) => `${name} says`, fileSays: "the file says: ", readBy: (name) => `The file was read with ${name}. Values read from a file can be wrong.`,
+    from_file: "read from the file", from_derived: "worked out from the text", from_corrected: "corrected by hand", from_library: "from the library", from_unknown: "not found", says: (name) => `${name} says`, fileSays: "the file says: ", readBy: (name) => `The file was read with ${name}. Values read from a file can be wrong.`,
     field_title: "Title", field_authors: "Authors", field_publication_date: "Date", field_venue: "Venue", field_doi: "DOI", field_abstract: "Abstract", field_language: "Language", field_keywords: "Keywords",
     how_title: "One line.", how_authors: "One name a line.", how_publication_date: "A year, or a date as 2021-03 or 2021-03-05. Empty: it has none.", how_venue: "The journal or conference. Empty: it has none.", how_doi: "As 10.1234/abcd. Empty: it has none.", how_abstract: "Empty: it has none.", how_language: "Two letters, as en or ja.",
     summary: "Summary", summarize: "Summarize", claimsHere: (n) => `Claims (${n})`, entitiesHere: (n) => `What it speaks of (${n})`, figures: (n) => `Figures and tables (${n})`, showImage: "Show",
@@ -22,7 +22,7 @@ addWords({
   ja: {
     readPages: "読む", outline: "目次", findIn: "この論文の中を探す", foundIn: (n) => `${n} 文`, origin: "書誌情報とその出所",
     askThis: "この論文だけに質問", beneath: "ページの下にあるもの", somethingWrong: "誤りがありますか", moreAuthors: (n) => `ほか ${n} 名`,
-    from_file: "ファイルから読み取り", from_derived: "本文から判定", from_corrected: "人が訂正", from_unknown: "見つからず", says: (name) => `${name} による値`, fileSays: "ファイルの記載: ", readBy: (name) => `ファイルは ${name} で読み取りました。読み取った値には誤りがあり得ます。`,
+    from_file: "ファイルから読み取り", from_derived: "本文から判定", from_corrected: "人が訂正", from_library: "文献ライブラリから", from_unknown: "見つからず", says: (name) => `${name} による値`, fileSays: "ファイルの記載: ", readBy: (name) => `ファイルは ${name} で読み取りました。読み取った値には誤りがあり得ます。`,
     field_title: "題名", field_authors: "著者", field_publication_date: "日付", field_venue: "掲載誌", field_doi: "DOI", field_abstract: "要旨", field_language: "言語", field_keywords: "キーワード",
     how_title: "1 行で。", how_authors: "1 行に 1 名。", how_publication_date: "年、または 2021-03、2021-03-05 のような日付。空欄は「なし」。", how_venue: "雑誌または会議。空欄は「なし」。", how_doi: "10.1234/abcd の形。空欄は「なし」。", how_abstract: "空欄は「なし」。", how_language: "en や ja のような 2 文字。",
     summary: "要約", summarize: "要約する", claimsHere: (n) => `主張 (${n})`, entitiesHere: (n) => `扱っているもの (${n})`, figures: (n) => `図と表 (${n})`, showImage: "表示",

@@ -54,7 +54,28 @@ def _set_levels(found: list[Heading], body_size: float) -> None:
         if heading.outline_level is None and heading.number is None:
             heading.level = level_of[heading.style]
     _lower_stacked(found)
+    _raise_main(found)
     _close_gaps(found)
+
+
+def _raise_main(found: list[Heading]) -> None:
+    """Main sections (introduction, methods, results, ...) in one style without numbers are of level 1, with those
+    below them raised as well: a translated title or a first line in larger type is above no section."""
+    free = [h for h in found if h.number is None and h.outline_level is None]
+    if len(free) < len(found):
+        return
+    types: dict[Style, set[str]] = {}
+    for heading in free:
+        if (kind := section_type(heading.text)) in _MAIN:
+            types.setdefault(heading.style, set()).add(kind)
+    style = max(types, key=lambda style: len(types[style]), default=None)
+    if style is None or len(types[style]) < 3:
+        return
+    main = min(h.level for h in free if h.style == style)
+    above = [h for h in free if h.level < main]
+    if main > 1 and len(above) <= 2 + sum(section_type(h.text) in _MAIN for h in above):
+        for heading in free:
+            heading.level = max(1, heading.level - main + 1)
 
 
 def _lower_stacked(found: list[Heading]) -> None:

@@ -29,11 +29,12 @@ _FIRST_LABEL = re.compile(r"\s*(?:\[\s?1\s?\]|1\.|\(1\))")
 
 @dataclass(frozen=True)
 class ReferenceList:
-    """Lines `heading:start` are the heading, `start:end` the entries."""
+    """Lines `heading:start` are the heading, `start:end` the entries; `tail` where lines without a heading follow."""
 
     heading: int
     start: int
     end: int
+    tail: bool = False
 
 
 def find_reference_list(layout: Layout, first: int) -> ReferenceList | None:
@@ -47,7 +48,9 @@ def find_reference_list(layout: Layout, first: int) -> ReferenceList | None:
         years = sum(1 for line in following if _DATED.search(line.text))
         numbered = [label_of(line.text) for line in following]
         if years >= 2 or (years and len(following) < 6) or ("1" in numbered[:1] and "2" in numbered):
-            listed = ReferenceList(i, i + 1, _last(layout, i + 1, _end(layout, i)))
+            end = _end(layout, i)
+            last = _last(layout, i + 1, end)
+            listed = ReferenceList(i, i + 1, last, last < end)
             if found is None or listed.end - listed.start > found.end - found.start:
                 found = listed
     return found or _without_heading(layout, first)
@@ -63,7 +66,8 @@ def _without_heading(layout: Layout, first: int) -> ReferenceList | None:
         starts = numbered_starts([line.text for line in lines[i:end]])
         years = sum(bool(_DATED.search(line.text)) for line in lines[i:end])
         if len(starts) >= 3 and years >= 0.7 * len(starts) and len(starts) >= 0.15 * (end - i):
-            return ReferenceList(i, i, _last(layout, i, end))
+            last = _last(layout, i, end)
+            return ReferenceList(i, i, last, last < end)
     return None
 
 
@@ -81,9 +85,20 @@ def _end(layout: Layout, heading: int) -> int:
         same = distinct and own[:2] == style[:2] and own[3] == style[3] and len(line.text) < 90
         if same and not YEAR_ALONE.search(line.text) and (known or _apart(layout, i)):
             return i
+        if own[3] and _apart(layout, i) and _names_part(layout, i):
+            return i
         if known and own[0] >= layout.body_size and (own[1] or own[0] > layout.body_size + 0.9) and _apart(layout, i):
             return i
     return len(layout.lines)
+
+
+def _names_part(layout: Layout, i: int) -> bool:
+    """A line in capitals that is no name of an author, title or year, with few years below: BIOSKETCHES."""
+    text = layout.lines[i].text.strip()
+    if not 6 < len(text) < 50 or re.search(r"[\d,;:&]|\.\s|\.$", text) or layout.lines[i - 1].style[3]:
+        return False
+    below = layout.lines[i + 1 : i + 9]
+    return len(below) > 3 and sum(bool(YEAR_ALONE.search(line.text)) for line in below) <= 0.25 * len(below)
 
 
 def _floats_follow(layout: Layout, i: int) -> bool:
@@ -130,6 +145,8 @@ def _without_tail(lines: list[Line]) -> list[Line]:
     than all above after which no line begins with the name of an entry (lives of the authors)."""
     steps = [b.base - a.base for a, b in itertools.pairwise(lines) if a.page == b.page and b.base > a.base]
     usual = sorted(steps)[int(0.8 * len(steps))] if steps else 0.0
+    marked = [bool(YEAR_ALONE.search(line.text) or label_of(line.text)) for line in lines]
+    signs = [*itertools.accumulate(reversed(marked))][::-1]  # years and labels from each line on
     named = [i for i, line in enumerate(lines) if _NAMED.match(line.text) or label_of(line.text)]
     widest = 0.0
     for i in range(1, len(lines)):
@@ -141,9 +158,7 @@ def _without_tail(lines: list[Line]) -> list[Line]:
         if i < len(lines) // 3:
             continue
         wide = above.page == line.page and line.base - above.base > 1.5 * usual
-        rest = lines[i:]
-        years = sum(1 for other in rest if YEAR_ALONE.search(other.text) or label_of(other.text))
-        if wide and years < 0.16 * len(rest) and label_of(line.text) is None:
+        if wide and signs[i] < 0.16 * (len(lines) - i) and label_of(line.text) is None:
             return lines[:i]
     return lines
 
@@ -173,12 +188,22 @@ def _below(above: Line, line: Line) -> bool:
 
 
 def _lefts(lines: list[Line]) -> list[float]:
-    """Offset of each line from the left edge of its column on its page."""
-    edges: dict[tuple[int, int], float] = defaultdict(lambda: 1e9)
+    """Offset of each line from the left edge of its column on its page. Columns that overlap are one: wide gaps between
+    the words of a few lines look like a gutter."""
+    edges: dict[tuple[int, int], tuple[float, float]] = {}
     for line in lines:
-        key = (line.page, line.column)
-        edges[key] = min(edges[key], line.x0)
-    return [line.x0 - edges[line.page, line.column] for line in lines]
+        left, right = edges.get((line.page, line.column), (line.x0, line.x1))
+        edges[line.page, line.column] = min(left, line.x0), max(right, line.x1)
+    on_page: dict[int, list[tuple[float, float]]] = defaultdict(list)
+    for (page, _), edge in edges.items():
+        on_page[page].append(edge)
+    shared = {
+        (page, column): min(edge[0] for edge in on_page[page] if edge[0] <= right - 9 and edge[1] >= left + 9)
+        if right - left > 18
+        else left
+        for (page, column), (left, right) in edges.items()
+    }
+    return [line.x0 - shared[line.page, line.column] for line in lines]
 
 
 def _in_rows(lines: list[Line]) -> list[Line]:

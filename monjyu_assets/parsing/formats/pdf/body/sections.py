@@ -140,7 +140,7 @@ class _Maker:
 
 def body_lines(layout: Layout, first: int, last: int, taken: set[int], after: set[int]) -> list[int]:
     """Lines of running text in `first:last`: not `taken`, and not small type unless it is prose away from the foot,
-    or follows a heading, which ends at the line in front of one of `after`."""
+    or follows a known heading, which ends at the line in front of one of `after`."""
     result: list[int] = []
     i = first
     while i < last:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from monjyu_assets.parsing.bibliography.names import is_name, printed_names
-from monjyu_assets.parsing.formats.pdf.front.name_lines import name_parts
+from monjyu_assets.parsing.formats.pdf.front.emails import emails_in
+from monjyu_assets.parsing.formats.pdf.front.name_lines import name_parts, turned_name
 from monjyu_assets.parsing.formats.pdf.front.title_page import refit
 from monjyu_assets.parsing.formats.pdf.page.layout import Layout, squeezed
 from monjyu_assets.parsing.formats.pdf.page.lines import Line
@@ -28,7 +29,9 @@ def _below_title(layout: Layout, start: int, stop: int) -> tuple[list[str], int]
     style: Line | None = None
     end = start
     open_end = False
-    for i in range(start, min(stop, start + 40)):
+    turned = 0
+    stop_at = min(stop, start + 40)
+    for i in range(start, stop_at):
         line = refit(layout.lines[i], layout)
         if ends_front(line.text) or RECEIVED.match(line.text) or (style is not None and i > end + 8):
             break
@@ -36,6 +39,12 @@ def _below_title(layout: Layout, start: int, stop: int) -> tuple[list[str], int]
             continue
         own, runs_on = name_parts(line)
         if not own or (style is None and i > start and _ends_title(layout.lines[i - 1], line)):
+            continue
+        # "Kaohsiung, Taiwan" under names in the usual order is a place.
+        if i + 1 < stop_at and len(parts) == turned and (name := turned_name(line, layout.lines[i + 1])):
+            parts.append(name)
+            turned += 1
+            style, end, open_end = style or line, i + 1, False
             continue
         merged = open_end and i == end and _runs_into(parts[-1], own[0])
         checked = [f"{parts[-1]} {own[0]}", *own[1:]] if merged else own
@@ -46,13 +55,32 @@ def _below_title(layout: Layout, start: int, stop: int) -> tuple[list[str], int]
             parts.pop()
         parts += checked
         style, end, open_end = style or line, i + 1, runs_on
-    return list(dict.fromkeys(part for part in parts if is_name(part))), end
+    names = [part for part in parts if is_name(part)]
+    mails = [mail for line in layout.lines[start:stop_at] for mail, _, _ in emails_in(line.text)]
+    return [name for name in dict.fromkeys(names) if not _owns_domain(name, mails)], end
+
+
+def _owns_domain(name: str, mails: list[str]) -> bool:
+    """An organisation whose first word is in the domain of an address that no word of it begins: Shazam Entertainment
+    (avery@shazamteam.com)."""
+    first, words = squeezed(name.split()[0]), [squeezed(word) for word in name.split()]
+    for mail in mails:
+        local, _, domain = mail.casefold().partition("@")
+        if len(first) > 3 and squeezed(domain).startswith(first) and not any(word[:3] in local for word in words):
+            return True
+    return False
 
 
 def _ends_title(above: Line, line: Line) -> bool:
     """The last words of a title in another language: as large as the line above, which holds no names, and close."""
     close = above.page == line.page and 0 < line.base - above.base < 1.5 * line.size
-    return close and line.size > 12.5 and _same_face(above, line) and not any(map(is_name, name_parts(above)[0]))
+    return (
+        close
+        and line.size > 12.5
+        and len(above.text.split()) > 4
+        and _same_face(above, line)
+        and not any(map(is_name, name_parts(above)[0]))
+    )
 
 
 def _same_face(line: Line, style: Line) -> bool:

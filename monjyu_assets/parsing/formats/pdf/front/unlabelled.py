@@ -14,15 +14,18 @@ from monjyu_core.text.search_text import count_wide
 
 NOT_PROSE = re.compile(
     r"universit|institut|department|correspond|copyright|\u00a9|received|accepted|e-?mail|@|licen[sc]e|doi:|https?:|"
-    r"academic editor|this article|open access|published", re.I,
+    r"academic editor|this article (?:is|was|has)\b|open access|published", re.I,
 )  # fmt: skip
 """Words of addresses, dates and rights."""
 _LABEL = re.compile(r"[A-Z]{2,5}(?:\s[\w-]+){0,2}\s?:\s")
 """JEL:, PACS:, MSC 2010:"""
+_SENTENCE_END = re.compile(r"[.?!:\u3002][)\]\"\u201d\u2019]*\s*$")
 _ALONE = 2600
 """Characters of the longest text that is an abstract though it looks like the text below: abstracts of the corpora
 have up to 2,500."""
 _LONGEST = 4500
+_MOST_LINES = 400
+"""Lines that are looked at; what follows prose is text in any case."""
 
 
 @dataclass
@@ -44,7 +47,11 @@ class _Run:
 def find_unlabelled(layout: Layout, start: int, stop: int, used: set[int]) -> tuple[list[int], list[int]]:
     """Lines of the abstract, and of the text in front of the first heading, among `layout.lines[start:stop]` without
     those `used`. What is no prose (addresses, dates, rights) is in neither."""
-    runs = [run for run in _runs(layout, start, stop, used) if _is_prose(run)]
+    runs: list[_Run] = []
+    for run in _runs(layout, start, min(stop, start + _MOST_LINES), used):
+        goes_on = bool(runs) and not _SENTENCE_END.search(runs[-1].text)
+        if _is_prose(run) and (goes_on or not run.text[0].islower()):  # a notice on rights may go on in other words
+            runs.append(run)
     if not runs:
         return [], []
     count = next((k for k, run in enumerate(runs) if not _alike(runs[0], run)), len(runs))
@@ -62,11 +69,15 @@ def find_unlabelled(layout: Layout, start: int, stop: int, used: set[int]) -> tu
 
 def _runs(layout: Layout, start: int, stop: int, used: set[int]) -> list[_Run]:
     runs: list[_Run] = []
+    apart = True
     for i in range(start, stop):
-        if i in used:
-            continue
         line = layout.lines[i]
-        if runs and runs[-1].numbers[-1] == i - 1 and _goes_on(layout, runs[-1], line):
+        if i in used:
+            apart = True
+        if i in used or not any(map(str.isalnum, line.text)):  # an accent or a bullet that lies alone
+            continue
+        begins, apart = apart, False
+        if runs and not begins and _goes_on(layout, runs[-1], line):
             runs[-1].numbers.append(i)
             runs[-1].lines.append(line)
         else:
@@ -84,7 +95,7 @@ def _goes_on(layout: Layout, run: _Run, line: Line) -> bool:
         return len(run.lines) > 2
     left, right = run.edges
     wider = len(run.lines) > 1 and line.x0 < left - 5 and line.x1 > right + 5
-    return not wider and 0 < line.base - above.base < 1.6 * max(layout.leading, line.size)
+    return not wider and 0 < line.base - above.base < 1.6 * min(layout.leading, 1.3 * line.size)
 
 
 def _of_front(line: Line) -> bool:

@@ -102,7 +102,7 @@ def _notes(layout: Layout, zone: _Zone, text: list[int], first_page: bool, runs_
         marker = _marker(line)
         expected = bool(found) and _follows(found[-1].marker, marker) and _raised_marker(line)
         own = zone.ruled and runs_on and not found
-        if not (zone.ruled or _raised_marker(line)):
+        if not (zone.ruled or _raised_marker(line) or line.text.startswith(f"({marker})")):
             marker = ""
         anchor = raised.get(marker, glued.get(marker)) if marker else None
         if marker and (anchor is not None or expected or (zone.ruled and not first_page and _raised_marker(line))):

@@ -84,8 +84,10 @@ def _under(page: _Chars, accent: int, mark: str) -> int | None:
     last."""
     size = page.size[accent]
     off = np.abs((page.x0 + page.x1 - page.x0[accent] - page.x1[accent]) / 2)
-    close = np.flatnonzero((off < 0.2 * size) & (np.abs(page.base - page.base[accent]) < 0.15 * size))
+    rise = page.base - page.base[accent]  # over a capital the accent itself is raised
+    close = np.flatnonzero((off < 0.2 * size) & (rise > -0.15 * size) & (rise < 0.4 * size))
     ordered = sorted(close.tolist(), key=lambda k: float(off[k]))
+    ordered = [k for k in ordered if rise[k] < 0.15 * size or page.text[k].isupper()]
     return next((k for k in ordered if k != accent and _composed(page.text[k], mark)), None)
 
 

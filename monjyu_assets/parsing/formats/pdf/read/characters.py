@@ -85,8 +85,8 @@ class PageChars:
 
     @property
     def shown(self) -> int:
-        """How many characters the page shows, whatever way they run."""
-        return sum(map(len, self.text)) + sum(len("".join(aside.text.split())) for aside in self.asides)
+        """How many characters the page shows, whatever way they run; wide spaces are none."""
+        return len("".join("".join(self.text).split())) + sum(len("".join(aside.text.split())) for aside in self.asides)
 
     @cached_property
     def glyphs(self) -> NDArray[Any]:

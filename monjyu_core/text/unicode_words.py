@@ -42,7 +42,8 @@ def words(text: str) -> list[str]:
 
 def written_words(text: str) -> list[str]:
     """The words as a reader counts them: hyphens, apostrophes and points within one do not end it."""
-    return _WRITTEN.findall(text)
+    found: list[str] = _WRITTEN.findall(text)
+    return found
 
 
 def word_spans(text: str) -> Iterator[tuple[int, int]]:

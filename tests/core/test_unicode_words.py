@@ -6,7 +6,7 @@ import unicodedata
 
 import pytest
 
-from monjyu_core.text.words import compact, expanded, folded, letter_words, words
+from monjyu_core.text.unicode_words import compact, expanded, folded, letter_words, words
 from tests.properties import given, st
 
 
