@@ -31,7 +31,7 @@ _CHILDREN = {
 
 
 _NOT_OF_A_TABLE = ("characters", "corrected", "notes", "processing_time_ms")
-"""Fields of a parsed paper that stand in no column of `papers`, or under another meaning (its `characters` are of the text)."""
+"""Fields of a parsed paper that stand in no column of `papers` (whose `characters` are those of the text)."""
 
 
 def list_papers(snapshot: Snapshot) -> list[dict[str, Any]]:
