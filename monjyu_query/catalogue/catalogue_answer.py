@@ -88,7 +88,14 @@ class _Catalogue:
         what = described(asked.author, asked.year_from, asked.year_to, asked.language, self._language)
         n = len(chosen)
         sentence = self._told("count", what=what, n=n) if what else self._told("all", n=n)
+        if asked.year_from is not None or asked.year_to is not None:
+            sentence += self._undated()
         return self._answered(sentence, [self._table_of_papers(sorted(chosen))] if chosen else [])
+
+    def _undated(self) -> str:
+        """How many papers a count by year cannot place; empty where it places all."""
+        n = tables.undated(self._cursor, self._papers)
+        return self._told("undated", n=n) if n else ""
 
     def _no_author(self, name: str) -> Answer:
         close = tables.close_authors(self._cursor, name)
@@ -178,7 +185,8 @@ class _Catalogue:
         years = [paper.year for paper in found if paper.year is not None]
         year = max(years) if self._question.kind == "newest" else min(years)
         chosen = [paper.paper_id for paper in found if paper.year == year]
-        return self._answered(self._told(self._question.kind, what=str(year)), [self._table_of_papers(chosen)])
+        sentence = self._told(self._question.kind, what=str(year)) + self._undated()
+        return self._answered(sentence, [self._table_of_papers(chosen)])
 
     def _most_cited(self) -> Answer:
         rows = tables.most_cited(self._cursor, self._papers, MOST_ROWS)
@@ -207,7 +215,7 @@ class _Catalogue:
         else:
             rows = tables.years(self._cursor, self._papers, MOST_ROWS)
             span = f"{rows[-1][0]}–{rows[0][0]}" if rows else ""
-            sentence, first = self._told("years", what=span), "year"
+            sentence, first = self._told("years", what=span) + self._undated(), "year"
         if not rows:
             return None
         cells = [[Cell(text=str(name)), Cell(text=str(n))] for name, n in rows]

@@ -29,6 +29,7 @@ _VENUES = """SELECT venue, count(*) AS n FROM papers WHERE list_contains($papers
 AND venue <> '' GROUP BY venue ORDER BY n DESC, venue LIMIT $most"""
 _YEARS = """SELECT year, count(*) FROM papers WHERE list_contains($papers, paper_id) AND year IS NOT NULL
 GROUP BY year ORDER BY year DESC LIMIT $most"""
+_UNDATED = "SELECT count(*) FROM papers WHERE list_contains($papers, paper_id) AND year IS NULL"
 _MENTIONS = """SELECT s.paper_id, arg_min(s.sentence_id, (len(s.text) < 40, s.section_ord, s.ord)), count(*)
 FROM sentences s JOIN sections t USING (paper_id, section_ord)
 WHERE list_contains($papers, s.paper_id) AND t.section_type <> 'references' AND regexp_matches(s.text, $pattern, $flags)
@@ -83,6 +84,11 @@ def venues(cursor: duckdb.DuckDBPyConnection, paper_ids: Sequence[str], most: in
 def years(cursor: duckdb.DuckDBPyConnection, paper_ids: Sequence[str], most: int) -> list[tuple[int, int]]:
     """Years with their number of papers, the newest first."""
     return cursor.execute(_YEARS, {"papers": list(paper_ids), "most": most}).fetchall()
+
+
+def undated(cursor: duckdb.DuckDBPyConnection, paper_ids: Sequence[str]) -> int:
+    """How many papers name no year."""
+    return int(cursor.execute(_UNDATED, {"papers": list(paper_ids)}).fetchall()[0][0])
 
 
 def mentions(cursor: duckdb.DuckDBPyConnection, paper_ids: Sequence[str], word: str) -> list[tuple[str, str, int]]:

@@ -32,6 +32,7 @@ _EN = {
     "none cited": "No paper of the collection cites another.",
     "venues": "The papers are from {n} journals, conferences or other venues.",
     "years": "The papers are of the years {what}.",
+    "undated": " {n} {papers} of the collection {name} no year.",
     "no author": "No paper of the collection is by {what}.",
     "close": " Authors with a similar name: {what}.",
     "several": "Several papers may be meant.",
@@ -60,6 +61,7 @@ _JA = {
     "none cited": "互いに引用し合う論文はありません。",
     "venues": "掲載先は{n}種類です。",
     "years": "論文の年は{what}です。",
+    "undated": "年の記載がない論文は{n}本です。",
     "no author": "{what}による論文はこのコレクションにありません。",
     "close": "似た名前の著者：{what}。",
     "several": "複数の論文が当てはまります。",
@@ -73,6 +75,7 @@ def told(name: str, language: str, *, label: str = "", what: str = "", n: int = 
     return (_JA if language == "ja" else _EN)[name].format(
         label=label, what=what, n=n, papers="paper" if one else "papers", are="is" if one else "are",
         cite="cites" if one else "cite", mention="mentions" if one else "mention",
+        name="names" if one else "name",
     )  # fmt: skip
 
 

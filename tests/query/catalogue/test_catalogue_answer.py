@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -16,9 +17,11 @@ from monjyu_query.catalogue.paper_names import find_papers, one_paper
 from monjyu_query.search.request import make_request
 from monjyu_query.search.result import SearchResult
 from monjyu_query.search.searcher import Searcher
+from tests.assets.worlds import RECORDS, World
 from tests.query.test_knowledge_search import stands
 
 INCREMENTAL = "incremental-indexes-8583e31c"
+UNDATED: dict[str, dict[str, int]] = {"herons": {"year": 2021}, "gulls": {}, "eels": {}}
 
 
 @pytest.fixture(scope="module")
@@ -27,7 +30,7 @@ def searcher(sample_data: Path) -> Searcher:
 
 
 def ask(searcher: Searcher, query: str, **more: object) -> SearchResult:
-    return searcher.search(make_request(query=query, collection="samples", **more))
+    return searcher.search(make_request(**{"query": query, "collection": "samples", **more}))
 
 
 def named(result: SearchResult) -> set[str]:
@@ -140,3 +143,12 @@ def test_what_a_paper_says_of_its_name_begins_there(searcher: Searcher) -> None:
     assert whole.citations[0].quote.startswith("A derived index")
     assert named.citations[0].quote.startswith("Readers never wait")
     assert abstract_answer(index, paper, "en", "zeppelins") is None
+
+
+def test_a_count_by_year_says_how_many_papers_have_none(tmp_path: Path) -> None:
+    lines = [json.dumps({"id": name, "title": name, "text": f"On {name}.", **more}) for name, more in UNDATED.items()]
+    world = World.of(tmp_path, {RECORDS: "\n".join(lines)})
+    undated = Searcher(world.data, "c")
+    for question in ("Which years are covered?", "How many papers were published since 2020?"):
+        assert ask(undated, question, collection="c").answer.startswith(("The papers are of", "1 paper"))
+        assert "2 papers of the collection name no year." in ask(undated, question, collection="c").answer
