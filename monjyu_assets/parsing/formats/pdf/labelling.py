@@ -268,7 +268,7 @@ def _after_front(headings: list[Heading], layout: Layout, title_end: int) -> lis
             return headings[k:]
     while headings and layout.lines[headings[0].start].page == first_page:
         place = PLACE.match(strip_numbering(headings[0].text)[1])
-        line, below = layout.lines[headings[0].start], layout.lines[min(headings[0].end, len(layout.lines) - 1)]
+        line, below = layout.lines[headings[0].start], layout.lines[headings[0].end : headings[0].end + 3]
         if not place and not names_in_line(line) and not turned_name(line, below):
             break
         headings = headings[1:]
