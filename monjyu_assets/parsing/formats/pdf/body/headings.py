@@ -138,7 +138,7 @@ def _candidate(
     if found is not None:
         return found
     text = _text(lines[i:end], words)
-    if not _shape(text, lines[i:end]) or not _stands_out(line, style, text, layout):
+    if _breaks_off(lines[end - 1]) or not _shape(text, lines[i:end]) or not _stands_out(line, style, text, layout):
         return None
     if not _alone(layout, i, end):
         return None
@@ -209,6 +209,13 @@ def _shape(text: str, lines: list[Line]) -> bool:
         return False
     cells = any(len(line.pieces) > 2 for line in lines)
     return not _ENDS_OPEN.search(text.casefold()) and len(lines) < 5 and not cells
+
+
+def _breaks_off(line: Line) -> bool:
+    """Bold words that end with a full stop or colon, with a sentence behind them: a paragraph begins so."""
+    last = max((k for k, bold in enumerate(line.bold) if bold), default=-1)
+    behind = line.text[last + 1 :]
+    return last > 0 and len(behind.strip(" .:")) > 8 and (line.text[: last + 1] + behind[:1])[-2:].strip()[-1:] in ".:"
 
 
 def _ends_heading(text: str, lines: list[Line]) -> bool:

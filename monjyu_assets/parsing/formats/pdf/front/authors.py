@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from monjyu_assets.parsing.bibliography.names import UPPER, is_name, printed_names
+from monjyu_assets.parsing.bibliography.names import UPPER, family_first, is_name, printed_names
 from monjyu_assets.parsing.formats.pdf.front.emails import emails_in
 from monjyu_assets.parsing.formats.pdf.front.name_lines import SUPERVISED, name_parts, turned_name
 from monjyu_assets.parsing.formats.pdf.front.places import PLACE
@@ -57,6 +57,8 @@ def _below_title(layout: Layout, start: int, stop: int) -> tuple[list[str], int]
         listed = bool(parts) and i == end and layout.lines[i - 1].text.rstrip().endswith(",")
         if listed and is_name(checked[-1]):  # a list of names goes on: its single words are names as well
             single.update(part for part in checked if re.fullmatch(rf"{UPPER}[^\W\d_]{{2,}}", part))
+        if len(checked) > 2 and all(2 <= len(part) <= 4 and family_first(part) for part in checked):
+            single.update(checked if sum(map(is_name, checked)) >= 0.6 * len(checked) else [])  # rare surnames
         if len(with_place := _in_front_of_place(checked, style is None)) < len(checked) and with_place:
             checked, runs_on = with_place, False
         named = [part in single or is_name(part) for part in checked]

@@ -23,6 +23,8 @@ from monjyu_assets.parsing.formats.pdf.page.lines import Line
 from monjyu_core.language.vocabulary import alternatives
 
 _BY_OR_AND = re.compile(rf"(?:{BY.pattern}|(?:{AND_WORD}|&)\s+)")
+_CODE = re.compile(r"[A-Z]{0,2}\d{0,2}[A-Z]?-\d{1,3}[A-Z]?\s")
+"""The number of a talk or poster in front of its authors (T5-17)."""
 _BRACKETED = re.compile(r"\[\s?\d{1,2}(?:\s?,\s?\d{1,2})*\s?\]")
 _DEGREES = re.compile(r"(?:[A-Z][a-z]?\.\s?)+[A-Z]?|[A-Z]{2,4}(?:-[A-Z]{2,4})*|PhD")
 """Degrees and memberships behind a name: M.S., CCC-SLP. Initials alone are no name either."""
@@ -43,15 +45,12 @@ def name_parts(line: Line) -> tuple[list[str], bool]:
     for gap in line.wide_gaps:
         kept[gap] = " ; "
     text = DEGREE.sub("", " ".join(_BRACKETED.sub(" ; ", PRINTED_ORCID.sub(" ", "".join(kept))).split()))
-    if by := _BY_OR_AND.match(text):
-        text = text[by.end() :]
+    if head := _BY_OR_AND.match(text) or _CODE.match(text):
+        text = text[head.end() :]
     parts = [" ".join(PRINTED_MARKS.sub(" ", part).split()).strip(" .:") for part in PRINTED_SEPARATOR.split(text)]
     raised = bool(line.script) and line.script[len(line.text.rstrip()) - 1] == 1
     runs_on = not raised and not re.search(r"(?:[,;&*\u2217\u2020\u2021\d\]]|\band)$", line.text.rstrip())
-    kept_parts = [name for part in parts if part and not _is_code(part) for name in _apart(part)]
-    kept_parts = [
-        part for k, part in enumerate(kept_parts) if not (k and _DEGREES.fullmatch(part) and is_name(kept_parts[k - 1]))
-    ]
+    kept_parts = _without_degrees([name for part in parts if part for name in _apart(part)])
     if len(kept_parts) > 1 and _FIRM.fullmatch(kept_parts[-1]):
         kept_parts = [*kept_parts[:-2], f"{kept_parts[-2]}, {kept_parts[-1]}"]  # a company, not a person
     return kept_parts, runs_on
@@ -66,17 +65,23 @@ def _turned_list(line: Line) -> list[str]:
     return names if all(map(is_name, names)) else []
 
 
-def _is_code(part: str) -> bool:
-    """A number of a talk or poster (T5-17)."""
-    return bool(re.search(r"\d", part)) and not re.search(r"[^\W\d_]{2}", part)
+def _without_degrees(parts: list[str]) -> list[str]:
+    """Initials at the end of a line may go on as a name; those between names are degrees."""
+    behind = [k > 0 and is_name(parts[k - 1]) and _DEGREES.fullmatch(part) for k, part in enumerate(parts)]
+    return [
+        part for k, part in enumerate(parts)
+        if not behind[k] or (k == len(parts) - 1 and re.fullmatch(r"(?:[A-Z]\.?\s?)+", part))
+    ]  # fmt: skip
 
 
 def _apart(part: str) -> list[str]:
-    """Chinese names with a space between them: 殷昊 李寿山 贡正仙. What begins with a surname is a name (李寿)."""
+    """Chinese names with a space between them: 殷昊 李寿山 贡正仙. Some begin with a common surname (李寿), and not
+    only every other one, as in Japanese names with a space inside."""
     words = part.split()
-    several = len(words) > 2 or any(len(word) == 3 for word in words)
-    chinese = len(words) > 1 and all(2 <= len(word) <= 4 and family_first(word) for word in words)
-    return words if chinese and several and all(is_name(word[:2]) for word in words) else [part]
+    if len(words) < 3 or not all(2 <= len(word) <= 4 and family_first(word) for word in words):
+        return [part]
+    known = [is_name(word[:2]) for word in words]
+    return words if sum(known) >= 0.5 * len(words) and any(known[1::2]) else [part]
 
 
 def turned_name(line: Line, below: Sequence[Line]) -> str | None:

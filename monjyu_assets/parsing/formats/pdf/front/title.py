@@ -28,6 +28,9 @@ _SERIAL = re.compile(
 )  # fmt: skip
 """The name of a serial: "Physics Letters", "Journal of Physics", not "Bitmap Letters in Old Papers"."""
 
+_SAMPLE = 300
+"""Lines that tell in which letters a paper is written."""
+
 
 def find_title(layout: Layout, words: Words) -> tuple[str, int, int]:
     """The title and the range of `layout.lines` it stands in; ("", 0, 0) where there is none."""
@@ -79,11 +82,14 @@ def _standing(layout: Layout, wanted: str, last: int) -> tuple[int, int] | None:
 def _by_looks(layout: Layout, last: int, words: Words) -> tuple[str, int, int]:
     best: tuple[float, int, int] | None = None
     start = 0
+    latin = _latin_share("".join(line.text for line in layout.lines[:_SAMPLE])) > 0.5
     while start < last:
         end = start + 1
         while end < last and _same_block(layout, layout.lines[end - 1], layout.lines[end]):
             end += 1
         score = _score(layout, start, end, last, words)
+        if score is not None and not latin:  # a title in Latin letters is a translation there
+            score -= _latin_share(layout.lines[start].text) == 1
         if score is not None and (best is None or score > best[0]):
             best = (score, start, end)
         start = end
@@ -92,12 +98,17 @@ def _by_looks(layout: Layout, last: int, words: Words) -> tuple[str, int, int]:
     return _clean(_joined(layout.lines[best[1] : best[2]], words)), best[1], best[2]
 
 
+def _latin_share(text: str) -> float:
+    """The share of the letters that are Latin; a Chinese or Japanese character counts as three."""
+    return sum(c.isalpha() and c < "\u0370" for c in text) / max(1, _weight(text))
+
+
 def _same_block(layout: Layout, above: Line, line: Line) -> bool:
     step = line.base - above.base
     return (
         abs(above.size - line.size) < 0.06 * above.size + 0.05
         and abs(above.bold_share - line.bold_share) < 0.7
-        and (0 < step < 1.7 * line.size or (0 < step and _spaced_alike(layout, above, line)))
+        and (0 < step < 1.7 * line.size or (step > 0 and _spaced_alike(layout, above, line)))
     )
 
 
@@ -107,7 +118,10 @@ def _spaced_alike(layout: Layout, above: Line, line: Line) -> bool:
     apart = line.size > 1.05 * layout.body_size or (line.bold_share > 0.6 and above.bold_share > 0.6)
     if not apart or line.base - above.base > min(spacing, 3.2 * line.size) or line.style[1:] != above.style[1:]:
         return False
-    held = any(names_in_line(each) or PLACE.search(each.text) or "@" in each.text for each in (above, line))
+    large = line.size > 1.4 * layout.body_size or line.style[3]  # where any two words look like a name
+    held = any(
+        (not large and names_in_line(each)) or PLACE.search(each.text) or "@" in each.text for each in (above, line)
+    )
     return not held and not ends_front(line.text)
 
 
