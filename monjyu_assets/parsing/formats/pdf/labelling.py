@@ -194,7 +194,7 @@ def _label_front(labelled: Labelled) -> None:
 
 def _translated_titles(headings: list[Heading], front: Front) -> list[Heading]:
     """Unknown headings above the abstract, or directly above that in another language, in front of the introduction."""
-    label = min((heading.start for heading in front.dropped if section_type(heading.text) == "abstract"), default=-1)
+    label = min(front.used, default=-1) if front.abstract else -1
     unknown = [section_type(heading.text) == "other" and heading.number is None for heading in headings]
     found = [heading for heading, other in zip(headings, unknown, strict=True) if other and heading.start < label]
     for k, (heading, following) in enumerate(pairwise(headings)):

@@ -116,13 +116,13 @@ def _spaced_alike(layout: Layout, above: Line, line: Line) -> bool:
     """Two lines of a title as far apart as the lines of the text, which is set with wide spaces; no name or place."""
     spacing = 1.3 * line.size * layout.leading / layout.body_size
     apart = line.size > 1.05 * layout.body_size or (line.bold_share > 0.6 and above.bold_share > 0.6)
-    if not apart or line.base - above.base > min(spacing, 3.2 * line.size) or line.style[1:] != above.style[1:]:
+    if not apart or line.base - above.base > min(spacing, 3.2 * line.size) or line.style[1:3] != above.style[1:3]:
         return False
     large = line.size > 1.4 * layout.body_size or line.style[3]  # where any two words look like a name
-    held = any(
-        (not large and names_in_line(each)) or PLACE.search(each.text) or "@" in each.text for each in (above, line)
-    )
-    return not held and not ends_front(line.text)
+    two = (above, line)
+    if ends_front(line.text) or (not large and any(map(names_in_line, two))):
+        return False
+    return not any(PLACE.search(each.text) or "@" in each.text for each in two)
 
 
 def _score(layout: Layout, start: int, end: int, last: int, known: Words) -> float | None:
