@@ -38,10 +38,6 @@ def take_beside(layout: Layout, i: int, stop: int, front: Front) -> bool:
     for k in range(i + 1, stop):
         below = layout.lines[k]
         start = _start(layout, below, left)
-        if start is None and below.page == line.page and below.x1 <= left and below.base > line.base:
-            notes.append(below.text)
-            used.append(k)
-            continue
         near = below.page == line.page and 0 < below.base - above.base < 3.0 * max(above.size, 8)
         if not near or (start is None and below.x1 > left):
             break
