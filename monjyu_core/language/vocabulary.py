@@ -6,7 +6,8 @@ small letters:
 - `headings.TYPE`: patterns of whole headings by section type; `headings.summary`: those of an abstract that have
   another meaning with a number ("6 Summary" is the conclusion).
 - `labels`: words in front of a colon, a number or a date. `abstract`, `keywords`, `figure`, `table`, `contents`,
-  `chapter` and `appendix` (in front of the number of a heading), `authors`, `published`, `accepted`, `received`.
+  `chapter` and `appendix` (in front of the number of a heading), `authors`, `supervisors`, `title`,
+  `published`, `accepted`, `received`.
 - `names`: `and`, `and_others` ("et al."), `editors`, `particles` (in front of a surname); `organisation`: patterns of
   beginnings of words that name no person; `small_words`: no part of a name where they are in small letters;
   `no_names`: patterns of words that are none in any case; `family_first` with `letters`, a range of characters: names

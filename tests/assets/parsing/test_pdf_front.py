@@ -210,3 +210,60 @@ def _check_parts(path: Path) -> dict[str, int]:
     labelled = label_lines(layout)
     assert sorted(labelled.roles) == list(range(len(layout.lines)))
     return paper.characters
+
+
+@pytest.mark.parametrize(
+    ("front", "names"),
+    [
+        ("Lind,Rosa; Vard, Hal Otto; Peña, Ana", ["Rosa Lind", "Hal Otto Vard", "Ana Peña"]),
+        (
+            "Lind Moya, Rosa Ana\n\nNorthmoor University\n\nrosal\\@marsh.org\n\n"
+            "Vard Campos, Hal\n\nMarsh University\n\nhvard\\@marsh.org",
+            ["Rosa Ana Lind Moya", "Hal Vard Campos"],
+        ),
+        ("Rosa Lind, M.S.\\[1\\], Hal Vard, PhD\\[1, 2\\], CCC-SLP, & Ana Cole, B.A.\\[2\\]", [*"LVC"]),
+        ("R. Lind, H. Vard\n\nMLAB, Northmoor, IL 60510, USA\n\nA. Cole, Marsh University, 48823 Moor, USA", [*"LVC"]),
+        ("Rosa Lind, Hal Vard,\n\nMausam, and Ana Cole", ["Rosa Lind", "Hal Vard", "Mausam", "Ana Cole"]),
+        ("Rosa Lind#text(6pt, baseline: -3pt)[1] and Orientador#text(6pt, baseline: -3pt)[2]", ["Rosa Lind"]),
+        ("T5-17 Rosa Lind\n\nSupervisor: Hal Vard", ["Rosa Lind"]),
+        ("Rosa Lind, Hal Vard\n\nMarsh Corporation\n\nOne Marsh Way\n\nNorthmoor WA 98052", ["Rosa Lind", "Hal Vard"]),
+    ],
+    ids=["turned list", "turned blocks", "degrees", "place behind", "one word", "no name", "supervisor", "street"],
+)  # fmt: skip
+def test_names_in_other_orders(tmp_path: Path, front: str, names: list[str]) -> None:
+    paper = _parse(tmp_path, _paper(f"{front}\n#v(6pt)\n", f"*Abstract*\n\n#pad(x: 1cm)[{_ABSTRACT * 2}]"))
+    found = [author.name for author in paper.authors]
+    assert (found if len(names[0]) > 1 else [name.split()[-1][0] for name in found]) == names
+
+
+def test_a_title_as_far_apart_as_the_text(tmp_path: Path) -> None:
+    title = "#text(14pt, weight: 700)[Title: Why the walkers of a marsh count the plants two times\\ and over again]"
+    body = f"#align(center)[Rosa Lind]\n\n*Abstract*\n\n{_ABSTRACT * 3}\n\n*1. Rules.*\n\n{_PROSE * 5}\n"
+    source = f"#set text(11pt)\n#set par(leading: 1.6em, spacing: 1.6em)\n#align(center)[{title}]\n\n{body}"
+    paper = _parse(tmp_path, source)
+    assert paper.title == "Why the walkers of a marsh count the plants two times and over again"
+    assert [author.name for author in paper.authors] == ["Rosa Lind"]
+
+
+def test_an_abstract_ends_at_classes_and_at_the_first_heading(tmp_path: Path) -> None:
+    front = "#align(center)[Rosa Lind]\n#v(4pt)\n#text(14pt)[Abstract]\n\n"
+    classes = "*Categories and Subject Descriptors* D.2.4 Software Verification\n\n*General Terms* Languages\n"
+    for below in (classes, ""):
+        paper = _parse(tmp_path, _paper(front, f"{_ABSTRACT * 3}\n\n{below}", ("INTRODUCTION", "METHODS", "RESULTS")))
+        assert paper.abstract == (_ABSTRACT * 3).strip()
+        assert [s.heading for s in paper.sections if s.section_type != "abstract"] == [
+            "INTRODUCTION", "METHODS", "RESULTS",
+        ]  # fmt: skip
+
+
+def test_headings_with_a_full_stop_and_items_that_are_none(tmp_path: Path) -> None:
+    steps = "".join(f"#block(above: 16pt)[{n}. Count the plants of the marsh]\n" for n in range(1, 5))
+    run_in = f"#strong[2\\. Counting and More Counting.] We count them {_PROSE * 2}\n\n"
+    body = "".join(f"#block(above: 16pt, text(12pt, weight: 700)[{head}])\n{_PROSE * 4}\n\n" for head in (
+        "1. Introducción.", "2. Revisión de la literatura.", "3. Conclusiones.",
+    ))  # fmt: skip
+    front = _paper("#align(center)[Rosa Lind]\n", f"#pad(x: 1cm)[{_ABSTRACT * 2}]", ())
+    paper = _parse(tmp_path, front + body + run_in + steps)
+    assert [s.heading for s in paper.sections if s.level == 1 and s.section_type != "abstract"] == [
+        "1. Introducción.", "2. Revisión de la literatura.", "3. Conclusiones.",
+    ]  # fmt: skip

@@ -170,7 +170,9 @@ def _label_front(labelled: Labelled) -> None:
     headings = [heading for heading in headings if heading.start >= labelled.authors_end]
     front = labelled.front = find_front(layout, labelled.authors_end, stop, headings, labelled.words)
     kept = [heading for heading in headings if heading not in front.dropped]
-    titles = _translated_titles(kept)
+    first_page = layout.lines[title_end].page if title_end < len(layout.lines) else 1
+    early = [heading for heading in kept if layout.lines[heading.start].page <= first_page + 1]
+    titles = _translated_titles(early, front)
     labelled.headings = [heading for heading in kept if heading not in titles]
     labelled.label((i for heading in titles for i in range(heading.start, heading.end)), Role.NOTE)
     opening = _unlabelled(labelled, stop)
@@ -190,14 +192,16 @@ def _label_front(labelled: Labelled) -> None:
             labelled.label([i], Role.AUTHORS if of_people else Role.NOTE)
 
 
-def _translated_titles(headings: list[Heading]) -> list[Heading]:
-    """Unknown headings directly above that of an abstract, in front of the introduction."""
-    found: list[Heading] = []
-    for heading, following in pairwise(headings):
+def _translated_titles(headings: list[Heading], front: Front) -> list[Heading]:
+    """Unknown headings above the abstract, or directly above that in another language, in front of the introduction."""
+    label = min(front.used, default=-1) if front.abstract else -1
+    unknown = [section_type(heading.text) == "other" and heading.number is None for heading in headings]
+    found = [heading for heading, other in zip(headings, unknown, strict=True) if other and heading.start < label]
+    for k, (heading, following) in enumerate(pairwise(headings)):
         kind = section_type(heading.text)
         if kind not in ("other", "abstract"):
             break
-        if kind == "other" and heading.number is None and section_type(following.text) == "abstract":
+        if unknown[k] and heading.start > label and section_type(following.text) == "abstract":
             found.append(heading)
     return found
 
@@ -268,7 +272,7 @@ def _after_front(headings: list[Heading], layout: Layout, title_end: int) -> lis
             return headings[k:]
     while headings and layout.lines[headings[0].start].page == first_page:
         place = PLACE.match(strip_numbering(headings[0].text)[1])
-        line, below = layout.lines[headings[0].start], layout.lines[min(headings[0].end, len(layout.lines) - 1)]
+        line, below = layout.lines[headings[0].start], layout.lines[headings[0].end : headings[0].end + 3]
         if not place and not names_in_line(line) and not turned_name(line, below):
             break
         headings = headings[1:]

@@ -60,9 +60,7 @@ def _with_missing(found: list[Heading], layout: Layout, first: int, last: int, w
             for i in range(start, heading.start):
                 if i not in taken and _is_number(layout, i, number, heading.number or "", styles):
                     end = i + 1
-                    while end < min(last, i + 4) and _continues(
-                        layout, layout.lines[end - 1], layout.lines[end], layout.lines[i].style
-                    ):
+                    while end < min(last, i + 4) and _continues(layout, end, layout.lines[i].style):
                         end += 1
                     text = _text(layout.lines[i:end], words)
                     missing.append(Heading(i, end, text, layout.lines[i].style, strip_numbering(text)[0]))
@@ -81,6 +79,8 @@ def _is_number(layout: Layout, i: int, number: int, sibling: str, styles: set[St
     if len(line.text) > 100 or not words[:1].isupper() or line.text.rstrip().endswith((",", ";", ":")):
         return False
     size, bold, _, capitals = line.style
+    if bold and not line.bold[-1]:
+        return False  # bold words with which a paragraph begins
     distinct = bold or capitals or size >= layout.body_size + 0.9
     return distinct or (gap_above(layout, i) > 1.15 * layout.leading and not line.text.rstrip().endswith("."))
 
@@ -96,11 +96,15 @@ def _counted(candidates: list[Heading], layout: Layout) -> set[int]:
         and layout.lines[heading.start].size >= 0.95 * layout.body_size
     ]
     found: list[Heading] = []
+    faces: dict[int, Style] = {}
     last: tuple[int, ...] = (0,)
     for heading in apart:
         number = ordinals(heading.number or "")
         if not number or len(heading.text) > 90:
             continue
+        face = faces.setdefault(len(number), heading.style)
+        if not any(heading.style[1:]) and (face[1] or face[0] > heading.style[0] + 0.9):
+            continue  # an item of a list below larger or bold headings
         beside = any(number == (*last[:depth], last[depth] + 1) for depth in range(len(last)))
         if beside or (found and number == (*last, 1)):
             found.append(heading)
@@ -128,13 +132,13 @@ def _candidate(
         return Heading(i, end, text, line.style, strip_numbering(text)[0], outline_level=item.level)
     style = line.style
     end = i + 1
-    while end < min(last, i + 4) and end not in marked and _continues(layout, lines[end - 1], lines[end], style):
+    while end < min(last, i + 4) and end not in marked and _continues(layout, end, style):
         end += 1
     found = run_in_heading(layout, i, last)
     if found is not None:
         return found
     text = _text(lines[i:end], words)
-    if not _shape(text, lines[i:end]) or not _stands_out(line, style, text, layout):
+    if _breaks_off(lines[end - 1]) or not _shape(text, lines[i:end]) or not _stands_out(line, style, text, layout):
         return None
     if not _alone(layout, i, end):
         return None
@@ -149,23 +153,38 @@ def _text(lines: list[Line], words: Words) -> str:
     return re.sub(r"(\w)- (?=[a-z])", r"\1-", text) if len(lines) > 1 else text
 
 
-def _continues(layout: Layout, above: Line, line: Line, style: Style) -> bool:
-    """The next line continues the same heading."""
+def _continues(layout: Layout, i: int, style: Style) -> bool:
+    """Line `i` continues the heading that the line above belongs to."""
+    above, line = layout.lines[i - 1], layout.lines[i]
     step = line.base - above.base
     return (
         above.page == line.page
         and line.style[:3] == style[:3]
+        and (line.style[3] or not style[3])
         and 0 < step < 1.6 * max(line.size, above.size)
         and abs(line.size - above.size) < 0.3
         and strip_numbering(line.text)[0] is None
         and not (above.x1 < line.x0)
-        and not _fits(layout, above, line)
+        and not _fits(layout, i)
     )
 
 
-def _fits(layout: Layout, above: Line, line: Line) -> bool:
-    """The first word of `line` had room behind `above`: the line break is deliberate, so they are two headings."""
+def _fits(layout: Layout, i: int) -> bool:
+    """The first word of line `i` had room behind the line above: the break is deliberate, so they are two headings."""
+    above, line = layout.lines[i - 1], layout.lines[i]
     left, right = layout.extents[line.page, line.block]
+    return _has_room(above, line, left, right) and _has_room(above, line, left, _near_edge(layout, i, right))
+
+
+def _near_edge(layout: Layout, i: int, right: float) -> float:
+    """Where the lines around line `i` end: a figure beside them narrows the column."""
+    line = layout.lines[i]
+    around = [*layout.lines[max(0, i - 7) : i - 1], *layout.lines[i + 1 : i + 7]]
+    near = [other.x1 for other in around if (other.page, other.block) == (line.page, line.block)]
+    return max(near) if len(near) > 4 else right
+
+
+def _has_room(above: Line, line: Line, left: float, right: float) -> bool:
     word = line.text.split()[0]
     width = line.width * len(word) / max(1, len(line.text)) + 0.6 * line.size
     centred = abs((above.x0 + above.x1) - (left + right)) < 6 and above.x0 > left + 6
@@ -186,10 +205,27 @@ def _shape(text: str, lines: list[Line]) -> bool:
     first = next((c for c in words if c.isalnum()), "")
     if not first or first.islower():
         return False
-    if _FORMULA.search(text) or (re.search(r"[.;,。]$", text) and not re.search(r"\b(?:etc|al|vs|spp?|L)\.$", text)):
+    if _FORMULA.search(text) or (re.search(r"[.;,。]$", text) and not _ends_heading(text, lines)):
         return False
     cells = any(len(line.pieces) > 2 for line in lines)
     return not _ENDS_OPEN.search(text.casefold()) and len(lines) < 5 and not cells
+
+
+def _breaks_off(line: Line) -> bool:
+    """Bold words that end with a full stop or colon, with a sentence behind them: a paragraph begins so."""
+    last = max((k for k, bold in enumerate(line.bold) if bold), default=-1)
+    behind = line.text[last + 1 :]
+    return last > 0 and len(behind.strip(" .:")) > 8 and (line.text[: last + 1] + behind[:1])[-2:].strip()[-1:] in ".:"
+
+
+def _ends_heading(text: str, lines: list[Line]) -> bool:
+    """A full stop that a heading may end with: of an abbreviation, or behind bold words that have a number or are known
+    ("1. Introducción.")."""
+    if re.search(r"\b(?:etc|al|vs|spp?|L)\.$", text):
+        return True
+    number, words = strip_numbering(text)
+    counted = number is not None or _known(words.rstrip("."))
+    return text.endswith(".") and ". " not in words and len(text) < 90 and counted and all(all(x.bold) for x in lines)
 
 
 def _stands_out(line: Line, style: Style, text: str, layout: Layout) -> bool:
@@ -223,7 +259,8 @@ def _alone(layout: Layout, start: int, end: int) -> bool:
             return False
     if end < len(lines):
         below = lines[end]
-        if below.page == line.page and abs(below.base - lines[end - 1].base) < 0.4 * line.size:
+        beside = below.column != line.column and below.x0 > line.x1 + 2 * line.size  # a note in the margin
+        if below.page == line.page and not beside and abs(below.base - lines[end - 1].base) < 0.4 * line.size:
             return False
         small = below.size < 0.93 * layout.body_size and below.bold_share < 0.6
         if small and line.size < 0.97 * layout.body_size:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from monjyu_assets.parsing.bibliography.names import is_name, printed_names
+import re
+
+from monjyu_assets.parsing.bibliography.names import UPPER, family_first, is_name, printed_names
 from monjyu_assets.parsing.formats.pdf.front.emails import emails_in
-from monjyu_assets.parsing.formats.pdf.front.name_lines import name_parts, turned_name
+from monjyu_assets.parsing.formats.pdf.front.name_lines import SUPERVISED, name_parts, turned_name
+from monjyu_assets.parsing.formats.pdf.front.places import PLACE
 from monjyu_assets.parsing.formats.pdf.front.title_page import refit
 from monjyu_assets.parsing.formats.pdf.page.layout import Layout, squeezed
 from monjyu_assets.parsing.formats.pdf.page.lines import Line
@@ -30,6 +33,7 @@ def _below_title(layout: Layout, start: int, stop: int) -> tuple[list[str], int]
     end = start
     open_end = False
     turned = 0
+    single: set[str] = set()
     stop_at = min(stop, start + 40)
     for i in range(start, stop_at):
         line = refit(layout.lines[i], layout)
@@ -40,24 +44,58 @@ def _below_title(layout: Layout, start: int, stop: int) -> tuple[list[str], int]
         own, runs_on = name_parts(line)
         if not own or (style is None and i > start and _ends_title(layout.lines[i - 1], line)):
             continue
+        if SUPERVISED.fullmatch(layout.lines[i - 1].text) or (parts and _in_address(layout, i, own)):
+            continue
         # "Kaohsiung, Taiwan" under names in the usual order is a place.
-        if i + 1 < stop_at and len(parts) == turned and (name := turned_name(line, layout.lines[i + 1])):
+        if len(parts) == turned and (name := turned_name(line, layout.lines[i + 1 : min(i + 4, stop_at)])):
             parts.append(name)
             turned += 1
             style, end, open_end = style or line, i + 1, False
             continue
         merged = open_end and i == end and _runs_into(parts[-1], own[0])
         checked = [f"{parts[-1]} {own[0]}", *own[1:]] if merged else own
-        good = sum(is_name(part) for part in checked) + (runs_on and not is_name(checked[-1]) and len(checked) > 1)
-        if good < 0.6 * len(checked):
+        listed = bool(parts) and i == end and layout.lines[i - 1].text.rstrip().endswith(",")
+        if listed and is_name(checked[-1]):  # a list of names goes on: its single words are names as well
+            single.update(part for part in checked if re.fullmatch(rf"{UPPER}[^\W\d_]{{2,}}", part))
+        if len(checked) > 2 and all(2 <= len(part) <= 4 and family_first(part) for part in checked):
+            single.update(checked if sum(map(is_name, checked)) >= 0.6 * len(checked) else [])  # rare surnames
+        if len(with_place := _in_front_of_place(checked, style is None)) < len(checked) and with_place:
+            checked, runs_on = with_place, False
+        named = [part in single or is_name(part) for part in checked]
+        good = sum(named) + (runs_on and not named[-1] and len(checked) > 1)
+        marked = any(named) and line.script[0] != 1 and 1 in line.script
+        if good < (0.5 if marked else 0.6) * len(checked):
             continue
         if merged:
             parts.pop()
         parts += checked
         style, end, open_end = style or line, i + 1, runs_on
-    names = [part for part in parts if is_name(part)]
+    names = [part for part in parts if part in single or is_name(part)]
     mails = [mail for line in layout.lines[start:stop_at] for mail, _, _ in emails_in(line.text)]
     return [name for name in dict.fromkeys(names) if not _owns_domain(name, mails)], end
+
+
+def _in_front_of_place(parts: list[str], first: bool) -> list[str]:
+    """The names at the head of a line "C. Contreras, University of Delft, The Netherlands"; [] where there are none.
+    Below other names a town may stand in front of its university: these lines need an initial."""
+    place = next((k for k, part in enumerate(parts) if PLACE.search(part) and not is_name(part)), 0)
+    names = parts[:place]
+    if not all(map(is_name, names)) or not (first or all(re.match(rf"{UPPER}\.", name) for name in names)):
+        return []
+    return names
+
+
+def _in_address(layout: Layout, i: int, parts: list[str]) -> bool:
+    """One line between an organisation and a town with its postal code: "One Microsoft Way"."""
+    around = layout.lines[i - 1 : i + 2]
+    return (
+        len(parts) == 1
+        and len(around) == 3
+        and PLACE.search(around[0].text) is not None
+        and re.search(r"\b\d{4,6}\b", around[2].text) is not None
+        and not emails_in(around[2].text)
+        and not any(map(is_name, name_parts(around[0])[0]))
+    )
 
 
 def _owns_domain(name: str, mails: list[str]) -> bool:

@@ -18,6 +18,11 @@ _IMRAD_PARTS = re.compile(
     r"findings|conclusions?|discussion|significance|interpretation|importance|context|trial registration|funding)"
     r"(?:\s*(?:and|/|&)\s*\w+)?\s*[:.]?", re.I,
 )  # fmt: skip
+_CLASSES = re.compile(
+    r"categories (?:and|&) subject|general terms\b|ccs concepts|acm (?:classification|reference)|jel\b|pacs\b|msc\b|"
+    r"(?:\w+ )?mathematics subject class", re.I,
+)  # fmt: skip
+"""What begins the lines of a classification below an abstract."""
 
 
 def find_front(layout: Layout, start: int, stop: int, headings: list[Heading], words: Words) -> Front:
@@ -60,13 +65,13 @@ def _take_abstract(layout: Layout, front: Front, i: int, offset: int, stop: int,
     k = i + 1
     while k < stop:
         line = lines[k]
-        if k in front.used or KEYWORDS.match(line.text):
+        if k in front.used or KEYWORDS.match(line.text) or _CLASSES.match(line.text):
             break
         heading = starts.get(k)
         if heading is not None:
             part = _IMRAD_PARTS.fullmatch(heading.text) and _below(heading, own, lines[i])
             parts = [other for other in front.dropped if other is not own and other.start > i]
-            part = part and (not parts or parts[0].style == heading.style)
+            part = part and (parts[0].style == heading.style if parts else not _has_prose(front))
             if not part or _another_same(heading, [h for h in headings if h not in front.dropped]):
                 break
             front.dropped.append(heading)
@@ -77,6 +82,11 @@ def _take_abstract(layout: Layout, front: Front, i: int, offset: int, stop: int,
         front.abstract.append((line, 0, len(line.text)))
         front.used.add(k)
         k += 1
+
+
+def _has_prose(front: Front) -> bool:
+    """An abstract of parts begins with a part's heading: one that began with sentences ends at the next heading."""
+    return sum(stop - start for _, start, stop in front.abstract) > 150
 
 
 def _below(heading: Heading, own: Heading | None, line: Line) -> bool:

@@ -6,16 +6,20 @@ import re
 
 from monjyu_assets.parsing.bibliography.dates import RECENT_YEAR
 from monjyu_assets.parsing.formats.pdf.front.name_lines import names_in_line
+from monjyu_assets.parsing.formats.pdf.front.places import PLACE
 from monjyu_assets.parsing.formats.pdf.page.layout import Layout, squeezed
 from monjyu_assets.parsing.formats.pdf.page.lines import Line
 from monjyu_assets.parsing.text.heading_types import section_type
+from monjyu_assets.parsing.text.labels import ends_front
 from monjyu_assets.parsing.text.line_ends import Words
+from monjyu_core.language.vocabulary import alternatives
 
 _LABEL = re.compile(
     r"\b(?:volume|vol\.|issn|eissn|publish|copyright|research article|original (?:research|article|paper)|"
     r"review article|open access|preprint|typeset using|draft version|article|doi|https?:|www\.|accepted|received)\b",
     re.I,
 )  # fmt: skip
+_TITLED = re.compile(rf"{alternatives('labels.title')}\s*[:：]\s*", re.I)
 _SERIAL = re.compile(
     r"(?:the\s)?(?:\w+\s){0,4}(?:journal|transactions|letters|annals|bulletin|magazine|reviews?|quarterly)|"
     r"(?:the\s)?(?:\w+\s){0,3}"
@@ -23,6 +27,9 @@ _SERIAL = re.compile(
     r"\s(?:of|on|in|for|de|der|für|di|d[ou])\b.*|the .{0,40}journal.*", re.I,
 )  # fmt: skip
 """The name of a serial: "Physics Letters", "Journal of Physics", not "Bitmap Letters in Old Papers"."""
+
+_SAMPLE = 300
+"""Lines that tell in which letters a paper is written."""
 
 
 def find_title(layout: Layout, words: Words) -> tuple[str, int, int]:
@@ -75,11 +82,14 @@ def _standing(layout: Layout, wanted: str, last: int) -> tuple[int, int] | None:
 def _by_looks(layout: Layout, last: int, words: Words) -> tuple[str, int, int]:
     best: tuple[float, int, int] | None = None
     start = 0
+    latin = _latin_share("".join(line.text for line in layout.lines[:_SAMPLE])) > 0.5
     while start < last:
         end = start + 1
-        while end < last and _same_block(layout.lines[end - 1], layout.lines[end]):
+        while end < last and _same_block(layout, layout.lines[end - 1], layout.lines[end]):
             end += 1
         score = _score(layout, start, end, last, words)
+        if score is not None and not latin:  # a title in Latin letters is a translation there
+            score -= _latin_share(layout.lines[start].text) == 1
         if score is not None and (best is None or score > best[0]):
             best = (score, start, end)
         start = end
@@ -88,12 +98,31 @@ def _by_looks(layout: Layout, last: int, words: Words) -> tuple[str, int, int]:
     return _clean(_joined(layout.lines[best[1] : best[2]], words)), best[1], best[2]
 
 
-def _same_block(above: Line, line: Line) -> bool:
+def _latin_share(text: str) -> float:
+    """The share of the letters that are Latin; a Chinese or Japanese character counts as three."""
+    return sum(c.isalpha() and c < "\u0370" for c in text) / max(1, _weight(text))
+
+
+def _same_block(layout: Layout, above: Line, line: Line) -> bool:
+    step = line.base - above.base
     return (
         abs(above.size - line.size) < 0.06 * above.size + 0.05
-        and 0 < line.base - above.base < 1.7 * line.size
         and abs(above.bold_share - line.bold_share) < 0.7
+        and (0 < step < 1.7 * line.size or (step > 0 and _spaced_alike(layout, above, line)))
     )
+
+
+def _spaced_alike(layout: Layout, above: Line, line: Line) -> bool:
+    """Two lines of a title as far apart as the lines of the text, which is set with wide spaces; no name or place."""
+    spacing = 1.3 * line.size * layout.leading / layout.body_size
+    apart = line.size > 1.05 * layout.body_size or (line.bold_share > 0.6 and above.bold_share > 0.6)
+    if not apart or line.base - above.base > min(spacing, 3.2 * line.size) or line.style[1:3] != above.style[1:3]:
+        return False
+    large = line.size > 1.4 * layout.body_size or line.style[3]  # where any two words look like a name
+    two = (above, line)
+    if ends_front(line.text) or (not large and any(map(names_in_line, two))):
+        return False
+    return not any(PLACE.search(each.text) or "@" in each.text for each in two)
 
 
 def _score(layout: Layout, start: int, end: int, last: int, known: Words) -> float | None:
@@ -151,4 +180,5 @@ def _without_marks(line: Line) -> str:
 
 
 def _clean(text: str) -> str:
+    text = _TITLED.sub("", text.strip(), count=1)
     return re.sub(r"\s+", " ", re.sub(r"[*\u2020\u2021\u00a7\u00b6]+$", "", text.strip())).strip()
