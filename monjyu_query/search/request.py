@@ -67,6 +67,9 @@ _CODES = {name: names.split()[0] for names in _LANGUAGES.split("|") for name in 
 """Names of languages to their codes in ISO 639-1, which papers have; other codes are taken as they are."""
 _OF_PLACE = re.compile(r"([^\W\d_]+)(?:[-_.][\w.-]+| ?\([\w ,-]+\))")
 """`en-GB`, `Chinese (Simplified)`."""
+_ENGLISH_NAMES = [next(name for name in names.split() if len(name) > 3).title() for names in _LANGUAGES.split("|")]
+_CODE_OR_NAME = rf"^(?:[A-Za-z]{{2}}(?:-[A-Za-z]{{2,4}})?|{'|'.join(_ENGLISH_NAMES)})$"
+"""What is described; names in other languages and codes of three letters are taken too."""
 
 
 class _Model(BaseModel):
@@ -87,10 +90,10 @@ class Filters(_Model):
     authors: list[str] = _NAMES
     section_types: list[SectionType] = []
     paper_ids: list[str] = _NAMES
-    languages: list[str] = _NAMES
+    languages: list[str] = Field(default=[], json_schema_extra={"items": {"type": "string", "pattern": _CODE_OR_NAME}})
     tags: list[str] = _NAMES
     shelves: list[str] = _NAMES
-    academic: bool | None = None
+    academic: Annotated[bool, Strict()] | None = None
 
     @field_validator("authors", "paper_ids", "languages", "tags", "shelves")
     @classmethod
