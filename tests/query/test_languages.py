@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -95,3 +96,40 @@ def test_a_question_of_function_words_alone_has_no_answer(monjyu: Monjyu, questi
 @pytest.mark.parametrize("name", ["Sorensen", "SOERENSEN", "Gross", "Muller", "Mueller", "शर्मा", "أَحمد"])
 def test_an_author_is_found_without_the_letters_of_the_name(monjyu: Monjyu, name: str) -> None:
     assert len({hit.paper_id for hit in monjyu.search("141", filters={"authors": [name]}, answer=False).hits}) == 1
+
+
+LAKE = (
+    "# Ice cover of an alpine lake\n\nMaria Lopez\n\n2019\n\n## Abstract\n\n"
+    "The alpine lake freezes on average for 141 days each winter. Snow depth explained the variance in ice thickness.\n"
+)
+FROGS = "# Frogs\n\nAda Frog\n\n2015\n\n## Abstract\n\nSeventeen frogs called 14 times per minute in warm ponds.\n"
+
+
+@pytest.fixture
+def english(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
+    world = World.of(tmp_path, {"lake.md": LAKE, "frogs.md": FROGS, "copies/frogs again.md": FROGS})
+    monkeypatch.setenv("MONJYU_DATA", str(world.data.root))
+    return world
+
+
+def test_a_question_in_another_language_says_so_once_and_names_the_setting(english: World) -> None:
+    with Monjyu(english.data.root) as monjyu:
+        for mode in ("hybrid", "keyword", "lazy"):
+            found = monjyu.search("Wie lange ist der Bergsee im Winter zugefroren?", mode=mode)
+            [said] = [text for text in found.warnings if "embedding.model" in text]
+            assert "another language (de) than the papers (en)" in said
+            assert found.status != "complete" and not {"Wie", "lange", "“Bergsee”"} & set(found.answer.split())
+        assert not monjyu.search("How long is the alpine lake frozen each winter?").warnings
+        assert monjyu.search("How many frogs called in ponds?").status == "complete"
+
+
+def test_equal_files_are_one_paper_and_a_former_id_leads_to_it(english: World) -> None:
+    reasons = sorted((row["reason"], row["paper_id"][:4]) for row in english.tables()["paper_identity"])
+    assert reasons == [("canonical", "frog"), ("only", "lake"), ("same_file", "frog")]
+    [former] = [row["paper_id"] for row in english.tables()["papers"] if row["paper_id"].startswith("lake")]
+    (english.papers / "lake.md").rename(english.papers / "waters.md")
+    english.build()
+    with Monjyu(english.data.root) as monjyu:
+        assert monjyu.paper(former).paper_id.startswith("waters")
+        found = monjyu.search("How long does the lake freeze?", filters={"paper_ids": [former]})
+        assert found.citations[0].paper_id.startswith("waters")
