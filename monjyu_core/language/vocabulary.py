@@ -10,7 +10,7 @@ small letters:
   `published`, `accepted`, `received`.
 - `names`: `and`, `and_others` ("et al."), `editors`, `particles` (in front of a surname); `organisation`: patterns of
   beginnings of words that name no person; `small_words`: no part of a name where they are in small letters;
-  `no_names`: patterns of words that are none in any case; `family_first` with `letters`, a range of characters: names
+  `no_names`: patterns of words that never are a name; `family_first` with `letters`, a range of characters: names
   in them begin with the family name; `surnames`: common ones of one letter.
 - `dates.months`: twelve texts, each a month's forms with spaces between them.
 - `words.function`: words that hold a sentence together and say nothing of its subject, those that ask among them.

@@ -90,7 +90,7 @@ class Documents:
 
 def sort_documents(files: Files) -> Documents:
     """A supplement or a letter belongs to the only paper of its folder, or to the one whose name begins its own; where
-    there is none it is a paper."""
+    there is no such paper, it is one itself."""
     readme = read_readme(files)
     names = [name for name in files.documents() if name not in readme.ignored]
     if len(names) > _MOST_DOCUMENTS:

@@ -88,7 +88,7 @@ def read_authors(source: str, plain: Plain) -> list[Author]:
 
 
 def _labels(call: Call, keyed: dict[str, str]) -> list[str]:
-    """The labels of places in a writer's option; a short form of the names and an ORCID are none."""
+    """The labels of places in a writer's option; not a short form of the names, nor an ORCID."""
     marks = _split_marks(call.options[0]) if call.options else []
     return marks if all(mark in keyed or _LABEL.fullmatch(mark) for mark in marks) else []
 

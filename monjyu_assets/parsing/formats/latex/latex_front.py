@@ -79,7 +79,7 @@ def read_front(paper: ParsedPaper, source: str, plain: Plain) -> None:
 
 
 def date_in(source: str, plain: Plain) -> str | None:
-    """The date that a source prints, the last of several; the day on which LaTeX runs is none."""
+    """The date that a source prints, the last of several; never the day on which LaTeX runs."""
     if re.search(r"\\(?:today|the\s*\\(?:year|month|day)|DTMnow|currenttime)(?![A-Za-z])", source):
         return None
     text = plain(source)

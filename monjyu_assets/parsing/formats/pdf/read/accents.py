@@ -53,7 +53,7 @@ def compose_accents(page: _Chars) -> None:
             if abs(i - letter) <= 2:
                 page.gap_before[letter] = page.gap_before[min(i, letter)]
             drop.append(i)
-            # A space that pdfium makes up around the accent is none where letters touch.
+            # pdfium makes up spaces around the accent: where letters touch they are dropped.
             for k in {letter, i + 1}:
                 before = k - 1 if k - 1 != i else i - 1
                 if before >= 0 and k < len(page.text) and _touch(page, before, k):

@@ -85,7 +85,7 @@ class PageChars:
 
     @property
     def shown(self) -> int:
-        """How many characters the page shows, whatever way they run; wide spaces are none."""
+        """How many characters the page shows, whatever way they run; wide spaces do not count."""
         return len("".join("".join(self.text).split())) + sum(len("".join(aside.text.split())) for aside in self.asides)
 
     @cached_property
