@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -16,6 +17,8 @@ from monjyu_core.settings.settings import ParserSettings
 
 POOL = "monjyu_assets.stages.parsed_papers.ParserPool"
 """What a test replaces. Each pool of processes takes seconds of a core to begin."""
+PDFIUM = threading.Lock()
+"""pdfium is for one thread at a time, and a fake server's thread may read PDFs in this process too."""
 
 
 @contextmanager
@@ -41,7 +44,10 @@ class InThisProcess:
 
     def map(self, tasks: list[dict[str, Any]]) -> Iterator[tuple[dict[str, Any], Any]]:
         for task in tasks:
+            outcome: Any
             try:
-                yield task, parse_document(task, self.settings)
+                with PDFIUM:
+                    outcome = parse_document(task, self.settings)
             except DocumentError as error:
-                yield task, error
+                outcome = error
+            yield task, outcome

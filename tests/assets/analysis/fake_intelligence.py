@@ -14,6 +14,8 @@ from urllib.parse import parse_qs, urlsplit
 
 import pypdfium2 as pdfium
 
+from tests.assets.in_process import PDFIUM
+
 KEY = "intelligence-key-123456"
 VERSION = "2024-11-30"
 _ANALYZE = "/documentintelligence/documentModels/prebuilt-layout:analyze"
@@ -140,6 +142,11 @@ class _Handler(BaseHTTPRequestHandler):
 
 def layout_of(data: bytes, *, formulas: bool = False) -> dict[str, Any]:
     """An `analyzeResult` of a PDF: its lines in the order of the file, paragraphs by gaps, headings by their words."""
+    with PDFIUM:
+        return _layout_of(data, formulas=formulas)
+
+
+def _layout_of(data: bytes, *, formulas: bool) -> dict[str, Any]:
     content, pages, paragraphs = "", [], []
     document = pdfium.PdfDocument(data)
     for number in range(len(document)):

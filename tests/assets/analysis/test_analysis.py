@@ -22,6 +22,7 @@ from monjyu_assets.maintenance.index_operations import purge_paper
 from monjyu_core.models.accounting.ledger_totals import totals
 from monjyu_query.service.pages.draw_page import MARK, draw
 from tests.assets.analysis.fake_intelligence import FakeIntelligence, layout_of
+from tests.assets.in_process import PDFIUM
 from tests.assets.worlds import World
 from tests.conftest import SAMPLES
 
@@ -47,14 +48,14 @@ def folder(tmp_path: Path) -> Path:
 
 def write_pages(file: Path, pages: int) -> None:
     """A PDF of so many pages of the samples."""
-    whole = pdfium.PdfDocument.new()
-    while len(whole) < pages:
-        for path in PDFS:
-            whole.import_pages(pdfium.PdfDocument(path))
-    while len(whole) > pages:
-        whole[len(whole) - 1].close()
-        whole.del_page(len(whole) - 1)
-    whole.save(file)
+    with PDFIUM, pdfium.PdfDocument.new() as whole:
+        while len(whole) < pages:
+            for path in PDFS:
+                with pdfium.PdfDocument(path) as source:
+                    whole.import_pages(source)
+        while len(whole) > pages:
+            whole.del_page(len(whole) - 1)
+        whole.save(file)
 
 
 @pytest.fixture
