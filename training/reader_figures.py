@@ -1,0 +1,173 @@
+"""What the reader is worth on collections that it has not learned from."""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import random
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from reader_data import ENGLISH, JAPANESE, Document, Question, Sampler, Source, terms
+from reader_model import MOST_PIECES, QUESTION, Reader, Tokens, assemble
+
+Array = NDArray[np.float64]
+CANDIDATES = 40
+ROOM = 205
+
+
+def figures(reader: Reader, tokens: Tokens, name: str, given: argparse.Namespace) -> dict[str, object]:
+    source = (ENGLISH | JAPANESE)[name](given.corpora, given.extra)
+    source.questions = source.questions[:: given.every]
+    reader.eval()
+    found = sentences_ranked(reader, tokens, source, given.work)
+    return found | near_questions(reader, tokens, source)
+
+
+def packed(document: Document, tokens: Tokens, room: int = ROOM) -> list[tuple[int, int]]:
+    """Passages of a document as product chunks are: as many sentences as fit."""
+    found, first, used = [], 0, 0
+    for place, sentence in enumerate(document.sentences):
+        length = tokens.length(sentence)
+        if place > first and used + length > room:
+            found.append((first, place))
+            first, used = place, 0
+        used += length
+    return [*found, (first, len(document.sentences))]
+
+
+def read(
+    reader: Reader, tokens: Tokens, pairs: Sequence[tuple[str, str, Sequence[str]]], kind: int = QUESTION
+) -> tuple[list[Array], Array, Array]:
+    """Logits of the sentences of each pair (question, header, sentences), of the passages (n,) and claims (n, 3)."""
+    sentences: list[Array] = []
+    passages, claims = [], []
+    with torch.no_grad():
+        for start in range(0, len(pairs), 32):
+            batch = assemble(tokens, [(*pair, kind) for pair in pairs[start : start + 32]])
+            sentence, passage, claim = reader(batch)
+            sentences += [part.double().numpy() for part in torch.split(sentence, batch.counts)]
+            passages.append(passage.double().numpy())
+            claims.append(claim.double().numpy())
+    return sentences, np.concatenate(passages), np.concatenate(claims)
+
+
+def scaled(values: Array) -> Array:
+    return (values - values.mean()) / (values.std() + 1e-9)
+
+
+def vectors_of(tokens: Tokens, texts: Sequence[str], kept: Path) -> NDArray[np.float32]:
+    key = hashlib.sha256("\n".join(texts).encode()).hexdigest()[:16]
+    path = kept / f"vectors-{key}.npy"
+    if not path.exists():
+        np.save(path, tokens.encoder.embed_passages(list(texts)))
+    return np.load(path)
+
+
+def sentences_ranked(reader: Reader, tokens: Tokens, source: Source, work: Path) -> dict[str, object]:
+    """How often an answering sentence is the best, or among the best, of its paper's 40 that share most words."""
+    owners = sorted({question.document for question in source.questions})
+    texts = [sentence for number in owners for sentence in source.documents[number].sentences]
+    vectors = vectors_of(tokens, texts, work)
+    starts = dict(zip(owners, np.cumsum([0, *(len(source.documents[n].sentences) for n in owners)]), strict=False))
+    asked = vectors_of(tokens, [tokens.encoder.query_prefix + q.text for q in source.questions], work)
+    kept: dict[str, list[int]] = {}
+    held = []
+    passages = {number: packed(source.documents[number], tokens) for number in owners}
+    word_sets = {n: [set(terms(s)) for s in source.documents[n].sentences] for n in owners}
+    for number, question in enumerate(source.questions):
+        document = source.documents[question.document]
+        asked_terms = set(terms(question.text))
+        idf = source.index.idf
+        sharing = np.array([sum(idf.get(t, 0.0) for t in asked_terms & own) for own in word_sets[question.document]])
+        start = starts[question.document]
+        near = vectors[start : start + len(document.sentences)] @ asked[number]
+        rows = np.sort(np.argsort(-sharing, kind="stable")[:CANDIDATES])
+        held.append(bool(question.gold & set(rows.tolist())))
+        wanted = [(a, b) for a, b in passages[question.document] if any(a <= row < b for row in rows)]
+        logits = np.full(len(document.sentences), -20.0)
+        whole = np.full(len(document.sentences), -20.0)
+        sentences, answered, _ = read(
+            reader, tokens, [(question.text, document.title, document.sentences[a:b]) for a, b in wanted]
+        )
+        for (a, b), row, passage in zip(wanted, sentences, answered, strict=True):
+            logits[a:b], whole[a:b] = row, passage
+        chance = -np.log1p(np.exp(-logits[rows]))
+        both = chance - 0.5 * np.log1p(np.exp(-whole[rows]))
+        base = scaled(sharing[rows]) + scaled(near[rows])
+        for name, score in {
+            "words": sharing[rows], "vectors": near[rows], "words+vectors": base, "reader": logits[rows],
+            "reader+passage": both, "all": base + 2 * scaled(both), "all, reader 4": base + 4 * scaled(both),
+        }.items():  # fmt: skip
+            order = rows[np.argsort(-score, kind="stable")]
+            place = next((n for n, row in enumerate(order) if row in question.gold), 99)
+            kept.setdefault(name, []).append(place)
+    table = {
+        name: [round(float(np.mean(np.array(places) < most)), 3) for most in (1, 3, 5)] for name, places in kept.items()
+    }
+    return {"questions": len(source.questions), "held": round(float(np.mean(held)), 3), **table}
+
+
+def near_questions(reader: Reader, tokens: Tokens, source: Source) -> dict[str, object]:
+    """Whether the answered are told from those whose paper is removed, and from altered ones: by the best passage of
+    the ten that share most words."""
+    chance = random.Random(7)
+    sampler = Sampler([source], tokens.length)
+    best: dict[str, list[float]] = {"asked": [], "removed": [], "altered": []}
+    pairs: list[tuple[str, str, Sequence[str]]] = []
+    spans: list[tuple[str, int]] = []
+    for question in source.questions[:150]:
+        windows = source.index.best(question.text, 40)
+        group = source.documents[question.document].group
+        own = [place for place in windows if source.documents[place[0]].group == group][:4]
+        others = [place for place in windows if source.documents[place[0]].group != group]
+        gold = sampler._around(source, question, ROOM, True, chance)
+        for what, places in (("asked", own + others[:5]), ("removed", others[:10])):
+            passages = [window_at(source, place, tokens) for place in places]
+            if what == "asked":
+                passages.append((gold.header, gold.sentences))
+            if passages:
+                pairs += [(question.text, header, sentences) for header, sentences in passages]
+                spans.append((what, len(passages)))
+        if text := sampler._altered(source, question, gold, chance):
+            passages = [(gold.header, gold.sentences), *(window_at(source, place, tokens) for place in others[:5])]
+            pairs += [(text, header, sentences) for header, sentences in passages]
+            spans.append(("altered", len(passages)))
+    _, answered, _ = read(reader, tokens, pairs)
+    start = 0
+    for what, count in spans:
+        best[what].append(float(answered[start : start + count].max()))
+        start += count
+    asked = np.array(best["asked"])
+    found: dict[str, object] = {}
+    for what in ("removed", "altered"):
+        if best[what]:
+            found[f"auc {what}"] = round(auc(asked, np.array(best[what])), 3)
+    chances = 1 / (1 + np.exp(-np.concatenate([asked, best["removed"]])))
+    truth = np.array([1.0] * len(asked) + [0.0] * len(best["removed"]))
+    return found | {"ece": round(calibration_error(chances, truth), 3)}
+
+
+def window_at(source: Source, place: tuple[int, int], tokens: Tokens) -> tuple[str, Sequence[str]]:
+    document = source.documents[place[0]]
+    stop, used = place[1], 0
+    while stop < len(document.sentences) and (stop == place[1] or used + tokens.length(document.sentences[stop]) <= ROOM):
+        used += tokens.length(document.sentences[stop])
+        stop += 1
+    return document.title, document.sentences[place[1] : stop]
+
+
+def auc(right: Array, wrong: Array) -> float:
+    """The chance that a right one has the greater value."""
+    return float(np.mean(right[:, None] > wrong[None, :]) + 0.5 * np.mean(right[:, None] == wrong[None, :]))
+
+
+def calibration_error(chances: Array, truth: Array, bins: int = 10) -> float:
+    """Mean distance of the chance from the share of the true, over bins of equal width weighted by their size."""
+    places = np.minimum((chances * bins).astype(int), bins - 1)
+    return float(
+        sum(abs(chances[places == b].mean() - truth[places == b].mean()) * np.mean(places == b) for b in range(bins) if (places == b).any())
+    )
