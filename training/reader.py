@@ -19,14 +19,25 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from reader_data import ENGLISH, JAPANESE, OTHERS, Example, Sampler, load_sources
+from reader_claims import Claim, load_claims, mixed
+from reader_data import ENGLISH, JAPANESE, OTHERS, Example, Sampler, Source, load_sources
 from reader_figures import figures
-from reader_model import NAMES, QUESTION, Reader, Tokens, assemble
+from reader_model import CLAIM, NAMES, QUESTION, Batch, Reader, Tokens, assemble
 from torch import Tensor
 from torch.nn import functional
 
-GROUPS = 8
-"""Questions in a step, each with its passages."""
+GROUPS, CLAIMS = 8, 8
+"""Questions in a step, each with its passages; claims in a step."""
+SHARES = {
+    "english": {},
+    "multilingual": {
+        "jaquad": 0.4, "jsquad": 1.0, "ja_wiki": 1.0, "selqa": 0.5, "qed": 0.5, "new_wiki": 0.3, "medquad": 0.15,
+        "boolq": 0.2, "covidqa": 1.0, "pubmedqa": 0.7, **{name: 0.4 for name in ("xquad_en", *OTHERS)},
+    },
+}  # fmt: skip
+"""How often a question is drawn, where it is not as its source says."""
+CLAIM_SHARES = {"tensions": 4, "written": 12, "pubmedqa": 2, "covidqa": 3}
+"""How often a claim of a source counts; those of papers are few."""
 
 
 @dataclass
@@ -44,7 +55,10 @@ class Settings:
     """Layers from below that are not trained."""
     sources: tuple[str, ...] = ()
     altered: float = 0.15
-    passages: int = 4
+    passages: int = 3
+    claims: int = CLAIMS
+    begin: str = ""
+    """The name of a training whose weights this one begins with."""
 
 
 def main() -> None:
@@ -83,7 +97,13 @@ def train(settings: Settings, tokens: Tokens, given: argparse.Namespace) -> Read
     torch.manual_seed(settings.seed)
     reader = Reader(tokens)
     average = {name: value.detach().clone() for name, value in reader.state_dict().items()}
+    if settings.begin:
+        reader.load_state_dict(torch.load(given.work / f"{settings.begin}.pt")["average"])
+        average = {name: value.detach().clone() for name, value in reader.state_dict().items()}
     sources = load_sources(settings.sources, given.corpora, given.extra)
+    for source in sources:
+        source.share = SHARES[settings.model].get(source.name, source.share)
+    claims = claims_of(settings, sources, given)
     sampler = Sampler(sources, tokens.length, settings.passages, settings.altered)
     optimizer = torch.optim.AdamW(groups_of(reader, settings), weight_decay=0.01)
     peaks = [group["lr"] for group in optimizer.param_groups]
@@ -94,14 +114,15 @@ def train(settings: Settings, tokens: Tokens, given: argparse.Namespace) -> Read
         reader.load_state_dict(kept["reader"])
         optimizer.load_state_dict(kept["optimizer"])
         average, first = kept["average"], kept["step"]
-    print(given.name, asdict(settings), sum(len(source.questions) for source in sources), flush=True)
-    saved, began, sums = time.time(), time.time(), [0.0] * 4
+    print(given.name, asdict(settings), sum(len(source.questions) for source in sources), len(claims), flush=True)
+    saved, began, sums = time.time(), time.time(), [0.0] * 5
     reader.train()
     for step, examples in steps(sampler, settings, first):
         share = min((step + 1) / settings.warm, max(0.02, 1 - (step - settings.warm) / (settings.steps - settings.warm)))
         for group, peak in zip(optimizer.param_groups, peaks, strict=True):
             group["lr"] = peak * share
-        losses = losses_of(reader, tokens, examples)
+        chance = random.Random(f"{settings.seed} claims {step}")
+        losses = losses_of(reader, tokens, examples, [mixed(claims, chance) for _ in range(settings.claims)])
         optimizer.zero_grad()
         sum(losses).backward()  # type: ignore[union-attr]
         torch.nn.utils.clip_grad_norm_(reader.parameters(), 1.0)
@@ -159,22 +180,46 @@ def steps(sampler: Sampler, settings: Settings, first: int) -> Iterator[tuple[in
         turn += 1
 
 
-def losses_of(reader: Reader, tokens: Tokens, examples: Sequence[Example]) -> list[Tensor]:
-    """Sentences against those of all passages of the question, each alone, and the same of the passages."""
+def claims_of(settings: Settings, sources: Sequence[Source], given: argparse.Namespace) -> list[Claim]:
+    """The claims by the settings; none of the papers of a collection that is not learned from."""
+    left_out = [name for name in ("covidqa", "pubmedqa") if name not in settings.sources]
+    covid = next((source.documents for source in sources if source.name == "covidqa"), [])
+    claims = load_claims(settings.model, given.corpora, given.extra, left_out, covid, settings.seed)
+    return [claim for claim in claims for _ in range(CLAIM_SHARES.get(claim.source, 1))]
+
+
+def losses_of(
+    reader: Reader, tokens: Tokens, examples: Sequence[Example], claims: Sequence[Claim]
+) -> list[Tensor]:
+    """Of the sentences: each question's against one another, and each alone; the same of the passages; and of the
+    claims, with their evidence."""
     rows = [(e.question, p.header, p.sentences, QUESTION) for e in examples for p in e.passages]
-    batch = assemble(tokens, rows)
-    sentence, passage, _ = reader(batch)
+    count_read = len(rows)
+    batch = assemble(tokens, rows + [(claim.text, "", claim.sentences, CLAIM) for claim in claims])
+    sentence, passage, verdict = reader(batch)
+    of_claims = verdict_losses(sentence[batch.row_of >= count_read], verdict[count_read:], batch, claims, count_read)
+    read = batch.row_of < count_read
+    sentence, passage = sentence[read], passage[:count_read]
     labels = torch.tensor([label for e in examples for p in e.passages for label in p.labels], dtype=torch.float32)
     answered = torch.tensor([p.answered for e in examples for p in e.passages], dtype=torch.float32)
     example_of_row = torch.tensor([number for number, e in enumerate(examples) for _ in e.passages])
-    example_of_sentence = example_of_row[batch.row_of]
+    example_of_sentence = example_of_row[batch.row_of[read]]
     known = labels >= 0
     count = len(examples)
     lists = listwise(sentence[known], labels[known], example_of_sentence[known], count)
     alone = functional.binary_cross_entropy_with_logits(sentence[known], labels[known])
     passages = listwise(passage, answered, example_of_row, count)
     answer = functional.binary_cross_entropy_with_logits(passage, answered)
-    return [lists, 2 * alone, passages, answer]
+    return [lists, 2 * alone, passages, answer, of_claims]
+
+
+def verdict_losses(sentence: Tensor, verdict: Tensor, batch: Batch, claims: Sequence[Claim], first: int) -> Tensor:
+    if not claims:
+        return verdict.sum() * 0
+    loss = functional.cross_entropy(verdict, torch.tensor([claim.label for claim in claims]))
+    labels = torch.tensor([float(n in c.evidence) for c in claims for n in range(len(c.sentences))])
+    owner = batch.row_of[batch.row_of >= first] - first
+    return loss + 0.3 * listwise(sentence, labels, owner, len(claims))
 
 
 def listwise(logits: Tensor, labels: Tensor, owner: Tensor, count: int) -> Tensor:
@@ -218,7 +263,7 @@ def shipped(reader: Reader, tokens: Tokens, calibration: dict[str, list[float]],
         arrays[f"calibration:{name}"] = np.array(values)
     arrays["record"] = np.frombuffer(json.dumps(record).encode(), dtype=np.uint8)
     file = io.BytesIO()
-    np.savez_compressed(file, **arrays)
+    np.savez(file, **arrays)
     return file.getvalue()
 
 

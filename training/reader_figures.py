@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import hashlib
+import json
 import random
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,8 +12,10 @@ from pathlib import Path
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from reader_data import ENGLISH, JAPANESE, Document, Question, Sampler, Source, terms
-from reader_model import MOST_PIECES, QUESTION, Reader, Tokens, assemble
+from reader_data import ENGLISH, JAPANESE, REPOSITORY, Document, Sampler, Source, rows_of, sentences_of, terms
+from reader_model import CLAIM, QUESTION, Reader, Tokens, assemble
+
+from monjyu_query.evaluation.rank_measures import ndcg
 
 Array = NDArray[np.float64]
 CANDIDATES = 40
@@ -20,9 +23,14 @@ ROOM = 205
 
 
 def figures(reader: Reader, tokens: Tokens, name: str, given: argparse.Namespace) -> dict[str, object]:
+    """Of a collection; `unseen_claims`; or `rerank-NAME` for a dump of that name in the work folder."""
+    reader.eval()
+    if name == "unseen_claims":
+        return claim_verdicts(reader, tokens)
+    if name.startswith("rerank-"):
+        return reranked(reader, tokens, given.work / f"{name}.json", 20, given.every)
     source = (ENGLISH | JAPANESE)[name](given.corpora, given.extra)
     source.questions = source.questions[:: given.every]
-    reader.eval()
     found = sentences_ranked(reader, tokens, source, given.work)
     return found | near_questions(reader, tokens, source)
 
@@ -171,3 +179,73 @@ def calibration_error(chances: Array, truth: Array, bins: int = 10) -> float:
     return float(
         sum(abs(chances[places == b].mean() - truth[places == b].mean()) * np.mean(places == b) for b in range(bins) if (places == b).any())
     )
+
+
+def reranked(reader: Reader, tokens: Tokens, path: Path, depth: int, every: int = 1) -> dict[str, object]:
+    """nDCG@10 of documents, with the first passages ordered by the sum of z-scores of hybrid search and of reader.
+
+    `path` has `{"queries": [[id, text, scores, chunk ids, grades]], "chunks": {id: [header, sentences, paper]}}`, as
+    hybrid search ranks them.
+    """
+    dump = json.loads(path.read_text(encoding="utf-8"))
+    reader.eval()
+    shares = (0.0, 0.3, 0.5, 0.8, 1.2, 2.0)
+    values: dict[str, list[float]] = {}
+    for _, text, scores, ids, grades in dump["queries"][::every]:
+        chunks = [dump["chunks"][one] for one in ids[:depth]]
+        if len(chunks) < 2:
+            continue
+        sentences, answered, _ = read(reader, tokens, [(text, header, own) for header, own, _ in chunks])
+        papers = [paper for _, _, paper in chunks]
+        rest = [dump["chunks"][one][2] for one in ids[depth:]]
+        base = scaled(np.array(scores[: len(chunks)]))
+        best = np.array([row.max() if len(row) else -20.0 for row in sentences])
+        for share in shares:
+            for name, score in (("", scaled(answered)), (" best", scaled(best))):
+                if share or not name:
+                    order = np.argsort(-(base + share * score), kind="stable")
+                    names = list(dict.fromkeys([papers[place] for place in order] + rest))
+                    values.setdefault(f"{share}{name}", []).append(ndcg(names, grades, 10))
+    return {name: round(float(np.mean(scores)), 4) for name, scores in values.items()} | {"queries": len(values["0.0"])}
+
+
+def claim_verdicts(reader: Reader, tokens: Tokens) -> dict[str, object]:
+    """Of the unseen claims (ecology and engineering, texts of `bench/data/tensions`): what precision and recall verdicts
+    have at some thresholds. The passage of the paper that says most decides."""
+    folder = REPOSITORY / "bench/data"
+    texts = {
+        (name, row["file"].split(".")[0]): paragraphs_of(row["text"], tokens)
+        for name in ("ecology", "engineering")
+        for row in rows_of(folder / f"tensions/{name}.jsonl")
+        if "text" in row
+    }
+    rows = rows_of(folder / "unseen_claims.jsonl")
+    chances = []
+    for row in rows:
+        passages = texts[row["collection"], row["paper"]]
+        _, _, logits = read(reader, tokens, [(row["sentence"], "", passage) for passage in passages], CLAIM)
+        power = np.exp(logits - logits.max(1, keepdims=True))
+        share = power / power.sum(1, keepdims=True)
+        chances.append(share[share[:, 2].argmin()])
+    return verdict_table(np.array(chances), [row["verdict"] for row in rows])
+
+
+def verdict_table(chances: Array, truth: Sequence[str]) -> dict[str, object]:
+    """Precision and recall of "supported" and of "contradicted" where these are likeliest and above a threshold."""
+    table: dict[str, object] = {}
+    for number, name in enumerate(("supported", "contradicted")):
+        right = np.array([verdict == name for verdict in truth])
+        for least in (0.34, 0.5, 0.6, 0.7, 0.8, 0.9):
+            given = (chances.argmax(1) == number) & (chances[:, number] >= least)
+            precision = float(right[given].mean()) if given.any() else 0.0
+            recall = float(right[given].sum() / right.sum())
+            table[f"{name} {least}"] = [round(precision, 2), round(recall, 2), int(given.sum())]
+    return table
+
+
+def paragraphs_of(text: str, tokens: Tokens) -> list[list[str]]:
+    """Passages of a paper in Markdown; headings apart."""
+    blocks = [block.strip() for block in text.split("\n\n") if block.strip() and not block.startswith("#")]
+    sentences = [sentence for block in blocks for sentence in sentences_of(block)]
+    document = Document("", tuple(sentences), "")
+    return [list(document.sentences[first:stop]) for first, stop in packed(document, tokens)]

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 
 MOST_PIECES = 254
 """Word pieces of a row, special ones included: the length it was trained with."""
-MOST_QUESTION = 64
+MOST_QUESTION, MOST_HEADER = 64, 40
 QUESTION, PASSAGE, CLAIM = 0, 1, 2
 """Kinds of text in a row."""
 
 
 @dataclass(frozen=True)
 class Row:
-    """`[begin] text [separator] sentences [separator]`. `starts` has where each sentence begins, and where the last
+    """`[begin] text [separator] header sentences [separator]`. `starts` has where each sentence begins, and where the last
     ends; `first` is the number of the first of them in its passage."""
 
     ids: list[int]
@@ -24,13 +24,16 @@ class Row:
 
 
 def rows_of(
-    text: Sequence[int], sentences: Sequence[Sequence[int]], kind: int, begin: int, separator: int
+    text: Sequence[int], header: Sequence[int], sentences: Sequence[Sequence[int]], kind: int, ends: tuple[int, int]
 ) -> Iterator[Row]:
     """One row, or several of whole sentences where the passage is too long. Sentences that fit in no row are cut.
 
-    Arguments are word pieces without special ones.
+    Texts are word pieces without special ones; `ends` are the special ones that begin and separate.
     """
+    begin, separator = ends
     head = [begin, *text[:MOST_QUESTION], separator]
+    kinds = [kind] * len(head)
+    head += header[:MOST_HEADER]
     room = MOST_PIECES - len(head) - 1
     cut = [list(pieces[:room]) for pieces in sentences]
     for first, stop in _windows([len(pieces) for pieces in cut], room):
@@ -40,7 +43,7 @@ def rows_of(
             ids += pieces
         starts.append(len(ids))
         ids.append(separator)
-        yield Row(ids, [kind] * len(head) + [PASSAGE] * (len(ids) - len(head)), starts, first)
+        yield Row(ids, kinds + [PASSAGE] * (len(ids) - len(kinds)), starts, first)
 
 
 def _windows(lengths: Sequence[int], room: int) -> Iterator[tuple[int, int]]:

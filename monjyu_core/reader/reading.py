@@ -6,7 +6,7 @@ tokens' states, its neighbours in view.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
@@ -21,7 +21,7 @@ from monjyu_core.embedding.local.compiled import Engine, engine_name
 from monjyu_core.embedding.local.encoder import SentenceEncoder, batches_of_one_width, padded
 from monjyu_core.embedding.micro_batching import Ids, Vectors
 from monjyu_core.reader.passage_windows import CLAIM, PASSAGE, QUESTION, Row, rows_of
-from monjyu_core.reader.trained_weights import FILES, Trained, read_trained
+from monjyu_core.reader.trained_weights import FILES, Heads, merge_weights, read_heads
 
 if TYPE_CHECKING:
     from monjyu_core.embedding.local.runtime import ov
@@ -63,21 +63,26 @@ class Reader:
         self.fingerprint = f"sha256:{self._file.sha256} {engine_name(precision)}"
         """Weights, engine and precision: what the reader computes is the same under equal fingerprints."""
 
-    def read(self, question: str, passages: Sequence[Sequence[str]]) -> list[PassageReading]:
-        """What each passage, a sequence of sentences, has to say to the question.
+    def read(
+        self, question: str, passages: Sequence[Sequence[str]], headers: Sequence[str] = ()
+    ) -> list[PassageReading]:
+        """What each passage, a sequence of sentences, has to say to the question. `headers`, one a passage if given,
+        are titles that are read before it and not scored.
 
         The scores of a passage do not depend on the others. One that is longer than 254 word pieces is read in parts
         of whole sentences, and the best of them tells whether it answers.
         """
-        trained = self._source.trained
+        heads = self._source.heads
         readings = [PassageReading(np.zeros(len(sentences)), 0.0) for sentences in passages]
-        for number, row, pooled in self._pooled([(question, sentences) for sentences in passages], QUESTION):
-            sentence, passage, _ = _heads(trained.heads, pooled)
+        for number, row, pooled in self._pooled(
+            [(question, sentences) for sentences in passages], QUESTION, headers
+        ):
+            sentence, passage, _ = _logits(heads.layers, pooled)
             reading = readings[number]
             present = np.diff(row.starts) > 0
-            chances = np.where(present, _probability(sentence, trained.calibration["sentence"]), 0.0)
+            chances = np.where(present, _probability(sentence, heads.calibration["sentence"]), 0.0)
             reading.sentence_scores[row.first : row.first + len(present)] = chances
-            answered = float(_probability(passage, trained.calibration["passage"]))
+            answered = float(_probability(passage, heads.calibration["passage"]))
             readings[number] = PassageReading(reading.sentence_scores, max(reading.answered, answered))
         return readings
 
@@ -86,11 +91,11 @@ class Reader:
 
         Of a passage that is read in parts, the part counts that says most.
         """
-        trained = self._source.trained
+        heads = self._source.heads
         verdicts = np.tile([0.0, 0.0, 1.0], (len(pairs), 1))
         for number, _, pooled in self._pooled(pairs, CLAIM):
-            slope, *offsets = trained.calibration["claim"]
-            logits = slope * _heads(trained.heads, pooled)[2] + offsets
+            slope, *offsets = heads.calibration["claim"]
+            logits = slope * _logits(heads.layers, pooled)[2] + offsets
             powers = np.exp(logits - logits.max())
             chances = np.round(powers / powers.sum(), DIGITS)
             if chances[2] < verdicts[number, 2]:
@@ -102,10 +107,10 @@ class Reader:
         self.read("warm up", [["warm up"]])
 
     def _pooled(
-        self, pairs: Sequence[tuple[str, Sequence[str]]], kind: int
+        self, pairs: Sequence[tuple[str, Sequence[str]]], kind: int, headers: Sequence[str] = ()
     ) -> list[tuple[int, Row, _Pooled]]:
         """Number of the pair, its row, and the row's states, in order."""
-        rows = list(self._rows(pairs, kind))
+        rows = list(self._rows(pairs, kind, headers))
         found: list[_Pooled | None] = [None] * len(rows)
 
         def keep(places: list[int], hidden: Vectors) -> None:
@@ -115,16 +120,20 @@ class Reader:
         self._engine.run_many(self._batches([row for _, row in rows]), keep)
         return [(number, row, pooled) for (number, row), pooled in zip(rows, found, strict=True) if pooled]
 
-    def _rows(self, pairs: Sequence[tuple[str, Sequence[str]]], kind: int) -> Any:
-        texts = dict.fromkeys([text for text, _ in pairs] + [one for _, sentences in pairs for one in sentences])
+    def _rows(
+        self, pairs: Sequence[tuple[str, Sequence[str]]], kind: int, headers: Sequence[str]
+    ) -> Iterator[tuple[int, Row]]:
+        texts = {text for text, _ in pairs} | {one for _, sentences in pairs for one in sentences} | set(headers)
         pieces = dict(zip(texts, self._encoder.pieces_of(list(texts)), strict=True))
-        begin, separator = self._encoder.begin_id, self._encoder.separator_id
+        ends = self._encoder.begin_id, self._encoder.separator_id
         for number, (text, sentences) in enumerate(pairs):
-            if any(pieces[one] for one in sentences):
-                for row in rows_of(pieces[text], [pieces[one] for one in sentences], kind, begin, separator):
+            header = pieces[headers[number]] if headers else []
+            of_sentences = [pieces[one] for one in sentences]
+            if any(of_sentences):
+                for row in rows_of(pieces[text], header, of_sentences, kind, ends):
                     yield number, row
 
-    def _batches(self, rows: Sequence[Row]) -> Any:
+    def _batches(self, rows: Sequence[Row]) -> Iterator[tuple[list[int], Ids]]:
         for places in batches_of_one_width([len(row.ids) for row in rows]):
             ids = padded([rows[place].ids for place in places], self._encoder.shape.padding_id)
             kinds = padded([rows[place].kinds for place in places], PASSAGE)
@@ -139,17 +148,17 @@ class _Source:
         self._lock = Lock()
 
     @property
-    def trained(self) -> Trained:
+    def heads(self) -> Heads:
         with self._lock:
-            return self._loaded
+            return self._loaded_heads
 
     @cached_property
-    def _loaded(self) -> Trained:
-        return read_trained(self._encoder.model_id)
+    def _loaded_heads(self) -> Heads:
+        return read_heads(self._encoder.model_id)
 
     def build(self) -> ov.Model:
         with ThreadPoolExecutor(1, thread_name_prefix="weights") as pool:
-            reading = pool.submit(lambda: self.trained.merged(self._encoder.read_weights()))
+            reading = pool.submit(lambda: merge_weights(self._encoder.model_id, self._encoder.read_weights()))
             from monjyu_core.embedding.local.encoder_graph import build_model
 
             return build_model(reading.result(), self._encoder.shape, pooled=False)
@@ -157,7 +166,7 @@ class _Source:
     def inputs(self, ids: Ids) -> Sequence[NDArray[Any]]:
         """Of rows (n, 2, tokens) of ids and kinds."""
         pieces, kinds = np.ascontiguousarray(ids[:, 0]), ids[:, 1]
-        return [pieces, self._encoder.word_vectors(pieces) + self.trained.kinds[kinds]]
+        return [pieces, self._encoder.word_vectors(pieces) + self.heads.kinds[kinds]]
 
 
 def _pool(states: Vectors, row: Row) -> _Pooled:
@@ -170,23 +179,23 @@ def _pool(states: Vectors, row: Row) -> _Pooled:
     return _Pooled(there[0].copy(), there.max(0), mean, most)
 
 
-def _heads(heads: Mapping[str, Vectors], pooled: _Pooled) -> tuple[Array, Array, Array]:
+def _logits(layers: Mapping[str, Array], pooled: _Pooled) -> tuple[Array, Array, Array]:
     """Logits of the sentences (s,), of the passage () and of the claim (3,)."""
     count = len(pooled.mean)
     first = np.tile(pooled.first, (count, 1))
-    sentence = _two_layers(heads, "sentence", np.hstack([pooled.mean, pooled.most, first]))[:, 0]
+    sentence = _two_layers(layers, "sentence", np.hstack([pooled.mean, pooled.most, first]))[:, 0]
     weight = np.exp(sentence - sentence.max())
     evidence = (pooled.mean * weight[:, None]).sum(0) / weight.sum()
-    passage = _two_layers(heads, "passage", np.concatenate([pooled.first, evidence])[None])[0, 0]
-    claim = _two_layers(heads, "claim", np.concatenate([pooled.first, evidence, pooled.whole])[None])[0]
-    return sentence, passage + heads["passage_best"] * sentence.max(), claim
+    passage = _two_layers(layers, "passage", np.concatenate([pooled.first, evidence])[None])[0, 0]
+    claim = _two_layers(layers, "claim", np.concatenate([pooled.first, evidence, pooled.whole])[None])[0]
+    return sentence, passage + layers["passage_best"] * sentence.max(), claim
 
 
-def _two_layers(heads: Mapping[str, Vectors], name: str, inputs: NDArray[Any]) -> Array:
+def _two_layers(layers: Mapping[str, Array], name: str, inputs: NDArray[Any]) -> Array:
     """Two linear layers with a GELU (by tanh) between them, in double precision."""
-    hidden = inputs.astype(np.float64) @ heads[f"{name}.0.weight"].T + heads[f"{name}.0.bias"]
+    hidden = inputs.astype(np.float64) @ layers[f"{name}.0.weight"].T + layers[f"{name}.0.bias"]
     hidden = 0.5 * hidden * (1 + np.tanh(sqrt(2 / pi) * (hidden + 0.044715 * hidden**3)))
-    result: Array = hidden @ heads[f"{name}.3.weight"].T + heads[f"{name}.3.bias"]
+    result: Array = hidden @ layers[f"{name}.3.weight"].T + layers[f"{name}.3.bias"]
     return result
 
 

@@ -1,8 +1,8 @@
 """The reader's weights as shipped: what training changed in an embedding model's weights, and the heads.
 
 An `.npz` file for each embedding model. `name:steps` (int8) and `name:scale` (a float for each row) are the change of
-a matrix, `name:change` (half precision) that of a vector; `head:*` are the heads' layers, `calibration` what turns
-their outputs into probabilities, and `record` the training record as JSON.
+a matrix, `name:change` (half precision) that of a vector; `head:*` are the heads' layers, `calibration:*` what turns
+their outputs into probabilities, and `record` is the training record as JSON.
 """
 
 from __future__ import annotations
@@ -25,47 +25,48 @@ FILES = {
 }
 """By the embedding model whose weights they change."""
 
-Array = NDArray[np.float32]
-
 
 @dataclass(frozen=True)
-class Trained:
-    """`heads` by name; `calibration` a row of slope and offset each for sentences and passages, and one of slope and
-    three offsets for claims."""
+class Heads:
+    """What is computed outside of the engine: `kinds` (3, 384) are added to the words' vectors, `layers` are those of
+    the heads by name; `calibration` has a slope and an offset for sentences and passages, a slope and three offsets
+    for claims."""
 
-    changes: Mapping[str, Array]
-    kinds: Array
-    heads: Mapping[str, Array]
+    kinds: NDArray[np.float32]
+    layers: Mapping[str, NDArray[np.float64]]
     calibration: Mapping[str, NDArray[np.float64]]
 
-    def merged(self, base: Weights) -> Weights:
-        """The base weights with the changes, without the tables of words and of text kinds."""
-        kept = {name: value for name, value in base.items() if ".word_embeddings." not in name}
-        for name, change in self.changes.items():
-            rows = len(change)
-            kept[name] = (kept[name][:rows] + change).astype(np.float32)
-        # The kinds of the two texts are added to the words' vectors.
-        kept["embeddings.token_type_embeddings.weight"] = np.zeros_like(self.kinds[:1])
-        return kept
+
+def read_heads(model: str) -> Heads:
+    """Raises ConfigurationError if the file of the embedding model is missing or damaged."""
+    with _open(model) as file:
+        parts: dict[str, dict[str, NDArray[np.float64]]] = {"head": {}, "calibration": {}}
+        for key in file.files:
+            group, _, name = key.partition(":")
+            if group in parts:
+                parts[group][name] = file[key].astype(np.float64)
+        return Heads(file["kinds"].astype(np.float32), parts["head"], parts["calibration"])
 
 
-def read_trained(model: str) -> Trained:
-    """The file for an embedding model. ConfigurationError if it is missing or damaged."""
-    data = checked_file(FOLDER, FILES[model], "Install Monjyu again.")
-    return parse_trained(data.tobytes())
-
-
-def parse_trained(data: bytes) -> Trained:
-    with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
-        changes, heads, calibration = {}, {}, {}
-        for key in arrays.files:
+def merge_weights(model: str, base: Weights) -> Weights:
+    """The embedding model's weights with the changes, without the table of words. Raises as `read_heads`."""
+    merged = {name: value for name, value in base.items() if not name.startswith("embeddings.word_embeddings")}
+    with _open(model) as file:
+        for key in file.files:
             name, _, part = key.rpartition(":")
             if part == "steps":
-                changes[name] = arrays[key].astype(np.float32) * arrays[f"{name}:scale"].astype(np.float32)[:, None]
+                change = file[key] * file[f"{name}:scale"].astype(np.float32)[:, None]
             elif part == "change":
-                changes[name] = arrays[key].astype(np.float32)
-            elif name == "head":
-                heads[part] = arrays[key].astype(np.float32)
-            elif name == "calibration":
-                calibration[part] = arrays[key].astype(np.float64)
-        return Trained(changes, arrays["kinds"].astype(np.float32), heads, calibration)
+                change = file[key].astype(np.float32)
+            else:
+                continue
+            merged[name] = base[name][: len(change)] + change
+    # The kinds of text are added to the words' vectors.
+    merged["embeddings.token_type_embeddings.weight"] = np.zeros_like(base["embeddings.LayerNorm.bias"])[None]
+    return merged
+
+
+def _open(model: str) -> np.lib.npyio.NpzFile:
+    data = checked_file(FOLDER, FILES[model], "Install Monjyu again.")
+    file: np.lib.npyio.NpzFile = np.load(io.BytesIO(data.data), allow_pickle=False)
+    return file
