@@ -9,6 +9,7 @@ equal weights. `--resume` goes on from the last checkpoint. Runs on one core, or
 from __future__ import annotations
 
 import argparse
+import hashlib
 import io
 import json
 import random
@@ -21,10 +22,12 @@ import numpy as np
 import torch
 from reader_claims import Claim, load_claims, mixed
 from reader_data import ENGLISH, JAPANESE, OTHERS, Example, Sampler, Source, load_sources
-from reader_figures import figures
+from reader_figures import claim_calibration, figures, platt
 from reader_model import CLAIM, NAMES, QUESTION, Batch, Reader, Tokens, assemble
 from torch import Tensor
 from torch.nn import functional
+
+from monjyu_core.reader.trained_weights import FILES, FOLDER
 
 GROUPS, CLAIMS = 8, 8
 """Questions in a step, each with its passages; claims in a step."""
@@ -32,7 +35,7 @@ SHARES = {
     "english": {},
     "multilingual": {
         "jaquad": 0.4, "jsquad": 1.0, "ja_wiki": 1.0, "selqa": 0.5, "qed": 0.5, "new_wiki": 0.3, "medquad": 0.15,
-        "boolq": 0.2, "covidqa": 1.0, "pubmedqa": 0.7, **{name: 0.4 for name in ("xquad_en", *OTHERS)},
+        "boolq": 0.2, "covidqa": 1.0, "pubmedqa": 0.7, **dict.fromkeys(("xquad_en", *OTHERS), 0.4),
     },
 }  # fmt: skip
 """How often a question is drawn, where it is not as its source says."""
@@ -63,7 +66,7 @@ class Settings:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=["train", "evaluate"])
+    parser.add_argument("what", choices=["train", "evaluate", "write"])
     parser.add_argument("--model", choices=["english", "multilingual"], default="english")
     parser.add_argument("--corpora", type=Path, default=Path("../shared/corpora"))
     parser.add_argument("--extra", type=Path, required=True)
@@ -72,6 +75,8 @@ def main() -> None:
     parser.add_argument("--without", nargs="*", default=[])
     parser.add_argument("--judge", nargs="*", default=[])
     parser.add_argument("--every", type=int, default=1, help="judge by every so-many-th question")
+    parser.add_argument("--calibrate", default="", help="write: the training whose logits on --judge calibrate")
+    parser.add_argument("--bare", action="store_true", help="judge passages without their titles")
     parser.add_argument("--resume", action="store_true")
     parser.add_argument("--set", nargs="*", default=[], help="settings as name=value")
     given = parser.parse_args()
@@ -88,7 +93,11 @@ def main() -> None:
         reader = train(settings, tokens, given)
     else:
         reader = Reader(tokens, dropout=0)
-        reader.load_state_dict(torch.load(given.work / f"{given.name}.pt")["average"])
+        kept = torch.load(given.work / f"{given.name}.pt")
+        reader.load_state_dict(kept["average"])
+    if given.what == "write":
+        write(reader, tokens, kept["settings"], given)
+        return
     for judged in given.judge:
         print(judged, json.dumps(figures(reader, tokens, judged, given)), flush=True)
 
@@ -118,7 +127,9 @@ def train(settings: Settings, tokens: Tokens, given: argparse.Namespace) -> Read
     saved, began, sums = time.time(), time.time(), [0.0] * 5
     reader.train()
     for step, examples in steps(sampler, settings, first):
-        share = min((step + 1) / settings.warm, max(0.02, 1 - (step - settings.warm) / (settings.steps - settings.warm)))
+        share = min(
+            (step + 1) / settings.warm, max(0.02, 1 - (step - settings.warm) / (settings.steps - settings.warm))
+        )
         for group, peak in zip(optimizer.param_groups, peaks, strict=True):
             group["lr"] = peak * share
         chance = random.Random(f"{settings.seed} claims {step}")
@@ -161,7 +172,12 @@ def groups_of(reader: Reader, settings: Settings) -> list[dict]:  # type: ignore
         reader.positions.requires_grad_(False)
         reader.norm.requires_grad_(False)
     found.append({"params": low, "lr": settings.rate * settings.decay ** len(layers)})
-    heads = [*reader.sentence.parameters(), *reader.passage.parameters(), *reader.claim.parameters(), reader.passage_best]
+    heads = [
+        *reader.sentence.parameters(),
+        *reader.passage.parameters(),
+        *reader.claim.parameters(),
+        reader.passage_best,
+    ]
     return [*found, {"params": heads, "lr": settings.head_rate}]
 
 
@@ -188,9 +204,7 @@ def claims_of(settings: Settings, sources: Sequence[Source], given: argparse.Nam
     return [claim for claim in claims for _ in range(CLAIM_SHARES.get(claim.source, 1))]
 
 
-def losses_of(
-    reader: Reader, tokens: Tokens, examples: Sequence[Example], claims: Sequence[Claim]
-) -> list[Tensor]:
+def losses_of(reader: Reader, tokens: Tokens, examples: Sequence[Example], claims: Sequence[Claim]) -> list[Tensor]:
     """Of the sentences: each question's against one another, and each alone; the same of the passages; and of the
     claims, with their evidence."""
     rows = [(e.question, p.header, p.sentences, QUESTION) for e in examples for p in e.passages]
@@ -232,6 +246,27 @@ def listwise(logits: Tensor, labels: Tensor, owner: Tensor, count: int) -> Tenso
     if not there.any():
         return logits.sum() * 0
     return -(torch.log(right[there].clamp(min=1e-9)) - torch.log(total[there])).mean()
+
+
+def write(reader: Reader, tokens: Tokens, settings: dict[str, object], given: argparse.Namespace) -> None:
+    """Calibrate by collections that another training, or this one, has not seen, and write the file."""
+    logits: dict[str, list[list[float]]] = {"sentence": [], "passage": [], "claim": []}
+    for judged in given.judge:
+        kept = json.loads((given.work / f"logits-{given.calibrate or given.name}-{judged}.json").read_text())
+        for head, rows in kept.items():
+            logits[head] += rows
+    calibration = {head: list(platt(*np.array(logits[head], dtype=float).T)) for head in ("sentence", "passage")} | {
+        "claim": claim_calibration(np.array(logits["claim"])) if logits["claim"] else [1.0, 0.0, 0.0, 0.0]
+    }
+    print(calibration)
+    record = {
+        "base": tokens.encoder.model_id, "settings": settings, "calibrated_on": given.judge,
+        "licence": "CC BY-SA 4.0", "sources": "training/README.md",
+    }  # fmt: skip
+    data = shipped(reader, tokens, calibration, record)
+    file = FILES[tokens.encoder.model_id].name
+    (FOLDER / file).write_bytes(data)
+    print(file, len(data), hashlib.sha256(data).hexdigest())
 
 
 def shipped(reader: Reader, tokens: Tokens, calibration: dict[str, list[float]], record: dict[str, object]) -> bytes:

@@ -140,7 +140,9 @@ def papers(name: str, documents: Sequence[Document], chance: random.Random, per_
             said, label = altered(text, chance)
             first = max(0, place - chance.randrange(5))
             window = document.sentences[first : first + 6]
-            yield Claim(name, said, window, label, frozenset([place - first]) if label != NOT_MENTIONED else frozenset())
+            yield Claim(
+                name, said, window, label, frozenset([place - first]) if label != NOT_MENTIONED else frozenset()
+            )
 
 
 def conclusions(corpora: Path, chance: random.Random) -> Iterator[Claim]:
@@ -233,7 +235,9 @@ def mixed(claims: Sequence[Claim], chance: random.Random) -> Claim:
         first = chance.random() < 0.5
         evidence = frozenset(range(len(other.sentences) if first else 0, len(claim.sentences) + (len(other.sentences) if first else 0)))  # fmt: skip
         sentences = other.sentences + claim.sentences if first else claim.sentences + other.sentences
-        return Claim(claim.source, claim.text, sentences, claim.label, evidence if claim.label != NOT_MENTIONED else frozenset())
+        return Claim(
+            claim.source, claim.text, sentences, claim.label, evidence if claim.label != NOT_MENTIONED else frozenset()
+        )
     return claim
 
 

@@ -14,14 +14,13 @@ import re
 from array import array
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
 from math import log
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from monjyu_core.text.sentences import split_sentences
 
@@ -153,9 +152,7 @@ def sentences_of(text: str, language: str = "en") -> list[str]:
     return [sentence for sentence in found if sentence]
 
 
-def split_with_spans(
-    text: str, spans: Iterable[tuple[int, int]], language: str = "en"
-) -> tuple[list[str], set[int]]:
+def split_with_spans(text: str, spans: Iterable[tuple[int, int]], language: str = "en") -> tuple[list[str], set[int]]:
     """Sentences, and those of them that hold half of a span or lie in one by eight tenths."""
     offsets = [(start, end) for start, end in split_sentences(text, language) if text[start:end].strip()]
     gold = set()
@@ -379,7 +376,6 @@ class Sampler:
     headers: float = 0.5
     rooms: tuple[tuple[int, float], ...] = ((70, 0.2), (130, 0.35), (205, 0.45))
     hard: int = 12
-    _best: dict[tuple[str, int], list[tuple[int, int]]] = field(default_factory=dict)
 
     def order(self, chance: random.Random) -> list[tuple[int, int]]:
         """(source, question) of one pass over the data, in random order; a share of 1.5 takes half of them twice."""
@@ -430,15 +426,12 @@ class Sampler:
             first, stop = (first, stop + 1) if forward else (first - 1, stop)
         return first, stop
 
-    def _negatives(
-        self, source: Source, number: int, room: int, headed: bool, chance: random.Random
-    ) -> list[Read]:
+    def _negatives(self, source: Source, number: int, room: int, headed: bool, chance: random.Random) -> list[Read]:
         """Windows without the answer: the best-ranked of the source, those of the same article or paper among them."""
         question = source.questions[number]
-        key = (source.name, number)
-        if key not in self._best:
-            self._best[key] = source.index.best(question.text, 40)
-        ranked = [place for place in self._best[key] if self._may_be_negative(source, question, place)]
+        ranked = [
+            place for place in source.index.best(question.text, 40) if self._may_be_negative(source, question, place)
+        ]
         document = source.documents[question.document]
         same = [place for place in ranked if source.documents[place[0]].group == document.group]
         other = [place for place in ranked if source.documents[place[0]].group != document.group]
@@ -494,7 +487,9 @@ class Sampler:
         alike = [
             name
             for name in chance.sample(source.names, min(60, len(source.names)))
-            if _kind(name) == _kind(word) and name.casefold() not in text and name.casefold() not in question.text.casefold()
+            if _kind(name) == _kind(word)
+            and name.casefold() not in text
+            and name.casefold() not in question.text.casefold()
         ]
         return question.text.replace(word, chance.choice(alike), 1) if alike else ""
 

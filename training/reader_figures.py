@@ -12,12 +12,25 @@ from pathlib import Path
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from reader_data import ENGLISH, JAPANESE, REPOSITORY, Document, Sampler, Source, rows_of, sentences_of, terms
+from reader_data import (
+    ENGLISH,
+    JAPANESE,
+    REPOSITORY,
+    Document,
+    Sampler,
+    Source,
+    WordIndex,
+    rows_of,
+    sentences_of,
+    terms,
+)
 from reader_model import CLAIM, QUESTION, Reader, Tokens, assemble
 
 from monjyu_query.evaluation.rank_measures import ndcg
 
 Array = NDArray[np.float64]
+Logits = dict[str, list[tuple[float, int]]]
+"""By head, logits with what is true of them: for the calibration."""
 CANDIDATES = 40
 ROOM = 205
 
@@ -25,14 +38,17 @@ ROOM = 205
 def figures(reader: Reader, tokens: Tokens, name: str, given: argparse.Namespace) -> dict[str, object]:
     """Of a collection; `unseen_claims`; or `rerank-NAME` for a dump of that name in the work folder."""
     reader.eval()
-    if name == "unseen_claims":
-        return claim_verdicts(reader, tokens)
+    if name.endswith("_claims"):
+        return claim_verdicts(reader, tokens, name, given)
     if name.startswith("rerank-"):
         return reranked(reader, tokens, given.work / f"{name}.json", 20, given.every)
     source = (ENGLISH | JAPANESE)[name](given.corpora, given.extra)
     source.questions = source.questions[:: given.every]
-    found = sentences_ranked(reader, tokens, source, given.work)
-    return found | near_questions(reader, tokens, source)
+    logits: Logits = {"sentence": [], "passage": []}
+    found = sentences_ranked(reader, tokens, source, given.work, logits, not given.bare)
+    found |= near_questions(reader, tokens, source, logits)
+    (given.work / f"logits-{given.name}-{name}.json").write_text(json.dumps(logits))
+    return found
 
 
 def packed(document: Document, tokens: Tokens, room: int = ROOM) -> list[tuple[int, int]]:
@@ -75,7 +91,9 @@ def vectors_of(tokens: Tokens, texts: Sequence[str], kept: Path) -> NDArray[np.f
     return np.load(path)
 
 
-def sentences_ranked(reader: Reader, tokens: Tokens, source: Source, work: Path) -> dict[str, object]:
+def sentences_ranked(
+    reader: Reader, tokens: Tokens, source: Source, work: Path, kept_logits: Logits, headed: bool
+) -> dict[str, object]:
     """How often an answering sentence is the best, or among the best, of its paper's 40 that share most words."""
     owners = sorted({question.document for question in source.questions})
     texts = [sentence for number in owners for sentence in source.documents[number].sentences]
@@ -98,11 +116,13 @@ def sentences_ranked(reader: Reader, tokens: Tokens, source: Source, work: Path)
         wanted = [(a, b) for a, b in passages[question.document] if any(a <= row < b for row in rows)]
         logits = np.full(len(document.sentences), -20.0)
         whole = np.full(len(document.sentences), -20.0)
+        title = document.title if headed else ""
         sentences, answered, _ = read(
-            reader, tokens, [(question.text, document.title, document.sentences[a:b]) for a, b in wanted]
+            reader, tokens, [(question.text, title, document.sentences[a:b]) for a, b in wanted]
         )
         for (a, b), row, passage in zip(wanted, sentences, answered, strict=True):
             logits[a:b], whole[a:b] = row, passage
+            kept_logits["sentence"] += [(float(row[n - a]), int(n in question.gold)) for n in range(a, b)]
         chance = -np.log1p(np.exp(-logits[rows]))
         both = chance - 0.5 * np.log1p(np.exp(-whole[rows]))
         base = scaled(sharing[rows]) + scaled(near[rows])
@@ -119,7 +139,7 @@ def sentences_ranked(reader: Reader, tokens: Tokens, source: Source, work: Path)
     return {"questions": len(source.questions), "held": round(float(np.mean(held)), 3), **table}
 
 
-def near_questions(reader: Reader, tokens: Tokens, source: Source) -> dict[str, object]:
+def near_questions(reader: Reader, tokens: Tokens, source: Source, kept_logits: Logits) -> dict[str, object]:
     """Whether the answered are told from those whose paper is removed, and from altered ones: by the best passage of
     the ten that share most words."""
     chance = random.Random(7)
@@ -147,6 +167,8 @@ def near_questions(reader: Reader, tokens: Tokens, source: Source) -> dict[str, 
     _, answered, _ = read(reader, tokens, pairs)
     start = 0
     for what, count in spans:
+        truth = [int(what == "asked" and place == count - 1) for place in range(count)]
+        kept_logits["passage"] += zip(answered[start : start + count].tolist(), truth, strict=True)
         best[what].append(float(answered[start : start + count].max()))
         start += count
     asked = np.array(best["asked"])
@@ -154,15 +176,15 @@ def near_questions(reader: Reader, tokens: Tokens, source: Source) -> dict[str, 
     for what in ("removed", "altered"):
         if best[what]:
             found[f"auc {what}"] = round(auc(asked, np.array(best[what])), 3)
-    chances = 1 / (1 + np.exp(-np.concatenate([asked, best["removed"]])))
-    truth = np.array([1.0] * len(asked) + [0.0] * len(best["removed"]))
-    return found | {"ece": round(calibration_error(chances, truth), 3)}
+    return found
 
 
 def window_at(source: Source, place: tuple[int, int], tokens: Tokens) -> tuple[str, Sequence[str]]:
     document = source.documents[place[0]]
     stop, used = place[1], 0
-    while stop < len(document.sentences) and (stop == place[1] or used + tokens.length(document.sentences[stop]) <= ROOM):
+    while stop < len(document.sentences) and (
+        stop == place[1] or used + tokens.length(document.sentences[stop]) <= ROOM
+    ):
         used += tokens.length(document.sentences[stop])
         stop += 1
     return document.title, document.sentences[place[1] : stop]
@@ -177,7 +199,11 @@ def calibration_error(chances: Array, truth: Array, bins: int = 10) -> float:
     """Mean distance of the chance from the share of the true, over bins of equal width weighted by their size."""
     places = np.minimum((chances * bins).astype(int), bins - 1)
     return float(
-        sum(abs(chances[places == b].mean() - truth[places == b].mean()) * np.mean(places == b) for b in range(bins) if (places == b).any())
+        sum(
+            abs(chances[places == b].mean() - truth[places == b].mean()) * np.mean(places == b)
+            for b in range(bins)
+            if (places == b).any()
+        )
     )
 
 
@@ -209,25 +235,48 @@ def reranked(reader: Reader, tokens: Tokens, path: Path, depth: int, every: int 
     return {name: round(float(np.mean(scores)), 4) for name, scores in values.items()} | {"queries": len(values["0.0"])}
 
 
-def claim_verdicts(reader: Reader, tokens: Tokens) -> dict[str, object]:
-    """Of the unseen claims (ecology and engineering, texts of `bench/data/tensions`): what precision and recall verdicts
-    have at some thresholds. The passage of the paper that says most decides."""
+def claim_verdicts(reader: Reader, tokens: Tokens, name: str, given: argparse.Namespace) -> dict[str, object]:
+    """Of the claims that people wrote, what precision and recall verdicts have at some thresholds.
+
+    `unseen_claims` are of ecology and engineering; `written_claims` of covidqa_dev and pubmedqa_dev. Of the six
+    passages of the paper that share most words with the claim, the one decides that says most.
+    """
     folder = REPOSITORY / "bench/data"
-    texts = {
-        (name, row["file"].split(".")[0]): paragraphs_of(row["text"], tokens)
-        for name in ("ecology", "engineering")
-        for row in rows_of(folder / f"tensions/{name}.jsonl")
+    rows = rows_of(folder / f"{name}.jsonl")
+    papers = {
+        (collection, row["file"].split(".")[0]): paragraphs_of(row["text"])
+        for collection in ("ecology", "engineering")
+        for row in rows_of(folder / f"tensions/{collection}.jsonl")
         if "text" in row
     }
-    rows = rows_of(folder / "unseen_claims.jsonl")
-    chances = []
+    for collection, corpus in (("covid", "covidqa_dev"), ("abstracts", "pubmedqa_dev")):
+        for row in rows_of(given.corpora / corpus / "corpus.jsonl"):
+            papers[collection, row["id"]] = Document("", tuple(sentences_of(row["text"])), row["id"])
+    rows = [row for row in rows if (row["collection"], row["paper"]) in papers]
+    indices: dict[str, WordIndex] = {}
+    chosen, truth = [], []
     for row in rows:
-        passages = texts[row["collection"], row["paper"]]
-        _, _, logits = read(reader, tokens, [(row["sentence"], "", passage) for passage in passages], CLAIM)
-        power = np.exp(logits - logits.max(1, keepdims=True))
-        share = power / power.sum(1, keepdims=True)
-        chances.append(share[share[:, 2].argmin()])
-    return verdict_table(np.array(chances), [row["verdict"] for row in rows])
+        document = papers[row["collection"], row["paper"]]
+        key = f"{row['collection']} {row['paper']}"
+        if key not in indices:
+            indices[key] = WordIndex([document.sentences])
+        source = Source("", [document], [])
+        windows = [window_at(source, place, tokens)[1] for place in indices[key].best(row["sentence"], 6)]
+        if not windows:
+            continue
+        _, _, logits = read(reader, tokens, [(row["sentence"], "", window) for window in windows], CLAIM)
+        chosen.append(logits[shares_of(logits)[:, 2].argmin()])
+        truth.append(row["verdict"])
+    labels = [{"supported": 0, "contradicted": 1}.get(verdict, 2) for verdict in truth]
+    kept = {"claim": [[*map(float, row), label] for row, label in zip(chosen, labels, strict=True)]}
+    (given.work / f"logits-{given.name}-{name}.json").write_text(json.dumps(kept))
+    return verdict_table(shares_of(np.array(chosen)), truth)
+
+
+def shares_of(logits: Array) -> Array:
+    power = np.exp(logits - logits.max(1, keepdims=True))
+    shares: Array = power / power.sum(1, keepdims=True)
+    return shares
 
 
 def verdict_table(chances: Array, truth: Sequence[str]) -> dict[str, object]:
@@ -243,9 +292,34 @@ def verdict_table(chances: Array, truth: Sequence[str]) -> dict[str, object]:
     return table
 
 
-def paragraphs_of(text: str, tokens: Tokens) -> list[list[str]]:
-    """Passages of a paper in Markdown; headings apart."""
+def paragraphs_of(text: str) -> Document:
+    """The sentences of a paper in Markdown, without headings."""
     blocks = [block.strip() for block in text.split("\n\n") if block.strip() and not block.startswith("#")]
-    sentences = [sentence for block in blocks for sentence in sentences_of(block)]
-    document = Document("", tuple(sentences), "")
-    return [list(document.sentences[first:stop]) for first, stop in packed(document, tokens)]
+    return Document("", tuple(sentence for block in blocks for sentence in sentences_of(block)), "")
+
+
+def platt(logits: Array, truth: Array) -> tuple[float, float]:
+    """Slope and offset of the chance by a logit (Platt 1999), by Newton's method."""
+    design = np.stack([logits, np.ones_like(logits)], 1)
+    weights = np.array([1.0, 0.0])
+    for _ in range(50):
+        chance = 1 / (1 + np.exp(-design @ weights))
+        curvature = design.T @ (design * (chance * (1 - chance))[:, None]) + 1e-6 * np.eye(2)
+        step = np.linalg.solve(curvature, design.T @ (truth - chance))
+        weights += step
+        if np.abs(step).max() < 1e-9:
+            break
+    return float(weights[0]), float(weights[1])
+
+
+def claim_calibration(rows: Array) -> list[float]:
+    """A slope and three offsets by which the logits (n, 3) of `rows` (n, 4) tell the label best; drawn to 1 and 0."""
+    logits, labels = rows[:, :3], rows[:, 3].astype(int)
+    truth = np.eye(3)[labels]
+    slope, offsets = 1.0, np.zeros(3)
+    for _ in range(3000):
+        shares = shares_of(slope * logits + offsets)
+        error = (shares - truth) / len(rows)
+        slope -= 0.05 * (float((error * logits).sum()) + 0.01 * (slope - 1))
+        offsets -= 0.05 * (error.sum(0) + 0.01 * offsets)
+    return [slope, *offsets.tolist()]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -40,10 +41,10 @@ class Tokens:
         else:
             self.encoder = E5("f32")
             self.special = Special(0, 2, 1, 0)
-        self.of = lru_cache(maxsize=400_000)(self._of)
+        self.of = lru_cache(maxsize=200_000)(self._of)
 
-    def _of(self, text: str) -> tuple[int, ...]:
-        return tuple(self.encoder.encode([text])[0][1:-1])
+    def _of(self, text: str) -> array[int]:
+        return array("i", self.encoder.encode([text])[0][1:-1])
 
     def length(self, text: str) -> int:
         return len(self.of(text))
@@ -77,7 +78,7 @@ def assemble(tokens: Tokens, rows: Sequence[tuple[str, str, Sequence[str], int]]
             ids += tokens.of(header)[:40]
         for place, sentence in enumerate(sentences):
             room = MOST_PIECES - 1 - len(ids) - (len(sentences) - 1 - place)
-            pieces = tokens.of(sentence)[: max(1, room)] or (special.separator,)
+            pieces = tokens.of(sentence)[: max(1, room)] or array("i", [special.separator])
             marks += [-1] * (len(ids) - len(marks)) + [total + place] * len(pieces)
             ids += pieces
         ids.append(special.separator)
@@ -90,9 +91,9 @@ def assemble(tokens: Tokens, rows: Sequence[tuple[str, str, Sequence[str], int]]
     width = -(-max(len(ids) for ids, _, _ in built) // 8) * 8
     arrays = [np.full((len(built), width), fill, dtype=np.int64) for fill in (special.padding, PASSAGE, -1)]
     for number, columns in enumerate(built):
-        for array, values in zip(arrays, columns, strict=True):
-            array[number, : len(values)] = values
-    ids, kinds, sentence = (torch.from_numpy(array) for array in arrays)
+        for column, values in zip(arrays, columns, strict=True):
+            column[number, : len(values)] = values
+    ids, kinds, sentence = (torch.from_numpy(column) for column in arrays)
     return Batch(ids, kinds, sentence, torch.tensor(row_of, dtype=torch.long), counts)
 
 
@@ -150,7 +151,9 @@ class Reader(nn.Module):
             table = from_blocks(encoder._file.word_blocks).astype(np.float16)  # type: ignore[union-attr]
         self.words = torch.from_numpy(table)
         self.padding = tokens.special.padding
-        self.positions = nn.Parameter(torch.from_numpy(np.array(weights["embeddings.position_embeddings.weight"][:MOST_PIECES + 2])))
+        self.positions = nn.Parameter(
+            torch.from_numpy(np.array(weights["embeddings.position_embeddings.weight"][: MOST_PIECES + 2]))
+        )
         types = np.array(weights["embeddings.token_type_embeddings.weight"])
         kinds = np.stack([types[0], types[-1], types[0]])
         self.kinds = nn.Parameter(torch.from_numpy(kinds))
@@ -161,10 +164,16 @@ class Reader(nn.Module):
             for number, layer in enumerate(self.layers):
                 for own, name in NAMES.items():
                     self._take(getattr(layer, own), weights, f"encoder.layer.{number}.{name}")
-        self.sentence = nn.Sequential(nn.Linear(3 * WIDTH, HIDDEN), nn.GELU("tanh"), nn.Dropout(dropout), nn.Linear(HIDDEN, 1))
-        self.passage = nn.Sequential(nn.Linear(2 * WIDTH, HIDDEN), nn.GELU("tanh"), nn.Dropout(dropout), nn.Linear(HIDDEN, 1))
+        self.sentence = nn.Sequential(
+            nn.Linear(3 * WIDTH, HIDDEN), nn.GELU("tanh"), nn.Dropout(dropout), nn.Linear(HIDDEN, 1)
+        )
+        self.passage = nn.Sequential(
+            nn.Linear(2 * WIDTH, HIDDEN), nn.GELU("tanh"), nn.Dropout(dropout), nn.Linear(HIDDEN, 1)
+        )
         self.passage_best = nn.Parameter(torch.tensor(0.5))
-        self.claim = nn.Sequential(nn.Linear(3 * WIDTH, HIDDEN), nn.GELU("tanh"), nn.Dropout(dropout), nn.Linear(HIDDEN, 3))
+        self.claim = nn.Sequential(
+            nn.Linear(3 * WIDTH, HIDDEN), nn.GELU("tanh"), nn.Dropout(dropout), nn.Linear(HIDDEN, 3)
+        )
 
     @staticmethod
     def _take(module: nn.Module, weights: dict, name: str) -> None:  # type: ignore[type-arg]
@@ -226,5 +235,3 @@ class Reader(nn.Module):
         most = torch.full((len(owner), WIDTH), -1e4).index_reduce(0, local, tokens, "amax")
         whole = hidden.masked_fill(~there[:, :, None], -1e4).amax(1)
         return hidden[:, 0], whole, mean, most, rows, owner
-
-

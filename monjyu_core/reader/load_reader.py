@@ -9,7 +9,7 @@ from typing import Literal
 from monjyu_core.embedding.load import load_embedder
 from monjyu_core.embedding.local.encoder import SentenceEncoder
 from monjyu_core.errors import ConfigurationError
-from monjyu_core.reader.reading import Reader
+from monjyu_core.reader.passage_reader import Reader
 from monjyu_core.settings.settings import EmbeddingSettings
 
 ModelName = Literal["all-MiniLM-L6-v2", "multilingual-e5-small"]

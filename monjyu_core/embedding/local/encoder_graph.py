@@ -34,9 +34,7 @@ def float_product(hidden: Node, weight: NDArray[np.float32], layer: str) -> Node
     return op.matmul(hidden, _shared(weight), False, True)
 
 
-def build_model(
-    weights: Weights, shape: Shape, product: Product = float_product, *, pooled: bool = True
-) -> ov.Model:
+def build_model(weights: Weights, shape: Shape, product: Product = float_product, *, pooled: bool = True) -> ov.Model:
     """Word piece ids (n, tokens) int32, padded on the right, to vectors (n, 384) float32 of L2 norm 1; or, not
     `pooled`, to the states of the tokens (n, tokens, 384).
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from math import pi, sqrt
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,7 +57,7 @@ class Reader:
         """`encoder` is the embedder whose tokenizer, words and base weights the reader shares."""
         self._encoder = encoder
         self._file = FILES[encoder.model_id]
-        precision = "bf16" if encoder.precision == "bf16" else "f32"
+        precision: Literal["f32", "bf16"] = "bf16" if encoder.precision == "bf16" else "f32"
         self._source = _Source(encoder)
         self._engine = Engine(self._source, precision, threads)
         self.fingerprint = f"sha256:{self._file.sha256} {engine_name(precision)}"
@@ -74,9 +74,7 @@ class Reader:
         """
         heads = self._source.heads
         readings = [PassageReading(np.zeros(len(sentences)), 0.0) for sentences in passages]
-        for number, row, pooled in self._pooled(
-            [(question, sentences) for sentences in passages], QUESTION, headers
-        ):
+        for number, row, pooled in self._pooled([(question, sentences) for sentences in passages], QUESTION, headers):
             sentence, passage, _ = _logits(heads.layers, pooled)
             reading = readings[number]
             present = np.diff(row.starts) > 0
@@ -201,4 +199,5 @@ def _two_layers(layers: Mapping[str, Array], name: str, inputs: NDArray[Any]) ->
 
 def _probability(logits: Array, calibration: Array) -> Array:
     slope, offset = calibration
-    return np.round(1 / (1 + np.exp(-(slope * logits + offset))), DIGITS)
+    chances: Array = np.round(1 / (1 + np.exp(-(slope * logits + offset))), DIGITS)
+    return chances
