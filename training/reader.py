@@ -20,7 +20,7 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from reader_claims import Claim, load_claims, mixed
+from reader_claims import Claim, ClaimSampler, load_claims
 from reader_data import ENGLISH, JAPANESE, OTHERS, Example, Sampler, Source, load_sources
 from reader_figures import claim_calibration, figures, platt
 from reader_model import CLAIM, NAMES, QUESTION, Batch, Reader, Tokens, assemble
@@ -29,7 +29,7 @@ from torch.nn import functional
 
 from monjyu_core.reader.trained_weights import FILES, FOLDER
 
-GROUPS, CLAIMS = 8, 8
+GROUPS, CLAIMS = 8, 16
 """Questions in a step, each with its passages; claims in a step."""
 SHARES = {
     "english": {},
@@ -39,8 +39,6 @@ SHARES = {
     },
 }  # fmt: skip
 """How often a question is drawn, where it is not as its source says."""
-CLAIM_SHARES = {"tensions": 4, "written": 12, "pubmedqa": 2, "covidqa": 3}
-"""How often a claim of a source counts; those of papers are few."""
 
 
 @dataclass
@@ -113,6 +111,7 @@ def train(settings: Settings, tokens: Tokens, given: argparse.Namespace) -> Read
     for source in sources:
         source.share = SHARES[settings.model].get(source.name, source.share)
     claims = claims_of(settings, sources, given)
+    drawn = ClaimSampler(claims)
     sampler = Sampler(sources, tokens.length, settings.passages, settings.altered)
     optimizer = torch.optim.AdamW(groups_of(reader, settings), weight_decay=0.01)
     peaks = [group["lr"] for group in optimizer.param_groups]
@@ -133,7 +132,7 @@ def train(settings: Settings, tokens: Tokens, given: argparse.Namespace) -> Read
         for group, peak in zip(optimizer.param_groups, peaks, strict=True):
             group["lr"] = peak * share
         chance = random.Random(f"{settings.seed} claims {step}")
-        losses = losses_of(reader, tokens, examples, [mixed(claims, chance) for _ in range(settings.claims)])
+        losses = losses_of(reader, tokens, examples, [drawn.draw(chance) for _ in range(settings.claims)])
         optimizer.zero_grad()
         sum(losses).backward()  # type: ignore[union-attr]
         torch.nn.utils.clip_grad_norm_(reader.parameters(), 1.0)
@@ -200,8 +199,7 @@ def claims_of(settings: Settings, sources: Sequence[Source], given: argparse.Nam
     """The claims by the settings; none of the papers of a collection that is not learned from."""
     left_out = [name for name in ("covidqa", "pubmedqa") if name not in settings.sources]
     covid = next((source.documents for source in sources if source.name == "covidqa"), [])
-    claims = load_claims(settings.model, given.corpora, given.extra, left_out, covid, settings.seed)
-    return [claim for claim in claims for _ in range(CLAIM_SHARES.get(claim.source, 1))]
+    return load_claims(settings.model, given.corpora, given.extra, left_out, covid, settings.seed)
 
 
 def losses_of(reader: Reader, tokens: Tokens, examples: Sequence[Example], claims: Sequence[Claim]) -> list[Tensor]:

@@ -61,6 +61,13 @@ def snli(extra: Path) -> Iterator[Claim]:
                     yield Claim("snli", row["hypothesis"], (row["premise"],), labels[row["label"]])
 
 
+def breaking_nli(extra: Path) -> Iterator[Claim]:
+    """One word changed for an opposite, another number or place, or a synonym (Glockner et al. 2018)."""
+    labels = {"entailment": SUPPORTED, "neutral": NOT_MENTIONED, "contradiction": CONTRADICTED}
+    for row in rows_of(extra / "breaking_nli/data.jsonl"):
+        yield Claim("breaking_nli", row["sentence2"], (row["sentence1"],), labels[row["gold_label"]])
+
+
 def jnli(extra: Path) -> Iterator[Claim]:
     labels = {"entailment": SUPPORTED, "neutral": NOT_MENTIONED, "contradiction": CONTRADICTED}
     for name in ("valid", "test"):
@@ -201,6 +208,7 @@ def load_claims(
         "fever": lambda: fever(extra),
         "fever_symmetric": lambda: fever_symmetric(extra),
         "snli": lambda: snli(extra),
+        "breaking_nli": lambda: breaking_nli(extra),
         "scitldr": lambda: scitldr(extra, chance),
         "pubmedqa": lambda: conclusions(corpora, chance),
         "covidqa": lambda: papers("covidqa", covid, chance, 25),
@@ -224,32 +232,47 @@ def load_claims(
     return found
 
 
-def mixed(claims: Sequence[Claim], chance: random.Random) -> Claim:
-    """A claim; half of those with little text get sentences of others around their evidence, or instead of it."""
-    claim = chance.choice(claims)
-    kind = chance.random()
-    if claim.source in ("fever", "fever_symmetric", "snli", "jnli") and kind < 0.5:
-        other = _near(claim, claims, chance)
-        if kind < 0.12:
-            return Claim(claim.source, claim.text, other.sentences, NOT_MENTIONED)
-        first = chance.random() < 0.5
-        evidence = frozenset(range(len(other.sentences) if first else 0, len(claim.sentences) + (len(other.sentences) if first else 0)))  # fmt: skip
-        sentences = other.sentences + claim.sentences if first else claim.sentences + other.sentences
+SHARES = {
+    "snli": 0.24, "fever": 0.24, "scitldr": 0.14, "fever_symmetric": 0.05, "breaking_nli": 0.06, "jnli": 0.12,
+    "pubmedqa": 0.08, "covidqa": 0.08, "tensions": 0.03, "written": 0.1,
+}  # fmt: skip
+"""How often a claim is drawn from a source; those of papers are few and count more."""
+SHORT = ("fever", "fever_symmetric", "snli", "breaking_nli", "jnli")
+"""Sources whose texts are single sentences, and not passages."""
+
+
+class ClaimSampler:
+    """Draws claims, by source and, within it, by label, supported and contradicted ones alike often."""
+
+    def __init__(self, claims: Sequence[Claim]) -> None:
+        self._by_label: dict[str, dict[int, list[Claim]]] = {}
+        for claim in claims:
+            self._by_label.setdefault(claim.source, {}).setdefault(claim.label, []).append(claim)
+        self._sources = sorted(self._by_label)
+
+    def draw(self, chance: random.Random) -> Claim:
+        """Half of the claims with little text get sentences of others around their evidence, or instead of it."""
+        name = chance.choices(self._sources, [SHARES[source] for source in self._sources])[0]
+        labels = self._by_label[name]
+        claim = chance.choice(labels[chance.choice([label for label in labels if len(labels[label]) > 100 or len(labels) < 3 or name not in SHORT])])  # fmt: skip
+        kind = chance.random()
+        if name not in SHORT or kind >= 0.5:
+            return claim
+        other = self._near(claim, labels, chance)
+        if kind < 0.1:
+            return Claim(name, claim.text, other.sentences, NOT_MENTIONED)
+        before = other.sentences if chance.random() < 0.5 else ()
+        sentences = (*before, *claim.sentences, *(() if before else other.sentences))
+        evidence = frozenset(range(len(before), len(before) + len(claim.sentences)))
         return Claim(
-            claim.source, claim.text, sentences, claim.label, evidence if claim.label != NOT_MENTIONED else frozenset()
+            name, claim.text, sentences, claim.label, evidence if claim.label != NOT_MENTIONED else frozenset()
         )
-    return claim
 
-
-def _near(claim: Claim, claims: Sequence[Claim], chance: random.Random) -> Claim:
-    """Of a few others of the source the one whose text shares most words with the claim, and is not its own."""
-    own = set(claim.text.lower().split())
-    others = [one for one in chance.sample(claims, min(200, len(claims))) if one.source == claim.source and one.sentences != claim.sentences]  # fmt: skip
-    if not others:
-        return claim
-    return max(others, key=lambda one: len(own & set(" ".join(one.sentences).lower().split())))
-
-
-def save(claims: Sequence[Claim], path: Path) -> None:
-    lines = [json.dumps([c.source, c.text, c.sentences, c.label, sorted(c.evidence)]) for c in claims]
-    path.write_text("\n".join(lines), encoding="utf-8")
+    def _near(self, claim: Claim, labels: dict[int, list[Claim]], chance: random.Random) -> Claim:
+        """Of some others of the source the one whose text shares most words with the claim, and is not its own."""
+        own = set(claim.text.lower().split())
+        all_claims = labels[chance.choice(list(labels))]
+        others = [
+            one for one in chance.sample(all_claims, min(100, len(all_claims))) if one.sentences != claim.sentences
+        ]
+        return max(others, key=lambda one: len(own & set(" ".join(one.sentences).lower().split())), default=claim)

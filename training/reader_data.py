@@ -320,9 +320,21 @@ def boolq(_: Path, extra: Path) -> Source:
     return Source("boolq", documents, questions, 0.6)
 
 
+def scitldr(_: Path, extra: Path) -> Source:
+    """A paper's title asks for the sentence of its abstract that one-sentence summaries of it share most words with."""
+    documents, questions = [], []
+    for name in ("train", "dev", "test"):
+        for row in rows_of(extra / f"scitldr/{name}.jsonl"):
+            gold = {number for number, label in enumerate(row["source_labels"][: len(row["source"])]) if label}
+            if gold and row.get("title"):
+                documents.append(Document("", tuple(row["source"]), row["paper_id"]))
+                questions.append(Question(row["title"], len(documents) - 1, frozenset(gold)))
+    return Source("scitldr", documents, questions, 0.6)
+
+
 ENGLISH: dict[str, Callable[[Path, Path], Source]] = {
     "selqa": selqa, "qed": qed, "covidqa": covidqa, "pubmedqa": pubmedqa, "medquad": medquad, "new_wiki": new_wiki,
-    "xquad_en": xquad("en"), "boolq": boolq,
+    "xquad_en": xquad("en"), "boolq": boolq, "scitldr": scitldr,
 }  # fmt: skip
 JAPANESE: dict[str, Callable[[Path, Path], Source]] = {"jsquad": jsquad, "ja_wiki": ja_wiki, "jaquad": jaquad}
 OTHERS = {f"xquad_{code}": xquad(code) for code in ("de", "es", "ru", "zh", "tr", "vi", "el", "ro")}
