@@ -332,9 +332,20 @@ def scitldr(_: Path, extra: Path) -> Source:
     return Source("scitldr", documents, questions, 0.6)
 
 
+def tldr(_: Path, extra: Path) -> Source:
+    """A one-sentence summary asks for the abstract of its paper: what a passage is about, not which sentence says it."""
+    documents, questions = [], []
+    for name in ("train", "dev", "test"):
+        for row in rows_of(extra / f"scitldr/{name}.jsonl"):
+            documents.append(Document(row.get("title", ""), tuple(row["source"]), row["paper_id"]))
+            questions += [Question(text, len(documents) - 1, frozenset()) for text in row["target"][:2]]
+    return Source("tldr", documents, questions, 0.5)
+
+
 ENGLISH: dict[str, Callable[[Path, Path], Source]] = {
     "selqa": selqa, "qed": qed, "covidqa": covidqa, "pubmedqa": pubmedqa, "medquad": medquad, "new_wiki": new_wiki,
     "xquad_en": xquad("en"), "boolq": boolq, "scitldr": scitldr,
+    "tldr": tldr,
 }  # fmt: skip
 JAPANESE: dict[str, Callable[[Path, Path], Source]] = {"jsquad": jsquad, "ja_wiki": ja_wiki, "jaquad": jaquad}
 OTHERS = {f"xquad_{code}": xquad(code) for code in ("de", "es", "ru", "zh", "tr", "vi", "el", "ro")}
