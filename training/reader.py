@@ -27,10 +27,8 @@ from reader_model import CLAIM, NAMES, QUESTION, Batch, Reader, Tokens, assemble
 from torch import Tensor
 from torch.nn import functional
 
-from monjyu_core.reader.trained_weights import FILES, FOLDER
+from monjyu_core.reader.trained_weights import FILES, FOLDER, packed
 
-GROUPS, CLAIMS = 8, 16
-"""Questions in a step, each with its passages; claims in a step."""
 SHARES = {
     "english": {},
     "multilingual": {
@@ -39,6 +37,10 @@ SHARES = {
     },
 }  # fmt: skip
 """How often a question is drawn, where it is not as its source says."""
+
+
+TOPICS = ("scitldr", "tldr", "titles")
+"""Sources whose questions are what a text is about: it does not answer them."""
 
 
 @dataclass
@@ -56,20 +58,25 @@ class Settings:
     """Layers from below that are not trained."""
     sources: tuple[str, ...] = ()
     altered: float = 0.15
+    groups: int = 8
+    """Questions in a step."""
     passages: int = 3
-    claims: int = CLAIMS
+    """Of each question."""
+    claims: int = 16
+    """In a step."""
     begin: str = ""
     """The name of a training whose weights this one begins with."""
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=["train", "evaluate", "write"])
+    parser.add_argument("what", choices=["papers", "train", "evaluate", "write"])
     parser.add_argument("--model", choices=["english", "multilingual"], default="english")
     parser.add_argument("--corpora", type=Path, default=Path("../shared/corpora"))
     parser.add_argument("--extra", type=Path, required=True)
     parser.add_argument("--work", type=Path, required=True)
-    parser.add_argument("--name", required=True)
+    parser.add_argument("--data", type=Path, help="papers: a data folder in which jose and layouts are indexed")
+    parser.add_argument("--name", default="")
     parser.add_argument("--without", nargs="*", default=[])
     parser.add_argument("--judge", nargs="*", default=[])
     parser.add_argument("--every", type=int, default=1, help="judge by every so-many-th question")
@@ -86,13 +93,16 @@ def main() -> None:
         old = getattr(settings, name)
         setattr(settings, name, tuple(value.split(",")) if isinstance(old, tuple) else type(old)(value))
     given.work.mkdir(parents=True, exist_ok=True)
+    if given.what == "papers":
+        write_papers(given)
+        return
     tokens = Tokens(given.model)
     if given.what == "train":
         reader = train(settings, tokens, given)
     else:
         reader = Reader(tokens, dropout=0)
         kept = torch.load(given.work / f"{given.name}.pt")
-        reader.load_state_dict(kept["average"])
+        reader.load(kept["average"])
     if given.what == "write":
         write(reader, tokens, kept["settings"], given)
         return
@@ -100,12 +110,29 @@ def main() -> None:
         print(judged, json.dumps(figures(reader, tokens, judged, given)), flush=True)
 
 
+def write_papers(given: argparse.Namespace) -> None:
+    """The sentences of the papers as Monjyu reads them: what claims about them are held against."""
+    from monjyu_core.storage.folders import DataFolder
+    from monjyu_core.storage.snapshot import reading
+
+    for name in ("jose", "layouts"):
+        papers: dict[str, dict[str, object]] = {}
+        with reading(DataFolder(given.data).collection(name)) as snapshot:
+            rows = snapshot.cursor().execute(
+                "SELECT p.paper_id, coalesce(p.title, ''), list(s.text ORDER BY s.section_ord, s.ord) "
+                "FROM sentences s JOIN papers p USING (paper_id) GROUP BY ALL ORDER BY ALL"
+            )
+            for paper, title, sentences in rows.fetchall():
+                papers[paper] = {"title": title, "sentences": [" ".join(one.split()) for one in sentences]}
+        (given.work / f"papers-{name}.json").write_text(json.dumps(papers), encoding="utf-8")
+
+
 def train(settings: Settings, tokens: Tokens, given: argparse.Namespace) -> Reader:
     torch.manual_seed(settings.seed)
     reader = Reader(tokens)
     average = {name: value.detach().clone() for name, value in reader.state_dict().items()}
     if settings.begin:
-        reader.load_state_dict(torch.load(given.work / f"{settings.begin}.pt")["average"])
+        reader.load(torch.load(given.work / f"{settings.begin}.pt")["average"])
         average = {name: value.detach().clone() for name, value in reader.state_dict().items()}
     sources = load_sources(settings.sources, given.corpora, given.extra)
     for source in sources:
@@ -185,12 +212,12 @@ def steps(sampler: Sampler, settings: Settings, first: int) -> Iterator[tuple[in
     step, turn = 0, 0
     while True:
         order = sampler.order(random.Random(f"{settings.seed} {turn}"))
-        for start in range(0, len(order) - GROUPS + 1, GROUPS):
+        for start in range(0, len(order) - settings.groups + 1, settings.groups):
             if step >= settings.steps:
                 return
             if step >= first:
                 chance = random.Random(f"{settings.seed} {turn} {start}")
-                yield step, [sampler.draw(place, chance) for place in order[start : start + GROUPS]]
+                yield step, [sampler.draw(place, chance) for place in order[start : start + settings.groups]]
             step += 1
         turn += 1
 
@@ -199,7 +226,7 @@ def claims_of(settings: Settings, sources: Sequence[Source], given: argparse.Nam
     """The claims by the settings; none of the papers of a collection that is not learned from."""
     left_out = [name for name in ("covidqa", "pubmedqa") if name not in settings.sources]
     covid = next((source.documents for source in sources if source.name == "covidqa"), [])
-    return load_claims(settings.model, given.corpora, given.extra, left_out, covid, settings.seed)
+    return load_claims(settings.model, given.corpora, given.extra, given.work, left_out, covid, settings.seed)
 
 
 def losses_of(reader: Reader, tokens: Tokens, examples: Sequence[Example], claims: Sequence[Claim]) -> list[Tensor]:
@@ -221,8 +248,9 @@ def losses_of(reader: Reader, tokens: Tokens, examples: Sequence[Example], claim
     lists = listwise(sentence[known], labels[known], example_of_sentence[known], count)
     alone = functional.binary_cross_entropy_with_logits(sentence[known], labels[known])
     passages = listwise(passage, answered, example_of_row, count)
-    answer = functional.binary_cross_entropy_with_logits(passage, answered)
-    return [lists, 2 * alone, passages, answer, of_claims]
+    answering = torch.tensor([float(e.source not in TOPICS) for e in examples])[example_of_row]
+    answer = functional.binary_cross_entropy_with_logits(passage, answered, answering)
+    return [lists, 2 * alone, passages, answer, 1.5 * of_claims]
 
 
 def verdict_losses(sentence: Tensor, verdict: Tensor, batch: Batch, claims: Sequence[Claim], first: int) -> Tensor:
@@ -268,7 +296,7 @@ def write(reader: Reader, tokens: Tokens, settings: dict[str, object], given: ar
 
 
 def shipped(reader: Reader, tokens: Tokens, calibration: dict[str, list[float]], record: dict[str, object]) -> bytes:
-    """The file of `monjyu_core/reader/trained_weights.py`: changes of matrices in 8 bits, all else in half precision."""
+    """The file of `monjyu_core/reader/trained_weights.py`: changes of matrices in 4 bits, all else in half precision."""
     base = tokens.encoder.read_weights()
     arrays: dict[str, np.ndarray] = {"kinds": reader.kinds.detach().numpy().astype(np.float16)}  # type: ignore[type-arg]
     published = {"embeddings.position_embeddings.weight": reader.positions, "embeddings.LayerNorm.weight": reader.norm.weight, "embeddings.LayerNorm.bias": reader.norm.bias}  # fmt: skip
@@ -282,10 +310,7 @@ def shipped(reader: Reader, tokens: Tokens, calibration: dict[str, list[float]],
         if not np.abs(change).max():
             continue
         if change.ndim == 2:
-            scales = (np.abs(change).max(1) / 127).astype(np.float32)
-            scales[scales == 0] = 1
-            arrays[f"{name}:steps"] = np.rint(change / scales[:, None]).astype(np.int8)
-            arrays[f"{name}:scale"] = scales
+            arrays[f"{name}:steps"], arrays[f"{name}:scale"] = packed(change)
         else:
             arrays[f"{name}:change"] = change.astype(np.float16)
     for head in ("sentence", "passage", "claim"):

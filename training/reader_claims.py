@@ -1,13 +1,15 @@
 """Claims with passages that support them, contradict them or do not mention them: what the reader's third head learns.
 
 From openly licensed sets (`--extra`), from sentences of papers that rules change (`bench/citation_set.py`,
-`bench/made_details.py`), and from what readers of papers wrote (`bench/data/written_claims.jsonl`). The unseen claims
-and their papers (ecology, engineering), nutrition and computing are never read here.
+`bench/made_details.py`), and from what readers of papers wrote (`bench/data/written_claims.jsonl`, and
+`tests/data/knowledge/check_dev.jsonl`). The unseen claims and their papers (ecology, engineering), nutrition and
+computing are never read here.
 """
 
 from __future__ import annotations
 
 import csv
+import hashlib
 import json
 import random
 import re
@@ -16,7 +18,17 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from reader_data import REPOSITORY, Document, WordIndex, detached, rows_of, sentences_of
+from reader_data import (
+    REPOSITORY,
+    Document,
+    WordIndex,
+    comparisons,
+    detached,
+    rows_of,
+    sentences_of,
+    terms,
+    trials,
+)
 
 sys.path.insert(0, str(REPOSITORY / "bench"))
 
@@ -68,6 +80,28 @@ def breaking_nli(extra: Path) -> Iterator[Claim]:
         yield Claim("breaking_nli", row["sentence2"], (row["sentence1"],), labels[row["gold_label"]])
 
 
+def counterfactual_nli(extra: Path) -> Iterator[Claim]:
+    """Pairs of SNLI with a premise or hypothesis revised so that the label becomes another (Kaushik et al. 2020)."""
+    labels = {"entailment": SUPPORTED, "neutral": NOT_MENTIONED, "contradiction": CONTRADICTED}
+    for name in ("train", "dev", "test"):
+        with (extra / f"counterfactual_nli/{name}.tsv").open(encoding="utf-8", newline="") as file:
+            for row in csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE):
+                yield Claim("counterfactual_nli", row["sentence2"], (row["sentence1"],), labels[row["gold_label"]])
+
+
+def fool_me_twice(extra: Path) -> Iterator[Claim]:
+    """What players of a game wrote to mislead, with sentences of the article (Eisenschlos et al. 2021)."""
+    for name in ("dev", "test"):
+        for row in rows_of(extra / f"fool_me_twice/{name}.jsonl"):
+            gold = [one["text"] for one in row["gold_evidence"] if one["text"]]
+            others = [one["text"] for one in row["retrieved_evidence"] if one["text"] and one["text"] not in gold]
+            if gold:
+                label = SUPPORTED if row["label"] == "SUPPORTS" else CONTRADICTED
+                yield Claim("fool_me_twice", row["text"], (*gold, *others[:3]), label, frozenset(range(len(gold))))
+            if len(others) > 3:
+                yield Claim("fool_me_twice", row["text"], tuple(others[:5]), NOT_MENTIONED)
+
+
 def jnli(extra: Path) -> Iterator[Claim]:
     labels = {"entailment": SUPPORTED, "neutral": NOT_MENTIONED, "contradiction": CONTRADICTED}
     for name in ("valid", "test"):
@@ -84,10 +118,25 @@ def changed(text: str, chance: random.Random) -> str:
         lambda: _number(text, chance),
         lambda: _turned(text),
         lambda: _negated(text),
+        lambda: exchanged(text, chance),
         lambda: _TURN.sub(lambda match: _TURNED_VERBS[match[0]], text, count=1) if _TURN.search(text) else "",
     ]
     chance.shuffle(ways)
     return next((result for way in ways if (result := way()) and result != text), "")
+
+
+_FIGURE = re.compile(r"(?<![\w.,/-])\d+(?:\.\d+)?(?![\w/-]|\.\d)")
+_NAME = re.compile(r"(?<=[a-z,] )(?:[A-Z][\w-]{2,}|[A-Z]{2,}[\w-]*)")
+
+
+def exchanged(text: str, chance: random.Random) -> str:
+    """The sentence with two of its figures, or two of its names, in each other's place; empty if it has not two."""
+    for pattern in chance.sample((_FIGURE, _NAME), 2):
+        found = [*pattern.finditer(text)]
+        for one, other in zip(found, found[1:], strict=False):
+            if one[0] != other[0]:
+                return f"{text[: one.start()]}{other[0]}{text[one.end() : other.start()]}{one[0]}{text[other.end() :]}"
+    return ""
 
 
 def altered(text: str, chance: random.Random) -> tuple[str, int]:
@@ -172,6 +221,82 @@ def conclusions(corpora: Path, chance: random.Random) -> Iterator[Claim]:
                 yield Claim("pubmedqa", text, bodies[chance.choice(others)][0], NOT_MENTIONED)
 
 
+_FOUND = {
+    1: ("{i} increased {o} compared with {c}.", "{O} was higher with {i} than with {c}.",
+        "{O} rose more under {i} than under {c}.", "Compared with {c}, {i} led to greater {o}."),
+    -1: ("{i} reduced {o} compared with {c}.", "{O} was lower with {i} than with {c}.",
+         "{O} fell more under {i} than under {c}.", "Compared with {c}, {i} led to less {o}."),
+    0: ("{i} did not change {o} compared with {c}.", "{O} did not differ between {i} and {c}.",
+        "{O} was about the same with {i} as with {c}.", "Compared with {c}, {i} made no difference to {o}."),
+}  # fmt: skip
+
+
+def effects(extra: Path, chance: random.Random) -> Iterator[Claim]:
+    """What a trial found of an outcome, and the other two things that it could have found, with the place of the paper
+    that says it, with its methods, and with another paper."""
+    papers = trials(extra)
+    found = comparisons(extra)
+    abstracts = {one.paper: papers[one.paper].part("^ABSTRACT") for one in found}
+    names = [name for name, numbers in abstracts.items() if numbers]
+    index = WordIndex([[papers[name].sentences[number] for number in abstracts[name]] for name in names])
+    for one in found:
+        paper = papers[one.paper]
+        said = {
+            effect: chance.choice(texts).format(
+                o=one.outcome, O=one.outcome[:1].upper() + one.outcome[1:], i=one.intervention, c=one.comparator
+            )
+            for effect, texts in _FOUND.items()
+        }
+        for effect, text in said.items():
+            middle = chance.choice(sorted(one.evidence))
+            first = max(0, middle - chance.randrange(4))
+            places = range(first, min(first + 5, len(paper.sentences)))
+            sentences = tuple(paper.sentences[place] for place in places)
+            evidence = frozenset(place - first for place in places if place in one.evidence)
+            yield Claim("effects", text, sentences, SUPPORTED if effect == one.effect else CONTRADICTED, evidence)
+        text = said[chance.choice((-1, 0, 1))]
+        methods = [n for n in paper.part("METHOD|INTRODUCTION|BACKGROUND") if not one.evidence & {n, n + 1, n + 2, n + 3, n + 4}]  # fmt: skip
+        if methods and chance.random() < 0.5:
+            first = chance.choice(methods)
+            yield Claim("effects", text, paper.sentences[first : first + 5], NOT_MENTIONED)
+        for place, _ in index.best(text, 4)[:2]:
+            if names[place] != one.paper:
+                numbers = abstracts[names[place]]
+                yield Claim("effects", text, tuple(papers[names[place]].sentences[n] for n in numbers[-6:]), NOT_MENTIONED)
+
+
+def findings(extra: Path, chance: random.Random, per_paper: int) -> Iterator[Claim]:
+    """What abstracts of trials say, or turned, with the place of the body that says it in other words."""
+    papers = [*trials(extra).values()]
+    abstracts = [paper.part("^ABSTRACT") for paper in papers]
+    index = WordIndex([[paper.sentences[n] for n in numbers] for paper, numbers in zip(papers, abstracts, strict=True)])
+    for paper, numbers in zip(papers, abstracts, strict=True):
+        body = [n for n in paper.part("^BODY") if len(paper.sentences[n]) > 30]
+        told = [n for n in numbers if 50 <= len(paper.sentences[n]) <= 320 and paper.sentences[n][-1] == "."]
+        told = [n for n in told if re.search("RESULT|CONCL|FINDING", paper.headings[n])] or told[len(told) // 2 :]
+        words = {n: set(terms(paper.sentences[n])) for n in body}
+        for number in chance.sample(told, min(per_paper, len(told))):
+            text = paper.sentences[number]
+            own = set(terms(text))
+            most = max(body, key=lambda n: (sum(index.idf.get(t, 9) for t in own & words[n]), -n), default=None)
+            if most is None:
+                continue
+            first = max(body[0], most - chance.randrange(4))
+            window = paper.sentences[first : first + 5]
+            near = own & set().union(*(words.get(n, set()) for n in (most - 1, most, most + 1)))
+            share = sum(index.idf.get(t, 9) for t in near) / max(1, sum(index.idf.get(t, 9) for t in own))
+            if share >= 0.6 and text != paper.sentences[most]:
+                said, label = altered(text, chance)
+                evidence = frozenset([most - first]) if label != NOT_MENTIONED else frozenset[int]()
+                yield Claim("findings", said, window, label, evidence)
+            elif share < 0.3:
+                yield Claim("findings", text, window, NOT_MENTIONED)
+            others = [place for place, _ in index.best(text, 6) if papers[place] is not paper]
+            if others and chance.random() < 0.3:
+                other = papers[others[0]]
+                yield Claim("findings", altered(text, chance)[0], tuple(other.sentences[n] for n in abstracts[others[0]][-6:]), NOT_MENTIONED)  # fmt: skip
+
+
 def tensions() -> Iterator[Claim]:
     """Pairs of statements of two papers: contradictions, and near misses that do not speak of the same thing."""
     for name in ("education", "medicine"):
@@ -186,20 +311,56 @@ def tensions() -> Iterator[Claim]:
 VERDICTS = {"supported": SUPPORTED, "contradicted": CONTRADICTED, "not_found": NOT_MENTIONED, "partly": NOT_MENTIONED}
 
 
+def paper_of(texts: dict[str, Document], name: str) -> Document | None:
+    """By the id of the paper, or what it begins with."""
+    return texts.get(name) or next((text for key, text in texts.items() if key.startswith(f"{name}-")), None)
+
+
 def written(texts: dict[str, dict[str, Document]], without: Sequence[str]) -> Iterator[Claim]:
     """What people wrote about papers, with the passage of the paper that shares most words. `texts` by collection and
     the beginning of the paper's id."""
     for row in rows_of(REPOSITORY / "bench/data/written_claims.jsonl"):
-        document = texts.get(row["collection"], {}).get(row["paper"])
+        document = paper_of(texts.get(row["collection"], {}), row["paper"])
         if document is None or row["collection"] in without or row["verdict"] == "partly":
             continue
         index = WordIndex([document.sentences])
-        for _, start in index.best(row["sentence"], 1):
-            yield Claim("written", row["sentence"], document.sentences[start : start + 6], VERDICTS[row["verdict"]])
+        for place, (_, start) in enumerate(index.best(row["sentence"], 3)):
+            if place == 0 or row["verdict"] == "not_found":
+                yield Claim("written", row["sentence"], document.sentences[start : start + 6], VERDICTS[row["verdict"]])
+
+
+CHECKED = {"number": CONTRADICTED, "swap": CONTRADICTED, "direction": CONTRADICTED, "negation": CONTRADICTED,
+           "attribution": CONTRADICTED, "overclaim": NOT_MENTIONED, "merge": NOT_MENTIONED, "invented": NOT_MENTIONED}  # fmt: skip
+
+
+def checked(name: str, texts: dict[str, dict[str, Document]]) -> Iterator[Claim]:
+    """Sentences that a model could have written from sentences of papers, faithful and false."""
+    of_hash = {
+        hashlib.sha256(sentence.encode()).hexdigest()[:16]: sentence
+        for papers in texts.values()
+        for document in papers.values()
+        for sentence in document.sentences
+    }
+    for row in rows_of(REPOSITORY / f"tests/data/knowledge/{name}.jsonl"):
+        sources = [of_hash.get(one) for source in row["sources"] for one in source["sentences"]]
+        if all(sources) and row["kind"] != "gap":
+            label = SUPPORTED if row["supported"] else CHECKED[row["kind"]]
+            yield Claim("checked", row["text"], tuple(one for one in sources if one), label)
+
+
+def read_papers(work: Path) -> dict[str, dict[str, Document]]:
+    """By collection and id the papers that `reader.py papers` wrote."""
+    return {
+        path.stem.removeprefix("papers-"): {
+            name: Document(paper["title"], tuple(paper["sentences"]), name)
+            for name, paper in json.loads(path.read_text(encoding="utf-8")).items()
+        }
+        for path in sorted(work.glob("papers-*.json"))
+    }
 
 
 def load_claims(
-    model: str, corpora: Path, extra: Path, without: Sequence[str], covid: Sequence[Document], seed: int
+    model: str, corpora: Path, extra: Path, work: Path, without: Sequence[str], covid: Sequence[Document], seed: int
 ) -> list[Claim]:
     """All claims but those of collections that are left out, by name; `covid` are the papers of covidqa_dev."""
     chance = random.Random(f"claims {seed}")
@@ -209,6 +370,10 @@ def load_claims(
         "fever_symmetric": lambda: fever_symmetric(extra),
         "snli": lambda: snli(extra),
         "breaking_nli": lambda: breaking_nli(extra),
+        "counterfactual_nli": lambda: counterfactual_nli(extra),
+        "fool_me_twice": lambda: fool_me_twice(extra),
+        "effects": lambda: effects(extra, chance),
+        "findings": lambda: findings(extra, chance, 5),
         "scitldr": lambda: scitldr(extra, chance),
         "pubmedqa": lambda: conclusions(corpora, chance),
         "covidqa": lambda: papers("covidqa", covid, chance, 25),
@@ -216,7 +381,11 @@ def load_claims(
     }
     if model == "multilingual":
         makers["jnli"] = lambda: jnli(extra)
-    texts = {"covid": {document.group: document for document in covid}}
+    texts = read_papers(work)
+    bodies = [paper for papers_of in texts.values() for paper in papers_of.values()]
+    makers["bodies"] = lambda: papers("bodies", bodies, chance, 60)
+    makers["checked"] = lambda: checked("check_dev", texts)
+    texts["covid"] = {document.group: document for document in covid}
     texts["abstracts"] = {
         row["id"]: Document("", tuple(sentences_of(row["text"])), row["id"])
         for row in rows_of(corpora / "pubmedqa_dev/corpus.jsonl")
@@ -233,11 +402,12 @@ def load_claims(
 
 
 SHARES = {
-    "snli": 0.24, "fever": 0.24, "scitldr": 0.14, "fever_symmetric": 0.05, "breaking_nli": 0.06, "jnli": 0.12,
-    "pubmedqa": 0.08, "covidqa": 0.08, "tensions": 0.03, "written": 0.1,
+    "snli": 0.16, "counterfactual_nli": 0.12, "fever": 0.16, "fever_symmetric": 0.05, "fool_me_twice": 0.05,
+    "breaking_nli": 0.03, "jnli": 0.12, "scitldr": 0.06, "effects": 0.1, "findings": 0.16, "pubmedqa": 0.05,
+    "covidqa": 0.05, "bodies": 0.04, "tensions": 0.02, "written": 0.06, "checked": 0.05,
 }  # fmt: skip
 """How often a claim is drawn from a source; those of papers are few and count more."""
-SHORT = ("fever", "fever_symmetric", "snli", "breaking_nli", "jnli")
+SHORT = ("fever", "fever_symmetric", "snli", "breaking_nli", "counterfactual_nli", "jnli")
 """Sources whose texts are single sentences, and not passages."""
 
 

@@ -13,9 +13,9 @@ import random
 import re
 from array import array
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import accumulate
 from math import log
 from pathlib import Path
@@ -25,7 +25,6 @@ import numpy as np
 from monjyu_core.text.sentences import split_sentences
 
 REPOSITORY = Path(__file__).parent.parent
-SUPPORTED, CONTRADICTED, NOT_MENTIONED = 0, 1, 2
 _WORD = re.compile(r"[^\W_]+(?:[.-][^\W_]+)*")
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
 
@@ -74,16 +73,6 @@ class Source:
         """Words of the questions that can take the place of another: capitalised, with digits, or rare."""
         count = Counter(word for question in self.questions for word in names_of(question.text))
         return sorted(word for word, times in count.items() if times <= max(3, len(self.questions) // 200))
-
-
-@dataclass(frozen=True)
-class Claim:
-    source: str
-    text: str
-    title: str
-    sentences: tuple[str, ...]
-    label: int
-    evidence: frozenset[int] = frozenset()
 
 
 def words(text: str) -> list[str]:
@@ -342,10 +331,133 @@ def tldr(_: Path, extra: Path) -> Source:
     return Source("tldr", documents, questions, 0.5)
 
 
+_HEADING = re.compile(r"^[A-Z][A-Z0-9 .,:/&'()-]*:$", re.MULTILINE)
+_ASIDE = re.compile(r"COMPETING|HISTORY|SUPP|ABBREV|REGISTR|AUTHOR|FUND|ETHIC|STATUS|ACKNOW|CONSENT")
+_FREE = re.compile(r"creativecommons\.org/licenses/by/|creative commons attribution license")
+_BOUND = re.compile(r"by-n|by-sa|non-?\s?commercial|commercial use")
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A paper of Evidence Inference: sentences, where each stands in the text, and its heading."""
+
+    title: str
+    sentences: tuple[str, ...]
+    offsets: tuple[tuple[int, int], ...]
+    headings: tuple[str, ...]
+
+    def part(self, pattern: str) -> list[int]:
+        """The sentences under headings with this pattern."""
+        found = re.compile(pattern)
+        return [number for number, heading in enumerate(self.headings) if found.search(heading)]
+
+
+@cache
+def trials(extra: Path) -> dict[str, Trial]:
+    """By PubMed Central id the papers that are under CC BY."""
+    folder = extra / "evidence_inference"
+    found = {}
+    for path in sorted((folder / "xml_files").glob("*.nxml")):
+        permissions = path.read_text(encoding="utf-8", errors="replace").lower()
+        permissions = permissions.partition("<permissions>")[2].partition("</permissions>")[0]
+        if _FREE.search(permissions) and not _BOUND.search(permissions):
+            text = (folder / f"txt_files/{path.stem}.txt").read_text(encoding="utf-8")
+            found[path.stem.removeprefix("PMC")] = trial(text)
+    if not found:
+        raise FileNotFoundError("evidence_inference")
+    return found
+
+
+def trial(text: str) -> Trial:
+    title, sentences, offsets, headings = "", [], [], []
+    marks = [*_HEADING.finditer(text)]
+    ends = [*(mark.start() for mark in marks[1:]), len(text)]
+    for mark, stop in zip(marks, ends, strict=False):
+        heading, first = mark[0].rstrip(":"), mark.end()
+        part = re.sub(r'id="\w+">', lambda found: " " * len(found[0]), text[first:stop])
+        if heading == "TITLE":
+            title = " ".join(part.split())
+        elif not _ASIDE.search(heading):
+            for start, end in split_sentences(part, "en"):
+                if sentence := " ".join(part[start:end].split()):
+                    sentences.append(sentence)
+                    offsets.append((first + start, first + end))
+                    headings.append(heading)
+    return Trial(title, tuple(sentences), tuple(offsets), tuple(headings))
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What a trial found: `effect` is 1 where the outcome was higher with the intervention, -1 lower, 0 as high.
+    `evidence` are the sentences that say it."""
+
+    paper: str
+    outcome: str
+    intervention: str
+    comparator: str
+    effect: int
+    evidence: frozenset[int]
+
+
+def comparisons(extra: Path) -> list[Comparison]:
+    """Of the papers annotated for Evidence Inference 2.0, those on which the annotators agree."""
+    papers, folder = trials(extra), extra / "evidence_inference"
+    said: dict[str, list[dict[str, str]]] = defaultdict(list)
+    with (folder / "v2_annotations.csv").open(encoding="utf-8", newline="") as file:
+        for row in csv.DictReader(file):
+            if row["PMCID"] in papers and row["Valid Label"] == "True":
+                said[row["PromptID"]].append(row)
+    found = []
+    with (folder / "prompts_merged.csv").open(encoding="utf-8", newline="") as file:
+        for prompt in csv.DictReader(file):
+            rows = said[prompt["PromptID"]]
+            spans = [(int(row["Evidence Start"]), int(row["Evidence End"])) for row in rows if row["Evidence Start"].isdigit()]  # fmt: skip
+            if len({row["Label Code"] for row in rows}) != 1 or not spans:
+                continue
+            evidence = frozenset(
+                number
+                for number, (start, end) in enumerate(papers[rows[0]["PMCID"]].offsets)
+                if any(min(stop, end) - max(begin, start) >= 0.5 * min(end - start, stop - begin) for begin, stop in spans)
+            )
+            if evidence:
+                parts = (" ".join(prompt[part].split()).rstrip(".") for part in ("Outcome", "Intervention", "Comparator"))
+                found.append(Comparison(rows[0]["PMCID"], *parts, int(rows[0]["Label Code"]), evidence))
+    return found
+
+
+_ASKS = (
+    "What is the effect of {i} on {o} compared with {c}?", "How does {o} differ between {i} and {c}?",
+    "Does {i} change {o} compared to {c}?", "Is {o} affected by {i}?",
+)  # fmt: skip
+
+
+def trial_questions(_: Path, extra: Path) -> Source:
+    found = comparisons(extra)
+    names = sorted({one.paper for one in found})
+    papers = [trials(extra)[name] for name in names]
+    documents = [Document(paper.title, paper.sentences, name) for name, paper in zip(names, papers, strict=True)]
+    questions = []
+    for number, one in enumerate(found):
+        text = _ASKS[number % len(_ASKS)].format(o=one.outcome, i=one.intervention, c=one.comparator)
+        questions.append(Question(text, names.index(one.paper), one.evidence))
+    return Source("trials", documents, questions, 2.5)
+
+
+def trial_titles(_: Path, extra: Path) -> Source:
+    """A paper's title asks for its abstract."""
+    documents, questions = [], []
+    for name, paper in trials(extra).items():
+        abstract = tuple(paper.sentences[number] for number in paper.part("^ABSTRACT"))
+        if paper.title and len(abstract) > 2:
+            documents.append(Document("", abstract, name))
+            questions.append(Question(paper.title, len(documents) - 1, frozenset()))
+    return Source("titles", documents, questions, 0.7)
+
+
 ENGLISH: dict[str, Callable[[Path, Path], Source]] = {
     "selqa": selqa, "qed": qed, "covidqa": covidqa, "pubmedqa": pubmedqa, "medquad": medquad, "new_wiki": new_wiki,
     "xquad_en": xquad("en"), "boolq": boolq, "scitldr": scitldr,
-    "tldr": tldr,
+    "tldr": tldr, "trials": trial_questions, "titles": trial_titles,
 }  # fmt: skip
 JAPANESE: dict[str, Callable[[Path, Path], Source]] = {"jsquad": jsquad, "ja_wiki": ja_wiki, "jaquad": jaquad}
 OTHERS = {f"xquad_{code}": xquad(code) for code in ("de", "es", "ru", "zh", "tr", "vi", "el", "ro")}
@@ -519,12 +631,3 @@ class Sampler:
 
 def _kind(word: str) -> tuple[bool, bool, bool, bool]:
     return word[0].isupper(), any(c.isdigit() for c in word), word.isupper(), "\u30a0" < word[0] < "\u3100"
-
-
-def batches(examples: Iterator[Example], size: int) -> Iterator[list[Example]]:
-    batch: list[Example] = []
-    for example in examples:
-        batch.append(example)
-        if len(batch) == size:
-            yield batch
-            batch = []

@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from reader_claims import checked, read_papers
 from reader_data import (
     ENGLISH,
     JAPANESE,
@@ -40,6 +41,8 @@ def figures(reader: Reader, tokens: Tokens, name: str, given: argparse.Namespace
     reader.eval()
     if name.endswith("_claims"):
         return claim_verdicts(reader, tokens, name, given)
+    if name.startswith("check_"):
+        return check_verdicts(reader, tokens, name, given)
     if name.startswith("rerank-"):
         return reranked(reader, tokens, given.work / f"{name}.json", 20, given.every)
     source = (ENGLISH | JAPANESE)[name](given.corpora, given.extra)
@@ -270,7 +273,26 @@ def claim_verdicts(reader: Reader, tokens: Tokens, name: str, given: argparse.Na
     labels = [{"supported": 0, "contradicted": 1}.get(verdict, 2) for verdict in truth]
     kept = {"claim": [[*map(float, row), label] for row, label in zip(chosen, labels, strict=True)]}
     (given.work / f"logits-{given.name}-{name}.json").write_text(json.dumps(kept))
-    return verdict_table(shares_of(np.array(chosen)), truth)
+    chances = shares_of(np.array(chosen))
+    table: dict[str, object] = {}
+    for number, verdict in enumerate(("supported", "contradicted")):
+        right = np.array([one == verdict for one in truth])
+        table[f"auc {verdict}"] = round(auc(chances[right, number], chances[~right, number]), 3)
+    return table | verdict_table(chances, truth)
+
+
+def check_verdicts(reader: Reader, tokens: Tokens, name: str, given: argparse.Namespace) -> dict[str, object]:
+    """Of the sentences that a model could have written, at some chances of "supported" from which one is kept: the share
+    of the false ones kept, and of the faithful ones dropped."""
+    claims = list(checked(name, read_papers(given.work)))
+    _, _, logits = read(reader, tokens, [(claim.text, "", claim.sentences) for claim in claims], CLAIM)
+    kept = {"claim": [[*map(float, row), claim.label] for row, claim in zip(logits, claims, strict=True)]}
+    (given.work / f"logits-{given.name}-{name}.json").write_text(json.dumps(kept))
+    chances, faithful = shares_of(logits)[:, 0], np.array([claim.label == 0 for claim in claims])
+    table: dict[str, object] = {"sentences": len(claims), "auc": round(auc(chances[faithful], chances[~faithful]), 3)}
+    for least in (0.2, 0.3, 0.4, 0.5, 0.6, 0.7):
+        table[str(least)] = [round(float(np.mean(part)), 2) for part in (chances[~faithful] >= least, chances[faithful] < least)]
+    return table
 
 
 def shares_of(logits: Array) -> Array:

@@ -172,7 +172,7 @@ class Reader(nn.Module):
         )
         self.passage_best = nn.Parameter(torch.tensor(0.5))
         self.claim = nn.Sequential(
-            nn.Linear(3 * WIDTH, HIDDEN), nn.GELU("tanh"), nn.Dropout(dropout), nn.Linear(HIDDEN, 3)
+            nn.Linear(5 * WIDTH, HIDDEN), nn.GELU("tanh"), nn.Dropout(dropout), nn.Linear(HIDDEN, 3)
         )
 
     @staticmethod
@@ -180,29 +180,33 @@ class Reader(nn.Module):
         module.weight.copy_(torch.from_numpy(np.array(weights[f"{name}.weight"])))  # type: ignore[operator,union-attr]
         module.bias.copy_(torch.from_numpy(np.array(weights[f"{name}.bias"])))  # type: ignore[operator,union-attr]
 
+    def load(self, weights: dict[str, Tensor]) -> None:
+        """Those that fit: a head of another shape stays as it is."""
+        own = self.state_dict()
+        self.load_state_dict({name: weights[name] if weights[name].shape == value.shape else value for name, value in own.items()})  # fmt: skip
+
     def forward(self, batch: Batch) -> tuple[Tensor, Tensor, Tensor]:
         """Logits of the sentences (s,), of the passages (n,) and of the claims (n, 3)."""
         parts = [self.pooled(*part) for part in self.encode(batch)]
-        first, whole = (torch.cat([part[place] for part in parts]) for place in (0, 1))
-        rows = torch.cat([part[4] for part in parts])
-        back = torch.argsort(rows)
-        first, whole = first[back], whole[back]
-        owner = torch.cat([part[5] for part in parts])
-        place = torch.argsort(owner)
-        mean, most = (torch.cat([part[number] for part in parts])[place] for number in (2, 3))
+        back = torch.argsort(torch.cat([part[2] for part in parts]))
+        first, asked = (torch.cat([part[number] for part in parts])[back] for number in (0, 1))
+        place = torch.argsort(torch.cat([part[5] for part in parts]))
+        mean, most = (torch.cat([part[number] for part in parts])[place] for number in (3, 4))
         row_of = batch.row_of
         sentence = self.sentence(torch.cat([mean, most, first[row_of]], 1))[:, 0]
         n = len(first)
         best = torch.full((n,), -1e4).index_reduce(0, row_of, sentence, "amax")
         weight = torch.exp(sentence - best[row_of].detach())
         total = torch.zeros(n).index_add(0, row_of, weight)
-        evidence = torch.zeros(n, WIDTH).index_add(0, row_of, mean * weight[:, None]) / total.clamp(min=1e-6)[:, None]
+        share = (weight / total.clamp(min=1e-6)[row_of])[:, None]
+        evidence, strongest = (torch.zeros(n, WIDTH).index_add(0, row_of, part * share) for part in (mean, most))
         passage = self.passage(torch.cat([first, evidence], 1))[:, 0] + self.passage_best * best
-        claim = self.claim(torch.cat([first, evidence, whole], 1))
+        claim = self.claim(torch.cat([first, evidence, strongest, asked], 1))
         return sentence, passage, claim
 
     def encode(self, batch: Batch) -> Iterator[tuple[Tensor, Tensor, Tensor, Tensor]]:
-        """Hidden states of rows of like length: those, their padding, the sentences of their tokens, and which rows."""
+        """Hidden states of rows of like length: those, which tokens are of the question, the sentences of the tokens, and
+        which rows."""
         lengths = (batch.ids != self.padding).sum(1)
         casts = [layer.cast(self.dtype) for layer in self.layers]  # type: ignore[operator]
         order = torch.argsort(lengths, stable=True)
@@ -221,11 +225,12 @@ class Reader(nn.Module):
             hidden = functional.layer_norm(hidden, (WIDTH,), self.norm.weight, self.norm.bias, 1e-12).to(self.dtype)
             for cast in casts:
                 hidden = run_layer(hidden, mask, cast)
-            yield hidden.float(), there, sentence, rows
+            yield hidden.float(), kinds != PASSAGE, sentence, rows
 
     @staticmethod
-    def pooled(hidden: Tensor, there: Tensor, sentence: Tensor, rows: Tensor) -> tuple[Tensor, ...]:
-        """First token and maximum of each row, mean and maximum of each sentence, and which rows and sentences."""
+    def pooled(hidden: Tensor, asking: Tensor, sentence: Tensor, rows: Tensor) -> tuple[Tensor, ...]:
+        """Of each row the first token, and mean and maximum of its question's tokens (with the special ones); which
+        rows; mean and maximum of each sentence; and which sentences."""
         flat, marks = hidden.reshape(-1, WIDTH), sentence.reshape(-1)
         inside = marks >= 0
         tokens, numbers = flat[inside], marks[inside]
@@ -233,5 +238,6 @@ class Reader(nn.Module):
         sizes = torch.bincount(local).float()
         mean = torch.zeros(len(owner), WIDTH).index_add(0, local, tokens) / sizes[:, None]
         most = torch.full((len(owner), WIDTH), -1e4).index_reduce(0, local, tokens, "amax")
-        whole = hidden.masked_fill(~there[:, :, None], -1e4).amax(1)
-        return hidden[:, 0], whole, mean, most, rows, owner
+        marked = asking[:, :, None].float()
+        asked = [(hidden * marked).sum(1) / marked.sum(1), (hidden - 1e4 * (1 - marked)).amax(1)]
+        return hidden[:, 0], torch.cat(asked, 1), rows, mean, most, owner

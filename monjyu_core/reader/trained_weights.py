@@ -1,8 +1,8 @@
 """The reader's weights as shipped: what training changed in an embedding model's weights, and the heads.
 
-An `.npz` file for each embedding model. `name:steps` (int8) and `name:scale` (a float for each row) are the change of
-a matrix, `name:change` (half precision) that of a vector; `head:*` are the heads' layers, `calibration:*` what turns
-their outputs into probabilities, and `record` is the training record as JSON.
+An `.npz` file for each embedding model. `name:steps` (4 bits, two columns a byte) and `name:scale` (a float for each
+row) are the change of a matrix, `name:change` (half precision) that of a vector; `head:*` are the heads' layers,
+`calibration:*` what turns their outputs into probabilities, and `record` is the training record as JSON.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def merge_weights(model: str, base: Weights) -> Weights:
         for key in file.files:
             name, _, part = key.rpartition(":")
             if part == "steps":
-                change = file[key] * file[f"{name}:scale"].astype(np.float32)[:, None]
+                change = unpacked(file[key]) * file[f"{name}:scale"][:, None]
             elif part == "change":
                 change = file[key].astype(np.float32)
             else:
@@ -64,6 +64,18 @@ def merge_weights(model: str, base: Weights) -> Weights:
     # The kinds of text are added to the words' vectors.
     merged["embeddings.token_type_embeddings.weight"] = np.zeros_like(base["embeddings.LayerNorm.bias"])[None]
     return merged
+
+
+def packed(change: NDArray[np.float32]) -> tuple[NDArray[np.uint8], NDArray[np.float32]]:
+    """A matrix (rows, columns) as steps of -7 to 7, two a byte (rows, columns / 2), and the size of a row's step."""
+    scale = (np.abs(change).max(1) / 7).astype(np.float32)
+    scale[scale == 0] = 1
+    steps = (np.rint(change / scale[:, None]) + 8).astype(np.uint8)
+    return steps[:, ::2] | steps[:, 1::2] << 4, scale
+
+
+def unpacked(steps: NDArray[np.uint8]) -> NDArray[np.float32]:
+    return np.stack([steps & 15, steps >> 4], axis=2).reshape(len(steps), -1).astype(np.float32) - 8
 
 
 def _open(model: str) -> np.lib.npyio.NpzFile:
