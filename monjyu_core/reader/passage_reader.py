@@ -42,10 +42,10 @@ class PassageReading:
 
 @dataclass(frozen=True)
 class _Pooled:
-    """Of one row: the first token's state, the maximum over all tokens, mean and maximum of each sentence (s, 384)."""
+    """Of one row: the first token's state, mean and maximum over the question (768,), those of each sentence (s, 384)."""
 
     first: Vectors
-    whole: Vectors
+    asked: Vectors
     mean: Vectors
     most: Vectors
 
@@ -169,12 +169,12 @@ class _Source:
 
 def _pool(states: Vectors, row: Row) -> _Pooled:
     """Of a row's states (tokens, 384), padding among them."""
-    there = states[: len(row.ids)]
-    parts = [there[start:stop] for start, stop in zip(row.starts, row.starts[1:], strict=False)]
+    asked = states[: row.asked]
+    parts = [states[start:stop] for start, stop in zip(row.starts, row.starts[1:], strict=False)]
     none = np.zeros(states.shape[1], dtype=np.float32)
     mean = np.stack([part.mean(0) if len(part) else none for part in parts])
     most = np.stack([part.max(0) if len(part) else none for part in parts])
-    return _Pooled(there[0].copy(), there.max(0), mean, most)
+    return _Pooled(states[0].copy(), np.concatenate([asked.mean(0), asked.max(0)]), mean, most)
 
 
 def _logits(layers: Mapping[str, Array], pooled: _Pooled) -> tuple[Array, Array, Array]:
@@ -182,10 +182,10 @@ def _logits(layers: Mapping[str, Array], pooled: _Pooled) -> tuple[Array, Array,
     count = len(pooled.mean)
     first = np.tile(pooled.first, (count, 1))
     sentence = _two_layers(layers, "sentence", np.hstack([pooled.mean, pooled.most, first]))[:, 0]
-    weight = np.exp(sentence - sentence.max())
-    evidence = (pooled.mean * weight[:, None]).sum(0) / weight.sum()
+    weight = np.exp(sentence - sentence.max())[:, None]
+    evidence, strongest = ((part * weight).sum(0) / weight.sum() for part in (pooled.mean, pooled.most))
     passage = _two_layers(layers, "passage", np.concatenate([pooled.first, evidence])[None])[0, 0]
-    claim = _two_layers(layers, "claim", np.concatenate([pooled.first, evidence, pooled.whole])[None])[0]
+    claim = _two_layers(layers, "claim", np.concatenate([pooled.first, evidence, strongest, pooled.asked])[None])[0]
     return sentence, passage + layers["passage_best"] * sentence.max(), claim
 
 

@@ -14,11 +14,12 @@ QUESTION, PASSAGE, CLAIM = 0, 1, 2
 
 @dataclass(frozen=True)
 class Row:
-    """`[begin] text [separator] header sentences [separator]`. `starts` has where each sentence begins, and where the last
-    ends; `first` is the number of the first of them in its passage."""
+    """`[begin] text [separator] header sentences [separator]`, of which `asked` belong to the text. `starts` has where each
+    sentence begins, and where the last ends; `first` is the number of the first of them in its passage."""
 
     ids: list[int]
     kinds: list[int]
+    asked: int
     starts: list[int]
     first: int
 
@@ -43,7 +44,7 @@ def rows_of(
             ids += pieces
         starts.append(len(ids))
         ids.append(separator)
-        yield Row(ids, kinds + [PASSAGE] * (len(ids) - len(kinds)), starts, first)
+        yield Row(ids, kinds + [PASSAGE] * (len(ids) - len(kinds)), len(kinds), starts, first)
 
 
 def _windows(lengths: Sequence[int], room: int) -> Iterator[tuple[int, int]]:

@@ -20,7 +20,7 @@ from monjyu_core.embedding.local.weights import Weights
 
 FOLDER = Path(__file__).with_name("weights")
 FILES = {
-    "all-MiniLM-L6-v2": ModelFile("english.npz", "ba331a79b800de8a236855c719abe98cab10c45f56c72efe532d7c07c69f8101"),
+    "all-MiniLM-L6-v2": ModelFile("english.npz", "f41657694a9fd7d7dff26cca03fd5e873fed5b07101df72ccca069ac45f2fafd"),
     "multilingual-e5-small": ModelFile("multilingual.npz", ""),
 }
 """By the embedding model whose weights they change."""
