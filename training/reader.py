@@ -296,10 +296,14 @@ def write(reader: Reader, tokens: Tokens, settings: dict[str, object], given: ar
 
 
 def shipped(reader: Reader, tokens: Tokens, calibration: dict[str, list[float]], record: dict[str, object]) -> bytes:
-    """The file of `monjyu_core/reader/trained_weights.py`: changes of matrices in 4 bits, all else in half precision."""
+    """The file of `monjyu_core/reader/trained_weights.py`: changes of matrices in 4 bits, the rest in half precision."""
     base = tokens.encoder.read_weights()
     arrays: dict[str, np.ndarray] = {"kinds": reader.kinds.detach().numpy().astype(np.float16)}  # type: ignore[type-arg]
-    published = {"embeddings.position_embeddings.weight": reader.positions, "embeddings.LayerNorm.weight": reader.norm.weight, "embeddings.LayerNorm.bias": reader.norm.bias}  # fmt: skip
+    published = {
+        "embeddings.position_embeddings.weight": reader.positions,
+        "embeddings.LayerNorm.weight": reader.norm.weight,
+        "embeddings.LayerNorm.bias": reader.norm.bias,
+    }
     for number, layer in enumerate(reader.layers):
         for own, name in NAMES.items():
             for kind in ("weight", "bias"):

@@ -16,6 +16,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 from reader_data import (
@@ -47,7 +48,9 @@ class Claim:
 
 
 def fever(extra: Path) -> Iterator[Claim]:
-    lines = [(extra / f"fever/{name}.txt").read_text(encoding="utf-8").splitlines() for name in ("input0", "input1", "label")]  # fmt: skip
+    lines = [
+        (extra / f"fever/{name}.txt").read_text(encoding="utf-8").splitlines() for name in ("input0", "input1", "label")
+    ]
     for evidence, claim, label in zip(*lines, strict=True):
         sentences = tuple(sentences_of(detached(evidence)))[:6]
         if sentences:
@@ -133,7 +136,7 @@ def exchanged(text: str, chance: random.Random) -> str:
     """The sentence with two of its figures, or two of its names, in each other's place; empty if it has not two."""
     for pattern in chance.sample((_FIGURE, _NAME), 2):
         found = [*pattern.finditer(text)]
-        for one, other in zip(found, found[1:], strict=False):
+        for one, other in pairwise(found):
             if one[0] != other[0]:
                 return f"{text[: one.start()]}{other[0]}{text[one.end() : other.start()]}{one[0]}{text[other.end() :]}"
     return ""
@@ -255,14 +258,20 @@ def effects(extra: Path, chance: random.Random) -> Iterator[Claim]:
             evidence = frozenset(place - first for place in places if place in one.evidence)
             yield Claim("effects", text, sentences, SUPPORTED if effect == one.effect else CONTRADICTED, evidence)
         text = said[chance.choice((-1, 0, 1))]
-        methods = [n for n in paper.part("METHOD|INTRODUCTION|BACKGROUND") if not one.evidence & {n, n + 1, n + 2, n + 3, n + 4}]  # fmt: skip
+        methods = [
+            n
+            for n in paper.part("METHOD|INTRODUCTION|BACKGROUND")
+            if not one.evidence & {n, n + 1, n + 2, n + 3, n + 4}
+        ]
         if methods and chance.random() < 0.5:
             first = chance.choice(methods)
             yield Claim("effects", text, paper.sentences[first : first + 5], NOT_MENTIONED)
         for place, _ in index.best(text, 4)[:2]:
             if names[place] != one.paper:
                 numbers = abstracts[names[place]]
-                yield Claim("effects", text, tuple(papers[names[place]].sentences[n] for n in numbers[-6:]), NOT_MENTIONED)
+                yield Claim(
+                    "effects", text, tuple(papers[names[place]].sentences[n] for n in numbers[-6:]), NOT_MENTIONED
+                )
 
 
 def findings(extra: Path, chance: random.Random, per_paper: int) -> Iterator[Claim]:
@@ -294,7 +303,12 @@ def findings(extra: Path, chance: random.Random, per_paper: int) -> Iterator[Cla
             others = [place for place, _ in index.best(text, 6) if papers[place] is not paper]
             if others and chance.random() < 0.3:
                 other = papers[others[0]]
-                yield Claim("findings", altered(text, chance)[0], tuple(other.sentences[n] for n in abstracts[others[0]][-6:]), NOT_MENTIONED)  # fmt: skip
+                yield Claim(
+                    "findings",
+                    altered(text, chance)[0],
+                    tuple(other.sentences[n] for n in abstracts[others[0]][-6:]),
+                    NOT_MENTIONED,
+                )
 
 
 def tensions() -> Iterator[Claim]:
@@ -329,8 +343,16 @@ def written(texts: dict[str, dict[str, Document]], without: Sequence[str]) -> It
                 yield Claim("written", row["sentence"], document.sentences[start : start + 6], VERDICTS[row["verdict"]])
 
 
-CHECKED = {"number": CONTRADICTED, "swap": CONTRADICTED, "direction": CONTRADICTED, "negation": CONTRADICTED,
-           "attribution": CONTRADICTED, "overclaim": NOT_MENTIONED, "merge": NOT_MENTIONED, "invented": NOT_MENTIONED}  # fmt: skip
+CHECKED = {
+    "number": CONTRADICTED,
+    "swap": CONTRADICTED,
+    "direction": CONTRADICTED,
+    "negation": CONTRADICTED,
+    "attribution": CONTRADICTED,
+    "overclaim": NOT_MENTIONED,
+    "merge": NOT_MENTIONED,
+    "invented": NOT_MENTIONED,
+}
 
 
 def checked(name: str, texts: dict[str, dict[str, Document]]) -> Iterator[Claim]:
@@ -424,7 +446,13 @@ class ClaimSampler:
         """Half of the claims with little text get sentences of others around their evidence, or instead of it."""
         name = chance.choices(self._sources, [SHARES[source] for source in self._sources])[0]
         labels = self._by_label[name]
-        claim = chance.choice(labels[chance.choice([label for label in labels if len(labels[label]) > 100 or len(labels) < 3 or name not in SHORT])])  # fmt: skip
+        claim = chance.choice(
+            labels[
+                chance.choice(
+                    [label for label in labels if len(labels[label]) > 100 or len(labels) < 3 or name not in SHORT]
+                )
+            ]
+        )
         kind = chance.random()
         if name not in SHORT or kind >= 0.5:
             return claim

@@ -92,7 +92,9 @@ def names_of(text: str) -> set[str]:
 
 def terms(text: str) -> list[str]:
     """Words in small letters without the commonest endings."""
-    return [re.sub(r"(?:ies|es|s|ing|ed|ly)$", "", word.lower()) if len(word) > 4 else word.lower() for word in words(text)]  # fmt: skip
+    return [
+        re.sub(r"(?:ies|es|s|ing|ed|ly)$", "", word.lower()) if len(word) > 4 else word.lower() for word in words(text)
+    ]
 
 
 class WordIndex:
@@ -322,7 +324,7 @@ def scitldr(_: Path, extra: Path) -> Source:
 
 
 def tldr(_: Path, extra: Path) -> Source:
-    """A one-sentence summary asks for the abstract of its paper: what a passage is about, not which sentence says it."""
+    """A summary in one sentence asks for the abstract of its paper: what a text is about, not which sentence says it."""
     documents, questions = [], []
     for name in ("train", "dev", "test"):
         for row in rows_of(extra / f"scitldr/{name}.jsonl"):
@@ -411,16 +413,24 @@ def comparisons(extra: Path) -> list[Comparison]:
     with (folder / "prompts_merged.csv").open(encoding="utf-8", newline="") as file:
         for prompt in csv.DictReader(file):
             rows = said[prompt["PromptID"]]
-            spans = [(int(row["Evidence Start"]), int(row["Evidence End"])) for row in rows if row["Evidence Start"].isdigit()]  # fmt: skip
+            spans = [
+                (int(row["Evidence Start"]), int(row["Evidence End"]))
+                for row in rows
+                if row["Evidence Start"].isdigit()
+            ]
             if len({row["Label Code"] for row in rows}) != 1 or not spans:
                 continue
             evidence = frozenset(
                 number
                 for number, (start, end) in enumerate(papers[rows[0]["PMCID"]].offsets)
-                if any(min(stop, end) - max(begin, start) >= 0.5 * min(end - start, stop - begin) for begin, stop in spans)
+                if any(
+                    min(stop, end) - max(begin, start) >= 0.5 * min(end - start, stop - begin) for begin, stop in spans
+                )
             )
             if evidence:
-                parts = (" ".join(prompt[part].split()).rstrip(".") for part in ("Outcome", "Intervention", "Comparator"))
+                parts = (
+                    " ".join(prompt[part].split()).rstrip(".") for part in ("Outcome", "Intervention", "Comparator")
+                )
                 found.append(Comparison(rows[0]["PMCID"], *parts, int(rows[0]["Label Code"]), evidence))
     return found
 
@@ -479,8 +489,8 @@ def load_sources(names: Iterable[str], corpora: Path, extra: Path) -> list[Sourc
 
 @dataclass(frozen=True)
 class Read:
-    """A passage as the reader gets it. `labels`: 1 answers, 0 does not, -1 not known; `answered` likewise. A `header` is
-    read, not scored."""
+    """A passage as the reader gets it. `labels`: 1 answers, 0 does not, -1 not known; `answered` likewise. The `header`
+    is read, not scored."""
 
     header: str
     sentences: tuple[str, ...]

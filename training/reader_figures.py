@@ -282,7 +282,7 @@ def claim_verdicts(reader: Reader, tokens: Tokens, name: str, given: argparse.Na
 
 
 def check_verdicts(reader: Reader, tokens: Tokens, name: str, given: argparse.Namespace) -> dict[str, object]:
-    """Of the sentences that a model could have written, at some chances of "supported" from which one is kept: the share
+    """Of the sentences that a model could have written, by the chance of "supported" from which one is kept: the shares
     of the false ones kept, and of the faithful ones dropped."""
     claims = list(checked(name, read_papers(given.work)))
     _, _, logits = read(reader, tokens, [(claim.text, "", claim.sentences) for claim in claims], CLAIM)
@@ -291,7 +291,9 @@ def check_verdicts(reader: Reader, tokens: Tokens, name: str, given: argparse.Na
     chances, faithful = shares_of(logits)[:, 0], np.array([claim.label == 0 for claim in claims])
     table: dict[str, object] = {"sentences": len(claims), "auc": round(auc(chances[faithful], chances[~faithful]), 3)}
     for least in (0.2, 0.3, 0.4, 0.5, 0.6, 0.7):
-        table[str(least)] = [round(float(np.mean(part)), 2) for part in (chances[~faithful] >= least, chances[faithful] < least)]
+        table[str(least)] = [
+            round(float(np.mean(part)), 2) for part in (chances[~faithful] >= least, chances[faithful] < least)
+        ]
     return table
 
 

@@ -63,8 +63,8 @@ class Batch:
 
 
 def assemble(tokens: Tokens, rows: Sequence[tuple[str, str, Sequence[str], int]]) -> Batch:
-    """Rows of (question or claim, header, sentences, QUESTION or CLAIM). What does not fit is cut: each sentence keeps at
-    least one piece."""
+    """Rows of (question or claim, header, sentences, QUESTION or CLAIM). What does not fit is cut; a piece is left of
+    each sentence."""
     special = tokens.special
     built = []
     total = 0
@@ -183,7 +183,9 @@ class Reader(nn.Module):
     def load(self, weights: dict[str, Tensor]) -> None:
         """Those that fit: a head of another shape stays as it is."""
         own = self.state_dict()
-        self.load_state_dict({name: weights[name] if weights[name].shape == value.shape else value for name, value in own.items()})  # fmt: skip
+        self.load_state_dict(
+            {name: weights[name] if weights[name].shape == value.shape else value for name, value in own.items()}
+        )
 
     def forward(self, batch: Batch) -> tuple[Tensor, Tensor, Tensor]:
         """Logits of the sentences (s,), of the passages (n,) and of the claims (n, 3)."""
@@ -205,8 +207,8 @@ class Reader(nn.Module):
         return sentence, passage, claim
 
     def encode(self, batch: Batch) -> Iterator[tuple[Tensor, Tensor, Tensor, Tensor]]:
-        """Hidden states of rows of like length: those, which tokens are of the question, the sentences of the tokens, and
-        which rows."""
+        """Of rows of like length: hidden states, which tokens are of the question, the tokens' sentences, and which rows
+        they are."""
         lengths = (batch.ids != self.padding).sum(1)
         casts = [layer.cast(self.dtype) for layer in self.layers]  # type: ignore[operator]
         order = torch.argsort(lengths, stable=True)

@@ -42,7 +42,7 @@ class PassageReading:
 
 @dataclass(frozen=True)
 class _Pooled:
-    """Of one row: the first token's state, mean and maximum over the question (768,), those of each sentence (s, 384)."""
+    """Of one row: the first token's state, mean and maximum of the question (768,), those of each sentence (s, 384)."""
 
     first: Vectors
     asked: Vectors

@@ -14,8 +14,8 @@ QUESTION, PASSAGE, CLAIM = 0, 1, 2
 
 @dataclass(frozen=True)
 class Row:
-    """`[begin] text [separator] header sentences [separator]`, of which `asked` belong to the text. `starts` has where each
-    sentence begins, and where the last ends; `first` is the number of the first of them in its passage."""
+    """`[begin] text [separator] header sentences [separator]`, of which the first `asked` are of the text. `starts` has
+    where each sentence begins, and where the last ends; `first` is the number of the first of them in its passage."""
 
     ids: list[int]
     kinds: list[int]
