@@ -296,7 +296,7 @@ def write(reader: Reader, tokens: Tokens, settings: dict[str, object], given: ar
 
 
 def shipped(reader: Reader, tokens: Tokens, calibration: dict[str, list[float]], record: dict[str, object]) -> bytes:
-    """The file of `monjyu_core/reader/trained_weights.py`: changes of matrices in 4 bits, the rest in half precision."""
+    """The file of `monjyu_core/reader/trained_weights.py`: matrices change in 4 bits, the rest in half precision."""
     base = tokens.encoder.read_weights()
     arrays: dict[str, np.ndarray] = {"kinds": reader.kinds.detach().numpy().astype(np.float16)}  # type: ignore[type-arg]
     published = {

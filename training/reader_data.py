@@ -324,7 +324,7 @@ def scitldr(_: Path, extra: Path) -> Source:
 
 
 def tldr(_: Path, extra: Path) -> Source:
-    """A summary in one sentence asks for the abstract of its paper: what a text is about, not which sentence says it."""
+    """A summary in one sentence asks for the abstract of its paper: what a text is about, not which sentence."""
     documents, questions = [], []
     for name in ("train", "dev", "test"):
         for row in rows_of(extra / f"scitldr/{name}.jsonl"):

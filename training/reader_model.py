@@ -207,7 +207,7 @@ class Reader(nn.Module):
         return sentence, passage, claim
 
     def encode(self, batch: Batch) -> Iterator[tuple[Tensor, Tensor, Tensor, Tensor]]:
-        """Of rows of like length: hidden states, which tokens are of the question, the tokens' sentences, and which rows
+        """Of rows of like length: hidden states, which tokens are of the question, sentences of tokens, and which rows
         they are."""
         lengths = (batch.ids != self.padding).sum(1)
         casts = [layer.cast(self.dtype) for layer in self.layers]  # type: ignore[operator]
