@@ -7,6 +7,7 @@ from functools import cached_property
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from monjyu_core.embedding.local.compiled import Precision
@@ -19,7 +20,7 @@ from monjyu_core.embedding.micro_batching import Ids
 if TYPE_CHECKING:
     from monjyu_core.embedding.local.e5_tokens import E5Tokenizer
 
-PADDING_ID, SEPARATOR_ID = 1, 2
+BEGIN_ID, PADDING_ID, SEPARATOR_ID = 0, 1, 2
 
 
 class E5(SentenceEncoder):
@@ -32,7 +33,7 @@ class E5(SentenceEncoder):
     shape = Shape("multilingual-e5-small", layers=12, padding_id=PADDING_ID)
     max_tokens = 512
     weights_sha256 = FILE.sha256
-    separator_id = SEPARATOR_ID
+    begin_id, separator_id = BEGIN_ID, SEPARATOR_ID
     passage_prefix, query_prefix = "passage: ", "query: "
 
     def __init__(self, precision: Precision = "auto", threads: int = 0) -> None:
@@ -44,8 +45,11 @@ class E5(SentenceEncoder):
     def read_weights(self) -> Weights:
         return self._file.weights()
 
+    def word_vectors(self, ids: Ids) -> NDArray[np.float32]:
+        return from_blocks(self._file.word_blocks[ids])
+
     def inputs(self, ids: Ids) -> Sequence[NDArray[Any]]:
-        return [ids, from_blocks(self._file.word_blocks[ids])]
+        return [ids, self.word_vectors(ids)]
 
     def encode(self, texts: Sequence[str]) -> list[list[int]]:
         return self._tokenizer.encode(texts)

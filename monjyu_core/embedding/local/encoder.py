@@ -37,16 +37,17 @@ class SentenceEncoder(ABC):
     shape: Shape
     max_tokens: int
     weights_sha256: str
+    begin_id: int
     separator_id: int
     passage_prefix = query_prefix = ""
     dimensions = WIDTH
 
     def __init__(self, precision: Precision = "auto", threads: int = 0) -> None:
-        self._precision = resolve_precision(precision)
-        self.fingerprint = f"sha256:{self.weights_sha256} {engine_name(self._precision)}"
-        if self._precision == "int8":
+        self.precision = resolve_precision(precision)
+        self.fingerprint = f"sha256:{self.weights_sha256} {engine_name(self.precision)}"
+        if self.precision == "int8":
             self.fingerprint += f" calibration:{SHA256[self.shape.name][:16]}"
-        self._engine = Engine(self, "bf16" if self._precision == "bf16" else "f32", threads)
+        self._engine = Engine(self, "bf16" if self.precision == "bf16" else "f32", threads)
 
     @property
     def model_id(self) -> str:
@@ -62,13 +63,17 @@ class SentenceEncoder(ABC):
             reading = pool.submit(self.read_weights)
             from monjyu_core.embedding.local.encoder_graph import build_model
 
-            if self._precision != "int8":
+            if self.precision != "int8":
                 return build_model(reading.result(), self.shape)
             from monjyu_core.embedding.local.eight_bits import EightBitProducts
 
             roundings = read_calibration(self.shape.name)
             products = EightBitProducts(roundings, integers=multiplies_integers())
             return build_model(reading.result(), self.shape, products)
+
+    @abstractmethod
+    def word_vectors(self, ids: Ids) -> NDArray[np.float32]:
+        """The vectors (..., 384) of word piece ids, before those of their positions are added."""
 
     def inputs(self, ids: Ids) -> Sequence[NDArray[Any]]:
         """What the model is given for ids (n, tokens)."""
@@ -97,6 +102,10 @@ class SentenceEncoder(ABC):
         vector: NDArray[np.float32] = self._engine.run_one(self._padded(self._pieces([text], self.query_prefix)))[0]
         return vector
 
+    def pieces_of(self, texts: Sequence[str]) -> list[list[int]]:
+        """Word piece ids of each text without prefix and special tokens, uncut."""
+        return [ids[1:-1] for ids in self._encode(texts, "")]
+
     def count_tokens(self, texts: Sequence[str]) -> NDArray[np.int64]:
         """Word pieces (n,) of each text as a passage, with prefix and special tokens, uncut."""
         counts = np.empty(len(texts), dtype=np.int64)
@@ -106,18 +115,11 @@ class SentenceEncoder(ABC):
         return counts
 
     def _batches(self, texts: Sequence[str]) -> Iterator[tuple[Places, Ids]]:
-        """Batches of one padded length, longest first, with the places of their texts.
-
-        Wider padding than its own would change the last bits of a vector.
-        """
+        """Batches with the places of their texts."""
         for start in range(0, len(texts), BLOCK):
             pieces = self._pieces(texts[start : start + BLOCK], self.passage_prefix)
-            order = sorted(range(len(pieces)), key=lambda place: -_rounded(len(pieces[place])))
-            for width, group in groupby(order, key=lambda place: _rounded(len(pieces[place]))):
-                places, count = list(group), min(BATCH_TEXTS, BATCH_TOKENS // width)
-                for first in range(0, len(places), count):
-                    batch = places[first : first + count]
-                    yield np.array(batch, dtype=np.int64) + start, self._padded([pieces[place] for place in batch])
+            for batch in batches_of_one_width([len(ids) for ids in pieces]):
+                yield np.array(batch, dtype=np.int64) + start, self._padded([pieces[place] for place in batch])
 
     def _pieces(self, texts: Sequence[str], prefix: str) -> list[list[int]]:
         """Word piece ids of each text, cut to the model's window; the separator stays the last of them."""
@@ -129,15 +131,32 @@ class SentenceEncoder(ABC):
         return self.encode([prefix + _unicode(text) for text in texts])
 
     def _padded(self, pieces: Sequence[list[int]]) -> Ids:
-        ids = np.full((len(pieces), _rounded(max(map(len, pieces)))), self.shape.padding_id, dtype=np.int32)
-        for row, found in zip(ids, pieces, strict=True):
-            row[: len(found)] = found
-        return ids
+        return padded(pieces, self.shape.padding_id)
 
 
 def _unicode(text: str) -> str:
     """The text with lone surrogates (which no encoding has) replaced."""
     return text.encode("utf-8", "replace").decode() if not text.isascii() else text
+
+
+def batches_of_one_width(lengths: Sequence[int]) -> Iterator[list[int]]:
+    """The places of rows that go through the engine together, those of one padded length, longest first.
+
+    Wider padding than its own would change the last bits of a row's output.
+    """
+    order = sorted(range(len(lengths)), key=lambda place: -_rounded(lengths[place]))
+    for width, group in groupby(order, key=lambda place: _rounded(lengths[place])):
+        places, count = list(group), min(BATCH_TEXTS, BATCH_TOKENS // width)
+        for first in range(0, len(places), count):
+            yield places[first : first + count]
+
+
+def padded(rows: Sequence[Sequence[int]], padding: int) -> Ids:
+    """Rows (n, width) int32, filled up on the right."""
+    ids = np.full((len(rows), _rounded(max(map(len, rows)))), padding, dtype=np.int32)
+    for row, values in zip(ids, rows, strict=True):
+        row[: len(values)] = values
+    return ids
 
 
 def _rounded(length: int) -> int:

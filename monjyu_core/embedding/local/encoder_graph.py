@@ -34,14 +34,15 @@ def float_product(hidden: Node, weight: NDArray[np.float32], layer: str) -> Node
     return op.matmul(hidden, _shared(weight), False, True)
 
 
-def build_model(weights: Weights, shape: Shape, product: Product = float_product) -> ov.Model:
-    """Word piece ids (n, tokens) int32, padded on the right, to vectors (n, 384) float32 of L2 norm 1.
+def build_model(weights: Weights, shape: Shape, product: Product = float_product, *, pooled: bool = True) -> ov.Model:
+    """Word piece ids (n, tokens) int32, padded on the right, to vectors (n, 384) float32 of L2 norm 1; or, not
+    `pooled`, to the states of the tokens (n, tokens, 384).
 
     The attention mask follows from the ids: no text gives the id of padding. Without a table of word vectors among the
     weights, the vectors of the ids (n, tokens, 384) float32 are a second input. Names are those of the published
     models; the weights are not copied.
     """
-    return _Graph(weights, shape, product).build()
+    return _Graph(weights, shape, product).build(pooled)
 
 
 class _Graph:
@@ -50,7 +51,7 @@ class _Graph:
         self.shape = shape
         self.product = product
 
-    def build(self) -> ov.Model:
+    def build(self, pooled: bool) -> ov.Model:
         ids = op.parameter([-1, -1], np.int32, name="ids")
         inputs = [ids]
         if _WORDS in self.weights:
@@ -66,8 +67,10 @@ class _Graph:
         hidden = self.embeddings(ids, words)
         for number in range(self.shape.layers):
             hidden = self.layer(hidden, mask, f"encoder.layer.{number}")
-        pooled = _mean(hidden, op.unsqueeze(present, _ints(2)))
-        return ov.Model([op.result(op.normalize_l2(pooled, _ints(1), EPSILON, "max"))], inputs, self.shape.name)
+        if not pooled:
+            return ov.Model([op.result(hidden)], inputs, self.shape.name)
+        mean = _mean(hidden, op.unsqueeze(present, _ints(2)))
+        return ov.Model([op.result(op.normalize_l2(mean, _ints(1), EPSILON, "max"))], inputs, self.shape.name)
 
     def embeddings(self, ids: Node, words: Node) -> Node:
         """Word plus position plus the one token type of a single text, normalised: (n, tokens, 384)."""

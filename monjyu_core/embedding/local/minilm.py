@@ -7,10 +7,14 @@ from functools import cached_property
 from threading import Lock
 from typing import TYPE_CHECKING
 
+import numpy as np
+from numpy.typing import NDArray
+
 from monjyu_core.embedding.local.compiled import Precision
 from monjyu_core.embedding.local.encoder import SentenceEncoder
 from monjyu_core.embedding.local.shape import Shape
 from monjyu_core.embedding.local.weights import TOKENIZER, WEIGHTS, Weights, checked_bytes, read_weights
+from monjyu_core.embedding.micro_batching import Ids
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
@@ -22,7 +26,7 @@ class MiniLM(SentenceEncoder):
     shape = Shape("all-MiniLM-L6-v2", layers=6, padding_id=0)
     max_tokens = 256
     weights_sha256 = WEIGHTS.sha256
-    separator_id = 102
+    begin_id, separator_id = 101, 102
 
     def __init__(self, precision: Precision = "auto", threads: int = 0) -> None:
         super().__init__(precision, threads)
@@ -30,6 +34,14 @@ class MiniLM(SentenceEncoder):
 
     def read_weights(self) -> Weights:
         return read_weights()
+
+    def word_vectors(self, ids: Ids) -> NDArray[np.float32]:
+        return self._word_table[ids]
+
+    @cached_property
+    def _word_table(self) -> NDArray[np.float32]:
+        """A view of the mapped file, whose pages the embedder's model shares."""
+        return read_weights()["embeddings.word_embeddings.weight"]
 
     def encode(self, texts: Sequence[str]) -> list[list[int]]:
         return [found.ids for found in self._tokenizer.encode_batch_fast(list(texts))]

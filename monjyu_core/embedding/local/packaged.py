@@ -38,9 +38,9 @@ def checked_file(folder: Path, file: ModelFile, hint: str) -> NDArray[np.uint8]:
     try:
         data = np.memmap(path, dtype=np.uint8, mode="c")
     except (OSError, ValueError) as error:
-        raise ConfigurationError(f"The embedding model's file {path} cannot be read: {error}.", hint) from error
+        raise ConfigurationError(f"The model's file {path} cannot be read: {error}.", hint) from error
     if hashlib.sha256(data.data).hexdigest() != file.sha256:
-        raise ConfigurationError(f"The embedding model's file {path} is damaged: its hash is not the known one.", hint)
+        raise ConfigurationError(f"The model's file {path} is damaged: its hash is not the known one.", hint)
     return data
 
 

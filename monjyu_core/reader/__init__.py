@@ -1,0 +1,6 @@
+"""One learned model reads a question and a passage together: which sentences answer, what becomes of a claim."""
+
+from monjyu_core.reader.load_reader import load_reader
+from monjyu_core.reader.passage_reader import PassageReading, Reader
+
+__all__ = ["PassageReading", "Reader", "load_reader"]

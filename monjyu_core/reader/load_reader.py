@@ -1,0 +1,46 @@
+"""The reader that goes with a collection's embedding model: one a process for each setting."""
+
+from __future__ import annotations
+
+import os
+from threading import Lock
+from typing import Literal
+
+from monjyu_core.embedding.load import load_embedder
+from monjyu_core.embedding.local.encoder import SentenceEncoder
+from monjyu_core.errors import ConfigurationError
+from monjyu_core.reader.passage_reader import Reader
+from monjyu_core.settings.settings import EmbeddingSettings
+
+ModelName = Literal["all-MiniLM-L6-v2", "multilingual-e5-small"]
+
+_readers: dict[str, Reader] = {}
+_lock = Lock()
+
+
+def load_reader(model: ModelName, settings: EmbeddingSettings) -> Reader:
+    """The reader on this embedding model, in the settings' precision and threads, shared by all threads.
+
+    It shares the embedder's tokenizer and tables. Cheap: files are checked and the model compiled at the first call.
+    Raises ConfigurationError for a model that is not installed.
+    """
+    local = settings.model_copy(update={"model": model, "remote": None})
+    key = local.model_dump_json()
+    with _lock:
+        if key not in _readers:
+            embedder = load_embedder(local)
+            if not isinstance(embedder, SentenceEncoder):
+                raise ConfigurationError(f"There is no reader for {model}.", "Set search.reader to off.")
+            _readers[key] = Reader(embedder, settings.threads)
+        return _readers[key]
+
+
+def _forget() -> None:
+    """A forked child has the parent's engine without its threads: it must make its own."""
+    global _lock
+    _lock = Lock()
+    _readers.clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget)

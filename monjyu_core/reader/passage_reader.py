@@ -1,0 +1,203 @@
+"""The reader: a transformer encoder over a question (or a claim) and the sentences of a passage, read together.
+
+Nogueira and Cho 2019 (reading both in one pass). What the heads get of a sentence is the mean and the maximum of its
+tokens' states, its neighbours in view.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cached_property
+from math import pi, sqrt
+from threading import Lock
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from monjyu_core.embedding.local.compiled import Engine, engine_name
+from monjyu_core.embedding.local.encoder import SentenceEncoder, batches_of_one_width, padded
+from monjyu_core.embedding.micro_batching import Ids, Vectors
+from monjyu_core.reader.passage_windows import CLAIM, PASSAGE, QUESTION, Row, rows_of
+from monjyu_core.reader.trained_weights import FILES, Heads, merge_weights, read_heads
+
+if TYPE_CHECKING:
+    from monjyu_core.embedding.local.runtime import ov
+
+Array = NDArray[np.float64]
+DIGITS = 6
+"""Decimals of a probability: what differs beyond them is rounding."""
+
+
+@dataclass(frozen=True)
+class PassageReading:
+    """`sentence_scores` (sentences,): the probability of each sentence to answer the question. `answered`: that the
+    passage answers it at all."""
+
+    sentence_scores: Array
+    answered: float
+
+
+@dataclass(frozen=True)
+class _Pooled:
+    """Of one row: the first token's state, mean and maximum of the question (768,), those of each sentence (s, 384)."""
+
+    first: Vectors
+    asked: Vectors
+    mean: Vectors
+    most: Vectors
+
+
+class Reader:
+    """Safe to call from many threads at once. Nothing is loaded before the first call."""
+
+    def __init__(self, encoder: SentenceEncoder, threads: int = 0) -> None:
+        """`encoder` is the embedder whose tokenizer, words and base weights the reader shares."""
+        self._encoder = encoder
+        self._file = FILES[encoder.model_id]
+        precision: Literal["f32", "bf16"] = "bf16" if encoder.precision == "bf16" else "f32"
+        self._source = _Source(encoder)
+        self._engine = Engine(self._source, precision, threads)
+        self.fingerprint = f"sha256:{self._file.sha256} {engine_name(precision)}"
+        """Weights, engine and precision: what the reader computes is the same under equal fingerprints."""
+
+    def read(
+        self, question: str, passages: Sequence[Sequence[str]], headers: Sequence[str] = ()
+    ) -> list[PassageReading]:
+        """What each passage, a sequence of sentences, has to say to the question. `headers`, one a passage if given,
+        are titles that are read before it and not scored.
+
+        The scores of a passage do not depend on the others. One that is longer than 254 word pieces is read in parts
+        of whole sentences, and the best of them tells whether it answers.
+        """
+        heads = self._source.heads
+        readings = [PassageReading(np.zeros(len(sentences)), 0.0) for sentences in passages]
+        for number, row, pooled in self._pooled([(question, sentences) for sentences in passages], QUESTION, headers):
+            sentence, passage, _ = _logits(heads.layers, pooled)
+            reading = readings[number]
+            present = np.diff(row.starts) > 0
+            chances = np.where(present, _probability(sentence, heads.calibration["sentence"]), 0.0)
+            reading.sentence_scores[row.first : row.first + len(present)] = chances
+            answered = float(_probability(passage, heads.calibration["passage"]))
+            readings[number] = PassageReading(reading.sentence_scores, max(reading.answered, answered))
+        return readings
+
+    def judge_claims(self, pairs: Sequence[tuple[str, Sequence[str]]]) -> Array:
+        """Probabilities (n, 3) that the sentences support the claim, contradict it, or do not say.
+
+        Of a passage that is read in parts, the part counts that says most.
+        """
+        heads = self._source.heads
+        verdicts = np.tile([0.0, 0.0, 1.0], (len(pairs), 1))
+        for number, _, pooled in self._pooled(pairs, CLAIM):
+            slope, *offsets = heads.calibration["claim"]
+            logits = slope * _logits(heads.layers, pooled)[2] + offsets
+            powers = np.exp(logits - logits.max())
+            chances = np.round(powers / powers.sum(), DIGITS)
+            if chances[2] < verdicts[number, 2]:
+                verdicts[number] = chances
+        return verdicts
+
+    def warm_up(self) -> None:
+        """Load now what the first call would load."""
+        self.read("warm up", [["warm up"]])
+
+    def _pooled(
+        self, pairs: Sequence[tuple[str, Sequence[str]]], kind: int, headers: Sequence[str] = ()
+    ) -> list[tuple[int, Row, _Pooled]]:
+        """Number of the pair, its row, and the row's states, in order."""
+        rows = list(self._rows(pairs, kind, headers))
+        found: list[_Pooled | None] = [None] * len(rows)
+
+        def keep(places: list[int], hidden: Vectors) -> None:
+            for place, states in zip(places, hidden, strict=True):
+                found[place] = _pool(states, rows[place][1])
+
+        self._engine.run_many(self._batches([row for _, row in rows]), keep)
+        return [(number, row, pooled) for (number, row), pooled in zip(rows, found, strict=True) if pooled]
+
+    def _rows(
+        self, pairs: Sequence[tuple[str, Sequence[str]]], kind: int, headers: Sequence[str]
+    ) -> Iterator[tuple[int, Row]]:
+        texts = {text for text, _ in pairs} | {one for _, sentences in pairs for one in sentences} | set(headers)
+        pieces = dict(zip(texts, self._encoder.pieces_of(list(texts)), strict=True))
+        ends = self._encoder.begin_id, self._encoder.separator_id
+        for number, (text, sentences) in enumerate(pairs):
+            header = pieces[headers[number]] if headers else []
+            of_sentences = [pieces[one] for one in sentences]
+            if any(of_sentences):
+                for row in rows_of(pieces[text], header, of_sentences, kind, ends):
+                    yield number, row
+
+    def _batches(self, rows: Sequence[Row]) -> Iterator[tuple[list[int], Ids]]:
+        for places in batches_of_one_width([len(row.ids) for row in rows]):
+            ids = padded([rows[place].ids for place in places], self._encoder.shape.padding_id)
+            kinds = padded([rows[place].kinds for place in places], PASSAGE)
+            yield places, np.stack([ids, kinds], axis=1)
+
+
+class _Source:
+    """Where the engine has the reader's model and its inputs from."""
+
+    def __init__(self, encoder: SentenceEncoder) -> None:
+        self._encoder = encoder
+        self._lock = Lock()
+
+    @property
+    def heads(self) -> Heads:
+        with self._lock:
+            return self._loaded_heads
+
+    @cached_property
+    def _loaded_heads(self) -> Heads:
+        return read_heads(self._encoder.model_id)
+
+    def build(self) -> ov.Model:
+        with ThreadPoolExecutor(1, thread_name_prefix="weights") as pool:
+            reading = pool.submit(lambda: merge_weights(self._encoder.model_id, self._encoder.read_weights()))
+            from monjyu_core.embedding.local.encoder_graph import build_model
+
+            return build_model(reading.result(), self._encoder.shape, pooled=False)
+
+    def inputs(self, ids: Ids) -> Sequence[NDArray[Any]]:
+        """Of rows (n, 2, tokens) of ids and kinds."""
+        pieces, kinds = np.ascontiguousarray(ids[:, 0]), ids[:, 1]
+        return [pieces, self._encoder.word_vectors(pieces) + self.heads.kinds[kinds]]
+
+
+def _pool(states: Vectors, row: Row) -> _Pooled:
+    """Of a row's states (tokens, 384), padding among them."""
+    asked = states[: row.asked]
+    parts = [states[start:stop] for start, stop in zip(row.starts, row.starts[1:], strict=False)]
+    none = np.zeros(states.shape[1], dtype=np.float32)
+    mean = np.stack([part.mean(0) if len(part) else none for part in parts])
+    most = np.stack([part.max(0) if len(part) else none for part in parts])
+    return _Pooled(states[0].copy(), np.concatenate([asked.mean(0), asked.max(0)]), mean, most)
+
+
+def _logits(layers: Mapping[str, Array], pooled: _Pooled) -> tuple[Array, Array, Array]:
+    """Logits of the sentences (s,), of the passage () and of the claim (3,)."""
+    count = len(pooled.mean)
+    first = np.tile(pooled.first, (count, 1))
+    sentence = _two_layers(layers, "sentence", np.hstack([pooled.mean, pooled.most, first]))[:, 0]
+    weight = np.exp(sentence - sentence.max())[:, None]
+    evidence, strongest = ((part * weight).sum(0) / weight.sum() for part in (pooled.mean, pooled.most))
+    passage = _two_layers(layers, "passage", np.concatenate([pooled.first, evidence])[None])[0, 0]
+    claim = _two_layers(layers, "claim", np.concatenate([pooled.first, evidence, strongest, pooled.asked])[None])[0]
+    return sentence, passage + layers["passage_best"] * sentence.max(), claim
+
+
+def _two_layers(layers: Mapping[str, Array], name: str, inputs: NDArray[Any]) -> Array:
+    """Two linear layers with a GELU (by tanh) between them, in double precision."""
+    hidden = inputs.astype(np.float64) @ layers[f"{name}.0.weight"].T + layers[f"{name}.0.bias"]
+    hidden = 0.5 * hidden * (1 + np.tanh(sqrt(2 / pi) * (hidden + 0.044715 * hidden**3)))
+    result: Array = hidden @ layers[f"{name}.3.weight"].T + layers[f"{name}.3.bias"]
+    return result
+
+
+def _probability(logits: Array, calibration: Array) -> Array:
+    slope, offset = calibration
+    chances: Array = np.round(1 / (1 + np.exp(-(slope * logits + offset))), DIGITS)
+    return chances

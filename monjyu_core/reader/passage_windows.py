@@ -1,0 +1,60 @@
+"""A question and the sentences of a passage as the rows of word pieces that the reader gets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+MOST_PIECES = 254
+"""Word pieces of a row, special ones included: the length it was trained with."""
+MOST_QUESTION, MOST_HEADER = 64, 40
+QUESTION, PASSAGE, CLAIM = 0, 1, 2
+"""Kinds of text in a row."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """`[begin] text [separator] header sentences [separator]`, of which the first `asked` are of the text. `starts` has
+    where each sentence begins, and where the last ends; `first` is the number of the first of them in its passage."""
+
+    ids: list[int]
+    kinds: list[int]
+    asked: int
+    starts: list[int]
+    first: int
+
+
+def rows_of(
+    text: Sequence[int], header: Sequence[int], sentences: Sequence[Sequence[int]], kind: int, ends: tuple[int, int]
+) -> Iterator[Row]:
+    """One row, or several of whole sentences where the passage is too long. Sentences that fit in no row are cut.
+
+    Texts are word pieces without special ones; `ends` are the special ones that begin and separate.
+    """
+    begin, separator = ends
+    head = [begin, *text[:MOST_QUESTION], separator]
+    kinds = [kind] * len(head)
+    head += header[:MOST_HEADER]
+    room = MOST_PIECES - len(head) - 1
+    cut = [list(pieces[:room]) for pieces in sentences]
+    for first, stop in _windows([len(pieces) for pieces in cut], room):
+        ids, starts = head.copy(), []
+        for pieces in cut[first:stop]:
+            starts.append(len(ids))
+            ids += pieces
+        starts.append(len(ids))
+        ids.append(separator)
+        yield Row(ids, kinds + [PASSAGE] * (len(ids) - len(kinds)), len(kinds), starts, first)
+
+
+def _windows(lengths: Sequence[int], room: int) -> Iterator[tuple[int, int]]:
+    """Runs of sentences that fit, of about the same length."""
+    target = sum(lengths) / max(1, -(-sum(lengths) // room))
+    first, used = 0, 0
+    for place, length in enumerate(lengths):
+        if place > first and (used + length > room or used + length / 2 > target):
+            yield first, place
+            first, used = place, 0
+        used += length
+    if first < len(lengths):
+        yield first, len(lengths)
