@@ -21,7 +21,7 @@ from monjyu_core.embedding.local.weights import Weights
 FOLDER = Path(__file__).with_name("weights")
 FILES = {
     "all-MiniLM-L6-v2": ModelFile("english.npz", "f41657694a9fd7d7dff26cca03fd5e873fed5b07101df72ccca069ac45f2fafd"),
-    "multilingual-e5-small": ModelFile("multilingual.npz", ""),
+    "multilingual-e5-small": ModelFile("multilingual.npz", "2590a69133f6fb978fbbae4deab6e0c3b67dbc9eadd619fa477bada1c32066a1"),
 }
 """By the embedding model whose weights they change."""
 

@@ -55,9 +55,9 @@ class RoleSettings(Group):
 
 
 class AssessRole(RoleSettings):
-    """What judges passages in lazy search: the packaged ranker, the plain overlap of words, or a model."""
+    """What judges passages in lazy search: the packaged reader, the plain overlap of words, or a model."""
 
-    engine: Annotated[Literal["ranker", "extractive", "llm"], QUERY_TIME] = "ranker"  # type: ignore[assignment]
+    engine: Annotated[Literal["reader", "extractive", "llm"], QUERY_TIME] = "reader"  # type: ignore[assignment]
 
 
 class ExtractRole(RoleSettings):

@@ -80,7 +80,7 @@ class LazySettings(Group):
         4.0,
         ge=0,
         le=10,
-        description="score that the packaged ranker must give a sentence of a chunk before a model judges it (the "
+        description="score that the reader must give a sentence of a chunk before a model judges it (the "
         "opening chunks it judges in any case); 0 = it judges all",
     )
     chunks_per_visit: Annotated[int, QUERY_TIME] = Field(3, ge=1, le=50, description="tests of one visit")
@@ -136,6 +136,11 @@ class SearchSettings(Group):
         "approximate index, whose candidates are compared",
     )
     prior: PriorSettings = PriorSettings()
+    reader: Annotated[Literal["auto", "off"], QUERY_TIME] = Field(
+        "auto",
+        description="the packaged model that reads question and passage together: chooses sentences, judges passages, "
+        "tells how sure an answer is; off = by the words they share, for machines that cannot afford it",
+    )
     router: Annotated[Literal["learned", "patterns", "model"], QUERY_TIME] = Field(
         "learned",
         description="what tells the kind of a question: the weights of the package, patterns alone, or the model of "

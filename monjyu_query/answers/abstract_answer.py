@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
+from monjyu_query.answers.answer_form import asked_types
 from monjyu_query.answers.answering import Answer
 from monjyu_query.answers.citing import cite_windows
-from monjyu_query.answers.evidence_ranking.answer_types import asked_types
 from monjyu_query.answers.paper_label import paper_labels
 from monjyu_query.answers.quote_windows import Window
 from monjyu_query.answers.segments import laid_out

@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from typing import Literal
 
-from monjyu_query.answers.evidence_ranking.answer_types import asked_types
-
 AnswerForm = Literal[
     "fact", "number", "definition", "reasons", "steps", "yes_no", "comparison", "papers", "survey", "exploration"
 ]
@@ -29,6 +27,29 @@ _STEPS = re.compile(
     r"|^\W*how (?:to|is|are|was|were) \b|\bsteps?\b|\bprocedure\b|手順|どうやって|どのように|方法は|やり方",
     re.IGNORECASE,
 )
+
+_ASKED = {
+    "number": r"\bhow (?:many|much|long|old|often|far|large|big|high)\b|\b(?:what|which) (?:percent|proportion|number"
+    r"|rate|fraction|incidence|prevalence|size|dose|ratio|risk|mortality)|percentage"
+    r"|何(?:人|個|回|歳|枚|本|種|%|パーセント|割|倍|位|km|メートル|つ|匹|頭|台|分|時間)|いくつ|どのくらい|どれくらい|どれほど",
+    "date": r"^\W*(?:and |but |since |until |by )?when\b"
+    r"|\b(?:what|which) (?:year|date|month|day)|\bhow long\b|いつ|何年|何月|何日|何世紀",
+    "person": r"\bwho(?:m|se)?\b|誰|だれ|何者|人物",
+    "place": r"\bwhere\b|\b(?:what|which) (?:country|countries|city|region|place|cell|tissue|organ)"
+    r"|どこ|何県|何市|何国|場所",
+    "reason": r"\bwhy\b|\b(?:reason|cause|purpose)s?\b|なぜ|理由|原因|どうして",
+    "procedure": r"\bhow (?!many|much|long|old|often|far|large|big|high)|\bmethods?\b|どのように|どうやって|方法",
+    "comparison": r"\b(?:compar|differ|versus|vs\.?|better|than)\w*|違い|比べ|より",
+    "yes_no": r"^(?:is|are|was|were|do|does|did|can|could|has|have|had|should|will|would|may|might)\b"
+    r"|[^:]*: (?:is|are|do|does|can|has|should)\b|か[。？?]?$",
+    "definition": r"^(?:what (?:is|are|was|were)|define)\b|とは|何(?:か|という|と呼|と言)",
+}
+_TYPES = {name: re.compile(pattern, re.IGNORECASE) for name, pattern in _ASKED.items()}
+
+
+def asked_types(question: str) -> frozenset[str]:
+    """The types of answer that the question's words ask for; often none, sometimes several."""
+    return frozenset(name for name, pattern in _TYPES.items() if pattern.search(question))
 
 
 def form_of(query: str, query_type: str) -> AnswerForm:

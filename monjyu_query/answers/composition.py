@@ -13,27 +13,23 @@ import numpy as np
 
 from monjyu_core.settings.settings import AnswerSettings
 from monjyu_core.text.language import message_language
-from monjyu_core.text.search_text import count_wide
 from monjyu_core.text.standing_alone import points_outside
 from monjyu_query.answers.abstract_answer import abstract_answer, answer_of_named, is_general
 from monjyu_query.answers.answer_form import NARROW, OF_MANY, AnswerForm, form_of
 from monjyu_query.answers.answering import Answer, abstained
 from monjyu_query.answers.arrangement import Cited, arranged, in_sections, numbered, said
 from monjyu_query.answers.citing import cite_windows
-from monjyu_query.answers.evidence_ranking.answer_types import asked_types
-from monjyu_query.answers.evidence_ranking.evidence_ranker import READ, Judged, Similarities, judge_sentences
-from monjyu_query.answers.evidence_ranking.lifting import defines, lifted, numbers_first
 from monjyu_query.answers.evidence_ranking.named_passages import with_named, with_thanks
+from monjyu_query.answers.evidence_ranking.sentence_worth import Judge, Judged, Similarities
 from monjyu_query.answers.outcome import Support, outcome_of, support_of
 from monjyu_query.answers.paper_label import paper_labels
 from monjyu_query.answers.quote_windows import Neighbours, Window, each_once
 from monjyu_query.answers.segments import laid_out
 from monjyu_query.answers.selection import Limits, Question, asks, choose_windows, is_prose, weigh_evidence
 from monjyu_query.answers.topic import sides_of, topic_of
-from monjyu_query.answers.wanted.showing import Showing, showing
-from monjyu_query.answers.wanted.wanted import wanted
 from monjyu_query.catalogue.named_papers import paper_in_question
 from monjyu_query.digests.themes import papers_by_theme
+from monjyu_query.ranking.passage_readings import PassageReadings
 from monjyu_query.ranking.scripts import across
 from monjyu_query.search.open_index import OpenIndex
 from monjyu_query.search.passages import Passage, PassageSentence, sentences_before
@@ -44,7 +40,8 @@ from monjyu_query.search.tools import Ask, Tools
 SHORT = 2
 """Sentences of a short answer."""
 _OF_SEVERAL = OF_MANY | {"comparison"}
-_MORE = 2
+_OF_OTHERS = 0.3
+"""What is left of the worth of other papers' sentences where the question names one."""
 _OF_BEST, _OF_WORDS = 0.1, 0.5
 """Shares of the best sentence's worth, and of the most words of the question that a sentence has, which a sentence of
 another paper must have."""
@@ -56,8 +53,6 @@ _MOST_PAPERS = 8
 _A_SIDE = 2
 """Quotes on each side of a comparison."""
 _IN_SECTIONS: frozenset[AnswerForm] = frozenset({"survey", "exploration"})
-_USUAL_ROOM = 1.5
-"""Up to here no more sentences are read than usual: their vectors are what an answer waits for."""
 _REPORT_ROOM = 5.0
 """So many times the usual length are read by their headings."""
 _EXAMPLES = {
@@ -75,6 +70,7 @@ class Asked:
     query: str
     question: Question
     similarities: Similarities
+    readings: PassageReadings
     settings: AnswerSettings
     response_type: ResponseType | None = None
     query_type: str = ""
@@ -94,13 +90,6 @@ class Asked:
         """The id of the paper that a question to one paper names, "" where it names none."""
         found = None if self.paper_id or self.form in _OF_SEVERAL else paper_in_question(self.index, self.query)
         return found.paper_id if found else ""
-
-    def subject(self, passages: Sequence[Passage]) -> str:
-        """The id of the paper that is asked about: the only one, the one named, or for what papers say of themselves in
-        their acknowledgments the one of the best passage; "" for any."""
-        want = wanted(self.query)
-        best = passages[0].paper_id if passages and want and want.thanked else ""
-        return self.paper_id or self.named_paper or best
 
     @property
     def limits(self) -> Limits:
@@ -128,20 +117,27 @@ def asked_of(tools: Tools, ask: Ask, question: Question, room: float = 1.0) -> A
     if form_of(ask.request.query, ask.routing.query_type) in OF_MANY:
         question = question.only(topic_of(ask.request.query))
     return Asked(
-        ask.index, ask.request.query, question, similarities, settings, kind, ask.routing.query_type, paper, room
+        ask.index,
+        ask.request.query,
+        question,
+        similarities,
+        tools.readings,
+        settings,
+        kind,
+        ask.routing.query_type,
+        paper,
+        room,
     )
 
 
 @dataclass(frozen=True)
 class Pool:
-    """Sentences that an answer may be made of, best passage first, with their terms and what they are worth, and those
-    that show what is wanted."""
+    """Sentences that an answer may be made of, best passage first, with their terms and what they are worth."""
 
     sentences: Sequence[PassageSentence]
     terms: Sequence[Sequence[str]]
     judged: Judged
     neighbours: Neighbours
-    shown: Showing
 
 
 def compose(
@@ -152,11 +148,10 @@ def compose(
     if not passages:
         return abstained("no passage was found", message_language(asked.query))
     passages, sentences = with_named(asked.index, asked.named_paper, passages, sentences)
-    sentences = with_thanks(asked.index, asked.query, asked.subject(passages), passages, sentences)
+    sentences = with_thanks(asked.index, asked.paper_id or asked.named_paper, passages, sentences)
     pool, windows, support = weighed(asked, passages, sentences, similarity)
     answer = _answer(asked, pool, windows, support)
-    special = asked.paper_id or (windows and defines(asked.query, windows[0].text))
-    named = None if special else answer_of_named(asked.index, asked.query, asked.language)
+    named = None if asked.paper_id else answer_of_named(asked.index, asked.query, asked.language)
     if named is not None and named.citations[0].paper_id in {passage.paper_id for passage in passages}:
         return replace(named, confidence=answer.confidence)
     if answer.status == "complete":
@@ -181,34 +176,17 @@ def weighed(
     texts = [*(f"{passage.header}\n{passage.text}" for passage in passages), *(s.text for s in sentences)]
     terms = asked.question.read(index.keywords.terms(texts))
     own = terms[len(passages) :]
-    most = round((READ * _MORE if asked.form in OF_MANY else READ) * max(1.0, asked.room / _USUAL_ROOM))
-    shown = showing(index, asked.query, sentences, asked.subject(passages))
-    read = shown.reading
-    judged = judge_sentences(asked.query, asked.question, sentences, own, asked.similarities, index.scale, most, read)
-    judged = numbers_first(asked.query, judged, sentences)
-    raised = Judged(shown.raised(judged.probability), judged.least)
-    pool = Pool(
-        sentences,
-        own,
-        lifted(asked.query, raised, sentences, asked.named_paper),
-        _neighbours(index, sentences),
-        shown,
-    )
+    judged = Judge(index, asked.query, asked.question, asked.similarities, asked.readings).judged(sentences, own)
+    ours = np.array([sentence.passage.paper_id == asked.named_paper for sentence in sentences], dtype=bool)
+    if ours.any():
+        judged = replace(judged, probability=np.where(ours, 1.0, _OF_OTHERS) * judged.probability)
+    pool = Pool(sentences, own, judged, _neighbours(index, sentences))
     evidence = weigh_evidence(asked.question, terms[: len(passages)], similarity, index.scale)
     windows = _chosen(asked, pool)
-    support = support_of(
-        asked.query,
-        asked.question,
-        evidence,
-        raised if shown.named else judged,
-        own,
-        sentences,
-        windows,
-        many=asked.form in _OF_SEVERAL,
-    )
+    support = support_of(asked.query, asked.question, evidence, judged, own, sentences, windows)
     if across(asked.query, index.snapshot.manifest.embedding.model, index.languages):
         support = replace(support, missing=())  # each word is, and the ranking said why
-    return pool, windows, shown.spared(support, windows)
+    return pool, windows, support
 
 
 def _neighbours(index: OpenIndex, sentences: Sequence[PassageSentence]) -> Neighbours:
@@ -225,10 +203,8 @@ def _neighbours(index: OpenIndex, sentences: Sequence[PassageSentence]) -> Neigh
 def _chosen(asked: Asked, pool: Pool) -> list[Window]:
     if (asked.form == "papers" and asked.response_type != "short") or asked.response_type == "table":
         return _one_a_paper(asked, pool)
-    worth, types = pool.judged.probability, asked_types(asked.query)
-    return choose_windows(
-        asked.question, worth, _least(asked, pool), pool.sentences, pool.terms, asked.limits, pool.neighbours, types
-    )
+    worth, least = pool.judged.probability, _least(asked, pool)
+    return choose_windows(asked.question, worth, least, pool.sentences, pool.terms, asked.limits, pool.neighbours)
 
 
 def _least(asked: Asked, pool: Pool) -> float:
@@ -270,10 +246,8 @@ def _answer(asked: Asked, pool: Pool, windows: Sequence[Window], support: Suppor
             citation.relevance = round(float(pool.judged.probability[rows[window.key.sentence_id]]), 4)
     labels = paper_labels(asked.index, list(dict.fromkeys(c.paper_id for _, c in cited)), asked.language)
     lacking = [name for name, found in sides.items() if not found]
-    script = "wide" if count_wide(asked.query) else "spaced"
     several = asked.form in _OF_SEVERAL
-    outcome = outcome_of(support, lacking, asked.language, asked.settings, many=several, script=script)
-    outcome = pool.shown.held_against(outcome, windows)
+    outcome = outcome_of(support, lacking, asked.language, asked.settings, many=several)
     if outcome.status == "abstained" and not support.related:
         return Answer([outcome.says_why()], "abstained", confidence=outcome.confidence)
     if outcome.status == "abstained":

@@ -4,7 +4,7 @@ what stands next door, is quoted together with its neighbour. Never across a sec
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from monjyu_core.text.standing_alone import points_outside
@@ -71,9 +71,9 @@ class Neighbours:
         first, second = (sentence, other) if step > 0 else (other, sentence)
         return other if 0 <= second.start - first.end <= _GAP else None
 
-    def grown(self, sentence: PassageSentence, wanted: Collection[str] = ()) -> Window:
-        """The sentence with those that it points back at, as far as they stand in its passage, and with its
-        neighbours of these ids, which have what it lacks. Alone where those before it do not help."""
+    def grown(self, sentence: PassageSentence) -> Window:
+        """The sentence with those that it points back at, as far as they stand in its passage. Alone where those before
+        it do not help."""
         before: list[PassageSentence] = []
         first = sentence
         while points_outside(first.text) and len(before) < MOST_BEFORE and not connective(first.text):
@@ -84,12 +84,7 @@ class Neighbours:
             first = previous
         if points_outside(first.text) and not connective(first.text):
             before = before[1:] if len(before) > 1 and not points_outside(before[-1].text) else []
-        run = [*before, sentence]
-        for step in (-1, 1):
-            other = self.beside(run[0] if step < 0 else run[-1], step)
-            if other is not None and other.sentence_id in wanted:
-                run = [other, *run] if step < 0 else [*run, other]
-        return Window(tuple(run), (sentence,))
+        return Window((*before, sentence), (sentence,))
 
 
 def joined(windows: Sequence[Window], neighbours: Neighbours) -> list[Window]:

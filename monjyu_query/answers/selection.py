@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Collection, Sequence, Set
+from collections.abc import Sequence, Set
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from monjyu_core.text.search_text import count_wide
-from monjyu_query.answers.evidence_ranking.answer_types import shows
+from monjyu_core.text.unicode_words import written_words
 from monjyu_query.answers.quote_windows import Neighbours, Window, joined
 from monjyu_query.ranking.bm25 import Spelling
 from monjyu_query.ranking.retrieval import QueryTerm
@@ -33,6 +33,7 @@ _QUOTED_LETTERS_SHARE = 0.6
 """Of a sentence with figures, brackets and symbols, as the best evidence often is."""
 _LETTERS = re.compile(r"[^\W\d_]{2,}")
 _NO_LETTER = re.compile(r"[^\w\s]|[\d_]")
+_WIDE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
 _WIDE_LETTERS = 8
 """A sentence in a script without spaces has as many letters at least."""
 
@@ -126,14 +127,12 @@ def choose_windows(
     terms: Sequence[Sequence[str]],
     limits: Limits,
     neighbours: Neighbours,
-    asked: Collection[str] = (),
 ) -> list[Window]:
     """The sentences most probably evidence, best first, with the neighbours that they need.
 
     Greedy: a sentence is worth its probability, times up to five for terms of the question that no chosen one has, and
     less where it points outside itself and what stands before it is not at hand. The first is taken, and further ones
-    that are worth `least` and say something else, while the answer is short enough. A question answers none. `asked`
-    are the types of answer: where a neighbour shows one that the sentence lacks, it is quoted too.
+    that are worth `least` and say something else, while the answer is short enough. A question answers none.
     """
     sets = [frozenset(own) for own in terms]
     waiting = [
@@ -155,7 +154,7 @@ def choose_windows(
         text = sentences[row].text
         if not is_prose(text, _QUOTED_LETTERS_SHARE) or any(alike(sets[row], sets[o]) >= _ALIKE for o in chosen):
             continue
-        window = neighbours.grown(sentences[row], _lacking(asked, sentences[row], neighbours))
+        window = neighbours.grown(sentences[row])
         paper = sentences[row].passage.paper_id
         if chosen and (of_paper[paper] >= limits.a_paper or (window.hangs and worth[best] < _HANGING * least)):
             continue
@@ -166,18 +165,6 @@ def choose_windows(
             covered |= sets[row]
             width += _width(window.text)
     return joined(windows, neighbours)
-
-
-def _lacking(asked: Collection[str], sentence: PassageSentence, neighbours: Neighbours) -> set[str]:
-    """The neighbour, by its id, that shows a figure or a date which the question asks for and the sentence lacks."""
-    wanted = [name for name in ("number", "date") if name in asked]
-    if not wanted or any(shows(name, sentence.text) for name in wanted):
-        return set()
-    for step in (1, -1):
-        other = neighbours.beside(sentence, step)
-        if other is not None and is_statement(other.text) and any(shows(name, other.text) for name in wanted):
-            return {other.sentence_id}
-    return set()
 
 
 def _width(text: str) -> int:
@@ -206,3 +193,12 @@ def alike(one: frozenset[str], other: frozenset[str]) -> float:
     """How much two texts' terms agree (Jaccard, 0 to 1)."""
     union = len(one | other)
     return len(one & other) / union if union else 1.0
+
+
+def word_count(text: str) -> float:
+    """Words; of a script without spaces two characters count as one."""
+    return len(written_words(_WIDE.sub(" ", text))) + count_wide(text) / 2
+
+
+def has_digits(text: str) -> bool:
+    return any(letter.isdigit() for letter in text)

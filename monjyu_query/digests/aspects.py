@@ -8,8 +8,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from monjyu_query.answers.evidence_ranking.answer_types import NUMBER_WORD
-
 AspectName = Literal[
     "purpose", "need", "sample", "methods", "results", "limits", "conclusion", "availability", "measures", "licence"
 ]
@@ -24,7 +22,12 @@ _PEOPLE = (
     r"|mice|sequences|respondents|people|hospitals|studies|genomes|isolates|users|volunteers|infants|animals|households"
     r"|teachers|instructors|researchers|records|documents|articles|countries|strains|specimens)"
 )
-_NUMBER = rf"(?:(?!(?:19|20)\d\d\b)\d[\d,.]*|{NUMBER_WORD}|several)"
+_ONES = "two|three|four|five|six|seven|eight|nine"
+_NUMBER_WORD = (
+    rf"(?:(?:thir|four|fif|six|seven|eigh|nine)teen|(?:twen|thir|for|fif|six|seven|eigh|nine)ty(?:[\s-](?:one|{_ONES}))?"
+    rf"|{_ONES}|ten|eleven|twelve|zero|hundreds?|thousands?|(?:m|b|tr)illions?|dozens?|twice|thrice)"
+)
+_NUMBER = rf"(?:(?!(?:19|20)\d\d\b)\d[\d,.]*|{_NUMBER_WORD}|several)"
 _COUNT = rf"(?<![-\w]){_NUMBER}(?: (?!of\b)[\w-]+){{0,3}} {_PEOPLE}\b"
 COUNTED = re.compile(rf"{_COUNT}|\d ?(?:人|名|例|件|社|校|世帯|頭|匹)", re.IGNORECASE)
 """Whom or what a study has, in figures."""

@@ -10,10 +10,8 @@ from functools import cached_property
 from monjyu_core.errors import QueryError
 from monjyu_core.text.search_text import count_wide
 from monjyu_core.text.standing_alone import points_outside
-from monjyu_query.answers.evidence_ranking.answer_types import has_digits
-from monjyu_query.answers.evidence_ranking.sentence_features import word_count
 from monjyu_query.answers.quote_windows import Neighbours, Window, connective, joined
-from monjyu_query.answers.selection import Question, alike, asks, is_prose, is_statement
+from monjyu_query.answers.selection import Question, alike, asks, has_digits, is_prose, is_statement, word_count
 from monjyu_query.digests.aspects import ASPECTS, COUNTED, OF_TABLES, Aspect, AspectName
 from monjyu_query.search.open_index import OpenIndex
 from monjyu_query.search.passages import PassageSentence, load_passages, load_sentences

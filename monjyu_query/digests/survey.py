@@ -126,7 +126,8 @@ def _windows(
     cursor = index.snapshot.cursor()
     passages = load_passages(cursor, chunks, [0.0] * len(chunks))
     similarities = searcher.tools.embedder.similarities_to(topic, index.snapshot.manifest)
-    asked = Asked(index, topic, question, similarities, searcher.settings.answer, "short")
+    readings = searcher.tools.readings
+    asked = Asked(index, topic, question, similarities, readings, searcher.settings.answer, "short")
     pool, windows, _ = weighed(asked, passages, load_sentences(cursor, passages), None)
     near = sure or max(pool.judged.probability, default=0.0) >= _NEAR * pool.judged.least
     return [window for window in windows if near and _stands_alone(window)]

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from monjyu_query.answers.evidence_ranking.sentence_features import word_count
 from monjyu_query.answers.segments import plain
+from monjyu_query.answers.selection import word_count
 from monjyu_query.evaluation.gold_answers import Gold, PaperTexts, Quote, SpanQuestion
 from monjyu_query.evaluation.lazy_summary import mean_and_interval
 from monjyu_query.evaluation.rank_measures import percentile

@@ -17,8 +17,7 @@ from monjyu_query.answers.answering import Answer, abstained
 from monjyu_query.answers.arrangement import Cited, arranged, numbered
 from monjyu_query.answers.assemble import result_of
 from monjyu_query.answers.citing import cite_windows
-from monjyu_query.answers.evidence_ranking.evidence_ranker import judge_sentences
-from monjyu_query.answers.evidence_ranking.lifting import standing
+from monjyu_query.answers.evidence_ranking.sentence_worth import Judge, standing
 from monjyu_query.answers.paper_label import paper_labels
 from monjyu_query.answers.quote_windows import Neighbours, Window
 from monjyu_query.answers.segments import laid_out
@@ -34,8 +33,8 @@ from monjyu_query.search.tools import Ask, Tools
 MOST_ROWS = 50
 _SURELY = 0.5
 """What the best paper of an answer that is sure must be, see `PaperFound.speaks`."""
-_READ, _OF_PAPER = 12, 2
-"""Sentences whose vectors are made, and of one paper."""
+_READ, _OF_PAPER = 24, 2
+"""Sentences that are read with their passages, and of one paper."""
 _WORDS = {
     "en": {
         "are": "{n} of the {all} papers looked at {speak} of {topic}:",
@@ -158,7 +157,7 @@ class _Told:
         saying = set().union(*(one.saying for one in papers))
         says = np.array([sentence.sentence_id in saying for sentence in sentences])
         stands = standing(sentences)
-        worth = self._judged(sentences, self.questions[0].read(terms), (shares + says) * stands) * stands
+        worth = self._judged(sentences, self.questions[0].read(terms), (shares + says) * stands)
         best: dict[str, int] = {}
         for row in np.lexsort((-shares * stands, -worth, ~says)).tolist():
             best.setdefault(sentences[row].passage.paper_id, row)
@@ -168,15 +167,17 @@ class _Told:
     def _judged(
         self, sentences: Sequence[PassageSentence], terms: Sequence[Sequence[str]], order: NDArray[np.float64]
     ) -> NDArray[np.float64]:
-        """What each is worth; read closely are those that come first in this order, a few of each paper."""
+        """What each is worth (0 to 1), 0 of those not first in this order: a few of each paper are read."""
         index, topic = self.ask.index, " ".join(one.words for one in self.topics)
         similarities = self.tools.embedder.similarities_to(topic, index.snapshot.manifest)
         taken: dict[str, int] = {}
-        lift = np.zeros(len(sentences))
+        rows = []
         for row in np.argsort(-order, kind="stable").tolist():
             paper = sentences[row].passage.paper_id
             taken[paper] = taken.get(paper, 0) + 1
-            lift[row] = float(taken[paper] <= _OF_PAPER)
-        return judge_sentences(
-            topic, self.questions[0], sentences, terms, similarities, index.scale, _READ, lift
-        ).probability
+            rows += [row] if taken[paper] <= _OF_PAPER else []
+        rows = sorted(rows[:_READ])
+        judge = Judge(index, topic, self.questions[0], similarities, self.tools.readings)
+        worth = np.zeros(len(sentences))
+        worth[rows] = judge.judged([sentences[row] for row in rows], [terms[row] for row in rows]).probability
+        return worth

@@ -12,7 +12,7 @@ from typing import Any
 import duckdb
 from pydantic import BaseModel
 
-from monjyu_core.errors import QueryError, StorageError
+from monjyu_core.errors import StorageError
 from monjyu_core.models.accounting.account import Account, Accounting
 from monjyu_core.models.accounting.ledger import Scope
 from monjyu_core.models.call_errors import ModelCallError
@@ -43,7 +43,6 @@ from monjyu_query.search.request import LONGEST_QUERY, Filters, SearchRequest
 from monjyu_query.search.result import SearchResult, Status
 from monjyu_query.search.routing.choose import refuse, route
 from monjyu_query.search.routing.learned_router import learned_router
-from monjyu_query.search.routing.one_thing import of_one_paper
 from monjyu_query.search.routing.parameters import cap_of, parameters_of, settings_for
 from monjyu_query.search.routing.question_kinds import Kind, kind_of
 from monjyu_query.search.search_telemetry import with_telemetry
@@ -148,8 +147,6 @@ class Searcher:
         request = asked
         started = time.perf_counter()
         refuse(request)
-        if request.rerank and not self.tools.uses_model("rerank"):
-            raise QueryError("rerank: no model reranks here.", "The settings roles.rerank.engine and .model name one.")
         if request.mode != "keyword" or request.answer:
             self.tools.embedder.prepare()
         events: list[dict[str, Any]] = []
@@ -218,7 +215,7 @@ class Searcher:
         request = _of_present_papers(index, request)
         settings = self.settings.search
         level = index.snapshot.manifest.level
-        kind = of_one_paper(index, request.query, self._kind(request, account))
+        kind = self._kind(request, account)
         mode, routing = route(request, settings, level, kind)
         settings = settings_for(request, settings)
         routing.params = parameters_of(request, settings, mode, level, reranks=self.tools.uses_model("rerank"))

@@ -10,6 +10,7 @@ from monjyu_core.models.accounting.account import Account, Accounting
 from monjyu_core.models.factory import check_role
 from monjyu_core.models.types import Role
 from monjyu_core.settings.settings import SearchSettings, Settings
+from monjyu_query.ranking.passage_readings import PassageReadings
 from monjyu_query.ranking.query_embedding import QueryEmbedder
 from monjyu_query.search.events import Emit
 from monjyu_query.search.open_index import OpenIndex
@@ -36,6 +37,7 @@ class Tools:
         self.settings = settings
         self.accounting = accounting
         self.embedder = QueryEmbedder(settings)
+        self.readings = PassageReadings(settings)
         self._lock = threading.Lock()
         self._llm: LlmAnswers | None = None
         self._rerank: Reranker | None = None

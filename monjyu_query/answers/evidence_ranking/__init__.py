@@ -1,1 +1,1 @@
-"""A small learned ranker of sentences: how probably each is evidence for the question."""
+"""How probably each sentence of some passages is evidence for a question."""

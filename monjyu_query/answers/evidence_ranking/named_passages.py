@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from monjyu_query.answers.wanted.wanted import wanted
 from monjyu_query.search.open_index import OpenIndex
 from monjyu_query.search.passages import Passage, PassageSentence, load_passages, load_sentences
 
@@ -32,13 +31,12 @@ def with_named(
 
 
 def with_thanks(
-    index: OpenIndex, query: str, paper_id: str, passages: Sequence[Passage], sentences: Sequence[PassageSentence]
+    index: OpenIndex, paper_id: str, passages: Sequence[Passage], sentences: Sequence[PassageSentence]
 ) -> Sequence[PassageSentence]:
-    """To a question for what papers say in their acknowledgments, the sentences with those of the paper: they are in no
-    passage, and stand beside the first of their paper's."""
-    want = wanted(query)
+    """To a question to one paper, the sentences with those of its acknowledgments: who paid for it is in no passage.
+    They stand beside the first of their paper's."""
     own = next((one for one in passages if one.paper_id == paper_id), None)
-    if want is None or not want.thanked or own is None:
+    if own is None:
         return sentences
     rows = index.snapshot.cursor_of([own.paper_id]).execute(_THANKS, [own.paper_id, _MOST]).fetchall()
     known = {sentence.sentence_id for sentence in sentences}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from monjyu_query.answers.evidence_ranking.answer_types import has_digits
+from monjyu_query.answers.selection import has_digits
 from monjyu_query.digests.asker import Asker
 from monjyu_query.digests.comparison import searched
 from monjyu_query.digests.draft import Draft, Said, as_said

@@ -1,4 +1,4 @@
-"""Assessors that ask no model (the packaged evidence ranker, the plain overlap of words), and the gate before one."""
+"""Assessors that call no model server (the packaged reader, the plain overlap of words), and the gate before one."""
 
 from __future__ import annotations
 
@@ -6,20 +6,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from monjyu_core.storage.ids import digest
-from monjyu_core.text.search_text import count_wide
-from monjyu_query.answers.evidence_ranking.evidence_ranker import evidence_model
-from monjyu_query.answers.evidence_ranking.sentence_features import Matrix, Standing, standing_of, word_features
+from monjyu_query.answers.evidence_ranking.sentence_worth import log_odds
 from monjyu_query.answers.selection import Question, is_prose, is_statement
 from monjyu_query.answers.topic import asks_of_all
 from monjyu_query.digests.aspects import says_purpose
 from monjyu_query.modes.lazy.lazy_state import Candidate, Judgement
-from monjyu_query.modes.lazy.relevance import Assessor, Gate, read_chunks, text_hash
+from monjyu_query.modes.lazy.relevance import Assessor, Gate, text_hash
 from monjyu_query.ranking.fusion import Scores
+from monjyu_query.ranking.passage_readings import PassageReadings
 from monjyu_query.ranking.similarity_scale import nearness
 from monjyu_query.search.open_index import OpenIndex
-from monjyu_query.search.tools import Ask
+from monjyu_query.search.tools import Ask, Tools
 
 VERSION = "2"
 """Version of the extractive assessor: raised when equal inputs get other scores."""
@@ -30,8 +30,6 @@ _GROWTH = 1.5
 _SUBQUERY_WEIGHT = 0.6
 _EVEN_ODDS = 10.0
 """Score of a sentence that is as probably evidence as not; a hundredth of the odds scores 4.6 less."""
-_BEST = 12
-"""Passages among which a sentence's overlap and its paper's share are looked up."""
 _OF_SUBQUERY = 1.0
 """What a sentence that answers a subquery must be better by: the question itself counts more."""
 
@@ -51,67 +49,47 @@ class Asked:
         return float(self.similar[row])
 
 
-class RankerAssessor:
-    """Scores `10 + ln(p / (1 - p))`, cut to 0 to 10, where `p` is the packaged ranker's probability by words that the
-    sentence is evidence: 5 is a chance in 150, which eight of ten gold sentences reach. No prose is 0.
-
-    A chunk that a part of the question found is judged for that part too, and the better counts. Milliseconds a
-    hundred chunks, so nothing is kept.
-    """
+class ReaderAssessor:
+    """Scores `10 + ln(p / (1 - p))`, cut to 0 to 10, where `p` is the reader's chance that the sentence answers: 5 is a
+    chance in 150. No prose is 0. A chunk that a part of the question found is read for that part too, and the better
+    counts."""
 
     together = False
-    kept = False
+    kept = True
 
-    def __init__(self, index: OpenIndex, asked: Sequence[Asked]) -> None:
-        """`asked`: the subqueries, the question first."""
-        self._index = index
+    def __init__(self, readings: PassageReadings, fingerprint: str, asked: Sequence[Asked]) -> None:
+        """`asked`: the subqueries, the question first; `fingerprint` is the reader's."""
+        self._readings = readings
+        self._fingerprint = fingerprint
         self._asked = asked
-        self._model = evidence_model("wide" if count_wide(asked[0].text) else "spaced").words
-        self._standings: dict[int, Standing] = {}
+
+    def _questions(self, candidate: Candidate) -> list[int]:
+        n = candidate.subquery
+        return [0, n] if n and self._asked[n].own else [0]
 
     def key(self, candidate: Candidate) -> str:
-        return candidate.passage.chunk_id
+        asked = (self._asked[n].text for n in self._questions(candidate))
+        return digest(self._fingerprint, candidate.passage.paper_title, text_hash(candidate), *asked, length=32)
 
     def assess(self, batches: Sequence[Sequence[Candidate]]) -> list[list[Judgement]]:
         candidates = [candidate for batch in batches for candidate in batch]
-        terms = iter(self._index.keywords.terms([s.text for c in candidates for s in c.sentences]))
-        read = [[next(terms) for _ in c.sentences] for c in candidates]
-        scores = self._scores(0, candidates, read)
-        for n in sorted({c.subquery for c in candidates if c.subquery and self._asked[c.subquery].own}):
-            places = [place for place, c in enumerate(candidates) if c.subquery == n]
-            more = self._scores(n, [candidates[place] for place in places], [read[place] for place in places])
-            for place, found in zip(places, more, strict=True):
-                scores[place] = np.maximum(scores[place], found - _OF_SUBQUERY)
+        scores = [np.zeros(len(candidate.sentences)) for candidate in candidates]
+        for n in sorted({n for candidate in candidates for n in self._questions(candidate)}):
+            places = [place for place, candidate in enumerate(candidates) if n in self._questions(candidate)]
+            for place, found in zip(places, self._scores(n, [candidates[place] for place in places]), strict=True):
+                scores[place] = np.maximum(scores[place], found - (_OF_SUBQUERY if n else 0.0))
         made = iter(Judgement(tuple(np.round(found, 2).tolist())) for found in scores)
         return [[next(made) for _ in batch] for batch in batches]
 
-    def _scores(
-        self, n: int, candidates: Sequence[Candidate], terms: Sequence[Sequence[Sequence[str]]]
-    ) -> list[Matrix]:
+    def _scores(self, n: int, candidates: Sequence[Candidate]) -> list[NDArray[np.float64]]:
         """Of the sentences of each candidate for subquery `n`."""
-        sentences = [sentence for candidate in candidates for sentence in candidate.sentences]
-        flat = [some for own in terms for some in own]
-        asked = self._asked[n]
-        features = word_features(asked.text, asked.terms, sentences, asked.terms.read(flat), self._standing(n))
-        chance = np.clip(self._model(features), 1e-9, 1 - 1e-9)
-        scores = np.clip(_EVEN_ODDS + np.log(chance / (1 - chance)), 0.0, 10.0)
-        scores *= np.array([is_prose(sentence.text) for sentence in sentences], dtype=np.float64)
-        ends = np.cumsum([len(candidate.sentences) for candidate in candidates])
-        return np.split(scores, ends[:-1])
-
-    def _standing(self, n: int) -> Standing:
-        """Of the subquery's best passages: what a chunk is judged against."""
-        if n not in self._standings:
-            asked = self._asked[n]
-            order = np.argsort(-asked.ordered, kind="stable")
-            ids = self._index.corpus.chunk_ids
-            best = [ids[row] for row in order[:_BEST] if asked.ordered[row] > -np.inf]
-            found = read_chunks(self._index, best)
-            sentences = [sentence for name in best for sentence in found[name][1]]
-            terms = asked.terms.read(self._index.keywords.terms([sentence.text for sentence in sentences]))
-            ranks = {name: rank for rank, name in enumerate(ids.at(order))}
-            self._standings[n] = standing_of(asked.terms, ranks, sentences, terms)
-        return self._standings[n]
+        passages = [(one.passage.paper_title, [s.text for s in one.sentences]) for one in candidates]
+        read = self._readings.of(self._asked[n].text, passages) or []
+        found = []
+        for candidate, reading in zip(candidates, read, strict=True):
+            prose = np.array([is_prose(sentence.text) for sentence in candidate.sentences], dtype=np.float64)
+            found.append(prose * np.clip(_EVEN_ODDS + log_odds(reading.sentence_scores), 0.0, 10.0))
+        return found
 
 
 class OverviewAssessor:
@@ -178,18 +156,26 @@ class ExtractiveAssessor:
         return round(10 * (1 - (1 - share) ** _GROWTH * (1 - _NEAR_WEIGHT * near)), 2) if share else 0.0
 
 
-def gate_of(ask: Ask, asking: list[Asked], assessor: Assessor) -> Gate | None:
-    """Before a model the packaged ranker: what neither opens the search nor has a sentence that it gives
-    `worth_reading` is not sent. None where that is 0, or no model is asked."""
-    least = ask.settings.lazy.worth_reading
-    if not (assessor.together and least) or asks_of_all(ask.request.query):
+def reader_assessor(tools: Tools, asking: Sequence[Asked]) -> ReaderAssessor | None:
+    """None where no reader reads each of the questions."""
+    readers = [tools.readings.reader(one.text) for one in asking if one.own]
+    if None in readers or readers[0] is None:
         return None
-    ranker = RankerAssessor(ask.index, asking)
+    return ReaderAssessor(tools.readings, readers[0].fingerprint, asking)
+
+
+def gate_of(tools: Tools, ask: Ask, asking: list[Asked], assessor: Assessor) -> Gate | None:
+    """Before a model the reader: what neither opens the search nor has a sentence that it gives `worth_reading` is not
+    sent. None where that is 0, no model is asked, or there is no reader."""
+    least = ask.settings.lazy.worth_reading
+    reader = reader_assessor(tools, asking) if assessor.together and least else None
+    if reader is None or asks_of_all(ask.request.query):
+        return None
     first = np.argsort(-asking[0].ordered, kind="stable")[: ask.settings.lazy.opening]
     opening = set(first.tolist())
 
     def passes(candidates: Sequence[Candidate]) -> list[bool]:
-        judged = ranker.assess([candidates])[0]
+        judged = reader.assess([candidates])[0]
         return [c.row in opening or j.best >= least for c, j in zip(candidates, judged, strict=True)]
 
     return passes

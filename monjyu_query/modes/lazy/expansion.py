@@ -11,7 +11,7 @@ from functools import partial
 
 from monjyu_core.text.search_text import count_wide
 from monjyu_core.text.unicode_words import letter_words
-from monjyu_query.answers.evidence_ranking.answer_types import asked_types
+from monjyu_query.answers.answer_form import asked_types
 from monjyu_query.answers.selection import Question
 from monjyu_query.answers.topic import sides_of, topic_of
 from monjyu_query.modes.lazy.concept_graph import Concept, ConceptGraph

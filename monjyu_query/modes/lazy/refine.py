@@ -10,7 +10,7 @@ import numpy as np
 
 from monjyu_query.answers.selection import Question as Terms
 from monjyu_query.answers.topic import asks_of_all
-from monjyu_query.modes.lazy.assessors import Asked, ExtractiveAssessor, OverviewAssessor, RankerAssessor, gate_of
+from monjyu_query.modes.lazy.assessors import Asked, ExtractiveAssessor, OverviewAssessor, gate_of, reader_assessor
 from monjyu_query.modes.lazy.compose import weighted_question
 from monjyu_query.modes.lazy.concept_graph import ConceptGraph
 from monjyu_query.modes.lazy.expansion import READ_CHUNKS, Expansion, expand, matching_concepts
@@ -39,7 +39,7 @@ _CONCEPTS = 12
 _SHOWN = 5
 _NEIGHBOURS = 10
 """Of each concept of the question in the noun graph, whose chunks are candidates too."""
-_OF_RANKER, _OF_MODEL = 0.3, 1.0
+_OF_READER, _OF_MODEL = 0.3, 1.0
 """What a point of a chunk's best sentence counts beside a deviation that its rank score lies above the mean. For the
 ranker .2 to .4 find most on COVID papers, with and without a filter, and cost nothing on abstracts (.1 to 1.2 tried); a
 model's judgement is trusted more."""
@@ -85,7 +85,7 @@ class Question:
 
     def worth(self, row: int, best: float) -> float:
         """The score (0 to 10) of a chunk whose best sentence was judged `best`."""
-        weight = _OF_MODEL if self.by_model else _OF_RANKER
+        weight = _OF_MODEL if self.by_model else _OF_READER
         top = max(_USUAL_BEST, float(self.deviations.max(initial=0.0)))
         ahead = max(float(self.deviations[row]), 0.0)
         return round(10 * (weight * best + ahead) / (10 * weight + top), 4)
@@ -170,7 +170,7 @@ def refine(tools: Tools, store: Judgements, tree: CommunityTree, ask: Ask) -> Qu
             [one.similar for one in asking],
             store,
             a_call=lazy.chunks_per_call,
-            gate=gate_of(ask, asking, assessor),
+            gate=gate_of(tools, ask, asking, assessor),
             home_of=tree.home_id,
         ),
         walkers=walkers_of(ask, tree, graph, asking, near, broad=broad) if state.budget.total else [],
@@ -269,6 +269,5 @@ def _assessor(
         return ModelAssessor(roles, state.subqueries, reasons=reasons)
     if broad:
         return OverviewAssessor()
-    if tools.settings.roles.assess.engine == "ranker":
-        return RankerAssessor(index, asking)
-    return ExtractiveAssessor(index, asking[0], asking[1:])
+    reader = reader_assessor(tools, asking) if tools.settings.roles.assess.engine == "reader" else None
+    return reader or ExtractiveAssessor(index, asking[0], asking[1:])

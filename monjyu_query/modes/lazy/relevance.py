@@ -11,17 +11,15 @@ from monjyu_query.modes.lazy.judgements import Judgements
 from monjyu_query.modes.lazy.lazy_state import Candidate, Judgement
 from monjyu_query.modes.lazy.walk.community_search import Wanted
 from monjyu_query.ranking.fusion import Scores
+from monjyu_query.search.chunk_sentences import read_chunks
 from monjyu_query.search.open_index import OpenIndex
-from monjyu_query.search.passages import Passage, PassageSentence, load_passages, sentences_by_chunk
 
 Gate = Callable[[Sequence[Candidate]], Sequence[bool]]
 """Which of some candidates are worth a model's reading."""
-MOST_KEPT = 5000
-"""Chunks with their sentences that an open snapshot keeps in memory, some kilobytes each."""
 
 
 class Assessor(Protocol):
-    """Judges chunks: by the packaged ranker, by words and meaning (extractive), or by a language model."""
+    """Judges chunks: by the reader, by words and meaning (extractive), or by a language model."""
 
     @property
     def together(self) -> bool:
@@ -45,24 +43,6 @@ class Assessor(Protocol):
 def text_hash(candidate: Candidate) -> str:
     """Of what an assessor reads of a chunk, wherever it stands."""
     return digest(candidate.passage.header, *(sentence.text for sentence in candidate.sentences), length=32)
-
-
-def read_chunks(index: OpenIndex, names: Sequence[str]) -> dict[str, tuple[Passage, tuple[PassageSentence, ...]]]:
-    """The chunks with these ids and their sentences in order; those read before from memory."""
-    kept = index.kept_chunks
-    missing = [name for name in dict.fromkeys(names) if name not in kept]
-    found = {name: kept[name] for name in names if name in kept}
-    if missing:
-        rows = index.corpus.chunk_ids.rows_of(missing).values()
-        cursor = index.snapshot.cursor_of(index.corpus.paper_ids[index.corpus.paper[row]] for row in rows)
-        passages = load_passages(cursor, missing, [0.0] * len(missing), index.kept)
-        sentences = sentences_by_chunk(cursor, passages)
-        read = {passage.chunk_id: (passage, tuple(sentences[passage.chunk_id])) for passage in passages}
-        if len(kept) + len(read) > MOST_KEPT:
-            kept.clear()
-        kept.update(read)
-        found |= read
-    return found
 
 
 class RelevanceTester:

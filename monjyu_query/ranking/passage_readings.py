@@ -1,0 +1,63 @@
+"""What the reader makes of passages for a question, kept for the newest: lazy search, the reranker and the answer read
+the same ones."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from threading import Lock
+from typing import TYPE_CHECKING
+
+from monjyu_core.settings.settings import Settings
+from monjyu_core.storage.ids import digest
+from monjyu_core.text.search_text import count_wide
+from monjyu_query.ranking.scripts import unread
+
+if TYPE_CHECKING:
+    from monjyu_core.reader import PassageReading, Reader
+    from monjyu_core.reader.load_reader import ModelName
+
+ENGLISH: ModelName = "all-MiniLM-L6-v2"
+MULTILINGUAL: ModelName = "multilingual-e5-small"
+MOST_KEPT = 20_000
+"""Readings, about a kilobyte each."""
+AT_ONCE = 64
+"""Passages that are read before the next are looked at: bounds the memory of their states."""
+
+
+class PassageReadings:
+    """The reader of the settings' embedding model, English where vectors come over the network. For many threads."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._lock = Lock()
+        self._kept: dict[str, PassageReading] = {}
+
+    def reader(self, query: str) -> Reader | None:
+        """None where the settings have none, or the model does not read the question's script."""
+        embedding = self._settings.embedding
+        model = MULTILINGUAL if embedding.remote is None and embedding.model == MULTILINGUAL else ENGLISH
+        if self._settings.search.reader == "off" or unread(query, model) or (model == ENGLISH and count_wide(query)):
+            return None
+        from monjyu_core.reader import load_reader
+
+        return load_reader(model, embedding)
+
+    def of(self, query: str, passages: Sequence[tuple[str, Sequence[str]]]) -> list[PassageReading] | None:
+        """Of each passage, its paper's title and its sentences; None where there is no reader for the question."""
+        reader = self.reader(query)
+        if reader is None:
+            return None
+        keys = [digest(reader.fingerprint, query, title, *sentences, length=32) for title, sentences in passages]
+        with self._lock:
+            found = {key: reading for key in keys if (reading := self._kept.get(key)) is not None}
+        missing = {key: passage for key, passage in zip(keys, passages, strict=True) if key not in found}
+        names = list(missing)
+        for start in range(0, len(names), AT_ONCE):
+            some = [missing[name] for name in names[start : start + AT_ONCE]]
+            read = reader.read(query, [sentences for _, sentences in some], [title for title, _ in some])
+            found.update(zip(names[start : start + AT_ONCE], read, strict=True))
+        with self._lock:
+            if len(self._kept) + len(names) > MOST_KEPT:
+                self._kept.clear()
+            self._kept.update((name, found[name]) for name in names)
+        return [found[key] for key in keys]
