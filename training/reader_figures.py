@@ -330,10 +330,17 @@ def platt(logits: Array, truth: Array) -> tuple[float, float]:
     truth = np.where(truth > 0, (right + 1) / (right + 2), 1 / (len(truth) - right + 2))
     ridge = np.diag([1.0, 1e-6])
     weights = np.array([1.0, 0.0])
+
+    def loss(some: Array) -> float:
+        odds = design @ some
+        return float((np.logaddexp(0, odds) - truth * odds).sum() + ((some - [1, 0]) @ ridge @ (some - [1, 0])) / 2)
+
     for _ in range(50):
         chance = 1 / (1 + np.exp(-design @ weights))
         curvature = design.T @ (design * (chance * (1 - chance))[:, None]) + ridge
         step = np.linalg.solve(curvature, design.T @ (truth - chance) - ridge @ (weights - [1, 0]))
+        while loss(weights + step) > loss(weights) and np.abs(step).max() > 1e-9:
+            step /= 2
         weights += step
         if np.abs(step).max() < 1e-9:
             break

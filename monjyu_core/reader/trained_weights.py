@@ -21,7 +21,9 @@ from monjyu_core.embedding.local.weights import Weights
 FOLDER = Path(__file__).with_name("weights")
 FILES = {
     "all-MiniLM-L6-v2": ModelFile("english.npz", "f41657694a9fd7d7dff26cca03fd5e873fed5b07101df72ccca069ac45f2fafd"),
-    "multilingual-e5-small": ModelFile("multilingual.npz", "2590a69133f6fb978fbbae4deab6e0c3b67dbc9eadd619fa477bada1c32066a1"),
+    "multilingual-e5-small": ModelFile(
+        "multilingual.npz", "6287ffc5e200103793d9d4cb8bef4e491ea70daed8286bcb75e44521fb272a0e"
+    ),
 }
 """By the embedding model whose weights they change."""
 

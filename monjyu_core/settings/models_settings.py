@@ -60,6 +60,12 @@ class AssessRole(RoleSettings):
     engine: Annotated[Literal["reader", "extractive", "llm"], QUERY_TIME] = "reader"  # type: ignore[assignment]
 
 
+class RerankRole(RoleSettings):
+    """What orders the best passages anew: nothing unless a question asks for it, the packaged reader, or a model."""
+
+    engine: Annotated[Literal["extractive", "reader", "llm"], QUERY_TIME] = "extractive"  # type: ignore[assignment]
+
+
 class ExtractRole(RoleSettings):
     """What finds entities and claims when a level is built.
 
@@ -102,7 +108,7 @@ class RolesSettings(Group):
     verify: RoleSettings = RoleSettings()
     judge: RoleSettings = RoleSettings()
     embed: RoleSettings = RoleSettings()
-    rerank: RoleSettings = RoleSettings()
+    rerank: RerankRole = RerankRole()
 
 
 class PriceSettings(Group):

@@ -158,7 +158,8 @@ class SearchSettings(Group):
     )
     rerank: Annotated[bool, QUERY_TIME] = Field(
         True,
-        description="of the same modes: by the model of roles.rerank, where it is one; a question may say",
+        description="of the same modes: by roles.rerank, where that is the reader or a model; a question may say, and "
+        "gets the reader where it is none",
     )
     per_paper: Annotated[int, QUERY_TIME] = Field(3, ge=0, description="most passages of one paper; 0 = no cap")
     retracted: Annotated[Literal["mark", "lower", "exclude"], QUERY_TIME] = Field(

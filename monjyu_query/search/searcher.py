@@ -218,7 +218,9 @@ class Searcher:
         kind = self._kind(request, account)
         mode, routing = route(request, settings, level, kind)
         settings = settings_for(request, settings)
-        routing.params = parameters_of(request, settings, mode, level, reranks=self.tools.uses_model("rerank"))
+        routing.params = parameters_of(
+            request, settings, mode, level, reranks=bool(self.tools.rerank_engine(request, settled=settings.rerank))
+        )
         return Ask(
             index=index,
             request=request,

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import threading
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
+from monjyu_core.errors import QueryError
 from monjyu_core.models.accounting.account import Account, Accounting
 from monjyu_core.models.factory import check_role
 from monjyu_core.models.types import Role
@@ -56,6 +57,22 @@ class Tools:
 
                 self._llm = LlmAnswers(self.settings, self.accounting)
             return self._llm
+
+    def rerank_engine(self, request: SearchRequest, *, settled: bool) -> Literal["", "reader", "llm"]:
+        """What orders the best passages of the request anew; `settled` is what the settings say. QueryError where the
+        request asks for it and nothing can."""
+        engine = self.settings.roles.rerank.engine
+        if not (settled if request.rerank is None else request.rerank):
+            return ""
+        if engine == "llm":
+            return "llm"
+        if (engine == "reader" or request.rerank) and self.readings.reader(request.query) is not None:
+            return "reader"
+        if request.rerank:
+            raise QueryError(
+                "rerank: nothing reranks here.", "Set search.reader to auto, or name a model in roles.rerank."
+            )
+        return ""
 
     def reranker(self) -> Reranker:
         with self._lock:

@@ -1,13 +1,20 @@
-"""The best passages of a ranking: how many of one paper, as hits and as evidence for an answer."""
+"""The best passages of a ranking: how many of one paper, as hits and as evidence, and their order by the reader."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
 
 from monjyu_core.settings.settings import SearchSettings
 from monjyu_query.answers.answer_form import OF_MANY, form_of
+from monjyu_query.answers.evidence_ranking.sentence_worth import log_odds
 from monjyu_query.ranking.best_rows import best_rows
+from monjyu_query.ranking.passage_readings import PassageReadings
 from monjyu_query.ranking.ranker import Ranking
+from monjyu_query.search.chunk_sentences import read_chunks
 from monjyu_query.search.open_index import OpenIndex
 from monjyu_query.search.passages import Passage
 from monjyu_query.search.request import SearchRequest
@@ -17,6 +24,11 @@ EVIDENCE_PASSAGES, EVIDENCE_PER_PAPER = 12, 6
 """Of which an extractive answer takes its sentences: a paper that answers may do so in more places than hits show."""
 MANY_PASSAGES, MANY_PER_PAPER = 24, 2
 """Where many papers are asked for."""
+
+
+READER_WEIGHT = 0.6
+"""Of the reader's log odds that a passage answers, beside the score of the mode, both standardised. The reader alone is
+as good for questions, and worse where a topic is searched for (docs/benchmarks.md)."""
 
 
 def paper_cap(request: SearchRequest, settings: SearchSettings, count: int) -> int:
@@ -53,3 +65,23 @@ def evidence_passages(ask: Ask, ranking: Ranking) -> list[Passage]:
         cap = of_paper if many and not ask.request.filters.paper_ids else max(cap, of_paper)
     rows = best_rows(ranking.scores, corpus.work, count, cap, settings.min_score, corpus.passage)
     return ranked_passages(ask.index, ranking, rows)
+
+
+def reranked_by_reader(
+    readings: PassageReadings, index: OpenIndex, query: str, passages: Sequence[Passage]
+) -> list[Passage]:
+    """The passages, best first, with their new scores; as they were without a reader for the question."""
+    chunks = read_chunks(index, (passage.chunk_id for passage in passages))
+    texts = [(one.paper_title, [s.text for s in chunks[one.chunk_id][1]] or [one.text]) for one in passages]
+    read = readings.of(query, texts)
+    if not read:
+        return list(passages)
+    answered = log_odds(np.array([one.answered for one in read]))
+    scores = _standard(np.array([one.score for one in passages])) + READER_WEIGHT * _standard(answered)
+    order = np.argsort(-scores, kind="stable").tolist()
+    return [replace(passages[row], score=round(float(scores[row]), 6)) for row in order]
+
+
+def _standard(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    standard: NDArray[np.float64] = (values - values.mean()) / max(float(values.std()), 1e-9)
+    return standard

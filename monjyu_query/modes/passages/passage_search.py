@@ -16,7 +16,13 @@ from monjyu_query.answers.composition import asked_of, compose
 from monjyu_query.answers.selection import Question
 from monjyu_query.modes.lazy.concept_graph import ConceptGraph
 from monjyu_query.modes.lazy.expansion import READ_CHUNKS, related_terms
-from monjyu_query.modes.passages.best_passages import EVIDENCE_PASSAGES, evidence_passages, paper_cap, ranked_passages
+from monjyu_query.modes.passages.best_passages import (
+    EVIDENCE_PASSAGES,
+    evidence_passages,
+    paper_cap,
+    ranked_passages,
+    reranked_by_reader,
+)
 from monjyu_query.ranking.best_rows import best_rows
 from monjyu_query.ranking.fusion import Scores
 from monjyu_query.ranking.ranker import Ranking, rank
@@ -26,7 +32,7 @@ from monjyu_query.search.result import Hit, SearchResult, Status, Usage
 from monjyu_query.search.tools import Ask, Tools
 
 CANDIDATES = 50
-"""Passages that a rerank model reads anew; what ranks lower is not among them."""
+"""Passages that are read anew to be reranked; what ranks lower is not among them."""
 ANSWER_PASSAGES = 8
 """A model's answer rests on this many of the best passages, however few hits are shown."""
 _EXPANDED_WEIGHT = 1 / 3
@@ -64,13 +70,15 @@ def search_passages(tools: Tools, ask: Ask) -> SearchResult:
         more = expanded_ranking(tools, ask, ranking, wished)
         ranking = more.ranking
     wanted = max(settings.top_k, ANSWER_PASSAGES) if request.answer else settings.top_k
-    reranks = tools.uses_model("rerank") and (settings.rerank if request.rerank is None else request.rerank)
+    reranks = tools.rerank_engine(request, settled=settings.rerank)
     count = max(wanted, CANDIDATES) if reranks else wanted
     corpus, cap = index.corpus, paper_cap(request, settings, count)
     rows = best_rows(ranking.scores, corpus.work, count, cap, settings.min_score, corpus.passage)
     passages, note = ranked_passages(index, ranking, rows), ""
-    if reranks:
+    if reranks == "llm":
         passages, note = tools.reranker().rerank(request.query, passages, ask.account)
+    elif reranks == "reader":
+        passages = reranked_by_reader(tools.readings, index, request.query, passages)
     answer, engine = Answer([], "complete"), "none"
     phases = {"search": time.perf_counter() - started}
     if asked:

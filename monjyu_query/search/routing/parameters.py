@@ -55,7 +55,7 @@ def parameters_of(
 ) -> Parameters:
     """What is in force for this request; what no mode that is asked looks at is None.
 
-    `settings` are those of `settings_for`; `mode` is the router's choice at this level; `reranks`: a model could.
+    `settings` are those of `settings_for`; `mode` is the router's choice at this level; `reranks`: the reader or a model does.
     """
     several = _several(request, settings, mode, level)
     used = {name for one in (mode, *several) for name in _USED[one]}
@@ -66,7 +66,7 @@ def parameters_of(
         "alpha": settings.alpha,
         "min_score": settings.min_score,
         "expand": settings.expand if request.expand is None else request.expand,
-        "rerank": reranks and (settings.rerank if request.rerank is None else request.rerank),
+        "rerank": reranks,
         "modes": several,
         "budget": budget if isinstance(budget, int) else PRESETS[budget or DEFAULT],
         "max_level": level if request.max_level is None else min(level, request.max_level),
