@@ -212,8 +212,8 @@ def _least(asked: Asked, pool: Pool) -> float:
     wants it filled, but for a fact."""
     best = float(pool.judged.probability.max(initial=0.0))
     if asked.form in NARROW or (asked.form not in OF_MANY and asked.room <= 1):
-        return pool.judged.least
-    return min(pool.judged.least, max(_OF_BEST * best / max(1.0, asked.room) ** 2, _CHANCE))
+        return pool.judged.weights.least
+    return min(pool.judged.weights.least, max(_OF_BEST * best / max(1.0, asked.room) ** 2, _CHANCE))
 
 
 def _one_a_paper(asked: Asked, pool: Pool) -> list[Window]:

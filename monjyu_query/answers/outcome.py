@@ -6,7 +6,6 @@ how far the words agree; `training/answers.py` learned both from questions with 
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
@@ -25,13 +24,6 @@ from monjyu_query.ranking.similarity_scale import nearness
 from monjyu_query.search.passages import PassageSentence
 from monjyu_query.search.result import Citation, Segment, Status
 
-_BEST, _ANSWERED, _BIAS = 0.668, 0.261, 0.691
-"""Of the log odds of the best quoted sentence and of the best passage."""
-_BEST_ALONE, _BIAS_ALONE = 0.9, 1.2
-"""Without a reader."""
-LEAST, SURE = 0.08, 0.32
-"""Confidence from which there is an answer in part, and a whole one: of questions to covidqa_dev and pubmedqa_dev whose
-paper was taken away eight of ten are below the second, of the others one in twenty is below the first."""
 _RARE = 0.7
 """Terms with this share of the largest weight are the question's rare ones."""
 _FAR = 0.2
@@ -53,12 +45,15 @@ _KATAKANA = re.compile(r"[\u30a1-\u30fc]{3,}")
 
 @dataclass(frozen=True)
 class Support:
-    """What speaks for an answer: its `confidence`, the words of the question that no passage found has, and whether the
-    closest passage is `related` to the question at all. `unseen`: weighted share (0 to 1) of the words that name the
-    question's subject which no passage found has; 0 for a single word, which another may stand for.
+    """What speaks for an answer: its `confidence`, from which there is one in part and a whole one, the words of the
+    question that no passage found has, and whether the closest passage is `related` to it at all. `unseen`:
+    weighted share (0 to 1) of the words that name the question's subject which no passage found has; 0 for a single
+    word, which another may stand for.
     """
 
     confidence: float
+    partly: float
+    whole: float
     missing: tuple[str, ...]
     related: bool = True
     unseen: float = 0.0
@@ -112,23 +107,16 @@ def support_of(
     unknown = sum(question.weights[term] for term in named if question.words[term] in unseen)
     several = sum(question.words[term] in unseen for term in named) >= _SEVERAL
     absent = [question.words[term] for term in rare if question.words[term] in unseen]
+    best = max((float(judged.probability[rows[window.key.sentence_id]]) for window in windows), default=0.0)
     near = 0.0 if evidence.similarity is None else nearness(evidence.similarity, evidence.scale)
     return Support(
-        _confidence(judged, [rows[window.key.sentence_id] for window in windows]),
+        judged.weights.confidence(best, judged.answered),
+        judged.weights.partly,
+        judged.weights.whole,
         tuple(word for word in absent if word.casefold() in subject),
         question.share(quoted) > 0 or near > _FAR,
         unknown / weight if weight and several else 0.0,
     )
-
-
-def _confidence(judged: Judged, quoted: Sequence[int]) -> float:
-    """The chance that an answer which quotes these sentences, by their rows, holds what was asked."""
-    best = _log_odds(max((float(judged.probability[row]) for row in quoted), default=0.0))
-    if judged.answered is None:
-        odds = _BEST_ALONE * best + _BIAS_ALONE
-    else:
-        odds = _BEST * best + _ANSWERED * _log_odds(judged.answered) + _BIAS
-    return round(1 / (1 + math.exp(-odds)), 3)
 
 
 def outcome_of(
@@ -141,8 +129,8 @@ def outcome_of(
 ) -> Outcome:
     """`unanswered` are sides of a comparison on which nothing was found. A question to several papers (`many`) has
     no one sentence that answers it: it goes without an answer only where the papers lack a word of it."""
-    least = LEAST if settings.min_confidence is None else settings.min_confidence
-    sure = SURE if settings.sure_confidence is None else settings.sure_confidence
+    least = support.partly if settings.min_confidence is None else settings.min_confidence
+    sure = support.whole if settings.sure_confidence is None else settings.sure_confidence
     confidence = support.confidence
     missing = list(dict.fromkeys([*unanswered, *support.missing]))[:_MOST_MISSING]
     whole = support.unseen == 1
@@ -203,8 +191,3 @@ def _listed(words: Sequence[str], language: str) -> str:
     if language == "ja":
         return "".join(f"「{word}」" for word in words)
     return ", ".join(f"“{word}”" for word in words)
-
-
-def _log_odds(probability: float) -> float:
-    kept = min(max(probability, 1e-4), 1 - 1e-4)
-    return math.log(kept / (1 - kept))

@@ -129,7 +129,7 @@ def _windows(
     readings = searcher.tools.readings
     asked = Asked(index, topic, question, similarities, readings, searcher.settings.answer, "short")
     pool, windows, _ = weighed(asked, passages, load_sentences(cursor, passages), None)
-    near = sure or max(pool.judged.probability, default=0.0) >= _NEAR * pool.judged.least
+    near = sure or max(pool.judged.probability, default=0.0) >= _NEAR * pool.judged.weights.least
     return [window for window in windows if near and _stands_alone(window)]
 
 

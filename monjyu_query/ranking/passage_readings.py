@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from monjyu_core.settings.settings import Settings
 from monjyu_core.storage.ids import digest
-from monjyu_core.text.search_text import count_wide
 from monjyu_query.ranking.scripts import unread
 
 if TYPE_CHECKING:
@@ -28,19 +27,20 @@ class PassageReadings:
     """The reader of the settings' embedding model, English where vectors come over the network. For many threads."""
 
     def __init__(self, settings: Settings) -> None:
+        embedding = settings.embedding
+        multilingual = embedding.remote is None and embedding.model == MULTILINGUAL
+        self.model = MULTILINGUAL if multilingual else ENGLISH
         self._settings = settings
         self._lock = Lock()
         self._kept: dict[str, PassageReading] = {}
 
     def reader(self, query: str) -> Reader | None:
         """None where the settings have none, or the model does not read the question's script."""
-        embedding = self._settings.embedding
-        model = MULTILINGUAL if embedding.remote is None and embedding.model == MULTILINGUAL else ENGLISH
-        if self._settings.search.reader == "off" or unread(query, model) or (model == ENGLISH and count_wide(query)):
+        if self._settings.search.reader == "off" or unread(query, self.model):
             return None
         from monjyu_core.reader import load_reader
 
-        return load_reader(model, embedding)
+        return load_reader(self.model, self._settings.embedding)
 
     def of(self, query: str, passages: Sequence[tuple[str, Sequence[str]]]) -> list[PassageReading] | None:
         """Of each passage, its paper's title and its sentences; None where there is no reader for the question."""

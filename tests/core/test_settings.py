@@ -94,7 +94,7 @@ def test_models_by_environment_over_the_file(own_data: Path, monkeypatch: pytest
     assert (default.model, default.base_url, default.context_tokens) == ("x", "http://127.0.0.1:1/v1", 4096)
     assert default.api_key is not None and default.api_key.get_secret_value() == "sk-very-secret"
     assert loaded.models["other"] == ModelSettings(model="o")
-    assert (loaded.roles.answer.engine, loaded.roles.assess.engine) == ("llm", "ranker")
+    assert (loaded.roles.answer.engine, loaded.roles.assess.engine) == ("llm", "reader")
     assert loaded.spending.prices == {"gpt-4o-mini": PriceSettings(prompt=1)}
     for arguments in (["show"], ["show", "--json"]):
         shown = CliRunner().invoke(config, arguments)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from monjyu_core.text.unicode_words import compact
 from monjyu_query.answers.selection import Question, is_statement, word_count
-from monjyu_query.ranking.passage_readings import PassageReadings
+from monjyu_query.ranking.passage_readings import ENGLISH, MULTILINGUAL, PassageReadings
 from monjyu_query.search.chunk_sentences import read_chunks
 from monjyu_query.search.open_index import OpenIndex
 from monjyu_query.search.passages import PassageSentence
@@ -24,7 +24,7 @@ Similarities = Callable[[Sequence[str]], NDArray[np.float32] | None]
 """The cosine (n,) of each text with the question; None where vectors say nothing or would have to be paid."""
 
 EMBEDDED = 12
-"""Sentences whose vectors are made for a question: 40 to 80 ms."""
+"""Sentences whose vectors are made for a question: 40 to 80 ms. The others are taken to be as near as the farthest."""
 _USUAL_WORDS = 24
 _SHORT_WORDS = 12
 _TITLE, _HEADING = 0.1, 0.3
@@ -34,29 +34,48 @@ _LEAST_CHANCE = 1e-5
 
 @dataclass(frozen=True)
 class Weights:
-    """Of log odds by the reader, share of words (by length) and nearness, with a bias; `least` is what a further
-    sentence of an answer must be worth: about sixty words are quoted then in the mean."""
+    """Of the log odds that the reader gives a sentence, the logarithm of its passage's chance, the share of words (by
+    length) and nearness, with a bias. `least` is what a further sentence of an answer must be worth. `sure` are for the
+    confidence of an answer: of the log odds of its best sentence and of the best passage, with a bias. There is an
+    answer in part from `partly` and a whole one from `whole`."""
 
-    reader: float
+    sentence: float
+    passage: float
     words: float
     nearness: float
     bias: float
     least: float
+    sure: tuple[float, float, float]
+    partly: float
+    whole: float
+
+    def confidence(self, best: float, answered: float | None) -> float:
+        """The chance (0 to 1) that an answer holds what was asked."""
+        of_best, of_passage, bias = self.sure
+        odds = of_best * log_odds(np.array(best)) + bias
+        if answered is not None:
+            odds = odds + of_passage * log_odds(np.array(answered))
+        return round(float(1 / (1 + np.exp(-odds))), 3)
 
 
-READ = Weights(0.552, 0.834, 1.352, -1.33, 0.12)
-READ_WITHOUT_VECTORS = Weights(0.62, 1.352, 0.0, -0.29, 0.12)
-WORDS = Weights(0.0, 4.0, 0.0, -4.0, 0.06)
-WORDS_AND_VECTORS = Weights(0.0, 2.5, 3.0, -4.5, 0.06)
+WEIGHTS = {
+    ENGLISH: Weights(0.552, 0.022, 0.834, 1.352, -1.33, 0.11, (0.668, 0.261, 0.691), 0.08, 0.32),
+    MULTILINGUAL: Weights(0.305, 0.935, 1.367, 1.026, -1.282, 0.1, (0.614, 0.324, 1.019), 0.15, 0.42),
+    "": Weights(0.0, 0.0, 3.223, 2.425, -5.793, 0.06, (1.015, 0.0, 1.265), 0.1, 0.27),
+}
+"""By the model of the reader, "" without one (`training/answers.py`). Of questions whose paper was taken away eight of
+ten get no whole answer, of others one in twenty gets none."""
+_USUAL_NEARNESS = 0.5
+"""Of a sentence, where there are no vectors."""
 
 
 @dataclass(frozen=True)
 class Judged:
-    """Probability (n,) of each sentence that it is evidence, and below which a further one is left out. `answered`: the
-    reader's that one of the passages answers the question; None without a reader."""
+    """Probability (n,) of each sentence that it is evidence. `answered`: the reader's that one of the passages answers
+    the question; None without a reader."""
 
     probability: Array
-    least: float
+    weights: Weights
     answered: float | None = None
 
 
@@ -71,32 +90,31 @@ class Judge:
     readings: PassageReadings
 
     def judged(self, sentences: Sequence[PassageSentence], terms: Sequence[Sequence[str]]) -> Judged:
-        """Sentences best passage first, `terms` those of each. The nearness of those that are not embedded, which read
-        and words put behind `EMBEDDED` others, is taken to be the least of these."""
+        """Sentences best passage first, `terms` those of each."""
+        read = self._read(sentences) if sentences else None
+        weights = WEIGHTS["" if read is None else self.readings.model]
         if not sentences:
-            return Judged(np.zeros(0), WORDS.least)
+            return Judged(np.zeros(0), weights)
         shares = np.array([self.question.share(set(own)) for own in terms])
         words = shares / (0.5 + 0.5 * np.maximum(1.0, np.array([word_count(s.text) for s in sentences]) / _USUAL_WORDS))
-        read = self._read(sentences)
-        weights = WORDS if read is None else READ_WITHOUT_VECTORS
-        odds = log_odds(np.zeros(len(sentences)) + 0.5) if read is None else log_odds(read[0])
-        first = weights.reader * odds + weights.words * words + weights.bias
-        best = np.sort(np.argsort(-first, kind="stable")[:EMBEDDED])
+        odds = weights.words * words + weights.bias
+        if read is not None:
+            chances, answers = read
+            odds += weights.sentence * log_odds(chances) + weights.passage * np.log(np.maximum(answers, _LEAST_CHANCE))
+        best = np.sort(np.argsort(-odds, kind="stable")[:EMBEDDED])
         found = self.similarities([sentences[row].text for row in best])
+        nearness = np.full(len(sentences), _USUAL_NEARNESS)
         if found is not None:
             low, high = self.index.scale
             near = (found.astype(np.float64) - low) / (high - low)
-            nearness = np.full(len(sentences), near.min())
+            nearness[:] = near.min()
             nearness[best] = near
-            weights = WORDS_AND_VECTORS if read is None else READ
-            first = weights.reader * odds + weights.words * words + weights.nearness * nearness + weights.bias
-        worth = 1 / (1 + np.exp(-first))
-        if read is None:
-            worth *= self._by_rank(sentences)
-        return Judged(worth * standing(sentences), weights.least, None if read is None else read[1])
+        odds += weights.nearness * nearness
+        worth = standing(sentences) / (1 + np.exp(-odds))
+        return Judged(worth, weights, None if read is None else float(read[1].max()))
 
-    def _read(self, sentences: Sequence[PassageSentence]) -> tuple[Array, float] | None:
-        """The reader's chance (n,) of each sentence to answer, and the best passage's; None without a reader.
+    def _read(self, sentences: Sequence[PassageSentence]) -> tuple[Array, Array] | None:
+        """The reader's chance (n,) of each sentence to answer, and of its passage (n,); None without a reader.
 
         Whole passages are read, so that every sentence has its neighbours in view. One of several passages has the best
         of its chances; those in none, as acknowledgments, are read together.
@@ -110,18 +128,13 @@ class Judge:
         made = self.readings.of(self.query, [(title, [one.text for one in own]) for title, own in groups])
         if made is None:
             return None
-        chances: dict[str, float] = {}
+        best: dict[str, tuple[float, float]] = {}
         for (_, own), reading in zip(groups, made, strict=True):
             for sentence, chance in zip(own, reading.sentence_scores.tolist(), strict=True):
-                chances[sentence.sentence_id] = max(chance, chances.get(sentence.sentence_id, 0.0))
-        answered = max(reading.answered for reading in made)
-        return np.array([chances[sentence.sentence_id] for sentence in sentences]), answered
-
-    @staticmethod
-    def _by_rank(sentences: Sequence[PassageSentence]) -> Array:
-        """What is left (n,) of a sentence's worth by the rank of its passage, where nothing else tells them apart."""
-        ranks = {name: rank for rank, name in enumerate(dict.fromkeys(s.passage.chunk_id for s in sentences))}
-        return np.array([0.5 + 0.5 / (1 + ranks[s.passage.chunk_id]) for s in sentences])
+                known = best.get(sentence.sentence_id, (0.0, 0.0))
+                best[sentence.sentence_id] = max(chance, known[0]), max(reading.answered, known[1])
+        found = np.array([best[sentence.sentence_id] for sentence in sentences])
+        return found[:, 0], found[:, 1]
 
 
 def standing(sentences: Sequence[PassageSentence]) -> Array:

@@ -55,7 +55,7 @@ def parameters_of(
 ) -> Parameters:
     """What is in force for this request; what no mode that is asked looks at is None.
 
-    `settings` are those of `settings_for`; `mode` is the router's choice at this level; `reranks`: the reader or a model does.
+    `settings` are those of `settings_for`; `mode` is the choice of the router at this level; `reranks`: something does.
     """
     several = _several(request, settings, mode, level)
     used = {name for one in (mode, *several) for name in _USED[one]}
