@@ -323,8 +323,9 @@ def paragraphs_of(text: str) -> Document:
 
 
 def platt(logits: Array, truth: Array) -> tuple[float, float]:
-    """Slope and offset of the chance by a logit (Platt 1999), by Newton's method. Targets are drawn in, and the slope to
-    1, so that a set without an error does not make everything certain."""
+    """Slope and offset of the chance by a logit (Platt 1999), by Newton's method.
+
+    Targets are drawn in, and the slope to 1, so that a set without an error does not make everything certain."""
     design = np.stack([logits, np.ones_like(logits)], 1)
     right = truth.sum()
     truth = np.where(truth > 0, (right + 1) / (right + 2), 1 / (len(truth) - right + 2))

@@ -49,6 +49,10 @@ class Weights:
     partly: float
     whole: float
 
+    @property
+    def of_signals(self) -> Array:
+        return np.array([self.sentence, self.passage, self.words, self.nearness])
+
     def confidence(self, best: float, answered: float | None) -> float:
         """The chance (0 to 1) that an answer holds what was asked."""
         of_best, of_passage, bias = self.sure
@@ -91,27 +95,39 @@ class Judge:
 
     def judged(self, sentences: Sequence[PassageSentence], terms: Sequence[Sequence[str]]) -> Judged:
         """Sentences best passage first, `terms` those of each."""
-        read = self._read(sentences) if sentences else None
-        weights = WEIGHTS["" if read is None else self.readings.model]
+        signals, answered = self.signals(sentences, terms)
+        weights = self._weights(answered)
+        worth = standing(sentences) / (1 + np.exp(-(signals @ weights.of_signals + weights.bias)))
+        return Judged(worth, weights, answered)
+
+    def signals(
+        self, sentences: Sequence[PassageSentence], terms: Sequence[Sequence[str]]
+    ) -> tuple[Array, float | None]:
+        """What `Weights` are for (n, 4), and the reader's chance that the best passage answers."""
+        found = np.zeros((len(sentences), 4))
         if not sentences:
-            return Judged(np.zeros(0), weights)
-        shares = np.array([self.question.share(set(own)) for own in terms])
-        words = shares / (0.5 + 0.5 * np.maximum(1.0, np.array([word_count(s.text) for s in sentences]) / _USUAL_WORDS))
-        odds = weights.words * words + weights.bias
+            return found, None
+        read = self._read(sentences)
+        answered = None
         if read is not None:
-            chances, answers = read
-            odds += weights.sentence * log_odds(chances) + weights.passage * np.log(np.maximum(answers, _LEAST_CHANCE))
-        best = np.sort(np.argsort(-odds, kind="stable")[:EMBEDDED])
-        found = self.similarities([sentences[row].text for row in best])
-        nearness = np.full(len(sentences), _USUAL_NEARNESS)
-        if found is not None:
+            found[:, 0] = log_odds(read[0])
+            found[:, 1] = np.log(np.maximum(read[1], _LEAST_CHANCE))
+            answered = float(read[1].max())
+        shares = np.array([self.question.share(set(own)) for own in terms])
+        lengths = np.array([word_count(sentence.text) for sentence in sentences]) / _USUAL_WORDS
+        found[:, 2] = shares / (0.5 + 0.5 * np.maximum(1.0, lengths))
+        best = np.sort(np.argsort(-(found @ self._weights(answered).of_signals), kind="stable")[:EMBEDDED])
+        cosines = self.similarities([sentences[row].text for row in best])
+        found[:, 3] = _USUAL_NEARNESS
+        if cosines is not None:
             low, high = self.index.scale
-            near = (found.astype(np.float64) - low) / (high - low)
-            nearness[:] = near.min()
-            nearness[best] = near
-        odds += weights.nearness * nearness
-        worth = standing(sentences) / (1 + np.exp(-odds))
-        return Judged(worth, weights, None if read is None else float(read[1].max()))
+            near = (cosines.astype(np.float64) - low) / (high - low)
+            found[:, 3] = near.min()
+            found[best, 3] = near
+        return found, answered
+
+    def _weights(self, answered: float | None) -> Weights:
+        return WEIGHTS["" if answered is None else self.readings.model]
 
     def _read(self, sentences: Sequence[PassageSentence]) -> tuple[Array, Array] | None:
         """The reader's chance (n,) of each sentence to answer, and of its passage (n,); None without a reader.
