@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from monjyu_core.storage.ids import digest
 from monjyu_query.answers.evidence_ranking.sentence_worth import log_odds
@@ -51,8 +50,8 @@ class Asked:
 
 class ReaderAssessor:
     """Scores `10 + ln(p / (1 - p))`, cut to 0 to 10, where `p` is the reader's chance that the sentence answers: 5 is a
-    chance in 150. No prose is 0. A chunk that a part of the question found is read for that part too, and the better
-    counts."""
+    chance in 150. No prose is 0. A chunk that a part of the question found is read for that part, and a point less sure:
+    each is read once."""
 
     together = False
     kept = True
@@ -63,33 +62,30 @@ class ReaderAssessor:
         self._fingerprint = fingerprint
         self._asked = asked
 
-    def _questions(self, candidate: Candidate) -> list[int]:
-        n = candidate.subquery
-        return [0, n] if n and self._asked[n].own else [0]
+    def _asking(self, candidate: Candidate) -> int:
+        return candidate.subquery if self._asked[candidate.subquery].own else 0
 
     def key(self, candidate: Candidate) -> str:
-        asked = (self._asked[n].text for n in self._questions(candidate))
+        asked = self._asked[self._asking(candidate)].text, str(min(1, self._asking(candidate)))
         return digest(self._fingerprint, candidate.passage.paper_title, text_hash(candidate), *asked, length=32)
 
     def assess(self, batches: Sequence[Sequence[Candidate]]) -> list[list[Judgement]]:
         candidates = [candidate for batch in batches for candidate in batch]
-        scores = [np.zeros(len(candidate.sentences)) for candidate in candidates]
-        for n in sorted({n for candidate in candidates for n in self._questions(candidate)}):
-            places = [place for place, candidate in enumerate(candidates) if n in self._questions(candidate)]
-            for place, found in zip(places, self._scores(n, [candidates[place] for place in places]), strict=True):
-                scores[place] = np.maximum(scores[place], found - (_OF_SUBQUERY if n else 0.0))
-        made = iter(Judgement(tuple(np.round(found, 2).tolist())) for found in scores)
-        return [[next(made) for _ in batch] for batch in batches]
+        made: dict[int, Judgement] = {}
+        for n in sorted({self._asking(candidate) for candidate in candidates}):
+            places = [place for place, candidate in enumerate(candidates) if self._asking(candidate) == n]
+            made.update(zip(places, self._judged(n, [candidates[place] for place in places]), strict=True))
+        found = iter(made[place] for place in range(len(candidates)))
+        return [[next(found) for _ in batch] for batch in batches]
 
-    def _scores(self, n: int, candidates: Sequence[Candidate]) -> list[NDArray[np.float64]]:
-        """Of the sentences of each candidate for subquery `n`."""
+    def _judged(self, n: int, candidates: Sequence[Candidate]) -> Iterator[Judgement]:
         passages = [(one.passage.paper_title, [s.text for s in one.sentences]) for one in candidates]
         read = self._readings.of(self._asked[n].text, passages) or []
-        found = []
+        even = _EVEN_ODDS - (_OF_SUBQUERY if n else 0.0)
         for candidate, reading in zip(candidates, read, strict=True):
-            prose = np.array([is_prose(sentence.text) for sentence in candidate.sentences], dtype=np.float64)
-            found.append(prose * np.clip(_EVEN_ODDS + log_odds(reading.sentence_scores), 0.0, 10.0))
-        return found
+            scores = np.clip(even + log_odds(reading.sentence_scores), 0.0, 10.0)
+            prose = [is_prose(sentence.text) for sentence in candidate.sentences]
+            yield Judgement(tuple(np.round(scores * prose, 2).tolist()))
 
 
 class OverviewAssessor:
