@@ -50,7 +50,7 @@ class Asked:
 
 class ReaderAssessor:
     """Scores `10 + ln(p / (1 - p))`, cut to 0 to 10, where `p` is the reader's chance that the sentence answers: 5 is a
-    chance in 150. No prose is 0. A chunk that a part of the question found is read for that part, and a point less sure:
+    chance in 150. No prose is 0. A chunk that a part of the question found is read for that part, a point less sure:
     each is read once."""
 
     together = False

@@ -1,0 +1,162 @@
+"""What the reader is used for when a question is answered: worth of sentences, outcome, reranking, tests of lazy search."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+from monjyu_core.errors import QueryError
+from monjyu_core.reader import Reader
+from monjyu_core.settings.settings import AnswerSettings, Settings
+from monjyu_core.storage.folders import DataFolder
+from monjyu_query.answers.evidence_ranking.sentence_worth import WEIGHTS, Judge, Judged, standing
+from monjyu_query.answers.outcome import Support, outcome_of, unlike_any
+from monjyu_query.answers.selection import Question, word_count
+from monjyu_query.ranking.passage_readings import ENGLISH, PassageReadings
+from monjyu_query.search.open_index import OpenIndex
+from monjyu_query.search.passages import PassageSentence, load_passages, load_sentences
+from monjyu_query.search.request import make_request
+from monjyu_query.search.result import SearchResult
+from monjyu_query.search.searcher import Searcher
+
+LEIDEN = "What does the Leiden algorithm guarantee that Louvain does not?"
+
+
+@pytest.fixture(scope="module")
+def searcher(sample_data: object) -> Searcher:
+    searcher = Searcher(DataFolder(sample_data), "samples")  # type: ignore[arg-type]
+    searcher.prepare()
+    return searcher
+
+
+@pytest.fixture
+def off(monkeypatch: pytest.MonkeyPatch, sample_data: object) -> Iterator[Searcher]:
+    monkeypatch.setenv("MONJYU_SEARCH__READER", "off")
+    yield Searcher(DataFolder(sample_data), "samples")  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def read(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """How many passages each call of the reader gets."""
+    calls: list[int] = []
+    real = Reader.read
+
+    def counted(self: Reader, question: str, passages: object, headers: object = ()) -> object:
+        calls.append(len(passages))  # type: ignore[arg-type]
+        return real(self, question, passages, headers)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Reader, "read", counted)
+    return calls
+
+
+def ask(searcher: Searcher, query: str, **more: object) -> SearchResult:
+    return searcher.search(make_request(query=query, collection="samples", **{"mode": "hybrid", **more}))
+
+
+def sentences_of(index: OpenIndex) -> list[PassageSentence]:
+    cursor = index.snapshot.cursor()
+    chunks = [name for (name,) in cursor.execute("SELECT chunk_id FROM chunks ORDER BY 1").fetchall()]
+    return load_sentences(cursor, load_passages(cursor, chunks, [0.0] * len(chunks)))
+
+
+def judged(searcher: Searcher, query: str, sentences: list[PassageSentence]) -> Judged:
+    index, tools = searcher.current(), searcher.tools
+    question = Question.of(index.keywords.query_terms(query).result(), len(index.corpus))
+    terms = index.keywords.terms([sentence.text for sentence in sentences])
+    similarities = tools.embedder.similarities_to(query, index.snapshot.manifest)
+    return Judge(index, query, question, similarities, tools.readings).judged(sentences, terms)
+
+
+def test_a_sentence_that_answers_is_worth_more_than_one_with_the_words(searcher: Searcher) -> None:
+    """Of all sentences of the samples, asked in words of which the answer has few."""
+    sentences = sentences_of(searcher.current())
+    found = judged(searcher, "Which property of its communities does Leiden ensure?", sentences)
+    best = sentences[int(np.argmax(found.probability))].text
+    assert "connected" in best
+    assert found.answered is not None and found.answered > 0.5
+
+
+def test_worth_depends_on_no_batch_and_is_read_once(searcher: Searcher, read: list[int]) -> None:
+    query = "How many shards are there, and why?"
+    sentences = sentences_of(searcher.current())
+    some = [one for one in sentences if one.passage.chunk_id == sentences[0].passage.chunk_id]
+    alone = judged(searcher, query, some)
+    first = sum(read)
+    among = judged(searcher, query, sentences)
+    assert sum(read) == len({one.passage.chunk_id for one in sentences})
+    again = judged(searcher, query, sentences)
+    assert sum(read) == len({one.passage.chunk_id for one in sentences}) and first == 1
+    assert np.array_equal(among.probability, again.probability)
+    fresh = PassageReadings(searcher.settings).of(query, [(some[0].passage.paper_title, [one.text for one in some])])
+    kept = searcher.tools.readings.of(query, [(some[0].passage.paper_title, [one.text for one in some])])
+    assert fresh is not None and kept is not None
+    assert np.array_equal(fresh[0].sentence_scores, kept[0].sentence_scores)
+    assert alone.answered == fresh[0].answered
+
+
+def test_without_the_reader_words_and_vectors_decide(off: Searcher, read: list[int]) -> None:
+    found = ask(off, LEIDEN)
+    assert found.status in ("complete", "partial") and "connected" in found.answer
+    assert found.confidence is not None and read == []
+    assert ask(off, "Who won the football match in Lisbon?").status == "abstained"
+    with pytest.raises(QueryError, match="nothing reranks"):
+        ask(off, LEIDEN, rerank=True)
+
+
+def test_confidence_grows_with_what_is_found() -> None:
+    for weights in WEIGHTS.values():
+        chances = [weights.confidence(best, answered) for best, answered in ((0.01, 0.1), (0.3, 0.5), (0.9, 0.95))]
+        assert chances == sorted(chances) and 0 <= chances[0] < weights.whole < chances[2] <= 1
+
+
+@pytest.mark.parametrize(
+    ("confidence", "missing", "status"),
+    [(0.02, (), "abstained"), (0.2, (), "partial"), (0.9, (), "complete"), (0.9, ("Otter",), "partial")],
+)
+def test_outcomes(confidence: float, missing: tuple[str, ...], status: str) -> None:
+    support = Support(confidence, 0.06, 0.32, missing)
+    assert outcome_of(support, [], "en", AnswerSettings()).status == status
+    sure = AnswerSettings(min_confidence=0.0, sure_confidence=0.0)
+    assert outcome_of(support, [], "en", sure).status == ("partial" if missing else "complete")
+
+
+def test_the_reader_orders_passages_where_it_is_asked(searcher: Searcher, read: list[int]) -> None:
+    usual, other = ask(searcher, LEIDEN, answer=False), ask(searcher, LEIDEN, answer=False, rerank=True)
+    assert usual.routing.params.rerank is False and other.routing.params.rerank is True  # type: ignore[union-attr]
+    assert sum(read) > 0 and other.hits[0].score != usual.hits[0].score
+    assert {hit.chunk_id for hit in other.hits} & {hit.chunk_id for hit in usual.hits}
+
+
+def test_lazy_search_reads_no_passage_twice(searcher: Searcher, read: list[int]) -> None:
+    found = ask(searcher, "Which community detection keeps communities connected?", mode="lazy", budget=20)
+    assert found.citations and 0 < sum(read) <= 20 + 24
+    read.clear()
+    ask(searcher, "Which community detection keeps communities connected?", mode="lazy", budget=20)
+    assert read == []
+
+
+def test_titles_and_headings_are_worth_less(searcher: Searcher) -> None:
+    sentence = sentences_of(searcher.current())[0]
+    title, heading = (
+        PassageSentence(sentence.passage, "x", 0, 0, 0, 1, text, ())
+        for text in (sentence.passage.paper_title, "Results of it")
+    )
+    whole = PassageSentence(sentence.passage, "x", 0, 0, 0, 1, "It grows.", ())
+    assert standing([title, heading, whole]).tolist() == [0.1, 0.3, 1.0]
+
+
+def test_the_readers_model_goes_with_the_embedding() -> None:
+    readings = PassageReadings(Settings())
+    assert readings.model == ENGLISH
+    assert readings.reader("京都の人口は何人ですか") is None, "it does not read the script"
+
+
+def test_words_are_missing_only_where_no_spelling_of_them_is_there() -> None:
+    assert unlike_any({"COVID-19", "Zanamavir", "heparin"}, ["Zanamivir against COVID19."]) == {"heparin"}
+
+
+def test_word_count() -> None:
+    assert word_count("A well-known fact (p. 3).") == 5
+    assert word_count("梅雨は季節") == 2.5
