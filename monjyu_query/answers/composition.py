@@ -20,6 +20,7 @@ from monjyu_query.answers.answering import Answer, abstained
 from monjyu_query.answers.arrangement import Cited, arranged, in_sections, numbered, said
 from monjyu_query.answers.citing import cite_windows
 from monjyu_query.answers.evidence_ranking.named_passages import with_named, with_thanks
+from monjyu_query.answers.evidence_ranking.passage_readings import PassageReadings
 from monjyu_query.answers.evidence_ranking.sentence_worth import Judge, Judged, Similarities
 from monjyu_query.answers.outcome import Support, outcome_of, support_of
 from monjyu_query.answers.paper_label import paper_labels
@@ -29,7 +30,6 @@ from monjyu_query.answers.selection import Limits, Question, asks, choose_window
 from monjyu_query.answers.topic import sides_of, topic_of
 from monjyu_query.catalogue.named_papers import paper_in_question
 from monjyu_query.digests.themes import papers_by_theme
-from monjyu_query.ranking.passage_readings import PassageReadings
 from monjyu_query.ranking.scripts import across
 from monjyu_query.search.open_index import OpenIndex
 from monjyu_query.search.passages import Passage, PassageSentence, sentences_before

@@ -37,7 +37,11 @@ PLAIN = ("vector", "keyword", "hybrid")
 @click.option("--alpha", type=float, metavar="A", help="Weight of the vectors in hybrid, 0 to 1.")
 @click.option("--min-score", type=float, metavar="X", help="Lowest score of a passage, on the mode's scale.")
 @click.option("--expand", type=int, metavar="N", help="How many related terms to add (not lazy).")
-@click.option("--rerank/--no-rerank", default=None, help="The best passages in the order of the reader, or of roles.rerank (not lazy).")
+@click.option(
+    "--rerank/--no-rerank",
+    default=None,
+    help="The best passages in the order of the reader, or of roles.rerank (not lazy).",
+)
 @click.option(
     "--response-type",
     type=click.Choice(("short", "paragraphs", "list", "table", "report")),

@@ -11,7 +11,7 @@ from monjyu_core.models.accounting.account import Account, Accounting
 from monjyu_core.models.factory import check_role
 from monjyu_core.models.types import Role
 from monjyu_core.settings.settings import SearchSettings, Settings
-from monjyu_query.ranking.passage_readings import PassageReadings
+from monjyu_query.answers.evidence_ranking.passage_readings import PassageReadings
 from monjyu_query.ranking.query_embedding import QueryEmbedder
 from monjyu_query.search.events import Emit
 from monjyu_query.search.open_index import OpenIndex

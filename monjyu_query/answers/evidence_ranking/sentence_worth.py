@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from monjyu_core.text.unicode_words import compact
+from monjyu_query.answers.evidence_ranking.passage_readings import ENGLISH, MULTILINGUAL, PassageReadings
 from monjyu_query.answers.selection import Question, is_statement, word_count
-from monjyu_query.ranking.passage_readings import ENGLISH, MULTILINGUAL, PassageReadings
 from monjyu_query.search.chunk_sentences import read_chunks
 from monjyu_query.search.open_index import OpenIndex
 from monjyu_query.search.passages import PassageSentence

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from monjyu_core.storage.ids import digest
+from monjyu_query.answers.evidence_ranking.passage_readings import PassageReadings
 from monjyu_query.answers.evidence_ranking.sentence_worth import log_odds
 from monjyu_query.answers.selection import Question, is_prose, is_statement
 from monjyu_query.answers.topic import asks_of_all
@@ -15,7 +16,6 @@ from monjyu_query.digests.aspects import says_purpose
 from monjyu_query.modes.lazy.lazy_state import Candidate, Judgement
 from monjyu_query.modes.lazy.relevance import Assessor, Gate, text_hash
 from monjyu_query.ranking.fusion import Scores
-from monjyu_query.ranking.passage_readings import PassageReadings
 from monjyu_query.ranking.similarity_scale import nearness
 from monjyu_query.search.open_index import OpenIndex
 from monjyu_query.search.tools import Ask, Tools

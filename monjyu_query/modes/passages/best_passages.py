@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from monjyu_core.settings.settings import SearchSettings
 from monjyu_query.answers.answer_form import OF_MANY, form_of
+from monjyu_query.answers.evidence_ranking.passage_readings import PassageReadings
 from monjyu_query.answers.evidence_ranking.sentence_worth import log_odds
 from monjyu_query.ranking.best_rows import best_rows
-from monjyu_query.ranking.passage_readings import PassageReadings
 from monjyu_query.ranking.ranker import Ranking
 from monjyu_query.search.chunk_sentences import read_chunks
 from monjyu_query.search.open_index import OpenIndex
