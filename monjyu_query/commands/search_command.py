@@ -40,7 +40,7 @@ PLAIN = ("vector", "keyword", "hybrid")
 @click.option(
     "--rerank/--no-rerank",
     default=None,
-    help="The best passages in the order of the reader, or of roles.rerank (not lazy).",
+    help="Let the reader, or roles.rerank, order the best passages.",
 )
 @click.option(
     "--response-type",

@@ -8,6 +8,7 @@ from typing import Protocol
 
 from monjyu_core.models.cache.outage import Outage
 from monjyu_core.models.cache.response_cache import labels_of
+from monjyu_core.reader.trained_weights import FILES
 from monjyu_core.settings.models_settings import CacheSettings
 from monjyu_core.settings.settings import Settings
 from monjyu_core.storage.ids import digest
@@ -47,7 +48,8 @@ def open_results(settings: Settings) -> ResultCache:
 
 
 def result_key(request: SearchRequest, snapshot_id: str, settings_key: str) -> str:
-    return "result:2:" + digest(request.model_dump_json(), snapshot_id, settings_key, length=40)
+    weights = (file.sha256 for file in FILES.values())
+    return "result:3:" + digest(request.model_dump_json(), snapshot_id, settings_key, *weights, length=40)
 
 
 def keepable(result: SearchResult) -> bool:
