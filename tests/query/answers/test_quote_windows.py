@@ -83,11 +83,6 @@ def test_a_word_that_only_joins_is_cut_instead() -> None:
     assert item[connective(item) :] == "Lichens grow slowly."
 
 
-def test_a_wanted_neighbour_comes_along() -> None:
-    sentences = run("Lichens were measured.", "Their growth was 2 mm a year.")
-    assert len(Neighbours(sentences).grown(sentences[0], {"s1"}).sentences) == 2
-
-
 def test_windows_that_touch_are_one() -> None:
     sentences = run("A first thing.", "A second thing.", "A third thing.", "A last thing.")
     some = joined([lone(sentences[2]), lone(sentences[0]), lone(sentences[1])], Neighbours(sentences))
