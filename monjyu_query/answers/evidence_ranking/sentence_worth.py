@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from monjyu_core.text.search_text import count_wide
 from monjyu_core.text.unicode_words import compact
 from monjyu_query.answers.evidence_ranking.passage_readings import ENGLISH, MULTILINGUAL, PassageReadings
 from monjyu_query.answers.selection import Question, is_statement, word_count
@@ -30,6 +31,9 @@ _SHORT_WORDS = 12
 _TITLE, _HEADING = 0.1, 0.3
 """What is left of the worth of a paper's own title, and of what is no sentence."""
 _LEAST_CHANCE = 1e-5
+
+
+_WIDE, _NONE = "multilingual, of a question in a script without spaces", "without a reader"
 
 
 @dataclass(frozen=True)
@@ -64,11 +68,12 @@ class Weights:
 
 WEIGHTS = {
     ENGLISH: Weights(0.552, 0.022, 0.834, 1.352, -1.33, 0.11, (0.668, 0.261, 0.691), 0.06, 0.32),
-    MULTILINGUAL: Weights(0.305, 0.935, 1.367, 1.026, -1.282, 0.1, (0.614, 0.324, 1.019), 0.15, 0.42),
-    "": Weights(0.0, 0.0, 3.223, 2.425, -5.793, 0.06, (1.015, 0.0, 1.265), 0.1, 0.27),
+    MULTILINGUAL: Weights(0.203, 0.546, 2.048, 2.103, -3.104, 0.09, (0.64, 0.1, 0.63), 0.1, 0.25),
+    _WIDE: Weights(0.305, 0.935, 1.367, 1.026, -1.282, 0.1, (0.614, 0.324, 1.019), 0.15, 0.42),
+    _NONE: Weights(0.0, 0.0, 3.223, 2.425, -5.793, 0.06, (1.015, 0.0, 1.265), 0.1, 0.27),
 }
-"""By the model of the reader, "" without one (`training/answers.py`). Of questions whose paper was taken away eight of
-ten get no whole answer, of others one in twenty gets none."""
+"""By the reader's model (`training/answers.py`). Of questions whose paper was taken away three of four get no whole
+answer, of others one in twenty gets none."""
 _USUAL_NEARNESS = 0.5
 """Of a sentence, where there are no vectors."""
 
@@ -127,7 +132,9 @@ class Judge:
         return found, answered
 
     def _weights(self, answered: float | None) -> Weights:
-        return WEIGHTS["" if answered is None else self.readings.model]
+        if answered is None:
+            return WEIGHTS[_NONE]
+        return WEIGHTS[_WIDE if count_wide(self.query) else self.readings.model]
 
     def _read(self, sentences: Sequence[PassageSentence]) -> tuple[Array, Array] | None:
         """The reader's chance (n,) of each sentence to answer, and of its passage (n,); None without a reader.
