@@ -34,7 +34,6 @@ _COLLECTION = {
     1: "noun graph and communities",
     2: "entity graph and its communities",
     3: "reports of communities (by the engine of roles.report)",
-    4: "tensions between claims",
 }
 
 

@@ -20,10 +20,13 @@ def tensions(
     collection: Collection = None,
     concept: Annotated[
         str | None,
-        Query(description="Only those that have all of these words.", min_length=1, max_length=LONGEST_CONCEPT),
+        Query(
+            description="Only what is said where all of these words stand.", min_length=1, max_length=LONGEST_CONCEPT
+        ),
     ] = None,
-    most: Annotated[int, Query(ge=1, le=MOST, description="Pairs, the plainest first.")] = 50,
+    most: Annotated[int, Query(ge=1, le=MOST, description="Pairs at most.")] = 50,
 ) -> Tensions:
-    """Needs level 4; `built` says whether the index has them."""
+    """The model of `roles.verify` reads the pairs of statements that share most, in up to eight calls, which are kept;
+    `built` says whether it did, `warnings` why not."""
     name = service.only_collection(collection)
-    return tensions_of(service.served(name).searcher.current(), concept, most)
+    return tensions_of(service.served(name).searcher, concept, most)
