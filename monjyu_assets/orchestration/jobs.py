@@ -76,7 +76,7 @@ def _collection(level: int) -> UnresolvedAssetJobDefinition:
 JOBS = [
     *(_papers(level) for level in _PAPERS),
     *(_tables(level) for level in (1, 2, 3)),
-    *(_collection(level) for level in _COLLECTION),
+    *(_collection(level) for level in COLLECTION_ASSETS_BY_LEVEL),
 ]
 
 levels = dg.Definitions(
