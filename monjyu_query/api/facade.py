@@ -209,9 +209,7 @@ class Monjyu(Collections):
         ... }
         True
         """
-        from monjyu_query.tensions.tension_list import tensions_of
-
-        return tensions_of(self.chosen_searcher(collection), concept, most)
+        return self.chosen_searcher(collection).tensions(concept, most)
 
     def table(
         self,

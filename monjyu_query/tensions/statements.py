@@ -14,12 +14,12 @@ from monjyu_query.modes.lazy.concept_graph import has_tables
 from monjyu_query.modes.passages.best_passages import passages_at
 from monjyu_query.ranking.best_rows import best_rows
 from monjyu_query.ranking.filters import passing_papers
-from monjyu_query.ranking.query_embedding import QueryEmbedder
 from monjyu_query.ranking.ranker import rank
 from monjyu_query.search.open_index import OpenIndex
 from monjyu_query.search.passages import PassageSentence, load_sentences
 from monjyu_query.search.request import Filters
 from monjyu_query.search.result import Citation
+from monjyu_query.search.tools import Tools
 from monjyu_query.tensions.like_pairs import like_pairs
 
 MOST_READ, MOST_QUOTED = 1000, 5
@@ -64,14 +64,12 @@ class StatementPair:
     second: PassageSentence
 
 
-def what_papers_say(
-    index: OpenIndex, embedder: QueryEmbedder, what: str, filters: Filters, settings: SearchSettings
-) -> Said:
-    """The papers with a passage that has all words of `what`, the nearest first."""
+def what_papers_say(index: OpenIndex, tools: Tools, what: str, filters: Filters, settings: SearchSettings) -> Said:
+    """The papers with a passage that has all words of `what`, those first that say most of them."""
     terms = set(word_terms([what])[0])
     if not terms or not len(index.corpus):
         return Said(0, [])
-    ranking = rank(index, embedder, what, "hybrid", filters, settings)
+    ranking = rank(index, tools.embedder, what, "keyword", filters, settings)
     rows = best_rows(ranking.scores, index.corpus.work, MOST_READ, passage=index.corpus.passage)
     passages = passages_at(index, rows, [float(ranking.scores[row]) for row in rows])
     there = [

@@ -71,7 +71,7 @@ def tension_answer(ask: Ask, tools: Tools) -> SearchResult | None:
         return None
     language = message_language(request.query)
     if what and word_terms([what])[0]:
-        said = what_papers_say(index, tools.embedder, what, request.filters, ask.settings)
+        said = what_papers_say(index, tools, what, request.filters, ask.settings)
         pairs = pairs_among(index, said.statements, MOST_PAIRS)
     else:
         what = ""  # "about it", "about this": about anything

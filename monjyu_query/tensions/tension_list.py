@@ -6,14 +6,12 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from pydantic import BaseModel, ConfigDict
 
 from monjyu_core.errors import QueryError
 from monjyu_core.models.accounting.account import Account
 from monjyu_core.models.call_errors import ModelCallError
-from monjyu_core.models.calls.embedding_calls import charged_to
 from monjyu_core.models.calls.event_loop import run
 from monjyu_core.models.factory import role_model
 from monjyu_core.storage.ids import digest
@@ -27,9 +25,6 @@ from monjyu_query.search.request import Filters
 from monjyu_query.search.result import Citation, Usage
 from monjyu_query.search.tools import Tools
 from monjyu_query.tensions.statements import StatementPair, pairs_among, pairs_of_all, what_papers_say
-
-if TYPE_CHECKING:
-    from monjyu_query.search.searcher import Searcher
 
 MOST, LONGEST_CONCEPT = 200, 200
 """Pairs that are given at most, and characters of a concept."""
@@ -119,7 +114,7 @@ def judge_pairs(tools: Tools, account: Account, pairs: Sequence[StatementPair], 
     return Judged(len(said) or None, held, unread)
 
 
-def tensions_of(searcher: Searcher, concept: str | None = None, most: int = 50) -> Tensions:
+def tensions_of(index: OpenIndex, tools: Tools, account: Account, concept: str | None, most: int) -> Tensions:
     """The pairs of statements that the model of `roles.verify` calls contradicted, of passages that have all words of
     a concept, or of what all papers find; at most `most` (200) are given. None are where no model is set.
 
@@ -127,12 +122,9 @@ def tensions_of(searcher: Searcher, concept: str | None = None, most: int = 50) 
     """
     started = time.monotonic()
     _check(concept)
-    index, tools = searcher.current(), searcher.tools
-    account = searcher.account(index)
     judged = Judged(None, [], NO_MODEL)
     if tools.uses_model("verify"):
-        with charged_to(account):
-            pairs = candidates(index, tools, concept)
+        pairs = candidates(index, tools, concept)
         judged = judge_pairs(tools, account, pairs, message_language(pairs[0].first.text if pairs else ""))
     engine = role_model(tools.settings, "verify")[1].model if judged.held else ""
     tensions, citations = _quoted(index, judged.held[: min(most, MOST)], engine)
@@ -160,7 +152,7 @@ def candidates(
     settings = tools.settings.search
     if concept is None:
         return pairs_of_all(index, Filters(), settings, most)
-    said = what_papers_say(index, tools.embedder, concept, Filters(), settings)
+    said = what_papers_say(index, tools, concept, Filters(), settings)
     return pairs_among(index, said.statements, most)
 
 

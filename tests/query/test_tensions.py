@@ -60,7 +60,7 @@ def fake(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeModels]:
 
 
 def verdicts(prompt: str, opposed: tuple[str, str] = OPPOSED) -> Reply:
-    """What a model says that calls one pair alone contradicted; and of the sentences whose verdict is known, the truth."""
+    """Of a model that calls one pair alone contradicted, and says the truth of the sentences whose verdict is known."""
     known = {"The drug raised": "contradicted", "The survey reached": "supported"}
     said = []
     for number, text in re.findall(r"^(\d+)\. (.+?) \[\d+\]", prompt, re.MULTILINE):

@@ -26,10 +26,8 @@ def tensions(collection: str | None, concept: str | None, most: int, as_json: bo
     The model of roles.verify reads the pairs of statements of two papers that share most. Read both quotes before you
     call it a contradiction. Without such a model none are shown.
     """
-    from monjyu_query.tensions.tension_list import tensions_of
-
     asked = None if concept is None else printable(concept)
-    found = tensions_of(collection_searcher(collection), asked, most)
+    found = collection_searcher(collection).tensions(asked, most)
     if as_json:
         print_json(found.model_dump(mode="json"))
         return

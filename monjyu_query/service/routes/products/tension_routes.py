@@ -9,7 +9,7 @@ from fastapi import APIRouter, Depends, Query
 from monjyu_query.service.routes.paper_routes import Collection
 from monjyu_query.service.server.error_responses import COMMON
 from monjyu_query.service.worker_state import Service, service_of
-from monjyu_query.tensions.tension_list import LONGEST_CONCEPT, MOST, Tensions, tensions_of
+from monjyu_query.tensions.tension_list import LONGEST_CONCEPT, MOST, Tensions
 
 router = APIRouter(tags=["papers"], responses=COMMON)
 
@@ -29,4 +29,4 @@ def tensions(
     """The model of `roles.verify` reads the pairs of statements that share most, in up to eight calls, which are kept;
     `built` says whether it did, `warnings` why not."""
     name = service.only_collection(collection)
-    return tensions_of(service.served(name).searcher, concept, most)
+    return service.served(name).searcher.tensions(concept, most)
