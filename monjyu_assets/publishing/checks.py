@@ -107,7 +107,7 @@ def run_checks(
     """All checks over a closed set of parts. `window` is in word pieces. Buckets whose parts have all `passed` these
     checks before are checked only together with the others."""
     values: dict[str, int | str] = {"dimensions": embedding.dimensions, "model": embedding.model, "window": window}
-    before = {_looked_at(entry) for entry in passed}
+    before = {_looked_at(entry) for entry in passed if entry.table in TABLES}
     new = {part.shard for part in parts if _looked_at(part) not in before}
     changed_parts = [part for part in parts if part.shard in new]
     with over_parts(parts, OF_THE_WHOLE) as everything, over_parts(changed_parts) as changed:
