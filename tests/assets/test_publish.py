@@ -141,7 +141,8 @@ def test_what_has_passed_is_not_asked_again_unless_the_question_is_another(
 
 def test_parts_of_a_table_that_is_no_more_are_passed_over(world: World) -> None:
     """A collection of a former version is published anew, and its saved answers are read meanwhile."""
-    now = read_manifest(world.work.folder)
+    folder = world.work.folder
+    now = read_manifest(folder, read_current(folder))
     gone = now.parts[0].model_copy(update={"table": "tensions", "shard": "collection"})
     former = now.model_copy(update={"parts": [*now.parts, gone]})
     parts = [part for name in TABLES for part in world.work.parts.heads(name)]
