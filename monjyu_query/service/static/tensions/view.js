@@ -6,6 +6,7 @@ import { json } from "../api.js";
 import { h, quoted } from "../dom.js";
 import { t } from "../i18n.js";
 import { openCitation } from "../paper/viewer.js";
+import { said } from "../said.js";
 import "./words.js";
 
 export async function show({ name, params }) {
@@ -13,7 +14,7 @@ export async function show({ name, params }) {
   const query = new URLSearchParams({ collection: name, ...(concept ? { concept } : {}) });
   const found = await json(`/tensions?${query}`);
   return h("article", { class: "column tensions" }, h("a", { class: "back", href: `#/themes/${encodeURIComponent(name)}` }, `‹ ${t("themes")}`), h("h1", { tabindex: "-1" }, t("tensions")),
-    h("p", { class: "dim" }, t("tensions_line")), found.warnings.map((one) => h("p", { role: "status" }, one)), found.built ? [search(name, concept), list(found, name, concept)] : null);
+    h("p", { class: "dim" }, t("tensions_line")), found.warnings.length ? h("ul", { class: "warnings" }, found.warnings.map((text) => h("li", {}, said(text)))) : null, found.built ? [search(name, concept), list(found, name, concept)] : null);
 }
 
 function search(name, concept) {
