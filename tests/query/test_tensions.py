@@ -91,6 +91,14 @@ def test_pairs_of_two_papers_that_share_rare_words_come_first() -> None:
     assert like_pairs([], [], 3) == [] and like_pairs(["of the"], ["a"], 3) == []
 
 
+def test_rare_words_count_more_than_those_of_all() -> None:
+    own = ("alder bison", "cedar dunes", "eider fjord", "grebe heron")
+    texts = [f"patients hospital treated years {words}" for words in own]
+    texts += [f"cattail methane wetland flux {words}" for words in ("ivory jackal", "kelp lichen")]
+    [best, *_] = like_pairs(texts, list("abcdef"), 9)
+    assert best[1:] == (4, 5)
+
+
 def test_a_copied_sentence_is_no_pair_and_one_that_all_say_takes_few_places() -> None:
     stated = "informed written consent was obtained from participants of site"
     texts = [f"{stated} number {place}{'x' * place}" for place in range(8)]
