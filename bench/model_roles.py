@@ -5,8 +5,8 @@
 
 It asks the model that the settings name (`MONJYU_DATA`, `monjyu.yaml`, environment), through Monjyu's own prompts and
 calls, and prints one JSON object. `--server-pid` adds the CPU seconds of a server on this machine. The labels stand in
-`bench/data`: pairs of `kind` `rules` are written and found by the rules, `near` are written to look opposed, `real` are
-sentences of two papers of covidqa_dev that `monjyu search "Do papers disagree about …?"` shows the model.
+`bench/data`: pairs of `kind` `rules` are written and were found by former rules, `near` are written to look opposed,
+`real` are sentences of two papers of covidqa_dev that `monjyu search "Do papers disagree about …?"` shows the model.
 """
 
 from __future__ import annotations

@@ -109,7 +109,7 @@ LEVEL_TABLES = {
     1: ("graph_nodes", "graph_edges", "communities"),
     2: ("entities", "relationships", "entity_communities"),
     3: ("community_reports",),
-    4: ("claims", "tensions"),
+    4: ("claims",),
 }
 """What is shown of each level above the lowest."""
 

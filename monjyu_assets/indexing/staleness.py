@@ -140,10 +140,6 @@ def _collection_recipes(work: Work, level: int, *, again: bool) -> dict[str, str
         from monjyu_assets.stages import community_reports
 
         recipes["community_reports"] = community_reports.report_recipe(work)
-    if level >= 4:
-        from monjyu_assets.stages.comparisons import opposed_statements
-
-        recipes["tensions"] = opposed_statements.tension_recipe(work)
     return recipes
 
 

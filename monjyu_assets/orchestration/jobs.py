@@ -34,7 +34,6 @@ _COLLECTION = {
     1: "noun graph and communities",
     2: "entity graph and its communities",
     3: "reports of communities (by the engine of roles.report)",
-    4: "tensions between claims",
 }
 
 
@@ -77,7 +76,7 @@ def _collection(level: int) -> UnresolvedAssetJobDefinition:
 JOBS = [
     *(_papers(level) for level in _PAPERS),
     *(_tables(level) for level in (1, 2, 3)),
-    *(_collection(level) for level in _COLLECTION),
+    *(_collection(level) for level in COLLECTION_ASSETS_BY_LEVEL),
 ]
 
 levels = dg.Definitions(

@@ -84,15 +84,13 @@ WHOLE: dict[str, str] = {
     "levels_fit": "SELECT relationship_id FROM relationships ANTI JOIN entities ON entity_id = source_id UNION ALL "
     "SELECT relationship_id FROM relationships ANTI JOIN entities ON entity_id = target_id UNION ALL "
     "SELECT community_id FROM (SELECT community_id, unnest(paper_ids) AS paper_id FROM community_reports) "
-    "ANTI JOIN papers USING (paper_id) UNION ALL "
-    "SELECT tension_id FROM tensions ANTI JOIN chunks ON chunk_id = first_chunk_id UNION ALL "
-    "SELECT tension_id FROM tensions ANTI JOIN chunks ON chunk_id = second_chunk_id",
+    "ANTI JOIN papers USING (paper_id)",
 }
 """What checks ask of the whole collection besides. A paper lies in one bucket with all that is made from it alone, so
 the rest may be asked of each bucket by itself. An id of a sentence holds its paper's: it can only be twice in one."""
 
 
-OF_THE_WHOLE = ("manifest", "papers", "chunks", "entities", "relationships", "community_reports", "tensions")
+OF_THE_WHOLE = ("manifest", "papers", "chunks", "entities", "relationships", "community_reports")
 """The tables that those queries read: another name in one of them is an error, not an empty table."""
 STORED = frozenset(name for name, spec in TABLES.items() if not spec.view)
 
@@ -109,7 +107,7 @@ def run_checks(
     """All checks over a closed set of parts. `window` is in word pieces. Buckets whose parts have all `passed` these
     checks before are checked only together with the others."""
     values: dict[str, int | str] = {"dimensions": embedding.dimensions, "model": embedding.model, "window": window}
-    before = {_looked_at(entry) for entry in passed}
+    before = {_looked_at(entry) for entry in passed if entry.table in TABLES}
     new = {part.shard for part in parts if _looked_at(part) not in before}
     changed_parts = [part for part in parts if part.shard in new]
     with over_parts(parts, OF_THE_WHOLE) as everything, over_parts(changed_parts) as changed:

@@ -28,7 +28,6 @@ RESTS_ON: dict[str, tuple[str, ...]] = {
     "entity_communities": ("entity_graph",),
     "community_reports": ("entity_communities", "entity_graph", "parsed_papers"),
     "claims": ("parsed_papers", "chunks"),
-    "tensions": ("chunks", "claims", "paper_identity"),
 }
 """The assets in order, each with the assets whose versions its parts record."""
 HIGHEST = 4

@@ -97,8 +97,9 @@ def _built_at(candidate: Candidate, now: datetime) -> dict[int, str]:
 
 
 def _by_level(parts: Iterable[Part | PartEntry]) -> dict[int, set[tuple[str, str, str]]]:
+    """A snapshot of a former version may have parts of tables that are no more."""
     found: dict[int, set[tuple[str, str, str]]] = {}
-    for part in parts:
+    for part in (part for part in parts if part.table in TABLES):
         found.setdefault(TABLES[part.table].level, set()).add((part.table, part.shard, part.version))
     return found
 

@@ -50,16 +50,4 @@ LEVEL_SPECS: tuple[TableSpec, ...] = (
     table("claims", "claims", rows.ClaimRow, ("claim_id",), level=4),
     table("claim_embeddings", "claims", rows.ClaimEmbeddingRow, ("claim_id",), unhashed=("vector",), level=4),
     table("claim_failures", "claims", rows.ChunkFailureRow, ("chunk_id",), level=4),
-    table("tensions", "tensions", rows.TensionRow, ("tension_id",), level=4, by_shard=False),
-    table("tension_sides", "tensions", rows.TensionSideRow, ("said_id", "ord"), level=4, by_shard=False, served=False),
-    table(
-        "tension_vectors",
-        "tensions",
-        rows.TensionVectorRow,
-        ("said_id",),
-        unhashed=("vector",),
-        level=4,
-        by_shard=False,
-        served=False,
-    ),
 )

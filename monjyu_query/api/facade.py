@@ -200,8 +200,8 @@ class Monjyu(Collections):
         return check_citations(self.chosen_searcher(collection), draft, format, bibliography)
 
     def tensions(self, collection: str | None = None, *, concept: str | None = None, most: int = 50) -> Tensions:
-        """Pairs of statements that do not go together, both quoted, the plainest first; of a concept, all of whose
-        words they have, or all. Level 4 finds them.
+        """Pairs of statements that contradict each other, both quoted; about a concept, or all. The model of
+        `roles.verify` reads the pairs that share most; without one there are none, as `built` and `warnings` say.
 
         >>> found = Monjyu(data).tensions("samples")
         >>> {side.citation for pair in found.tensions for side in (pair.first, pair.second)} == {
@@ -209,9 +209,7 @@ class Monjyu(Collections):
         ... }
         True
         """
-        from monjyu_query.tensions.tension_list import tensions_of
-
-        return tensions_of(self.chosen_searcher(collection).current(), concept, most)
+        return self.chosen_searcher(collection).tensions(concept, most)
 
     def table(
         self,

@@ -23,7 +23,9 @@ def basis_of(manifest: Manifest, settings: Settings) -> str:
     """Of a snapshot: rows that readers see, search files by their bytes (vectors and terms), the embedding model, the
     settings, and the code."""
     parts = sorted(
-        f"{part.table}/{part.shard}/{part.data_version}" for part in manifest.parts if TABLES[part.table].served
+        f"{part.table}/{part.shard}/{part.data_version}"
+        for part in manifest.parts
+        if part.table in TABLES and TABLES[part.table].served
     )
     files = sorted(entry.name for entry in manifest.search)
     nearest = manifest.nearest.table if manifest.nearest else ""

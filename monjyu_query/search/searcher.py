@@ -49,6 +49,7 @@ from monjyu_query.search.search_telemetry import with_telemetry
 from monjyu_query.search.tools import Ask, Tools
 from monjyu_query.search.which_collection import require_collection
 from monjyu_query.tensions.tension_answer import tension_answer
+from monjyu_query.tensions.tension_list import Tensions, tensions_of
 from monjyu_query.traces.traces import TraceLog, new_trace_id, trace_of
 
 _LEADS_ON = ("vector", "hybrid", "lazy", "local", "global", "multi")
@@ -198,6 +199,11 @@ class Searcher:
     def account(self, index: OpenIndex) -> Account:
         """Who pays for calls that are made beside a search: an account with the caps of one question."""
         return self._account(index, new_trace_id())
+
+    def tensions(self, concept: str | None = None, most: int = 50) -> Tensions:
+        """Where papers contradict each other, as the model of `roles.verify` says; about a concept, or all."""
+        index = self.current()
+        return tensions_of(index, self.tools, self.account(index), concept, most)
 
     def rank_papers(self, query: str, mode: str, depth: int) -> list[tuple[str, float]]:
         """The best `depth` papers with the score of their best chunk, best first: what retrieval is measured by."""

@@ -12,16 +12,14 @@ from monjyu_query.answers.answering import Answer
 from monjyu_query.answers.assemble import result_of
 from monjyu_query.answers.citing import cite
 from monjyu_query.ranking.filters import passing_papers
-from monjyu_query.search.passages import PassageSentence
 from monjyu_query.search.result import Citation, Routing, SearchResult, Segment
 from monjyu_query.search.tools import Ask, Tools
 from monjyu_query.tensions.none_found import none_found
-from monjyu_query.tensions.pair_reading import held_by_model, opposed_by_model
-from monjyu_query.tensions.tension_list import LONGEST_CONCEPT, Tensions, tensions_of
-from monjyu_query.tensions.what_papers_say import Said, what_papers_say
+from monjyu_query.tensions.statements import Said, StatementPair, pairs_among, pairs_of_all, what_papers_say
+from monjyu_query.tensions.tension_list import LONGEST_CONCEPT, judge_pairs
 
-MOST_SHOWN = 5
-"""Pairs that an answer shows; `monjyu tensions` lists all."""
+MOST_PAIRS, MOST_SHOWN = 16, 5
+"""Pairs of statements that the model reads for an answer (two calls) and shows; `monjyu tensions` reads more."""
 _SAYERS = (
     r"(?:the |these |any |some |different |all )*(?:papers?|studies|study|authors?|articles?|publications|results"
     r"|findings|researchers|literature|evidence|sources)"
@@ -42,25 +40,15 @@ _ASKED = re.compile(
     r"(?:食い違|矛盾|対立|一致しな)[^。?？]*[。?？]?$",
     re.IGNORECASE,
 )
-_WORDS = {
+_BY_MODEL = {
     "en": (
-        "The papers were found to disagree about {what}",
-        "The papers were found to disagree",
-        " in {n} places",
-        " in one place",
-        "{more} more are in the list of tensions.",
+        "A model read what papers say about {what}, and calls these statements opposed. Read both before you do.",
+        "A model read what papers find, and calls these statements opposed. Read both before you do.",
     ),
     "ja": (
-        "{what}について、論文の記述が食い違う箇所があります",
-        "論文の記述が食い違う箇所があります",
-        "（{n} 件）",
-        "（1 件）",
-        "ほかに {more} 件が対立の一覧にあります。",
+        "{what}についての論文の記述をモデルが読み、次の記述が両立しないとしました。両方を読んで確かめてください。",
+        "論文の記述をモデルが読み、次の記述が両立しないとしました。両方を読んで確かめてください。",
     ),
-}
-_BY_MODEL = {
-    "en": "A model read what papers say about {what}, and calls these statements opposed. Read both before you do.",
-    "ja": "{what}についての論文の記述をモデルが読み、次の記述が両立しないとしました。両方を読んで確かめてください。",
 }
 _AGAINST = {"en": "against that: ", "ja": "これに対して: "}
 
@@ -74,59 +62,44 @@ def asked_about(query: str) -> str | None:
 
 
 def tension_answer(ask: Ask, tools: Tools) -> SearchResult | None:
-    """The result where a question asks whether papers disagree: both sides of each tension (that the model of
-    `roles.verify`, where one is set, calls one); where none is known, how many papers speak of it and what they say.
-    None for other questions, and where mode, controller or budget say how it is to be answered."""
-    request = ask.request
+    """The result where a question asks whether papers disagree: both sides of each pair that the model of
+    `roles.verify` calls contradicted; where there are none, or no model is set, how many papers speak of it and what
+    they say. None for other questions, and where mode, controller or budget say how it is to be answered."""
+    request, index = ask.request, ask.index
     what = asked_about(request.query) if request.open_ended else None
     if what is None or len(what) > LONGEST_CONCEPT:
         return None
-    if what and not word_terms([what])[0]:
-        what = ""  # "about it", "about this": about anything
-    allowed = set(passing_papers(ask.index.snapshot.cursor(), request.filters))
-    found = tensions_of(ask.index, what or None, MOST_SHOWN, allowed)
     language = message_language(request.query)
-    found, warning = held_by_model(tools, ask.account, found, language)
-    warnings = [warning]
-    if found.tensions:
-        answer = Answer(_told(found, what, language), "complete", found.citations, verified=True)
+    if what and word_terms([what])[0]:
+        said = what_papers_say(index, tools, what, request.filters, ask.settings)
+        pairs = pairs_among(index, said.statements, MOST_PAIRS)
     else:
-        said = what_papers_say(ask, tools.embedder, what) if what else Said(len(allowed), [])
-        pairs, warning = opposed_by_model(tools, ask.account, what, said.statements, language)
-        warnings.append(warning)
-        level = found.level if not found.built else None
-        answer = _told_by_model(ask, pairs, what, language) or none_found(said, what, level, language)
-    routing = Routing(query_type="tensions", reason="it asks where papers disagree, which the tensions of level 4 say")
-    told = list(filter(None, warnings))
-    return result_of(replace(ask, mode="tensions", routing=routing), answer, "extractive", [], warnings=told)
+        what = ""  # "about it", "about this": about anything
+        said = Said(len(passing_papers(index.snapshot.cursor(), request.filters)), [])
+        pairs = pairs_of_all(index, request.filters, ask.settings, MOST_PAIRS) if tools.uses_model("verify") else []
+    judged = judge_pairs(tools, ask.account, pairs, language)
+    read = None if judged.held else judged.read
+    answer = _told(ask, judged.held, what, language) or none_found(said, what, read, language)
+    routing = Routing(
+        query_type="tensions", reason="it asks where papers disagree, which the model of roles.verify says"
+    )
+    warnings = [judged.warning] if judged.warning else []
+    return result_of(replace(ask, mode="tensions", routing=routing), answer, "extractive", [], warnings=warnings)
 
 
-def _told(found: Tensions, what: str, language: str) -> list[Segment]:
-    about, anything, many, one, more = _WORDS[language]
-    head = about.format(what=what) if what else anything
-    head += one if found.total == 1 else many.format(n=found.total)
-    segments = [Segment(text=f"{head}{'。' if language == 'ja' else '.'}")]
-    quotes = _quotes(found.citations)
-    for tension in found.tensions:
-        segments += _both(tension.first.citation, tension.second.citation, quotes, language)
-    left = found.total - len(found.tensions)
-    return [*segments, Segment(text=f"\n\n{more.format(more=left)}")] if left > 0 else segments
-
-
-def _told_by_model(
-    ask: Ask, pairs: Sequence[tuple[PassageSentence, PassageSentence]], what: str, language: str
-) -> Answer | None:
-    """Both sides of the pairs that the model calls opposed; None where there are none."""
-    shown = pairs[:MOST_SHOWN]
-    used = list({sentence.sentence_id: sentence for pair in shown for sentence in pair}.values())
+def _told(ask: Ask, held: Sequence[tuple[StatementPair, str]], what: str, language: str) -> Answer | None:
+    """Both sides of the pairs that the model calls contradicted; None where there are none."""
+    shown = [pair for pair, _ in held[:MOST_SHOWN]]
+    used = list({side.sentence_id: side for pair in shown for side in (pair.first, pair.second)}.values())
     citations = cite(ask.index.snapshot.cursor(), used) if used else []
     if not shown or len(citations) < len(used):
         return None
-    number = {sentence.sentence_id: citation.n for sentence, citation in zip(used, citations, strict=True)}
-    quoted = _quotes(citations)
-    segments = [Segment(text=_BY_MODEL[language].format(what=what))]
-    for one, other in shown:
-        segments += _both(number[one.sentence_id], number[other.sentence_id], quoted, language)
+    number = {side.sentence_id: citation.n for side, citation in zip(used, citations, strict=True)}
+    quotes = _quotes(citations)
+    about, anything = _BY_MODEL[language]
+    segments = [Segment(text=about.format(what=what) if what else anything)]
+    for pair in shown:
+        segments += _both(number[pair.first.sentence_id], number[pair.second.sentence_id], quotes, language)
     return Answer(segments, "complete", citations, verified=True)
 
 

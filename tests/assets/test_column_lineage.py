@@ -19,7 +19,6 @@ from monjyu_assets.stages.citation_network import build_network
 from monjyu_assets.stages.claims import claim_shards
 from monjyu_assets.stages.communities import find_communities
 from monjyu_assets.stages.community_reports import write_reports
-from monjyu_assets.stages.comparisons.opposed_statements import find_tensions
 from monjyu_assets.stages.entity_communities import find_entity_communities
 from monjyu_assets.stages.entity_graph import build_entity_graph
 from monjyu_assets.stages.extracted_entities import extract_shards
@@ -54,7 +53,6 @@ STAGES: dict[str, Callable[[Work], Any]] = {
     "entity_communities": find_entity_communities,
     "community_reports": write_reports,
     "claims": lambda work: list(claim_shards(work, SHARDS)),
-    "tensions": find_tensions,
 }
 UNUSED = {
     "chunks": {"papers.language"},  # chooses the embedding model of a new collection

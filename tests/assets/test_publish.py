@@ -26,6 +26,7 @@ from monjyu_assets.publishing.retention import collect
 from monjyu_assets.stages.paper_manifest import write_manifest
 from monjyu_assets.stages.parsed_papers import parse_shards
 from monjyu_core.errors import IndexBuildError, QueryError, StorageError
+from monjyu_core.settings.settings import load_settings
 from monjyu_core.storage import manifest
 from monjyu_core.storage.folders import CollectionFolder
 from monjyu_core.storage.heads import Head
@@ -34,6 +35,7 @@ from monjyu_core.storage.manifest import read_manifest
 from monjyu_core.storage.parts import Part, PartStore
 from monjyu_core.storage.schemas import SCHEMA_VERSION, SHARDS, TABLES
 from monjyu_core.storage.snapshot import SnapshotReader, open_current, published, read_current
+from monjyu_query.saved.answer_keys import basis_of
 from monjyu_query.search.request import SearchRequest
 from monjyu_query.search.searcher import Searcher
 from tests.assets.worlds import World, records_file, write_records
@@ -135,6 +137,18 @@ def test_what_has_passed_is_not_asked_again_unless_the_question_is_another(
     monkeypatch.setitem(checks.CHECKS, "text_not_empty", ("Nothing passes.", "SELECT chunk_id FROM chunks"))
     with pytest.raises(PublishBlocked, match="text_not_empty fails for 12"):
         world.publish()
+
+
+def test_parts_of_a_table_that_is_no_more_are_passed_over(world: World) -> None:
+    """A collection of a former version is published anew, and its saved answers are read meanwhile."""
+    folder = world.work.folder
+    now = read_manifest(folder, read_current(folder))
+    gone = now.parts[0].model_copy(update={"table": "tensions", "shard": "collection"})
+    former = now.model_copy(update={"parts": [*now.parts, gone]})
+    parts = [part for name in TABLES for part in world.work.parts.heads(name)]
+    assert all(one.passed for one in checks.run_checks(parts, now.embedding, 254, former.parts))
+    assert snapshot_build._by_level(former.parts) == snapshot_build._by_level(now.parts)
+    assert basis_of(former, load_settings()) == basis_of(now, load_settings())
 
 
 def test_search_files_of_other_shards_stay(world: World) -> None:

@@ -24,7 +24,6 @@ EMPTY = {
     "alike_papers",
     "alike_titles",
     "corrected_fields",
-    "tensions",
 }
 """Tables that these papers have no row of; `chunk_communities` is a view."""
 SAMPLES = Path(__file__).resolve().parents[2] / "data" / "samples" / "papers"

@@ -20,7 +20,6 @@ from monjyu_assets.stages.citation_network import build_network
 from monjyu_assets.stages.claims import claim_shards
 from monjyu_assets.stages.communities import find_communities
 from monjyu_assets.stages.community_reports import write_reports
-from monjyu_assets.stages.comparisons.opposed_statements import find_tensions
 from monjyu_assets.stages.entity_communities import find_entity_communities
 from monjyu_assets.stages.entity_graph import build_entity_graph
 from monjyu_assets.stages.extracted_entities import extract_shards
@@ -112,7 +111,6 @@ class World:
             write_reports(self.work)
         if level >= 4:
             done["claims"] = {p for report in claim_shards(self.work, SHARDS) for p in report.recomputed_ids}
-            find_tensions(self.work)
         self.publish()
         return done
 

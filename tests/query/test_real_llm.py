@@ -22,8 +22,8 @@ from monjyu_query.evaluation.judged_answers import CRITERIA, compare_modes
 from monjyu_query.search.request import make_request
 from monjyu_query.search.searcher import Searcher
 from tests.assets.analysis.test_page_one import TEXT
-from tests.assets.levels.test_tensions import OPPOSED, PAPERS
 from tests.assets.worlds import World
+from tests.query.test_tensions import OPPOSED, PAPERS
 
 URL = os.environ.get("MONJYU_TEST_LLM", "")
 
@@ -114,18 +114,17 @@ def test_a_study_table_is_worded(sample_data: Path, monkeypatch: pytest.MonkeyPa
         assert {one.paper_id for one in digest.citations if one.n in cited} <= {row[0].paper_id}
 
 
-def test_pairs_of_the_rules_stay_where_the_model_is_too_small(tmp_path: Path, roles: Callable[..., None]) -> None:
+def test_pairs_of_statements_are_judged_or_it_is_said_why_not(tmp_path: Path, roles: Callable[..., None]) -> None:
     world = World(tmp_path / "data", tmp_path / "papers")
     for name, text in PAPERS.items():
         (world.papers / name).write_text(text)
-    world.build(4)
+    world.build(0)
     roles(400, "VERIFY")
     with Monjyu(world.data.root) as monjyu:
-        found = monjyu.search("Do papers disagree about respiratory infection?", "c")
+        found = monjyu.tensions("c")
     assert found.usage.llm_calls >= 1 and found.usage.completion_tokens
-    if {one.quote for one in found.citations} != set(OPPOSED[0][1:]):
-        assert "were left out" in found.warnings[0], "a model that can read says that it is none"
-    assert all(UNFIT in warning or "were left out" in warning for warning in found.warnings)
+    assert found.built or UNFIT in found.warnings[0]
+    assert not found.tensions or {one.quote for one in found.citations} >= set(OPPOSED)
 
 
 def test_citations_of_a_draft_are_read_or_it_is_said_why_not(sample_data: Path, roles: Callable[..., None]) -> None:

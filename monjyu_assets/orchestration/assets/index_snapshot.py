@@ -17,7 +17,6 @@ from monjyu_assets.orchestration.assets.levels.entity_graph import entity_graph
 from monjyu_assets.orchestration.assets.levels.extracted_entities import extracted_entities
 from monjyu_assets.orchestration.assets.levels.noun_graph import noun_graph
 from monjyu_assets.orchestration.assets.levels.noun_phrases import noun_phrases
-from monjyu_assets.orchestration.assets.levels.tensions import tensions
 from monjyu_assets.orchestration.assets.paper_identity import paper_identity
 from monjyu_assets.orchestration.assets.paper_manifest import paper_manifest
 from monjyu_assets.orchestration.assets.parsed_papers import parsed_papers
@@ -62,7 +61,7 @@ COLLECTION_ASSETS_BY_LEVEL = {
     1: LEVEL_1_COLLECTION_ASSETS,
     2: [entity_graph, entity_communities],
     3: [community_reports],
-    4: [tensions],
+    4: [],
 }
 ALL_ASSETS = [
     asset

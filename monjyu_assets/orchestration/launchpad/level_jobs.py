@@ -30,7 +30,7 @@ WHAT = {
     1: "and noun phrases, their graph and its communities",
     2: "and entities with their relationships and communities",
     3: "and reports of these communities",
-    4: "and claims with the tensions between them",
+    4: "and claims",
 }
 """What each level adds."""
 

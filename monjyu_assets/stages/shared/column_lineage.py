@@ -47,8 +47,6 @@ _HELD = (
 )
 _SAID = f"{_HELD} sentences.text papers.title,language"
 _COUNTED = "entity_community_members.entity_id entity_chunks.paper_id,mentions"
-_STATEMENTS = "claims.statement,kind chunks.text,section_type chunk_sentences.start,end,ord"
-_SIDES = "tension_sides.kind,axis,sign,head,target,agent,versus,around,words,wider,amounts,topic,names,low,high,weight"
 _CLAIMED = "chunks.text chunk_sentences.start,end"
 _JUDGED = f"{_CLAIMED} chunks.section_type,header papers.title,language"
 
@@ -229,34 +227,6 @@ _MADE_FROM: dict[str, dict[str, str]] = {
         "chunk_id": "chunks.chunk_id",
         "error_type message failed dropped": _SPOKEN,
     },
-    "tensions": {
-        "tension_id": "tension_sides.said_id",
-        "kind score": f"{_SIDES} tension_vectors.vector",
-        "concept": "tension_sides.concept",
-        "first_paper_id second_paper_id": "tension_sides.paper_id",
-        "first_chunk_id second_chunk_id": "tension_sides.chunk_id",
-        "first_claim_id second_claim_id": "tension_sides.claim_id",
-        "first_sentence_ids second_sentence_ids": "tension_sides.sentence_ids",
-        "first_statement second_statement": "tension_sides.statement",
-        "first_cue second_cue": "tension_sides.cue",
-    },
-    "tension_sides": {
-        "said_id": f"claims.claim_id chunk_sentences.sentence_id {_CANONICAL}",
-        "ord kind axis sign cue head target agent versus around words wider amounts low high concept": _STATEMENTS,
-        "paper_id": "chunks.paper_id claims.paper_id chunk_sentences.paper_id",
-        "chunk_id": "chunks.chunk_id claims.chunk_id",
-        "claim_id": "claims.claim_id",
-        "sentence_ids": "claims.sentence_ids chunk_sentences.sentence_id",
-        "statement read": _STATEMENTS,
-        "topic": "chunks.header",
-        "names": f"{_STATEMENTS} chunks.header",
-        "weight": f"{_STATEMENTS} claims.quote,kind",
-    },
-    "tension_vectors": {
-        "said_id": "tension_sides.said_id",
-        "paper_id": "tension_sides.paper_id",
-        "input_hash vector": "tension_sides.read",
-    },
 }
 _PARSED = {"paper_id": "manifest.paper_id", "source_path": "manifest.source_path", "sha256": "manifest.sha256"}
 """What the rows of `parsed_papers` do not have from the file's bytes; a sentence's id has the paper's in it."""
@@ -272,8 +242,6 @@ _OUTSIDE = {
     "report_embeddings": "model",
     "claims": "engine",
     "claim_embeddings": "model",
-    "tensions": "engine",
-    "tension_vectors": "model",
 }
 FROM_OUTSIDE = frozenset(f"manifest.{name}" for name in TABLES["manifest"].schema.names) | frozenset(
     f"{table}.{column}" for table, columns in _OUTSIDE.items() for column in columns.split()

@@ -7,6 +7,7 @@ from typing import Annotated
 from mcp.types import CallToolResult
 from pydantic import Field
 
+from monjyu_core.wording import counted
 from monjyu_query.answers.render import quotable
 from monjyu_query.api.facade_async import AsyncMonjyu
 from monjyu_query.digests.digest_result import source_line
@@ -32,28 +33,31 @@ class TensionTools:
         self,
         collection: Collection = None,
         concept: Annotated[
-            str, Field(max_length=LONGEST_CONCEPT, description="Words that all must be there; nothing for all.")
+            str, Field(max_length=LONGEST_CONCEPT, description="Words of what it is about; nothing for all.")
         ] = "",
-        most: Annotated[int, Field(ge=1, le=50, description="Pairs at most, the plainest first.")] = 10,
+        most: Annotated[int, Field(ge=1, le=50, description="Pairs at most.")] = 10,
     ) -> Annotated[CallToolResult, Tensions]:
-        """Pairs of statements of papers that do not go together: opposite directions, one denies the other, numbers of
-        one measure that lie apart. Both sides are quoted. Found by rules: read both before you call it a
-        contradiction."""
+        """Pairs of statements of two papers that contradict each other, both sides quoted. A model set at roles.verify
+        judged them: read both before you call it a contradiction. Without such a model there are none."""
         with as_tool_errors():
             found = await self._monjyu.tensions(collection, concept=concept or None, most=most)
         return given(_text(found), found)
 
 
 def _text(found: Tensions) -> str:
-    if not found.built:
-        return "The index has no tensions: they are found at level 4."
+    warnings = [quotable(warning) for warning in found.warnings]
     if not found.tensions:
-        return "No tensions were found."
+        read = (
+            f"{counted(found.read, 'pair')} of statements were read; none is called contradictory."
+            if found.built
+            else ""
+        )
+        return "\n".join(filter(None, [*warnings, read]))
     quotes = {one.n: one for one in found.citations}
-    lines = [f"{found.total} found; {len(found.tensions)} shown.", QUOTED]
+    lines = [*warnings, f"{found.total} found; {len(found.tensions)} shown.", QUOTED]
     for number, tension in enumerate(found.tensions, start=1):
-        lines += ["", f"({number}) {quotable(tension.concept)}: {tension.kind}, score {tension.score:.2f}"]
+        lines += ["", f"({number}) {quotable(tension.concept)}: {quotable(tension.reason)}"]
         for side in (tension.first, tension.second):
-            lines.append(f"- {quotable(side.cue)}: “{quotable(quotes[side.citation].quote)}”")
+            lines.append(f"- “{quotable(quotes[side.citation].quote)}”")
             lines.append(f"  {source_line(quotes[side.citation])}")
     return "\n".join(lines)

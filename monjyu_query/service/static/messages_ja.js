@@ -243,4 +243,7 @@ export const MESSAGES = [
   ["Leave `expand` out.", "`expand` を外してください。"],
   ["Leave the mode out.", "探し方の指定を外してください。"],
   ["{} is no snapshot of {}.", "{0} は {1} のスナップショットではありません。"],
+  ["Contradictions are judged by a model, and none is set: set roles.verify.engine to llm and name one in models (docs/configure.md).", "矛盾の判断にはモデルが必要ですが、設定されていません。roles.verify.engine を llm にし、models でモデルを指定してください (docs/configure.md)。"],
+  ["The pairs were not read by the model: {}", "モデルは記述の組を読みませんでした: {0}"],
+  ["Not all pairs were read by the model: {}", "モデルは一部の記述の組を読みませんでした: {0}"],
 ];

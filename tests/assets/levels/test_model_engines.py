@@ -20,7 +20,6 @@ from monjyu_assets.indexing.pending import level_to_build
 from monjyu_assets.publishing.closed_set import behind, failed_share, whole_level
 from monjyu_assets.stages.claims import claim_shards
 from monjyu_assets.stages.community_reports import write_reports
-from monjyu_assets.stages.comparisons.opposed_statements import find_tensions
 from monjyu_assets.stages.entity_communities import find_entity_communities
 from monjyu_assets.stages.entity_graph import build_entity_graph
 from monjyu_assets.stages.extracted_entities import entity_engine, extract_shards
@@ -68,7 +67,6 @@ def upgrade(world: World) -> None:
     find_entity_communities(world.work)
     write_reports(world.work, again=True)
     list(claim_shards(world.work, SHARDS))
-    find_tensions(world.work)
 
 
 def asked(fake: FakeModels) -> Counter[str]:

@@ -61,7 +61,7 @@ def test_the_tree_is_walked_and_a_finding_opens_its_page(page: Page, address: st
 def test_groups_of_words_and_what_a_level_lacks(page: Page, address: str, service: Served) -> None:
     page.goto(f"{address}/#/tensions/samples")
     expect(page.locator("main h1")).to_have_text("Where papers disagree")
-    expect(page.locator(".command")).to_have_text("monjyu index -c samples")
+    expect(page.locator("main")).to_contain_text("set roles.verify.engine to llm")
     page.locator("main .back").click()
     page.goto(f"{address}/#/themes/samples?kind=communities")
     expect(page.get_by_role("link", name="Word groups")).to_have_attribute("aria-current", "true")

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Depends, Query
 from monjyu_query.service.routes.paper_routes import Collection
 from monjyu_query.service.server.error_responses import COMMON
 from monjyu_query.service.worker_state import Service, service_of
-from monjyu_query.tensions.tension_list import LONGEST_CONCEPT, MOST, Tensions, tensions_of
+from monjyu_query.tensions.tension_list import LONGEST_CONCEPT, MOST, Tensions
 
 router = APIRouter(tags=["papers"], responses=COMMON)
 
@@ -20,10 +20,13 @@ def tensions(
     collection: Collection = None,
     concept: Annotated[
         str | None,
-        Query(description="Only those that have all of these words.", min_length=1, max_length=LONGEST_CONCEPT),
+        Query(
+            description="Only what is said where all of these words stand.", min_length=1, max_length=LONGEST_CONCEPT
+        ),
     ] = None,
-    most: Annotated[int, Query(ge=1, le=MOST, description="Pairs, the plainest first.")] = 50,
+    most: Annotated[int, Query(ge=1, le=MOST, description="Pairs at most.")] = 50,
 ) -> Tensions:
-    """Needs level 4; `built` says whether the index has them."""
+    """The model of `roles.verify` reads the pairs of statements that share most, in up to eight calls, which are kept;
+    `built` says whether it did, `warnings` why not."""
     name = service.only_collection(collection)
-    return tensions_of(service.served(name).searcher.current(), concept, most)
+    return service.served(name).searcher.tensions(concept, most)

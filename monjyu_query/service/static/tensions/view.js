@@ -6,14 +6,15 @@ import { json } from "../api.js";
 import { h, quoted } from "../dom.js";
 import { t } from "../i18n.js";
 import { openCitation } from "../paper/viewer.js";
+import { said } from "../said.js";
 import "./words.js";
 
-export async function show({ name, info, params }) {
+export async function show({ name, params }) {
   const concept = params.get("concept")?.trim() ?? "";
   const query = new URLSearchParams({ collection: name, ...(concept ? { concept } : {}) });
   const found = await json(`/tensions?${query}`);
   return h("article", { class: "column tensions" }, h("a", { class: "back", href: `#/themes/${encodeURIComponent(name)}` }, `‹ ${t("themes")}`), h("h1", { tabindex: "-1" }, t("tensions")),
-    h("p", { class: "dim" }, t("tensions_line")), found.built ? [concept || found.total ? search(name, concept) : null, list(found, name, concept)] : without(name, info));
+    h("p", { class: "dim" }, t("tensions_line")), found.warnings.length ? h("ul", { class: "warnings" }, found.warnings.map((text) => h("li", {}, said(text)))) : null, found.built ? [search(name, concept), list(found, name, concept)] : null);
 }
 
 function search(name, concept) {
@@ -26,26 +27,21 @@ function search(name, concept) {
   return h("form", { class: "row", role: "search", onsubmit: submit }, words, h("button", { type: "submit" }, t("tensions_show")));
 }
 
-function list({ tensions, citations, total }, name, concept) {
-  if (!tensions.length && concept) return h("p", { role: "status" }, t("tensions_none_of", concept), " ", h("a", { href: `#/tensions/${encodeURIComponent(name)}` }, t("tensions_all")));
-  if (!tensions.length) return h("p", { role: "status" }, t("tensions_none"));
+function list({ tensions, citations, total, read }, name, concept) {
+  if (!tensions.length && concept) return h("p", { role: "status" }, t("tensions_none_of", concept, read), " ", h("a", { href: `#/tensions/${encodeURIComponent(name)}` }, t("tensions_all")));
+  if (!tensions.length) return h("p", { role: "status" }, t("tensions_none", read));
   const byNumber = new Map(citations.map((citation) => [citation.n, citation]));
   return [h("p", { class: "dim", role: "status" }, t("tensions_count", tensions.length, total)), h("ol", { class: "plain tension-list" }, tensions.map((one) => pair(one, byNumber, name)))];
 }
 
 function pair(one, byNumber, name) {
-  return h("li", { class: "tension" }, h("h2", {}, quoted(one.concept)), h("p", { class: "dim" }, t(`tensions_${one.kind}`)),
+  return h("li", { class: "tension" }, h("h2", {}, quoted(one.concept)), h("p", { class: "dim" }, quoted(one.reason)),
     h("div", { class: "sides" }, [one.first, one.second].map((side) => statement(side, byNumber.get(side.citation), name))));
 }
 
 function statement(side, citation, name) {
   const where = [side.year, citation.page ? t("page", citation.page) : null].filter(Boolean).join(", ");
-  return h("section", { class: "side" }, h("p", { class: "cue" }, quoted(side.cue)), h("blockquote", {}, quoted(citation.quote)),
+  return h("section", { class: "side" }, h("blockquote", {}, quoted(citation.quote)),
     h("p", { class: "where" }, h("button", { type: "button", class: "link", onclick: (event) => openCitation(citation, name, event.currentTarget) },
       quoted(side.paper_title || side.paper_id), where ? `, ${where}` : "")));
-}
-
-function without(name, info) {
-  const [why, command] = info.level < 4 ? [t("tensions_level", info.level), `monjyu upgrade ${name} --level 4`] : [t("tensions_before"), `monjyu index -c ${name}`];
-  return [h("p", {}, why), h("pre", { class: "command", tabindex: "0" }, h("code", {}, command))];
 }

@@ -14,7 +14,7 @@ export function overview({ name, info }, found, address) {
   const widest = found.themes.filter((theme) => theme.parent === null);
   const kinds = found.kinds.length > 1 ? segments(t("themes_kind"), found.kinds.map((kind) => [kind, t(`themes_${kind}`), { href: `#/themes/${encodeURIComponent(name)}?kind=${kind}` }]), found.kind) : null;
   return h("article", { class: "theme" }, h("div", { class: "theme-head" }, h("h1", { tabindex: "-1" }, t("themes")), kinds,
-    info.level >= 4 ? h("a", { class: "button", href: `#/tensions/${encodeURIComponent(name)}` }, t("themes_tensions")) : null),
+    h("a", { class: "button", href: `#/tensions/${encodeURIComponent(name)}` }, t("themes_tensions"))),
     h("p", { class: "dim" }, t(`themes_line_${found.kind}`)),
     info.level < 3 ? h("p", { class: "dim" }, t("themes_level_3", name)) : null,
     h("h2", {}, t("themes_widest"), h("span", { class: "dim" }, ` ${widest.length}`)), cards(widest, found, address));

@@ -1,1 +1,0 @@
-"""Tensions (level 4): pairs of claims about the same thing that do not go together."""

@@ -1,1 +1,0 @@
-"""Stages that compare what papers say with each other."""
