@@ -128,7 +128,8 @@ def outcome_of(
     many: bool = False,
 ) -> Outcome:
     """`unanswered` are sides of a comparison on which nothing was found. A question to several papers (`many`) has
-    no one sentence that answers it: it goes without an answer only where the papers lack a word of it."""
+    no one sentence that answers it: it goes without an answer only where the papers lack a word of it, and is whole
+    from the lower confidence."""
     least = support.partly if settings.min_confidence is None else settings.min_confidence
     sure = support.whole if settings.sure_confidence is None else settings.sure_confidence
     confidence = support.confidence
@@ -138,7 +139,7 @@ def outcome_of(
     if elsewhere or (confidence < least and (missing or not many or not support.related)):
         return Outcome("abstained", confidence, "", _reason(missing, language), language)
     names = [word for word in missing if word in unanswered or is_name(word)]
-    if names or whole or confidence < sure:
+    if names or whole or confidence < (least if many else sure):
         return Outcome("partial", confidence, _left_open(missing, language), "", language)
     return Outcome("complete", confidence, "", "", language)
 

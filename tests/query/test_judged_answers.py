@@ -42,12 +42,12 @@ def longer(request: Request) -> Reply:
 def test_both_orders_are_asked_and_only_what_they_agree_on_wins(sample_data: Path, judging: FakeModels) -> None:
     searcher = Searcher(DataFolder(sample_data), "samples")
     judging.default = longer
-    (judged,) = compare_modes(searcher, QUESTIONS[:1], "lazy", "keyword", 40)
+    (judged,) = compare_modes(searcher, QUESTIONS[:1], "lazy", "keyword", 500)
     assert judged.agreed == 4 and set(judged.values.values()) <= {0.0, 1.0} and judged.calls == 2
     one, two = (re.findall(r"<source (\d) ", request.prompt) for request in judging.requests)
     assert one == two == ["0", "1", "2"] and judging.requests[0].prompt != judging.requests[1].prompt
     judging.default = says("Answer 1")
-    (biased,) = compare_modes(searcher, QUESTIONS[:1], "lazy", "keyword", 40)
+    (biased,) = compare_modes(searcher, QUESTIONS[:1], "lazy", "keyword", 500)
     assert set(biased.values.values()) == {0.5} and biased.calls == 2 and biased.agreed == 0, (
         "it prefers what it reads first"
     )
@@ -55,7 +55,7 @@ def test_both_orders_are_asked_and_only_what_they_agree_on_wins(sample_data: Pat
     assert "everything a tie" in summary([Judged(biased.values, 4)] * 2)["warnings"][0]
     assert summary([judged, biased])["warnings"] == []
     judging.default = server.failing(401, "bad key")
-    (failed,) = compare_modes(searcher, ["What does early cutoff skip?"], "hybrid", "keyword")
+    (failed,) = compare_modes(searcher, QUESTIONS[:1], "lazy", "keyword", 500)
     assert not failed.values and "bad key" in failed.failure
 
 
@@ -84,10 +84,22 @@ def test_the_command(judging: FakeModels, tmp_path: Path) -> None:
     file = tmp_path / "questions.jsonl"
     file.write_text("".join(json.dumps({"id": str(n), "text": text}) + "\n" for n, text in enumerate(QUESTIONS)))
     judging.default = longer
-    options = ["judge", "-c", "samples", "--questions", str(file), "--mode", "hybrid", "--baseline", "keyword"]
+    options = [
+        "judge",
+        "-c",
+        "samples",
+        "--questions",
+        str(file),
+        "--mode",
+        "lazy",
+        "--budget",
+        "500",
+        "--baseline",
+        "keyword",
+    ]
     done = CliRunner().invoke(evaluate, [*options, "--json"])
     assert done.exit_code == 0, done.output
     told = json.loads(done.stdout)
-    assert (told["mode"], told["baseline"], told["questions"], told["llm_calls"]) == ("hybrid", "keyword", 2, 4)
+    assert (told["mode"], told["baseline"], told["questions"], told["llm_calls"]) == ("lazy", "keyword", 2, 2)
     assert set(told["criteria"]) == set(CRITERIA)
     assert "win" in CliRunner().invoke(evaluate, options).stdout
