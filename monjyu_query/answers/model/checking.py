@@ -19,9 +19,8 @@ from monjyu_query.answers.model.marked import Marked
 from monjyu_query.answers.model.sources_text import about_passage, source_text
 from monjyu_query.answers.selection import Question
 from monjyu_query.answers.verification.alignment import Words
-from monjyu_query.answers.verification.local_check import LocalVerdict, local_check, says_gap
-from monjyu_query.answers.verification.numbers import missing_figures
-from monjyu_query.answers.verification.signs import Source
+from monjyu_query.answers.verification.exact_facts import Facts
+from monjyu_query.answers.verification.local_check import OF_THE_QUESTION, LocalVerdict, Source, local_check, says_gap
 from monjyu_query.search.open_index import OpenIndex
 from monjyu_query.search.passages import Passage, PassageSentence, load_sentences
 from monjyu_query.search.result import Citation, SentenceCheck
@@ -29,13 +28,8 @@ from monjyu_query.search.result import Citation, SentenceCheck
 NEAR_ACROSS = 0.6
 """Where on the model's scale between chance and paraphrase a source's sentence must lie in another script, where words
 cannot be shared."""
-OF_THE_QUESTION = 0.4
-"""What a term counts that the question has too: every passage found has such terms, so they show little."""
 ADDS, LEAST_SHARE = 0.15, 0.2
 """Share of a sentence's terms that a further quote must add; that the first quote of a source must have."""
-CLEAR = 0.2
-"""Support by words below which a sentence is refuted whatever a model says of it: of 393 labelled ones 22 % of the
-false and 2 % of the faithful (`bench/bench_knowledge.py`)."""
 MOST_QUOTES = 4
 MOST_COMPARED = 12
 """Source sentences that are embedded to be compared with one generated sentence."""
@@ -53,7 +47,7 @@ class Checked:
     sources: tuple[int, ...]
     """Numbers of the passages that it was held against."""
     settled: bool = False
-    """Whether the words speak so clearly against it that no model is heard on it."""
+    """Whether something that it names stands nowhere in its sources, so that no model is heard on it."""
 
     @property
     def kept(self) -> bool:
@@ -118,12 +112,11 @@ class Checker:
         verdict = local_check(said.text, sources, self._query)
         text = " ".join(f"{source.about} {source.text}" for source in sources)
         if foreign_addresses(said.text, text):
-            verdict = LocalVerdict("not_found", verdict.kind, 0.0, ("address not in the source",))
+            verdict = LocalVerdict("not_found", verdict.kind, ("address not in the source",), clear=True)
         quotes = self._quotes(terms, numbers)
         if not quotes and verdict.verdict == "supported":
-            verdict = LocalVerdict("not_found", verdict.kind, 0.0, ("no sentence of the source has its words",))
-        settled = verdict.verdict != "supported" and verdict.support < CLEAR
-        return Checked(said, cite(self._cursor(), quotes), _checked_as(verdict), numbers, settled)
+            verdict = LocalVerdict("not_found", verdict.kind, ("no sentence of the source has its words",))
+        return Checked(said, cite(self._cursor(), quotes), _checked_as(verdict), numbers, verdict.clear)
 
     def _gap(self, said: Marked, terms: Sequence[str], named: tuple[int, ...], places: Sequence[int]) -> Checked:
         """A sentence that says what the sources lack rests on those that it names; nothing can be quoted for it but
@@ -142,8 +135,8 @@ class Checker:
         best = int(np.argmax(similar))
         low, high = self._index.scale
         near = (float(similar[best]) - low) / (high - low) >= NEAR_ACROSS
-        lost = missing_figures(said.text, compared[best].text)
-        reasons = [f"figure not in the source: {', '.join(lost)}"] if lost else []
+        lost = Facts(compared[best].text).lacks_figures(said.text)
+        reasons = [f"not in the source: {', '.join(lost)}"] if lost else []
         check = SentenceCheck(
             verdict="supported" if near and not lost else "not_found", method="words", reasons=reasons
         )

@@ -176,13 +176,3 @@ def derived(one: Figure, others: Sequence[Figure]) -> bool:
             ):
                 return True
     return False
-
-
-def missing_figures(text: str, source: str) -> list[str]:
-    """The figures of a text, as written, that its source does not have; small counts in words aside."""
-    there = figures(source)
-    return [
-        text[figure.start : figure.end].strip()
-        for figure in figures(text)
-        if (figure.exact or figure.value > SMALL) and not any(same_value(figure, other) for other in there)
-    ]
