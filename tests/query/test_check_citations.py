@@ -74,7 +74,10 @@ def test_passages_stand_in_the_cited_paper(checked: CheckedDraft, searcher: Sear
         ("The Leiden algorithm guarantees that communities are connected", ""),
         ("The Leiden algorithm guarantees that communities are connected since 1987", "1987"),
         ("In Uruguay and Peru, the Leiden algorithm guarantees connected communities", "Uruguay, Peru"),
-        ("The authors say that “no community is ever an island of its own”", "no community is ever an island of its own"),
+        (
+            "The authors say that “no community is ever an island of its own”",
+            "no community is ever an island of its own",
+        ),
     ],
 )
 def test_figures_names_and_quotes_that_stand_nowhere_are_named(searcher: Searcher, claim: str, lost: str) -> None:
@@ -120,8 +123,7 @@ def test_the_worst_is_shown_first(checked: CheckedDraft) -> None:
     """Of those that are not judged, those of which something stands nowhere."""
     text = as_text(checked)
     order = [
-        text.index(word)
-        for word in ("pays for 250", "1. The Leiden", "not resolved: ", "not in the collection: ")
+        text.index(word) for word in ("pays for 250", "1. The Leiden", "not resolved: ", "not in the collection: ")
     ]
     assert order == sorted(order)
     hostile = checked.model_copy(deep=True)

@@ -16,6 +16,8 @@ NAME = re.compile(
 MOST_RECKONED = 12
 """Figures of a text of which two may give a third: of more, nearly any figure could be made."""
 _QUOTED = re.compile(r"[\"“«「]([^\"“”«»「」]{4,300})[\"”»」]")
+_OF_PLACE = re.compile(r"(?<=\w{3})(?:ish|ese|i?ans?)$")
+"""Endings that make of a place what is of it."""
 _PARTS = re.compile(r"[\W_]+")
 
 
@@ -45,16 +47,16 @@ class Facts:
         return [sentence[one.start : one.end].strip() for one in figures(sentence) if not self._has_figure(one)]
 
     def _has_figure(self, figure: Figure) -> bool:
-        """Small counts in words are often the writer's own ("two studies")."""
+        """Small counts in words are often the writer's own ("two studies"), and shares in words are rough."""
         there = self._figures
         return (
-            (not figure.exact and figure.value <= SMALL)
+            (not figure.exact and (figure.value <= SMALL or figure.percent))
             or any(same_value(figure, one) for one in there)
             or (len(there) <= MOST_RECKONED and derived(figure, there))
         )
 
     def _has_name(self, name: str) -> bool:
-        name = name.casefold().removesuffix("'s").rstrip("s")
+        name = _OF_PLACE.sub("", name.casefold().removesuffix("'s").rstrip("s"))
         known = len(name) < 2 or name in OF_UNIT or name in self._small
         return known or _PARTS.sub("", name) in self._squeezed or self._has_initials(name)
 
