@@ -57,7 +57,7 @@ def indexed(data: Path, corpora: Path) -> None:
 
 def lacking(data: Path, claims: Sequence[Claim]) -> Iterator[tuple[Claim, bool]]:
     """Of every claim whether the check names something of it that stands nowhere in its paper."""
-    for name in sorted({claim.collection for claim in claims}):
+    for name in sorted({claim.collection for claim in claims if (data / "index" / claim.collection).exists()}):
         index = Searcher(DataFolder(data), name, None).current()
         own = [claim for claim in claims if claim.collection == name]
         labels = paper_labels(index, [claim.paper_id for claim in own])

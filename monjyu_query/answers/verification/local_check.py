@@ -17,7 +17,7 @@ Kind = Literal["statement", "synthesis", "gap"]
 
 MOST_UNCOVERED = 0.7
 """Share of its words that a sentence may have beyond its sources."""
-OF_THE_QUESTION = 0.4
+OF_THE_QUESTION = 0.2
 """What a word counts that the question has too: every passage found has such words, so they show little."""
 MOST_NAMED = 6
 """Words of a reason."""
@@ -52,12 +52,14 @@ class Source:
 
 @dataclass(frozen=True)
 class LocalVerdict:
-    """`reasons`: what speaks against it. `clear`: a figure, name or quote of it stands nowhere in the sources."""
+    """`reasons`: what speaks against it. `clear`: a figure, name or quote of it stands nowhere in the sources.
+    `beyond`: share of its words that they do not have."""
 
     verdict: Verdict
     kind: Kind
     reasons: tuple[str, ...] = ()
     clear: bool = False
+    beyond: float = 0.0
 
 
 def says_gap(sentence: str) -> bool:
@@ -75,13 +77,12 @@ def local_check(sentence: str, sources: Sequence[Source], question: str = "") ->
     if kind == "gap":
         return LocalVerdict("supported", kind)
     text = " ".join(f"{source.about} {source.text}" for source in sources)
+    words, beyond = _beyond(sentence, text, question)
     lost = Facts(f"{text} {question}").lacks(sentence)
-    if lost:
-        return LocalVerdict("not_found", kind, (f"not in the source: {', '.join(lost)}",), clear=True)
-    words, share = _beyond(sentence, text, question)
-    if share > MOST_UNCOVERED:
-        return LocalVerdict("not_found", kind, (f"not in the source: {', '.join(words[:MOST_NAMED])}",))
-    return LocalVerdict("supported", kind)
+    if lost or beyond > MOST_UNCOVERED:
+        reason = f"not in the source: {', '.join(lost or words[:MOST_NAMED])}"
+        return LocalVerdict("not_found", kind, (reason,), bool(lost), beyond)
+    return LocalVerdict("supported", kind, beyond=beyond)
 
 
 def _beyond(sentence: str, text: str, question: str) -> tuple[list[str], float]:
