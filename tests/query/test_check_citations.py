@@ -73,7 +73,7 @@ def test_passages_stand_in_the_cited_paper(checked: CheckedDraft, searcher: Sear
     [
         ("The Leiden algorithm guarantees that communities are connected", ""),
         ("The Leiden algorithm guarantees that communities are connected since 1987", "1987"),
-        ("In Uruguay and Peru, the Leiden algorithm guarantees connected communities", "Uruguay, Peru"),
+        ("The Leiden algorithm guarantees connected communities in Uruguay and Peru", "Uruguay, Peru"),
         (
             "The authors say that “no community is ever an island of its own”",
             "no community is ever an island of its own",

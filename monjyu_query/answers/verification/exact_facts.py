@@ -13,6 +13,8 @@ NAME = re.compile(
     r"|(?<![A-Za-z0-9])[A-Z]{2,}[A-Za-z0-9-]*(?![A-Za-z])|(?<![A-Za-z0-9])[A-Za-z]+[A-Z][A-Za-z0-9]*"
     r"|[\u30a1-\u30ffー]{4,}|(?<![A-Za-z0-9])[A-Za-z][A-Za-z0-9]{2,}(?=[\u3040-\u9fff])"
 )
+LETTERS = 6
+"""Of a name without digits, from which it is looked for across spaces: "paper use" would have a Peru."""
 MOST_RECKONED = 12
 """Figures of a text of which two may give a third: of more, nearly any figure could be made."""
 _QUOTED = re.compile(r"[\"“«「]([^\"“”«»「」]{4,300})[\"”»」]")
@@ -58,7 +60,9 @@ class Facts:
     def _has_name(self, name: str) -> bool:
         name = _OF_PLACE.sub("", name.casefold().removesuffix("'s").rstrip("s"))
         known = len(name) < 2 or name in OF_UNIT or name in self._small
-        return known or _PARTS.sub("", name) in self._squeezed or self._has_initials(name)
+        squeezed = _PARTS.sub("", name)
+        telling = len(squeezed) >= LETTERS or any(letter.isdigit() for letter in squeezed)
+        return known or (telling and squeezed in self._squeezed) or self._has_initials(name)
 
     def _has_initials(self, name: str) -> bool:
         """Whether words that follow each other begin with the letters of the name."""
