@@ -1,7 +1,9 @@
-"""How often the check of a draft's citations is right: precision and recall of each verdict, and by kind of claim.
+"""What the check of a draft's citations shows without a model: figures, names and quotes of a claim that stand nowhere
+in the cited paper, and the paper's nearest passages.
 
-The claims are those of `citation_set.py`: the develop part and the written one gave the weights, the held-out part
-shares no paper with the first. How the written ones fare unseen `training/drafts.py` tells.
+The claims are those of `citation_set.py`. Of each label and kind it tells of how many something is named: of true
+claims none should be. The passages are judged by the faithful sentences of `tests/data/knowledge/check_*.jsonl`, whose
+source sentence is known.
 
     PYTHONPATH=.:bench .venv/bin/python bench/bench_drafts.py --data DATA
 
@@ -16,28 +18,22 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from bench_knowledge import SETS, hashed
 from bench_search import CORPORA
 from citation_set import COLLECTIONS, UNSEEN, Claim, make, write_pubmed, write_unseen
 
 from monjyu_core.storage.folders import DataFolder
 from monjyu_query.answers.paper_label import paper_labels
+from monjyu_query.answers.verification.exact_facts import Facts
 from monjyu_query.drafts.claim_evidence import Evidence
-from monjyu_query.drafts.claim_signs import claim_signs
-from monjyu_query.drafts.judging import LABELS, verdict_of
 from monjyu_query.search.searcher import Searcher
 
 PARTS = ("develop", "held_out", "outside", "written", "unseen")
-
-
-@dataclass(frozen=True)
-class Signed:
-    claim: Claim
-    signs: dict[str, float]
+_SENTENCES = """SELECT c.section_type, s.text FROM sentences s JOIN sections c USING (paper_id, section_ord)
+WHERE s.paper_id = ? ORDER BY s.section_ord, s.ord"""
 
 
 def indexed(data: Path, corpora: Path) -> None:
@@ -59,35 +55,46 @@ def indexed(data: Path, corpora: Path) -> None:
         subprocess.run(command, env=environment, check=False, stdout=subprocess.DEVNULL)
 
 
-def signed(data: Path, claims: Sequence[Claim]) -> list[Signed]:
-    """The signs of every claim, as the check takes them."""
-    found = []
-    for name in sorted({claim.collection for claim in claims}):
-        searcher = Searcher(DataFolder(data), name, None)
-        index = searcher.current()
-        evidence = Evidence(index, searcher.tools)
-        labels = paper_labels(index, [claim.paper_id for claim in claims if claim.collection == name])
-        for claim in claims:
-            if claim.collection == name:
-                sentences = evidence.find(claim.text, claim.paper_id, claim.without)
+def lacking(data: Path, claims: Sequence[Claim]) -> Iterator[tuple[Claim, bool]]:
+    """Of every claim whether the check names something of it that stands nowhere in its paper."""
+    for name in sorted({claim.collection for claim in claims if (data / "index" / claim.collection).exists()}):
+        index = Searcher(DataFolder(data), name, None).current()
+        own = [claim for claim in claims if claim.collection == name]
+        labels = paper_labels(index, [claim.paper_id for claim in own])
+        papers: dict[tuple[str, ...], Facts] = {}
+        for claim in own:
+            key = (claim.paper_id, *claim.without)
+            if key not in papers:
+                rows = index.snapshot.cursor().execute(_SENTENCES, [claim.paper_id]).fetchall()
                 about = f"{labels[claim.paper_id]} {index.about_papers[claim.paper_id].title}"
-                paper = evidence.whole(claim.paper_id, about, claim.without)
-                found.append(Signed(claim, claim_signs(claim.text, sentences, paper, evidence.rarity(claim.text))[0]))
+                papers[key] = Facts(" ".join((about, *(text for kind, text in rows if kind not in claim.without))))
+            yield claim, bool(papers[key].lacks(claim.text))
+
+
+def shares(rows: Sequence[tuple[str, bool]]) -> dict[str, dict[str, float]]:
+    """By label or kind, the share of the claims of which something is named."""
+    found = {}
+    for name in sorted({name for name, _ in rows}):
+        lost = [lacks for one, lacks in rows if one == name]
+        found[name] = {"claims": len(lost), "named": round(sum(lost) / len(lost), 3)}
     return found
 
 
-def confusion_of(rows: Sequence[Signed], said: Sequence[str]) -> dict[str, dict[str, float]]:
-    """Precision, recall and count of each label."""
-    found = {}
-    for label in LABELS:
-        right = sum(row.claim.label == label == one for row, one in zip(rows, said, strict=True))
-        truth = sum(row.claim.label == label for row in rows)
-        named = sum(one == label for one in said)
-        found[label] = {
-            "precision": round(right / max(1, named), 2),
-            "recall": round(right / max(1, truth), 2),
-            "n": truth,
-        }
+def passages(data: Path, name: str) -> list[int]:
+    """Of each faithful sentence on one source of a collection, the place of the source's sentence among those found."""
+    searcher = Searcher(DataFolder(data), name, None)
+    index = searcher.current()
+    evidence = Evidence(index, searcher.tools)
+    rows = index.snapshot.cursor().sql("SELECT text, paper_id FROM sentences").fetchall()
+    paper_of = {hashed(text): paper_id for text, paper_id in rows}
+    found = []
+    for path in sorted(SETS.glob("check_*.jsonl")):
+        for row in map(json.loads, path.read_text(encoding="utf-8").splitlines()):
+            right = set(row["sources"][0]["sentences"]) & paper_of.keys()
+            if row["supported"] and row["kind"] != "gap" and len(row["sources"]) == 1 and right:
+                near = evidence.find(row["text"], paper_of[min(right)])
+                places = [place for place, one in enumerate(near) if hashed(one.sentence.text) in right]
+                found.append(min(places, default=len(near)))
     return found
 
 
@@ -101,18 +108,20 @@ def main() -> None:
         data = given.data or Path(made)
         if given.data is None:
             indexed(data, given.corpora)
-        rows = signed(data, make(data, given.corpora))
-    found = {part: _part([row for row in rows if row.claim.part == part]) for part in PARTS}
+        rows = list(lacking(data, make(data, given.corpora)))
+        there = [name for name in ("jose", "layouts") if (data / "index" / name).exists()]
+        places = [place for name in there for place in passages(data, name)]
+    found: dict[str, object] = {}
+    for part in PARTS:
+        of_part = [(claim, lacks) for claim, lacks in rows if claim.part == part]
+        found[part] = {
+            "labels": shares([(claim.label, lacks) for claim, lacks in of_part]),
+            "kinds": shares([(claim.kind, lacks) for claim, lacks in of_part]),
+        }
+    if places:
+        best = {str(most): round(sum(place < most for place in places) / len(places), 3) for most in (1, 3)}
+        found["passages"] = {"claims": len(places), "source_sentence_among_the_first": best}
     print(json.dumps(found, indent=None if given.json else 1))
-
-
-def _part(rows: Sequence[Signed]) -> dict[str, object]:
-    """Figures of the labels, and of each kind how often which verdict was said."""
-    said = [verdict_of(row.signs)[0] for row in rows]
-    kinds: dict[str, Counter[str]] = {}
-    for row, one in zip(rows, said, strict=True):
-        kinds.setdefault(row.claim.kind, Counter())[one] += 1
-    return {"claims": len(rows), **confusion_of(rows, said), "kinds": kinds}
 
 
 if __name__ == "__main__":

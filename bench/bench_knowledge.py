@@ -2,8 +2,7 @@
 
 Indexes the papers of `jose` and `layouts` to level 4 and `ja_wiki` to level 0 into a temporary data folder, or takes
 those of `--data`. The sets stand in `tests/data/knowledge` as hashes of sentences, offsets and labels: `*_dev` are what
-rules and weights were made with, `*_judge` what decides (but for the check, whose weights were learned from both:
-`training/check.py` has the figure with items left out). With `--verify N` the model of `roles.verify` reads every N-th
+rules and weights were made with, `*_judge` what decides. With `--verify N` the model of `roles.verify` reads every N-th
 sentence of the check too, which costs calls. Prints JSON with `--json`.
 """
 
@@ -30,10 +29,8 @@ from monjyu_core.settings.settings import load_settings
 from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.snapshot import reading
 from monjyu_core.text.language import message_language
-from monjyu_query.answers.model.checking import CLEAR
-from monjyu_query.answers.verification.local_check import local_check
+from monjyu_query.answers.verification.local_check import Source, local_check
 from monjyu_query.answers.verification.model_check import ModelVerifier, Stated
-from monjyu_query.answers.verification.signs import Source
 from monjyu_query.search.searcher import Searcher
 
 SETS = Path(__file__).resolve().parents[1] / "tests" / "data" / "knowledge"
@@ -193,8 +190,7 @@ def verified_figures(name: str, collections: dict[str, Collection], searcher: Se
         sources = [source for one in row["sources"] if (source := source_of(one["sentences"], collections))]
         texts = [(10 * number + place, f"{one.about}\n{one.text}") for place, one in enumerate(sources, start=1)]
         stated = Stated(row["text"], tuple(texts))
-        words = local_check(row["text"], sources)
-        clear = words.verdict != "supported" and words.support < CLEAR
+        clear = local_check(row["text"], sources).clear
         asked[message_language(row["text"])].append((stated, row["supported"], clear))
     outcomes: list[tuple[bool, bool, bool]] = []
     for language, rows in asked.items():

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 from monjyu_query.answers.verification.alignment import STOP, stem
-from monjyu_query.answers.verification.attribution import NAME
+from monjyu_query.answers.verification.exact_facts import NAME
 
 PLACES = {
     "develop": ("Norway", "Brazil", "Kenya", "Ontario", "Vienna", "Taiwan", "Scotland", "Peru", "Texas", "Lisbon"),

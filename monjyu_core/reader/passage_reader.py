@@ -1,4 +1,4 @@
-"""The reader: a transformer encoder over a question (or a claim) and the sentences of a passage, read together.
+"""The reader: a transformer encoder over a question and the sentences of a passage, read together.
 
 Nogueira and Cho 2019 (reading both in one pass). What the heads get of a sentence is the mean and the maximum of its
 tokens' states, its neighbours in view.
@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from monjyu_core.embedding.local.compiled import Engine, engine_name
 from monjyu_core.embedding.local.encoder import SentenceEncoder, batches_of_one_width, padded
 from monjyu_core.embedding.micro_batching import Ids, Vectors
-from monjyu_core.reader.passage_windows import CLAIM, PASSAGE, QUESTION, Row, rows_of
+from monjyu_core.reader.passage_windows import PASSAGE, Row, rows_of
 from monjyu_core.reader.trained_weights import FILES, Heads, merge_weights, read_heads
 
 if TYPE_CHECKING:
@@ -42,10 +42,9 @@ class PassageReading:
 
 @dataclass(frozen=True)
 class _Pooled:
-    """Of one row: the first token's state, mean and maximum of the question (768,), those of each sentence (s, 384)."""
+    """Of one row: the first token's state (384,), mean and maximum of each sentence (s, 384)."""
 
     first: Vectors
-    asked: Vectors
     mean: Vectors
     most: Vectors
 
@@ -74,8 +73,8 @@ class Reader:
         """
         heads = self._source.heads
         readings = [PassageReading(np.zeros(len(sentences)), 0.0) for sentences in passages]
-        for number, row, pooled in self._pooled([(question, sentences) for sentences in passages], QUESTION, headers):
-            sentence, passage, _ = _logits(heads.layers, pooled)
+        for number, row, pooled in self._pooled(question, passages, headers):
+            sentence, passage = _logits(heads.layers, pooled)
             reading = readings[number]
             present = np.diff(row.starts) > 0
             chances = np.where(present, _probability(sentence, heads.calibration["sentence"]), 0.0)
@@ -84,31 +83,15 @@ class Reader:
             readings[number] = PassageReading(reading.sentence_scores, max(reading.answered, answered))
         return readings
 
-    def judge_claims(self, pairs: Sequence[tuple[str, Sequence[str]]]) -> Array:
-        """Probabilities (n, 3) that the sentences support the claim, contradict it, or do not say.
-
-        Of a passage that is read in parts, the part counts that says most.
-        """
-        heads = self._source.heads
-        verdicts = np.tile([0.0, 0.0, 1.0], (len(pairs), 1))
-        for number, _, pooled in self._pooled(pairs, CLAIM):
-            slope, *offsets = heads.calibration["claim"]
-            logits = slope * _logits(heads.layers, pooled)[2] + offsets
-            powers = np.exp(logits - logits.max())
-            chances = np.round(powers / powers.sum(), DIGITS)
-            if chances[2] < verdicts[number, 2]:
-                verdicts[number] = chances
-        return verdicts
-
     def warm_up(self) -> None:
         """Load now what the first call would load."""
         self.read("warm up", [["warm up"]])
 
     def _pooled(
-        self, pairs: Sequence[tuple[str, Sequence[str]]], kind: int, headers: Sequence[str] = ()
+        self, question: str, passages: Sequence[Sequence[str]], headers: Sequence[str]
     ) -> list[tuple[int, Row, _Pooled]]:
-        """Number of the pair, its row, and the row's states, in order."""
-        rows = list(self._rows(pairs, kind, headers))
+        """Number of the passage, its row, and the row's states, in order."""
+        rows = list(self._rows(question, passages, headers))
         found: list[_Pooled | None] = [None] * len(rows)
 
         def keep(places: list[int], hidden: Vectors) -> None:
@@ -119,16 +102,16 @@ class Reader:
         return [(number, row, pooled) for (number, row), pooled in zip(rows, found, strict=True) if pooled]
 
     def _rows(
-        self, pairs: Sequence[tuple[str, Sequence[str]]], kind: int, headers: Sequence[str]
+        self, question: str, passages: Sequence[Sequence[str]], headers: Sequence[str]
     ) -> Iterator[tuple[int, Row]]:
-        texts = {text for text, _ in pairs} | {one for _, sentences in pairs for one in sentences} | set(headers)
+        texts = {question, *headers, *(one for sentences in passages for one in sentences)}
         pieces = dict(zip(texts, self._encoder.pieces_of(list(texts)), strict=True))
         ends = self._encoder.begin_id, self._encoder.separator_id
-        for number, (text, sentences) in enumerate(pairs):
+        for number, sentences in enumerate(passages):
             header = pieces[headers[number]] if headers else []
             of_sentences = [pieces[one] for one in sentences]
             if any(of_sentences):
-                for row in rows_of(pieces[text], header, of_sentences, kind, ends):
+                for row in rows_of(pieces[question], header, of_sentences, ends):
                     yield number, row
 
     def _batches(self, rows: Sequence[Row]) -> Iterator[tuple[list[int], Ids]]:
@@ -169,24 +152,22 @@ class _Source:
 
 def _pool(states: Vectors, row: Row) -> _Pooled:
     """Of a row's states (tokens, 384), padding among them."""
-    asked = states[: row.asked]
     parts = [states[start:stop] for start, stop in zip(row.starts, row.starts[1:], strict=False)]
     none = np.zeros(states.shape[1], dtype=np.float32)
     mean = np.stack([part.mean(0) if len(part) else none for part in parts])
     most = np.stack([part.max(0) if len(part) else none for part in parts])
-    return _Pooled(states[0].copy(), np.concatenate([asked.mean(0), asked.max(0)]), mean, most)
+    return _Pooled(states[0].copy(), mean, most)
 
 
-def _logits(layers: Mapping[str, Array], pooled: _Pooled) -> tuple[Array, Array, Array]:
-    """Logits of the sentences (s,), of the passage () and of the claim (3,)."""
+def _logits(layers: Mapping[str, Array], pooled: _Pooled) -> tuple[Array, Array]:
+    """Logits of the sentences (s,) and of the passage ()."""
     count = len(pooled.mean)
     first = np.tile(pooled.first, (count, 1))
     sentence = _two_layers(layers, "sentence", np.hstack([pooled.mean, pooled.most, first]))[:, 0]
     weight = np.exp(sentence - sentence.max())[:, None]
-    evidence, strongest = ((part * weight).sum(0) / weight.sum() for part in (pooled.mean, pooled.most))
+    evidence = (pooled.mean * weight).sum(0) / weight.sum()
     passage = _two_layers(layers, "passage", np.concatenate([pooled.first, evidence])[None])[0, 0]
-    claim = _two_layers(layers, "claim", np.concatenate([pooled.first, evidence, strongest, pooled.asked])[None])[0]
-    return sentence, passage + layers["passage_best"] * sentence.max(), claim
+    return sentence, passage + layers["passage_best"] * sentence.max()
 
 
 def _two_layers(layers: Mapping[str, Array], name: str, inputs: NDArray[Any]) -> Array:

@@ -8,32 +8,31 @@ from dataclasses import dataclass
 MOST_PIECES = 254
 """Word pieces of a row, special ones included: the length it was trained with."""
 MOST_QUESTION, MOST_HEADER = 64, 40
-QUESTION, PASSAGE, CLAIM = 0, 1, 2
+QUESTION, PASSAGE = 0, 1
 """Kinds of text in a row."""
 
 
 @dataclass(frozen=True)
 class Row:
-    """`[begin] text [separator] header sentences [separator]`, of which the first `asked` are of the text. `starts` has
-    where each sentence begins, and where the last ends; `first` is the number of the first of them in its passage."""
+    """`[begin] question [separator] header sentences [separator]`. `starts` has where each sentence begins, and where
+    the last ends; `first` is the number of the first of them in its passage."""
 
     ids: list[int]
     kinds: list[int]
-    asked: int
     starts: list[int]
     first: int
 
 
 def rows_of(
-    text: Sequence[int], header: Sequence[int], sentences: Sequence[Sequence[int]], kind: int, ends: tuple[int, int]
+    question: Sequence[int], header: Sequence[int], sentences: Sequence[Sequence[int]], ends: tuple[int, int]
 ) -> Iterator[Row]:
     """One row, or several of whole sentences where the passage is too long. Sentences that fit in no row are cut.
 
     Texts are word pieces without special ones; `ends` are the special ones that begin and separate.
     """
     begin, separator = ends
-    head = [begin, *text[:MOST_QUESTION], separator]
-    kinds = [kind] * len(head)
+    head = [begin, *question[:MOST_QUESTION], separator]
+    kinds = [QUESTION] * len(head)
     head += header[:MOST_HEADER]
     room = MOST_PIECES - len(head) - 1
     cut = [list(pieces[:room]) for pieces in sentences]
@@ -44,7 +43,7 @@ def rows_of(
             ids += pieces
         starts.append(len(ids))
         ids.append(separator)
-        yield Row(ids, kinds + [PASSAGE] * (len(ids) - len(kinds)), len(kinds), starts, first)
+        yield Row(ids, kinds + [PASSAGE] * (len(ids) - len(kinds)), starts, first)
 
 
 def _windows(lengths: Sequence[int], room: int) -> Iterator[tuple[int, int]]:

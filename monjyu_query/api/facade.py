@@ -193,7 +193,7 @@ class Monjyu(Collections):
         >>> entry = "@article{r, title={Readers That Never Wait: Leases on Published Snapshots}}"
         >>> checked = Monjyu(data).check_citations(draft, bibliography=entry)
         >>> [(one.verdict, bool(one.checks[0].citations)) for one in checked.sentences]
-        [('supported', True), ('not_resolved', False)]
+        [('not_judged', True), ('not_resolved', False)]
         """
         from monjyu_query.drafts.check import check_citations
 

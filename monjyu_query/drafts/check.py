@@ -13,10 +13,8 @@ from monjyu_query.answers.citing import cite
 from monjyu_query.answers.paper_label import paper_labels
 from monjyu_query.drafts.checked import WORST_FIRST, CheckedCitation, CheckedDraft, CheckedSentence, Verdict
 from monjyu_query.drafts.claim_evidence import Evidence, Found
-from monjyu_query.drafts.claim_signs import WIDER, claim_signs
 from monjyu_query.drafts.formats.cited_works import works_of_bib
 from monjyu_query.drafts.formats.read_draft import Cited, CitingSentence, Draft, Format, read_draft
-from monjyu_query.drafts.judging import verdict_of
 from monjyu_query.drafts.resolving import Library, Resolved
 from monjyu_query.drafts.second_opinion import Read, ask_model
 from monjyu_query.search.open_index import OpenIndex
@@ -26,8 +24,8 @@ from monjyu_query.search.searcher import Searcher
 MOST_SENTENCES = 2_000
 """That cite, in one draft."""
 MOST_SECONDS = 300.0
-PASSAGES = 3
-"""Sentences of the paper that are given for a citation."""
+PASSAGES, WIDER = 3, 6
+"""Sentences of the paper that are given for a citation; that a model is shown."""
 
 
 @dataclass
@@ -87,12 +85,9 @@ class _Check:
                 ["the paper has no text to compare, or the sentence says nothing"],
             )
             return
-        signs, reasons = claim_signs(
-            check.claim, found, self.evidence.whole(paper_id, self.about(paper_id)), self.evidence.rarity(check.claim)
-        )
-        check.verdict, check.score = verdict_of(signs)
-        check.method = "words"
-        check.reasons = reasons if check.verdict != "supported" else []
+        lost = self.evidence.facts(paper_id, self.about(paper_id)).lacks(check.claim)
+        check.verdict, check.score, check.method = "not_judged", found[0].score, "words"
+        check.reasons = [f"nowhere in the paper: {', '.join(lost)}"] if lost else []
         check.citations = self.cited(found[:PASSAGES])
         self.read.append(Read(check, "\n".join(one.sentence.text for one in found[:WIDER])))
 
@@ -172,6 +167,8 @@ def _warnings(draft: Draft, counts: Counter[Verdict], bibliography: str) -> list
     keyed = any(wanted.key for one in draft.sentences for cited in one.cited for wanted in cited.mark.wanted)
     if keyed and counts["not_resolved"] and not bibliography:
         found.append("The draft cites keys: give its .bib file.")
+    if counts["not_judged"]:
+        found.append("No model judged what the papers say (roles.verify): read the passages.")
     if counts["not_checked"]:
         found.append(f"{counts['not_checked']} citations were not checked: the time was over.")
     return found

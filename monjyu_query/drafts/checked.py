@@ -9,11 +9,11 @@ from pydantic import BaseModel
 from monjyu_query.drafts.resolving import How
 from monjyu_query.search.result import Citation, Usage
 
-Verdict = Literal[
-    "supported", "partly", "not_found", "contradicted", "not_in_collection", "not_resolved", "not_checked"
-]  # fmt: skip
+Support = Literal["supported", "partly", "not_found", "contradicted"]
+"""What a model says of a paper that it was shown."""
+Verdict = Literal[Support, "not_judged", "not_in_collection", "not_resolved", "not_checked"]
 WORST_FIRST: tuple[Verdict, ...] = (
-    "contradicted", "not_found", "partly", "not_resolved", "not_checked", "not_in_collection", "supported"
+    "contradicted", "not_found", "partly", "not_judged", "not_resolved", "not_checked", "not_in_collection", "supported"
 )  # fmt: skip
 FAULTS = frozenset(("contradicted", "not_found", "partly"))
 """Verdicts of papers that were read and do not say it, or not all of it."""
@@ -23,8 +23,9 @@ class CheckedCitation(BaseModel):
     """One cited work of one sentence. `cited` is the mark as written, `claim` what was held against the paper, `work`
     what the draft says of the work, `found_by` how it was found in the collection.
 
-    `score` is the chance (0 to 1) of the verdict by words, null where nothing was compared; `citations` are the numbers
-    of the best passages; `method` is `model` where the model of `roles.verify` had the last word."""
+    `score` is how near its best passage comes to the claim (0 to 1), null where nothing was compared; `citations` are
+    the numbers of the best passages; `reasons` of a claim that is not judged are what of it stands nowhere in the
+    paper; `method` is `model` where the model of `roles.verify` judged."""
 
     cited: str
     claim: str
@@ -37,6 +38,11 @@ class CheckedCitation(BaseModel):
     method: Literal["words", "model", ""] = ""
     reasons: list[str] = []
     citations: list[int] = []
+
+    @property
+    def fault(self) -> bool:
+        """Whether the paper was read and does not say it, or has not all that it names."""
+        return self.verdict in FAULTS or (self.verdict == "not_judged" and bool(self.reasons))
 
 
 class CheckedSentence(BaseModel):
@@ -64,5 +70,4 @@ class CheckedDraft(BaseModel):
 
     @property
     def faults(self) -> int:
-        """Citations whose paper was read and does not say it."""
-        return sum(self.counts.get(verdict, 0) for verdict in WORST_FIRST if verdict in FAULTS)
+        return sum(check.fault for sentence in self.sentences for check in sentence.checks)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from dataclasses import dataclass
 
 from monjyu_query.answers.verification.alignment import Words, normal
-from monjyu_query.drafts.whole_paper import WholePaper, rarities
+from monjyu_query.answers.verification.exact_facts import Facts
 from monjyu_query.ranking.best_rows import best_rows
 from monjyu_query.ranking.ranker import rank
 from monjyu_query.ranking.similarity_scale import nearness
@@ -19,8 +18,7 @@ PASSAGES = 5
 """Passages of the paper whose sentences are compared."""
 LEAST_CHARACTERS = 20
 PAPERS_KEPT = 50
-_SENTENCES = """SELECT c.section_type, s.text FROM sentences s JOIN sections c USING (paper_id, section_ord)
-WHERE s.paper_id = ? ORDER BY s.section_ord, s.ord"""
+_SENTENCES = "SELECT text FROM sentences WHERE paper_id = ? ORDER BY section_ord, ord"
 
 
 @dataclass(frozen=True)
@@ -42,17 +40,16 @@ class Evidence:
     def __init__(self, index: OpenIndex, tools: Tools) -> None:
         self.index = index
         self._tools = tools
-        self._papers: dict[tuple[str, ...], WholePaper] = {}
+        self._papers: dict[str, Facts] = {}
 
-    def find(self, claim: str, paper_id: str, without: Collection[str] = ()) -> list[Found]:
-        """The paper's sentences that are likest to the claim, best first; none of sections of the types `without`."""
-        kinds = self.index.corpus
+    def find(self, claim: str, paper_id: str) -> list[Found]:
+        """The paper's sentences that are likest to the claim, best first."""
+        corpus = self.index.corpus
         filters = Filters(paper_ids=[paper_id])
         settings = self._tools.settings.search.model_copy(update={"retracted": "mark"})  # it is cited: it is asked
         ranking = rank(self.index, self._tools.embedder, claim, "hybrid", filters, settings)
-        rows = best_rows(ranking.scores, kinds.paper, PASSAGES + (4 if without else 0))
-        rows = [row for row in rows if kinds.section_name(row) not in without][:PASSAGES]
-        chunks = [kinds.chunk_ids[row] for row in rows]
+        rows = best_rows(ranking.scores, corpus.paper, PASSAGES)
+        chunks = [corpus.chunk_ids[row] for row in rows]
         cursor = self.index.snapshot.cursor_of([paper_id])
         passages = load_passages(cursor, chunks, [float(ranking.scores[row]) for row in rows])
         found: dict[str, PassageSentence] = {}
@@ -60,19 +57,14 @@ class Evidence:
             found |= {one.sentence_id: one for one in sentences if one.sentence_id not in found}
         return self._compared(claim, [one for one in found.values() if len(one.text) >= LEAST_CHARACTERS])
 
-    def rarity(self, claim: str) -> dict[str, float]:
-        """How rare each word of a claim is in the collection, 0 to 1, by its stem."""
-        return rarities(self.index.keywords.query_terms(claim).result(), len(self.index.corpus))
-
-    def whole(self, paper_id: str, about: str, without: Collection[str] = ()) -> WholePaper:
-        """All of a paper but sections of the types `without`; the papers asked for last are kept."""
-        key = (paper_id, *sorted(without))
-        if key not in self._papers:
+    def facts(self, paper_id: str, about: str) -> Facts:
+        """Of the whole paper and what it is called; those of the papers asked for last are kept."""
+        if paper_id not in self._papers:
             if len(self._papers) >= PAPERS_KEPT:
                 del self._papers[next(iter(self._papers))]
             rows = self.index.snapshot.cursor_of([paper_id]).execute(_SENTENCES, [paper_id]).fetchall()
-            self._papers[key] = WholePaper([text for kind, text in rows if kind not in without], about)
-        return self._papers[key]
+            self._papers[paper_id] = Facts(" ".join((about, *(text for (text,) in rows))))
+        return self._papers[paper_id]
 
     def _compared(self, claim: str, sentences: list[PassageSentence]) -> list[Found]:
         own = {term for _, term in Words(normal(claim)).content}

@@ -1,4 +1,4 @@
-"""The model of `roles.verify` on claims and the passages that were found for them; it has the last word."""
+"""The model of `roles.verify` on claims and the passages that were found for them; no other judges them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from monjyu_core.models.calls.event_loop import run
 from monjyu_core.text.language import message_language
 from monjyu_query.answers.verification.model_check import LONGEST_REASON, ModelVerifier, Stated
 from monjyu_query.drafts.checked import CheckedCitation
-from monjyu_query.drafts.judging import LABELS
 from monjyu_query.search.tools import Tools
 
 
@@ -24,7 +23,7 @@ class Read:
 
 
 def ask_model(tools: Tools, account: Account, read: Sequence[Read]) -> str:
-    """Let the model say the verdicts, a few claims a call; why not, where some keep the verdict by words."""
+    """Let the model say the verdicts, a few claims a call; why not, where some are not judged."""
     if not tools.uses_model("verify") or not read:
         return ""
     session = tools.llm_answers().session(account)
@@ -38,11 +37,7 @@ def ask_model(tools: Tools, account: Account, read: Sequence[Read]) -> str:
         return f"Not all citations were checked by the model: {error}"
     for one, verdict in zip(read, verdicts, strict=True):
         if verdict is not None:
-            _judged(one.check, verdict.verdict, verdict.reason[:LONGEST_REASON])
+            one.check.verdict, one.check.method = verdict.verdict, "model"
+            lost = one.check.reasons if verdict.verdict != "supported" else []
+            one.check.reasons = [*lost, *filter(None, [verdict.reason[:LONGEST_REASON]])]
     return f"Not all citations were checked by the model: {verifier.unread}" if verifier.unread else ""
-
-
-def _judged(check: CheckedCitation, verdict: str, reason: str) -> None:
-    check.verdict = verdict if verdict in LABELS else "not_found"
-    check.reasons = [reason] if reason else []
-    check.method = "model"

@@ -10,7 +10,7 @@ import pytest
 
 from monjyu_core.errors import ConfigurationError
 from monjyu_core.reader import Reader, load_reader, trained_weights
-from monjyu_core.reader.passage_windows import MOST_PIECES, QUESTION, rows_of
+from monjyu_core.reader.passage_windows import MOST_PIECES, rows_of
 from monjyu_core.settings.settings import EmbeddingSettings
 
 QUESTION_TEXT = "What is the main cause of HIV-1 infection in children?"
@@ -20,7 +20,7 @@ ANSWERING = [
     "Given that the receptor is expressed on placental cells, it is of interest.",
 ]
 SILENT = ["We measured the body weight of mice.", "The mice were fed twice a day."]
-LONG = [f"In year {number} the number of infected children in the cohort was {number % 7}." for number in range(40)]
+LONG = [f"In year {number} the number of infected children in the cohort was {number % 7}." for number in range(20)]
 
 
 @pytest.fixture(scope="module")
@@ -45,15 +45,13 @@ def test_scores_are_the_known_ones(reader: Reader) -> None:
 
 
 def test_scores_do_not_depend_on_the_batch(reader: Reader) -> None:
-    passages = [ANSWERING, SILENT, LONG, ANSWERING[:1], LONG[:9], [], [""], ANSWERING[::-1]]
+    passages = [ANSWERING, SILENT, LONG, ANSWERING[:1], [], [""]]
     together = reader.read(QUESTION_TEXT, passages)
     with ThreadPoolExecutor(3) as pool:
         alone = list(pool.map(lambda passage: reader.read(QUESTION_TEXT, [passage])[0], passages))
     for one, other in zip(together, alone, strict=True):
         assert one.answered == other.answered
         np.testing.assert_array_equal(one.sentence_scores, other.sentence_scores)
-    claims = [(QUESTION_TEXT, passage) for passage in passages]
-    np.testing.assert_array_equal(reader.judge_claims(claims), [reader.judge_claims([one])[0] for one in claims])
 
 
 def test_what_holds_no_text_answers_nothing(reader: Reader) -> None:
@@ -61,23 +59,22 @@ def test_what_holds_no_text_answers_nothing(reader: Reader) -> None:
     assert (nothing.sentence_scores.shape, nothing.answered) == ((0,), 0.0)
     assert (blank.sentence_scores.tolist(), blank.answered) == ([0.0, 0.0], 0.0)
     assert mixed.sentence_scores[0] == 0.0 < mixed.sentence_scores[1]
-    assert reader.judge_claims([(QUESTION_TEXT, [])]).tolist() == [[0.0, 0.0, 1.0]]
     assert reader.read("", [ANSWERING])[0].sentence_scores.shape == (3,)
 
 
 def test_a_long_passage_is_read_in_parts(reader: Reader) -> None:
     """The answer is found wherever it is, and every sentence has a score."""
-    for place in (0, 20, 40):
+    for place in (0, 20):
         passage = [*LONG[:place], ANSWERING[1], *LONG[place:]]
         (reading,) = reader.read(QUESTION_TEXT, [passage])
-        assert reading.sentence_scores.shape == (41,)
+        assert reading.sentence_scores.shape == (21,)
         assert reading.sentence_scores.argmax() == place
         assert (reading.sentence_scores > 0).all()
 
 
 def test_rows_hold_whole_sentences_and_are_never_too_long() -> None:
     sentences = [[7] * length for length in (40, 90, 0, 120, 3, 400, 5)]
-    rows = list(rows_of([5] * 80, [6] * 50, sentences, QUESTION, (1, 2)))
+    rows = list(rows_of([5] * 80, [6] * 50, sentences, (1, 2)))
     assert all(len(row.ids) == len(row.kinds) <= MOST_PIECES for row in rows)
     assert sum(len(row.starts) - 1 for row in rows) == len(sentences)
     assert [row.first for row in rows] == sorted({row.first for row in rows})
@@ -91,12 +88,6 @@ def test_headers_are_read_but_not_scored(reader: Reader) -> None:
     plain, headed = reader.read(QUESTION_TEXT, [SILENT, SILENT], ["", "Mother-to-child transmission of HIV-1"])
     assert plain.sentence_scores.shape == headed.sentence_scores.shape
     assert plain.answered != headed.answered
-
-
-def test_verdicts_are_probabilities(reader: Reader) -> None:
-    verdicts = reader.judge_claims([("Mothers infect children with HIV-1.", ANSWERING), ("Mice eat once.", SILENT)])
-    assert verdicts.shape == (2, 3)
-    assert verdicts.sum(axis=1) == pytest.approx([1, 1], abs=1e-5)
 
 
 def test_only_the_known_file_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,9 +14,7 @@ from monjyu_core.errors import QueryError
 from monjyu_core.storage.folders import DataFolder
 from monjyu_query.drafts.check import check_citations
 from monjyu_query.drafts.checked import CheckedDraft
-from monjyu_query.drafts.claim_signs import NAMES
 from monjyu_query.drafts.draft_text import as_text
-from monjyu_query.drafts.judging import verdict_of
 from monjyu_query.search.searcher import Searcher
 
 BIB = """@article{leases, title={Readers That Never Wait: {Leases} on Published Snapshots},
@@ -44,12 +42,13 @@ def checked(searcher: Searcher) -> CheckedDraft:
     return check_citations(searcher, DRAFT, "markdown", BIB)
 
 
-def test_verdicts(checked: CheckedDraft) -> None:
-    assert [one.verdict for one in checked.sentences] == [
-        "supported", "contradicted", "supported", "partly", "not_found", "not_in_collection", "not_resolved"
-    ]  # fmt: skip
-    assert checked.status == "complete" and checked.faults == 3
-    assert sum(checked.counts.values()) == 7 and checked.counts["supported"] == 2
+def test_without_a_model_nothing_is_judged(checked: CheckedDraft) -> None:
+    """What is exact is told: of which papers it speaks, and what stands nowhere in them."""
+    assert [one.verdict for one in checked.sentences] == [*["not_judged"] * 5, "not_in_collection", "not_resolved"]
+    assert [one.checks[0].reasons for one in checked.sentences[:5]] == [[], [], [], ["nowhere in the paper: 250"], []]
+    assert checked.status == "complete" and checked.faults == 1
+    assert sum(checked.counts.values()) == 7 and checked.counts["not_judged"] == 5
+    assert any("roles.verify" in warning for warning in checked.warnings)
 
 
 def test_passages_stand_in_the_cited_paper(checked: CheckedDraft, searcher: Searcher) -> None:
@@ -58,7 +57,7 @@ def test_passages_stand_in_the_cited_paper(checked: CheckedDraft, searcher: Sear
     cursor = searcher.current().snapshot.cursor()
     for sentence in checked.sentences[:5]:
         [check] = sentence.checks
-        assert check.citations and check.paper_id and 0 < (check.score or 0) <= 1
+        assert check.citations and check.paper_id and check.score is not None and 0 <= check.score <= 1
         for number in check.citations:
             passage = numbered[number]
             assert passage.paper_id == check.paper_id and passage.relevance is not None
@@ -67,17 +66,24 @@ def test_passages_stand_in_the_cited_paper(checked: CheckedDraft, searcher: Sear
             ).fetchall()
             assert text == passage.quote and (passage.page is None) == (not passage.boxes)
     assert "guarantees that communities are connected" in numbered[checked.sentences[0].checks[0].citations[0]].quote
-    assert "nowhere in the paper: 250" in checked.sentences[3].checks[0].reasons
 
 
-def test_a_made_up_detail_is_no_support(searcher: Searcher) -> None:
-    """A true sentence is supported; with a year, a place, a group that stand nowhere in the paper it is not."""
-    true = "The Leiden algorithm guarantees that communities are connected"
-    for more in ("since 1987", "in Norway", "among night-shift nurses"):
-        [sentence] = check_citations(searcher, f"{true} {more} (Morvant and Arrowood, 2025).", "markdown").sentences
-        [check] = sentence.checks
-        assert sentence.verdict == "partly", more
-        assert "nowhere in the paper" in check.reasons[0] and more.split()[-1].casefold() in check.reasons[0]
+@pytest.mark.parametrize(
+    ("claim", "lost"),
+    [
+        ("The Leiden algorithm guarantees that communities are connected", ""),
+        ("The Leiden algorithm guarantees that communities are connected since 1987", "1987"),
+        ("The Leiden algorithm guarantees connected communities in Uruguay and Peru", "Uruguay, Peru"),
+        (
+            "The authors say that “no community is ever an island of its own”",
+            "no community is ever an island of its own",
+        ),
+    ],
+)
+def test_figures_names_and_quotes_that_stand_nowhere_are_named(searcher: Searcher, claim: str, lost: str) -> None:
+    [sentence] = check_citations(searcher, f"{claim} (Morvant and Arrowood, 2025).", "markdown").sentences
+    assert sentence.checks[0].reasons == ([f"nowhere in the paper: {lost}"] if lost else [])
+    assert sentence.checks[0].fault == bool(lost)
 
 
 def test_how_papers_are_named(searcher: Searcher) -> None:
@@ -114,10 +120,10 @@ def test_time_and_size_are_bounded(searcher: Searcher) -> None:
 
 
 def test_the_worst_is_shown_first(checked: CheckedDraft) -> None:
+    """Of those that are not judged, those of which something stands nowhere."""
     text = as_text(checked)
     order = [
-        text.index(word)
-        for word in ("CONTRADICTED", "NOT FOUND", "not resolved: ", "not in the collection: ", "   supported")
+        text.index(word) for word in ("pays for 250", "1. The Leiden", "not resolved: ", "not in the collection: ")
     ]
     assert order == sorted(order)
     hostile = checked.model_copy(deep=True)
@@ -133,13 +139,8 @@ def test_command(sample_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPa
     (tmp_path / "d.bib").write_text(BIB)
     arguments = [str(tmp_path / "d.md"), "-c", "samples", "--bib", str(tmp_path / "d.bib")]
     plain = CliRunner().invoke(command, [*arguments, "--json"])
-    assert plain.exit_code == 0 and json.loads(plain.stdout)["counts"]["contradicted"] == 1
+    assert plain.exit_code == 0 and json.loads(plain.stdout)["counts"]["not_judged"] == 5
     strict = CliRunner().invoke(command, [*arguments, "--strict"])
-    assert strict.exit_code == 1 and "CONTRADICTED" in strict.stdout
+    assert strict.exit_code == 1 and "nowhere in the paper: 250" in strict.stdout
     unkeyed = CliRunner().invoke(command, arguments[:3])
     assert unkeyed.exit_code == 0 and "give its .bib file" in unkeyed.stdout
-
-
-def test_a_contradiction_must_be_likely() -> None:
-    """Weights hold every sign; where nothing is near, nothing is contradicted."""
-    assert verdict_of(dict.fromkeys(NAMES, 0.0))[0] in ("supported", "not_found")

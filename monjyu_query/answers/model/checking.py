@@ -19,9 +19,8 @@ from monjyu_query.answers.model.marked import Marked
 from monjyu_query.answers.model.sources_text import about_passage, source_text
 from monjyu_query.answers.selection import Question
 from monjyu_query.answers.verification.alignment import Words
-from monjyu_query.answers.verification.local_check import LocalVerdict, local_check, says_gap
-from monjyu_query.answers.verification.numbers import missing_figures
-from monjyu_query.answers.verification.signs import Source
+from monjyu_query.answers.verification.exact_facts import Facts
+from monjyu_query.answers.verification.local_check import LocalVerdict, Source, local_check, says_gap
 from monjyu_query.search.open_index import OpenIndex
 from monjyu_query.search.passages import Passage, PassageSentence, load_sentences
 from monjyu_query.search.result import Citation, SentenceCheck
@@ -33,9 +32,8 @@ OF_THE_QUESTION = 0.4
 """What a term counts that the question has too: every passage found has such terms, so they show little."""
 ADDS, LEAST_SHARE = 0.15, 0.2
 """Share of a sentence's terms that a further quote must add; that the first quote of a source must have."""
-CLEAR = 0.2
-"""Support by words below which a sentence is refuted whatever a model says of it: of 393 labelled ones 22 % of the
-false and 2 % of the faithful (`bench/bench_knowledge.py`)."""
+CLEARLY = 0.2
+"""Share of its words that other sources must have beyond those that a sentence names, to be cited instead."""
 MOST_QUOTES = 4
 MOST_COMPARED = 12
 """Source sentences that are embedded to be compared with one generated sentence."""
@@ -53,7 +51,9 @@ class Checked:
     sources: tuple[int, ...]
     """Numbers of the passages that it was held against."""
     settled: bool = False
-    """Whether the words speak so clearly against it that no model is heard on it."""
+    """Whether something that it names stands nowhere in its sources, so that no model is heard on it."""
+    beyond: float = 0.0
+    """Share of its words that the sources do not have."""
 
     @property
     def kept(self) -> bool:
@@ -98,12 +98,13 @@ class Checker:
             return self._gap(said, terms, named, places)
         if not named and _says_nothing(said.text):
             return Checked(said, [], SentenceCheck(verdict="not_found", method="words"), ())
-        for numbers in dict.fromkeys((named, self._best(terms))):
-            if numbers:
-                found = self._checked(said, terms, numbers)
-                if found.kept:
-                    return found
-        return self._checked(said, terms, named or self._best(terms))
+        found = [
+            self._checked(said, terms, numbers) for numbers in dict.fromkeys((named, self._best(terms))) if numbers
+        ]
+        kept = [one for one in found if one.kept]
+        if len(kept) == 2:
+            return kept[kept[0].beyond - kept[1].beyond > CLEARLY]
+        return (kept or found or [self._checked(said, terms, ())])[0]
 
     def source_text(self, number: int) -> str:
         """A passage with what stands before it, as the answering model saw it."""
@@ -118,12 +119,11 @@ class Checker:
         verdict = local_check(said.text, sources, self._query)
         text = " ".join(f"{source.about} {source.text}" for source in sources)
         if foreign_addresses(said.text, text):
-            verdict = LocalVerdict("not_found", verdict.kind, 0.0, ("address not in the source",))
+            verdict = LocalVerdict("not_found", verdict.kind, ("address not in the source",), clear=True)
         quotes = self._quotes(terms, numbers)
         if not quotes and verdict.verdict == "supported":
-            verdict = LocalVerdict("not_found", verdict.kind, 0.0, ("no sentence of the source has its words",))
-        settled = verdict.verdict != "supported" and verdict.support < CLEAR
-        return Checked(said, cite(self._cursor(), quotes), _checked_as(verdict), numbers, settled)
+            verdict = LocalVerdict("not_found", verdict.kind, ("no sentence of the source has its words",))
+        return Checked(said, cite(self._cursor(), quotes), _checked_as(verdict), numbers, verdict.clear, verdict.beyond)
 
     def _gap(self, said: Marked, terms: Sequence[str], named: tuple[int, ...], places: Sequence[int]) -> Checked:
         """A sentence that says what the sources lack rests on those that it names; nothing can be quoted for it but
@@ -142,8 +142,8 @@ class Checker:
         best = int(np.argmax(similar))
         low, high = self._index.scale
         near = (float(similar[best]) - low) / (high - low) >= NEAR_ACROSS
-        lost = missing_figures(said.text, compared[best].text)
-        reasons = [f"figure not in the source: {', '.join(lost)}"] if lost else []
+        lost = Facts(compared[best].text).lacks_figures(said.text)
+        reasons = [f"not in the source: {', '.join(lost)}"] if lost else []
         check = SentenceCheck(
             verdict="supported" if near and not lost else "not_found", method="words", reasons=reasons
         )

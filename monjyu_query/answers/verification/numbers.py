@@ -15,14 +15,24 @@ _WORDS = {word: value for value, word in enumerate(_COUNTS)} | {
     "thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "seventy": 70, "eighty": 80, "ninety": 90, "hundred": 100,
     "half": 0.5, "third": 1 / 3, "thirds": 2 / 3, "quarter": 0.25, "quarters": 0.75, "dozen": 12
 }  # fmt: skip
-_SCALES = {"thousand": 1e3, "million": 1e6, "billion": 1e9, "万": 1e4, "億": 1e8, "千": 1e3, "兆": 1e12, "百": 1e2}
+_SCALES = {
+    "hundred": 100,
+    "thousand": 1e3,
+    "million": 1e6,
+    "billion": 1e9,
+    "万": 1e4,
+    "億": 1e8,
+    "千": 1e3,
+    "兆": 1e12,
+    "百": 1e2,
+}
 _KANJI = {"一": 1, "二": 2, "三": 3, "四": 4, "五": 5, "六": 6, "七": 7, "八": 8, "九": 9, "十": 10}
 _NUMBER = re.compile(
     r"(?P<digits>(?<![\w.])[-−]?\d+(?:,\d{3})*(?:\.\d+)?|\d+(?:,\d{3})*(?:\.\d+)?)"
     r"(?:\s?(?P<scale>thousand|million|billion|万|億|千|兆|百))?\s?(?P<percent>%|％|percent\b|per cent\b|パーセント)?"
     rf"|\b(?P<word>{'|'.join(_WORDS)})\b"
     r"(?:[- ](?P<tens>one|two|three|four|five|six|seven|eight|nine|third|half|quarter)\b)?"
-    r"(?:\s(?P<wordscale>thousand|million|billion)\b)?(?:\s?(?P<wordpercent>percent|per cent)\b)?"
+    r"(?:\s(?P<wordscale>hundred|thousand|million|billion)\b)?(?:\s?(?P<wordpercent>percent|per cent)\b)?"
     r"|(?P<kanji>[一二三四五六七八九十]+)(?=[つ個人年月日回種類本枚倍割分度段階点件名匹頭台社国世世紀])",
     re.I,
 )
@@ -176,13 +186,3 @@ def derived(one: Figure, others: Sequence[Figure]) -> bool:
             ):
                 return True
     return False
-
-
-def missing_figures(text: str, source: str) -> list[str]:
-    """The figures of a text, as written, that its source does not have; small counts in words aside."""
-    there = figures(source)
-    return [
-        text[figure.start : figure.end].strip()
-        for figure in figures(text)
-        if (figure.exact or figure.value > SMALL) and not any(same_value(figure, other) for other in there)
-    ]

@@ -40,9 +40,9 @@ class DraftTools:
             str, Field(max_length=MOST_TEXT, description="The .bib file (or CSL JSON) that its keys are of.")
         ] = "",
     ) -> Annotated[CallToolResult, CheckedDraft]:
-        """Whether the papers that a draft cites say what it says of them: each citing sentence is supported, only
-        partly, not found or contradicted, with the passages of the cited paper; or its paper is not in the collection.
-        A verdict by words is a hint: read the passages."""
+        """What the papers that a draft cites have on it: each citing sentence with the nearest passages of the cited
+        paper, and its figures, names and quotes that stand nowhere in it; or its paper is not in the collection. With a
+        model for it, whether the paper says so; else it is not judged: read the passages."""
         with as_tool_errors():
             checked = await self._monjyu.check_citations(text, collection, format=format, bibliography=bibliography)
         return given(f"{QUOTED}\n\n{as_text(checked)}", checked)

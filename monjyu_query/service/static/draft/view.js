@@ -9,7 +9,7 @@ import { openCitation } from "../paper/viewer.js";
 import { bibliographyField, draftField, draftOf, keep, kept } from "./fields.js";
 import { reason } from "./words.js";
 
-const WORST_FIRST = ["contradicted", "not_found", "partly", "not_resolved", "not_checked", "not_in_collection", "supported"];
+const WORST_FIRST = ["contradicted", "not_found", "partly", "not_judged", "not_resolved", "not_checked", "not_in_collection", "supported"];
 const HEADS = { supported: "draftFor", contradicted: "draftAgainst" };
 
 export function show({ name, signal }) {
@@ -46,7 +46,8 @@ export function show({ name, signal }) {
 function results({ sentences, citations, counts, warnings }, collection) {
   const total = Object.values(counts).reduce((sum, count) => sum + count, 0);
   const byNumber = new Map(citations.map((citation) => [citation.n, citation]));
-  const sorted = [...sentences].sort((one, other) => WORST_FIRST.indexOf(one.verdict) - WORST_FIRST.indexOf(other.verdict) || one.number - other.number);
+  const known = (sentence) => !sentence.checks.some((check) => check.verdict === "not_judged" && check.reasons.length);
+  const sorted = [...sentences].sort((one, other) => WORST_FIRST.indexOf(one.verdict) - WORST_FIRST.indexOf(other.verdict) || known(one) - known(other) || one.number - other.number);
   return [h("h2", {}, t("draftCount", total, sentences.length)),
     h("ul", { class: "verdicts" }, WORST_FIRST.filter((verdict) => counts[verdict]).map((verdict) => h("li", {}, badge(verdict), ` ${counts[verdict]}`))),
     warnings.map((warning) => h("p", { class: "dim" }, reason(warning))), total ? h("p", { class: "dim" }, t("draftHint")) : null,
