@@ -123,9 +123,9 @@ def test_what_has_passed_is_not_asked_again_unless_the_question_is_another(
     asked: list[str] = []
 
     @contextmanager
-    def watched(parts: list[Part], *tables: Collection[str]) -> Iterator[Any]:
+    def watched(parts: list[Part], *tables: Collection[str], **within: Any) -> Iterator[Any]:
         asked.append("".join(sorted({part.shard for part in parts if part.table == "chunks"})))
-        with over_parts(parts, *tables) as connection:
+        with over_parts(parts, *tables, **within) as connection:
             yield connection
 
     monkeypatch.setattr(checks, "over_parts", watched)
