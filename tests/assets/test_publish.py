@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
+from filelock import FileLock, Timeout
 
 from monjyu_assets.maintenance.index_operations import verify_all
 from monjyu_assets.publishing import candidate, checks, snapshot_build
@@ -83,6 +84,17 @@ def test_a_set_that_is_not_closed_is_not_published(world: World) -> None:
     with pytest.raises(IndexBuildError, match="chunks lags in shards"):
         world.publish()
     assert read_current(world.work.folder) == before
+
+
+def test_one_publisher_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of all processes of the machine: the lock's file is the same for each."""
+    folder = World(tmp_path / "data", tmp_path / "papers").work.folder
+    monkeypatch.setattr(publishing, "LOCK_SECONDS", 0)
+    with FileLock(folder.root / "publish.lock"):
+        with pytest.raises(Timeout), publishing.publish_lock(folder):
+            pass
+    with publishing.publish_lock(folder):
+        pass
 
 
 def test_a_failed_check_blocks(world: World) -> None:
