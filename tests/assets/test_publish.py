@@ -90,9 +90,8 @@ def test_one_publisher_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     """Of all processes of the machine: the lock's file is the same for each."""
     folder = World(tmp_path / "data", tmp_path / "papers").work.folder
     monkeypatch.setattr(publishing, "LOCK_SECONDS", 0)
-    with FileLock(folder.root / "publish.lock"):
-        with pytest.raises(Timeout), publishing.publish_lock(folder):
-            pass
+    with FileLock(folder.root / "publish.lock"), pytest.raises(Timeout), publishing.publish_lock(folder):
+        pass
     with publishing.publish_lock(folder):
         pass
 
