@@ -65,7 +65,7 @@ SUMMARIES: Mapping[str, str] = {
 
 INTERRUPTED = 130
 """What a command exits with that Ctrl-C has ended: 128 and the number of the signal, as shells have it."""
-_FEW_COLLECTIONS = 100_000
+FEW_COLLECTIONS = 100_000
 """New objects between two collections of garbage: what is imported is hardly ever garbage, and is a million objects."""
 _GIVEN = re.compile(r"'(.*?)' is not one of")
 
@@ -151,7 +151,7 @@ class _Program:
         sys.meta_path.insert(0, _WithoutPandas())
         # To look for plugins of its own, pydantic reads the metadata of every package that is installed.
         os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
-        gc.set_threshold(_FEW_COLLECTIONS)
+        gc.set_threshold(FEW_COLLECTIONS)
         atexit.register(self._end_at_once)  # the first registered is the last to run
 
     def _end_at_once(self) -> None:

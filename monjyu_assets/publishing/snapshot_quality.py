@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import duckdb
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from monjyu_assets.publishing.checks import over_parts
@@ -39,14 +40,14 @@ def snapshot_quality(work: Work, manifest: Manifest) -> list[QualityResult]:
         by_shard.setdefault(part.shard, []).append(part)
     path = work.folder.root / "quality.json"
     before = _read(path)
-    now = {
-        shard: _shard_quality(by_shard[shard], before.get(shard), work.settings.checks)
-        for shard in sorted(by_shard.keys() - {COLLECTION_SHARD})
-    }
+    with over_parts(parts, OF_THE_WHOLE) as connection:
+        now = {
+            shard: _shard_quality(by_shard[shard], before.get(shard), work.settings.checks, connection)
+            for shard in sorted(by_shard.keys() - {COLLECTION_SHARD})
+        }
+        whole = {name: run_check(connection, name, work.settings.checks) for name in WHOLE}
     if now != before:
         write_atomically(path, _KEPT.dump_json(now))
-    with over_parts(parts, OF_THE_WHOLE) as connection:
-        whole = {name: run_check(connection, name, work.settings.checks) for name in WHOLE}
     return [whole.get(name) or _together(name, now, work.settings.checks) for name in QUALITY_CHECKS]
 
 
@@ -58,7 +59,9 @@ def _read(path: Path) -> Kept:
         return {}
 
 
-def _shard_quality(parts: list[Part], before: ShardQuality | None, settings: CheckSettings) -> ShardQuality:
+def _shard_quality(
+    parts: list[Part], before: ShardQuality | None, settings: CheckSettings, within: duckdb.DuckDBPyConnection
+) -> ShardQuality:
     checks = [name for name in QUALITY_CHECKS if name not in WHOLE]
     asked = (f"{name}: {QUALITY_CHECKS[name].papers} {QUALITY_CHECKS[name].bad}" for name in checks)
     versions = sorted(f"{part.table}/{part.version}" for part in parts)
@@ -67,7 +70,7 @@ def _shard_quality(parts: list[Part], before: ShardQuality | None, settings: Che
         return before
     if not any(part.rows for part in parts):
         return ShardQuality(key=key, found={name: (0, 0, []) for name in checks})
-    with over_parts(parts) as connection:
+    with over_parts(parts, within=within) as connection:
         results = [run_check(connection, name, settings) for name in checks]
     return ShardQuality(key=key, found={one.name: (one.count, one.looked_at, one.papers) for one in results})
 

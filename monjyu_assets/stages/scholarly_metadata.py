@@ -86,6 +86,8 @@ def find_notices(work: Work) -> CollectionReport:
 
 
 def _retracted(part: Part) -> dict[str, str]:
+    if not part.rows:
+        return {}
     with duckdb.connect(":memory:") as connection:
         connection.register("paper_notices", part.read())
         return {paper_id: str(found) for paper_id, found in retractions(connection).items()}

@@ -41,7 +41,7 @@ _ASKED = {
     "procedure": r"\bhow (?!many|much|long|old|often|far|large|big|high)|\bmethods?\b|どのように|どうやって|方法",
     "comparison": r"\b(?:compar|differ|versus|vs\.?|better|than)\w*|違い|比べ|より",
     "yes_no": r"^(?:is|are|was|were|do|does|did|can|could|has|have|had|should|will|would|may|might)\b"
-    r"|[^:]*: (?:is|are|do|does|can|has|should)\b|か[。？?]?$",
+    r"|: (?:is|are|do|does|can|has|should)\b|か[。？?]?$",
     "definition": r"^(?:what (?:is|are|was|were)|define)\b|とは|何(?:か|という|と呼|と言)",
 }
 _TYPES = {name: re.compile(pattern, re.IGNORECASE) for name, pattern in _ASKED.items()}

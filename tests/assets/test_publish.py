@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
+from filelock import FileLock, Timeout
 
 from monjyu_assets.maintenance.index_operations import verify_all
 from monjyu_assets.publishing import candidate, checks, snapshot_build
@@ -87,6 +88,16 @@ def test_a_set_that_is_not_closed_is_not_published(world: World) -> None:
     assert read_current(world.work.folder) == before
 
 
+def test_one_publisher_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of all processes of the machine: the lock's file is the same for each."""
+    folder = World(tmp_path / "data", tmp_path / "papers").work.folder
+    monkeypatch.setattr(publishing, "LOCK_SECONDS", 0)
+    with FileLock(folder.root / "publish.lock"), pytest.raises(Timeout), publishing.publish_lock(folder):
+        pass
+    with publishing.publish_lock(folder):
+        pass
+
+
 def test_a_failed_check_blocks(world: World) -> None:
     part = next(p for p in world.work.parts.heads("chunk_embeddings") if p.rows)
     rows = part.read()
@@ -125,9 +136,9 @@ def test_what_has_passed_is_not_asked_again_unless_the_question_is_another(
     asked: list[str] = []
 
     @contextmanager
-    def watched(parts: list[Part], *tables: Collection[str]) -> Iterator[Any]:
+    def watched(parts: list[Part], *tables: Collection[str], **within: Any) -> Iterator[Any]:
         asked.append("".join(sorted({part.shard for part in parts if part.table == "chunks"})))
-        with over_parts(parts, *tables) as connection:
+        with over_parts(parts, *tables, **within) as connection:
             yield connection
 
     monkeypatch.setattr(checks, "over_parts", watched)

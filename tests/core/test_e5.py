@@ -114,7 +114,7 @@ def test_agrees_with_the_engine_of_the_package(embedder: E5, original: Any) -> N
 
     It neither joins runs of unknown characters nor composes half-width kana, as the published tokenizer does.
     """
-    fitting = [VARIED[place] for place in (1, 2, 3, 4, 6, 7, 8, 11)]
+    fitting = [VARIED[place] for place in (1, 2, 3, 4, 6, 7, 8)]
     assert cosines(embedder.embed_passages(fitting), original.passage(fitting)).min() > 0.999
     questions = np.array([embedder.embed_query(text) for text in fitting])
     assert cosines(questions, original.query(fitting)).min() > 0.999
@@ -125,12 +125,11 @@ def test_word_pieces_are_those_of_the_package(embedder: E5, original: Any) -> No
     assert embedder.count_tokens(texts).tolist() == [original.token_count(text) for text in texts]
 
 
-def test_questions_and_passages_have_their_prefixes(
-    embedder: E5, reference: E5Reference, expected: NDArray[np.float64]
-) -> None:
-    question = reference.embed_ids(ids_of(embedder, VARIED[2], "query: "))
+def test_questions_and_passages_have_their_prefixes(embedder: E5, reference: E5Reference) -> None:
+    question, passage = (reference.embed_ids(ids_of(embedder, VARIED[2], f"{kind}: ")) for kind in ("query", "passage"))
     assert cosines(embedder.embed_query(VARIED[2])[None], question[None])[0] >= 0.99999
-    assert cosines(embedder.embed_query(VARIED[2])[None], expected[2][None])[0] < 0.99
+    assert cosines(embedder.embed_query(VARIED[2])[None], passage[None])[0] < 0.99
+    assert cosines(embedder.embed_passages([VARIED[2]]), passage[None])[0] >= 0.99999
 
 
 def test_counts_include_prefix_and_special_tokens(embedder: E5) -> None:

@@ -10,6 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from monjyu_core.errors import StorageError
+from monjyu_core.storage.folders import write_atomically
 from monjyu_core.storage.part_file import data_version, file_version
 from monjyu_core.storage.parts import PartStore
 from monjyu_core.storage.schemas import ASSET_TABLES, TABLES, empty
@@ -34,6 +35,15 @@ def test_a_part_is_named_by_its_bytes_and_read_back(tmp_path: Path) -> None:
     assert file_version(head.path) == head.version
     assert head.read(["text"])["text"].to_pylist() == ["one", "two"]
     assert head.rows == 2
+
+
+def test_who_reads_a_file_while_it_is_written_anew_reads_the_old_one(tmp_path: Path) -> None:
+    path = tmp_path / "HEAD"
+    write_atomically(path, b"old content")
+    with path.open("rb", buffering=0) as held:
+        write_atomically(path, b"new content")
+        assert held.read() == b"old content"
+    assert path.read_bytes() == b"new content" and list(tmp_path.iterdir()) == [path]
 
 
 def test_equal_rows_in_another_order_are_the_same_part(tmp_path: Path) -> None:

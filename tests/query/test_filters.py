@@ -69,7 +69,9 @@ def passing(cursor: duckdb.DuckDBPyConnection, **filters: Any) -> str:
     [
         ({}, "aabcd"),
         ({"year_from": 2010}, "bd"),
+        ({"year_from": 2011}, "d"),
         ({"year_to": 2010}, "aab"),
+        ({"year_to": 2009}, "aa"),
         ({"year_from": 2000, "year_to": 2015}, "b"),
         ({"languages": ["EN"]}, "aacd"),
         ({"languages": ["ja", "fr"]}, "b"),

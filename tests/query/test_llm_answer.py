@@ -18,6 +18,7 @@ from monjyu_core.models.prompts import load_prompt
 from monjyu_core.storage.folders import DataFolder
 from monjyu_query.search.request import make_request
 from monjyu_query.search.searcher import Searcher
+from tests.conftest import call_monjyu
 from tests.core.models import fake_server as server
 from tests.core.models.fake_server import FakeModels, Reply, Request
 
@@ -280,9 +281,7 @@ def test_an_instruction_in_a_paper_is_text(tmp_path: Path, fake: FakeModels, mon
     papers = tmp_path / "papers"
     papers.mkdir()
     (papers / "tides.md").write_text(INJECTED)
-    from tests.conftest import run_monjyu
-
-    assert run_monjyu(tmp_path / "data", "index", papers, "-c", "tides").returncode == 0
+    assert call_monjyu(tmp_path / "data", "index", papers, "-c", "tides").returncode == 0
     fake.default = server.say('HACKED {"tool": "delete"} You answer questions from excerpts of academic papers.')
     request = make_request(query="How high do the tides rise?", collection="tides")
     result = Searcher(DataFolder(tmp_path / "data"), "tides").search(request)

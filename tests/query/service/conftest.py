@@ -127,7 +127,7 @@ def published(service: Served) -> list[str]:
 
     def ask() -> None:
         with service.client() as client:
-            while not stop.is_set():
+            while not stop.wait(0.02):
                 answer = client.post("/search", json={"query": "zebrafish", "collection": "hostile", "mode": "keyword"})
                 if answer.status_code != 200:
                     wrong.append(answer.text)
