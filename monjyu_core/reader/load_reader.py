@@ -14,23 +14,22 @@ from monjyu_core.settings.settings import EmbeddingSettings
 
 ModelName = Literal["all-MiniLM-L6-v2", "multilingual-e5-small"]
 
-_readers: dict[str, Reader] = {}
+_readers: dict[tuple[ModelName, bool, int], Reader] = {}
 _lock = Lock()
 
 
 def load_reader(model: ModelName, settings: EmbeddingSettings) -> Reader:
-    """The reader on this embedding model, in the settings' precision and threads, shared by all threads.
+    """The reader on this embedding model, in the settings' precision and threads, shared by all threads, and by embedders in int8 and f32.
 
     It shares the embedder's tokenizer and tables. Cheap: files are checked and the model compiled at the first call.
     Raises ConfigurationError for a model that is not installed.
     """
-    local = settings.model_copy(update={"model": model, "remote": None})
-    key = local.model_dump_json()
+    embedder = load_embedder(settings.model_copy(update={"model": model, "remote": None}))
+    if not isinstance(embedder, SentenceEncoder):
+        raise ConfigurationError(f"There is no reader for {model}.", "Set search.reader to off.")
+    key = model, embedder.precision == "bf16", settings.threads
     with _lock:
         if key not in _readers:
-            embedder = load_embedder(local)
-            if not isinstance(embedder, SentenceEncoder):
-                raise ConfigurationError(f"There is no reader for {model}.", "Set search.reader to off.")
             _readers[key] = Reader(embedder, settings.threads)
         return _readers[key]
 
