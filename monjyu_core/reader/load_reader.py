@@ -19,7 +19,7 @@ _lock = Lock()
 
 
 def load_reader(model: ModelName, settings: EmbeddingSettings) -> Reader:
-    """The reader on this embedding model, in the settings' precision and threads, shared by all threads, and by embedders in int8 and f32.
+    """The reader on this embedding model, in f32 or the settings' bf16, shared by all threads.
 
     It shares the embedder's tokenizer and tables. Cheap: files are checked and the model compiled at the first call.
     Raises ConfigurationError for a model that is not installed.
