@@ -85,7 +85,7 @@ def label_of(text: str) -> str | None:
 
 def numbered_starts(lines: list[str]) -> list[int]:
     """Lines that begin entries in a list whose labels count up; empty where the list is not labelled."""
-    keyed = [i for i, line in enumerate(lines) if re.match(r"\s*\[[A-Za-z+]{1,8}\d{2,4}[a-z]?\]\s*\S", line)]
+    keyed = [i for i, line in enumerate(lines) if re.match(r"\s*\[(?!\d)[\w+]{1,9}\]", line)]
     if len(keyed) > 1 and keyed[0] <= 1:
         return keyed
     starts: list[int] = []
