@@ -28,6 +28,8 @@ _CODE = re.compile(r"[A-Z]{0,2}\d{0,2}[A-Z]?-\d{1,3}[A-Z]?\s")
 """The number of a talk or poster in front of its authors (T5-17)."""
 _MEMBER_NUMBER = re.compile(r"\b\d{6,}\b")
 """Students' numbers beside their names."""
+_GLUED = re.compile(r"(?<=[^\W\d_]{2})\d{1,2}(?=[\s,;]|$)")
+"""A mark that the font draws raised."""
 _BRACKETED = re.compile(r"\[\s?\d{1,2}(?:\s?,\s?\d{1,2})*\s?\]")
 _DEGREES = re.compile(r"(?:[A-Z][a-z]?\.\s?)+[A-Z]?|[A-Z]{2,4}(?:-[A-Z]{2,4})*|PhD")
 """Degrees and memberships behind a name: M.S., CCC-SLP. Initials alone are no name either."""
@@ -52,7 +54,7 @@ def name_parts(line: Line) -> tuple[list[str], bool]:
     text = DEGREE.sub("", " ".join(_BRACKETED.sub(" ; ", PRINTED_ORCID.sub(" ", "".join(kept))).split()))
     if head := _BY_OR_AND.match(text) or _CODE.match(text):
         text = text[head.end() :]
-    text = _MEMBER_NUMBER.sub(" ", text)
+    text = _GLUED.sub(" ; ", _MEMBER_NUMBER.sub(" ", text))
     parts = [" ".join(PRINTED_MARKS.sub(" ", part).split()).strip(" .:") for part in PRINTED_SEPARATOR.split(text)]
     parts = [JOINED.sub("", part, count=1) for part in parts]
     raised = bool(line.script) and line.script[len(line.text.rstrip()) - 1] == 1

@@ -1,0 +1,132 @@
+"""Layouts as single journals and societies have them: titles, names, headings and lists that look unlike all others."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import typst
+
+from monjyu_assets.parsing.bibliography.references import parse_reference
+from monjyu_assets.parsing.formats.pdf import parse_pdf
+from monjyu_core.paper import ParsedPaper
+from monjyu_core.settings.settings import ParseSettings
+
+_PROSE = "We count the plants of a marsh and describe how often a count is wrong, because nobody has asked before. "
+_HEADS = ("1 Rules", "2 Counting", "3 Results")
+
+
+def _parse(folder: Path, source: str) -> ParsedPaper:
+    (folder / "paper.typ").write_text(f"#set page(margin: 2.5cm)\n#set text(10pt)\n{source}", "utf-8")
+    typst.compile(str(folder / "paper.typ"), output=str(folder / "paper.pdf"))
+    return parse_pdf(folder / "paper.pdf", ParseSettings())
+
+
+def _title(text: str = "Why Marsh Walkers Count Twice") -> str:
+    return f"#align(center, text(16pt, weight: 700)[{text}])\n\n"
+
+
+def _sections(heads: tuple[str, ...] = _HEADS) -> str:
+    return "".join(f"#v(8pt)#text(12pt, weight: 700)[{head}]\n\n{_PROSE * 5}\n\n{_PROSE * 6}\n\n" for head in heads)
+
+
+def _paper(folder: Path, front: str, body: str = _sections()) -> ParsedPaper:
+    return _parse(folder, f"{_title()}{front}\n\n#emph[{_PROSE * 3}]\n\n#v(10pt)\n{body}")
+
+
+def _main(paper: ParsedPaper) -> list[str]:
+    return [
+        each.heading for each in paper.sections if each.heading and each.level == 1 and each.section_type != "abstract"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("front", "names"),
+    [
+        ("#align(center)[Von E. #smallcaps[Kublin]]", ["E. Kublin"]),
+        ("#align(center)[Von Hilde Moor]", ["Hilde Moor"]),
+        (
+            "#grid(columns: (1fr, 1fr), row-gutter: 8pt, [_Autorin:_], [_Prüfer:_], [Rosa Lind], [Dr. Peter Tutt])",
+            ["Rosa Lind"],
+        ),
+        (
+            "*Rosa Lind*, student of counting, University of Northmoor, Northmoor \\ e-mail: rosa\\@north.edu\n\n"
+            "*Hal Vard*, doctor of marshes, lecturer at the Institute of Marshes \\ e-mail: hal\\@north.edu",
+            ["Rosa Lind", "Hal Vard"],
+        ),
+        ("#align(center)[Rosa Maria Lind#super[1], Hal Vard#super[1] e Paulo \\ Henrique Moor#super[2]]",
+         ["Rosa Maria Lind", "Hal Vard", "Paulo Henrique Moor"]),
+        ("#align(center)[2018202177 Rosa Lind]", ["Rosa Lind"]),
+    ],
+    ids=["von", "von-given", "under-labels", "bold-heads", "broken-behind-e", "number"],
+)  # fmt: skip
+def test_names(tmp_path: Path, front: str, names: list[str]) -> None:
+    assert [
+        author.name.title() if author.name.isupper() else author.name for author in _paper(tmp_path, front).authors
+    ] == names
+
+
+def test_a_summary_above_the_first_heading_is_the_abstract(tmp_path: Path) -> None:
+    front = f"#align(center)[Rosa Lind]\n\n#align(center)[SUMMARY]\n\n{_PROSE * 3}"
+    paper = _parse(tmp_path, f"{_title()}{front}\n\n#v(10pt){_sections()}")
+    assert paper.abstract == (_PROSE * 3).strip()
+
+
+def test_a_title_goes_on_in_small_letters(tmp_path: Path) -> None:
+    title = "Why the Walkers of a Marsh Count \\ #v(6pt) the plants of a marsh twice"
+    paper = _parse(tmp_path, f"#align(center, text(10pt, weight: 700)[{title}])\n\n{_PROSE * 4}\n\n{_sections()}")
+    assert paper.title == "Why the Walkers of a Marsh Count the plants of a marsh twice"
+
+
+def test_headings_that_begin_small_break_behind_a_comma_or_end_with_a_full_stop(tmp_path: Path) -> None:
+    heads = (
+        "1. Introduction",
+        "2. de Moor, a walker of the sea",
+        "3. A walk among finite groups,\\ round by the shore",
+    )
+    body = "".join(
+        f"#v(8pt)#align(center, text(11pt, weight: 700)[{head}])\n\n{_PROSE * 5}\n\n{_PROSE * 6}\n\n" for head in heads
+    )
+    assert _main(_paper(tmp_path, "#align(center)[Rosa Lind]", body)) == [head.replace("\\", "") for head in heads]
+    closed = "A scheme of counting by the walkers of a marsh and by those who know the plants of the marsh by name."
+    plain = tuple(f"Introduction|{closed}|Conclusion".split("|"))
+    assert _main(_paper(tmp_path, "#align(center)[Rosa Lind]", _sections(plain))) == list(plain)
+
+
+def test_main_headings_run_into_their_text(tmp_path: Path) -> None:
+    heads = ("1. The Leaky Bucket.", "2. Forward to the Marsh.", "3. Concluding Remarks.")
+    body = "".join(f"#h(2em)*{head}* {_PROSE * 6}\n\n{_PROSE * 6}\n\n" for head in heads)
+    paper = _paper(tmp_path, "#align(center)[Rosa Lind]", body)
+    assert _main(paper) == [head.rstrip(".") for head in heads]
+    items = "".join(f"*{k}. A walk.* {_PROSE * 3}\n\n" for k in (1, 2, 3))
+    assert _main(_paper(tmp_path, "#align(center)[Rosa Lind]", _sections() + items)) == list(_HEADS)
+
+
+def test_lines_of_pseudo_code_are_no_headings(tmp_path: Path) -> None:
+    code = "\\ ".join(f"{k}: {words}" for k, words in enumerate(["COUNT(V, E)", "Sort(F, L, start)", "RETURN-ALL"], 1))
+    paper = _paper(tmp_path, "#align(center)[Rosa Lind]", _sections() + f"#v(12pt)#text(9pt)[{code}]\n\n{_PROSE * 4}")
+    assert _main(paper) == list(_HEADS)
+
+
+def test_labels_that_hang_far_out(tmp_path: Path) -> None:
+    labels = ["ABcD99", "Moo", "LV12a", "Var08", "Lin", "HV21", "Roe77", "Kle91"]
+    work = "H. Vard and R. Lind. How to count the plants of a marsh by the hands of many walkers and tell them apart. J. Marsh"
+    works = "".join(f"[\\[{label}\\]], [{work}, {k} : 10-20, {1990 + k}.]," for k, label in enumerate(labels))
+    listed = f"#v(8pt)#text(12pt, weight: 700)[References]\n\n#grid(columns: (70pt, 1fr), row-gutter: 5pt, {works})"
+    paper = _paper(tmp_path, "#align(center)[Rosa Lind]", _sections() + listed)
+    assert [reference.year for reference in paper.references] == list(range(1990, 1998))
+    assert all(reference.raw_text.startswith("[") for reference in paper.references)
+
+
+def test_a_list_of_names_ends_in_front_of_an_article_and_of_a_volume() -> None:
+    first = parse_reference(
+        "1", "E. Moor, Y. Lind, H. Vard, A Simple and Faster Way to Count a Marsh. In MARSH 2010. Springer, 2010."
+    )
+    assert (first.authors, first.title) == (
+        ["E. Moor", "Y. Lind", "H. Vard"],
+        "A Simple and Faster Way to Count a Marsh",
+    )
+    second = parse_reference(
+        "2", "L. F. Moor and M. W. Lind, The MARSH suite, SIAM J. Marsh Comput., 18 (1997), pp. 1–22."
+    )
+    assert (second.authors, second.title, second.year) == (["L. F. Moor", "M. W. Lind"], "The MARSH suite", 1997)
