@@ -67,7 +67,7 @@ def test_names(tmp_path: Path, front: str, names: list[str]) -> None:
 
 
 def test_a_summary_above_the_first_heading_is_the_abstract(tmp_path: Path) -> None:
-    front = f"#align(center)[Rosa Lind]\n\n#align(center)[SUMMARY]\n\n{_PROSE * 3}"
+    front = f"#align(center)[Rosa Lind]\n\n#block(below: 5pt, width: 100%, align(center)[SUMMARY]){_PROSE * 3}"
     paper = _parse(tmp_path, f"{_title()}{front}\n\n#v(10pt){_sections()}")
     assert paper.abstract == (_PROSE * 3).strip()
 
@@ -130,3 +130,11 @@ def test_a_list_of_names_ends_in_front_of_an_article_and_of_a_volume() -> None:
         "2", "L. F. Moor and M. W. Lind, The MARSH suite, SIAM J. Marsh Comput., 18 (1997), pp. 1–22."
     )
     assert (second.authors, second.title, second.year) == (["L. F. Moor", "M. W. Lind"], "The MARSH suite", 1997)
+
+
+def test_columns_less_than_a_letter_apart(tmp_path: Path) -> None:
+    page = "#set page(margin: 2cm, columns: 2)\n#set text(12pt)\n#set par(justify: true)\n#set columns(gutter: 9pt)\n"
+    title = f'#place(top + center, scope: "parent", float: true)[{_title()}]\n\n'
+    paper = _parse(tmp_path, page + title + _sections())
+    assert _main(paper) == list(_HEADS)
+    assert paper.sections[-1].text == f"{(_PROSE * 5).strip()}\n\n{(_PROSE * 6).strip()}"
