@@ -211,8 +211,8 @@ def _shape(text: str, lines: list[Line]) -> bool:
     if NUMBERED_FLOAT.match(text) or _BULLET.match(text) or "@" in text or "http" in text:
         return False
     first = next((c for c in words if c.isalnum()), "")
-    numbered_bold = words is not text and all(all(line.bold) for line in lines)  # "1. de Jonquières"
-    if not first or (first.islower() and not numbered_bold):
+    counted = re.match(r"\d+[.)]\s", text) and all(all(line.bold) for line in lines)  # "1. de Jonquières"
+    if not first or (first.islower() and not counted) or words[0] in "[{":
         return False
     if _FORMULA.search(text) or (re.search(r"[.;,。]$", text) and not _ends_heading(text, lines)):
         return False
@@ -284,6 +284,8 @@ def _accepted(
 ) -> bool:
     if heading.outline_level is not None or heading.run_in:
         return True
+    if heading.number is None and not _known(heading.text) and (_boxed(layout, heading) or _is_quote(layout, heading)):
+        return False
     if heading.text.endswith(":") and heading.number is None and not _known(heading.text):
         return heading.style[0] >= layout.body_size + 0.9
     if heading.text.endswith(".") and len(heading.text) > 90 or heading.number is None and _is_sentence(heading.text):
@@ -307,3 +309,28 @@ def _accepted(
     if italic or capitals:
         return gap_above(layout, heading.start) > 1.25 * layout.leading and by_style[heading.style] >= 2
     return False
+
+
+def _boxed(layout: Layout, heading: Heading) -> bool:
+    """It stands in a frame with other lines, or in the bar above one; a bar around the heading alone is no frame."""
+    line = layout.lines[heading.start]
+    page = layout.pages[line.page - 1]
+    boxes = [box for box in page.drawn.graphics if (box[2] - box[0]) * (box[3] - box[1]) < 0.7 * page.width * page.height]
+    for x0, y0, x1, y1 in boxes:
+        if x0 < line.x0 and line.x1 < x1 and y0 < line.base - 0.5 * line.size and line.base < y1:
+            below = [box for box in boxes if abs(box[1] - y1) < 4 and abs(box[0] - x0) < 4 and abs(box[2] - x1) < 4]
+            if any(box[3] - box[1] > 5 * line.size for box in [(x0, y0, x1, y1), *below]):
+                return True
+    return False
+
+
+def _is_quote(layout: Layout, heading: Heading) -> bool:
+    """Italic words in the size of the text that begin with a quotation mark, run over three lines or are set in."""
+    lines = layout.lines[heading.start : heading.end]
+    size, bold, italic, capitals = heading.style
+    if not italic or bold or capitals or size >= layout.body_size + 0.9:
+        return False
+    left, right = layout.extents[lines[0].page, lines[0].block]
+    centred = abs((lines[0].x0 + lines[0].x1) - (left + right)) < 6
+    inset = min(line.x0 for line in lines) > left + 14 and not centred
+    return len(lines) > 2 or inset or heading.text[0] in "\"\u201c\u201e\u00ab\u2018"

@@ -31,13 +31,16 @@ def _numbered(layout: Layout, i: int, last: int) -> Heading | None:
     number, words = strip_numbering(line.text)
     start = line.text.find(words[:12]) if words else -1
     mark = line.text.lstrip("( ")[len(number) :][:1] if number else ""
-    counted = number is not None and ("." in number or mark == ")" or (mark == "." and line.bold[0]))
+    main = number is not None and mark == "." and "." not in number
+    counted = number is not None and ("." in number or mark == ")" or (main and line.bold[0]))
     if number is None or not counted or start < 0:
         return None
     text = line.text[:start].strip()
     current, stop, end = line, start, i
     for end in range(i, min(i + 3, last)):
         current = layout.lines[end]
+        if end > i and main and strip_numbering(current.text)[0] is not None:
+            return None
         stop = start
         while stop < len(current.text) and (current.bold[stop] or current.italic[stop]):
             stop += 1
@@ -45,6 +48,8 @@ def _numbered(layout: Layout, i: int, last: int) -> Heading | None:
         if stop < len(current.text):
             break
         start = 0
+    if main and stop == 0:
+        return None  # whole lines: a heading of its own
     while stop < len(current.text) and current.text[stop] in ".: ":
         stop += 1
     ended = text.endswith((".", ":")) or current.text[:stop].rstrip().endswith((".", ":"))
