@@ -138,3 +138,40 @@ def test_columns_less_than_a_letter_apart(tmp_path: Path) -> None:
     paper = _parse(tmp_path, page + title + _sections())
     assert _main(paper) == list(_HEADS)
     assert paper.sections[-1].text == f"{(_PROSE * 5).strip()}\n\n{(_PROSE * 6).strip()}"
+
+
+def test_frames_quotations_and_proof_trees_are_no_headings(tmp_path: Path) -> None:
+    frame = (
+        "#rect(width: 100%)[#align(center)[*Rules for Walkers*]\n\n#text(8pt)[• Count all plants (§5.1) \\ "
+        "• If a plant is seen twice, count it once]\n\n#align(center)[*State*]\n\n#text(8pt)[currentPlant, lastPlant]]\n\n"
+    )
+    quotes = "".join(
+        f"#v(10pt)#pad(x: 2em)[#emph[“I never saw the plant {k} of this marsh before” (walker)]]#v(10pt)\n\n{_PROSE * 4}\n\n"
+        for k in (1, 2, 3)
+    )
+    tree = "#v(14pt)#align(center)[*\\[B & A\\]z #h(3em) \\[B & A\\]z*]#v(14pt)\n\n"
+    paper = _paper(
+        tmp_path, "#align(center)[Rosa Lind]", _sections() + frame + _PROSE * 4 + "\n\n" + quotes + tree + _PROSE
+    )
+    assert [each.heading for each in paper.sections if each.heading and each.section_type != "abstract"] == list(_HEADS)
+
+
+def test_an_abstract_ends_at_its_translation_and_a_list_at_an_appendix(tmp_path: Path) -> None:
+    front = f"#align(center)[Rosa Lind]\n\n*Resumen.* {_PROSE * 3}\n\n#emph[*Abstract.* We count plants. {_PROSE * 3}]"
+    listed = "".join(f"R. Lind. A walk by marsh {k}. J. Marsh {k} (3), 1-{k}, {1990 + k}.\n\n" for k in range(1, 9))
+    end = f"#v(8pt)#text(12pt, weight: 700)[Referencias]\n\n{listed}#pagebreak()#align(center)[*ANEXO I. Datos de los walkers*]\n\n"
+    table = "#text(9pt)[#figure(table(columns: 2, [Walker], [Plants], [1], [460], [2], [560]), caption: [Plants by walker])]"
+    paper = _parse(tmp_path, f"{_title()}{front}\n\n#v(10pt){_sections()}{end}{table}")
+    assert paper.abstract == (_PROSE * 3).strip()
+    assert len(paper.references) == 8
+    assert "ANEXO I. Datos de los walkers" in [each.heading for each in paper.sections]
+
+
+def test_a_title_of_known_words_above_the_abstract_is_a_translation(tmp_path: Path) -> None:
+    front = "#align(center)[김영송]\n\n#align(center, text(13pt)[Design and Evaluation of Counting])\n\n#align(center)[*요 약*]\n\n"
+    text = "습지의 식물을 세는 방법을 설명하고 얼마나 자주 잘못되는지 측정하였다. 아무도 묻지 않았기 때문이다. "
+    body = "".join(
+        f"#v(8pt)#text(12pt, weight: 700)[{head}]\n\n{text * 6}\n\n" for head in ("1. 서론", "2. 방법", "3. 결론")
+    )
+    source = f'#set text(font: ("Noto Serif CJK KR", "Noto Sans CJK KR", "Noto Sans CJK JP"))\n{_title("습지 식물 계수")}{front}{text * 4}\n\n{body}'
+    assert _main(_parse(tmp_path, source)) == ["1. 서론", "2. 방법", "3. 결론"]

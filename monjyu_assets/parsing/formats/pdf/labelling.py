@@ -193,10 +193,12 @@ def _label_front(labelled: Labelled) -> None:
 
 
 def _translated_titles(headings: list[Heading], front: Front) -> list[Heading]:
-    """Unknown headings above the abstract, or directly above that in another language, in front of the introduction."""
+    """Headings above the abstract, and unknown ones directly above that in another language, in front of the
+    introduction."""
     label = min(front.used, default=-1) if front.abstract else -1
     unknown = [section_type(heading.text) == "other" and heading.number is None for heading in headings]
-    found = [heading for heading, other in zip(headings, unknown, strict=True) if other and heading.start < label]
+    above = [heading for heading in headings if heading.start < label and heading.number is None]
+    found = [heading for heading in above if section_type(heading.text) != "abstract"]
     for k, (heading, following) in enumerate(pairwise(headings)):
         kind = section_type(heading.text)
         if kind not in ("other", "abstract"):

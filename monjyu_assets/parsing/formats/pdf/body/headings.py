@@ -312,14 +312,16 @@ def _accepted(
 
 
 def _boxed(layout: Layout, heading: Heading) -> bool:
-    """It stands in a frame with other lines, or in the bar above one; a bar around the heading alone is no frame."""
-    line = layout.lines[heading.start]
+    """It stands above small print in a frame, or in the bar of one; a bar around the heading alone is no frame."""
+    line, below = layout.lines[heading.start], layout.lines[heading.end : heading.end + 1]
+    if not below or below[0].size > 0.93 * layout.body_size:
+        return False
     page = layout.pages[line.page - 1]
     boxes = [box for box in page.drawn.graphics if (box[2] - box[0]) * (box[3] - box[1]) < 0.7 * page.width * page.height]
     for x0, y0, x1, y1 in boxes:
         if x0 < line.x0 and line.x1 < x1 and y0 < line.base - 0.5 * line.size and line.base < y1:
-            below = [box for box in boxes if abs(box[1] - y1) < 4 and abs(box[0] - x0) < 4 and abs(box[2] - x1) < 4]
-            if any(box[3] - box[1] > 5 * line.size for box in [(x0, y0, x1, y1), *below]):
+            joined = [box for box in boxes if abs(box[1] - y1) < 4 and abs(box[0] - x0) < 4 and abs(box[2] - x1) < 4]
+            if any(box[3] - box[1] > 5 * line.size for box in [(x0, y0, x1, y1), *joined]):
                 return True
     return False
 

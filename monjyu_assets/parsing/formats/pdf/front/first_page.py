@@ -66,7 +66,10 @@ def _take_abstract(layout: Layout, front: Front, i: int, offset: int, stop: int,
     k = i + 1
     while k < stop:
         line = lines[k]
+        again = ABSTRACT.match(line.text)  # in another language
         if k in front.used or KEYWORDS.match(line.text) or _CLASSES.match(line.text):
+            break
+        if again and again["mark"].strip() and again.end() < len(line.text) and first and line.style != first.style:
             break
         heading = starts.get(k)
         if heading is not None:
