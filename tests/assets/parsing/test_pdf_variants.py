@@ -174,3 +174,19 @@ def test_a_title_of_known_words_above_the_abstract_is_a_translation(tmp_path: Pa
     body = "".join(f"#v(8pt)#text(12pt, weight: 700)[{head}]\n\n{text * 6}\n\n" for head in heads)
     paper = _parse(tmp_path, f"{_title('Счёт растений болота')}{front}*Аннотация*\n\n{text * 4}\n\n{body}")
     assert _main(paper) == list(heads)
+
+
+def test_several_works_in_one_entry(tmp_path: Path) -> None:
+    entries = [
+        "A. Ray and B. Sen, Phys. Rev. Z 1, 21 (2001); 2, 33 (2002).",
+        "C. Moor, J. Ice 3, 4 (1999); D. Lind and E. Vard, J. Fog 5, 6 (2003).",
+        "F. Roebuck, Z. Ice 7, 8 (2005).",
+    ]
+    listed = "".join(f"\\[{k}\\] {entry}\n\n" for k, entry in enumerate(entries, 1))
+    body = _sections() + f"Fog is wet [2].\n\n#v(8pt)#text(12pt, weight: 700)[References]\n\n{listed}"
+    paper = _paper(tmp_path, "#align(center)[Rosa Lind]", body)
+    assert [(each.ref_id, each.year, each.authors) for each in paper.references] == [
+        ("1", 2001, ["A. Ray", "B. Sen"]), ("2", 1999, ["C. Moor"]), ("2-2", 2003, ["D. Lind", "E. Vard"]),
+        ("3", 2005, ["F. Roebuck"]),
+    ]  # fmt: skip
+    assert {each.ref_id for each in paper.inline_citations} == {"2", "2-2"}
