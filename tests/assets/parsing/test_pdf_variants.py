@@ -67,7 +67,8 @@ def test_names(tmp_path: Path, front: str, names: list[str]) -> None:
 
 
 def test_a_summary_above_the_first_heading_is_the_abstract(tmp_path: Path) -> None:
-    front = f"#align(center)[Rosa Lind]\n\n#text(8.5pt)[#block(below: 8pt, width: 100%, align(center)[SUMMARY]){_PROSE * 3}]"
+    label = "#block(below: 8pt, width: 100%, align(center)[SUMMARY])"
+    front = f"#align(center)[Rosa Lind]\n\n#text(8.5pt)[{label}{_PROSE * 3}]"
     paper = _parse(tmp_path, f"{_title()}{front}\n\n#v(10pt){_sections()}")
     assert paper.abstract == (_PROSE * 3).strip()
 
@@ -110,7 +111,9 @@ def test_lines_of_pseudo_code_are_no_headings(tmp_path: Path) -> None:
 
 def test_labels_that_hang_far_out(tmp_path: Path) -> None:
     labels = ["ABcD99", "Moo", "LV12a", "Var08", "Lin", "HV21", "Roe77", "Kle91"]
-    work = "H. Vard and R. Lind. How to count the plants of a marsh by the hands of many walkers and tell them apart. J. Marsh"
+    work = (
+        "H. Vard and R. Lind. How to count the plants of a marsh by the hands of walkers and tell them apart. J. Marsh"
+    )
     works = "".join(f"[\\[{label}\\]], [{work}, {k} : 10-20, {1990 + k}.]," for k, label in enumerate(labels))
     listed = f"#v(8pt)#text(12pt, weight: 700)[References]\n\n#grid(columns: (70pt, 1fr), row-gutter: 5pt, {works})"
     paper = _paper(tmp_path, "#align(center)[Rosa Lind]", _sections() + listed)
@@ -143,10 +146,11 @@ def test_columns_less_than_a_letter_apart(tmp_path: Path) -> None:
 def test_frames_quotations_and_proof_trees_are_no_headings(tmp_path: Path) -> None:
     frame = (
         "#rect(width: 100%)[#align(center)[*Rules for Walkers*]\n\n#text(8pt)[• Count all plants (§5.1) \\ "
-        "• If a plant is seen twice, count it once]\n\n#align(center)[*State*]\n\n#text(8pt)[currentPlant, lastPlant]]\n\n"
+        "• If one is seen twice, count it once]\n\n#align(center)[*State*]\n\n#text(8pt)[currentPlant, lastPlant]]\n\n"
     )
     quotes = "".join(
-        f"#v(10pt)#pad(x: 2em)[#emph[“I never saw the plant {k} of this marsh before” (walker)]]#v(10pt)\n\n{_PROSE * 4}\n\n"
+        f"#v(10pt)#pad(x: 2em)[#emph[“I never saw the plant {k} of this marsh before” (walker)]]#v(10pt)\n\n"
+        f"{_PROSE * 4}\n\n"
         for k in (1, 2, 3)
     )
     tree = "#v(14pt)#align(center)[*\\[B & A\\]z #h(3em) \\[B & A\\]z*]#v(14pt)\n\n"
@@ -159,8 +163,9 @@ def test_frames_quotations_and_proof_trees_are_no_headings(tmp_path: Path) -> No
 def test_an_abstract_ends_at_its_translation_and_a_list_at_an_appendix(tmp_path: Path) -> None:
     front = f"#align(center)[Rosa Lind]\n\n*Resumen.* {_PROSE * 3}\n\n#emph[*Abstract.* We count plants. {_PROSE * 3}]"
     listed = "".join(f"R. Lind. A walk by marsh {k}. J. Marsh {k} (3), 1-{k}, {1990 + k}.\n\n" for k in range(1, 9))
-    end = f"#v(8pt)#text(12pt, weight: 700)[Referencias]\n\n{listed}#pagebreak()#align(center)[*ANEXO I. Datos de los walkers*]\n\n"
-    table = "#text(9pt)[#figure(table(columns: 2, [Walker], [Plants], [1], [460], [2], [560]), caption: [Plants by walker])]"
+    annex = "#pagebreak()#align(center)[*ANEXO I. Datos de los walkers*]\n\n"
+    end = f"#v(8pt)#text(12pt, weight: 700)[Referencias]\n\n{listed}{annex}"
+    table = "#text(9pt)[#figure(table(columns: 2, [Walker], [Plants], [1], [460], [2], [560]), caption: [By walker])]"
     paper = _parse(tmp_path, f"{_title()}{front}\n\n#v(10pt){_sections()}{end}{table}")
     assert paper.abstract == (_PROSE * 3).strip()
     assert len(paper.references) == 8

@@ -17,6 +17,7 @@ from monjyu_core.text.search_text import count_wide
 
 _BULLET = re.compile(r"[\u2022\u25cf\u25cb\u25aa\u25e6\u2023\u2013\u2014*\uf0b7-]\s")
 _FORMULA = re.compile(r"[=\u00bc\u2211\u222b\u221a\u2264\u2265\u2208\u2202]|\|[^|]{1,12}\|")
+_ABBREVIATED = re.compile(r"\b(?:etc|al|vs|spp?|L)\.$")
 _NUMBERED_LINE = re.compile(r"\d{1,3}:\s")
 _ENDS_OPEN = re.compile(r"(?:[,;]|\b(?:the|of|and|or|a|an|in|to|with|for|by|is|are|from|on|as|that))$")
 
@@ -229,14 +230,14 @@ def _breaks_off(line: Line) -> bool:
 
 def _ends_heading(text: str, lines: list[Line]) -> bool:
     """A full stop that a heading may end with: of an abbreviation, or behind bold words ("1. Introducción.")."""
-    if re.search(r"\b(?:etc|al|vs|spp?|L)\.$", text):
+    if _ABBREVIATED.search(text):
         return True
     return text.endswith(".") and ". " not in strip_numbering(text)[1] and all(all(x.bold) for x in lines)
 
 
 def _is_sentence(text: str) -> bool:
     """Words that are no known heading, with a full stop that is no abbreviation's."""
-    return text.endswith(".") and not _known(text.rstrip(".")) and not re.search(r"\b(?:etc|al|vs|spp?|L)\.$", text)
+    return text.endswith(".") and not _known(text.rstrip(".")) and not _ABBREVIATED.search(text)
 
 
 def _stands_out(line: Line, style: Style, text: str, layout: Layout) -> bool:
@@ -288,7 +289,9 @@ def _accepted(
         return False
     if heading.text.endswith(":") and heading.number is None and not _known(heading.text):
         return heading.style[0] >= layout.body_size + 0.9
-    if heading.text.endswith(".") and len(heading.text) > 90 or heading.number is None and _is_sentence(heading.text):
+    if (heading.text.endswith(".") and len(heading.text) > 90) or (
+        heading.number is None and _is_sentence(heading.text)
+    ):
         return heading.style in strong and gap_above(layout, heading.start) > 1.15 * layout.leading
     size, bold, italic, capitals = heading.style
     larger = size >= layout.body_size + 0.9
@@ -317,7 +320,9 @@ def _boxed(layout: Layout, heading: Heading) -> bool:
     if not below or below[0].size > 0.93 * layout.body_size:
         return False
     page = layout.pages[line.page - 1]
-    boxes = [box for box in page.drawn.graphics if (box[2] - box[0]) * (box[3] - box[1]) < 0.7 * page.width * page.height]
+    boxes = [
+        box for box in page.drawn.graphics if (box[2] - box[0]) * (box[3] - box[1]) < 0.7 * page.width * page.height
+    ]
     for x0, y0, x1, y1 in boxes:
         if x0 < line.x0 and line.x1 < x1 and y0 < line.base - 0.5 * line.size and line.base < y1:
             joined = [box for box in boxes if abs(box[1] - y1) < 4 and abs(box[0] - x0) < 4 and abs(box[2] - x1) < 4]
@@ -335,4 +340,4 @@ def _is_quote(layout: Layout, heading: Heading) -> bool:
     left, right = layout.extents[lines[0].page, lines[0].block]
     centred = abs((lines[0].x0 + lines[0].x1) - (left + right)) < 6
     inset = min(line.x0 for line in lines) > left + 14 and not centred
-    return len(lines) > 2 or inset or heading.text[0] in "\"\u201c\u201e\u00ab\u2018"
+    return len(lines) > 2 or inset or heading.text[0] in '"\u201c\u201e\u00ab\u2018'

@@ -115,7 +115,9 @@ def usual_run_ins(found: list[Heading]) -> list[Heading]:
     """Drop headings in a face that begins only one paragraph without a number, which is emphasis, and items of lists:
     "1. Main part." is a heading where all such count up once and nothing else counts so."""
     faces = Counter(h.style[1:3] for h in found if h.run_in and h.number is None)
-    main = [h for h in found if h.number is not None and h.number.isdigit() and not h.text.startswith((f"{h.number})", "("))]
+    main = [
+        h for h in found if h.number is not None and h.number.isdigit() and not h.text.startswith((f"{h.number})", "("))
+    ]
     once = [h.number for h in main] == [str(k + 1) for k in range(len(main))] and len(main) > 2
     items = [] if once and all(h.run_in for h in main) else [h for h in main if h.run_in]
     return [h for h in found if h not in items and (not h.run_in or h.number is not None or faces[h.style[1:3]] >= 2)]
