@@ -17,6 +17,7 @@ from tests.properties import examples, given, st
 
 Block = tuple[str, list[str]]
 """A kind and its texts: "heading", "paragraph", "list", "quote", "table" (two columns), "code"."""
+Made = dict[str, Callable[[list[str]], str]]
 _SYLLABLES = ["ba", "de", "fo", "gu", "ki", "la", "me", "no", "pu", "ri", "sa", "te", "vo", "zu"]
 _KINDS = ("heading", "paragraph", "paragraph", "list", "quote", "table", "code")
 TITLE, AUTHOR, ABSTRACT = (
@@ -50,7 +51,7 @@ def documents(draw: st.DrawFn) -> list[Block]:
 
 
 def _markdown(blocks: list[Block]) -> str:
-    made = {
+    made: Made = {
         "heading": lambda t: f"## {t[0]}", "paragraph": lambda t: t[0], "quote": lambda t: f"> {t[0]}",
         "list": lambda t: "\n".join(f"- {item}" for item in t), "code": lambda t: f"```\n{t[0]}\n```",
         "table": lambda t: f"| {t[0]} | {t[1]} |\n| --- | --- |\n| {t[2]} | {t[3]} |",
@@ -59,7 +60,7 @@ def _markdown(blocks: list[Block]) -> str:
 
 
 def _html(blocks: list[Block]) -> str:
-    made = {
+    made: Made = {
         "heading": lambda t: f"<h2>{t[0]}</h2>", "paragraph": lambda t: f"<p>{t[0]}</p>",
         "quote": lambda t: f"<blockquote><p>{t[0]}</p></blockquote>", "code": lambda t: f"<pre>{t[0]}</pre>",
         "list": lambda t: f"<ul>{''.join(f'<li>{item}</li>' for item in t)}</ul>",
@@ -71,7 +72,7 @@ def _html(blocks: list[Block]) -> str:
 
 
 def _latex(blocks: list[Block]) -> str:
-    made = {
+    made: Made = {
         "heading": lambda t: f"\\section{{{t[0]}}}", "paragraph": lambda t: t[0],
         "quote": lambda t: f"\\begin{{quote}}{t[0]}\\end{{quote}}",
         "code": lambda t: f"\\begin{{verbatim}}\n{t[0]}\n\\end{{verbatim}}",
@@ -87,7 +88,7 @@ def _latex(blocks: list[Block]) -> str:
 
 
 def _jats(blocks: list[Block]) -> str:
-    made = {
+    made: Made = {
         "paragraph": lambda t: f"<p>{t[0]}</p>", "quote": lambda t: f"<disp-quote><p>{t[0]}</p></disp-quote>",
         "code": lambda t: f"<preformat>{t[0]}</preformat>",
         "list": lambda t: f"<list>{''.join(f'<list-item><p>{item}</p></list-item>' for item in t)}</list>",
@@ -110,7 +111,7 @@ def _jats(blocks: list[Block]) -> str:
 
 
 def _text(blocks: list[Block]) -> str:
-    made = {"heading": lambda t: f"\n{t[0].upper()}\n", "list": lambda t: "\n".join(f"- {item}" for item in t)}
+    made: Made = {"heading": lambda t: f"\n{t[0].upper()}\n", "list": lambda t: "\n".join(f"- {item}" for item in t)}
     body = "\n\n".join(made.get(kind, " ".join)(texts) for kind, texts in blocks)
     return f"{TITLE}\n\n{AUTHOR}\n\nAbstract\n\n{ABSTRACT}\n\n{body}\n"
 
@@ -120,7 +121,7 @@ def _docx(blocks: list[Block]) -> str:
         cells = [f"<w:tc>{paragraph(text)}</w:tc>" for text in texts]
         return f"<w:tbl><w:tr>{cells[0]}{cells[1]}</w:tr><w:tr>{cells[2]}{cells[3]}</w:tr></w:tbl>"
 
-    made: dict[str, Callable[[list[str]], str]] = {
+    made: Made = {
         "heading": lambda t: paragraph(t[0], "Heading1"),
         "list": lambda t: "".join(paragraph(item, "", "<w:numPr/>") for item in t),
         "table": table,
@@ -134,8 +135,8 @@ def _write(folder: Path, kind: str, blocks: list[Block]) -> Path:
     if kind == "docx":
         styles = style("Title", "Title") + style("Heading1", "heading 1", '<w:pPr><w:outlineLvl w:val="0"/></w:pPr>')
         return write_docx(path, _docx(blocks), styles=styles)
-    made = {"md": _markdown, "html": _html, "tex": _latex, "xml": _jats, "txt": _text}
-    path.write_text(made[kind](blocks), "utf-8")
+    writers = {"md": _markdown, "html": _html, "tex": _latex, "xml": _jats, "txt": _text}
+    path.write_text(writers[kind](blocks), "utf-8")
     return path
 
 
