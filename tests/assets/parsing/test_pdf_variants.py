@@ -195,3 +195,31 @@ def test_several_works_in_one_entry(tmp_path: Path) -> None:
         ("3", 2005, ["F. Roebuck"]),
     ]  # fmt: skip
     assert {each.ref_id for each in paper.inline_citations} == {"2", "2-2"}
+
+
+def test_names_above_the_title(tmp_path: Path) -> None:
+    front = "J Marsh Count (2003) 9:172–182\n\n#v(20pt)*Rosa Lind · Hal Vard · \\ Ida Moor*\n\n#v(8pt)"
+    title = "#text(16pt, weight: 700)[Why Marsh Walkers Count the Plants of a Marsh Twice]\n\n"
+    paper = _parse(tmp_path, f"{front}{title}Received: 20 May 2002\n\n*Abstract* {_PROSE * 3}\n\n{_sections()}")
+    assert [author.name for author in paper.authors] == ["Rosa Lind", "Hal Vard", "Ida Moor"]
+
+
+def test_headings_of_compounds_and_rules(tmp_path: Path) -> None:
+    heads = ("1. Methods", "1.1. Design", "1.2. (2-Phenyl)acetic acid (15)", "1.3. 2-Aminobutane", "1.4 2D Walks")
+    body = "".join(f"#v(8pt)#text(10pt, weight: 700)[{head}]\n\n{_PROSE * 5}\n\n" for head in heads)
+    paper = _paper(tmp_path, "#align(center)[Rosa Lind]", body)
+    assert [(each.level, each.heading) for each in paper.sections[1:]] == [
+        (1, heads[0]),
+        *((2, head) for head in heads[1:]),
+    ]
+    rules = ("Introduction", "Rule 1. Love your plants, and help others.", "Rule 2. Count them twice.")
+    assert _main(_paper(tmp_path, "#align(center)[Rosa Lind]", _sections(rules))) == list(rules)
+
+
+def test_every_fifth_line_is_numbered(tmp_path: Path) -> None:
+    numbered = '#set par.line(numbering: n => if calc.rem(n, 5) == 0 [#n], numbering-scope: "page")\n'
+    listed = "".join(f"Lind, R.: A walk by marsh {k}, J. Marsh, {k}, 1–{k}, {1990 + k}.\n\n" for k in range(1, 13))
+    end = f"#pagebreak()#text(12pt, weight: 700)[References]\n\n{listed}"
+    paper = _parse(tmp_path, f"{numbered}{_title()}#align(center)[Rosa Lind]\n\n{_sections()}{end}")
+    assert [reference.year for reference in paper.references] == list(range(1991, 2003))
+    assert not any(reference.raw_text[0].isdigit() for reference in paper.references)

@@ -165,7 +165,7 @@ def _label_front(labelled: Labelled) -> None:
     layout, title_end, stop = labelled.layout, labelled.title_end, labelled.ranges[0][1]
     headings = labelled.headings
     names_stop = headings[0].start if headings else min(stop, title_end + 60)
-    labelled.authors, labelled.authors_end = find_authors(layout, title_end, names_stop)
+    labelled.authors, labelled.authors_end = find_authors(layout, labelled.title_start, title_end, names_stop)
     labelled.label(range(title_end, labelled.authors_end), Role.AUTHORS)
     headings = [heading for heading in headings if heading.start >= labelled.authors_end]
     front = labelled.front = find_front(layout, labelled.authors_end, stop, headings, labelled.words)

@@ -213,7 +213,7 @@ def _shape(text: str, lines: list[Line]) -> bool:
         return False
     first = next((c for c in words if c.isalnum()), "")
     counted = re.match(r"\d+[.)]\s", text) and all(all(line.bold) for line in lines)  # "1. de Jonquières"
-    if not first or (first.islower() and not counted) or words[0] in "[{":
+    if not first or (first.islower() and not counted) or text[0] in "[{":
         return False
     if _FORMULA.search(text) or (re.search(r"[.;,。]$", text) and not _ends_heading(text, lines)):
         return False
@@ -232,7 +232,8 @@ def _ends_heading(text: str, lines: list[Line]) -> bool:
     """A full stop that a heading may end with: of an abbreviation, or behind bold words ("1. Introducción.")."""
     if _ABBREVIATED.search(text):
         return True
-    return text.endswith(".") and ". " not in strip_numbering(text)[1] and all(all(x.bold) for x in lines)
+    words = re.sub(r"^\w+ \d+\. ", "", strip_numbering(text)[1])  # "Rule 3. Count twice."
+    return text.endswith(".") and ". " not in words and all(all(line.bold) for line in lines)
 
 
 def _is_sentence(text: str) -> bool:

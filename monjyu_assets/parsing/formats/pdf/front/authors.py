@@ -16,12 +16,14 @@ from monjyu_assets.parsing.text.labels import RECEIVED, ends_front
 from monjyu_core.paper import Author
 
 
-def find_authors(layout: Layout, title_end: int, front_end: int) -> tuple[list[Author], int]:
+def find_authors(layout: Layout, title_start: int, title_end: int, front_end: int) -> tuple[list[Author], int]:
     """Authors in printed order and the line after the last line of names.
 
     PDF Info's names count only if they stand on page 1, and only where the page gives fewer.
     """
     names, end = _below_title(layout, title_end, front_end)
+    if not names:  # some journals print them above the title
+        names = _below_title(layout, max(0, title_start - 3), title_start)[0]
     from_info = _from_info(layout)
     if len(from_info) > len(names) or (not names and from_info):
         names = from_info
