@@ -223,3 +223,9 @@ def test_every_fifth_line_is_numbered(tmp_path: Path) -> None:
     paper = _parse(tmp_path, f"{numbered}{_title()}#align(center)[Rosa Lind]\n\n{_sections()}{end}")
     assert [reference.year for reference in paper.references] == list(range(1991, 2003))
     assert not any(reference.raw_text[0].isdigit() for reference in paper.references)
+
+
+def test_a_heading_of_the_words_of_the_title_at_the_head_of_a_page(tmp_path: Path) -> None:
+    head = "#pagebreak()#text(12pt, weight: 700)[Marsh Walkers]#v(14pt)"
+    body = f"{_sections()}{head}\n\n{_PROSE * 5}\n\n"
+    assert _main(_paper(tmp_path, "#align(center)[Rosa Lind]", body)) == [*_HEADS, "Marsh Walkers"]
