@@ -44,6 +44,8 @@ _AND_WORDS = [word for word in words("names.and") if word not in _PARTICLES and 
 _AND_FORMS = dict.fromkeys([*_AND_WORDS, "And", *(word.upper() for word in _AND_WORDS if word.isalpha())])
 AND_WORD = alternation(list(_AND_FORMS))
 """As it is written: "Ed" is a name, "ed" is Italian."""
+JOINED = re.compile(rf"^(?:{_JOINING})\s+(?={UPPER})")
+"""What is left of "e" and "y" in front of the last name of a list where nothing else follows on its line."""
 AND = rf"(?:&|(?<=\s){AND_WORD}(?=\s)|(?<=\s)(?:{_JOINING})(?=\s+\S+\s+[^\W\d_]))"
 """Between the last two names of a list."""
 ENTRY_NAME = re.compile(
@@ -53,7 +55,9 @@ ENTRY_NAME = re.compile(
 """A name that an entry of a reference list may begin with."""
 
 
-BY = re.compile(rf"(?i:{alternatives('labels.authors')})(?:\s*[:：]\s*|\s+(?={UPPER}))")
+BY = re.compile(
+    rf"(?i:{alternatives('labels.authors')})(?:\s*[:：]\s*|\s+(?={UPPER}))|Von\s+(?={UPPER}[\w.-]*\s+{UPPER})"
+)
 """In front of the names under a title."""
 PRINTED_SEPARATOR = re.compile(rf"\s*(?:[,;\u00b7\u2022\u2013\u2014\u060c\u3001\u30fb\uff0c\uff1b]|{AND})\s*")
 _LISTED = re.compile(rf"\s*(?:,\s*{AND}|[,\u060c\u3001\u30fb\uff0c\uff0f]|{AND})\s*")

@@ -43,7 +43,7 @@ def _list_pattern(first: str, others: str) -> re.Pattern[str]:
 _LISTS = [
     _list_pattern(_STYLES["surname, F. M."], f"{_STYLES['surname, F. M.']}|{_STYLES['F. M. surname']}"),
     _list_pattern(_STYLES["surname FM"], f"{_STYLES['surname FM']}|{_STYLES['surname, F. M.']}"),
-    _list_pattern(_STYLES["F. M. surname"], f"{_STYLES['F. M. surname']}|{_STYLES['FM surname']}"),
+    _list_pattern(_STYLES["F. M. surname"], f"{_STYLES['F. M. surname']}|(?!A\\s){_STYLES['FM surname']}"),
     _list_pattern(_STYLES["surname, given"], f"{_STYLES['surname, given']}|{_STYLES['given surname']}"),
     _list_pattern(_STYLES["given surname"], _STYLES["given surname"]),
     _list_pattern(_STYLES["surname F. M."], _STYLES["surname F. M."]),
@@ -127,7 +127,11 @@ def _before_year(text: str) -> int:
     """End of the text before a year in brackets, or between full stops, near the start."""
     match = re.match(rf"(.{{3,600}}?)[.,]?\s*\(\s*(?:{YEAR}[a-z]?(?:,[^()]{{1,20}})?|n\.\s?d\.|in press)\s*\)", text)
     ends = match is not None and len(text) - match.end() < 8  # a year at the very end separates nothing
-    if match and not ends and not re.search(r"[\u201c\"]|[a-z]{3,}\.\s+[A-Z][a-z]+\s[a-z]+\s[a-z]+", match.group(1)):
+    if (
+        match
+        and not ends
+        and not re.search(r"[\s,]\d+$|[\u201c\"]|[a-z]{3,}\.\s+[A-Z][a-z]+\s[a-z]+\s[a-z]+", match.group(1))
+    ):
         return match.end(1)
     plain = re.match(rf"(.{{3,400}}?)\.\s+{YEAR}[a-z]?\.\s+(?!{_LOOKED_UP})", text)
     if plain and not re.search(r"[\u201c\"]", plain[1]) and month_number(plain[1].split()[-1]) is None:

@@ -23,7 +23,7 @@ class ReferenceIndex:
         self.order = {reference.ref_id: i for i, reference in enumerate(references)}
         self.keys = {reference.ref_id: reference.ref_id for reference in references if not reference.ref_id.isdigit()}
         self.labels: dict[str, str] = {}
-        self.numbers: dict[int, str] = {}
+        self.numbers: dict[int, list[str]] = {}
         self._surnames: list[set[str]] = []
         self._first: dict[tuple[str, int | None], list[int]] = defaultdict(list)
         for i, reference in enumerate(references):
@@ -31,8 +31,11 @@ class ReferenceIndex:
             if label and not label.isdigit():
                 self.labels[label] = reference.ref_id
             printed = label if label and label.isdigit() else reference.ref_id
+            entry = re.fullmatch(r"(\d+)-\d+", reference.ref_id)
             if printed.isdigit():
-                self.numbers.setdefault(int(printed), reference.ref_id)
+                self.numbers.setdefault(int(printed), [reference.ref_id])
+            elif entry and (works := self.numbers.get(int(entry[1]))):  # another work of one entry
+                works.append(reference.ref_id)
             surnames = _surnames(reference)
             self._surnames.append(set(surnames))
             for name in (*surnames[:1], *_beginnings(reference), _lead(reference), _first_word(reference)):
@@ -53,7 +56,7 @@ class ReferenceIndex:
             numbers += range(ends[0], ends[-1] + 1)
         if any(number not in self.numbers for number in numbers):
             return []
-        return [self.numbers[number] for number in numbers]
+        return [ref_id for number in numbers for ref_id in self.numbers[number]]
 
     def by_names(self, names: str, years: str) -> list[str]:
         """Entries whose first author is the first surname named, of these years; other names must be authors too."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 from monjyu_assets.parsing.bibliography.dates import MONTH, YEAR, month_number
 from monjyu_assets.parsing.bibliography.east_asian_references import east_asian_fields, is_east_asian
@@ -52,6 +53,7 @@ _NO_YEAR = re.compile(
 """Of an earlier edition ("reprint of the 1994 edition"), and pages and volumes."""
 _YEAR_IN_NAME = re.compile(r"\b[A-Za-z][\w-]*\s?['\u2019\u2018](\d\d)(?!\d)(?=[\s,.;:)]|$)")
 """The year of a meeting: CCS'07, RAID ’11."""
+_NEXT_WORK = re.compile(rf"(?<=\))\s*;\s+(?={UPPER})")
 _UNDATED = re.compile(rf"(?<![^\W\d_])(?i:{alternatives('references.undated')})")
 _DATED = re.compile(
     rf"[\s.,:]*(?:[(\[]?\s*(?P<year>{YEAR})[a-z]?(?:,\s*(?i:{MONTH})(?:\s*\d{{1,2}})?(?=\W))?\s*[)\]]?\s*[.,:]?\s+(?=\S)|"
@@ -85,7 +87,7 @@ def label_of(text: str) -> str | None:
 
 def numbered_starts(lines: list[str]) -> list[int]:
     """Lines that begin entries in a list whose labels count up; empty where the list is not labelled."""
-    keyed = [i for i, line in enumerate(lines) if re.match(r"\s*\[[A-Za-z+]{1,8}\d{2,4}[a-z]?\]\s*\S", line)]
+    keyed = [i for i, line in enumerate(lines) if re.match(r"\s*\[(?!\d)[\w+]{1,9}\]", line)]
     if len(keyed) > 1 and keyed[0] <= 1:
         return keyed
     starts: list[int] = []
@@ -101,17 +103,32 @@ def numbered_starts(lines: list[str]) -> list[int]:
     return starts if len(starts) > 2 or (starts and len(starts) >= 0.3 * len(lines)) else []
 
 
+def _unlabelled(raw: str) -> str:
+    return _LABEL.sub("", raw, count=1).strip() if label_of(raw) else raw
+
+
 def parse_reference(ref_id: str, raw: str) -> Reference:
     """The fields of one entry. Fields that cannot be recognised stay empty; `raw_text` is the entry as given."""
     raw = " ".join(raw.split())
-    label = label_of(raw)
-    text = _LABEL.sub("", raw, count=1).strip() if label else raw
+    text = _unlabelled(raw)
     doi, arxiv = find_doi(text), ARXIV_IN_REFERENCE.search(text)
     names, title, year, venue = _fields(_plain(text[:_LONGEST]))
     return Reference(
         ref_id=ref_id, raw_text=raw, title=title or None, authors=names, year=year, venue=venue or None, doi=doi,
         arxiv_id=arxiv.group(1) if arxiv else None,
     )  # fmt: skip
+
+
+def parse_entries(ref_ids: Iterable[str], entries: Iterable[str]) -> list[Reference]:
+    """The works of the entries of a list. One with several works, each with names, journal and year of its own, gives
+    "3", "3-2", "3-3": "[3] A. Ray, J. Ice 1, 2 (2000); B. Sen, J. Fog 2, 3 (2001)."."""
+    found: list[Reference] = []
+    for ref_id, raw in zip(ref_ids, entries, strict=True):
+        parts = _NEXT_WORK.split(raw[:_LONGEST])
+        several = len(parts) > 1 and all(_untitled(_plain(_unlabelled(part))) for part in parts)
+        works = parts if several else [raw]
+        found += [parse_reference(f"{ref_id}-{k}" if k > 1 else ref_id, work) for k, work in enumerate(works, 1)]
+    return found
 
 
 def _fields(plain: str) -> tuple[list[str], str, int | None, str]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from monjyu_assets.parsing.bibliography.citations import link_citations
 from monjyu_assets.parsing.bibliography.dates import year_of_place
-from monjyu_assets.parsing.bibliography.references import parse_reference
+from monjyu_assets.parsing.bibliography.references import parse_entries
 from monjyu_assets.parsing.text.academic import judge
 from monjyu_assets.parsing.text.heading_types import inherit_types
 from monjyu_core.errors import EmptyDocument
@@ -63,7 +63,7 @@ def complete(paper: ParsedPaper, entries: Sequence[Entry], language: str | None 
     inherit_types(paper.sections)
     paper.abstract = paper.abstract or abstract_of(paper.sections)
     labels = _labels(entries)
-    paper.references = [parse_reference(label, entry.text) for label, entry in zip(labels, entries, strict=True)]
+    paper.references = parse_entries(labels, (entry.text for entry in entries))
     fill_sentences(paper.sections, paper.language)
     body = [section for section in paper.sections if section.section_type != "references"]
     paper.inline_citations = link_citations(body, paper.references)

@@ -31,6 +31,8 @@ _NUMBERINGS = [
     re.compile(rf"(?:付録|附録|附录|附錄|부록)\s*(?P<n>[A-H]|{_ARABIC})(?:{_STOP}\s*|\s+)(?P<rest>.+)"),
     # 3.1. Methods, (3) Methods, § 3 Methods, 3 | METHODS, 1.- Métodos; not 3D models, 2020 results, 3.5 mm films
     re.compile(rf"§*\s*[(\[]?(?P<n>{_ARABIC}){_STOP}\s*(?P<rest>[^\W\d_\s].*)"),
+    # 5.4. (2-Phenyl)acetic acid, 5.7. 2-Aminobutane
+    re.compile(r"(?P<n>\d{1,2}(?:\.\d{1,2}){1,4})(?:\.\s+(?=[\d(\[{])|\s+(?=\dD\b))(?P<rest>.*[^\W\d_]{3}.*)"),
     re.compile(rf"§*\s*(?P<n>{_ARABIC})\s+(?P<rest>(?:[^\W\d_a-zа-яё]|[a-zа-яё]{{3,}}).*)"),
     # 1はじめに: no space before a Japanese letter, except counters such as 3次元
     re.compile(rf"(?P<n>{_ARABIC})(?P<rest>[\u3041-\u30ff\u4e00-\u9fff](?<![次元年月日回個人種段値点者本つ]).*)"),

@@ -165,7 +165,7 @@ def _label_front(labelled: Labelled) -> None:
     layout, title_end, stop = labelled.layout, labelled.title_end, labelled.ranges[0][1]
     headings = labelled.headings
     names_stop = headings[0].start if headings else min(stop, title_end + 60)
-    labelled.authors, labelled.authors_end = find_authors(layout, title_end, names_stop)
+    labelled.authors, labelled.authors_end = find_authors(layout, labelled.title_start, title_end, names_stop)
     labelled.label(range(title_end, labelled.authors_end), Role.AUTHORS)
     headings = [heading for heading in headings if heading.start >= labelled.authors_end]
     front = labelled.front = find_front(layout, labelled.authors_end, stop, headings, labelled.words)
@@ -193,10 +193,12 @@ def _label_front(labelled: Labelled) -> None:
 
 
 def _translated_titles(headings: list[Heading], front: Front) -> list[Heading]:
-    """Unknown headings above the abstract, or directly above that in another language, in front of the introduction."""
+    """Headings above the abstract, and unknown ones directly above that in another language, in front of the
+    introduction."""
     label = min(front.used, default=-1) if front.abstract else -1
     unknown = [section_type(heading.text) == "other" and heading.number is None for heading in headings]
-    found = [heading for heading, other in zip(headings, unknown, strict=True) if other and heading.start < label]
+    above = [heading for heading in headings if heading.start < label and heading.number is None]
+    found = [heading for heading in above if section_type(heading.text) != "abstract"]
     for k, (heading, following) in enumerate(pairwise(headings)):
         kind = section_type(heading.text)
         if kind not in ("other", "abstract"):

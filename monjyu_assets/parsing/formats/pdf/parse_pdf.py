@@ -7,7 +7,7 @@ from collections import Counter
 from pathlib import Path
 
 from monjyu_assets.parsing.bibliography.citations import link_citations
-from monjyu_assets.parsing.bibliography.references import label_of, parse_reference
+from monjyu_assets.parsing.bibliography.references import label_of, parse_entries
 from monjyu_assets.parsing.formats.pdf.body.reference_list import ReferenceList, entry_text, split_entries
 from monjyu_assets.parsing.formats.pdf.body.sections import Body, MappedSection, build_sections
 from monjyu_assets.parsing.formats.pdf.front.first_page import find_identifiers
@@ -121,7 +121,7 @@ def _references(layout: Layout, place: ReferenceList | None, words: Words) -> li
     labels = [label_of(text) for text in texts]
     printed = all(labels) and len(set(labels)) == len(labels)
     ids = [label or "" for label in labels] if printed else [str(number + 1) for number in range(len(texts))]
-    return [parse_reference(ref_id, text) for ref_id, text in zip(ids, texts, strict=True)]
+    return parse_entries(ids, texts)
 
 
 def _finish(paper: ParsedPaper, sections: list[MappedSection], layout: Layout, notes: list[Footnote]) -> ParsedPaper:

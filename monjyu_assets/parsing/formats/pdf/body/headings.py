@@ -16,7 +16,9 @@ from monjyu_assets.parsing.text.line_ends import Words
 from monjyu_core.text.search_text import count_wide
 
 _BULLET = re.compile(r"[\u2022\u25cf\u25cb\u25aa\u25e6\u2023\u2013\u2014*\uf0b7-]\s")
-_FORMULA = re.compile(r"[=\u00bc\u2211\u222b\u221a\u2264\u2265\u2208\u2202]")
+_FORMULA = re.compile(r"[=\u00bc\u2211\u222b\u221a\u2264\u2265\u2208\u2202]|\|[^|]{1,12}\|")
+_ABBREVIATED = re.compile(r"\b(?:etc|al|vs|spp?|L)\.$")
+_NUMBERED_LINE = re.compile(r"\d{1,3}:\s")
 _ENDS_OPEN = re.compile(r"(?:[,;]|\b(?:the|of|and|or|a|an|in|to|with|for|by|is|are|from|on|as|that))$")
 
 
@@ -140,9 +142,16 @@ def _candidate(
     text = _text(lines[i:end], words)
     if _breaks_off(lines[end - 1]) or not _shape(text, lines[i:end]) or not _stands_out(line, style, text, layout):
         return None
-    if not _alone(layout, i, end):
+    if not _alone(layout, i, end) or _in_listing(lines, i):
         return None
     return Heading(i, end, text, style, strip_numbering(text)[0])
+
+
+def _in_listing(lines: list[Line], i: int) -> bool:
+    """A line of pseudo-code: lines right above or below are numbered "7:" as well."""
+    if not _NUMBERED_LINE.match(lines[i].text):
+        return False
+    return any(_NUMBERED_LINE.match(line.text) for line in [*lines[max(0, i - 2) : i], *lines[i + 1 : i + 3]])
 
 
 def _text(lines: list[Line], words: Words) -> str:
@@ -165,7 +174,7 @@ def _continues(layout: Layout, i: int, style: Style) -> bool:
         and abs(line.size - above.size) < 0.3
         and strip_numbering(line.text)[0] is None
         and not (above.x1 < line.x0)
-        and not _fits(layout, i)
+        and (_ENDS_OPEN.search(above.text.casefold()) is not None or not _fits(layout, i))
     )
 
 
@@ -203,7 +212,8 @@ def _shape(text: str, lines: list[Line]) -> bool:
     if NUMBERED_FLOAT.match(text) or _BULLET.match(text) or "@" in text or "http" in text:
         return False
     first = next((c for c in words if c.isalnum()), "")
-    if not first or first.islower():
+    counted = re.match(r"\d+[.)]\s", text) and all(all(line.bold) for line in lines)  # "1. de Jonquières"
+    if not first or (first.islower() and not counted) or text[0] in "[{":
         return False
     if _FORMULA.search(text) or (re.search(r"[.;,。]$", text) and not _ends_heading(text, lines)):
         return False
@@ -219,13 +229,16 @@ def _breaks_off(line: Line) -> bool:
 
 
 def _ends_heading(text: str, lines: list[Line]) -> bool:
-    """A full stop that a heading may end with: of an abbreviation, or behind bold words that have a number or are known
-    ("1. Introducción.")."""
-    if re.search(r"\b(?:etc|al|vs|spp?|L)\.$", text):
+    """A full stop that a heading may end with: of an abbreviation, or behind bold words ("1. Introducción.")."""
+    if _ABBREVIATED.search(text):
         return True
-    number, words = strip_numbering(text)
-    counted = number is not None or _known(words.rstrip("."))
-    return text.endswith(".") and ". " not in words and len(text) < 90 and counted and all(all(x.bold) for x in lines)
+    words = re.sub(r"^\w+ \d+\. ", "", strip_numbering(text)[1])  # "Rule 3. Count twice."
+    return text.endswith(".") and ". " not in words and all(all(line.bold) for line in lines)
+
+
+def _is_sentence(text: str) -> bool:
+    """Words that are no known heading, with a full stop that is no abbreviation's."""
+    return text.endswith(".") and not _known(text.rstrip(".")) and not _ABBREVIATED.search(text)
 
 
 def _stands_out(line: Line, style: Style, text: str, layout: Layout) -> bool:
@@ -273,8 +286,14 @@ def _accepted(
 ) -> bool:
     if heading.outline_level is not None or heading.run_in:
         return True
+    if heading.number is None and not _known(heading.text) and (_boxed(layout, heading) or _is_quote(layout, heading)):
+        return False
     if heading.text.endswith(":") and heading.number is None and not _known(heading.text):
         return heading.style[0] >= layout.body_size + 0.9
+    if (heading.text.endswith(".") and len(heading.text) > 90) or (
+        heading.number is None and _is_sentence(heading.text)
+    ):
+        return heading.style in strong and gap_above(layout, heading.start) > 1.15 * layout.leading
     size, bold, italic, capitals = heading.style
     larger = size >= layout.body_size + 0.9
     distinct = larger or (bold and not body_bold) or capitals
@@ -294,3 +313,32 @@ def _accepted(
     if italic or capitals:
         return gap_above(layout, heading.start) > 1.25 * layout.leading and by_style[heading.style] >= 2
     return False
+
+
+def _boxed(layout: Layout, heading: Heading) -> bool:
+    """It stands above small print in a frame, or in the bar of one; a bar around the heading alone is no frame."""
+    line, below = layout.lines[heading.start], layout.lines[heading.end : heading.end + 1]
+    if not below or below[0].size > 0.93 * layout.body_size:
+        return False
+    page = layout.pages[line.page - 1]
+    boxes = [
+        box for box in page.drawn.graphics if (box[2] - box[0]) * (box[3] - box[1]) < 0.7 * page.width * page.height
+    ]
+    for x0, y0, x1, y1 in boxes:
+        if x0 < line.x0 and line.x1 < x1 and y0 < line.base - 0.5 * line.size and line.base < y1:
+            joined = [box for box in boxes if abs(box[1] - y1) < 4 and abs(box[0] - x0) < 4 and abs(box[2] - x1) < 4]
+            if any(box[3] - box[1] > 5 * line.size for box in [(x0, y0, x1, y1), *joined]):
+                return True
+    return False
+
+
+def _is_quote(layout: Layout, heading: Heading) -> bool:
+    """Italic words in the size of the text that begin with a quotation mark, run over three lines or are set in."""
+    lines = layout.lines[heading.start : heading.end]
+    size, bold, italic, capitals = heading.style
+    if not italic or bold or capitals or size >= layout.body_size + 0.9:
+        return False
+    left, right = layout.extents[lines[0].page, lines[0].block]
+    centred = abs((lines[0].x0 + lines[0].x1) - (left + right)) < 6
+    inset = min(line.x0 for line in lines) > left + 14 and not centred
+    return len(lines) > 2 or inset or heading.text[0] in '"\u201c\u201e\u00ab\u2018'

@@ -78,10 +78,9 @@ def _end(layout: Layout, heading: int) -> int:
     for i in range(heading + 2, len(layout.lines)):
         line = layout.lines[i]
         own = line.style
-        words = strip_numbering(line.text)[1]
         if _apart(layout, i) and (CONTENTS.fullmatch(line.text.strip(" .:")) or _floats_follow(layout, i)):
             return i
-        known = section_type(words) not in ("other", "references") and len(line.text) < 60
+        known = section_type(line.text) not in ("other", "references") and len(line.text) < 60
         same = distinct and own[:2] == style[:2] and own[3] == style[3] and len(line.text) < 90
         if same and not YEAR_ALONE.search(line.text) and (known or _apart(layout, i)):
             return i

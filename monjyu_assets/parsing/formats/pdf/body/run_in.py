@@ -30,13 +30,17 @@ def _numbered(layout: Layout, i: int, last: int) -> Heading | None:
     line = layout.lines[i]
     number, words = strip_numbering(line.text)
     start = line.text.find(words[:12]) if words else -1
-    counted = number is not None and ("." in number or line.text.lstrip("( ")[len(number) :][:1] == ")")
+    mark = line.text.lstrip("( ")[len(number) :][:1] if number else ""
+    main = number is not None and mark == "." and "." not in number
+    counted = number is not None and ("." in number or mark == ")" or (main and line.bold[0]))
     if number is None or not counted or start < 0:
         return None
     text = line.text[:start].strip()
     current, stop, end = line, start, i
     for end in range(i, min(i + 3, last)):
         current = layout.lines[end]
+        if end > i and main and strip_numbering(current.text)[0] is not None:
+            return None
         stop = start
         while stop < len(current.text) and (current.bold[stop] or current.italic[stop]):
             stop += 1
@@ -44,6 +48,8 @@ def _numbered(layout: Layout, i: int, last: int) -> Heading | None:
         if stop < len(current.text):
             break
         start = 0
+    if main and stop == 0:
+        return None  # whole lines: a heading of its own
     while stop < len(current.text) and current.text[stop] in ".: ":
         stop += 1
     ended = text.endswith((".", ":")) or current.text[:stop].rstrip().endswith((".", ":"))
@@ -106,6 +112,12 @@ def _runs_on(layout: Layout, i: int) -> bool:
 
 
 def usual_run_ins(found: list[Heading]) -> list[Heading]:
-    """Drop headings in a face that begins only one paragraph without a number: that is emphasis."""
+    """Drop headings in a face that begins only one paragraph without a number, which is emphasis, and items of lists:
+    "1. Main part." is a heading where all such count up once and nothing else counts so."""
     faces = Counter(h.style[1:3] for h in found if h.run_in and h.number is None)
-    return [h for h in found if not h.run_in or h.number is not None or faces[h.style[1:3]] >= 2]
+    main = [
+        h for h in found if h.number is not None and h.number.isdigit() and not h.text.startswith((f"{h.number})", "("))
+    ]
+    once = [h.number for h in main] == [str(k + 1) for k in range(len(main))] and len(main) > 2
+    items = [] if once and all(h.run_in for h in main) else [h for h in main if h.run_in]
+    return [h for h in found if h not in items and (not h.run_in or h.number is not None or faces[h.style[1:3]] >= 2)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
 from monjyu_assets.parsing.bibliography.names import UPPER, family_first, is_name, printed_names
 from monjyu_assets.parsing.formats.pdf.front.emails import emails_in
@@ -15,12 +16,14 @@ from monjyu_assets.parsing.text.labels import RECEIVED, ends_front
 from monjyu_core.paper import Author
 
 
-def find_authors(layout: Layout, title_end: int, front_end: int) -> tuple[list[Author], int]:
+def find_authors(layout: Layout, title_start: int, title_end: int, front_end: int) -> tuple[list[Author], int]:
     """Authors in printed order and the line after the last line of names.
 
     PDF Info's names count only if they stand on page 1, and only where the page gives fewer.
     """
     names, end = _below_title(layout, title_end, front_end)
+    if not names:  # some journals print them above the title
+        names = _below_title(layout, max(0, title_start - 3), title_start)[0]
     from_info = _from_info(layout)
     if len(from_info) > len(names) or (not names and from_info):
         names = from_info
@@ -42,9 +45,11 @@ def _below_title(layout: Layout, start: int, stop: int) -> tuple[list[str], int]
         if style is not None and not _same_face(line, style):
             continue
         own, runs_on = name_parts(line)
+        if supervised := _under_supervisors(layout.lines[i - 1], own):
+            own, runs_on = [part for part in own if part not in supervised], False
         if not own or (style is None and i > start and _ends_title(layout.lines[i - 1], line)):
             continue
-        if SUPERVISED.fullmatch(layout.lines[i - 1].text) or (parts and _in_address(layout, i, own)):
+        if parts and _in_address(layout, i, own):
             continue
         # "Kaohsiung, Taiwan" under names in the usual order is a place.
         if len(parts) == turned and (name := turned_name(line, layout.lines[i + 1 : min(i + 4, stop_at)])):
@@ -73,6 +78,15 @@ def _below_title(layout: Layout, start: int, stop: int) -> tuple[list[str], int]
     names = [part for part in parts if part in single or is_name(part)]
     mails = [mail for line in layout.lines[start:stop_at] for mail, _, _ in emails_in(line.text)]
     return [name for name in dict.fromkeys(names) if not _owns_domain(name, mails)], end
+
+
+def _under_supervisors(labels: Line, parts: list[str]) -> list[str]:
+    """The parts of a line that stand under "Supervisor:" in the line above, which has as many labels."""
+    bounds = [0, *labels.wide_gaps, len(labels.text)]
+    own = [labels.text[a:b].strip() for a, b in pairwise(bounds)]
+    if len(own) != len(parts):
+        return []
+    return [part for label, part in zip(own, parts, strict=True) if SUPERVISED.fullmatch(label)]
 
 
 def _in_front_of_place(parts: list[str], first: bool) -> list[str]:

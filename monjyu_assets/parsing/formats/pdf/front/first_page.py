@@ -36,17 +36,18 @@ def find_front(layout: Layout, start: int, stop: int, headings: list[Heading], w
             front.dropped += [heading for heading in headings if heading.start in front.used]
             return front
         match = ABSTRACT.match(layout.lines[i].text)
-        if match and _is_abstract_start(layout, i, match):
+        if match and _is_abstract_start(layout, i, match, any(heading.start < i for heading in headings)):
             _take_abstract(layout, front, i, match.end(), stop, headings)
             return front
     return front
 
 
-def _is_abstract_start(layout: Layout, i: int, match: re.Match[str]) -> bool:
+def _is_abstract_start(layout: Layout, i: int, match: re.Match[str], headed: bool) -> bool:
+    """`headed`: a heading stands above. A "Summary" below one is its last section."""
     line = layout.lines[i]
-    if match["word"].casefold() == "summary" and (match.end() < len(line.text) or not match["mark"].strip()):
-        return False
     alone = match.end() >= len(line.text.rstrip())
+    if match["word"].casefold() == "summary" and (not alone or (headed and not match["mark"].strip())):
+        return False
     return alone or bool(match["mark"].strip()) or (line.bold[0] and not all(line.bold)) or match["word"].isupper()
 
 
@@ -65,7 +66,10 @@ def _take_abstract(layout: Layout, front: Front, i: int, offset: int, stop: int,
     k = i + 1
     while k < stop:
         line = lines[k]
+        again = ABSTRACT.match(line.text)  # in another language
         if k in front.used or KEYWORDS.match(line.text) or _CLASSES.match(line.text):
+            break
+        if again and again["mark"].strip() and again.end() < len(line.text) and first and line.style != first.style:
             break
         heading = starts.get(k)
         if heading is not None:

@@ -10,6 +10,7 @@ from monjyu_assets.parsing.bibliography.names import (
     AND_WORD,
     BY,
     DEGREE,
+    JOINED,
     PRINTED_MARKS,
     PRINTED_SEPARATOR,
     family_first,
@@ -25,6 +26,10 @@ from monjyu_core.language.vocabulary import alternatives
 _BY_OR_AND = re.compile(rf"(?:{BY.pattern}|(?:{AND_WORD}|&)\s+)")
 _CODE = re.compile(r"[A-Z]{0,2}\d{0,2}[A-Z]?-\d{1,3}[A-Z]?\s")
 """The number of a talk or poster in front of its authors (T5-17)."""
+_MEMBER_NUMBER = re.compile(r"\b\d{6,}\b")
+"""Students' numbers beside their names."""
+_GLUED = re.compile(r"(?<=[^\W\d_]{2})\d{1,2}(?=[\s,;]|$)")
+"""A mark that the font draws raised."""
 _BRACKETED = re.compile(r"\[\s?\d{1,2}(?:\s?,\s?\d{1,2})*\s?\]")
 _DEGREES = re.compile(r"(?:[A-Z][a-z]?\.\s?)+[A-Z]?|[A-Z]{2,4}(?:-[A-Z]{2,4})*|PhD")
 """Degrees and memberships behind a name: M.S., CCC-SLP. Initials alone are no name either."""
@@ -40,6 +45,8 @@ def name_parts(line: Line) -> tuple[list[str], bool]:
         return [], False
     if turned := _turned_list(line):
         return turned, False
+    if bold := _bold_head(line):
+        return [bold], False
     # Raised marks and wide gaps follow a name: both separate names where no comma is printed.
     kept = [" ; " if script == 1 else character for character, script in zip(line.text, line.script, strict=True)]
     for gap in line.wide_gaps:
@@ -47,13 +54,22 @@ def name_parts(line: Line) -> tuple[list[str], bool]:
     text = DEGREE.sub("", " ".join(_BRACKETED.sub(" ; ", PRINTED_ORCID.sub(" ", "".join(kept))).split()))
     if head := _BY_OR_AND.match(text) or _CODE.match(text):
         text = text[head.end() :]
+    text = _GLUED.sub(" ; ", _MEMBER_NUMBER.sub(" ", text))
     parts = [" ".join(PRINTED_MARKS.sub(" ", part).split()).strip(" .:") for part in PRINTED_SEPARATOR.split(text)]
+    parts = [JOINED.sub("", part, count=1) for part in parts]
     raised = bool(line.script) and line.script[len(line.text.rstrip()) - 1] == 1
     runs_on = not raised and not re.search(r"(?:[,;&*\u2217\u2020\u2021\d\]]|\band)$", line.text.rstrip())
     kept_parts = _without_degrees([name for part in parts if part for name in _apart(part)])
     if len(kept_parts) > 1 and _FIRM.fullmatch(kept_parts[-1]):
         kept_parts = [*kept_parts[:-2], f"{kept_parts[-2]}, {kept_parts[-1]}"]  # a company, not a person
     return kept_parts, runs_on
+
+
+def _bold_head(line: Line) -> str:
+    """The bold name with which a line "**Ada Byron**, student at ..." begins."""
+    stop = next((k for k, bold in enumerate(line.bold) if not bold), 0)
+    name, rest = line.text[:stop].strip(" ,"), line.text[stop:].lstrip(" ,")
+    return name if len(rest) > 3 and rest[0].islower() and not any(line.bold[stop:]) and is_name(name) else ""
 
 
 def _turned_list(line: Line) -> list[str]:

@@ -108,7 +108,10 @@ def _same_block(layout: Layout, above: Line, line: Line) -> bool:
     return (
         abs(above.size - line.size) < 0.06 * above.size + 0.05
         and abs(above.bold_share - line.bold_share) < 0.7
-        and (0 < step < 1.7 * line.size or (step > 0 and _spaced_alike(layout, above, line)))
+        and (
+            0 < step < (2.5 if line.text[:1].islower() else 1.7) * line.size
+            or (step > 0 and _spaced_alike(layout, above, line))
+        )
     )
 
 

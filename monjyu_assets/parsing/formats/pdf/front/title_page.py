@@ -90,6 +90,8 @@ def running_heads(layout: Layout, title_end: int) -> set[int]:
         top = line.page > first and layout.lines[i - 1].page < line.page and below.page == line.page
         if not top or line.base > 0.15 * layout.pages[line.page - 1].height or below.base - line.base < 1.7 * line.size:
             continue
+        if line.bold_share > 0.6 or line.size > layout.body_size + 0.5:
+            continue  # a heading of the title's words
         own = [squeezed(word) for word in re.findall(r"[^\W\d_]+", line.text)]
         if own and len(line.text) < 90 and all(word in words for word in own):
             found.add(i)

@@ -88,7 +88,7 @@ def _best_gutter(lines: list[Line]) -> tuple[float, int]:
 
 def _pairs(lines: list[Line], x: float) -> int:
     """Lines right of x that have a line left of x beside them, with nothing in between, less the lines crossing x."""
-    left = [line for line in lines if line.x1 <= x + 1 and line.width > 25]
+    left = [line for line in lines if line.x1 <= x + 1 and line.width > 25 and not _LABEL_ALONE.fullmatch(line.text)]
     right = [line for line in lines if line.x0 >= x - 1 and line.width > 25]
     if not left or not right:
         return 0
@@ -144,6 +144,8 @@ def reading_order(page: PageChars, lines: list[Line], page_gutters: list[float],
 _UNBROKEN = re.compile(r"(?=.*[/.=_?%-])\S{12,}")
 """A link, which runs over the edge of its column."""
 _LABEL = re.compile(r"\[\s?\d{1,3}\s?\]\s")
+_LABEL_ALONE = re.compile(r"\[[^\]\s]{1,12}\]")
+"""The label of an entry that hangs so far out that its text looks like another column."""
 _LABEL_WITHIN = re.compile(rf"\s(?={_LABEL.pattern})")
 
 

@@ -109,7 +109,7 @@ def _outer_row(lines: list[Line], height: float, top: bool) -> set[int]:
 
 
 def _line_numbers(pages: list[list[Line]]) -> set[tuple[int, int]]:
-    """Columns of rising integers in the margin, five or more a page on at least half of the pages."""
+    """Columns of rising integers in the margin, five or more a page or each fifth, on at least half of the pages."""
     found: set[tuple[int, int]] = set()
     pages_with: dict[int, int] = {}
     for number, lines in enumerate(pages):
@@ -125,7 +125,15 @@ def _line_numbers(pages: list[list[Line]]) -> set[tuple[int, int]]:
         left = sum(1 for line in others if line.x0 < min(c.x1 for _, c in column))
         right = sum(1 for line in others if line.x1 > max(c.x0 for _, c in column))
         outside = min(left, right) <= 0.05 * max(1, len(others))
-        if count >= 5 and rising >= 0.9 * (len(values) - 1) and outside and len(column) >= 0.1 * len(others):
+        stepped = len(values) > 1 and all(
+            value % 5 == 0 and value - values[0] == 5 * k for k, value in enumerate(values)
+        )
+        if (
+            (count >= 5 or stepped)
+            and rising >= 0.9 * (len(values) - 1)
+            and outside
+            and len(column) >= 0.1 * len(others)
+        ):
             pages_with[number] = edge
             found.update((number, i) for i, _ in column)
     if len(pages_with) < 0.5 * len(pages):
@@ -134,6 +142,8 @@ def _line_numbers(pages: list[list[Line]]) -> set[tuple[int, int]]:
     for number, lines in enumerate(pages):
         own = [(number, i) for i, line in enumerate(lines) if re.fullmatch(r"\d{1,5}", line.text)]
         texts = [line for line in lines if len(line.text) > 10]
-        if number not in pages_with and len(own) >= 0.8 * len(texts):
-            found.update(at for at in own if round(lines[at[1]].x1 / 4) in edges_with)
+        at_edge = [at for at in own if round(lines[at[1]].x1 / 4) in edges_with]
+        beside = texts and all(lines[i].x1 < min(line.x0 for line in texts) for _, i in at_edge)
+        if number not in pages_with and (len(own) >= 0.8 * len(texts) or beside):
+            found.update(at_edge)
     return found

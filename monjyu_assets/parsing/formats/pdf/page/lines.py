@@ -17,7 +17,10 @@ SPACE_GAP = 0.17
 """Gap between two characters, in font sizes, that is a space."""
 JOIN_GAP = 0.9
 """Largest gap, in font sizes, between pieces that form one line while the columns are still unknown."""
+_NARROW_GUTTER = 0.5
+"""Gaps from this size on, in font sizes, part columns where most rows of the page have them at the same place."""
 
+_FEW_ROWS = 8
 
 Style = tuple[float, bool, bool, bool]
 """Size to half a point, bold, italic, capitals."""
@@ -97,7 +100,7 @@ def _runs(page: PageChars) -> list[tuple[int, int]]:
     gap = page.x0[1:] - page.x1[:-1]
     same_base = np.abs(np.diff(page.base)) < 0.08 * size + 0.1
     same_size = np.minimum(page.size[1:], page.size[:-1]) > 0.9 * size
-    forward = (gap > -0.45 * size) & (gap < JOIN_GAP * size) & (page.x0[1:] > page.x0[:-1] - 0.1 * size)
+    forward = (gap > -0.45 * size) & (gap < _NARROW_GUTTER * size) & (page.x0[1:] > page.x0[:-1] - 0.1 * size)
     breaks = np.flatnonzero(~(same_base & same_size & forward)) + 1
     edges = [0, *breaks.tolist(), count]
     return list(itertools.pairwise(edges))
@@ -132,6 +135,7 @@ def _linked(x0: Floats, x1: Floats, base: Floats, size: Floats) -> list[tuple[in
     """Pairs of runs on one line. It works on a window of runs sorted by baseline, so its cost is almost linear."""
     order = np.argsort(base, kind="stable")
     pairs: list[tuple[int, int]] = []
+    wide: list[tuple[int, int]] = []
     biggest = float(size.max())
     bases = base[order]
     stops = np.searchsorted(bases, bases + 0.7 * biggest, side="right")
@@ -150,9 +154,24 @@ def _linked(x0: Floats, x1: Floats, base: Floats, size: Floats) -> list[tuple[in
         lowered = is_script & (size[i] > size[others]) & (drop < 0.42 * large)
         # The lowered letter of a logo touches its neighbours: same size, same word.
         touching = (drop < 0.3 * large) & (np.abs(gap) < 0.25 * small)
-        for j in others[level | raised | lowered | touching].tolist():
-            pairs.append((i, j))
-    return pairs
+        apart = level & (gap >= _NARROW_GUTTER * small)
+        pairs += [(i, j) for j in others[(level & ~apart) | raised | lowered | touching].tolist()]
+        wide += [(i, j) for j in others[apart].tolist()]
+    return pairs + _beside_no_gutter(wide, x0, x1)
+
+
+def _beside_no_gutter(pairs: list[tuple[int, int]], x0: Floats, x1: Floats) -> list[tuple[int, int]]:
+    """The pairs without those on both sides of a gutter: eight or more gaps above one another that few runs cross."""
+    if len(pairs) < _FEW_ROWS:
+        return pairs
+    one, two = np.array(pairs).T
+    left, right = np.minimum(x1[one], x1[two]), np.maximum(x0[one], x0[two])
+    middle = (left + right) / 2
+    count = ((left <= middle[:, None]) & (middle[:, None] <= right)).sum(axis=1)
+    starts, ends = np.sort(x0), np.sort(x1)  # runs that begin left of the middle, less those that end there
+    crossing = np.searchsorted(starts, middle - 1) - np.searchsorted(ends, middle + 1)
+    parted = (count >= _FEW_ROWS) & (count > 2 * crossing)
+    return [pair for pair, apart in zip(pairs, parted.tolist(), strict=True) if not apart]
 
 
 def make_line(page: PageChars, rows: Ints, fonts: list[Font]) -> Line | None:
