@@ -144,7 +144,7 @@ class Checker:
         low, high = self._index.scale
         near = (float(similar[best]) - low) / (high - low) >= NEAR_ACROSS
         lost = Facts(compared[best].text).lacks_figures(said.text)
-        reasons = [f"not in the source: {', '.join(lost)}"] if lost else []
+        reasons = [f"figure not in the source: {', '.join(lost)}"] if lost else []
         check = SentenceCheck(
             verdict="supported" if near and not lost else "not_found", method="words", reasons=reasons
         )

@@ -184,7 +184,7 @@ def _attributed(signs: Signs, said: Words, sentences: Sequence[Words], sources: 
 def _names(signs: Signs, missing: Sequence[str]) -> None:
     if missing:
         signs.values["missing_name"] = min(1.0, 0.5 + 0.25 * len(missing))
-        signs.reasons.append(f"name not in the source: {', '.join(dict.fromkeys(missing))}")
+        signs.reasons.append(f"name or quote not in the source: {', '.join(dict.fromkeys(missing))}")
 
 
 def _polarity(signs: Signs, said: Words, best: Words, texts: Sequence[Words]) -> None:
