@@ -2,7 +2,8 @@
 
 Indexes the papers of `jose` and `layouts` to level 4 and `ja_wiki` to level 0 into a temporary data folder, or takes
 those of `--data`. The sets stand in `tests/data/knowledge` as hashes of sentences, offsets and labels: `*_dev` are what
-rules and weights were made with, `*_judge` what decides. With `--verify N` the model of `roles.verify` reads every N-th
+rules and weights were made with, `*_judge` what decides (but for the check, whose weights were learned from both:
+`training/check.py` has the figure with items left out). With `--verify N` the model of `roles.verify` reads every N-th
 sentence of the check too, which costs calls. Prints JSON with `--json`.
 """
 
@@ -29,8 +30,9 @@ from monjyu_core.settings.settings import load_settings
 from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.snapshot import reading
 from monjyu_core.text.language import message_language
-from monjyu_query.answers.verification.local_check import Source, local_check
+from monjyu_query.answers.verification.local_check import local_check
 from monjyu_query.answers.verification.model_check import ModelVerifier, Stated
+from monjyu_query.answers.verification.signs import Source
 from monjyu_query.search.searcher import Searcher
 
 SETS = Path(__file__).resolve().parents[1] / "tests" / "data" / "knowledge"

@@ -20,7 +20,8 @@ from monjyu_query.answers.model.sources_text import about_passage, source_text
 from monjyu_query.answers.selection import Question
 from monjyu_query.answers.verification.alignment import Words
 from monjyu_query.answers.verification.exact_facts import Facts
-from monjyu_query.answers.verification.local_check import LocalVerdict, Source, local_check, says_gap
+from monjyu_query.answers.verification.local_check import LocalVerdict, local_check, says_gap
+from monjyu_query.answers.verification.signs import Source
 from monjyu_query.search.open_index import OpenIndex
 from monjyu_query.search.passages import Passage, PassageSentence, load_sentences
 from monjyu_query.search.result import Citation, SentenceCheck
@@ -51,7 +52,7 @@ class Checked:
     sources: tuple[int, ...]
     """Numbers of the passages that it was held against."""
     settled: bool = False
-    """Whether something that it names stands nowhere in its sources, so that no model is heard on it."""
+    """Whether the words speak so clearly against it that no model is heard on it."""
     beyond: float = 0.0
     """Share of its words that the sources do not have."""
 
@@ -119,10 +120,10 @@ class Checker:
         verdict = local_check(said.text, sources, self._query)
         text = " ".join(f"{source.about} {source.text}" for source in sources)
         if foreign_addresses(said.text, text):
-            verdict = LocalVerdict("not_found", verdict.kind, ("address not in the source",), clear=True)
+            verdict = LocalVerdict("not_found", verdict.kind, 0.0, ("address not in the source",))
         quotes = self._quotes(terms, numbers)
         if not quotes and verdict.verdict == "supported":
-            verdict = LocalVerdict("not_found", verdict.kind, ("no sentence of the source has its words",))
+            verdict = LocalVerdict("not_found", verdict.kind, 0.0, ("no sentence of the source has its words",))
         return Checked(said, cite(self._cursor(), quotes), _checked_as(verdict), numbers, verdict.clear, verdict.beyond)
 
     def _gap(self, said: Marked, terms: Sequence[str], named: tuple[int, ...], places: Sequence[int]) -> Checked:
@@ -143,7 +144,7 @@ class Checker:
         low, high = self._index.scale
         near = (float(similar[best]) - low) / (high - low) >= NEAR_ACROSS
         lost = Facts(compared[best].text).lacks_figures(said.text)
-        reasons = [f"not in the source: {', '.join(lost)}"] if lost else []
+        reasons = [f"figure not in the source: {', '.join(lost)}"] if lost else []
         check = SentenceCheck(
             verdict="supported" if near and not lost else "not_found", method="words", reasons=reasons
         )

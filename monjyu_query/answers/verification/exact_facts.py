@@ -40,10 +40,13 @@ class Facts:
     def lacks(self, sentence: str) -> list[str]:
         """As the sentence writes them, each once, figures first."""
         said = normal(sentence)
-        lost = self.lacks_figures(said)
-        lost += [one[0] for one in NAME.finditer(said) if not self._has_name(one[0])]
+        return list(dict.fromkeys(self.lacks_figures(said) + self.lacks_names(said)))
+
+    def lacks_names(self, said: str) -> list[str]:
+        """Names and what is quoted."""
+        lost = [one[0] for one in NAME.finditer(said) if not self._has_name(one[0])]
         lost += [one[1] for one in _QUOTED.finditer(said) if _PARTS.sub("", one[1].casefold()) not in self._squeezed]
-        return list(dict.fromkeys(lost))
+        return lost
 
     def lacks_figures(self, sentence: str) -> list[str]:
         return [sentence[one.start : one.end].strip() for one in figures(sentence) if not self._has_figure(one)]

@@ -117,7 +117,7 @@ def _shares_of(text: str) -> list[Figure]:
             share = 100 / (_NTHS.index(match["nth"].lower()) + 3)
         else:
             share = 100 * float(part) / float(of) if float(of) else 0.0
-        found.append(Figure(share, True, match.start(), match.end(), 0, exact=False, rough=True))
+        found.append(Figure(share, True, match.start(), match.end(), 0, exact=bool(match["tenths"]), rough=True))
     return found
 
 

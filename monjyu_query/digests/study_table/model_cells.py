@@ -11,7 +11,8 @@ from monjyu_core.models.calls.gateway import Session
 from monjyu_core.models.prompts import Prompt, fence
 from monjyu_core.models.types import Message
 from monjyu_query.answers.quote_windows import lone
-from monjyu_query.answers.verification.local_check import Source, local_check
+from monjyu_query.answers.verification.local_check import local_check
+from monjyu_query.answers.verification.signs import Source
 from monjyu_query.digests.draft import Draft, Said
 from monjyu_query.digests.paper_text import PaperText, question_of
 from monjyu_query.digests.study_table.table_columns import Column

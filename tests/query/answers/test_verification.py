@@ -1,4 +1,5 @@
-"""The check of generated sentences by words alone: what they name must stand in their sources, in whatever form."""
+"""The check of generated sentences by words alone: what turns a sentence's meaning round is seen, other words are not
+held against it."""
 
 from __future__ import annotations
 
@@ -9,8 +10,9 @@ import pytest
 
 from monjyu_query.answers.verification.alignment import normal
 from monjyu_query.answers.verification.exact_facts import Facts
-from monjyu_query.answers.verification.local_check import Source, local_check, says_gap
+from monjyu_query.answers.verification.local_check import local_check, says_gap
 from monjyu_query.answers.verification.numbers import figures, same_value
+from monjyu_query.answers.verification.signs import NAMES, Source, signs_of
 from tests.properties import given, st
 
 SETS = Path(__file__).parents[2] / "data" / "knowledge"
@@ -40,21 +42,38 @@ def test_faithful_sentences_are_kept(sentence: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("sentence", "lost"),
+    "sentence",
     [
-        ("The treated group was kept in N=9 cages.", "9"),
-        ("According to Castro (2019), the extract reduced blood pressure.", "2019, Castro"),
-        ("Wilson calls it “a triumph of herbal medicine”.", "a triumph of herbal medicine"),
-        ("Bananas are yellow fruits that monkeys like.", "bananas, yellow, fruits, monkeys"),
+        "75 % of the treated group and 62 % of the control group survived.",
+        "The treated group was kept in N=9 cages.",
+        "The extract did not significantly reduce blood pressure before surgery.",
+        "The extract significantly increased blood pressure before surgery.",
+        "The extract always improves memory in every rat.",
+        "According to Castro (2019), the extract reduced blood pressure.",
+        "Bananas are yellow fruits that monkeys like.",
     ],
 )
-def test_sentences_that_name_what_no_source_has_are_dropped(sentence: str, lost: str) -> None:
+def test_sentences_turned_round_are_not(sentence: str) -> None:
+    assert verdict(sentence) != "supported"
+
+
+@pytest.mark.parametrize(
+    ("sentence", "lost"),
+    [
+        ("The treated group was kept in N=9 cages.", "figure not in the source: 9"),
+        ("According to Castro, the extract reduced blood pressure.", "name or quote not in the source: Castro"),
+        ("Wilson calls it “a triumph of herbs”.", "name or quote not in the source: a triumph of herbs"),
+    ],
+)
+def test_what_stands_in_no_source_is_named(sentence: str, lost: str) -> None:
     found = local_check(sentence, (RATS,))
-    assert (found.verdict, found.reasons) == ("not_found", (f"not in the source: {lost}",))
-    assert found.clear == (not sentence.startswith("Bananas"))
+    assert found.verdict == "not_found" and lost in found.reasons
 
 
-def test_a_sentence_of_several_sources_is_a_synthesis() -> None:
+def test_what_one_paper_says_is_not_said_of_the_other_one() -> None:
+    assert (
+        verdict("The PCP notebooks significantly reduced blood pressure before surgery.", RATS, COURSE) != "supported"
+    )
     synthesis = "The extract reduced blood pressure, while the PCP notebooks teach signal processing."
     found = local_check(synthesis, (RATS, COURSE))
     assert (found.verdict, found.kind) == ("supported", "synthesis")
@@ -79,6 +98,7 @@ def test_figures_in_other_forms_are_the_same() -> None:
     assert same("45 %", "0.45") and same("twelve", "12") and same("1,200", "1200") and same("0.5", "0.49")
     assert not same("62 %", "75 %") and not same("9", "5")
     assert Facts("After 12 h").lacks("It took 31 days and 12 h.") == ["31"]
+    assert Facts("It is 65 %.").lacks("増加は約8割で、7割ではない。") == ["8割"]
     assert Facts("Of 80 rats, 60 lived.").lacks("So 75 % of them lived, 20 did not, and 30 were mice.") == ["30"]
 
 
@@ -91,7 +111,8 @@ def test_names_in_other_forms_are_the_same() -> None:
 
 @given(st.text(max_size=200), st.text(max_size=200))
 def test_any_text_can_be_checked(sentence: str, source: str) -> None:
-    assert local_check(sentence, [Source(f"{source} {sentence}")]).verdict == "supported"
+    signs = signs_of(sentence, [Source(source)])
+    assert list(signs.values) == list(NAMES) and all(0 <= value < 10 for value in signs.values.values())
     assert all(lost in normal(sentence) for lost in Facts(source).lacks(sentence))
 
 
