@@ -180,6 +180,7 @@ def test_all_claims_reach_the_writer(sample_data: Path, fake: FakeModels, monkey
         return good(request)
 
     fake.default = all_relevant
+    monkeypatch.setenv("MONJYU_SEARCH__LAZY__WORTH_READING", "0")
     sources: dict[int, int] = {}
     for budget in (10, 40):
         fake.requests.clear()
