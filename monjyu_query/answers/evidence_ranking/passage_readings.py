@@ -18,21 +18,24 @@ if TYPE_CHECKING:
 ENGLISH: ModelName = "all-MiniLM-L6-v2"
 MULTILINGUAL: ModelName = "multilingual-e5-small"
 MOST_KEPT = 20_000
-"""Readings, about a kilobyte each."""
+"""Readings of a process, about a kilobyte each."""
 AT_ONCE = 64
 """Passages that are read before the next are looked at: bounds the memory of their states."""
 
 
+_kept: dict[str, PassageReading] = {}
+_lock = Lock()
+
+
 class PassageReadings:
-    """The reader of the settings' embedding model, English where vectors come over the network. For many threads."""
+    """The reader of the settings' embedding model, English where vectors come over the network. For many threads; what
+    was read is known to all of a process, by the weights, the question and the texts."""
 
     def __init__(self, settings: Settings) -> None:
         embedding = settings.embedding
         multilingual = embedding.remote is None and embedding.model == MULTILINGUAL
         self.model = MULTILINGUAL if multilingual else ENGLISH
         self._settings = settings
-        self._lock = Lock()
-        self._kept: dict[str, PassageReading] = {}
 
     def reader(self, query: str) -> Reader | None:
         """None where the settings have none, or the model does not read the question's script."""
@@ -48,16 +51,16 @@ class PassageReadings:
         if reader is None:
             return None
         keys = [digest(reader.fingerprint, query, title, *sentences, length=32) for title, sentences in passages]
-        with self._lock:
-            found = {key: reading for key in keys if (reading := self._kept.get(key)) is not None}
+        with _lock:
+            found = {key: reading for key in keys if (reading := _kept.get(key)) is not None}
         missing = {key: passage for key, passage in zip(keys, passages, strict=True) if key not in found}
         names = list(missing)
         for start in range(0, len(names), AT_ONCE):
             some = [missing[name] for name in names[start : start + AT_ONCE]]
             read = reader.read(query, [sentences for _, sentences in some], [title for title, _ in some])
             found.update(zip(names[start : start + AT_ONCE], read, strict=True))
-        with self._lock:
-            if len(self._kept) + len(names) > MOST_KEPT:
-                self._kept.clear()
-            self._kept.update((name, found[name]) for name in names)
+        with _lock:
+            if len(_kept) + len(names) > MOST_KEPT:
+                _kept.clear()
+            _kept.update((name, found[name]) for name in names)
         return [found[key] for key in keys]

@@ -11,6 +11,7 @@ from monjyu_core.errors import QueryError
 from monjyu_core.reader import Reader
 from monjyu_core.settings.settings import AnswerSettings, Settings
 from monjyu_core.storage.folders import DataFolder
+from monjyu_query.answers.evidence_ranking import passage_readings
 from monjyu_query.answers.evidence_ranking.passage_readings import ENGLISH, PassageReadings
 from monjyu_query.answers.evidence_ranking.sentence_worth import WEIGHTS, Judge, Judged, standing
 from monjyu_query.answers.outcome import Support, outcome_of, unlike_any
@@ -39,8 +40,9 @@ def off(monkeypatch: pytest.MonkeyPatch, sample_data: object) -> Iterator[Search
 
 @pytest.fixture
 def read(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """How many passages each call of the reader gets."""
+    """How many passages each call of the reader gets; nothing was read before."""
     calls: list[int] = []
+    monkeypatch.setattr(passage_readings, "_kept", {})
     real = Reader.read
 
     def counted(self: Reader, question: str, passages: object, headers: object = ()) -> object:
@@ -89,8 +91,10 @@ def test_worth_depends_on_no_batch_and_is_read_once(searcher: Searcher, read: li
     again = judged(searcher, query, sentences)
     assert sum(read) == len({one.passage.chunk_id for one in sentences}) and first == 1
     assert np.array_equal(among.probability, again.probability)
-    fresh = PassageReadings(searcher.settings).of(query, [(some[0].passage.paper_title, [one.text for one in some])])
-    kept = searcher.tools.readings.of(query, [(some[0].passage.paper_title, [one.text for one in some])])
+    passage = (some[0].passage.paper_title, [one.text for one in some])
+    kept = searcher.tools.readings.of(query, [passage])
+    passage_readings._kept.clear()
+    fresh = PassageReadings(searcher.settings).of(query, [passage])
     assert fresh is not None and kept is not None
     assert np.array_equal(fresh[0].sentence_scores, kept[0].sentence_scores)
     assert alone.answered == fresh[0].answered
