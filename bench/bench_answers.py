@@ -1,8 +1,8 @@
 """Answers on questions by others: gold quoted, words, outcomes with and without the paper that answers, time.
 
 Indexes the collections into a temporary data folder, or takes those of `--data`. Asked as `monjyu eval answers` does,
-mode hybrid; of each set every n-th question (`--every`). The ranker and the confidence were learned from these sets:
-docs/decisions/search.md has the figures with papers left out. Prints JSON with `--json`.
+mode hybrid; of each set every n-th question (`--every`). The English reader that ships has read two of these sets:
+docs/benchmarks.md has the figures of one that has not. Prints JSON with `--json`.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def beyond(searcher: Searcher, questions: list[SpanQuestion]) -> Document:
         more.append((seconds[1] - seconds[0]) * 1000)
     return {
         "p50": {"value": round(percentile(more, 0.5), 1), "unit": "ms"},
-        "p95": {"value": round(percentile(more, 0.95), 1), "unit": "ms", "at_most": 150},
+        "p95": {"value": round(percentile(more, 0.95), 1), "unit": "ms", "at_most": 800},
     }
 
 
