@@ -1,4 +1,5 @@
-"""What a cited paper has on a claim: its passages by hybrid search, their sentences by meaning and by shared words."""
+"""What a cited paper has on a claim: its passages by hybrid search, their sentences by the reader, or by meaning and
+shared words."""
 
 from __future__ import annotations
 
@@ -43,7 +44,8 @@ class Evidence:
         self._papers: dict[str, Facts] = {}
 
     def find(self, claim: str, paper_id: str) -> list[Found]:
-        """The paper's sentences that are likest to the claim, best first."""
+        """The paper's sentences, best first: likeliest to answer the claim as a question by the reader; where it reads
+        none, nearest to it."""
         corpus = self.index.corpus
         filters = Filters(paper_ids=[paper_id])
         settings = self._tools.settings.search.model_copy(update={"retracted": "mark"})  # it is cited: it is asked
@@ -52,10 +54,17 @@ class Evidence:
         chunks = [corpus.chunk_ids[row] for row in rows]
         cursor = self.index.snapshot.cursor_of([paper_id])
         passages = load_passages(cursor, chunks, [float(ranking.scores[row]) for row in rows])
-        found: dict[str, PassageSentence] = {}
-        for sentences in sentences_by_chunk(cursor, passages).values():
-            found |= {one.sentence_id: one for one in sentences if one.sentence_id not in found}
-        return self._compared(claim, [one for one in found.values() if len(one.text) >= LEAST_CHARACTERS])
+        groups = [group for group in sentences_by_chunk(cursor, passages).values() if group]
+        readings = self._tools.readings.of(claim, [("", [one.text for one in group]) for group in groups]) or []
+        chances: dict[str, float] = {}
+        for group, reading in zip(groups, readings, strict=False):
+            for one, chance in zip(group, reading.sentence_scores, strict=True):
+                chances[one.sentence_id] = max(chances.get(one.sentence_id, 0.0), float(chance))
+        found = {one.sentence_id: one for group in groups for one in group if len(one.text) >= LEAST_CHARACTERS}
+        return sorted(
+            self._compared(claim, list(found.values())),
+            key=lambda one: (-chances.get(one.sentence.sentence_id, 0.0), -one.score, one.sentence.sentence_id),
+        )
 
     def facts(self, paper_id: str, about: str) -> Facts:
         """Of the whole paper and what it is called; those of the papers asked for last are kept."""
@@ -73,8 +82,7 @@ class Evidence:
             for one in sentences
         ]
         near = self._near(claim, sentences) or shares
-        found = [Found(one, n, share) for one, n, share in zip(sentences, near, shares, strict=True)]
-        return sorted(found, key=lambda one: (-one.score, one.sentence.sentence_id))
+        return [Found(one, n, share) for one, n, share in zip(sentences, near, shares, strict=True)]
 
     def _near(self, claim: str, sentences: list[PassageSentence]) -> list[float] | None:
         """None where the model does not read the claim's script, or is paid for by the text."""
