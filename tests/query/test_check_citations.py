@@ -14,6 +14,7 @@ from monjyu_core.errors import QueryError
 from monjyu_core.storage.folders import DataFolder
 from monjyu_query.drafts.check import check_citations
 from monjyu_query.drafts.checked import CheckedDraft
+from monjyu_query.drafts.claim_evidence import Evidence
 from monjyu_query.drafts.draft_text import as_text
 from monjyu_query.search.searcher import Searcher
 
@@ -84,6 +85,21 @@ def test_figures_names_and_quotes_that_stand_nowhere_are_named(searcher: Searche
     [sentence] = check_citations(searcher, f"{claim} (Morvant and Arrowood, 2025).", "markdown").sentences
     assert sentence.checks[0].reasons == ([f"nowhere in the paper: {lost}"] if lost else [])
     assert sentence.checks[0].fault == bool(lost)
+
+
+def test_the_reader_puts_the_answering_passage_first(
+    searcher: Searcher, sample_data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Off, the nearest one."""
+    claim = "A search that follows a cheaper one pays only for the judgements that are new."
+    paper = "relevance-budget-438725c6"
+    found = Evidence(searcher.current(), searcher.tools).find(claim, paper)
+    [read] = searcher.tools.readings.of(claim, [("", [one.sentence.text for one in found[:6]])]) or []
+    assert read.sentence_scores[0] > 2 * read.sentence_scores[2:].max()
+    monkeypatch.setenv("MONJYU_SEARCH__READER", "off")
+    plain = Searcher(DataFolder(sample_data), "samples", None)
+    scores = [one.score for one in Evidence(plain.current(), plain.tools).find(claim, paper)]
+    assert scores == sorted(scores, reverse=True) != [one.score for one in found]
 
 
 def test_how_papers_are_named(searcher: Searcher) -> None:
