@@ -70,7 +70,7 @@ class Asked:
     query: str
     question: Question
     similarities: Similarities
-    readings: PassageReadings
+    readings: PassageReadings | None
     settings: AnswerSettings
     response_type: ResponseType | None = None
     query_type: str = ""

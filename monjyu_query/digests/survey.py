@@ -29,7 +29,7 @@ from monjyu_query.search.result import Cell, Hit
 MOST_PAPERS = 30
 PASSAGES = 4
 """Hits that are looked at for each paper wanted."""
-_NEAR = 0.6
+_NEAR = 0.5
 """A paper's best sentence must be as probable as this share of what a further sentence of an answer must be."""
 
 
@@ -126,8 +126,7 @@ def _windows(
     cursor = index.snapshot.cursor()
     passages = load_passages(cursor, chunks, [0.0] * len(chunks))
     similarities = searcher.tools.embedder.similarities_to(topic, index.snapshot.manifest)
-    readings = searcher.tools.readings
-    asked = Asked(index, topic, question, similarities, readings, searcher.settings.answer, "short")
+    asked = Asked(index, topic, question, similarities, None, searcher.settings.answer, "short")
     pool, windows, _ = weighed(asked, passages, load_sentences(cursor, passages), None)
     near = sure or max(pool.judged.probability, default=0.0) >= _NEAR * pool.judged.weights.least
     return [window for window in windows if near and _stands_alone(window)]

@@ -33,8 +33,8 @@ from monjyu_query.search.tools import Ask, Tools
 MOST_ROWS = 50
 _SURELY = 0.5
 """What the best paper of an answer that is sure must be, see `PaperFound.speaks`."""
-_READ, _OF_PAPER = 24, 2
-"""Sentences that are read with their passages, and of one paper."""
+_COMPARED, _OF_PAPER = 24, 2
+"""Sentences that are compared with the topic, and of one paper."""
 _WORDS = {
     "en": {
         "are": "{n} of the {all} papers looked at {speak} of {topic}:",
@@ -167,7 +167,7 @@ class _Told:
     def _judged(
         self, sentences: Sequence[PassageSentence], terms: Sequence[Sequence[str]], order: NDArray[np.float64]
     ) -> NDArray[np.float64]:
-        """What each is worth (0 to 1), 0 of those not first in this order: a few of each paper are read."""
+        """What each is worth (0 to 1), 0 of those not first in this order: a few of each paper are judged."""
         index, topic = self.ask.index, " ".join(one.words for one in self.topics)
         similarities = self.tools.embedder.similarities_to(topic, index.snapshot.manifest)
         taken: dict[str, int] = {}
@@ -176,8 +176,8 @@ class _Told:
             paper = sentences[row].passage.paper_id
             taken[paper] = taken.get(paper, 0) + 1
             rows += [row] if taken[paper] <= _OF_PAPER else []
-        rows = sorted(rows[:_READ])
-        judge = Judge(index, topic, self.questions[0], similarities, self.tools.readings)
+        rows = sorted(rows[:_COMPARED])
+        judge = Judge(index, topic, self.questions[0], similarities, None)
         worth = np.zeros(len(sentences))
         worth[rows] = judge.judged([sentences[row] for row in rows], [terms[row] for row in rows]).probability
         return worth

@@ -90,13 +90,14 @@ class Judged:
 
 @dataclass(frozen=True)
 class Judge:
-    """What sentences are judged for: the question's text and terms, and the models that have something to say."""
+    """What sentences are judged for: the question's text and terms, and the models that have something to say. A topic
+    has no `readings`: it asks nothing that a sentence could answer."""
 
     index: OpenIndex
     query: str
     question: Question
     similarities: Similarities
-    readings: PassageReadings
+    readings: PassageReadings | None
 
     def judged(self, sentences: Sequence[PassageSentence], terms: Sequence[Sequence[str]]) -> Judged:
         """Sentences best passage first, `terms` those of each."""
@@ -132,7 +133,7 @@ class Judge:
         return found, answered
 
     def _weights(self, answered: float | None) -> Weights:
-        if answered is None:
+        if answered is None or self.readings is None:
             return WEIGHTS[_NONE]
         return WEIGHTS[_WIDE if count_wide(self.query) else self.readings.model]
 
@@ -142,6 +143,8 @@ class Judge:
         Whole passages are read, so that every sentence has its neighbours in view. One of several passages has the best
         of its chances; those in none, as acknowledgments, are read together.
         """
+        if self.readings is None:
+            return None
         chunks = read_chunks(self.index, (sentence.passage.chunk_id for sentence in sentences))
         groups = [(passage.paper_title, own) for passage, own in chunks.values()]
         within = {sentence.sentence_id for _, own in groups for sentence in own}
