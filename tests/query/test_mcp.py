@@ -202,9 +202,7 @@ async def check_arguments_of_the_specification(client: Client) -> None:
     one = await structured(client, "monjyu_compare", paper_ids=[PAPER, OTHER], aspect="How long are identifiers?")
     many = await structured(client, "monjyu_compare", paper_ids=[PAPER, OTHER], aspects=["How long are identifiers?"])
     assert one["parts"] == many["parts"]
-    survey = await structured(
-        client, "monjyu_survey", topic="incremental indexing of document collections", max_papers=2
-    )
+    survey = await structured(client, "monjyu_survey", topic="answers of language models", max_papers=2)
     assert len(survey["papers"]) == 2
 
 
