@@ -61,7 +61,7 @@ class AssessRole(RoleSettings):
 
 
 class RerankRole(RoleSettings):
-    """What orders the best passages anew: nothing unless a question asks for it, the packaged reader, or a model."""
+    """What reorders the best passages: nothing unless a question asks for it, the packaged reader, or a model."""
 
     engine: Annotated[Literal["extractive", "reader", "llm"], QUERY_TIME] = "extractive"  # type: ignore[assignment]
 

@@ -158,8 +158,8 @@ class SearchSettings(Group):
     )
     rerank: Annotated[bool, QUERY_TIME] = Field(
         True,
-        description="of the same modes: by roles.rerank, where that is the reader or a model; a question may say, and "
-        "gets the reader where it is none",
+        description="of the same modes: by roles.rerank, where that is the reader or a model; a question may ask "
+        "for it, and gets the reader where the role has no engine",
     )
     per_paper: Annotated[int, QUERY_TIME] = Field(3, ge=0, description="most passages of one paper; 0 = no cap")
     retracted: Annotated[Literal["mark", "lower", "exclude"], QUERY_TIME] = Field(

@@ -59,7 +59,7 @@ class Tools:
             return self._llm
 
     def rerank_engine(self, request: SearchRequest, *, settled: bool) -> Literal["", "reader", "llm"]:
-        """What orders the best passages of the request anew; `settled` is what the settings say. QueryError where the
+        """What reorders the best passages of the request; `settled` is what the settings say. QueryError where the
         request asks for it and nothing can."""
         engine = self.settings.roles.rerank.engine
         if not (settled if request.rerank is None else request.rerank):

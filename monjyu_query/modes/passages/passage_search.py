@@ -32,7 +32,7 @@ from monjyu_query.search.result import Hit, SearchResult, Status, Usage
 from monjyu_query.search.tools import Ask, Tools
 
 CANDIDATES = 50
-"""Passages that are read anew to be reranked; what ranks lower is not among them."""
+"""Passages that are read to be reranked; what ranks lower is not among them."""
 ANSWER_PASSAGES = 8
 """A model's answer rests on this many of the best passages, however few hits are shown."""
 _EXPANDED_WEIGHT = 1 / 3
