@@ -27,7 +27,7 @@ _NEAR_WEIGHT = 0.4
 _GROWTH = 1.5
 """The first words of a question that a sentence shares say more than the last."""
 _SUBQUERY_WEIGHT = 0.6
-_EVEN_ODDS = {ENGLISH: 10.0, MULTILINGUAL: 7.0}
+_EVEN_ODDS = {ENGLISH: 10.0, MULTILINGUAL: 8.0}
 """Score of even odds by the reader: 5 is given to one in seventeen of the sentences that do not answer, and to .77 of
 those that do (covidqa_dev)."""
 _OF_SUBQUERY = 1.0
@@ -51,7 +51,7 @@ class Asked:
 
 class ReaderAssessor:
     """Scores `10 + ln(p / (1 - p))`, cut to 0 to 10, where `p` is the reader's chance that the sentence answers; of the
-    multilingual reader, whose chances are higher, `7 + …`. No prose is 0. Each chunk is read once: one that a part of
+    multilingual reader, whose chances are higher, `8 + …`. No prose is 0. Each chunk is read once: one that a part of
     the question found for that part, a point less sure."""
 
     together = False

@@ -93,7 +93,7 @@ def test_papers_are_picked_and_compared(page: Page, service: Served) -> None:
 def test_a_survey_is_stopped_and_made(page: Page, service: Served) -> None:
     page.goto(f"{service.url}/#/compare/samples?view=survey")
     page.route("**/survey", lambda route: None)  # it never answers
-    page.fill("#topic", "relevance budgets")
+    page.fill("#topic", "answers of language models")
     page.keyboard.press("Enter")
     page.get_by_role("button", name="Stop").click()
     expect(page.locator(".survey [role=alert]")).to_have_text("Stopped. Nothing is kept of it.")
@@ -101,7 +101,7 @@ def test_a_survey_is_stopped_and_made(page: Page, service: Served) -> None:
     page.get_by_role("button", name="Try again").click()
     expect(page.locator(".survey .sources")).to_be_visible(timeout=60_000)
     assert page.locator(".survey .marker").count() > 2
-    in_address(page, "topic=relevance+budgets")
+    in_address(page, "topic=answers+of+language+models")
 
 
 def test_everyone_can_compare(browser: Browser, service: Served) -> None:

@@ -17,10 +17,12 @@ from tests.query.service.conftest import IN_BROWSER, Served, Serving, serving, t
 from tests.query.service.test_page import serious
 
 pytestmark = IN_BROWSER
-BUDGETS = "Why does a relevance budget cap what a lazy search may judge?"
+BUDGETS = "How is a relevance budget spent?"
+HELD_BACK = "Where should a budget of relevance tests be spent first?"
+"""Asked by no other test: judgements are kept."""
 HELD = 2
 """The round of tests that waits for the order to stop."""
-FUSION = "How are the scores of vectors and keywords fused?"
+FUSION = "Why does fusing sparse and dense rankings help?"
 
 
 def asked(
@@ -186,7 +188,7 @@ def test_who_stops_gets_what_was_found_and_goes_on(
 
     monkeypatch.setattr(ReaderAssessor, "assess", held)
     with serve_with() as (served, running):
-        page.goto(f"{served.url}/#/ask/samples?q={BUDGETS}&mode=lazy&budget=60")
+        page.goto(f"{served.url}/#/ask/samples?q={HELD_BACK}&mode=lazy&budget=60")
         expect(page.locator(".marks .relevant").first).to_be_visible(timeout=90_000)
         with page.expect_response("**/stop"):
             page.get_by_role("button", name="Stop").click()
