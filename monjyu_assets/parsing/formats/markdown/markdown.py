@@ -153,7 +153,7 @@ class _Reader:
         paragraphs = self._paragraphs[0] if not self.sections[0].heading else []
         rest: list[str] = []
         for place, text in enumerate(paragraphs[:FRONT_PARAGRAPHS]):
-            lines = self._lines.get(text, [text])
+            lines = self._lines.get(text) or [text]
             if len(text) > LONGEST_FRONT or _RUN_IN_ABSTRACT.match(text) or "[@" in "".join(lines):
                 rest += paragraphs[place:FRONT_PARAGRAPHS]
                 break
