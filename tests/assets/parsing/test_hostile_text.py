@@ -11,7 +11,7 @@ from monjyu_assets.parsing.text.jsonl_records import decode_record
 from monjyu_core.errors import DocumentError
 from monjyu_core.paper import ParsedPaper
 from monjyu_core.settings.settings import ParseSettings
-from tests.properties import HealthCheck, examples, given, st
+from tests.properties import HealthCheck, example, examples, given, st
 
 PIECES = [
     *["# ", "## Abstract\n\n", "References\n\n", "1. ", "[1] ", "[@key]", "[^1]", "[^1]: note\n", "$x$", "$$\ny\n$$\n"],
@@ -81,6 +81,7 @@ def _check(paper: ParsedPaper) -> None:
 
 @FEW
 @given(DOCUMENTS)
+@example("[1] [^1]: note\n===\n**")
 def test_markdown(text: str) -> None:
     try:
         _check(parse_markdown(text.encode("utf-8", "surrogatepass"), ParseSettings()))
