@@ -134,11 +134,11 @@ def _alone(data: DataFolder) -> Iterator[None]:
 def _environment(data: DataFolder, port: int) -> dict[str, str]:
     """The environment of all programs; also creates the instance."""
     from monjyu_assets.orchestration.instance import open_instance
-    from monjyu_assets.orchestration.partitions import register_collections
+    from monjyu_assets.orchestration.migration import adopt_collections
 
     # Two programs that create an instance's databases at the same time leave them with two schema versions.
     with open_instance(data) as instance:
-        register_collections(instance, data)
+        adopt_collections(instance, data)
         ours = {"DAGSTER_HOME": instance.root_directory, "MONJYU_DATA": str(data.root)}
     theirs = {"DAGSTER_SENSOR_GRPC_TIMEOUT_SECONDS": LOOK_SECONDS, "MONJYU_SERVICE__DAGSTER_URL": _url(HOST, port)}
     return {**theirs, **os.environ, **ours}

@@ -18,7 +18,7 @@ from monjyu_core.corrections.renamed import remember_renamed
 from monjyu_core.errors import StorageError
 from monjyu_core.storage.ids import bucket_of, shard_of
 from monjyu_core.storage.manifest import read_manifest
-from monjyu_core.storage.other_files import OtherFiles, read_other_files, save_other_files
+from monjyu_core.storage.other_files import OtherFiles, save_other_files
 from monjyu_core.storage.parts import read_all
 from monjyu_core.storage.schemas import TABLES
 from monjyu_core.storage.snapshot import published
@@ -78,9 +78,6 @@ def write_manifest(work: Work, shards: tuple[str, ...], *, allow_deletes: bool =
     """Scan the sources and write the rows of these shards."""
     reports = write_scanned(work, shards, scan_manifest(work, allow_deletes=allow_deletes))
     keep_other_files(work)
-    others = read_other_files(work.folder)
-    for report in reports:
-        report.notes = {"files_unsupported": others.unsupported_count, "files_skipped": others.skipped_count}
     return reports
 
 

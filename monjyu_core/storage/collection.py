@@ -14,6 +14,10 @@ from monjyu_core.storage.folders import CollectionFolder, DataFolder, write_atom
 from monjyu_core.wording import did_you_mean
 
 
+DEFAULT_LEVEL = 1
+"""The level that a new collection is kept at unless another is asked for."""
+
+
 class SourceRules(BaseModel):
     """What is kept of a source beside its path: `salt` parts the ids of its papers from those of other sources, and
     stays when the source moves; a file counts if it fits `include` (nothing there: all do) and nothing of `exclude`."""
@@ -74,7 +78,7 @@ def known_record(data: DataFolder, name: str) -> CollectionRecord:
         meant = did_you_mean(name, data.collections())
         way = f"Put papers into {source} or run `monjyu index FOLDER -c {name}`."
         raise ConfigurationError(f"Collection {name!r} is not known in {data.root}.", f"{meant} {way}".lstrip())
-    return CollectionRecord(name=name, sources=[str(source)])
+    return CollectionRecord(name=name, sources=[str(source)], level=DEFAULT_LEVEL)
 
 
 def collection_yaml(record: CollectionRecord) -> dict[str, Any]:
