@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -31,7 +31,6 @@ from monjyu_core.settings.settings import load_settings
 from monjyu_core.storage.collection import CollectionRecord, known_record, load_record, target_level
 from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.ids import check_collection_name, collection_name_for, unlike_source
-from monjyu_core.storage.other_files import OtherFiles
 
 if find_spec("dagster") is None:  # an installation that only answers: said before anything is looked at or written
     raise ModuleNotFoundError("No module named 'dagster'", name="dagster")

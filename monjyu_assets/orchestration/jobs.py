@@ -27,10 +27,16 @@ def assets_up_to(level: int) -> list[dg.AssetsDefinition]:
     return [asset for one in range(level + 1) for asset in ASSETS_BY_LEVEL[one]]
 
 
+def assets_of_level(level: int) -> dg.AssetSelection:
+    """The assets up to the level and `index_snapshot`, with their own checks: `snapshot_fresh` looks at the sources."""
+    assets = dg.AssetSelection.assets(*assets_up_to(level), index_snapshot)
+    return assets - dg.AssetSelection.checks(snapshot_fresh)
+
+
 def level_job(level: int) -> UnresolvedAssetJobDefinition:
     return dg.define_asset_job(
         f"level_{level}",
-        dg.AssetSelection.assets(*assets_up_to(level), index_snapshot),
+        assets_of_level(level),
         partitions_def=collections,
         executor_def=dg.in_process_executor,
         description=f"START HERE. Brings a collection to level {level} and publishes it: "

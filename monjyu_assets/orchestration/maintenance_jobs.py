@@ -4,8 +4,8 @@ import dagster as dg
 from pydantic import Field
 
 from monjyu_assets.maintenance.index_operations import delete_index, known_folder, release_rollback, roll_back
-from monjyu_assets.orchestration.reporting.failures import causes_first
 from monjyu_assets.orchestration.partitions import collections, partitions_without_index, remove_collection
+from monjyu_assets.orchestration.reporting.failures import causes_first
 from monjyu_assets.orchestration.reporting.snapshot_metadata import report_served
 from monjyu_assets.orchestration.resources import DataFolderResource
 from monjyu_assets.orchestration.run_retention import tidy_instance

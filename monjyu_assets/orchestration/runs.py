@@ -139,9 +139,7 @@ def run_job(instance: dg.DagsterInstance, job: str, work: Work, asked: Mapping[s
         raise _cause(error, work.data) from error
 
 
-def _run_config(
-    instance: dg.DagsterInstance, data: DataFolder, asked: Mapping[str, object]
-) -> Mapping[str, object]:
+def _run_config(instance: dg.DagsterInstance, data: DataFolder, asked: Mapping[str, object]) -> Mapping[str, object]:
     """Names the data folder, unless instance and environment already do: then both may move."""
     resources: dict[str, object] = {"build": {"config": dict(asked)}} if asked else {}
     if Path(instance.root_directory) != data.dagster or data.root != DataFolder.default().root:

@@ -42,7 +42,9 @@ MaterializedAndChecked: TypeAlias = Iterator[dg.AssetCheckResult | Materialized]
 def asset_arguments(asset: str, code_version: str, kinds: set[str]) -> dict[str, Any]:
     """The arguments of `@dg.asset` that all assets of levels 0 to 4 share."""
     level = TABLES[ASSET_TABLES[asset][0]].level
-    note = f"Not by itself: the job level_{level} builds what is missing and publishes; so does index_snapshot after it."
+    note = (
+        f"Not by itself: the job level_{level} builds what is missing and publishes; so does index_snapshot after it."
+    )
     return {
         "name": asset,
         "partitions_def": collections,
@@ -106,7 +108,9 @@ class AssetRun:
             metadata=metadata | common | self._of_tables(rows, seconds) | computed,
         )
 
-    def papers_materialized(self, reports: Sequence[ShardReport], costs: dict[str, float], more: Metadata) -> Materialized:
+    def papers_materialized(
+        self, reports: Sequence[ShardReport], costs: dict[str, float], more: Metadata
+    ) -> Materialized:
         """The event of an asset whose results are kept by paper."""
         total, seconds = together(self.work, self.asset, COLLECTION_SHARD, reports), round(self.timer.seconds, 3)
         tokens, cost = int(costs.get("tokens", 0)), round(costs.get("cost_usd", 0.0), 6)
@@ -189,9 +193,7 @@ def table_rows_of_collection(work: Work, asset: str) -> dict[str, int]:
 
 
 @contextmanager
-def asset_run(
-    context: dg.AssetExecutionContext, data: DataFolderResource, build: BuildOptions
-) -> Iterator[AssetRun]:
+def asset_run(context: dg.AssetExecutionContext, data: DataFolderResource, build: BuildOptions) -> Iterator[AssetRun]:
     """The work of one asset on the run's collection, under its lock. Errors of ours end it by their words."""
     with causes_first():
         build.begin(context)

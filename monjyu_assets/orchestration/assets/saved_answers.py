@@ -10,8 +10,8 @@ from monjyu_assets.orchestration.assets.asset_base import asset_run
 from monjyu_assets.orchestration.checks.snapshot_checks import questions_metadata
 from monjyu_assets.orchestration.code_location import owners
 from monjyu_assets.orchestration.partitions import collections
-from monjyu_assets.orchestration.resources import IO_MANAGER, BuildOptions, DataFolderResource
 from monjyu_assets.orchestration.reporting.metadata_types import Metadata
+from monjyu_assets.orchestration.resources import IO_MANAGER, BuildOptions, DataFolderResource
 from monjyu_assets.publishing.gates.questions_gate import QuestionsGate
 from monjyu_assets.publishing.publish import publish_lock
 from monjyu_assets.stages.shared.work import Work

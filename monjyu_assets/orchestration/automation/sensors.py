@@ -5,9 +5,9 @@ from collections.abc import Iterator
 
 import dagster as dg
 
+from monjyu_assets.orchestration.assets.index_snapshot import index_snapshot
 from monjyu_assets.orchestration.automation.orphans import end_orphans
 from monjyu_assets.orchestration.automation.watching import Watched, watch_collection, watched_collections
-from monjyu_assets.orchestration.assets.index_snapshot import index_snapshot
 from monjyu_assets.orchestration.jobs import LEVEL_JOBS, assets_up_to
 from monjyu_assets.orchestration.partitions import add_collections
 from monjyu_assets.orchestration.resources import DataFolderResource
@@ -115,7 +115,9 @@ def nightly_schedule(settings: AutomationSettings) -> dg.ScheduleDefinition:
             last = _last_build(context.instance, watched.name)
             if watched.state == "changed" and (last is None or last.is_finished):
                 add_collections(context.instance, [watched.name])
-                request = build_request(folder, watched, f"{watched.name}-{context.scheduled_execution_time:%Y-%m-%dT%H:%M}")
+                request = build_request(
+                    folder, watched, f"{watched.name}-{context.scheduled_execution_time:%Y-%m-%dT%H:%M}"
+                )
                 # A schedule has one job: of the highest level's it takes the assets up to the collection's level.
                 keys = [asset.key for asset in (*assets_up_to(_level(folder, watched)), index_snapshot)]
                 yield request.with_replaced_attrs(job_name=None, asset_selection=keys)

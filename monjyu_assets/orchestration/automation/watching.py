@@ -12,6 +12,7 @@ from filelock import FileLock, Timeout
 
 from monjyu_assets.indexing.change_key import LENGTH, basis, change_key
 from monjyu_assets.indexing.declarations import declaration_of, declared_names, record_of
+from monjyu_assets.indexing.goals import is_locked_here
 from monjyu_assets.indexing.pending import Pending, look, paid_levels
 from monjyu_assets.indexing.scan import find_files
 from monjyu_assets.indexing.walking import readable_types
@@ -150,7 +151,7 @@ def _may_embed(work: Work, what: str) -> None:
 
 def is_being_indexed(folder: CollectionFolder) -> bool:
     """Whether a build has the collection's lock."""
-    if not folder.root.is_dir():
+    if not folder.root.is_dir() or is_locked_here(folder):  # a check in a build asks about what that has published
         return False
     try:
         with FileLock(folder.root / "index.lock", timeout=0):

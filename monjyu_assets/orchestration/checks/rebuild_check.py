@@ -12,8 +12,8 @@ from pydantic import BaseModel, ValidationError
 from monjyu_assets.maintenance.rebuild_comparison import compare_with_rebuild, sampled_shards
 from monjyu_assets.orchestration.checks.evaluations import evaluation_of
 from monjyu_assets.orchestration.partitions import collections
-from monjyu_assets.orchestration.resources import DataFolderResource
 from monjyu_assets.orchestration.reporting.metadata_types import Metadata
+from monjyu_assets.orchestration.resources import DataFolderResource
 from monjyu_assets.stages.paper_manifest import changed_buckets, scan_manifest
 from monjyu_assets.stages.shared.work import Timer, Work
 from monjyu_core.storage.folders import write_atomically

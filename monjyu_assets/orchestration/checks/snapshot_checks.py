@@ -28,8 +28,7 @@ BLOCKING = {name: what for name, (what, _) in CHECKS.items()} | {vector_check.NA
 WARNING = {
     **{name: check.description for name, check in QUALITY_CHECKS.items()},
     **DRIFT_CHECKS,
-    retrieval_gate.NAME: retrieval_gate.WHAT
-    + " It keeps a snapshot from readers if checks.retrieval_blocks is set.",
+    retrieval_gate.NAME: retrieval_gate.WHAT + " It keeps a snapshot from readers if checks.retrieval_blocks is set.",
     "nearest_found": "The approximate index of a large collection finds nearly all of the nearest chunks.",
     questions_gate.NAME: questions_gate.WHAT,
 }

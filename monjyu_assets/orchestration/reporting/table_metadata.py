@@ -17,7 +17,6 @@ from monjyu_core.remote.state import prefix_of
 from monjyu_core.storage.parts import Part
 from monjyu_core.storage.schemas import ASSET_TABLES, COLLECTION_SHARD, TABLES
 
-
 ROWS = 10
 IDS = (
     "paper_id", "chunk_id", "sentence_id", "community_id", "entity_id", "relationship_id", "claim_id", "canonical_id",

@@ -21,13 +21,15 @@ from monjyu_assets.indexing.goals import (
     working_towards,
 )
 from monjyu_assets.libraries.syncing import sync_library
+from monjyu_assets.orchestration.partitions import add_collections
 from monjyu_assets.orchestration.resources.data_folder import DataFolderResource
 from monjyu_assets.orchestration.run_tags import CHANGE_TAG, COLLECTION_TAG, is_automatic
 from monjyu_assets.publishing.candidate import newest_level
 from monjyu_assets.publishing.closed_set import drop_levels_above
 from monjyu_assets.stages.shared.run_rules import NoCalls, spending_of, trying_again, without_scan
 from monjyu_assets.stages.shared.work import Work
-from monjyu_core.storage.collection import load_record, target_level
+from monjyu_core.storage.collection import CollectionRecord, load_record, target_level
+from monjyu_core.storage.ids import check_collection_name
 
 LEVEL_JOB = re.compile(r"level_(\d)")
 SNAPSHOT = dg.AssetKey("index_snapshot")
@@ -70,8 +72,11 @@ class BuildOptions(dg.ConfigurableResource):  # type: ignore[type-arg]
             return
         if COLLECTION_TAG not in context.run.tags:
             context.instance.add_run_tags(context.run.run_id, {COLLECTION_TAG: work.name})
-        if not work.folder.root.is_dir() and not self.sources:
-            _ = work.record  # a name that nobody knows leaves no folder
+        check_collection_name(work.name)
+        sources = [Path(source) for source in self.sources]
+        if not work.folder.root.is_dir():  # what cannot be meant leaves no folder
+            goal_of_request(work, sources, None)(CollectionRecord(name=work.name) if sources else work.record)
+        add_collections(context.instance, [work.name])
         automatic = is_automatic(context.run)
         enter = self._until_end.enter_context
         enter(index_lock(work, context.log.info))

@@ -1,4 +1,4 @@
-"""A bad shard shows where it was made; and what stands equals a build from nothing, or is said to differ."""
+"""What is wrong shows where it was computed; and what is stored equals a build from nothing, or is said to differ."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ import pyarrow as pa
 import pytest
 
 from monjyu_assets.maintenance.rebuild_comparison import compare_with_rebuild, sampled_shards
-from monjyu_assets.orchestration.assets.index_snapshot import PAPER_ASSETS
+from monjyu_assets.orchestration.assets.level_0 import LEVEL_0
+from monjyu_assets.orchestration.checks.paper_checks import PAPER_CHECKS, check_papers
 from monjyu_assets.orchestration.checks.rebuild_check import rebuild_result, verify_rebuild
-from monjyu_assets.orchestration.checks.shard_checks import SHARD_CHECKS, look_at_shards
-from monjyu_assets.orchestration.partitions import range_tags
 from monjyu_assets.orchestration.resources import DataFolderResource, resources_of
+from monjyu_assets.stages.chunks import chunk_shards
 from monjyu_core.storage.ids import shard_of
 from monjyu_core.storage.parts import Part
 from monjyu_core.storage.schemas import ASSET_TABLES, SHARDS, TABLES
@@ -89,33 +89,33 @@ FAULTS = {
 }
 
 
-def failing(world: World) -> dict[str, list[str]]:
-    """The checks that fail, with their shards."""
-    found: dict[str, list[str]] = {}
-    for asset, checks in SHARD_CHECKS.items():
-        for name, by_shard in look_at_shards(world.work, asset, SHARDS).items():
-            bad = [shard for shard, one in by_shard.items() if not one.passes(checks[name])]
-            found |= {name: bad} if bad else {}
-    return found
+def failing(world: World, changed: list[str] | None = None) -> set[str | None]:
+    """The checks that fail, where these buckets have changed, all of them by default."""
+    every = world.work.parts.all_buckets() if changed is None else changed
+    return {
+        result.check_name
+        for asset in PAPER_CHECKS
+        for result in check_papers(world.work, asset, every)
+        if not result.passed
+    }
 
 
-def test_a_sound_collection_passes_and_each_fault_is_found_in_its_shard(world: World) -> None:
-    assert failing(world) == {}
-    blocking = {name for checks in SHARD_CHECKS.values() for name, check in checks.items() if check.blocking}
+def test_a_sound_collection_passes_and_each_fault_is_found_where_it_was_written(world: World) -> None:
+    assert failing(world) == set()
+    blocking = {name for checks in PAPER_CHECKS.values() for name, check in checks.items() if check.blocking}
     assert set(FAULTS) == blocking, "each check that blocks has a fault that it finds"
     for name, (table, change) in FAULTS.items():
         shard = broken(world, table, change)
-        assert failing(world).get(name) == [shard], name
+        assert name in failing(world, [shard]), name
+        assert name in failing(world)
+        assert not failing(world, []) & blocking, "what a run has not written it has not to look at again"
 
 
-def test_a_share_counts_only_where_it_says_something(world: World) -> None:
-    check = SHARD_CHECKS["chunks"]["papers_have_chunks"]
+def test_a_share_counts_only_where_it_says_something(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     broken(world, "chunks", none_of)
-    assert "papers_have_chunks" not in failing(world), "of two papers a half is one"
-    bad = look_at_shards(world.work, "chunks", SHARDS)["papers_have_chunks"]
-    (found,) = [one for one in bad.values() if one.offending]
-    found.among = 20
-    assert found.passes(check) == (len(found.offending) <= 2)
+    assert "papers_have_chunks" in failing(world), "one of six"
+    monkeypatch.setattr("monjyu_assets.orchestration.checks.paper_checks.FAILED_FROM", 7)
+    assert "papers_have_chunks" not in failing(world)
 
 
 @pytest.fixture
@@ -130,24 +130,27 @@ def evaluations(result: dg.ExecuteInProcessResult) -> list[dg.AssetCheckEvaluati
     return [event.asset_check_evaluation_data for event in found]
 
 
-def test_dagster_shows_each_shard_and_stops_at_a_bad_one(world: World, instance: dg.DagsterInstance) -> None:
+def test_dagster_shows_each_check_once_and_stops_where_one_fails(world: World, instance: dg.DagsterInstance) -> None:
     resources = resources_of(DataFolderResource(root=str(world.data.root)))
-    result = dg.materialize(PAPER_ASSETS, instance=instance, resources=resources, tags=range_tags("c"))
-    of_shards = {(one.check_name, one.partition) for one in evaluations(result) if one.partition}
-    assert of_shards >= {("chunks_have_sentences", f"c|{shard}") for shard in SHARDS}
-    shard = broken(world, "chunks", put("text", " "))
-    assets = PAPER_ASSETS[2:]
-    result = dg.materialize(
-        PAPER_ASSETS,
-        selection=assets,
-        instance=instance,
-        resources=resources,
-        partition_key=f"c|{shard}",
-        raise_on_error=False,
-    )
+    result = dg.materialize(LEVEL_0, instance=instance, resources=resources, partition_key="c")
+    seen = [one.check_name for one in evaluations(result)]
+    assert len(seen) == len(set(seen)) and set(seen) >= {"chunks_have_sentences", "vectors_of_chunks"}
+    write_records(world.papers, TEXTS | {"0": "Another text stands here now."})
+
+    def without_text(work: Any, shards: tuple[str, ...]) -> Iterator[Any]:
+        yield from chunk_shards(work, shards)
+        broken(world, "chunks", put("text", " "))
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("monjyu_assets.stages.chunks.chunk_shards", without_text)
+        result = dg.materialize(
+            LEVEL_0, instance=instance, resources=resources, partition_key="c", raise_on_error=False
+        )
+    write_records(world.papers, TEXTS)
     assert not result.success
-    failed = {(one.check_name, one.partition) for one in evaluations(result) if not one.passed}
-    assert failed == {("chunks_have_sentences", f"c|{shard}")}
+    assert {one.check_name for one in evaluations(result) if not one.passed} == {"chunks_have_sentences"}
+    done = {event.asset_key.path[-1] for event in result.get_asset_materialization_events() if event.asset_key}
+    assert "chunk_embeddings" not in done
 
 
 def test_a_rebuild_of_all_shards_is_equal_and_a_part_that_is_not_is_named(world: World, tmp_path: Path) -> None:
