@@ -59,7 +59,7 @@ def paper_recipes(work: Work, level: int) -> dict[str, str]:
 
 
 def built_otherwise(work: Work, assets: Mapping[str, str], shards: Sequence[str]) -> list[str]:
-    """Those of the assets (with their recipes) that some of the shards have built with other code, settings or models."""
+    """The assets, given with their recipes, that some of the shards have built with other code, settings or models."""
     return [
         asset
         for asset, recipe in assets.items()

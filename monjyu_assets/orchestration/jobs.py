@@ -9,7 +9,6 @@ from monjyu_assets.orchestration.assets.index_snapshot import ASSETS_BY_LEVEL, i
 from monjyu_assets.orchestration.assets.saved_answers import saved_answers
 from monjyu_assets.orchestration.automation.freshness import snapshot_fresh
 from monjyu_assets.orchestration.code_location import with_code_references
-from monjyu_assets.orchestration.partitions import collections
 from monjyu_assets.orchestration.resources import DataFolderResource, resources_of
 from monjyu_assets.publishing.closed_set import HIGHEST
 
@@ -37,7 +36,6 @@ def level_job(level: int) -> UnresolvedAssetJobDefinition:
     return dg.define_asset_job(
         f"level_{level}",
         assets_of_level(level),
-        partitions_def=collections,
         executor_def=dg.in_process_executor,
         description=f"START HERE. Brings a collection to level {level} and publishes it: "
         f"{' '.join(ADDED[one] for one in range(level + 1))}. Only what changed is computed. Choose the collection as "

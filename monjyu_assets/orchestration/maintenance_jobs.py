@@ -1,4 +1,4 @@
-"""Jobs for what people do to an index besides building it, each with a collection as its partition and a field or two."""
+"""Jobs for what people do to an index that is built, with a collection as their partition and a field or two."""
 
 import dagster as dg
 from pydantic import Field

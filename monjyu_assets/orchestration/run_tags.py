@@ -22,8 +22,7 @@ AUTOMATIC_TAGS = ("dagster/sensor_name", "dagster/schedule_name")
 OWN_PROCESS = {"dagster/max_retries": "0", LAUNCHED_BY_TAG: "monjyu"}
 """The daemon cannot replace the worker of such a run: one repeats the command instead."""
 QUIET: dict[str, Any] = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
-STARTED = [dg.DagsterRunStatus.NOT_STARTED, dg.DagsterRunStatus.STARTING, dg.DagsterRunStatus.STARTED]
-WAITING = [dg.DagsterRunStatus.QUEUED, dg.DagsterRunStatus.CANCELING]
+UNFINISHED = [dg.DagsterRunStatus.NOT_STARTED, dg.DagsterRunStatus.STARTING, dg.DagsterRunStatus.STARTED]
 
 
 def command_tags(collection: str, run_id: str) -> dict[str, str]:

@@ -23,7 +23,7 @@ from monjyu_assets.orchestration.run_tags import (
     COLLECTION_TAG,
     ORDER_TAG,
     QUIET,
-    STARTED,
+    UNFINISHED,
     command_tags,
     is_commands_own,
 )
@@ -101,7 +101,7 @@ def end_dead_runs(instance: dg.DagsterInstance, collection: str) -> None:
     A command has its collection's index lock while it runs, and we have it now: any run that still counts as running
     is dead.
     """
-    of_collection = dg.RunsFilter(tags={COLLECTION_TAG: collection}, statuses=STARTED)
+    of_collection = dg.RunsFilter(tags={COLLECTION_TAG: collection}, statuses=UNFINISHED)
     for run in instance.get_runs(of_collection):
         if ORDER_TAG in run.tags or is_commands_own(run):
             instance.report_run_failed(run, "The command that ran it was killed; what it had written is kept.")

@@ -13,7 +13,6 @@ from monjyu_core.settings.settings import EmbeddingModel, ModelName, Settings, l
 from monjyu_core.storage.folders import CollectionFolder, DataFolder, write_atomically
 from monjyu_core.wording import did_you_mean
 
-
 DEFAULT_LEVEL = 1
 """The level that a new collection is kept at unless another is asked for."""
 

@@ -4,8 +4,8 @@ itself: the cause of a failure, that it publishes nothing, when a table was comp
 from __future__ import annotations
 
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Timer
 from typing import Any
 
 import dagster as dg
@@ -120,16 +120,13 @@ def test_what_cannot_be_meant_ends_at_once_and_says_why(
 
 
 def test_a_run_waits_for_the_lock_of_its_collection(data: DataFolder, instance: dg.DagsterInstance) -> None:
-    """The lock keeps two builds of a collection apart, whoever started them, and no build of another."""
-    put(data.papers / "other", 24)
+    """The lock keeps two builds of a collection apart, whoever started them."""
     data.collection("c").root.mkdir(parents=True)
-    lock = FileLock(data.collection("c").root / "index.lock")
-    with lock, ThreadPoolExecutor() as pool:
-        waiting = pool.submit(press, instance, "level_0")
-        assert press(instance, "level_0", "other").success
-        assert not waiting.done()
-        lock.release()
-        assert waiting.result(120).success
+    lock = FileLock(data.collection("c").root / "index.lock", thread_local=False)
+    lock.acquire()
+    Timer(1.0, lock.release).start()
+    done = press(instance, "level_0")
+    assert done.success and "Another build of c is running; waiting for it." in log(instance, done)
 
 
 def materialise(instance: dg.DagsterInstance, *assets: str) -> dg.ExecuteInProcessResult:
@@ -178,7 +175,7 @@ def test_what_the_last_computation_took_outlives_runs_that_find_all_as_it_was(
     first = {asset: metadata(instance, asset, "c") for asset in ("chunks", "noun_graph", "index_snapshot")}
     for asset, found in first.items():
         assert found["computed_seconds"] > 0 and found["computed_at"] and found["computed_by"], asset
-        assert ("computed_cost_usd" in found) and found["computed_seconds"] == found["seconds"]
+        assert found["computed_seconds"] == found["seconds"]
     for _ in range(2):
         assert materialise(instance, "chunks").success
         assert materialise(instance, "noun_graph", "index_snapshot").success

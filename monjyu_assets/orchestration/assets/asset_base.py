@@ -4,7 +4,7 @@ them."""
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
@@ -20,7 +20,7 @@ from monjyu_assets.orchestration.reporting.asset_telemetry import asset_done, fa
 from monjyu_assets.orchestration.reporting.failures import causes_first
 from monjyu_assets.orchestration.reporting.metadata_types import Metadata
 from monjyu_assets.orchestration.reporting.run_log import Parts, describe_asset, describe_papers, parts_of
-from monjyu_assets.orchestration.reporting.table_metadata import described, place_of, preview, rows_by_table
+from monjyu_assets.orchestration.reporting.table_metadata import described, place_of, preview
 from monjyu_assets.orchestration.resources import IO_MANAGER, BuildOptions, DataFolderResource
 from monjyu_assets.orchestration.workers.distributing import share_with_workers
 from monjyu_assets.publishing.closed_set import RESTS_ON, asset_version, check_inputs, too_many_failed
@@ -101,8 +101,8 @@ class AssetRun:
         said = describe_asset(name, before, report.part, report.recomputed, self.code_versions())
         self.context.log.info(said)
         rows = table_rows(self.work.parts, self.asset, COLLECTION_SHARD)
-        common: Metadata = {"recomputed": report.recomputed, "tokens": 0, "cost_usd": 0.0, **costs}
-        computed = self.computed(seconds, report.recomputed, cost_usd=costs.get("cost_usd", 0.0))
+        common: Metadata = {"recomputed": report.recomputed, **costs}
+        computed = self.computed(seconds, report.recomputed, **_cost(costs))
         return dg.MaterializeResult(
             data_version=dg.DataVersion(report.part.asset_version),
             metadata=metadata | common | self._of_tables(rows, seconds) | computed,
@@ -129,15 +129,13 @@ class AssetRun:
             "papers_deleted": total.deleted,
             "papers_failed": total.failed,
             **costs,
-            "tokens": tokens,
-            "cost_usd": cost,
         }
         if total.failures:
             counted["failures"] = dg.MetadataValue.json(total.failures)
         if total.recomputed_ids:
             counted["recomputed"] = ", ".join(total.recomputed_ids[:MAX_IDS])
         changed = bool(total.recomputed or total.deleted)
-        computed = self.computed(seconds, changed, cost_usd=cost, papers=total.recomputed)
+        computed = self.computed(seconds, changed, papers=total.recomputed, **_cost(costs))
         version = asset_version(self.work.parts, self.asset, COLLECTION_SHARD) or ""
         return dg.MaterializeResult(
             data_version=dg.DataVersion(version),
@@ -163,7 +161,7 @@ class AssetRun:
             "dagster/partition_row_count": rows.get(table, 0),
             **place_of(self.work, table),
             "seconds": seconds,
-            "rows": rows_by_table(rows),
+            "rows": dg.MetadataValue.json(rows),
             "preview": preview(self.work, self.asset),
         }
 
@@ -231,17 +229,24 @@ def run_stage(
 
 @contextmanager
 def model_usage(work: Work, asset: str) -> Iterator[dict[str, float]]:
-    """Gives a report that is filled at the end with the asset's model usage inside: the cost part of its metadata."""
+    """Gives a report that is filled at the end with the asset's model usage inside: the cost part of its metadata.
+    It stays empty where no model is set up."""
     before = _used(work, asset)
     report: dict[str, float] = {}
     try:
         yield report
     finally:
         work.close()
+    if not work.settings.models:
+        return
     after = _used(work, asset)
     for name in ("llm_calls", "cache_hits", "prompt_tokens", "completion_tokens", "cost_usd"):
         report[name] = getattr(after, name) - getattr(before, name)
     report["tokens"] = report["prompt_tokens"] + report["completion_tokens"]
+
+
+def _cost(costs: Mapping[str, float]) -> dict[str, float]:
+    return {"cost_usd": costs["cost_usd"]} if costs.get("cost_usd") else {}
 
 
 def _used(work: Work, asset: str) -> Used:

@@ -92,8 +92,8 @@ def chunk_embeddings(
 @dg.asset(
     **asset_arguments("paper_identity", identity_stage.CODE_VERSION, {"parquet", "duckdb"}),
     deps=[parsed_papers],
-    description="Files of one paper (same DOI, same arXiv id, or near-equal title and authors) and the one that counts, "
-    "cites and is searched for all of them. Each file keeps its paper_id.",
+    description="Files of one paper (same DOI, same arXiv id, or near-equal title and authors) and the one that "
+    "counts, cites and is searched for all of them. Each file keeps its paper_id.",
 )
 def paper_identity(context: dg.AssetExecutionContext, data: DataFolderResource, build: BuildOptions) -> Materialized:
     with asset_run(context, data, build) as run:

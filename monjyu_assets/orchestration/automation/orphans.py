@@ -1,8 +1,8 @@
 """Runs whose process ended with the daemon that started it: nobody else notices, and they would fill the queue.
 
-A command's run works under its collection's index lock, which the kernel releases with the process: if such a run counts
-as started while the lock is free, its process is gone. Of other runs Dagster's default launcher records the process, on
-the machine of the code server that evaluates this.
+A command's run works under its collection's index lock, which the kernel releases with the process: if such a run
+counts as started while the lock is free, its process is gone. Of other runs Dagster's default launcher records the
+process, on the machine of the code server that evaluates this.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import dagster as dg
 from dagster._core.launcher.default_run_launcher import DefaultRunLauncher
 
 from monjyu_assets.orchestration.automation.watching import is_being_indexed
-from monjyu_assets.orchestration.run_tags import COLLECTION_TAG, STARTED, is_commands_own
+from monjyu_assets.orchestration.run_tags import COLLECTION_TAG, UNFINISHED, is_commands_own
 from monjyu_core.storage.folders import DataFolder, alive
 from monjyu_core.storage.state_store import StateStore
 
@@ -32,7 +32,7 @@ def end_orphans(instance: dg.DagsterInstance, data: DataFolder, grace: float = G
     store, now = StateStore(data.state), time.time()
     before: dict[str, float] = store.get(*SUSPECTS) or {}
     suspects, ended = {}, []
-    for run in instance.get_runs(dg.RunsFilter(statuses=STARTED)):
+    for run in instance.get_runs(dg.RunsFilter(statuses=UNFINISHED)):
         if not _seems_gone(instance, data, run):
             continue
         if run.run_id in before and now - before[run.run_id] >= grace:

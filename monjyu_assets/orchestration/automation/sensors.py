@@ -21,14 +21,14 @@ from monjyu_core.storage.snapshot import read_current
 RECENT = 50
 """Runs of a collection among which the last build is looked for: the others are those of its run workers."""
 # The pages of sensors and schedules show plain text: no Markdown here.
-DESCRIPTION = """Looks at the sources of every collection: new, changed, moved and deleted files, other settings and code,
-and new folders in papers/, each of which begins a collection. Where something changed it starts one run of the job of
-the collection's level; a new collection is published at level 0 first. A change is tried once: if its run fails or is
-cancelled, the tick says that it waits for another change, the schedule nightly or you. A source that cannot be read, or
-from which more papers are gone than publish.delete_share allows, makes the tick fail with the reason, and nothing is
-touched; the other collections go on. Levels 0 and 1 call no chat model; levels beyond them are kept up, once built,
-where no model is paid for them or automation.auto_refresh_levels names them. Off until 'monjyu automation on' or the
-switch here."""
+DESCRIPTION = """Looks at the sources of every collection: new, changed, moved and deleted files, other settings and
+code, and new folders in papers/, each of which begins a collection. Where something changed it starts one run of the
+job of the collection's level; a new collection is published at level 0 first. A change is tried once: if its run
+fails or is cancelled, the tick says that it waits for another change, the schedule nightly or you. A source that
+cannot be read, or from which more papers are gone than publish.delete_share allows, makes the tick fail with the
+reason, and nothing is touched; the other collections go on. Levels 0 and 1 call no chat model; levels beyond them are
+kept up, once built, where no model is paid for them or automation.auto_refresh_levels names them. Off until 'monjyu
+automation on' or the switch here."""
 
 
 @dg.sensor(

@@ -17,7 +17,7 @@ from monjyu_assets.indexing.declarations import Declaration, declare
 from monjyu_assets.orchestration.assets.index_snapshot import index_snapshot
 from monjyu_assets.orchestration.automation.watching import watch_collection
 from monjyu_assets.orchestration.jobs import assets_of_level, assets_up_to
-from monjyu_assets.orchestration.partitions import add_collections, collections
+from monjyu_assets.orchestration.partitions import add_collections
 from monjyu_assets.orchestration.run_tags import CHANGE_TAG, COLLECTION_TAG
 from monjyu_core.settings.settings import load_settings, merge
 from monjyu_core.storage.collection import DEFAULT_LEVEL
@@ -100,11 +100,11 @@ def index_job(declaration: Declaration) -> UnresolvedAssetJobDefinition:
     return dg.define_asset_job(
         f"index_{_identifier(declaration.name)}",
         assets_of_level(level),
-        partitions_def=collections,
         executor_def=dg.in_process_executor,
         tags={COLLECTION_TAG: declaration.name, PARTITION_NAME_TAG: declaration.name},
-        description=f"Collection {declaration.name} as {declaration.place} declares it, to level {level}. Launched by hand it also calls paid models that the level needs, within the "
-        "caps of `spending`; sensors and schedules do not unless the collection allows it.",
+        description=f"Collection {declaration.name} as {declaration.place} declares it, to level {level}. "
+        "Launched by hand it also calls paid models that the level needs, within the caps of `spending`; its schedule "
+        "does not unless the collection allows it.",
     )
 
 

@@ -65,25 +65,41 @@ def described_snapshot() -> Metadata:
 
 
 def snapshot_metadata(work: Work, published: Published, seconds: float) -> Metadata:
+    """The summary first, then numbers that plot, places, and tables."""
     manifest = published.manifest
+    failed = failed_papers_metadata(work)
     return {
-        "snapshot_id": manifest.snapshot_id,
-        "new": published.new,
-        **served_metadata(work.folder, manifest.snapshot_id),
-        "level": manifest.level,
-        "level_name": LEVEL_NAMES[manifest.level],
-        "collection": manifest.collection,
-        "behind": "; ".join(manifest.behind) or "nothing",
+        "summary": dg.MetadataValue.md(_summary(work, published, int(str(failed["failed_papers"])))),
+        "papers": manifest.rows["papers"],
         "dagster/row_count": manifest.rows[COUNTED],
         "dagster/partition_row_count": manifest.rows[COUNTED],
+        "level": manifest.level,
+        "new": published.new,
+        "snapshot_id": manifest.snapshot_id,
+        **served_metadata(work.folder, manifest.snapshot_id),
+        "behind": "; ".join(manifest.behind) or "nothing",
         **_places(work, manifest),
-        "papers": manifest.rows["papers"],
         "embedding_model": manifest.embedding.model,
         "seconds": seconds,
-        "rows": rows_by_table(manifest.rows),
-        **failed_papers_metadata(work),
+        **failed,
         **cost_metadata(work),
+        "rows": rows_by_table(manifest.rows),
     }
+
+
+def _summary(work: Work, published: Published, failed: int) -> str:
+    """Ten lines at most, for the top of the asset's page."""
+    manifest, service = published.manifest, work.settings.service
+    failures = f"{failed} could not be read (`monjyu status {work.name}`)" if failed else "all were read"
+    lines = [
+        f"[Ask it](http://{service.host}:{service.port}/)" if service.port else "",
+        f"**{manifest.collection}**, level {manifest.level} ({LEVEL_NAMES[manifest.level]})",
+        f"{manifest.rows['papers']} papers: {failures}; {manifest.rows[COUNTED]} chunks",
+        published_told(work, published).partition(": ")[2],
+        f"Behind: {'; '.join(manifest.behind) or 'nothing'}",
+        f"Served: {served_metadata(work.folder, manifest.snapshot_id)['served']}",
+    ]
+    return "\n".join(f"- {line}" for line in lines if line)
 
 
 def _places(work: Work, manifest: Manifest) -> Metadata:

@@ -17,7 +17,7 @@ from monjyu_core.remote.state import prefix_of
 from monjyu_core.storage.parts import Part
 from monjyu_core.storage.schemas import ASSET_TABLES, COLLECTION_SHARD, TABLES
 
-ROWS = 10
+ROWS = 5
 IDS = (
     "paper_id", "chunk_id", "sentence_id", "community_id", "entity_id", "relationship_id", "claim_id", "canonical_id",
     "citing_id", "cited_id", "source_id", "target_id", "parent_id", "work_id",
@@ -98,15 +98,10 @@ def place_of(work: Work, table: str, shard: str = COLLECTION_SHARD) -> Metadata:
 
 
 def rows_by_table(rows: Mapping[str, int]) -> dg.TableMetadataValue:
-    """Rows of each table."""
+    """Rows of each table, as a table."""
     schema = dg.TableSchema([dg.TableColumn("table"), dg.TableColumn("rows", "int")])
     records = [dg.TableRecord({"table": name, "rows": count}) for name, count in rows.items()]
     return dg.MetadataValue.table(records, schema)
-
-
-def rows_in_collection(work: Work, asset: str) -> int:
-    """Rows of the asset's first table in the whole collection, from what the HEADs of its shards say."""
-    return sum(part.rows for part in work.parts.heads(ASSET_TABLES[asset][0]))
 
 
 def shown(table: str) -> list[str]:

@@ -22,10 +22,11 @@ from monjyu_assets.indexing.goals import (
 )
 from monjyu_assets.libraries.syncing import sync_library
 from monjyu_assets.orchestration.partitions import add_collections
+from monjyu_assets.orchestration.progress import reporter
 from monjyu_assets.orchestration.resources.data_folder import DataFolderResource
 from monjyu_assets.orchestration.run_tags import CHANGE_TAG, COLLECTION_TAG, is_automatic
 from monjyu_assets.publishing.candidate import newest_level
-from monjyu_assets.publishing.closed_set import drop_levels_above
+from monjyu_assets.publishing.closed_set import RESTS_ON, drop_levels_above, level_of
 from monjyu_assets.stages.shared.run_rules import NoCalls, spending_of, trying_again, without_scan
 from monjyu_assets.stages.shared.work import Work
 from monjyu_core.storage.collection import CollectionRecord, load_record, target_level
@@ -67,7 +68,9 @@ class BuildOptions(dg.ConfigurableResource):  # type: ignore[type-arg]
         if self._begun:
             return
         self._begun = True
-        work = self.data.work(context.partition_key, context.log, context.run.run_id)
+        work = Work(
+            self.data.folder(), context.partition_key, reporter(context.log), context.log.warning, context.run.run_id
+        )
         if is_locked_here(work.folder):
             return
         if COLLECTION_TAG not in context.run.tags:
@@ -117,4 +120,8 @@ class BuildOptions(dg.ConfigurableResource):  # type: ignore[type-arg]
 def _level_of(context: dg.AssetExecutionContext) -> int | None:
     """The level of a level's job; None for a job of another kind, or a part of one."""
     matched = LEVEL_JOB.fullmatch(context.job_name)
-    return int(matched[1]) if matched and context.run.asset_selection is None else None
+    level = int(matched[1]) if matched else None
+    whole = level is not None and all(
+        dg.AssetKey(asset) in context.selected_asset_keys for asset in RESTS_ON if level_of(asset) <= level
+    )
+    return level if whole else None
