@@ -37,7 +37,7 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print one JS
     "-l",
     "--level",
     type=click.IntRange(0, 4),
-    help="Level to bring it to; by default the one it is kept at; 1 for a new one.",
+    help="Level to bring it to; by default the one it is kept at (a new one: 1).",
 )
 @include_option
 @exclude_option

@@ -13,6 +13,8 @@ import dagster as dg
 from dagster._core.events import DagsterEventType
 from dagster._core.storage.event_log.sqlite import SqliteEventLogStorage
 
+from monjyu_core.storage.folders import folder_bytes
+
 BATCH = 200
 """Runs that are read at a time."""
 KEPT_EVENTS = (DagsterEventType.ASSET_MATERIALIZATION, DagsterEventType.ASSET_OBSERVATION)
@@ -49,15 +51,6 @@ def tidy_instance(instance: dg.DagsterInstance, keep_days: int, now: datetime | 
     _vacuum(home)
     tidied.bytes_after = folder_bytes(home)
     return tidied
-
-
-def folder_bytes(folder: Path) -> int:
-    """Bytes of all files below a folder; files that vanish meanwhile do not count."""
-    total = 0
-    for path in folder.rglob("*"):
-        with suppress(FileNotFoundError):
-            total += path.stat().st_size if path.is_file() else 0
-    return total
 
 
 def _finished_before(instance: dg.DagsterInstance, before: datetime) -> Iterator[str]:

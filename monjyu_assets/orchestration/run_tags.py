@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Set as AbstractSet
 from typing import Any
 
 import dagster as dg
@@ -37,3 +38,8 @@ def is_commands_own(run: dg.DagsterRun) -> bool:
 def is_automatic(run: dg.DagsterRun) -> bool:
     """Whether a sensor or a schedule started the run: such runs call only the models that settings allow."""
     return any(tag in run.tags for tag in AUTOMATIC_TAGS)
+
+
+def assets_of_run(context: dg.AssetExecutionContext) -> AbstractSet[dg.AssetKey]:
+    """The assets of the whole run (those that the context names are of its step)."""
+    return context.job_def.asset_layer.selected_asset_keys

@@ -22,6 +22,7 @@ from monjyu_assets.orchestration.reporting.metadata_types import Metadata
 from monjyu_assets.orchestration.reporting.run_log import Parts, describe_asset, describe_papers, parts_of
 from monjyu_assets.orchestration.reporting.table_metadata import described, place_of, preview
 from monjyu_assets.orchestration.resources import IO_MANAGER, BuildOptions, DataFolderResource
+from monjyu_assets.orchestration.run_tags import assets_of_run
 from monjyu_assets.orchestration.workers.distributing import share_with_workers
 from monjyu_assets.publishing.closed_set import RESTS_ON, asset_version, check_inputs, too_many_failed
 from monjyu_assets.stages.shared.collection_stage import CollectionReport
@@ -78,7 +79,7 @@ class AssetRun:
 
     @property
     def asset(self) -> str:
-        return self.context.asset_key.path[-1]
+        return str(self.context.asset_key.path[-1])
 
     def parts(self) -> Parts:
         """The asset's current primary parts by bucket."""
@@ -256,7 +257,7 @@ def _used(work: Work, asset: str) -> Used:
 
 def _note_on_publishing(context: dg.AssetExecutionContext, level: int) -> None:
     """Say at the end of a run's last asset that the run publishes nothing."""
-    selected = context.selected_asset_keys
+    selected = assets_of_run(context)
     last = [name for name in RESTS_ON if dg.AssetKey(name) in selected][-1:]
     if context.asset_key.path == last and dg.AssetKey("index_snapshot") not in selected:
         context.log.warning(

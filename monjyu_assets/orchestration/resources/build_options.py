@@ -24,7 +24,7 @@ from monjyu_assets.libraries.syncing import sync_library
 from monjyu_assets.orchestration.partitions import add_collections
 from monjyu_assets.orchestration.progress import reporter
 from monjyu_assets.orchestration.resources.data_folder import DataFolderResource
-from monjyu_assets.orchestration.run_tags import CHANGE_TAG, COLLECTION_TAG, is_automatic
+from monjyu_assets.orchestration.run_tags import CHANGE_TAG, COLLECTION_TAG, assets_of_run, is_automatic
 from monjyu_assets.publishing.candidate import newest_level
 from monjyu_assets.publishing.closed_set import RESTS_ON, drop_levels_above, level_of
 from monjyu_assets.stages.shared.run_rules import NoCalls, spending_of, trying_again, without_scan
@@ -84,7 +84,7 @@ class BuildOptions(dg.ConfigurableResource):  # type: ignore[type-arg]
         enter = self._until_end.enter_context
         enter(index_lock(work, context.log.info))
         enter(trying_again(not automatic))
-        if SNAPSHOT in context.selected_asset_keys or self.sources:
+        if SNAPSHOT in assets_of_run(context) or self.sources:
             self._aim(context, work, automatic=automatic)
         else:
             enter(spending_of(cap_of(work, self.max_cost_usd or None)))
@@ -122,6 +122,6 @@ def _level_of(context: dg.AssetExecutionContext) -> int | None:
     matched = LEVEL_JOB.fullmatch(context.job_name)
     level = int(matched[1]) if matched else None
     whole = level is not None and all(
-        dg.AssetKey(asset) in context.selected_asset_keys for asset in RESTS_ON if level_of(asset) <= level
+        dg.AssetKey(asset) in assets_of_run(context) for asset in RESTS_ON if level_of(asset) <= level
     )
     return level if whole else None

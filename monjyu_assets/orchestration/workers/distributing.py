@@ -19,6 +19,7 @@ from dagster._core.remote_origin import RemoteRepositoryOrigin
 from monjyu_assets.analysis.analyses_kept import analysed_types
 from monjyu_assets.indexing.staleness import built_otherwise, paper_recipes, stale_shards_of
 from monjyu_assets.orchestration.code_location import repository_origin
+from monjyu_assets.orchestration.run_tags import assets_of_run
 from monjyu_assets.orchestration.workers.launching import LaunchedRun
 from monjyu_assets.stages.chunks import unchunked_papers
 from monjyu_assets.stages.parsed_papers import parse_shards
@@ -55,7 +56,7 @@ def share_with_workers(context: dg.AssetExecutionContext, work: Work, asset: str
     if asset == "parsed_papers":
         _parse(context.instance, work, repository)
     else:
-        _cut(context.instance, work, repository, phrases=dg.AssetKey(PHRASES) in context.selected_asset_keys)
+        _cut(context.instance, work, repository, phrases=dg.AssetKey(PHRASES) in assets_of_run(context))
 
 
 def goes_to_workers(settings: Settings) -> bool:
