@@ -189,7 +189,12 @@ def sample_data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def level_1_data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The same papers with their noun graph and communities. Read only."""
-    return copied(tmp_path_factory, "level_1", lambda data: index_samples(data, "--level", "1"))
+
+    def raised(data: Path) -> None:
+        copy_data(prepared("level_0", index_samples), data)
+        index_samples(data, "--level", "1")
+
+    return copied(tmp_path_factory, "level_1", raised)
 
 
 @pytest.fixture(scope="session")
