@@ -25,7 +25,7 @@ class KeptReadings(dict[str, PassageReading]):
     def get(self, key: str, default: object = None) -> PassageReading | None:  # type: ignore[override]
         if key not in self:
             rows = self._database.execute("SELECT reading FROM readings WHERE key = ?", [key]).fetchall()
-            self |= {key: _reading(blob) for (blob,) in rows}
+            self |= [(key, _reading(blob)) for (blob,) in rows]
         return super().get(key)
 
     def update(self, made: Iterable[tuple[str, PassageReading]]) -> None:  # type: ignore[override]

@@ -206,7 +206,7 @@ def test_every_character_of_the_layouts_is_in_one_part() -> None:
 def _check_parts(path: Path) -> dict[str, int]:
     layout, told = read_layout(path, ParseSettings(), OcrSettings())
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("monjyu_assets.parsing.formats.pdf.parse_pdf.read_layout", lambda *_: (deepcopy(layout), told))
+        patch.setitem(parse_pdf.__globals__, "read_layout", lambda *_: (deepcopy(layout), told))
         paper = parse_pdf(path, ParseSettings())
     shown = sum(page.shown for page in layout.pages)
     assert sum(paper.characters.values()) == shown

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -22,6 +21,7 @@ from monjyu_query.modes.lazy.judgements import JudgementStore
 from monjyu_query.search.request import make_request
 from monjyu_query.search.result import SearchResult
 from monjyu_query.search.searcher import Searcher
+from tests.conftest import call_monjyu
 
 QUESTION = "How does search under a relevance budget test the passages of communities?"
 VOLATILE = {"trace_id", "usage", "phases"}
@@ -210,11 +210,9 @@ def test_the_graph_is_read(communities: Callable[[], duckdb.DuckDBPyConnection])
     assert graph.subgraph(["assessor", "relevance budget", "community"]) == [("assessor", "relevance budget", 0.5)]
 
 
-def test_the_command_streams_events_and_the_result_last(
-    sample_data: Path, monjyu: Callable[..., subprocess.CompletedProcess[str]]
-) -> None:
+def test_the_command_streams_events_and_the_result_last(sample_data: Path) -> None:
     command = ["search", QUESTION, "-c", "samples", "--mode", "lazy", "--budget", "12", "--stream", "--json"]
-    done = monjyu(sample_data, *command)
+    done = call_monjyu(sample_data, *command)
     assert done.returncode == 0, done.stderr
     events = [json.loads(line) for line in done.stdout.splitlines()]
     kinds = [event["event"] for event in events]
