@@ -77,10 +77,11 @@ class _Handler(BaseHTTPRequestHandler):
         operation = f"0000-{len(self.service.operations)}"
         self.service.analysed += 1
         formulas = query.get("features") == ["formulas"]
-        most = self.service.most_pages
-        self.service.operations[operation] = (
-            layout_of(body, formulas=formulas, most_pages=most) if told is None else told_layout(told, picture=body[:4] == b"\x89PNG")
-        )
+        if told is None:
+            result = layout_of(body, formulas=formulas, most_pages=self.service.most_pages)
+        else:
+            result = told_layout(told, picture=body[:4] == b"\x89PNG")
+        self.service.operations[operation] = result
         where = f"{self.service.endpoint}{_RESULTS}{operation}?api-version={VERSION}"
         return self._answer(202, None, {"Operation-Location": where, "Retry-After": "0"})
 
