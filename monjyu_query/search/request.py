@@ -156,8 +156,8 @@ class SearchQuestion(_Model):
     that many related terms, or rewordings by a model, in the first three; `rerank` is whether the model of
     `roles.rerank` orders their best passages anew. `modes` are those that mode `multi` joins. `response_type`: two
     sentences at most, a paragraph a paper, a list, a table of papers, or a report with headings; other words than
-    these, as "three bullet points for a layman", are a wish to the model that answers (`style`). `context`: give the
-    hits as one text for a model of one's own too, the best ones that have so many tokens together.
+    these, as "three bullet points for a layman", are a wish to the model that answers (`style`). `context`: give what
+    the answer is written from (claims, hits) as one text for a model of one's own too, of so many tokens at most.
 
     For mode lazy alone: `max_level` (levels above it are not used), `max_calls` and `max_cost_usd` (of models),
     `patience` (communities in a row without a relevant chunk), `sufficiency` (what ends it early: as many relevant

@@ -210,7 +210,7 @@ class Searcher:
         describe_hits(ask.index, ask.request.query, result.hits, rankings.get(ask.request.query))
         result.warnings += retracted_sources(ask.index, result.citations)
         if ask.request.context:
-            result.context = context_of(ask.index, ask.request.query, result.hits, ask.request.context)
+            result.context = context_of(ask.index, ask.request.query, result.hits, result.claims, ask.request.context)
         if result.segments and result.mode in _LEADS_ON:
             result.follow_ups = follow_ups(ask.index, ask.request.query, result)
         if result.answer_engine == "llm":
