@@ -90,6 +90,11 @@ def _file(path: Path, document_type: str, settings: ParseSettings, task: dict[st
             from monjyu_assets.parsing.formats.slides.pptx import parse_pptx
 
             return parse_pptx(path, settings)
+        case "doc" | "ppt":
+            from monjyu_assets.parsing.office.older_formats import NEWER, converted
+
+            with converted(path, document_type, settings) as newer:
+                return _file(newer, NEWER[document_type], settings, task)
         case "md":
             from monjyu_assets.parsing.bibliography.companions import read_paper
             from monjyu_assets.parsing.formats.markdown.markdown import parse_markdown
