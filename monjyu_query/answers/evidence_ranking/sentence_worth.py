@@ -7,7 +7,7 @@ share with the question and, of the best, the nearness of their vectors.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from monjyu_core.text.search_text import count_wide
 from monjyu_core.text.unicode_words import compact
 from monjyu_query.answers.evidence_ranking.passage_readings import ENGLISH, MULTILINGUAL, PassageReadings
+from monjyu_query.answers.quote_windows import Neighbours, Window
 from monjyu_query.answers.selection import Question, is_statement, word_count
 from monjyu_query.search.chunk_sentences import read_chunks
 from monjyu_query.search.open_index import OpenIndex
@@ -31,6 +32,8 @@ _SHORT_WORDS = 12
 _TITLE, _HEADING = 0.1, 0.3
 """What is left of the worth of a paper's own title, and of what is no sentence."""
 _LEAST_CHANCE = 1e-5
+_A_NEIGHBOUR = 0.6
+"""Log odds that a question is answered which a further sentence of a window must bring."""
 
 
 _WIDE, _NONE = "multilingual, of a question in a script without spaces", "without a reader"
@@ -131,6 +134,27 @@ class Judge:
             found[:, 3] = near.min()
             found[best, 3] = near
         return found, answered
+
+    def widened(self, window: Window, neighbours: Neighbours) -> Window:
+        """The window with the sentence before it, after it or both, where the reader finds the question answered more
+        clearly by so much more; as it is without a reader."""
+        if self.readings is None:
+            return window
+        before = neighbours.beside(window.sentences[0], -1)
+        after = neighbours.beside(window.sentences[-1], 1)
+        options = [window.sentences]
+        options += [(before, *window.sentences)] if before else []
+        options += [(*window.sentences, after)] if after else []
+        options += [(before, *window.sentences, after)] if before and after else []
+        title = window.key.passage.paper_title
+        read = self.readings.of(self.query, [(title, [one.text for one in option]) for option in options])
+        if read is None:
+            return window
+        odds = [
+            float(log_odds(np.array(one.answered))) - _A_NEIGHBOUR * len(option)
+            for one, option in zip(read, options, strict=True)
+        ]
+        return replace(window, sentences=options[int(np.argmax(odds))])
 
     def _weights(self, answered: float | None) -> Weights:
         if answered is None or self.readings is None:

@@ -145,7 +145,10 @@ def test_labels(authors: list[str], year: int | None, title: str, language: str,
 
 
 def test_names() -> None:
-    assert is_name("Otter") and is_name("GPT4") and is_name("オッター") and not is_name("exam")
+    assert all(is_name(name, f"What is {name} for?") for name in ("Otter", "GPT4", "mRNA", "オッター"))
+    assert not is_name("exam", "What is an exam?") and not is_name("Preferred", "Preferred treatment of otters?")
+    title = "Improving Quality of Care: Is Peer Review Needed in Dublin?"
+    assert not is_name("Quality", title) and not is_name("Improving", title)
 
 
 def test_a_number_that_was_asked_for(searcher: Searcher) -> None:
