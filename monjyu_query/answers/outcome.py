@@ -40,6 +40,8 @@ _SPELT_OTHERWISE = 6
 """Letters of a word that may have been written wrongly."""
 _LEAST_LETTERS = 4
 """Of a word that another may be a spelling of."""
+_SHORTEST_TITLE = 3
+"""Words with capitals, after the first, by which a question is known as a title."""
 _ENDING = 3
 """Letters that may end a word otherwise."""
 _KATAKANA = re.compile(r"[\u30a1-\u30fc]{3,}")
@@ -81,15 +83,16 @@ class Outcome:
         """That there is no answer, and the closest that was found."""
         [quote] = laid_out([(text, [closest.n], label)], None)
         quote.text = f"\n\n{quote.text}"
-        return [Segment(text=f"{self._nothing()}{_WORDS[self.language]['nearest']}"), quote]
+        return [Segment(text=f"{self._nothing()}{NOTES[self.language]['nearest']}"), quote]
 
     def _nothing(self) -> str:
-        nothing = NOT_ANSWERED[self.language]
+        nothing = NOTES[self.language]["nothing"]
         return f"{nothing}{self.note}" if self.language == "ja" else f"{nothing}. {self.note}".rstrip()
 
 
-_WORDS = {
+NOTES = {
     "en": {
+        "nothing": NOT_ANSWERED["en"],
         "nearest": " The closest passage:",
         "absent": "No passage of the collection has {}.",
         "unmet": "What is quoted does not mention {}.",
@@ -97,6 +100,7 @@ _WORDS = {
         "unsure": "These passages come closest; whether they answer the question is not certain.",
     },
     "ja": {
+        "nothing": NOT_ANSWERED["ja"],
         "nearest": "最も近い箇所：",
         "absent": "{}を含む箇所は、このコレクションにありません。",
         "unmet": "引用した箇所に{}は出てきません。",
@@ -206,13 +210,14 @@ def outcome_of(
 def _left_open(support: Support, unanswered: Sequence[str], language: str) -> str:
     absent = [word for word in support.unmet if word in support.absent]
     unmet = [word for word in support.unmet if word not in support.absent]
-    parts = {"side": unanswered, "absent": absent, "unmet": unmet}
+    named = set(support.absent) | set(support.unmet)
+    parts = {"side": [side for side in unanswered if side not in named], "absent": absent, "unmet": unmet}
     notes = [note for name, words in parts.items() if (note := _note(name, words, language))]
-    return ("" if language == "ja" else " ").join(notes) or _WORDS[language]["unsure"]
+    return ("" if language == "ja" else " ").join(notes) or NOTES[language]["unsure"]
 
 
 def _note(name: str, words: Sequence[str], language: str) -> str:
-    return _WORDS[language][name].format(_listed(words[:_MOST_NAMED], language)) if words else ""
+    return NOTES[language][name].format(_listed(words[:_MOST_NAMED], language)) if words else ""
 
 
 def unlike_any(words: Collection[str], texts: Iterable[str]) -> set[str]:
@@ -246,8 +251,8 @@ def is_name(word: str, query: str) -> bool:
 
 
 def _is_title(query: str) -> bool:
-    long = unicode_words.letter_words(query, _LEAST_LETTERS)
-    return sum(word[0].isupper() for word in long) > len(long) / 2
+    long = unicode_words.letter_words(query, _LEAST_LETTERS)[1:]
+    return len(long) >= _SHORTEST_TITLE and sum(word[0].isupper() for word in long) > len(long) / 2
 
 
 def _listed(words: Sequence[str], language: str) -> str:

@@ -14,9 +14,7 @@ from monjyu_query.search.request import ResponseType
 from monjyu_query.search.result import AnswerTable, Cell, Segment
 
 _BRACKETS = re.compile(r"(\\*)([\[\]]|$)")
-_WORDS = re.compile(
-    r"(\[(?!\^)(?=[^\[\]\\\n]{2})[^\[\]\\\n]{0,80}?[^\[\]\\\n\d\s,;–-][^\[\]\\\n]{0,80}\](?=[^(\[:]))"
-)
+_WORDS = re.compile(r"(\[(?!\^)(?=[^\[\]\\\n]{2})[^\[\]\\\n]{0,80}?[^\[\]\\\n\d\s,;–-][^\[\]\\\n]{0,80}\](?=[^(\[:]))")
 """Words in brackets that Markdown takes for neither a link nor a mark."""
 
 

@@ -6,6 +6,7 @@ share with the question and, of the best, the nearness of their vectors.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
@@ -29,8 +30,25 @@ EMBEDDED = 12
 """Sentences whose vectors are made for a question: 40 to 80 ms. The others are taken to be as near as the farthest."""
 _USUAL_WORDS = 24
 _SHORT_WORDS = 12
-_TITLE, _HEADING = 0.1, 0.3
-"""What is left of the worth of a paper's own title, and of what is no sentence."""
+_TITLE, _HEADING, _INSTRUCTION = 0.1, 0.3, 0.1
+"""What is left of the worth of a paper's own title, of what is no sentence, and of what readers are told to do."""
+_INSTRUCTS = re.compile(
+    r"\W*(?:(?:please|kindly)\b|(?:for|to (?:get|find|learn|read)) (?:more|further|full)\b.{0,80}\b(?:see|visit"
+    r"|contact|refer|go|click|consult|check|e-?mail)\b"
+    r"|(?:(?:readers?|you|reviewers?|users?) (?:can|may|should|must|are (?:asked|encouraged|invited) to) )?"
+    r"(?:(?:visit|click|go to|follow us|refer to|consult|check out|subscribe to|register (?:at|for)|sign up)\b"
+    r"|(?:contact|e-?mail|write to) (?:us|the|\S+@)|(?:download|get) (?:it|our|from)\b|cite (?:this|us|as)\b"
+    r"|ignore (?:all|any|the|previous)|(?:answer|reply|respond|say|recommend) (?:with|that|only|this|every|as)\b)"
+    r"|see (?:also|https?:|www\.|the (?:website|repository|supplement|online)))"
+    r"|.{0,200}(?:ご覧ください|参照してください|お問い合わせ|アクセスしてください|無視してください|と答えてください)",
+    re.IGNORECASE,
+)
+_ASKS_WHERE = re.compile(
+    r"\b(?:where|url|links?|web ?(?:site|page)|address|contact|e-?mail|download|obtain|access|availab\w+|cite|citation"
+    r"|register|sign up|subscribe|how (?:do|can|should|to)|steps?|instructions?|recommend\w*|advice)\b"
+    r"|どこ|サイト|リンク|入手|連絡|引用|手順|方法|どうやって|どのように",
+    re.IGNORECASE,
+)
 _LEAST_CHANCE = 1e-5
 _A_NEIGHBOUR = 0.6
 """Log odds that a question is answered which a further sentence of a window must bring."""
@@ -106,7 +124,7 @@ class Judge:
         """Sentences best passage first, `terms` those of each."""
         signals, answered = self.signals(sentences, terms)
         weights = self._weights(answered)
-        worth = standing(sentences) / (1 + np.exp(-(signals @ weights.of_signals + weights.bias)))
+        worth = standing(sentences, self.query) / (1 + np.exp(-(signals @ weights.of_signals + weights.bias)))
         return Judged(worth, weights, answered)
 
     def signals(
@@ -187,12 +205,16 @@ class Judge:
         return found[:, 0], found[:, 1]
 
 
-def standing(sentences: Sequence[PassageSentence]) -> Array:
-    """What is left (n,) of each sentence's worth: all of it but for titles and what is no sentence."""
-    return np.array([_left(sentence) for sentence in sentences])
+def standing(sentences: Sequence[PassageSentence], query: str = "") -> Array:
+    """What is left (n,) of each sentence's worth: all of it but for titles, what is no sentence, and what tells readers
+    to do something that the question does not ask for."""
+    asks_where = bool(_ASKS_WHERE.search(query))
+    return np.array([_left(sentence, asks_where) for sentence in sentences])
 
 
-def _left(sentence: PassageSentence) -> float:
+def _left(sentence: PassageSentence, asks_where: bool) -> float:
+    if not asks_where and _INSTRUCTS.match(sentence.text):
+        return _INSTRUCTION
     if compact(sentence.text) == compact(sentence.passage.paper_title):
         return _TITLE
     return _HEADING if word_count(sentence.text) < _SHORT_WORDS and not is_statement(sentence.text) else 1.0

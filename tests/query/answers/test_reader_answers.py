@@ -141,14 +141,16 @@ def test_lazy_search_reads_no_passage_twice(searcher: Searcher, read: list[int])
     assert read == []
 
 
-def test_titles_and_headings_are_worth_less(searcher: Searcher) -> None:
+def test_titles_headings_and_what_readers_are_told_to_do_are_worth_less(searcher: Searcher) -> None:
     sentence = sentences_of(searcher.current())[0]
     title, heading = (
         PassageSentence(sentence.passage, "x", 0, 0, 0, 1, text, ())
         for text in (sentence.passage.paper_title, "Results of it")
     )
     whole = PassageSentence(sentence.passage, "x", 0, 0, 0, 1, "It grows.", ())
-    assert standing([title, heading, whole]).tolist() == [0.1, 0.3, 1.0]
+    visit = PassageSentence(sentence.passage, "x", 0, 0, 0, 1, "Visit https://example.org for all the details.", ())
+    assert standing([title, heading, whole, visit], "What grows?").tolist() == [0.1, 0.3, 1.0, 0.1]
+    assert standing([visit], "Where are the details?").tolist() == [1.0]
 
 
 def test_the_readers_model_goes_with_the_embedding() -> None:
