@@ -47,10 +47,10 @@ _OF_BEST, _OF_WORDS = 0.1, 0.5
 has, which a sentence of another paper must have."""
 _CHANCE = 1 / 150
 """A sentence of less is no evidence."""
-_FACT, _REASONS = Limits(3, 450, 2), Limits(3, 800, 3)
+FACT, _REASONS = Limits(3, 450, 2), Limits(3, 800, 3)
 _LIMITS: Mapping[AnswerForm, Limits] = {
-    **dict.fromkeys(NARROW, _FACT),
-    "definition": replace(_FACT, share=0.6),
+    **dict.fromkeys(NARROW, FACT),
+    "definition": replace(FACT, share=0.6),
     "reasons": _REASONS,
     "steps": _REASONS,
     "exploration": Limits(4, 800, 2, least=0.1),
