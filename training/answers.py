@@ -158,7 +158,7 @@ def quoted(one: Sample, weights: Array, share: float) -> list[Window]:
 
 
 def measured(samples: Sequence[Sample], weights: Array, share: float) -> tuple[float, float, float, float]:
-    """Share of questions whose gold is quoted, mean and median words of an answer, share of quotes that are evidence."""
+    """Share of questions whose gold is quoted, mean and median words of an answer, share of quotes that are gold."""
     found, words, right = [], [], []
     for one in samples:
         windows = quoted(one, weights, share) if one.whole else []
