@@ -12,7 +12,9 @@ _IN_BRACKETS = rf"[\[［〔](?:refs?\.\s?)?{_NUMBERS}[\]］〕]"
 _SPOKEN = re.compile(r"\b(?:by|in|of|to|from|with|see|than|and|refs?\.)\s*$", re.IGNORECASE)
 """After these words a mark is part of the sentence: "as described by [18]"."""
 _LONGEST_SPOKEN = 8
-_NUMBERED = re.compile(rf"\s?{_IN_BRACKETS}(?:\s?[,–-]?\s?{_IN_BRACKETS})*|(?:\s?\([1-9]\d{{0,2}}\)){{2,}}")
+_NUMBERED = re.compile(
+    rf"\s?{_IN_BRACKETS}(?:\s?[,–-]?\s?{_IN_BRACKETS})*|(?:\s?\([1-9]\d{{0,2}}\)){{2,}}|\s\({_NUMBERS}\)(?=\s[.,;])"
+)
 """Not [0, 1], which is an interval, and not [1.2–3.4]."""
 _ROUND = re.compile(r"\s?[(（]([^()（）]{4,300})[)）]")
 _YEAR = r"(?:1[89]|20)\d\d[a-z]?"

@@ -7,7 +7,7 @@ how far the words agree; `training/answers.py` learned both from questions with 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 
@@ -44,6 +44,8 @@ _SHORTEST_TITLE = 3
 """Words with capitals, after the first, by which a question is known as a title."""
 _ENDING = 3
 """Letters that may end a word otherwise."""
+_NAME_RUN = re.compile(r"(?:[A-Z]|\d)[\w-]*(?:[ -]\(?(?:[A-Z]|\d)[\w-]*\)?)+")
+"""Words with capitals or figures one after the other."""
 _KATAKANA = re.compile(r"[\u30a1-\u30fc]{3,}")
 
 
@@ -140,11 +142,19 @@ def support_of(
         judged.weights.confidence(best, judged.answered),
         judged.weights.partly,
         judged.weights.whole,
-        tuple(question.words[term] for term in named if not lookup.is_met(term, windows)),
+        unmet_names(query, {question.words[term]: lookup.is_met(term, windows) for term in named}),
         tuple(question.words[term] for term in lacking if lookup.is_absent(term)),
         question.share(quoted) > 0 or near > _FAR,
         unknown / weight if weight and several else 0.0,
     )
+
+
+def unmet_names(query: str, met: Mapping[str, bool]) -> tuple[str, ...]:
+    """The words that are not met, but for those of a name of several words of which more are: "Motif" in "C-C Motif
+    Chemokine Ligand 3"."""
+    runs = [unicode_words.words(run) for run in _NAME_RUN.findall(query)]
+    known = {word for run in runs for word in run if 2 * sum(met.get(one, True) for one in run) > len(run) > 1}
+    return tuple(word for word, found in met.items() if not found and word not in known)
 
 
 @dataclass(frozen=True)

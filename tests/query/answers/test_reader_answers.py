@@ -14,7 +14,7 @@ from monjyu_core.storage.folders import DataFolder
 from monjyu_query.answers.evidence_ranking import passage_readings
 from monjyu_query.answers.evidence_ranking.passage_readings import ENGLISH, PassageReadings
 from monjyu_query.answers.evidence_ranking.sentence_worth import WEIGHTS, Judge, Judged, standing
-from monjyu_query.answers.outcome import Support, outcome_of, unlike_any
+from monjyu_query.answers.outcome import Support, outcome_of, unlike_any, unmet_names
 from monjyu_query.answers.selection import Question, word_count
 from monjyu_query.search.open_index import OpenIndex
 from monjyu_query.search.passages import PassageSentence, load_passages, load_sentences
@@ -161,6 +161,12 @@ def test_the_readers_model_goes_with_the_embedding() -> None:
 
 def test_words_are_missing_only_where_no_spelling_of_them_is_there() -> None:
     assert unlike_any({"COVID-19", "Zanamavir", "heparin"}, ["Zanamivir against COVID19."]) == {"heparin"}
+
+
+def test_a_name_of_several_words_is_met_by_most_of_them() -> None:
+    query = "What does C-C Motif Chemokine Ligand 3 do in Otter Creek?"
+    met = {"Motif": False, "Chemokine": True, "Ligand": True, "Otter": False, "Creek": True}
+    assert unmet_names(query, met) == ("Otter",)
 
 
 def test_what_is_said_to_be_missing_was_looked_up() -> None:
