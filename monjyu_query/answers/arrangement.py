@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from monjyu_core.text.citation_marks import without_citation_marks
+from monjyu_core.text.inline_marks import without_citation_marks
 from monjyu_query.answers.answer_form import AnswerForm
 from monjyu_query.answers.quote_windows import Window, without_opening
 from monjyu_query.answers.segments import laid_out

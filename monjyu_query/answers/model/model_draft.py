@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from monjyu_core.models.call_errors import ModelAnswerUnusable
 from monjyu_core.models.types import Finish
-from monjyu_core.text.citation_marks import without_citation_marks
+from monjyu_core.text.inline_marks import without_citation_marks
 from monjyu_query.answers.answering import Answer, abstained
 from monjyu_query.answers.model.checking import Checked, Checker
 from monjyu_query.answers.model.marked import Marked, abstains

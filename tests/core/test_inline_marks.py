@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from monjyu_core.text.citation_marks import without_citation_marks
+from monjyu_core.text.inline_marks import without_citation_marks
 
 
 @pytest.mark.parametrize(
