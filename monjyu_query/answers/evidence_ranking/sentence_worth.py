@@ -60,9 +60,9 @@ _WIDE, _NONE = "multilingual, of a question in a script without spaces", "withou
 @dataclass(frozen=True)
 class Weights:
     """Of the log odds that the reader gives a sentence, the logarithm of its passage's chance, the share of words (by
-    length) and nearness, with a bias. `least` is what a further sentence of an answer must be worth. `sure` are for the
-    confidence of an answer: of the log odds of its best sentence and of the best passage, with a bias. There is an
-    answer in part from `partly` and a whole one from `whole`."""
+    length) and nearness, with a bias. `least` is what the sentence of a further paper in a table must be worth. `sure`
+    are for the confidence of an answer: of the log odds of its best sentence and of the best passage, with a bias.
+    There is an answer in part from `partly` and a whole one from `whole`."""
 
     sentence: float
     passage: float
@@ -88,10 +88,10 @@ class Weights:
 
 
 WEIGHTS = {
-    ENGLISH: Weights(0.552, 0.022, 0.834, 1.352, -1.33, 0.13, (0.668, 0.261, 0.691), 0.06, 0.32),
-    MULTILINGUAL: Weights(0.203, 0.546, 2.048, 2.103, -3.104, 0.09, (0.64, 0.1, 0.63), 0.1, 0.25),
-    _WIDE: Weights(0.305, 0.935, 1.367, 1.026, -1.282, 0.1, (0.614, 0.324, 1.019), 0.15, 0.42),
-    _NONE: Weights(0.0, 0.0, 3.223, 2.425, -5.793, 0.06, (1.015, 0.0, 1.265), 0.1, 0.27),
+    ENGLISH: Weights(0.552, 0.022, 0.834, 1.352, -1.33, 0.13, (0.715, 0.129, 0.67), 0.08, 0.34),
+    MULTILINGUAL: Weights(0.203, 0.546, 2.048, 2.103, -3.104, 0.09, (0.64, 0.0, 0.5), 0.1, 0.3),
+    _WIDE: Weights(0.305, 0.935, 1.367, 1.026, -1.282, 0.1, (0.598, 0.292, 0.991), 0.15, 0.42),
+    _NONE: Weights(0.0, 0.0, 3.223, 2.425, -5.793, 0.06, (0.711, 0.0, 0.607), 0.1, 0.3),
 }
 """By the reader's model (`training/answers.py`). Of questions whose paper was taken away three of four get no whole
 answer, of others one in twenty gets none."""
