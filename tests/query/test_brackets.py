@@ -154,7 +154,7 @@ def test_a_model_that_quotes_it(data: Path, answer_model: FakeModels, monkeypatc
     def reply(request: Any) -> Any:
         sources = re.findall(r"<source (\d+) \w+>\n(.*?)\n</source", request.prompt, flags=re.DOTALL)
         [n] = [number for number, text in sources if OWN in " ".join(text.split())]
-        return say(f"{OWN[:-1]} [{n}]. Limestone was “measured twice by others [2, 3] before” for lichens [{n}].")
+        return say(f"{OWN[:-1]} [{n}]. Limestone was “measured before by [2, 3]” for lichens [{n}].")
 
     answer_model.default = reply
     events: list[dict[str, Any]] = []
@@ -163,7 +163,7 @@ def test_a_model_that_quotes_it(data: Path, answer_model: FakeModels, monkeypatc
     assert result.answer_engine == "llm"
     assert [segment.text for segment in result.segments] == [
         SAID,
-        " Limestone was “measured twice by others before” for lichens.",
+        " Limestone was “measured before by [2, 3]” for lichens.",
     ]
     assert [segment.citations for segment in result.segments] == [[1], [1]]
     assert marks(result.answer) == [1, 1]
