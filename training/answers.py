@@ -190,9 +190,7 @@ def report(name: str, learned_from: Sequence[Sample], own: Sequence[Sample]) -> 
     confidence = sure(learned_from, weights)
     for share in SHARES:
         found, mean, median, precision = measured(own, weights, share)
-        print(
-            f"{name}, share {share}: gold {found:.3f} in {mean:.0f} words (median {median:.0f}), precision {precision:.3f}"
-        )
+        print(f"{name}, {share}: gold {found:.3f} in {mean:.0f} words (median {median:.0f}), precise {precision:.3f}")
     rows, right = facts(own, weights)
     chances = 1 / (1 + np.exp(-(rows @ confidence[:-1] + confidence[-1])))
     ranks = np.argsort(np.argsort(chances)) + 1
