@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
+from monjyu_core.text.inline_marks import without_citation_marks
 from monjyu_query.answers.answer_form import AnswerForm
-from monjyu_query.answers.quote_windows import Window, connective
+from monjyu_query.answers.quote_windows import Window, without_opening
 from monjyu_query.answers.segments import laid_out
 from monjyu_query.search.request import ResponseType
 from monjyu_query.search.result import AnswerTable, Cell, Citation, Segment
@@ -113,11 +114,14 @@ def _denies(window: Window) -> bool:
 
 
 def said(window: Window) -> str:
-    """What the answer says of a quote: all of it, but for a word that would join it to a sentence not quoted, the name
-    of a part of an abstract, and the marks of citations that end the sentence before."""
-    text = _BEFORE.sub("", window.text)
-    cut = connective(text)
-    return f"… {text[cut:]}" if cut else text
+    """What the answer says of a quote (see `said_text`)."""
+    return said_text(window.text)
+
+
+def said_text(text: str) -> str:
+    """All of a quote on one line, but for the paper's marks of citations, the name of a part of an abstract, the bullet
+    of an item, and a word that only adds it to a sentence that is not quoted."""
+    return without_opening(without_citation_marks(_BEFORE.sub("", " ".join(text.split()))))
 
 
 def _table_of_sides(
