@@ -136,17 +136,12 @@ def _spent(asked: Question) -> str | None:
     state = asked.state
     if state.ended not in ("exhausted", "held"):
         return None
-    held = (
-        f", {state.held_back} of them held back by the reader, which sees no answer in them" if state.held_back else ""
-    )
-    if state.ended == "exhausted":
-        return (
-            f"The budget of {state.budget.total} exceeds the collection: {asked.candidates} passages, all tested{held}."
-        )
-    done = f"{state.budget.used} of {state.budget.total} tests were made"
-    return (
-        f"{done}: of {len(state.visited)} passages read {state.held_back} were held back (search.lazy.worth_reading)."
-    )
+    used, total, held = state.budget.used, state.budget.total, state.held_back
+    if state.ended == "held":
+        read = f"of {len(state.visited)} passages read {held} were held back (search.lazy.worth_reading)"
+        return f"{used} of {total} tests were made: {read}."
+    tested = f"{used} tested and {held} held back by the reader, which sees no answer in them" if held else "all tested"
+    return f"The budget of {total} exceeds the collection: {asked.candidates} passages, {tested}."
 
 
 def _result(
