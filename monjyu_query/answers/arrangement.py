@@ -61,6 +61,14 @@ def arranged(
     return _by_paper(form, language, down, labels), tables
 
 
+def quoted(cited: Cited) -> dict[str, list[tuple[str, str]]]:
+    """(chunk, text) of each paper's quotes."""
+    found: dict[str, list[tuple[str, str]]] = {}
+    for window, citation in cited:
+        found.setdefault(citation.paper_id, []).append((window.key.passage.chunk_id, window.text))
+    return found
+
+
 def in_sections(
     form: AnswerForm, language: str, cited: Cited, labels: Mapping[str, str], themes: Mapping[str, Sequence[str]]
 ) -> list[Segment]:
