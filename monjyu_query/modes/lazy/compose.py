@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from monjyu_core.text.language import message_language
-from monjyu_query.answers.answer_form import NARROW, AnswerForm, form_of
+from monjyu_query.answers.answer_form import NARROW, form_of
 from monjyu_query.answers.answering import Answer, abstained
 from monjyu_query.answers.arrangement import in_sections, numbered
 from monjyu_query.answers.citing import cite_windows
@@ -20,7 +20,6 @@ from monjyu_query.digests.themes import papers_by_theme
 from monjyu_query.modes.lazy.lazy_claims import Claim
 from monjyu_query.search.open_index import OpenIndex
 from monjyu_query.search.passages import Passage, PassageSentence, load_sentences
-from monjyu_query.search.request import ResponseType
 from monjyu_query.search.tools import Ask, Tools
 
 MOST_PASSAGES = 12
@@ -44,20 +43,28 @@ def weighted_question(index: OpenIndex, query: str, own: Question) -> Question:
     return Question(weights, full.words, full.also)
 
 
-def room_of(budget: int, form: AnswerForm, response_type: ResponseType | None) -> float:
+def room_of(ask: Ask, budget: int) -> float:
     """How many times as long as usual an answer may be: by the root of the budget, so that 100 tests buy 1.4 times, 500
-    three times and 1500 five and a half times as much. A fact is not made longer by money."""
-    room = min(max(math.sqrt(budget / _USUAL_BUDGET), 1.0), _MOST_ROOM)
-    if response_type == "report":
-        return max(room, _ROOM_OF_REPORT)
-    return min(room, _OF_FACT) if form in NARROW else room
+    three times and 1500 five and a half times as much. A fact is not made longer by money, nor an answer for which
+    nobody named mode or budget."""
+    request = ask.request
+    if request.response_type == "report":
+        return max(_bought(budget), _ROOM_OF_REPORT)
+    if request.open_ended and ask.settings.mode == "auto":
+        return 1.0
+    narrow = form_of(request.query, ask.routing.query_type) in NARROW
+    return min(_bought(budget), _OF_FACT) if narrow else _bought(budget)
+
+
+def _bought(budget: int) -> float:
+    return min(max(math.sqrt(budget / _USUAL_BUDGET), 1.0), _MOST_ROOM)
 
 
 def compose_hits(
     tools: Tools, ask: Ask, question: Question, hits: Sequence[Passage], similarity: float, budget: int
 ) -> Answer:
     """The answer from the best passages: as many and as long as the budget has bought."""
-    room = room_of(budget, form_of(ask.request.query, ask.routing.query_type), ask.request.response_type)
+    room = room_of(ask, budget)
     passages = hits[: round(MOST_PASSAGES * room)]
     sentences = load_sentences(ask.index.snapshot.cursor_of(one.paper_id for one in passages), passages)
     return compose(asked_of(tools, ask, question, room), passages, sentences, similarity)
@@ -66,7 +73,7 @@ def compose_hits(
 def overview(ask: Ask, claims: Sequence[Claim], budget: int) -> Answer:
     """For a question about the collection as a whole: of each paper its best claim, of each community one before a
     second of any, under the headings of their themes."""
-    room = room_of(budget, "survey", ask.request.response_type)
+    room = room_of(ask, budget)
     language = message_language(ask.request.query)
     turns: Counter[str | None] = Counter()
     ranked: dict[str, tuple[int, int, Claim]] = {}
