@@ -245,7 +245,7 @@ class Searcher:
         settings = self.settings.search
         level = index.snapshot.manifest.level
         kind = self._kind(request, account)
-        mode, routing = route(request, settings, level, kind)
+        mode, routing = route(request, settings, level, kind, written_reports=index.written_reports)
         settings = settings_for(request, settings)
         routing.params = parameters_of(
             request, settings, mode, level, reranks=bool(self.tools.rerank_engine(request, settled=settings.rerank))
