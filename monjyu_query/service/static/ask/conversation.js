@@ -202,16 +202,10 @@ export class Conversation {
   }
 
   ask(asked) {
-<<<<<<< HEAD
-    const turn = new Turn(asked, this.info.collection, this);
-    this.list.push(turn);
-    this.turns.append(turn.element);
+    const turn = this.add(asked);
     this.mode.value = "auto"; // the mode of one question is not that of the next
     this.describe();
     return this.run(turn);
-=======
-    return this.run(this.add(asked));
->>>>>>> ways-in
   }
 
   async run(turn) {
