@@ -200,7 +200,7 @@ def test_definitions_describe_every_table() -> None:
                 table, column = dep.column_name.split(".") if "." in dep.column_name else (first, dep.column_name)
                 assert column in TABLES[table].schema.names and table in ASSET_TABLES[dep.asset_key.path[-1]]
     snapshot = graph.get(dg.AssetKey("index_snapshot"))
-    assert snapshot.tags["monjyu/level"] == "all" and "dagster/column_schema" in snapshot.metadata
+    assert snapshot.tags["monjyu/level"] == "all" and "table chunks" in snapshot.metadata
 
 
 def test_code_links_go_to_the_host_that_is_set(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,14 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from threading import Timer
 from typing import Any
 
 import dagster as dg
 import pytest
 from dagster._core.definitions.data_version import CachingStaleStatusResolver, StaleStatus
 from dagster._core.loader import LoadingContextForTest
-from filelock import FileLock
+from filelock import FileLock, Timeout
 
 from monjyu_assets.definitions import defs
 from monjyu_assets.orchestration.instance import open_instance
@@ -119,12 +118,20 @@ def test_what_cannot_be_meant_ends_at_once_and_says_why(
     assert data.collections() == [] and not data.collection("d").root.exists()
 
 
-def test_a_run_waits_for_the_lock_of_its_collection(data: DataFolder, instance: dg.DagsterInstance) -> None:
+class Busy(FileLock):
+    """A lock that another process has at the first look."""
+
+    def acquire(self, timeout: float | None = None, **how: Any) -> Any:
+        if timeout == 0:
+            raise Timeout(str(self.lock_file))
+        return super().acquire(timeout, **how)
+
+
+def test_a_run_waits_for_the_lock_of_its_collection(
+    data: DataFolder, instance: dg.DagsterInstance, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The lock keeps two builds of a collection apart, whoever started them."""
-    data.collection("c").root.mkdir(parents=True)
-    lock = FileLock(data.collection("c").root / "index.lock", thread_local=False)
-    lock.acquire()
-    Timer(1.0, lock.release).start()
+    monkeypatch.setattr("monjyu_assets.indexing.goals.FileLock", Busy)
     done = press(instance, "level_0")
     assert done.success and "Another build of c is running; waiting for it." in log(instance, done)
 

@@ -90,10 +90,10 @@ def _dependency(name: str) -> dg.TableColumnDep:
     return dg.TableColumnDep(asset_key=dg.AssetKey(asset), column_name=_in_asset(name))
 
 
-def place_of(work: Work, table: str, shard: str = COLLECTION_SHARD) -> Metadata:
-    """The folder of the table's (or its shard's) parts as a URI; with an object store, the collection's in it."""
+def place_of(work: Work, table: str) -> Metadata:
+    """The folder of the table's parts as a URI; with an object store, the collection's in it."""
     store = work.settings.storage.uri
-    folder = work.parts.path(table, shard, "").parent
+    folder = work.parts.path(table, COLLECTION_SHARD, "").parent.parent
     return {"dagster/uri": f"{store.rstrip('/')}/{prefix_of(work.name)}" if store else folder.as_uri()}
 
 
