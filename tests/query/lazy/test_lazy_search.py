@@ -39,14 +39,17 @@ def ask(searcher: Searcher, query: str = QUESTION, **more: Any) -> SearchResult:
 
 
 def content(result: SearchResult) -> dict[str, Any]:
-    return result.model_dump(exclude=VOLATILE)
+    told = result.model_dump(exclude=VOLATILE)
+    for claim in told["claims"]:
+        claim.pop("extracted_at")
+    return told
 
 
 def test_it_answers_at_level_0_and_says_so(searcher: Searcher) -> None:
     result = ask(searcher)
     assert (result.mode, result.status, result.verified, result.level) == ("lazy", "complete", True, 0)
     assert any("Level 1 is not built" in warning for warning in result.warnings)
-    assert result.subqueries[0] == QUESTION and 1 < len(result.subqueries) <= 5
+    assert result.subqueries == [QUESTION], "it asks for one thing"
     assert result.communities_visited == [] and result.usage.budget_total == 100
     assert 0 < result.usage.relevance_tests <= 100 and result.usage.llm_calls == 0
     tested = {hit.chunk_id for hit in ask(searcher, top_k=100).hits}
@@ -199,7 +202,6 @@ def test_communities_are_visited_and_concepts_expand_the_question(
     assert result.lazy is not None
     assert any(one.id.startswith("relevance-budget") and one.relevant for one in result.lazy.communities)
     assert not any("Level 1" in warning for warning in result.warnings)
-    assert len(result.subqueries) > 1
     assert result.status == "complete" and result.citations
 
 
