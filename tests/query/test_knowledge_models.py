@@ -148,7 +148,7 @@ def test_the_router_asks_the_model_where_the_setting_says_so(
     assert ask(known_data, "Who is it?", answer=False).routing.query_type == "factoid" and not fake.requests
     monkeypatch.setenv("MONJYU_SEARCH__ROUTER", "model")
     told = ask(known_data, "Who is it?", answer=False)
-    assert (told.routing.query_type, told.mode) == ("survey", "global") and "it asks for all" in told.routing.reason
+    assert (told.routing.query_type, told.mode) == ("survey", "lazy") and "it asks for all" in told.routing.reason
     assert count(fake, "route") == 1
     fake.requests.clear()
     ask(known_data, "Who is it?", mode="vector", answer=False)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from monjyu_core.text.language import message_language
-from monjyu_query.answers.answer_form import NARROW, AnswerForm
+from monjyu_query.answers.answer_form import NARROW, form_of
 from monjyu_query.answers.answering import Answer, abstained
 from monjyu_query.answers.arrangement import in_sections, numbered, quoted
 from monjyu_query.answers.citing import cite_windows
@@ -19,7 +19,6 @@ from monjyu_query.answers.selection import Question
 from monjyu_query.digests.themes import papers_by_aspect
 from monjyu_query.modes.lazy.lazy_claims import Claim
 from monjyu_query.search.passages import Passage, PassageSentence, load_sentences
-from monjyu_query.search.request import ResponseType
 from monjyu_query.search.tools import Ask, Tools
 
 MOST_PASSAGES = 12
@@ -34,12 +33,17 @@ PAPERS = 6
 """In a usual answer about the collection as a whole."""
 
 
-def room_of(budget: int, form: AnswerForm, response_type: ResponseType | None) -> float:
+def room_of(ask: Ask, budget: int) -> float:
     """How many times as long as usual an answer may be: by the root of the budget, so that 100 tests buy 1.4 times and
-    200 twice as much, which is the most: who wants more asks for a report. A fact is not made longer by money."""
-    if response_type == "report":
+    200 twice as much, which is the most: who wants more asks for a report. A fact is not made longer by money, nor an
+    answer for which nobody named mode or budget."""
+    request = ask.request
+    if request.response_type == "report":
         return _ROOM_OF_REPORT
-    return min(max(math.sqrt(budget / _USUAL_BUDGET), 1.0), _OF_FACT if form in NARROW else _MOST_ROOM)
+    if request.open_ended and ask.settings.mode == "auto":
+        return 1.0
+    narrow = form_of(request.query, ask.routing.query_type) in NARROW
+    return min(max(math.sqrt(budget / _USUAL_BUDGET), 1.0), _OF_FACT if narrow else _MOST_ROOM)
 
 
 def compose_hits(
@@ -53,7 +57,7 @@ def compose_hits(
 def overview(ask: Ask, claims: Sequence[Claim], budget: int) -> Answer:
     """For a question about the collection as a whole: of each paper its best claim, of each community one before a
     second of any, under the headings of their themes."""
-    room = room_of(budget, "survey", ask.request.response_type)
+    room = room_of(ask, budget)
     language = message_language(ask.request.query)
     turns: Counter[str | None] = Counter()
     ranked: dict[str, tuple[int, int, Claim]] = {}

@@ -8,7 +8,6 @@ from datetime import UTC, datetime
 
 from monjyu_core.embedding import load_embedder
 from monjyu_core.models.call_errors import ModelCallError
-from monjyu_query.answers.answer_form import form_of
 from monjyu_query.answers.answering import Answer
 from monjyu_query.answers.composition import asked_of, compose
 from monjyu_query.knowledge.level_4_claims import chunks_with_claims, claims_of, read_by_models
@@ -121,8 +120,7 @@ def _composed(asked: Question, claims: list[Claim], tools: Tools) -> Answer:
     ask, state = asked.ask, asked.state
     if asked.broad and claims:
         return overview(ask, claims, state.budget.total)
-    form = form_of(ask.request.query, ask.routing.query_type)
-    room = room_of(state.budget.total, form, ask.request.response_type)
+    room = room_of(ask, state.budget.total)
     hits = asked.evidence(round(MOST_PASSAGES * room))
     if any(claim.engine == "llm" for claim in claims):
         first = passages_of([claim.sentences[0] for claim in claims])
@@ -139,8 +137,7 @@ def _written(asked: Question, claims: list[Claim], tools: Tools) -> tuple[Answer
     answers: list[Answer] = []
     failure = ""
     parts = in_parts(claims, ask.settings.lazy.claim_tokens)
-    form = form_of(ask.request.query, ask.routing.query_type)
-    room = room_of(asked.state.budget.total, form, ask.request.response_type)
+    room = room_of(ask, asked.state.budget.total)
     sentences = max(SENTENCES, round(SENTENCES * room / len(parts)))
     for part in parts:
         if asked.state.cancelled and answers:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -22,6 +21,7 @@ from monjyu_query.modes.lazy.judgements import JudgementStore
 from monjyu_query.search.request import make_request
 from monjyu_query.search.result import SearchResult
 from monjyu_query.search.searcher import Searcher
+from tests.conftest import call_monjyu
 
 QUESTION = "How does search under a relevance budget test the passages of communities?"
 VOLATILE = {"trace_id", "usage", "phases"}
@@ -107,7 +107,7 @@ def test_a_budget_of_0_is_the_answer_of_vector(searcher: Searcher) -> None:
 
 @pytest.mark.parametrize("query", ["best pizza recipe", "zzzz qqqq", "?", "🦆"])
 def test_it_abstains(searcher: Searcher, query: str) -> None:
-    result = ask(searcher, query)
+    result = ask(searcher, query, budget=20)
     assert result.status == "abstained" and len(result.citations) <= 1
 
 
@@ -212,11 +212,9 @@ def test_the_graph_is_read(communities: Callable[[], duckdb.DuckDBPyConnection])
     assert graph.subgraph(["assessor", "relevance budget", "community"]) == [("assessor", "relevance budget", 0.5)]
 
 
-def test_the_command_streams_events_and_the_result_last(
-    sample_data: Path, monjyu: Callable[..., subprocess.CompletedProcess[str]]
-) -> None:
+def test_the_command_streams_events_and_the_result_last(sample_data: Path) -> None:
     command = ["search", QUESTION, "-c", "samples", "--mode", "lazy", "--budget", "12", "--stream", "--json"]
-    done = monjyu(sample_data, *command)
+    done = call_monjyu(sample_data, *command)
     assert done.returncode == 0, done.stderr
     events = [json.loads(line) for line in done.stdout.splitlines()]
     kinds = [event["event"] for event in events]
