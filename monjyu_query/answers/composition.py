@@ -17,7 +17,7 @@ from monjyu_core.text.standing_alone import points_outside
 from monjyu_query.answers.abstract_answer import abstract_answer, answer_of_named, is_general
 from monjyu_query.answers.answer_form import NARROW, OF_MANY, AnswerForm, form_of
 from monjyu_query.answers.answering import Answer, abstained
-from monjyu_query.answers.arrangement import Cited, arranged, in_sections, numbered, said
+from monjyu_query.answers.arrangement import Cited, arranged, in_sections, numbered, quoted, said
 from monjyu_query.answers.citing import cite_windows
 from monjyu_query.answers.evidence_ranking.named_passages import with_named, with_thanks
 from monjyu_query.answers.evidence_ranking.passage_readings import PassageReadings
@@ -29,7 +29,7 @@ from monjyu_query.answers.segments import laid_out
 from monjyu_query.answers.selection import Limits, Question, asks, choose_windows, is_prose, weigh_evidence
 from monjyu_query.answers.topic import defines, sides_of, topic_of
 from monjyu_query.catalogue.named_papers import paper_in_question
-from monjyu_query.digests.themes import papers_by_theme
+from monjyu_query.digests.themes import papers_by_aspect
 from monjyu_query.ranking.scripts import across
 from monjyu_query.search.open_index import OpenIndex
 from monjyu_query.search.passages import Passage, PassageSentence, sentences_before
@@ -72,7 +72,7 @@ _MOST_PAPERS = 8
 _A_SIDE = 2
 """Quotes on each side of a comparison."""
 _IN_SECTIONS: frozenset[AnswerForm] = frozenset({"survey", "exploration"})
-_REPORT_ROOM = 5.0
+_REPORT_ROOM = 2.0
 """So many times the usual length are read by their headings."""
 _EXAMPLES = {
     "en": "These are single passages: the themes of a collection are told by its community reports (level 3).",
@@ -295,11 +295,7 @@ def _answer(asked: Asked, pool: Pool, windows: Sequence[Window], support: Suppor
 
 
 def _themes(asked: Asked, cited: Cited) -> dict[str, list[str]]:
-    """The papers that are cited by theme."""
-    chunks: dict[str, list[str]] = {}
-    for window, citation in cited:
-        chunks.setdefault(citation.paper_id, []).append(window.key.passage.chunk_id)
-    return papers_by_theme(asked.index, chunks)
+    return papers_by_aspect(asked.index, asked.query, quoted(cited))
 
 
 def _sides(asked: Asked, pool: Pool) -> dict[str, list[Window]]:

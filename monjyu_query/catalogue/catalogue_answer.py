@@ -17,8 +17,7 @@ from monjyu_query.answers.paper_label import paper_labels
 from monjyu_query.catalogue import catalogue_tables as tables
 from monjyu_query.catalogue.catalogue_questions import CatalogueQuestion, recognised
 from monjyu_query.catalogue.catalogue_wording import COLUMNS, described, told
-from monjyu_query.catalogue.named_papers import paper_named
-from monjyu_query.catalogue.paper_names import PaperName, find_papers
+from monjyu_query.catalogue.paper_names import PaperName, find_papers, paper_named
 from monjyu_query.knowledge.source_sentences import sentences_by_id
 from monjyu_query.ranking.filters import passing_papers
 from monjyu_query.search.request import Filters

@@ -36,6 +36,7 @@ _EN = {
     "no author": "No paper of the collection is by {what}.",
     "close": " Authors with a similar name: {what}.",
     "several": "Several papers may be meant.",
+    "which": "Do you mean {what}?",
     "more": "{n} more are not shown.",
 }
 _JA = {
@@ -65,6 +66,7 @@ _JA = {
     "no author": "{what}による論文はこのコレクションにありません。",
     "close": "似た名前の著者：{what}。",
     "several": "複数の論文が当てはまります。",
+    "which": "{what}のどちらですか？",
     "more": "ほかに{n}件あります。",
 }
 

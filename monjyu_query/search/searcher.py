@@ -26,6 +26,7 @@ from monjyu_core.wording import among
 from monjyu_query.answers.answering import not_settled
 from monjyu_query.answers.model.sources_text import context_of
 from monjyu_query.catalogue.catalogue_answer import catalogue_answer
+from monjyu_query.catalogue.described_papers import ask_of_described
 from monjyu_query.digests.plain_words import digest_in_plain_words
 from monjyu_query.knowledge.follow_ups import follow_ups
 from monjyu_query.modes.all_modes import all_modes
@@ -179,7 +180,7 @@ class Searcher:
         rankings: dict[str, Ranking] = {}
         rankings_of_search.set(rankings)
         try:
-            result = self._answered(ask)
+            ask, result = self._answered(ask)
         except (duckdb.Error, OSError, RuntimeError) as error:
             held = ask.index.snapshot.id
             if read_current(self._reader.collection) == held:
@@ -187,10 +188,11 @@ class Searcher:
                 raise self._as_storage_error(held, error) from error
             events.clear()
             ask = self._ask(self.current(), asked, heard, cancel)
-            result = self._answered(ask)  # later publishes took its files
+            ask, result = self._answered(ask)  # later publishes took its files
         if ask.account.failures:
             result = not_settled(result, ask.account.failures[0].message)
-        result.query, result.resolved_query = asked.query, request.query if request.query != asked.query else None
+        written_out = ask.read_as or request.query
+        result.query, result.resolved_query = asked.query, written_out if written_out != asked.query else None
         searched = time.perf_counter()
         self._describe(result, ask, rankings)
         phases = result.phases or {"search": searched - routed}
@@ -243,7 +245,7 @@ class Searcher:
         settings = self.settings.search
         level = index.snapshot.manifest.level
         kind = self._kind(request, account)
-        mode, routing = route(request, settings, level, kind)
+        mode, routing = route(request, settings, level, kind, written_reports=index.written_reports)
         settings = settings_for(request, settings)
         routing.params = parameters_of(
             request, settings, mode, level, reranks=bool(self.tools.rerank_engine(request, settled=settings.rerank))
@@ -293,15 +295,19 @@ class Searcher:
     def _as_storage_error(self, snapshot_id: str, error: Exception) -> StorageError:
         return error if isinstance(error, StorageError) else unreadable(self.collection, snapshot_id, error)
 
-    def _answered(self, ask: Ask) -> SearchResult:
-        """From tensions, as a digest, from themes or tables where one of these is asked for, else by a search. A
-        question that could not be embedded is answered by keywords, unless mode vector was asked for."""
+    def _answered(self, ask: Ask) -> tuple[Ask, SearchResult]:
+        """From tensions, as a digest, from themes or tables where one of these is asked for, else by a search of all
+        papers or of the one that the question describes. A question that could not be embedded is answered by keywords,
+        unless mode vector was asked for."""
         with charged_to(ask.account):
             try:
                 found = tension_answer(ask, self.tools) or digest_in_plain_words(self, ask)
                 found = found or theme_answer(ask, self.tools) or catalogue_answer(ask)
-                found = found or paper_list_answer(ask, self.tools) or search_for_nothing(self.tools, ask)
-                return found or CONTROLLERS[ask.request.controller](self._modes, ask)
+                found = found or paper_list_answer(ask, self.tools)
+                if found is None:
+                    ask, found = ask_of_described(ask)
+                found = found or search_for_nothing(self.tools, ask)
+                return ask, found or CONTROLLERS[ask.request.controller](self._modes, ask)
             except ModelCallError as error:
                 if ask.request.mode in ("vector", "keyword"):
                     raise
@@ -309,7 +315,7 @@ class Searcher:
                 result = self._modes.search(replace(ask, mode="keyword", settings=settings))
                 status: Status = "partial" if result.status == "complete" else result.status
                 told = f"Passages were found by keywords alone, because the question could not be embedded: {error}"
-                return result.model_copy(update={"status": status, "warnings": [told, *result.warnings]})
+                return ask, result.model_copy(update={"status": status, "warnings": [told, *result.warnings]})
 
 
 def _refuse_wishes(request: SearchRequest) -> None:

@@ -22,7 +22,9 @@ QUESTION = "How does the Leiden algorithm repair badly connected communities?"
 
 @pytest.fixture(scope="module")
 def searcher(sample_data: Path) -> Searcher:
-    return Searcher(DataFolder(sample_data), "samples")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("MONJYU_SEARCH__READER", "off")
+        return Searcher(DataFolder(sample_data), "samples")
 
 
 def ask(searcher: Searcher, query: str = QUESTION, **more: Any) -> SearchResult:
