@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from monjyu_query.answers.topic import topic_of
+from monjyu_query.catalogue.described_papers import descriptions
 from monjyu_query.search.conversation.talk import BRACKET, MOST_CONTEXT, NEW_SUBJECT, Talk
 
 _COLLECTION = (
@@ -39,7 +40,7 @@ _LEAD = re.compile(
 )
 _CONNECTED = re.compile(r"^\W*(?:and|but|or|so|then|also|what about|how about|what of|what else|anything else)\b", re.I)
 _PREPOSITION = re.compile(
-    r"^(in|for|with|without|on|at|from|among|during|after|before|by|to|like|except|under|until|since|of|over"
+    r"^(about|in|for|with|without|on|at|from|among|during|after|before|by|to|like|except|under|until|since|of|over"
     r"|against)\b (.+)$",
     re.IGNORECASE,
 )
@@ -69,6 +70,15 @@ _ASKS_NAME = re.compile(
     r"|what (\w+ ){0,2}(package|tool|method|model|software|library|algorithm|system|program|language|data ?set)\b)",
     re.IGNORECASE,
 )
+_WHAT_IS = re.compile(
+    r"^\W*(?:(?:what|who) (?:is|are|was|were)|define|explain) (?:an? )?((?:[\w’'-]+ ?){1,4})\W*$", re.IGNORECASE
+)
+_SAYS = re.compile(
+    r"\b(?:say|says|said|conclude[sd]?|find|finds|found|shows?|reports?|describe[sd]?|discuss(?:es)?|mentions?|argues?|claims?"
+    r"|states?|explains?|teach(?:es)?|covers?|reviews?|simulates?|uses?|developed|wrote|created|studies|paper|study|course)\b",
+    re.IGNORECASE,
+)
+"""What every paper does: no subject of a question."""
 _PERSONS = {"he", "she", "his", "her", "him", "they", "them", "their"}
 _REPLACED = {"it", "its", "they", "them", "their", "he", "she", "his", "her", "him", "this", "that"}
 
@@ -89,6 +99,12 @@ def english_follow_up(query: str, talk: Talk) -> str | None:
         return _in_place(rest, talk.whole)
     if pronoun is not None:
         name = _one_name(before, answer, person=pronoun.group().casefold() in _PERSONS)
+        described = next(iter(descriptions(before)), "")
+        if described and described.casefold() not in query.casefold():
+            context = topic_of(_GENERIC.sub(" ", _SAYS.sub(" ", before.replace(described, " "))))
+            if not context and pronoun.group().casefold() in _REPLACED - _POSSESSIVE:
+                return f"{query[: pronoun.start()]}{described}{query[pronoun.end() :]}"
+            return f"{query} ({context}, in {described})" if context else f"{query} ({described})"
         if name and name.casefold() not in query.casefold() and pronoun.group().casefold() in _REPLACED:
             own = f"{name}'s" if pronoun.group().casefold() in _POSSESSIVE else name
             return f"{query[: pronoun.start()]}{own}{query[pronoun.end() :]}"
@@ -136,7 +152,11 @@ def _names(text: str) -> list[str]:
 
 
 def _one_name(before: str, answer: str, *, person: bool = False) -> str:
-    """The name that was asked for, else the only name in the question before; empty where it is not clear."""
+    """The thing that was asked about, the name that was asked for, else the only name in the question before; empty
+    where it is not clear."""
+    thing = _WHAT_IS.match(before)
+    if thing and topic_of(thing[1]):
+        return thing[1]
     context = BRACKET.search(before)
     if context and " " not in context[1]:
         return context[1]
@@ -153,8 +173,10 @@ def _with_context(query: str, before: str, answer: str) -> str:
     there = set(re.findall(r"\w+", query.casefold()))
     bracket = BRACKET.search(before)
     said_there = NEW_SUBJECT.sub(" ", before[: bracket.start()] if bracket else before)
-    known = topic_of(_GENERIC.sub(" ", said_there)) if bracket else topic_of(said_there)
+    known = topic_of(_GENERIC.sub(" ", said_there)) if bracket else topic_of(_SAYS.sub(" ", said_there))
     terms = [word for word in f"{bracket[1] if bracket else ''} {known}".split() if word.casefold() not in there]
+    if len(terms) == 1 and (pronoun := _points_back(query)) and pronoun.group().casefold() in _REPLACED - _POSSESSIVE:
+        return f"{query[: pronoun.start()]}{terms[0]}{query[pronoun.end() :]}"
     said = _one_name(before, answer)
     if said and said not in before and said.casefold() not in there:
         terms = [said, *terms]

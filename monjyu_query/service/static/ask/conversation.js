@@ -70,13 +70,17 @@ export class Conversation {
       this.about);
   }
 
-  // The collection that is asked; what restricts questions to papers of another one falls away.
+  // The collection that is asked. A conversation belongs to one: with another one a new conversation begins.
   choose(info) {
     const another = this.info?.collection !== info.collection;
+    if (another && this.list.length) this.end();
     this.filters.choose(info.collection);
     this.info = info;
     this.offerModes();
-    if (another) this.introduce();
+    if (another) {
+      this.introduce();
+      this.showState();
+    }
   }
 
   offerModes() {
@@ -147,12 +151,16 @@ export class Conversation {
     this.input.rows = Math.min(8, Math.max(least, this.input.value.split("\n").length, Math.ceil(this.input.value.length / 70)));
   }
 
-  clear() {
+  end() {
     this.running?.abort.abort();
     closeViewer();
     [this.running, this.list, this.shown] = [null, [], ""];
     replace(this.turns);
     forgetTalk();
+  }
+
+  clear() {
+    this.end();
     history.replaceState(null, "", `#/ask/${encodeURIComponent(this.info.collection)}`);
     this.introduce();
     this.showState();
