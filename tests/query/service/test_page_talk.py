@@ -43,8 +43,8 @@ def test_a_citation_shows_its_quote_among_its_neighbours(page: Page, browser: Br
     before = page.locator(".answer").bounding_box()
     marker.hover()
     expect(card.locator("blockquote .dim").first).to_be_visible()  # the neighbours come later than the quote
-    cited = page.locator(".sources li").first.locator("blockquote").inner_text()
-    assert cited.startswith(card.locator("mark").inner_text().rstrip(" …"))
+    assert card.locator("mark").inner_text().rstrip(" …") in page.locator(".result .answer").inner_text()
+    assert page.locator(".sources li").count() and not page.locator(".sources blockquote").count()
     assert len(card.locator("blockquote").inner_text()) > len(card.locator("mark").inner_text()) + 20
     assert marker.get_attribute("aria-describedby") == card.get_attribute("id")
     assert page.locator(".answer").bounding_box() == before

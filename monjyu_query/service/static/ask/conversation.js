@@ -112,9 +112,6 @@ export class Conversation {
     if (!this.info.modes.includes(asked.mode)) asked.mode = this.mode.value;
     if (!MODES_WITH_BUDGET.includes(asked.mode)) asked.budget = null;
     else asked.budget ??= this.budget.value;
-    this.mode.value = asked.mode;
-    if (BUDGETS.includes(asked.budget)) this.budget.value = asked.budget;
-    this.describe();
     this.filters.set(asked.filters, asked.label);
     if (asked.snapshot) this.list = this.list.filter((turn) => turn.element.remove()); // a link shows one answer, alone
     this.ask(asked);
@@ -187,6 +184,8 @@ export class Conversation {
     const turn = new Turn(asked, this.info.collection, this);
     this.list.push(turn);
     this.turns.append(turn.element);
+    this.mode.value = "auto"; // the mode of one question is not that of the next
+    this.describe();
     return this.run(turn);
   }
 
