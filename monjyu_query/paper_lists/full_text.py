@@ -31,6 +31,7 @@ _JOINING = frozenset(
 )
 _LONGEST_ENDING, _LEAST_JOINED = 3, 5
 """Letters after words that are written as one, and those of such a word."""
+_AFTER_NAME = re.compile(r"(?<=[A-Z]{2})(?:s|\d+)$")
 _SHORT_NAME = 4
 """Capitals up to which a name counts as it is written: AI, WHO, SARS."""
 _DEFINED = re.compile(r"\(([A-Z][A-Za-z]{0,6}[A-Z])s?\)")
@@ -86,7 +87,8 @@ class _Phrase:
         places = [[at for at, other in enumerate(own) if self._is(n, other, stems)] for n in range(len(self.words))]
         if not all(places):
             return False
-        slack = _SLACK.get(len(self.words), len(own))
+        letter = len(self.words) > 1 and any(len(word) == 1 for word in self._exact)
+        slack = 0 if letter else _SLACK.get(len(self.words), len(own))
         width = len(self.words) + slack
         firsts = (first for some in places for first in some)
         return any(all(any(first <= at < first + width for at in some) for some in places) for first in firsts)
@@ -94,7 +96,7 @@ class _Phrase:
     def _is(self, n: int, other: str, stems: dict[str, str]) -> bool:
         word = self.words[n]
         if word in self._exact:
-            return other.removesuffix("s") == word
+            return _AFTER_NAME.sub("", other) == word
         low = folded(other)
         if low == word or len(word) < _LEAST:
             return low == word

@@ -27,6 +27,7 @@ from monjyu_query.answers.answering import not_settled
 from monjyu_query.answers.model.sources_text import context_of
 from monjyu_query.catalogue.catalogue_answer import catalogue_answer
 from monjyu_query.catalogue.described_papers import ask_of_described
+from monjyu_query.catalogue.paper_names import one_paper
 from monjyu_query.catalogue.papers_told import about_papers_told
 from monjyu_query.digests.plain_words import digest_in_plain_words
 from monjyu_query.intents.intents import Intent, recognised
@@ -42,7 +43,6 @@ from monjyu_query.search.conversation.follow_up import resolve
 from monjyu_query.search.events import Emit, unheard
 from monjyu_query.search.hit_details import describe_hits, retracted_sources
 from monjyu_query.search.open_index import OpenIndex, open_index
-from monjyu_query.search.paper_records import present_paper
 from monjyu_query.search.request import LONGEST_QUERY, Filters, SearchRequest
 from monjyu_query.search.result import SearchResult, Status
 from monjyu_query.search.routing.choose import refuse, route
@@ -359,9 +359,9 @@ def _refuse_wishes(request: SearchRequest) -> None:
 
 
 def _of_present_papers(index: OpenIndex, request: SearchRequest) -> SearchRequest:
-    """The request with the ids that the papers of its filter have now."""
+    """The request with the ids that the papers of its filter have now; a paper may be named or described there, too."""
     asked = request.filters.paper_ids
-    present = [present_paper(index.snapshot, paper_id) for paper_id in asked]
+    present = [paper if paper in index.about_papers else one_paper(index, paper) for paper in asked]
     if present == asked:
         return request
     return request.model_copy(update={"filters": request.filters.model_copy(update={"paper_ids": present})})
