@@ -84,7 +84,7 @@ def paper_described(index: OpenIndex, query: str) -> Described | None:
             if sure is not None and found[0].paper_id != sure.papers[0].paper_id:
                 return sure
             sure = Described(start, end, found)
-            if has_word(index, found[0], text.split()[-1]):
+            if has_word(found[0], text.split()[-1]):
                 return sure
         elif sure is None and told and is_paper and len(found) <= _MOST_MEANT:
             doubtful = doubtful or Described(start, end, found)

@@ -39,6 +39,7 @@ _FRAME = re.compile(
     re.IGNORECASE,
 )
 _AROUND = re.compile(rf"^(?:the )?(?:papers? |article |study )?|(?: (?:{KINDS}))$")
+_SMALL = ("a", "an", "the", "of", "in", "on", "for", "and", "to", "with", "by", "from", "about", "that", "as")
 _QUOTES = "「」『』“”\"'‘’ "
 _YEAR = re.compile(r"(?<!\d)(1[89]\d\d|20\d\d)[a-z]?(?!\d)")
 _NAME = r"[^\W\d_][\w'’-]*(?: [^\W\d_][\w'’-]*)?"
@@ -139,11 +140,10 @@ def paper_named(index: OpenIndex, text: str) -> PaperName | None:
     return found[0] if found and found[0].sure and (found[0].named or says_paper(text)) else None
 
 
-def has_word(index: OpenIndex, paper: PaperName, word: str) -> bool:
+def has_word(paper: PaperName, word: str) -> bool:
     """Whether the title, the authors or the year of a paper have a word, or it is a kind of paper."""
-    own, [asked, titled] = spellings(" ".join(paper.authors)), index.keywords.terms([word, paper.title])
-    known = bool(set(asked) & set(titled) or spellings(word) & own)
-    return known or bool(_KIND.fullmatch(word) or _YEAR.search(word))
+    own = spellings(f"{' '.join(paper.authors)} {paper.title}") - spellings(" ".join(_SMALL))
+    return bool(spellings(word) & own or _KIND.fullmatch(word) or _YEAR.search(word))
 
 
 def known_papers(index: OpenIndex) -> list[PaperName]:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 
 from monjyu_core.text.language import message_language
+from monjyu_core.text.unicode_words import folded, words
 from monjyu_query.answers.paper_label import paper_label
 from monjyu_query.catalogue.described_papers import descriptions
 from monjyu_query.catalogue.paper_names import PaperName, known_papers
@@ -54,7 +55,7 @@ def about_papers_told(index: OpenIndex, request: SearchRequest) -> tuple[SearchR
         return request, []
     chosen = _chosen(request.query, told)
     if _ASKED_BACK.search(answer) and chosen is None:
-        chosen = next((one for one in told if _names(request.query, one)), None)
+        chosen = _named(request.query, told)
     if _ASKED_BACK.search(answer) and chosen and (spans := descriptions(before)):
         return request.model_copy(update={"query": before.replace(spans[0], f"“{chosen.title}”")}), []
     if chosen and _ONE_OF.search(request.query):
@@ -82,10 +83,15 @@ def _chosen(query: str, told: Sequence[PaperName]) -> PaperName | None:
     return told[place] if place < len(told) else None
 
 
-def _names(query: str, paper: PaperName) -> bool:
-    """Whether a reply has a word of the title that is none of the reply's frame, or the year."""
-    words = [word for word in re.findall(r"\w{4,}", query.casefold()) if word not in ("mean", "paper", "about")]
-    return any(word in paper.title.casefold() or word == str(paper.year) for word in words)
+def _named(query: str, told: Sequence[PaperName]) -> PaperName | None:
+    """The paper whose title and year have most words of a reply, more than those of any other."""
+    asked = set(words(folded(query)))
+    shared = sorted(
+        ((len(asked & {*words(folded(one.title)), str(one.year)}), one.paper_id) for one in told), reverse=True
+    )
+    if not shared or not shared[0][0] or (len(shared) > 1 and shared[1][0] == shared[0][0]):
+        return None
+    return next(one for one in told if one.paper_id == shared[0][1])
 
 
 def _instead(found: re.Match[str], query: str) -> str:

@@ -55,7 +55,7 @@ _GENERIC = re.compile(
     r"|large|big|tool|system|software|packages?|program|data|datasets?|experiments?|trial|effects?|version|license|licence|year|date"
     r"|problems?|open|weeks?|days?|months?|hours?|many|much|long|often|size|last|need|needed|more|examples?|limitations?"
     r"|advantages?|disadvantages?|details?|evidence|reasons?|exactly|instead|else|elsewhere|still|too|dose|price|cost"
-    r"|anything|something|first|second|number|written|wrote|made|take|took|work|works|happen|happened|happens|kind|any)\b",
+    r"|effective|recommended|significant|optimal|typical|average|available|total|anything|something|first|second|number|written|wrote|made|take|took|work|works|happen|happened|happens|kind|any)\b",
     re.IGNORECASE,
 )
 _ASIDE = re.compile(r"\b(programming|experience|knowledge|prior|previous|required|require)\b", re.IGNORECASE)
@@ -66,8 +66,9 @@ _NO_NAME = re.compile(
     r"|It|They|He|She|This|That|These|Those|There|Yes|No|Another|Question|Are|By|With|From|To|As|If)$"
 )
 _ASKS_NAME = re.compile(
-    r"^\W*(which|who"
-    r"|what (\w+ ){0,2}(package|tool|method|model|software|library|algorithm|system|program|language|data ?set)\b)",
+    r"^\W*(who"
+    r"|(?:what|which) (\w+ ){0,2}(package|tool|method|model|software|library|algorithm|system|program|language"
+    r"|data ?set)\b)",
     re.IGNORECASE,
 )
 _WHAT_IS = re.compile(
@@ -79,8 +80,9 @@ _SAYS = re.compile(
     re.IGNORECASE,
 )
 """What every paper does: no subject of a question."""
+_DEFINITE = re.compile(r"\bthe (?!papers?\b|collection\b|stud|article)[a-z]", re.IGNORECASE)
 _PERSONS = {"he", "she", "his", "her", "him", "they", "them", "their"}
-_REPLACED = {"it", "its", "they", "them", "their", "he", "she", "his", "her", "him", "this", "that"}
+_REPLACED = {"it", "its", "he", "she", "his", "her", "him", "this", "that"}
 
 
 def english_follow_up(query: str, talk: Talk) -> str | None:
@@ -110,6 +112,9 @@ def english_follow_up(query: str, talk: Talk) -> str | None:
             return f"{query[: pronoun.start()]}{own}{query[pronoun.end() :]}"
         return _with_context(query, before, answer)
     terms = topic_of(_ASIDE.sub(" ", _GENERIC.sub(" ", rest))).split()
+    described = next(iter(descriptions(before)), "")
+    if described and _DEFINITE.search(query) and len(terms) <= 2 and not (_names(rest) or descriptions(query)):
+        return f"{query} ({described})"
     if not terms and topic_of(before) and not _whole_collection(query):
         return _with_context(query, before, answer)
     return None
@@ -162,7 +167,12 @@ def _one_name(before: str, answer: str, *, person: bool = False) -> str:
         return context[1]
     asked = list(dict.fromkeys(_names(before)))
     if _ASKS_NAME.search(before) and (person or not re.match(r"\W*who", before, re.IGNORECASE)):
-        said = [name for name in _names(answer.split(". ")[0]) if name not in asked]
+        said = [
+            name
+            for name in _names(answer.split(". ")[0])
+            if name not in asked and (person or not answer.startswith(name))
+        ]
+        said = said or [name for name in _names(answer)[:1] if not name.istitle() and name not in asked]
         if said:
             return said[0]
     return asked[0] if len(asked) == 1 else ""
