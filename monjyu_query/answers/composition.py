@@ -47,10 +47,11 @@ _OF_BEST, _OF_WORDS = 0.1, 0.5
 has, which a sentence of another paper must have."""
 _CHANCE = 1 / 150
 """A sentence of less is no evidence."""
-FACT, _REASONS = Limits(3, 450, 2), Limits(3, 800, 3)
+FACT, _REASONS = Limits(3, 450, 2, share=0.5), Limits(3, 800, 3)
 _LIMITS: Mapping[AnswerForm, Limits] = {
     **dict.fromkeys(NARROW, FACT),
     "definition": replace(FACT, share=0.6),
+    "yes_no": replace(FACT, share=0.3),
     "reasons": _REASONS,
     "steps": _REASONS,
     "exploration": Limits(4, 800, 2, least=0.1),
@@ -58,7 +59,8 @@ _LIMITS: Mapping[AnswerForm, Limits] = {
     "survey": Limits(8, 1600, 2, least=0.1),
     "papers": Limits(5),
 }
-"""By form: 450 columns are some 75 English words. A fact is at most two sentences of a paper."""
+"""By form: 450 columns are some 75 English words. A fact is at most two sentences of a paper; what speaks for a yes or
+a no is said in more than one place."""
 _WIDEST = 2300
 """Columns of the longest answer but a report that was asked for: about 400 English words."""
 _DEFINES, _SURE = 3.0, 0.95
