@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-TYPES = ("pdf", "docx", "pptx", "html", "xml", "latex", "md", "txt", "jsonl")
+TYPES = ("pdf", "docx", "pptx", "doc", "ppt", "html", "xml", "latex", "md", "txt", "jsonl")
 """As the values of `DOCUMENT_TYPES`, which loads what an option has no use for."""
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
+from monjyu_core.text.inline_marks import without_citation_marks
 from monjyu_query.answers.answer_form import AnswerForm
-from monjyu_query.answers.quote_windows import Window, connective
+from monjyu_query.answers.quote_windows import Window, without_opening
 from monjyu_query.answers.segments import laid_out
 from monjyu_query.search.request import ResponseType
 from monjyu_query.search.result import AnswerTable, Cell, Citation, Segment
@@ -46,6 +47,14 @@ def arranged(
     down = [(w, c) for w, c in cited if w.key.sentence_id in chosen - across] or list(cited[:1])
     tables = [_table_of_sides(cited, sides, labels, language)] if across else []
     return _by_paper(form, language, down, labels), tables
+
+
+def quoted(cited: Cited) -> dict[str, list[tuple[str, str]]]:
+    """(chunk, text) of each paper's quotes."""
+    found: dict[str, list[tuple[str, str]]] = {}
+    for window, citation in cited:
+        found.setdefault(citation.paper_id, []).append((window.key.passage.chunk_id, window.text))
+    return found
 
 
 def in_sections(
@@ -90,11 +99,14 @@ def _by_paper(form: AnswerForm, language: str, cited: Cited, labels: Mapping[str
 
 
 def said(window: Window) -> str:
-    """What the answer says of a quote: all of it, but for a word that would join it to a sentence not quoted, the name
-    of a part of an abstract, and the marks of citations that end the sentence before."""
-    text = _BEFORE.sub("", window.text)
-    cut = connective(text)
-    return f"… {text[cut:]}" if cut else text
+    """What the answer says of a quote (see `said_text`)."""
+    return said_text(window.text)
+
+
+def said_text(text: str) -> str:
+    """All of a quote on one line, but for the paper's marks of citations, the name of a part of an abstract, the bullet
+    of an item, and a word that only adds it to a sentence that is not quoted."""
+    return without_opening(without_citation_marks(_BEFORE.sub("", " ".join(text.split()))))
 
 
 def _table_of_sides(
