@@ -133,6 +133,7 @@ def files(world: World) -> Iterator[Path]:
         entry = next(e for e in snapshot.manifest.parts if e.table == table and e.rows)
         yield world.work.parts.path(entry.table, entry.shard, entry.version)
     yield from (folder.search / entry.name for entry in snapshot.manifest.search[-2:])
+    yield from (folder.tables(snapshot.id) / file.path for file in snapshot.manifest.lance[:2])
     yield folder.current
     snapshot.close()
 

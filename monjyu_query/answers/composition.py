@@ -17,7 +17,7 @@ from monjyu_core.text.standing_alone import points_outside
 from monjyu_query.answers.abstract_answer import abstract_answer, answer_of_named, is_general
 from monjyu_query.answers.answer_form import NARROW, OF_MANY, AnswerForm, form_of
 from monjyu_query.answers.answering import Answer, abstained
-from monjyu_query.answers.arrangement import Cited, arranged, in_sections, numbered, quoted, said
+from monjyu_query.answers.arrangement import arranged, in_sections, numbered, quoted, said
 from monjyu_query.answers.citing import cite_windows
 from monjyu_query.answers.evidence_ranking.named_passages import with_named, with_thanks
 from monjyu_query.answers.evidence_ranking.passage_readings import PassageReadings
@@ -47,10 +47,11 @@ _OF_BEST, _OF_WORDS = 0.1, 0.5
 has, which a sentence of another paper must have."""
 _CHANCE = 1 / 150
 """A sentence of less is no evidence."""
-FACT, _REASONS = Limits(3, 450, 2), Limits(3, 800, 3)
+FACT, _REASONS = Limits(3, 450, 2, share=0.5), Limits(3, 800, 3)
 _LIMITS: Mapping[AnswerForm, Limits] = {
     **dict.fromkeys(NARROW, FACT),
     "definition": replace(FACT, share=0.6),
+    "yes_no": replace(FACT, share=0.3),
     "reasons": _REASONS,
     "steps": _REASONS,
     "exploration": Limits(4, 800, 2, least=0.1),
@@ -58,7 +59,8 @@ _LIMITS: Mapping[AnswerForm, Limits] = {
     "survey": Limits(8, 1600, 2, least=0.1),
     "papers": Limits(5),
 }
-"""By form: 450 columns are some 75 English words. A fact is at most two sentences of a paper."""
+"""By form: 450 columns are some 75 English words. A fact is at most two sentences of a paper; what speaks for a yes or
+a no is said in more than one place."""
 _WIDEST = 2300
 """Columns of the longest answer but a report that was asked for: about 400 English words."""
 _DEFINES, _SURE = 3.0, 0.95
@@ -70,6 +72,8 @@ _MOST_PAPERS = 8
 _A_SIDE = 2
 """Quotes on each side of a comparison."""
 _IN_SECTIONS: frozenset[AnswerForm] = frozenset({"survey", "exploration"})
+_SHORTEST_USUAL = 400
+"""Characters that an answer with more room is measured by, where the usual one is shorter."""
 _REPORT_ROOM = 2.0
 """So many times the usual length are read by their headings."""
 _EXAMPLES = {
@@ -232,8 +236,11 @@ def _neighbours(index: OpenIndex, sentences: Sequence[PassageSentence]) -> Neigh
 def _chosen(asked: Asked, pool: Pool) -> list[Window]:
     if (asked.form == "papers" and asked.response_type != "short") or asked.response_type == "table":
         return _one_a_paper(asked, pool)
-    worth = pool.judged.probability
-    return choose_windows(asked.question, worth, pool.sentences, pool.terms, asked.limits, pool.neighbours)
+    worth, limits = pool.judged.probability, asked.limits
+    if asked.room > 1 and asked.response_type != "report":
+        usual = sum(len(window.text) for window in _chosen(replace(asked, room=1.0), pool))
+        limits = replace(limits, width=min(limits.width, round(asked.room * max(usual, _SHORTEST_USUAL))))
+    return choose_windows(asked.question, worth, pool.sentences, pool.terms, limits, pool.neighbours)
 
 
 def _least(asked: Asked, pool: Pool) -> float:
@@ -280,9 +287,10 @@ def _answer(asked: Asked, pool: Pool, windows: Sequence[Window], support: Suppor
         window, closest = cited[0]
         segments = outcome.abstains(said(window), closest, labels[closest.paper_id])
         return Answer(segments, "abstained", [closest], verified=True, confidence=outcome.confidence)
-    if asked.in_sections:
+    themes = papers_by_aspect(asked.index, asked.query, quoted(cited)) if asked.in_sections else {}
+    if asked.response_type == "report" or len(themes) > 1:
         tables: list[AnswerTable] = []
-        parts = in_sections(asked.form, asked.language, cited, labels, _themes(asked, cited))
+        parts = in_sections(asked.form, asked.language, cited, labels, themes)
     else:
         told, tables = arranged(asked.form, asked.language, asked.response_type, cited, windows, sides, labels)
         parts = laid_out(told, asked.response_type)
@@ -290,10 +298,6 @@ def _answer(asked: Asked, pool: Pool, windows: Sequence[Window], support: Suppor
     if outcome.note:
         segments.append(Segment(text=f"\n\n{outcome.note}"))
     return Answer(segments, outcome.status, citations, True, warnings, tables, outcome.confidence)
-
-
-def _themes(asked: Asked, cited: Cited) -> dict[str, list[str]]:
-    return papers_by_aspect(asked.index, asked.query, quoted(cited))
 
 
 def _sides(asked: Asked, pool: Pool) -> dict[str, list[Window]]:

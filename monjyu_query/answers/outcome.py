@@ -176,20 +176,21 @@ class _Lookup:
         if papers & {corpus.paper_ids[corpus.paper[row]] for row in rows}:
             return True
         texts = [f"{window.key.passage.paper_title} {window.text}" for window in windows]
-        return not unlike_any([word], texts) or self._is_author(word)
+        return not unlike_any([word], texts) or bool(self._papers_by(word) & papers)
 
     def is_absent(self, term: str) -> bool:
-        return not self._chunks(term).any() and not self._is_author(self.question.words[term])
+        return not self._chunks(term).any() and not self._papers_by(self.question.words[term])
 
     def _chunks(self, term: str) -> NDArray[np.bool_]:
         return self.index.keywords.chunks_with([(term,), *self.question.also.get(term, ())])
 
-    def _is_author(self, word: str) -> bool:
-        wanted = f"%{compact(word)}%"
-        return self.index.snapshot.cursor().execute(_AUTHOR, [wanted]).fetchone() is not None
+    def _papers_by(self, word: str) -> set[str]:
+        """The papers of which an author has the word in the name."""
+        rows = self.index.snapshot.cursor().execute(_OF_AUTHOR, [f"%{compact(word)}%"]).fetchall()
+        return {paper_id for (paper_id,) in rows}
 
 
-_AUTHOR = f"SELECT 1 FROM authors WHERE regexp_replace({folded_sql('name')}, '[^\\pL\\pN]', '', 'g') LIKE ? LIMIT 1"
+_OF_AUTHOR = f"SELECT paper_id FROM authors WHERE regexp_replace({folded_sql('name')}, '[^\\pL\\pN]', '', 'g') LIKE ?"
 
 
 def outcome_of(

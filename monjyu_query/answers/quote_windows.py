@@ -19,13 +19,14 @@ _CONNECTIVE = re.compile(
     r"|for example|for instance|in contrast|on the other hand|similarly|likewise|nevertheless|nonetheless|instead"
     r"|finally|in particular|specifically|overall|indeed|then|accordingly|conversely|in fact|still|besides|again"
     r"|first|firstly|second|secondly|third|thirdly|lastly),\s+"
-    r"|^(?:また|しかし|そのため|さらに|一方|したがって|よって|なお|ただし|つまり|例えば|たとえば|そして|次に|最後に)、\s*",
+    r"|^(?:また(?!は)|さらに)(?=[\u30a1-\u30ff\u3400-\u9fff])|^(?:また|しかし|そのため|さらに|一方|したがって|よって|なお|ただし|つまり|例えば|たとえば|そして|次に|最後に)、\s*",
     re.IGNORECASE,
 )
 _ITEM = re.compile(r"\W*(?:\(?\d{1,2}[.)]|\(?[a-zivx]{1,3}\))\s")
 _ADDS = re.compile(
     r"(?:moreover|furthermore|additionally|in addition|also|besides|again|finally|lastly|similarly|likewise|indeed"
-    r"|in fact|first|firstly|second|secondly|third|thirdly),\s+|(?:また|さらに|なお|そして|次に|最後に)、\s*",
+    r"|in fact|first|firstly|second|secondly|third|thirdly),\s+|(?:また|さらに|なお|そして|次に|最後に)、\s*"
+    r"|(?:また(?!は)|さらに)(?=[\u30a1-\u30ff\u3400-\u9fff])",
     re.IGNORECASE,
 )
 """What only adds a sentence to the one before. "However" and "therefore" are part of what it says."""

@@ -12,7 +12,7 @@ from monjyu_query.answers.answering import Answer
 from monjyu_query.answers.assemble import result_of
 from monjyu_query.answers.paper_label import paper_labels
 from monjyu_query.catalogue.catalogue_wording import COLUMNS, told
-from monjyu_query.catalogue.paper_names import PaperName, find_papers, unknown_author
+from monjyu_query.catalogue.paper_names import PaperName, find_papers, has_word, unknown_author
 from monjyu_query.search.open_index import OpenIndex
 from monjyu_query.search.result import AnswerTable, Cell, Routing, SearchResult, Segment
 from monjyu_query.search.tools import Ask
@@ -24,12 +24,13 @@ _THING = (
 )
 _CAPITAL = r"(?-i:[^\W\d_a-z][\w'’-]+)"
 _WORD = r"(?!(?:of|in|on|for|to|by|the|an?|and|or|with|from|as|is|are|was|were|do|does|did|that|which)\b)[\w'’.&-]+"
-_END = (
-    r"(?= (?:is|are|was|were|do|does|did|has|have|had|can|could|should|would|will|may|say|says|said|teach(?:es)?"
-    r"|use[sd]?|find|finds|found|reports?|reported|shows?|showed|shown|describe[sd]?|recommends?|conclude[sd]?"
-    r"|mentions?|explains?|argues?|claims?|proposes?|suggests?|cites?|requires?|need|needs|cover|covers|take|takes"
-    r"|include[sd]?|deal|deals|designed|measured?|written|published|made|done|compared)\b|[,;:?!]|\.$|$)"
+_VERBS = (
+    r"is|are|was|were|do|does|did|has|have|had|can|could|should|would|will|may|say|says|said|teach(?:es)?|use[sd]?|finds?"
+    r"|found|reports?|reported|shows?|showed|shown|describe[sd]?|recommends?|conclude[sd]?|mentions?|explains?|argues?"
+    r"|claims?|proposes?|suggests?|cites?|requires?|need|needs|cover|covers|take|takes|include[sd]?|deal|deals|designed"
+    r"|measured?|written|published|made|done|compared|differ"
 )
+_END, _NOT_END = rf"(?= (?:{_VERBS})\b|[,;:?!)]|\.$|$)", rf"(?! (?:{_VERBS})\b)"
 _CITED = re.compile(
     rf"(?:{_CAPITAL}(?:(?:,? and |,? & |, ){_CAPITAL})*(?: et al\.?)?,? \(?(?:18|19|20)\d\d[a-z]?\)?"
     rf"|{_CAPITAL} et al\.?|{_CAPITAL}(?:, {_CAPITAL})*,? (?:and|&) {_CAPITAL})"
@@ -37,7 +38,7 @@ _CITED = re.compile(
 _DESCRIBED = re.compile(
     rf"\b(?:the (?:{_WORD} ){{0,5}}?|{_CAPITAL}['’]s? (?:{_WORD} ){{0,3}}?)"
     rf"(?:(?P<paper>{_PAPER})|(?:{_THING}))\b(?!['’\w-])"
-    rf"(?P<tail>(?: (?!(?:is|are|was|were|do|does|did|has|have|had)\b).+?)?){_END}"
+    rf"(?P<tail>(?:{_NOT_END} .+?)?){_END}"
     r"|(?P<ja>[^、。？?「」]{2,60}?|「[^」]{2,200}」)(?:に関する|についての|の|という)"
     r"(?P<ja_paper>論文|研究|文献|講義|教材)(?=[はがでにをのと、])",
     re.IGNORECASE,
@@ -66,21 +67,36 @@ class Described:
 
 
 def paper_described(index: OpenIndex, query: str) -> Described | None:
-    """The description of one paper in a question; None where there is none that the collection's titles, authors or
-    abstracts bear out."""
+    """The description of one paper in a question, to the last word that the paper's title or authors have; None where
+    there is none that the collection's titles, authors or abstracts bear out."""
+    sure: Described | None = None
     doubtful: Described | None = None
     for start, end, is_paper in _spans(query):
+        if sure is not None and start != sure.start:
+            return sure
         text = query[start:end]
-        if is_paper and (unknown := unknown_author(index, text)):
+        if sure is None and is_paper and (unknown := unknown_author(index, text)):
             doubtful = doubtful or Described(start, end, (), unknown)
             continue
         found = tuple(find_papers(index, text))
         told = bool(found) and (found[0].named if text[0] in _QUOTES else found[0].how != "description")
         if found and found[0].sure and (told or is_paper):
-            return Described(start, end, found)
-        if told and is_paper and len(found) <= _MOST_MEANT:
+            if sure is not None and found[0].paper_id != sure.papers[0].paper_id:
+                return sure
+            sure = Described(start, end, found)
+            if has_word(found[0], text.split()[-1]):
+                return sure
+        elif sure is None and told and is_paper and len(found) <= _MOST_MEANT:
             doubtful = doubtful or Described(start, end, found)
-    return doubtful
+    return sure or doubtful
+
+
+def descriptions(query: str) -> list[str]:
+    """The words of a question that may describe a paper, whatever the collection has, each as long as it goes."""
+    found: dict[int, int] = {}
+    for start, end, _ in _spans(query):
+        found.setdefault(start, end)
+    return [query[start:end] for start, end in found.items()]
 
 
 def ask_of_described(ask: Ask) -> tuple[Ask, SearchResult | None]:

@@ -39,6 +39,7 @@ _FRAME = re.compile(
     re.IGNORECASE,
 )
 _AROUND = re.compile(rf"^(?:the )?(?:papers? |article |study )?|(?: (?:{KINDS}))$")
+_SMALL = ("a", "an", "the", "of", "in", "on", "for", "and", "to", "with", "by", "from", "about", "that", "as")
 _QUOTES = "「」『』“”\"'‘’ "
 _YEAR = re.compile(r"(?<!\d)(1[89]\d\d|20\d\d)[a-z]?(?!\d)")
 _NAME = r"[^\W\d_][\w'’-]*(?: [^\W\d_][\w'’-]*)?"
@@ -136,7 +137,23 @@ def paper_named(index: OpenIndex, text: str) -> PaperName | None:
     """The paper that a text means without doubt and as a paper: by a name, by three words of its title, by its authors,
     or by a description that says that it is one ("the course on …"). None where it may as well be a topic."""
     found = find_papers(index, text)
-    return found[0] if found and found[0].sure and (found[0].named or _KIND.search(text)) else None
+    return found[0] if found and found[0].sure and (found[0].named or says_paper(text)) else None
+
+
+def has_word(paper: PaperName, word: str) -> bool:
+    """Whether the title, the authors or the year of a paper have a word, or it is a kind of paper."""
+    own = spellings(f"{' '.join(paper.authors)} {paper.title}") - spellings(" ".join(_SMALL))
+    return bool(spellings(word) & own or _KIND.fullmatch(word) or _YEAR.search(word))
+
+
+def known_papers(index: OpenIndex) -> list[PaperName]:
+    """All papers of the snapshot."""
+    return [card.name for card in _cards(index)]
+
+
+def says_paper(text: str) -> bool:
+    """Whether a text calls what it names a paper, or what papers are about ("the course on …")."""
+    return bool(_KIND.search(text))
 
 
 def unknown_author(index: OpenIndex, text: str) -> str:

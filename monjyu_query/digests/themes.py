@@ -23,10 +23,12 @@ WHERE list_contains($chunks, l.chunk_id) AND len(c.top_phrases) > 0 GROUP BY ALL
 _IN_QUOTES = """SELECT m.chunk_id, m.phrase, m.surface, n.papers FROM phrase_mentions m
 JOIN graph_nodes n USING (phrase)
 WHERE m.chunk_id IN (SELECT unnest($chunks::VARCHAR[])) AND n.papers > 1
-    AND (contains(phrase, ' ') OR NOT regexp_matches(phrase, '[a-z]')
+    AND (contains(phrase, ' ') OR NOT regexp_matches(phrase, '[a-z]') OR n.papers <= $most
         OR phrase NOT IN (SELECT phrase FROM phrase_mentions WHERE surface = lower(surface)))
 ORDER BY m.phrase, m.surface, m.chunk_id"""
-"""A single word counts where no paper writes it small: it is a name then."""
+"""A single word that many papers have counts where no paper writes it small: it is a name then."""
+_FEW = 0.2
+"""Share of the papers that may have a single word which is an aspect."""
 
 
 def papers_by_theme(index: OpenIndex, chunks: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
@@ -68,7 +70,8 @@ def papers_by_aspect(
     for paper, some in quotes.items():
         for chunk, text in some:
             papers[chunk], texts[chunk] = paper, f"{texts.get(chunk, '')} {text.casefold()}"
-    rows = index.snapshot.cursor().execute(_IN_QUOTES, {"chunks": list(texts)}).fetchall()
+    values = {"chunks": list(texts), "most": _FEW * len(index.corpus.paper_ids)}
+    rows = index.snapshot.cursor().execute(_IN_QUOTES, values).fetchall()
     known = set(index.keywords.terms([query])[0])
     aspects: dict[str, dict[str, float]] = {}
     names: dict[str, str] = {}

@@ -19,9 +19,10 @@ _KINDS: dict[str, tuple[int, str]] = {
     "relationships": (2, "SELECT description AS text, chunk_ids AS chunks FROM relationships"),
     "community_reports": (
         3,
-        """SELECT f.summary || ' ' || f.explanation AS text, list(DISTINCT l.chunk_id) AS chunks
-        FROM (SELECT unnest(findings) AS f FROM community_reports)
-        JOIN chunk_sentences l ON list_contains(f.sentence_ids, l.sentence_id) GROUP BY ALL""",
+        """SELECT text, list(DISTINCT chunk_id) AS chunks FROM (
+            SELECT f.summary || ' ' || f.explanation AS text, unnest(f.sentence_ids) AS sentence_id
+            FROM (SELECT unnest(findings) AS f FROM community_reports)) JOIN chunk_sentences USING (sentence_id)
+        GROUP BY text""",
     ),
     "claims": (4, "SELECT coalesce(subject, '') || ' ' || statement AS text, [chunk_id] AS chunks FROM claims"),
 }

@@ -48,6 +48,8 @@ def hostile(task, settings):
         os.write(1, b"not json\\n")
     return real(task | {"document_type": "txt"}, settings)
 
+task = {"path": sys.argv[2], "document_type": "txt"}
+real(task, worker.ParserSettings.model_validate_json(sys.argv[1]))  # what it loads counts to no limit
 dispatch.parse_document = hostile
 worker.main()
 """
@@ -58,12 +60,13 @@ def pool_of_hostile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     """A pool whose workers do what a task's `record` says, then parse."""
     import monjyu_assets.parsing.sandbox.pool as module
 
-    script = tmp_path / "hostile_worker.py"
+    script, text = tmp_path / "hostile_worker.py", tmp_path / "text.txt"
     script.write_text(HOSTILE)
+    text.write_text("A Title\n\nA sentence stands here.\n")
     popen = module.subprocess.Popen
 
     def start(command: list[str], **arguments: Any) -> Any:
-        return popen([command[0], str(script), command[3]], **arguments)
+        return popen([command[0], str(script), command[3], str(text)], **arguments)
 
     monkeypatch.setattr(module.subprocess, "Popen", start)
     ocr = OcrSettings(timeout_seconds=0.3, max_pages=3, memory_mb=100)

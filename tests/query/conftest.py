@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from monjyu_core.storage.ids import file_sha256
 from monjyu_query.answers.evidence_ranking import passage_readings
 from tests.copies import copy_data
 from tests.core.models.fake_server import FakeModels
@@ -18,7 +19,8 @@ from tests.query.readings import KeptReadings
 @pytest.fixture(autouse=True, scope="session")
 def _readings_of_other_workers() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(passage_readings, "_kept", KeptReadings(home() / "readings.sqlite"))
+        asked_by = file_sha256(Path(passage_readings.__file__))[:16]
+        patch.setattr(passage_readings, "_kept", KeptReadings(home() / f"readings-{asked_by}.sqlite"))
         yield
 
 

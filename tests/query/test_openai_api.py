@@ -69,7 +69,7 @@ def test_an_answer_has_marks_sources_and_the_whole_result(client: OpenAI) -> Non
     assert len(sources.splitlines()) == len(result.citations)
     for citation, line in zip(result.citations, sources.splitlines(), strict=True):
         assert f"[{citation.n}]" in answer
-        assert line.startswith(f"- [{citation.n}] {citation.paper_title}, p. {citation.page}: ")
+        assert line == f"- [{citation.n}] {citation.paper_title}, p. {citation.page}"
         assert citation.boxes
 
 

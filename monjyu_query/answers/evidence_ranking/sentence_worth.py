@@ -30,8 +30,10 @@ EMBEDDED = 12
 """Sentences whose vectors are made for a question: 40 to 80 ms. The others are taken to be as near as the farthest."""
 _USUAL_WORDS = 24
 _SHORT_WORDS = 12
-_TITLE, _HEADING, _INSTRUCTION = 0.1, 0.3, 0.1
-"""What is left of the worth of a paper's own title, of what is no sentence, and of what readers are told to do."""
+_TITLE, _HEADING, _INSTRUCTION, _BROKEN = 0.1, 0.3, 0.1, 0.5
+"""What is left of the worth of a paper's own title, of what is no sentence, of what readers are told to do, and of a
+sentence whose beginning is missing."""
+_SMALL = re.compile(r"\W*([a-z]+)\b")
 _INSTRUCTS = re.compile(
     r"\W*(?:(?:please|kindly)\b|(?:for|to (?:get|find|learn|read)) (?:more|further|full)\b.{0,80}\b(?:see|visit"
     r"|contact|refer|go|click|consult|check|e-?mail)\b"
@@ -217,7 +219,10 @@ def _left(sentence: PassageSentence, asks_where: bool) -> float:
         return _INSTRUCTION
     if compact(sentence.text) == compact(sentence.passage.paper_title):
         return _TITLE
-    return _HEADING if word_count(sentence.text) < _SHORT_WORDS and not is_statement(sentence.text) else 1.0
+    if word_count(sentence.text) < _SHORT_WORDS and not is_statement(sentence.text):
+        return _HEADING
+    small = _SMALL.match(sentence.text)
+    return _BROKEN if small and small[1] not in sentence.passage.paper_title.casefold() else 1.0
 
 
 def log_odds(chances: Array) -> Array:

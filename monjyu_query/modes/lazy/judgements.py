@@ -9,7 +9,6 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Protocol
 
 from monjyu_core.models.cache.outage import Outage
 from monjyu_core.settings.models_settings import CacheSettings
@@ -21,20 +20,6 @@ MOST = 1_000_000
 _KEYS_A_QUERY = 500
 
 _log = logging.getLogger(__name__)
-
-
-class Judgements(Protocol):
-    """Scores by key. Safe with many processes. A store that fails costs repeated tests, never a result."""
-
-    def get_many(self, keys: Sequence[str]) -> dict[str, tuple[float, ...]]:
-        """The scores under those of the keys that are known."""
-        ...
-
-    def put_many(self, judgements: Mapping[str, Sequence[float]]) -> None: ...
-
-    def keep_newest(self) -> None:
-        """Drop the oldest beyond what is kept."""
-        ...
 
 
 def open_judgements(settings: CacheSettings, folder: Path) -> Judgements:
@@ -114,3 +99,7 @@ class SharedJudgements:
 
     def keep_newest(self) -> None:
         """Redis drops each of them some time after it was written."""
+
+
+Judgements = JudgementStore | SharedJudgements
+"""Scores by key. Safe with many processes. A store that fails costs repeated tests, never a result."""

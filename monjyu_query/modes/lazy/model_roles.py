@@ -101,12 +101,12 @@ class ModelRoles:
 
     def __init__(self, settings: Settings, session: Session, query: str, cancel: threading.Event) -> None:
         self.settings = settings
-        self._session = session
+        self.session = session
         self._cancel = cancel
-        self._language = message_language(query)
+        self.language = message_language(query)
 
     def prompt(self, name: str) -> Prompt:
-        return load_prompt(name, self._language, self.settings.prompts.folder)
+        return load_prompt(name, self.language, self.settings.prompts.folder)
 
     def model_of(self, role: ChatRole) -> str:
         """What a judgement depends on besides its messages."""
@@ -122,9 +122,9 @@ class ModelRoles:
         turns = [turn for turn in history if turn.role != "system"][-LONGEST_HISTORY:]
         said = "\n".join(f"{turn.role}: {turn.content[:_LONGEST_TEXT]}" for turn in turns)
         text = prompt.render(question=query, history=said, concepts=fence(1, ", ".join(concepts)) if concepts else "-")
-        asked = [Message("user", f"{text}\n\n{_REASONING[self._language]}" if reasons else text)]
+        asked = [Message("user", f"{text}\n\n{_REASONING[self.language]}" if reasons else text)]
         wanted = ReasonedSubqueries if reasons else Subqueries
-        found = run(self._session.structured("expand", asked, prompt.hash, wanted))
+        found = run(self.session.structured("expand", asked, prompt.hash, wanted))
         said = " ".join(found.reasoning.split())[:_LONGEST_REASON] if isinstance(found, ReasonedSubqueries) else ""
         cleaned = [without_foreign(subquery, text)[:_LONGEST_TEXT] for subquery in found.subqueries]
         subqueries = list(dict.fromkeys(filter(None, cleaned)))[:most] or [query]
@@ -137,7 +137,7 @@ class ModelRoles:
         sources = "\n\n".join(fence(n, text) for n, text in enumerate(sentences[:MOST_SENTENCES], start=1))
         messages = [Message("user", prompt.render(sources=sources, question=query))]
         try:
-            found = run(self._session.structured("assess", messages, prompt.hash, Sufficient, papers))
+            found = run(self.session.structured("assess", messages, prompt.hash, Sufficient, papers))
         except ModelCallError:
             return False
         return found.sufficient
@@ -158,15 +158,6 @@ class ModelRoles:
             for task in tasks:
                 task.cancel()
         return await asyncio.gather(*tasks, return_exceptions=True)
-
-    @property
-    def language(self) -> str:
-        """Of the question: ja or en."""
-        return self._language
-
-    @property
-    def session(self) -> Session:
-        return self._session
 
 
 class ModelAssessor:

@@ -63,7 +63,8 @@ def make_claims(asked: Question, tools: Tools, concepts: Mapping[str, Sequence[s
         except ModelCallError as error:
             state.warnings.append(f"Claims that say the same were not merged: {error}")
     now = datetime.now(UTC).isoformat(timespec="seconds")
-    stored_at = index.snapshot.manifest.built_at.get(CLAIMS_LEVEL, "")
+    manifest = index.snapshot.manifest
+    stored_at = manifest.built_at.get(CLAIMS_LEVEL, manifest.created_at)
     judged = {s.sentence_id: asked.tester.chance(score) for one in state.relevant for s, score in one.sentences}
     own = {claim.sentences[0].sentence_id for claim in stored}
     ranked = [

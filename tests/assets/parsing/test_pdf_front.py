@@ -204,7 +204,7 @@ def test_every_character_of_the_layouts_is_in_one_part() -> None:
 
 
 def _check_parts(path: Path) -> dict[str, int]:
-    layout, told = read_layout(path, ParseSettings(), OcrSettings())
+    layout, told = read_layout(path, ParseSettings(), OcrSettings(enabled="off"))
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(parse_pdf.__globals__, "read_layout", lambda *_: (deepcopy(layout), told))
         paper = parse_pdf(path, ParseSettings())

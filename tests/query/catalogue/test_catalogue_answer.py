@@ -88,8 +88,13 @@ def test_nobody_of_that_name(searcher: Searcher) -> None:
 
 def test_what_is_no_paper_is_searched_for(searcher: Searcher) -> None:
     assert ask(searcher, "Who wrote the constitution of Utopia?").mode != "catalogue"
-    assert ask(searcher, "Which papers mention zeppelins?").mode != "catalogue"
-    assert ask(searcher, "How many papers are there?", mode="hybrid").mode == "hybrid"
+    assert ask(searcher, "How many papers are there?", mode="keyword", answer=False).mode == "keyword"
+
+
+def test_tables_answer_in_every_mode_and_at_every_budget(searcher: Searcher) -> None:
+    for more in ({"mode": "hybrid"}, {"mode": "lazy", "budget": 5}, {"controller": "progressive"}):
+        assert ask(searcher, "How many papers are there?", **more).mode == "catalogue"
+        assert "Wanjiru Castellane" in ask(searcher, "Who wrote the paper on incremental indexes?", **more).answer
 
 
 def test_filters_hold(searcher: Searcher) -> None:

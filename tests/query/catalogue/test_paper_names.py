@@ -35,7 +35,9 @@ def index(searcher: Searcher) -> OpenIndex:
         ("Castellane & Perevalt (2025)", INCREMENTAL),
         ("the paper by Castellane", INCREMENTAL),
         ("Perevalt's paper on incremental indexes", INCREMENTAL),
-        ("the paper on merging languages", "language-merging"),
+        ("the paper on splitting collections", "shard-sizes"),
+        ("the article about weak rankers", "score-fusion"),
+        ("Morvant's paper", "noun-phrase-graphs"),
         ("the study of reader leases", "reader-leases"),
         ("日本語論文の全文検索", "japanese-bigrams"),
     ],
@@ -52,9 +54,9 @@ def test_nothing_else_is_meant(index: OpenIndex) -> None:
 
 
 def test_what_fits_two_papers_is_asked_back(searcher: Searcher, index: OpenIndex) -> None:
-    with pytest.raises(QueryError, match=r"Do you mean “.*” or “"):
-        one_paper(index, "the Japanese paper")
-    asked = searcher.search(make_request(query="What does the Japanese paper measure?", collection="samples"))
+    with pytest.raises(QueryError, match=r"Do you mean “.*” \(.*\) or “"):
+        one_paper(index, "the paper by Arrowood")
+    asked = searcher.search(make_request(query="What does the paper by Arrowood measure?", collection="samples"))
     assert asked.status == "abstained" and asked.answer.startswith("Do you mean ") and len(asked.tables[0].rows) > 1
 
 
