@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from functools import partial
 
 import numpy as np
@@ -74,9 +75,18 @@ def _never_published(work: Work, paper_ids: set[str]) -> set[str]:
     return paper_ids.difference(*(part.read(["paper_id"])["paper_id"].to_pylist() for part in parts))
 
 
-def write_manifest(work: Work, shards: tuple[str, ...], *, allow_deletes: bool = False) -> list[ShardReport]:
-    """Scan the sources and write the rows of these shards."""
-    reports = write_scanned(work, shards, scan_manifest(work, allow_deletes=allow_deletes))
+def write_manifest(
+    work: Work,
+    shards: tuple[str, ...],
+    *,
+    allow_deletes: bool = False,
+    seen: Callable[[pa.Table], None] = lambda scanned: None,
+) -> list[ShardReport]:
+    """Scan the sources and write the rows of these shards. `seen` gets what the scan found, before anything is
+    written."""
+    scanned = scan_manifest(work, allow_deletes=allow_deletes)
+    seen(scanned)
+    reports = write_scanned(work, shards, scanned)
     keep_other_files(work)
     return reports
 

@@ -1,6 +1,7 @@
 """Level 0: papers parsed, cut into chunks and embedded; files of one paper, citations, notices."""
 
 from collections.abc import Iterable
+from functools import partial
 
 import dagster as dg
 
@@ -41,11 +42,9 @@ def paper_manifest(
     context: dg.AssetExecutionContext, data: DataFolderResource, build: BuildOptions
 ) -> MaterializedAndChecked:
     def stage(work: Work, shards: tuple[str, ...]) -> Iterable[ShardReport]:
-        scanned = manifest_stage.scan_manifest(work, allow_deletes=build.allow_deletes)
-        build.saw(context, work, scanned)
-        reports = manifest_stage.write_scanned(work, shards, scanned)
-        manifest_stage.keep_other_files(work)
-        return reports
+        return manifest_stage.write_manifest(
+            work, shards, allow_deletes=build.allow_deletes, seen=partial(build.saw, context, work)
+        )
 
     yield from run_stage(context, data, build, stage, _other_files)
 
