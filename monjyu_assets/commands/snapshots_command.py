@@ -147,10 +147,11 @@ def delete_collection(name: str, yes: bool, as_json: bool) -> None:
     A partition in Dagster that has no index, as a typing error in "Add a partition" leaves it, is removed.
     """
     from monjyu_assets.maintenance.index_operations import delete_index, known_folder
-    from monjyu_core.storage.folders import DataFolder
+    from monjyu_core.storage.folders import GONE, DataFolder
 
     data = DataFolder.default()
-    if not data.collection(name).root.exists():
+    killed = any(data.index.glob(f"{GONE}{name}-*"))  # a deletion that was killed is finished below
+    if not killed and not data.collection(name).root.exists():
         from monjyu_assets.orchestration.runs import forget_collection
 
         has_instance = data.dagster.is_dir() or os.environ.get("DAGSTER_HOME")
