@@ -88,6 +88,7 @@ def test_what_columns_mean() -> None:
             "With n = 617 and α = 0.05, and 740 thousand clients after 5 ns.",
             ["n = 617", "740 thousand clients"],
         ),
+        ("count", "It guided several dozen students.", ["several dozen students"]),
         ("count", "35人の学生が参加した。", ["35人"]),
         ("share", "Recall was 92.3% (0.91) of 12 cases.", ["92.3%", "0.91"]),
         ("duration", "A 12-week course, 2-3 hours each, semester-long.", ["12-week", "2-3 hours", "semester-long"]),
