@@ -73,6 +73,7 @@ def test_what_columns_mean() -> None:
         return column.aspect.name if column.aspect else None, column.counts
 
     assert meant("Number of participants") == ("sample", True) and meant("対象の人数")[1]
+    assert meant("Main result") == ("results", False) and meant("software") == (None, False)
     assert meant("limitations") == ("limits", False) and meant("outcome measures") == ("measures", False)
     assert meant("licence") == ("licence", False) and meant("cost of the trip") == (None, False)
     assert [column.name for column in columns_named([], "ja")] == ["問い", "方法", "対象", "測定", "結果", "限界"]
