@@ -103,6 +103,7 @@ _MONEY = re.compile(
 )
 _SIZE = re.compile(r"\b[nN]\s?=\s?\d[\d,]*")
 _RANGE = re.compile(r"\s?(?:[-–—~〜]|to|and|or)\s?")
+_SEVERAL = re.compile(r"\b(?:several|a few)\s$")
 _COUNTED = re.compile(r"[\s-](?!and\b|or\b)([^\W\d_][\w-]*)")
 _COUNTED_WORDS = 4
 """That say what a number counts, to the first plural."""
@@ -155,10 +156,12 @@ def _figures(text: str) -> list[Figure]:
 
 
 def _start(text: str, numbers: Sequence[Figure], place: int) -> int:
-    """Where a number begins, or the first of a range that it ends ("80 to 120")."""
+    """Where a number begins, or the first of a range that it ends ("80 to 120"), or "several" of it."""
     before = numbers[place - 1] if place else None
     joined = before is not None and _RANGE.fullmatch(text[before.end : numbers[place].start])
-    return before.start if before is not None and joined else numbers[place].start
+    start = before.start if before is not None and joined else numbers[place].start
+    several = _SEVERAL.search(text, 0, start)
+    return several.start() if several else start
 
 
 def _is_year(text: str, one: Figure) -> bool:
