@@ -7,6 +7,13 @@ import dagster as dg
 from monjyu_assets.orchestration import jobs
 from monjyu_assets.orchestration.assets.surroundings import SURROUNDINGS
 from monjyu_assets.orchestration.automation.freshness import freshness, look_at_sources
+from monjyu_assets.orchestration.automation.maintenance_jobs import (
+    delete_collection,
+    release,
+    rollback,
+    tidy,
+    tidy_schedule,
+)
 from monjyu_assets.orchestration.automation.reindex import reindex
 from monjyu_assets.orchestration.automation.schedules import nightly_schedule
 from monjyu_assets.orchestration.automation.sensor import follow_changes, watch_sources
@@ -18,8 +25,8 @@ defs = dg.Definitions.merge(
     jobs.levels,  # by its module: Dagster and `dg` take one Definitions of a module
     dg.Definitions(
         assets=SURROUNDINGS,
-        jobs=[*LEVEL_JOBS, reindex, verify_rebuild, look_at_sources],
+        jobs=[*LEVEL_JOBS, reindex, rollback, release, delete_collection, tidy, verify_rebuild, look_at_sources],
         sensors=[watch_sources, follow_changes, freshness],
-        schedules=[nightly_schedule(load_settings().automation)],
+        schedules=[nightly_schedule(load_settings().automation), tidy_schedule()],
     ),
 )

@@ -21,17 +21,20 @@ def status(collection: str | None, files: bool, as_json: bool) -> None:
     """Show the collections: levels, counts, failures, last build."""
     from monjyu_core.status import collection_status, describe
     from monjyu_core.storage.collection import known_record
-    from monjyu_core.storage.folders import DataFolder
+    from monjyu_core.storage.folders import DataFolder, folder_bytes
 
     data = DataFolder.default()
     names = [known_record(data, collection).name] if collection else data.collections()
     found = [collection_status(data, name) for name in names]
     if as_json:
-        click.echo(json.dumps({"collections": found}, ensure_ascii=False))
+        sizes = {"dagster_bytes": folder_bytes(data.dagster)}
+        click.echo(json.dumps({"collections": found, **sizes}, ensure_ascii=False))
     elif not found:
         click.echo(f"No collections in {data.root}. Start with `monjyu index FOLDER`.")
     else:
         click.echo("\n\n".join(describe(one, failures=bool(collection), files=files) for one in found))
+        if not collection and (size := folder_bytes(data.dagster)):
+            click.echo(f"\nDagster's state: {size / 1e6:.1f} MB.")
     sys.exit(1 if any("unreadable" in one for one in found) else 0)
 
 

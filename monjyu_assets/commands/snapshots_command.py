@@ -155,11 +155,12 @@ def delete_collection(name: str, yes: bool, as_json: bool) -> None:
         from monjyu_assets.orchestration.runs import forget_collection
 
         has_instance = data.dagster.is_dir() or os.environ.get("DAGSTER_HOME")
-        if has_instance and forget_collection(data, name):
-            text = f"{name} had no index; its partition in Dagster is removed."
-            echo({"collection": name, "deleted": True, "bytes": 0}, text, as_json)
-            return
-        known_folder(name)  # says that there is none, before anything is asked
+        forgotten = bool(has_instance) and forget_collection(data, name)
+        if not forgotten:
+            known_folder(name)  # says that there is none, before anything is asked
+        text = f"{name} had no index; its partition in Dagster is removed."
+        echo({"collection": name, "deleted": True, "bytes": 0}, text, as_json)
+        return
     if not yes:
         confirm(f"Delete the index of {name} with all its snapshots?")
     freed = delete_index(data, name, tell)

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from functools import partial
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Literal
 
 from monjyu_assets.scholarly.scholarly_record import SOURCES
@@ -17,7 +18,7 @@ from monjyu_core.remote.state import STATE
 from monjyu_core.settings.models_settings import ModelSettings
 from monjyu_core.settings.scholarly_settings import ScholarlyService
 from monjyu_core.settings.settings import Settings, config_file, load_settings
-from monjyu_core.storage.folders import DataFolder
+from monjyu_core.storage.folders import DataFolder, folder_bytes
 from monjyu_core.storage.snapshot import current_manifest, read_current
 
 State = Literal["ok", "off", "wrong"]
@@ -57,6 +58,7 @@ def examine() -> Iterator[Finding]:
     yield _looked("settings", lambda: _settings(settings))
     if not settings:
         return
+    yield _looked("Dagster's state", _dagster_state)
     yield from (_looked(f"extra {extra}", partial(_extra, extra)) for extra in _EXTRAS)
     yield from (_looked(f"collection {name}", partial(_collection, name)) for name in _collections())
     yield from _services(settings[0])
@@ -94,6 +96,14 @@ def _data_folder() -> str:
     if free < LEAST_FREE:
         raise StorageError(f"{there} has {free >> 20} MiB free.", "Make room, or set MONJYU_DATA to another disk.")
     return f"{root}, {free >> 30} GiB free"
+
+
+def _dagster_state() -> str | None:
+    home = Path(os.environ.get("DAGSTER_HOME") or DataFolder.default().dagster)
+    if not home.is_dir():
+        return None
+    days = load_settings().runs.keep_days
+    return f"{folder_bytes(home) / 1e6:.1f} MB; the job tidy deletes runs older than {days} days"
 
 
 def _settings(found: list[Settings]) -> str:

@@ -63,10 +63,10 @@ class Purged(TypedDict):
     snapshots_removed: list[str]
 
 
-def known_folder(name: str | None) -> CollectionFolder:
+def known_folder(name: str | None, data: DataFolder | None = None) -> CollectionFolder:
     """The collection's folder, without a name that of the only one; ConfigurationError where it was never indexed, or
     where there are several."""
-    data = DataFolder.default()
+    data = data or DataFolder.default()
     if name is None:
         known = data.collections()
         if len(known) != 1:

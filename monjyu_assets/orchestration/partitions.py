@@ -45,3 +45,18 @@ def range_tags(collection: str, first: str = SHARDS[0], last: str = SHARDS[-1]) 
         "dagster/asset_partition_range_start": shard_key(collection, first),
         "dagster/asset_partition_range_end": shard_key(collection, last),
     }
+
+
+def remove_collection(instance: dg.DagsterInstance, name: str) -> bool:
+    """Remove a partition; False where there is none of that name."""
+    if not instance.has_dynamic_partition(str(collections.name), name):
+        return False
+    instance.delete_dynamic_partition(str(collections.name), name)
+    return True
+
+
+def partitions_without_index(instance: dg.DagsterInstance, data: DataFolder) -> list[str]:
+    """Partitions that no folder, record or index has the name of: most are typing errors in *Add a partition*."""
+    known = {*data.collections(), *(path.name for path in data.papers.glob("*") if path.is_dir())}
+    names = set(instance.get_dynamic_partitions(str(collections.name)))
+    return sorted(name for name in names - known if not data.collection(name).root.exists())

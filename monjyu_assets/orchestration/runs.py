@@ -23,7 +23,7 @@ from monjyu_assets.orchestration.assets.paper_manifest import ALLOW_DELETES_TAG
 from monjyu_assets.orchestration.code_location import repository_origin
 from monjyu_assets.orchestration.instance import open_instance
 from monjyu_assets.orchestration.jobs import levels
-from monjyu_assets.orchestration.partitions import collections, range_tags
+from monjyu_assets.orchestration.partitions import collections, range_tags, remove_collection
 from monjyu_assets.orchestration.progress import reporting_to
 from monjyu_assets.orchestration.run_tags import (
     COMMAND_TAG,
@@ -163,10 +163,7 @@ def end_dead_runs(instance: dg.DagsterInstance, collection: str) -> None:
 def forget_collection(data: DataFolder, name: str) -> bool:
     """Remove a collection from the partitions; False where it was none."""
     with open_instance(data) as instance:
-        known = instance.has_dynamic_partition(str(collections.name), name)
-        if known:
-            instance.delete_dynamic_partition(str(collections.name), name)
-        return known
+        return remove_collection(instance, name)
 
 
 def run_job(

@@ -59,6 +59,12 @@ class RunSettings(Group):
     shards_per_run: Annotated[int, NoResult("speed only")] = Field(
         0, ge=0, le=16, description="shards a run of a backfill takes; 0 = all in one run"
     )
+    keep_days: Annotated[int, NoResult("history of runs only")] = Field(
+        90,
+        ge=1,
+        description="days that the job `tidy` keeps runs in Dagster, with their events and logs; the last "
+        "materialization of each asset and collection stays",
+    )
     workers: Annotated[int, NoResult("speed only")] = Field(
         0,
         ge=0,

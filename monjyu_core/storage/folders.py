@@ -210,6 +210,15 @@ def _remove(folder: Path) -> None:
             shutil.rmtree(folder)
 
 
+def folder_bytes(folder: Path) -> int:
+    """Bytes of all files below a folder; files that vanish meanwhile do not count."""
+    total = 0
+    for path in folder.rglob("*"):
+        with contextlib.suppress(FileNotFoundError):
+            total += path.stat().st_size if path.is_file() else 0
+    return total
+
+
 def remove_dead_temporaries(root: Path) -> None:
     """Remove what processes of this host left unfinished when they were killed."""
     for path in root.rglob(".*.tmp"):

@@ -221,7 +221,9 @@ def test_nothing_counts_as_out_of_date_after_a_run(data: DataFolder, instance: d
 def test_a_person_sees_which_job_to_start() -> None:
     jobs = {job.name: job for job in defs.resolve_all_job_defs() if not job.name.startswith("__")}
     for_people = [name for name in sorted(jobs) if "monjyu/internal" not in jobs[name].tags]
-    assert for_people == [*(f"level_{level}" for level in range(5)), "look_at_sources", "reindex", "verify_rebuild"]
+    levels = [f"level_{level}" for level in range(5)]
+    others = ["look_at_sources", "reindex", "release", "rollback", "tidy", "verify_rebuild"]
+    assert for_people == ["delete_collection", *levels, *others]
     for name in set(jobs) - set(for_people):
         assert name.startswith("step_") and (jobs[name].description or "").startswith("Internal, ")
     for level in range(5):

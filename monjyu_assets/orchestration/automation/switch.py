@@ -27,7 +27,7 @@ SENSORS = {
     "follow_changes": "assets follow what was made anew by hand",
     "freshness": "asks snapshot_fresh of every collection",
 }
-SCHEDULES = {"nightly": "brings all collections up to date"}
+SCHEDULES = {"nightly": "brings all collections up to date", "nightly_tidy": "deletes old runs"}
 
 
 @dataclass(frozen=True)
