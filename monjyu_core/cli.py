@@ -17,6 +17,7 @@ from typing import Any
 import click
 
 from monjyu_core.errors import ConfigurationError, MonjyuError
+from monjyu_core.text.controls import without_controls
 from monjyu_core.wording import did_you_mean
 
 SUMMARIES: Mapping[str, str] = {
@@ -192,7 +193,7 @@ def _run(args: list[str] | None) -> Any:
     try:
         return root.main(args=args, prog_name="monjyu")
     except MonjyuError as error:
-        click.echo(f"monjyu: {error}", err=True)
+        click.echo(without_controls(f"monjyu: {error}"), err=True)
         sys.exit(error.exit_code)
     except BrokenPipeError:
         sys.exit(1)
@@ -203,5 +204,6 @@ def _run(args: list[str] | None) -> Any:
         sys.exit(ConfigurationError.exit_code)
     except OSError as error:  # a full disk, a read-only folder: the system's own words say it best
         where = f"{error.filename}: " if error.filename else ""
-        click.echo(f"monjyu: {where}{error.strerror or error}. What is published stays as it was.", err=True)
+        said = f"monjyu: {where}{error.strerror or error}. What is published stays as it was."
+        click.echo(without_controls(said), err=True)
         sys.exit(1)
