@@ -8,7 +8,7 @@ import gc
 import os
 import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from importlib.metadata import EntryPoint, entry_points
 from importlib.util import find_spec
@@ -120,6 +120,17 @@ class RootCommand(click.Group):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
             formatter.write_dl([(name, SUMMARIES.get(name, "")) for name in self.list_commands(ctx)])
+
+
+def successor(*names: str) -> Callable[[Any], Any]:
+    """A hidden option of the specification that has another name here; the last of `names` says which."""
+    *options, instead = names
+
+    def refuse(ctx: click.Context, param: click.Parameter, value: object) -> None:
+        if value is not None:
+            raise click.UsageError(f"{options[-1]} is not an option of this command. {instead}", ctx)
+
+    return click.option(*options, hidden=True, expose_value=False, callback=refuse)
 
 
 @click.group(cls=RootCommand, context_settings={"help_option_names": ["-h", "--help"]})

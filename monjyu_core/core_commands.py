@@ -65,9 +65,16 @@ def cost(collection: str | None, by: By, as_json: bool) -> None:
         click.echo(describe_totals(found, by))
 
 
-@click.group()
-def config() -> None:
+@click.group(invoke_without_command=True)
+@click.option("--show", is_flag=True, hidden=True)
+@click.option("--init", is_flag=True, hidden=True)
+@click.pass_context
+def config(context: click.Context, *, show: bool, init: bool) -> None:
     """Show the settings in force, or write a settings file."""
+    if context.invoked_subcommand is None:
+        if not show and not init:
+            raise click.UsageError("Say what: monjyu config show, or monjyu config init.", context)
+        context.invoke(config_show if show else config_init)
 
 
 @config.command("show")

@@ -65,42 +65,42 @@ class DocumentError(MonjyuError):
 
 
 class PDFProcessError(DocumentError):
-    """Not raised yet: what is wrong with a PDF has a name of its own, below."""
+    """The content of a document, a PDF or another, could not be read; the classes below say why."""
 
 
-class EncryptedDocument(DocumentError):
+class EncryptedDocument(PDFProcessError):
     """The document needs a password."""
 
 
-class EmptyDocument(DocumentError):
+class EmptyDocument(PDFProcessError):
     """The file holds no bytes, no pages or no text."""
 
 
-class ScannedDocument(DocumentError):
+class ScannedDocument(PDFProcessError):
     """The text of the document is an image."""
 
 
-class MalformedDocument(DocumentError):
+class MalformedDocument(PDFProcessError):
     """The file is truncated, damaged or not what its name says."""
 
 
-class UnsupportedDocument(DocumentError):
+class UnsupportedDocument(PDFProcessError):
     """No parser for this type of file."""
 
 
-class DocumentTooLarge(DocumentError):
+class DocumentTooLarge(PDFProcessError):
     """The document passes the limit of size, pages or text."""
 
 
-class DocumentTimeout(DocumentError):
+class DocumentTimeout(PDFProcessError):
     """Parsing took longer than the limit."""
 
 
-class DocumentMemory(DocumentError):
+class DocumentMemory(PDFProcessError):
     """Parsing needed more memory than the limit."""
 
 
-class ParserCrash(DocumentError):
+class ParserCrash(PDFProcessError):
     """The parser's process ended without a result."""
 
 

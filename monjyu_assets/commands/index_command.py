@@ -11,9 +11,12 @@ import click
 
 from monjyu_assets.commands.index_output import describe, progress_for, progress_lines, tell
 from monjyu_assets.commands.interrupting import ended_by_interrupt
+from monjyu_core.cli import successor
 from monjyu_core.text.controls import escaped_in_json
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from monjyu_assets.indexing.index_result import IndexResult
 
 
@@ -41,6 +44,7 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print one JS
 @exclude_option
 @flat_option
 @deletes_option
+@successor("-o", "--output", "There is one data folder for all collections: set MONJYU_DATA=DIR instead.")
 @click.option("--progress", "as_lines", is_flag=True, help="Say how far it is in JSON lines on stderr.")
 @verbose_option
 @json_option
@@ -92,16 +96,16 @@ def exit_code(done: IndexResult, asked: int | None) -> int:
 
 
 @click.command()
-@click.argument("collection")
-@click.option("-l", "--level", type=click.IntRange(0, 4), required=True, help="Level to bring it to.")
+@click.argument("collection", required=False)
+@click.option("-l", "--level", type=click.IntRange(0, 4), help="Level to bring it to.")
 @click.option("--estimate", is_flag=True, help="Print what models would cost, and run nothing.")
 @click.option("--max-cost-usd", type=click.FloatRange(min=0, min_open=True), help="Make no call that would pass this.")
 @deletes_option
 @verbose_option
 @json_option
 def upgrade(
-    collection: str,
-    level: int,
+    collection: str | None,
+    level: int | None,
     estimate: bool,
     max_cost_usd: float | None,
     allow_deletes: bool,
@@ -110,21 +114,24 @@ def upgrade(
 ) -> None:
     """Bring a collection to a higher level and keep it there.
 
-    What stands is kept; what failed or was stopped by a cap is tried again.
+    What stands is kept; what failed or was stopped by a cap is tried again. Where there is one collection, a level
+    alone does: `monjyu upgrade 2`.
     """
     from monjyu_assets.indexing.requests import upgrade_collection
     from monjyu_core.storage.folders import DataFolder
 
+    data = DataFolder.default()
+    collection, level = _wanted(data.collections(), collection, level)
     if estimate:
         from monjyu_assets.indexing.estimating import describe_estimate, estimate_upgrade
 
-        cost = estimate_upgrade(DataFolder.default(), collection, level)
+        cost = estimate_upgrade(data, collection, level)
         cost.cost_usd = round(cost.cost_usd, 6)
         click.echo(json.dumps(cost.as_json()) if as_json else describe_estimate(cost, level))
         return
     with ended_by_interrupt(), progress_for(verbose=verbose) as progress:
         done = upgrade_collection(
-            DataFolder.default(),
+            data,
             collection,
             level,
             allow_deletes=allow_deletes,
@@ -134,6 +141,19 @@ def upgrade(
         )
     click.echo(escaped_in_json(done.model_dump_json()) if as_json else describe(done, all_failures=verbose))
     sys.exit(exit_code(done, level))
+
+
+def _wanted(known: Sequence[str], collection: str | None, level: int | None) -> tuple[str, int]:
+    """Collection and level of `upgrade NAME --level 2`, `upgrade --level 2` and `upgrade 2`."""
+    if level is None and collection is not None and collection in ("0", "1", "2", "3", "4"):
+        level, collection = int(collection), None
+    if level is None:
+        raise click.UsageError("Say the level: monjyu upgrade COLLECTION --level 2.")
+    if collection is None:
+        if len(known) != 1:
+            raise click.UsageError(f"Say which collection: {', '.join(known) or 'there is none yet'}.")
+        [collection] = known
+    return collection, level
 
 
 @click.command()

@@ -11,7 +11,7 @@ import click
 
 from monjyu_core.text.controls import escaped_in_json, without_controls
 
-TYPES = ("pdf", "docx", "pptx", "html", "xml", "latex", "md", "txt", "jsonl")
+TYPES = ("pdf", "docx", "pptx", "doc", "ppt", "html", "xml", "latex", "md", "txt", "jsonl")
 """As the values of `DOCUMENT_TYPES`, which loads what an option has no use for."""
 
 

@@ -12,6 +12,7 @@ from monjyu_assets.indexing.sources import chosen
 from monjyu_assets.parsing.archives.latex_inside import holds_latex
 from monjyu_assets.parsing.bibliography.identifiers import ARXIV_NAME
 from monjyu_assets.parsing.bibliography.latex_documents import is_main
+from monjyu_assets.parsing.office.older_formats import office_program
 from monjyu_core.errors import IndexBuildError
 from monjyu_core.settings.settings import Settings
 from monjyu_core.storage.collection import SourceRules
@@ -36,7 +37,9 @@ DOCUMENT_TYPES = {
 }
 IMAGE_TYPES = dict.fromkeys((".png", ".jpg", ".jpeg", ".tif", ".tiff", ".bmp", ".heif"), "image")
 """Pictures of pages: documents only where a service reads them."""
-ALL_TYPES = DOCUMENT_TYPES | IMAGE_TYPES
+OLDER_TYPES = {".doc": "doc", ".ppt": "ppt"}
+"""Documents only where LibreOffice is installed, which converts them."""
+ALL_TYPES = DOCUMENT_TYPES | IMAGE_TYPES | OLDER_TYPES
 _PICTURES = {".png", ".jpg", ".jpeg", ".jpe", ".tif", ".tiff", ".gif", ".bmp", ".webp", ".heic", ".jp2"} | {
     ".svg",
     ".eps",
@@ -45,8 +48,8 @@ _TABLES = {".csv", ".tsv", ".xls", ".xlsx", ".xlsm", ".ods", ".parquet", ".dat",
 _ARCHIVES = {".bz2", ".xz", ".7z", ".rar", ".zst"}
 _SOUNDS = {".mp3", ".wav", ".m4a", ".ogg", ".mp4", ".mov", ".avi", ".mkv", ".webm"}
 _WAYS = {
-    **dict.fromkeys((".doc", ".docm", ".dot", ".dotx", ".odt", ".rtf", ".wpd", ".wps", ".pages"), "Save it as .docx."),
-    **dict.fromkeys((".ppt", ".pps", ".pptm", ".ppsx", ".potx", ".odp", ".key"), "Save it as .pptx."),
+    **dict.fromkeys((".docm", ".dot", ".dotx", ".odt", ".rtf", ".wpd", ".wps", ".pages"), "Save it as .docx."),
+    **dict.fromkeys((".pps", ".pptm", ".ppsx", ".potx", ".odp", ".key"), "Save it as .pptx."),
     **dict.fromkeys((".markdown", ".mdown", ".mkd"), "Rename it to .md."),
     **dict.fromkeys((".rst", ".org", ".adoc", ".asciidoc", ".textile", ".rmd", ".qmd", ".ipynb"), "Export it as .md."),
     **dict.fromkeys((".text", ".asc"), "Rename it to .txt."),
@@ -58,6 +61,8 @@ _WAYS = {
     **dict.fromkeys(_ARCHIVES, "Unpack it into the folder."),
     **dict.fromkeys(_TABLES, "Data are no papers; a text about them as .md or .txt is read."),
     **dict.fromkeys(_SOUNDS, "A transcript as .txt is read."),
+    ".doc": "Save it as .docx, or install LibreOffice (soffice), which converts it.",
+    ".ppt": "Save it as .pptx, or install LibreOffice (soffice), which converts it.",
     ".ltx": "Rename it to .tex.",
     ".latex": "Rename it to .tex.",
     ".ndjson": "Rename it to .jsonl.",
@@ -77,7 +82,8 @@ _SYSTEM = re.compile(
 
 def readable_types(settings: Settings) -> dict[str, str]:
     """Document types by the endings of files that can be read under these settings."""
-    return ALL_TYPES if "image" in analysed_types(settings) else DOCUMENT_TYPES
+    images = IMAGE_TYPES if "image" in analysed_types(settings) else {}
+    return DOCUMENT_TYPES | images | (OLDER_TYPES if office_program() else {})
 
 
 def ending_of(path: Path) -> str:

@@ -51,6 +51,8 @@ def parse_document(task: dict[str, Any], settings: ParseSettings) -> ParsedPaper
         from monjyu_assets.parsing.formats.pdf.analysis_paper import parse_analysis
 
         paper = parse_analysis(Path(task["analysis"]), document_type, settings)
+        if document_type == "pdf":
+            _check_pages(path, paper, settings)
         _check_text(paper, settings)
         return paper
     paper = _record(path, task) if document_type == "jsonl" else _file(path, document_type, settings, task)
@@ -58,6 +60,20 @@ def parse_document(task: dict[str, Any], settings: ParseSettings) -> ParsedPaper
         paper.document_type = document_type
     _check_text(paper, settings)
     return paper
+
+
+def _check_pages(path: Path, paper: ParsedPaper, settings: ParseSettings) -> None:
+    """Warn where a service has read fewer pages than the file has, as free tiers do; MalformedDocument where
+    `pdf.require_all_pages` says so."""
+    from monjyu_assets.parsing.formats.pdf.reading import count_pages
+
+    there = count_pages(path)
+    if paper.page_count >= there:
+        return
+    told = f"The service read {paper.page_count} of {there} pages."
+    if isinstance(settings, ParserSettings) and settings.pdf.require_all_pages:
+        raise MalformedDocument(told, "Use a tier that reads whole files, or unset pdf.require_all_pages.")
+    paper.warnings.append(f"{told} What stands on the others is not indexed: free tiers end after two pages.")
 
 
 def _file(path: Path, document_type: str, settings: ParseSettings, task: dict[str, Any]) -> ParsedPaper:
@@ -74,6 +90,11 @@ def _file(path: Path, document_type: str, settings: ParseSettings, task: dict[st
             from monjyu_assets.parsing.formats.slides.pptx import parse_pptx
 
             return parse_pptx(path, settings)
+        case "doc" | "ppt":
+            from monjyu_assets.parsing.office.older_formats import NEWER, converted
+
+            with converted(path, document_type, settings) as newer:
+                return _file(newer, NEWER[document_type], settings, task)
         case "md":
             from monjyu_assets.parsing.bibliography.companions import read_paper
             from monjyu_assets.parsing.formats.markdown.markdown import parse_markdown

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from monjyu_assets.indexing.scan import record_rows
-from monjyu_assets.indexing.walking import DOCUMENT_TYPES, ending_of, way_for
+from monjyu_assets.indexing.walking import ALL_TYPES, ending_of, readable_types, way_for
 from monjyu_assets.parsing.bibliography.companions import files_beside
 from monjyu_assets.parsing.sandbox.pool import Outcome, ParserPool, Task
 from monjyu_core.errors import DocumentError, MalformedDocument, UnsupportedDocument
@@ -18,7 +18,7 @@ from monjyu_core.storage.ids import file_paper_id
 
 def parse_files(files: Sequence[Path], document_type: str | None = None) -> Iterator[dict[str, Any]]:
     """One printed paper, or `{"source_path", "error"}`, for each file (for each line of a JSONL file). All are read as
-    the `document_type`, one of those in `DOCUMENT_TYPES`, where it is given; else by their endings."""
+    the `document_type`, one of those in `ALL_TYPES`, where it is given; else by their endings."""
     waiting: dict[int, dict[str, Any]] = {}
     tasks: list[Task] = []
     for path in files:
@@ -45,7 +45,7 @@ def _no_file(path: Path, forced: str | None) -> dict[str, Any] | None:
         error: DocumentError = UnsupportedDocument("It is a folder.", f"Name its files: `monjyu parse '{path}'/*.pdf`.")
     elif not os.path.lexists(path):
         error = MalformedDocument("There is no such file.")
-    elif forced is None and ending_of(path) not in DOCUMENT_TYPES:
+    elif forced is None and ending_of(path) not in readable_types(load_settings()):
         error = UnsupportedDocument(way_for(path))
     else:
         return None
@@ -53,7 +53,7 @@ def _no_file(path: Path, forced: str | None) -> dict[str, Any] | None:
 
 
 def _tasks(path: Path, forced: str | None) -> list[Task]:
-    by_ending = DOCUMENT_TYPES.get(ending := ending_of(path), ending.removeprefix(".") or "unknown")
+    by_ending = ALL_TYPES.get(ending := ending_of(path), ending.removeprefix(".") or "unknown")
     document_type = forced or by_ending
     paper_id = file_paper_id(path.name)
     task: Task = {"source_path": str(path), "path": str(path.absolute()), "paper_id": paper_id}

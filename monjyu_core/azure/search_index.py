@@ -16,7 +16,8 @@ from monjyu_core.azure.credentials import credential_for, endpoint_of
 from monjyu_core.errors import ConfigurationError, ExternalAPIError
 from monjyu_core.settings.azure_settings import AzureSettings
 from monjyu_core.storage.ids import digest
-from monjyu_core.text.unicode_words import words
+from monjyu_core.text.search_text import search_grams, search_words
+from monjyu_core.text.word_terms import word_terms
 
 if TYPE_CHECKING:
     from azure.search.documents import SearchClient
@@ -26,6 +27,8 @@ NAME = "Azure AI Search"
 MOST_FOUND = 1000
 """Documents that the service gives for one question."""
 _PROFILE, _ALGORITHM, SEMANTIC = "vectors", "hnsw", "passages"
+LONGEST = 1000
+"""Characters of a question."""
 _TRIES = 5
 _COUNT_SECONDS = 60.0
 """Documents are counted some seconds after they are taken."""
@@ -43,7 +46,8 @@ class IndexedChunk:
     vector: list[float]
 
     def document(self) -> dict[str, Any]:
-        return {"key": digest(self.chunk_id, length=32)} | asdict(self)
+        terms = search_terms(f"{self.header}\n{self.text}")
+        return {"key": digest(self.chunk_id, length=32), "terms": terms} | asdict(self)
 
 
 @dataclass(frozen=True)
@@ -191,7 +195,7 @@ class SearchIndexes:
 
     def matching(self, name: str, words: str, papers: Sequence[str] | None) -> list[FoundChunk]:
         """The chunks with a word of the text, best first. Nothing in it is an operator."""
-        found = self._search(name, papers, search_text=_plain(words), search_fields=["header", "text"])
+        found = self._search(name, papers, search_text=_asked(words), search_fields=["terms"])
         return [FoundChunk(one["chunk_id"], one["@search.score"]) for one in found]
 
     def reranked(self, name: str, words: str, papers: Sequence[str] | None) -> list[FoundChunk]:
@@ -199,8 +203,10 @@ class SearchIndexes:
         found = self._search(
             name,
             papers,
-            search_text=_plain(words),
+            search_text=_asked(words),
+            search_fields=["terms"],
             query_type="semantic",
+            semantic_query=words[:LONGEST],
             semantic_configuration_name=SEMANTIC,
             most=50,
         )
@@ -226,9 +232,15 @@ class SearchIndexes:
         return self._clients[name]
 
 
-def _plain(text: str) -> str:
-    """The words of a text without what the simple syntax gives a meaning."""
-    return " ".join(words(text))[:1000] or "\u2205"
+def search_terms(text: str) -> str:
+    """The terms that the local keyword index has of a text, separated by spaces: stems, and pairs of characters for
+    scripts without spaces. None of the service's analyzers cuts every language of a mixed collection."""
+    return " ".join([*word_terms([search_words(text)])[0], *search_grams(text).split()])
+
+
+def _asked(text: str) -> str:
+    """A question's terms; they hold nothing that the simple syntax gives a meaning."""
+    return search_terms(text)[:LONGEST] or "\u2205"
 
 
 def _listed(papers: Sequence[str]) -> str:
@@ -263,6 +275,7 @@ def _schema(name: str, dimensions: int) -> SearchIndex:
             SimpleField(name="chunk_id", type=text),
             SimpleField(name="paper_id", type=text, filterable=True),
             SimpleField(name="section_type", type=text, filterable=True),
+            SearchableField(name="terms", type=text, analyzer_name="whitespace"),
             SearchableField(name="header", type=text),
             SearchableField(name="text", type=text),
             SearchField(

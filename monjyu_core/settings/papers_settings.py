@@ -66,6 +66,9 @@ class PdfSettings(Group):
     fallback: Annotated[Literal["none", "document_intelligence"], Changes("parsed_papers")] = Field(
         "none", description="what reads a PDF of which the processor finds no title, references or half of its text"
     )
+    require_all_pages: Annotated[bool, Changes("parsed_papers")] = Field(
+        False, description="a PDF of which a service reads fewer pages than it has fails, instead of a warning"
+    )
 
 
 class ParserSettings(ParseSettings):

@@ -34,7 +34,9 @@ class SearchOptions(TypedDict, total=False):
     min_score: float | None
     expand: int | None
     rerank: bool | None
-    response_type: Literal["short", "paragraphs", "list", "table", "report"] | None
+    response_type: str | None
+    models: Mapping[str, str]
+    system_prompt: str
     context: int | None
     max_level: int | None
     max_calls: int | None

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from monjyu_core.errors import QueryError
-from monjyu_query.commands.options import CONTROLLERS, MODES, collection_option, json_option, print_json, read_json_file
+from monjyu_query.commands.options import CONTROLLERS, MODES, json_option, print_json, read_json_file
 from monjyu_query.commands.products.vector_command import print_nearest
 from monjyu_query.commands.searching import interrupt
 
@@ -19,7 +19,11 @@ PLAIN = ("vector", "keyword", "hybrid")
 
 @click.command()
 @click.argument("query", required=False)
-@collection_option
+@click.option(
+    *("-c", "-i", "--collection"),
+    metavar="NAME",
+    help="The collection; may be left out where the data folder holds one.",
+)
 @click.option(
     "--vector",
     type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path),
@@ -43,9 +47,13 @@ PLAIN = ("vector", "keyword", "hybrid")
 )
 @click.option(
     "--response-type",
-    type=click.Choice(("short", "paragraphs", "list", "table", "report")),
-    help="The form of the answer.",
+    metavar="FORM",
+    help="short, paragraphs, list, table or report; where a model answers, any words.",
 )
+@click.option(
+    "--model", "models", multiple=True, metavar="ROLE=NAME", help="Another model, as answer=large (repeatable)."
+)
+@click.option("--system-prompt", metavar="TEXT", help="Goes before the prompt of the model that answers.")
 @click.option("--max-level", type=int, metavar="N", help="Mode lazy: use nothing of levels above this.")
 @click.option("--max-calls", type=int, metavar="N", help="Mode lazy: most calls of models.")
 @click.option("--max-cost-usd", type=float, metavar="X", help="Mode lazy: most that models may cost.")
@@ -85,7 +93,7 @@ PLAIN = ("vector", "keyword", "hybrid")
 )
 @click.option("--explain", is_flag=True, help="Say why each passage was found, and how a lazy search went.")
 @click.option("--no-answer", is_flag=True, help="Passages only.")
-@click.option("--stream", is_flag=True, help="As it happens: with --json one event a line, the result last.")
+@click.option("-s", "--stream", is_flag=True, help="As it happens: with --json one event a line, the result last.")
 @json_option
 def search(
     query: str | None,
@@ -180,6 +188,13 @@ def _print_event(event: Mapping[str, Any] | list[Any]) -> None:
         click.echo(f"{event['used']} of {event['total']} tests", err=True)
 
 
+def _role_and_name(given: str) -> tuple[str, str]:
+    role, _, name = given.partition("=")
+    if not name:
+        raise QueryError(f"--model {given}: names no model.", "Write a role and a name, as answer=large.")
+    return role, name
+
+
 def _number_or_word(value: str | None) -> str | int | None:
     return int(value) if value and value.lstrip("-").isdecimal() else value
 
@@ -191,4 +206,6 @@ def _request_values(options: dict[str, Any]) -> dict[str, Any]:
     values = {name: value for name, value in given.items() if name not in filters}
     values |= {name: _number_or_word(options[name]) for name in ("budget", "sufficiency")}
     values["modes"] = options["modes"].split(",") if options["modes"] else None
+    values["models"] = dict(_role_and_name(one) for one in options["models"])
+    values["system_prompt"] = options["system_prompt"] or ""
     return values | {"filters": {name: given[name] for name in filters}}

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
+from monjyu_core.cli import successor
 from monjyu_query.commands.options import json_option, print_json
 
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 @click.option("--host", help="Address to listen at; any but a loopback address needs a key.")
 @click.option("--port", type=click.IntRange(0, 65535), help="0 takes any free one.")
 @click.option("--workers", type=click.IntRange(1, 64), help="Processes.")
+@successor("--transport", "MCP clients are served by `monjyu mcp` (stdio) and `monjyu mcp --http`.")
 def serve(host: str | None, port: int | None, workers: int | None) -> None:
     """Answer questions over HTTP, with a web page.
 

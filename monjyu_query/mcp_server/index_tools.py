@@ -94,8 +94,11 @@ class IndexTools:
             str | None, Field(description="Name of the collection, a-z, 0-9, _ and -; by default that of the one path.")
         ] = None,
         level: Annotated[
-            Literal[0, 1] | None,
-            Field(description="0 baseline, 1 with communities for lazy search; by default as it is."),
+            Literal[0, 1, 2, 3, 4] | None,
+            Field(
+                description="0 baseline, 1 with communities for lazy search, 2 entities, 3 reports, 4 claims; by "
+                "default as it is. From 2 on only where no model is called for it."
+            ),
         ] = None,
     ) -> Annotated[CallToolResult, IndexOutcome]:
         """Index the papers of folders, or bring a collection up to date; only what changed is computed.

@@ -10,7 +10,7 @@ import signal
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
@@ -26,6 +26,17 @@ LONGEST_LINE = 1 << 24
 """Bytes of a line of the child's output; a result names each failed paper."""
 MOST_FAILURES = 50
 MOST_LISTED = 200
+
+
+FREE_LEVEL = 1
+"""Up to it no model is ever called."""
+
+
+class Expected(BaseModel):
+    """What `monjyu upgrade --estimate` prints."""
+
+    llm_calls: int
+    cost_usd: float
 
 
 class IndexFailure(BaseModel):
@@ -54,6 +65,9 @@ class IndexOutcome(BaseModel):
         ]
         lines += [f"Failed: {f.source_path}: {f.error_type}: {f.message}" for f in self.failures]
         return "\n".join([*lines, *(f"Not read: {f.source_path}: {f.message}" for f in self.unsupported)])
+
+
+Printed = TypeVar("Printed", Expected, IndexOutcome)
 
 
 def allowed_roots(data: DataFolder, settings: McpSettings) -> list[Path]:
@@ -139,20 +153,42 @@ class Indexer:
     async def _index(
         self, data: DataFolder, sources: Sequence[Path], collection: str | None, level: int | None, tell: Tell
     ) -> IndexOutcome:
+        """Levels from 2 on are built of what is indexed by then, and only where that costs nothing."""
         arguments = ["index", *map(str, sources), "--progress", "--json"]
         arguments += [] if collection is None else ["--collection", collection]
-        arguments += [] if level is None else ["--level", str(level)]
-        async with _child(arguments, os.environ | {"MONJYU_DATA": str(data.root)}) as child:
-            assert child.stdout is not None
-            output, complaint = await asyncio.gather(child.stdout.read(), _follow(child, tell))
-            await child.wait()
-        try:
-            outcome = IndexOutcome.model_validate_json(output)
-        except ValidationError as error:
-            kind = ConfigurationError if child.returncode == 2 else IndexBuildError
-            raise kind(complaint or "Indexing failed.", "Nothing was changed.") from error
+        free = level is None or level <= FREE_LEVEL
+        outcome = await _printed(data, [*arguments, *_level(level if free else None)], IndexOutcome, tell)
+        if level is not None and outcome.level < level:
+            name = ["upgrade", outcome.collection, *_level(level), "--estimate", "--json"]
+            expected = await _printed(data, name, Expected, tell)
+            if expected.llm_calls or expected.cost_usd:
+                raise QueryError(
+                    f"Level {level} would make {expected.llm_calls} calls of a model (about ${expected.cost_usd:.2f}); "
+                    f"{outcome.collection} is published at level {outcome.level}.",
+                    f"A person decides on that: monjyu upgrade {outcome.collection} --level {level}",
+                )
+            arguments = ["index", "--collection", outcome.collection, *_level(level), "--progress", "--json"]
+            upgraded = await _printed(data, arguments, IndexOutcome, tell)
+            outcome = upgraded.model_copy(update={"papers": outcome.papers})
         first = {"failures": outcome.failures[:MOST_FAILURES], "unsupported": outcome.unsupported[:MOST_FAILURES]}
         return outcome.model_copy(update=first)
+
+
+def _level(level: int | None) -> list[str]:
+    return [] if level is None else ["--level", str(level)]
+
+
+async def _printed(data: DataFolder, arguments: list[str], shape: type[Printed], tell: Tell) -> Printed:
+    """What the command prints as JSON; ConfigurationError or IndexBuildError where it prints none."""
+    async with _child(arguments, os.environ | {"MONJYU_DATA": str(data.root)}) as child:
+        assert child.stdout is not None
+        output, complaint = await asyncio.gather(child.stdout.read(), _follow(child, tell))
+        await child.wait()
+    try:
+        return shape.model_validate_json(output)
+    except ValidationError as error:
+        kind = ConfigurationError if child.returncode == 2 else IndexBuildError
+        raise kind(complaint or "Indexing failed.", "Nothing was changed.") from error
 
 
 @contextlib.asynccontextmanager

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Collection, Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 from pydantic import (
     BaseModel,
@@ -27,6 +27,13 @@ from monjyu_core.wording import did_you_mean
 Mode = Literal["auto", "vector", "keyword", "hybrid", "lazy", "local", "global", "multi"]
 Controller = Literal["unified", "progressive", "hybrid"]
 ResponseType = Literal["short", "paragraphs", "list", "table", "report"]
+_RESPONSE_TYPES: dict[str, ResponseType] = {
+    **dict.fromkeys(("multiple paragraphs", "single paragraph", "paragraph"), "paragraphs"),
+    **dict.fromkeys(("single sentence", "sentence"), "short"),
+    **dict.fromkeys(("list of 3-7 points", "bullet points", "bullets"), "list"),
+    **dict.fromkeys(("single page", "multiple-page report", "multi-page report"), "report"),
+}
+"""Names that GraphRAG and its kin have for forms of an answer."""
 Sufficiency = Literal["count", "model", "off"]
 
 
@@ -52,6 +59,8 @@ _NAMES: Any = Field(default=[], json_schema_extra={"items": {"type": "string", "
 
 MOST_CONTEXT = 200_000
 """Tokens of a context."""
+LONGEST_STYLE = 200
+"""Characters of a wish for the form of an answer."""
 LONGEST_QUERY = 10_000
 """Characters. A longer text is no question, and the embedding model reads far less."""
 
@@ -137,8 +146,8 @@ class Turn(_Model):
     content: str
 
 
-class SearchRequest(_Model):
-    """One question to one collection. What is None comes from the collection's settings.
+class SearchQuestion(_Model):
+    """One question to one collection, as any caller may ask it. What is None comes from the collection's settings.
 
     `min_score` is on the scale of the mode: cosine similarity (-1 to 1) in `vector`, BM25 (0 and up) in `keyword`,
     the weighted standard deviations above the mean chunk in `hybrid` (a strong hit has 3 or more), and from 0 to 10 in
@@ -146,8 +155,9 @@ class SearchRequest(_Model):
     that ask several modes refuse it: they join ranks. With `auto` it is on the scale of the mode chosen. `expand` adds
     that many related terms, or rewordings by a model, in the first three; `rerank` is whether the model of
     `roles.rerank` orders their best passages anew. `modes` are those that mode `multi` joins. `response_type`: two
-    sentences at most, a paragraph a paper, a list, a table of papers, or a report with headings. `context`: give the
-    hits as one text for a model of one's own too, the best ones that have so many tokens together.
+    sentences at most, a paragraph a paper, a list, a table of papers, or a report with headings; other words than
+    these, as "three bullet points for a layman", are a wish to the model that answers (`style`). `context`: give what
+    the answer is written from (claims, hits) as one text for a model of one's own too, of so many tokens at most.
 
     For mode lazy alone: `max_level` (levels above it are not used), `max_calls` and `max_cost_usd` (of models),
     `patience` (communities in a row without a relevant chunk), `sufficiency` (what ends it early: as many relevant
@@ -167,6 +177,7 @@ class SearchRequest(_Model):
     expand: Annotated[int, Field(ge=0, le=20), NUMBER] | None = None
     rerank: Switch | None = None
     response_type: ResponseType | None = None
+    style: Annotated[str, Field(max_length=LONGEST_STYLE)] = ""
     context: Annotated[int, Field(ge=1, le=MOST_CONTEXT), NUMBER] | None = None
     max_level: Annotated[int, Field(ge=0, le=4), NUMBER] | None = None
     max_calls: Annotated[int, Field(ge=1), NUMBER] | None = None
@@ -179,6 +190,18 @@ class SearchRequest(_Model):
     filters: Filters = Filters()
     history: list[Turn] = []
     answer: Switch = True
+
+    @model_validator(mode="before")
+    @classmethod
+    def _response_type_in_words(cls, values: Any) -> Any:
+        """Names of other programs (GraphRAG's "Multiple Paragraphs") are read as ours; other words become `style`."""
+        said = values.get("response_type") if isinstance(values, dict) else None
+        if not isinstance(said, str) or said in get_args(ResponseType) or values.get("style"):
+            return values
+        name = " ".join(said.casefold().split())
+        if (known := name if name in get_args(ResponseType) else _RESPONSE_TYPES.get(name)) is not None:
+            return values | {"response_type": known}
+        return values | {"response_type": None, "style": clean_text(said)}
 
     @property
     def open_ended(self) -> bool:
@@ -195,6 +218,17 @@ class SearchRequest(_Model):
         if len(query) > LONGEST_QUERY:
             raise ValueError(f"has {len(query)} characters, more than {LONGEST_QUERY}: ask with fewer words")
         return query
+
+
+class SearchRequest(SearchQuestion):
+    """A question with what only the owner of the data folder may say, from Python or the command line: other `models`
+    (role to a name under `models` in the settings) and a `system_prompt`, which goes before Monjyu's own."""
+
+    models: dict[str, str] = {}
+    system_prompt: Annotated[str, Field(max_length=LONGEST_QUERY)] = ""
+
+
+OWNERS_FIELDS = SearchRequest.model_fields.keys() - SearchQuestion.model_fields.keys()
 
 
 def clean_text(text: str) -> str:
@@ -234,6 +268,8 @@ def problem(error: Any, known: Collection[str] | None = None) -> str:
     *group, name = where.split(".")
     if group not in ([], ["filters"]):
         return f"{where}: is not known"
-    names = Filters.model_fields if group else known or SearchRequest.model_fields
+    if name in OWNERS_FIELDS and not group:
+        return f"{name}: is for the owner's own programs, from Python or the command line"
+    names = Filters.model_fields if group else known or SearchQuestion.model_fields
     meant = did_you_mean(name, names) or f"There are {', '.join(names)}"
     return f"{where}: is not known. {meant}"

@@ -147,8 +147,8 @@ class ContextSource(_Model):
 
 
 class Context(_Model):
-    """The best hits as one text for a model of one's own: numbered sources, each between lines with a hash of it;
-    `tokens` are those of cl100k."""
+    """Claims and best hits as one text for a model of one's own: numbered sources, each between lines with a hash of
+    it; `tokens` are those of cl100k."""
 
     text: str
     tokens: int
@@ -198,7 +198,8 @@ class SearchResult(_Model):
     them that have a word of the question, and no lowest score keeps out; `total_papers`: the papers that they are of.
     None where they were not all compared (scores of several modes, a large collection with an index of vectors).
 
-    `context`: the hits as a text for another model, where it was asked for.
+    `context`: what the answer was written from as a text for another model, where it was asked for: the claims of
+    modes lazy, local and global, and the hits.
 
     `model`: what wrote the answer, None for an extractive one. `phases`: seconds by phase. `follow_ups`: further
     questions that the collection can answer. `lazy`: how a lazy search went, None in other modes.

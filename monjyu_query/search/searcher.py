@@ -12,7 +12,7 @@ from typing import Any
 import duckdb
 from pydantic import BaseModel
 
-from monjyu_core.errors import StorageError
+from monjyu_core.errors import QueryError, StorageError
 from monjyu_core.models.accounting.account import Account, Accounting
 from monjyu_core.models.accounting.ledger import Scope
 from monjyu_core.models.call_errors import ModelCallError
@@ -22,6 +22,7 @@ from monjyu_core.storage.collection import collection_settings, known_record
 from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.manifest import unreadable
 from monjyu_core.storage.snapshot import OPEN_TRIES, PinnedReader, SnapshotReader, read_current
+from monjyu_core.wording import among
 from monjyu_query.answers.answering import not_settled
 from monjyu_query.answers.model.sources_text import context_of
 from monjyu_query.catalogue.catalogue_answer import catalogue_answer
@@ -46,7 +47,7 @@ from monjyu_query.search.routing.learned_router import learned_router
 from monjyu_query.search.routing.parameters import cap_of, parameters_of, settings_for
 from monjyu_query.search.routing.question_kinds import Kind, kind_of
 from monjyu_query.search.search_telemetry import with_telemetry
-from monjyu_query.search.tools import Ask, Tools
+from monjyu_query.search.tools import ROLES, Ask, Tools
 from monjyu_query.search.which_collection import require_collection
 from monjyu_query.tensions.tension_answer import tension_answer
 from monjyu_query.tensions.tension_list import Tensions, tensions_of
@@ -125,6 +126,21 @@ class Searcher:
             assert self._index is not None
             return self._index
 
+    def with_models(self, models: Mapping[str, str]) -> Searcher:
+        """The same, with these models in roles of a search; QueryError for a role or a model that there is not."""
+        roles: dict[str, Any] = {}
+        for role, name in models.items():
+            if role not in ROLES:
+                raise QueryError(f"models: {role!r} is no role of a search.", among(role, ROLES))
+            if name not in self.settings.models:
+                raise QueryError(f"models: {name!r} is not set up.", among(name, list(self.settings.models)))
+            roles[role] = getattr(self.settings.roles, role).model_copy(update={"engine": "llm", "model": name})
+        other = copy.copy(self)
+        other.settings = self.settings.model_copy(update={"roles": self.settings.roles.model_copy(update=roles)})
+        other.tools = Tools(other.settings, self.tools.accounting)
+        other._modes, other._lock = all_modes(other.tools), threading.Lock()
+        return other
+
     def untraced(self) -> Searcher:
         """The same, which keeps no traces: to ask again what was asked."""
         other = copy.copy(self)
@@ -150,6 +166,11 @@ class Searcher:
         `emit` hears of the sentences of a model's answer as they are written and checked, and of each step of a search
         that takes some, which `cancel` ends: the result is what there is, as partial.
         """
+        if request.models:
+            chosen, request = self.with_models(request.models), request.model_copy(update={"models": {}})
+            return chosen.search(request, emit, cancel)
+        if not self.tools.uses_model("answer"):
+            _refuse_wishes(request)
         return with_telemetry(request, lambda: self._search(request, emit, cancel))
 
     def _search(self, asked: SearchRequest, emit: Emit | None, cancel: threading.Event | None) -> SearchResult:
@@ -197,7 +218,7 @@ class Searcher:
         describe_hits(ask.index, ask.request.query, result.hits, rankings.get(ask.request.query))
         result.warnings += retracted_sources(ask.index, result.citations)
         if ask.request.context:
-            result.context = context_of(ask.index, ask.request.query, result.hits, ask.request.context)
+            result.context = context_of(ask.index, ask.request.query, result.hits, result.claims, ask.request.context)
         if result.segments and result.mode in _LEADS_ON:
             result.follow_ups = follow_ups(ask.index, ask.request.query, result)
         if result.answer_engine == "llm":
@@ -297,6 +318,15 @@ class Searcher:
                 status: Status = "partial" if result.status == "complete" else result.status
                 told = f"Passages were found by keywords alone, because the question could not be embedded: {error}"
                 return result.model_copy(update={"status": status, "warnings": [told, *result.warnings]})
+
+
+def _refuse_wishes(request: SearchRequest) -> None:
+    """QueryError for what only a model that answers could do."""
+    hint = "Set roles.answer.engine to llm, or name a model for this question (`models`, --model answer=NAME)."
+    if request.style:
+        raise QueryError(f"response_type: {request.style!r} is understood only where a model answers.", hint)
+    if request.system_prompt:
+        raise QueryError("system_prompt: no model answers here.", hint)
 
 
 def _of_present_papers(index: OpenIndex, request: SearchRequest) -> SearchRequest:

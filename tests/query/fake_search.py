@@ -153,13 +153,30 @@ class _Handler(BaseHTTPRequestHandler):
             match = re.fullmatch(r"search\.in\(paper_id, '(.*)', '\x1f'\)", within, re.S)
             papers = set(match[1].replace("''", "'").split("\x1f")) if match else set()
             documents = [document for document in documents if document["paper_id"] in papers]
-        scored = _by_vector(documents, body) if body.get("vectorQueries") else _by_words(documents, body["search"])
+        scored = _by_vector(documents, body) if body.get("vectorQueries") else self._by_words(name, documents, body)
         best = sorted(scored, key=lambda one: (-one[0], one[1]["key"]))[: body.get("top", 50)]
         found = [{"@search.score": score, "chunk_id": document["chunk_id"]} for score, document in best]
         if body.get("queryType") == "semantic":
             for place, one in enumerate(found[:50]):
                 one["@search.rerankerScore"] = 4 - 0.05 * (len(found[:50]) - place)  # the other way round
         return found
+
+    def _by_words(
+        self, name: str, documents: list[dict[str, Any]], body: dict[str, Any]
+    ) -> list[tuple[float, dict[str, Any]]]:
+        """BM25's shape over one field, cut by its analyzer: `whitespace` at spaces alone, else into words."""
+        [field] = body["searchFields"].split(",")
+        analyzers = {one["name"]: one.get("analyzer") for one in self.service.indexes[name]["fields"]}
+        word = r"\S+" if analyzers[field] == "whitespace" else r"\w+"
+        held = [re.findall(word, one[field]) for one in documents]
+        scores = [0.0] * len(documents)
+        for asked in set(re.findall(word, body["search"])):
+            holding = sum(asked in words for words in held)
+            weight = math.log(1 + (len(held) - holding + 0.5) / (holding + 0.5))
+            for place, words in enumerate(held):
+                count = words.count(asked)
+                scores[place] += weight * count * 2.2 / (count + 1.2)
+        return [(score, document) for score, document in zip(scores, documents, strict=True) if score > 0]
 
     def _answer(self, status: int, answer: Any, headers: dict[str, str] | None = None) -> None:
         body = b"" if answer is None else json.dumps(answer).encode()
@@ -180,15 +197,3 @@ def _by_vector(documents: list[dict[str, Any]], body: dict[str, Any]) -> list[tu
     scores = [float(np.dot(document["vector"], wanted)) for document in documents]
     pairs = sorted(zip(scores, documents, strict=True), key=lambda one: -one[0])[: query["k"]]
     return [(1 / (2 - score), document) for score, document in pairs]
-
-
-def _by_words(documents: list[dict[str, Any]], text: str) -> list[tuple[float, dict[str, Any]]]:
-    held = [re.findall(r"\w+", f"{one['header']} {one['text']}".lower()) for one in documents]
-    scores = [0.0] * len(documents)
-    for word in set(re.findall(r"\w+", text.lower())):
-        holding = sum(word in words for words in held)
-        weight = math.log(1 + (len(held) - holding + 0.5) / (holding + 0.5))
-        for place, words in enumerate(held):
-            count = words.count(word)
-            scores[place] += weight * count * 2.2 / (count + 1.2)
-    return [(score, document) for score, document in zip(scores, documents, strict=True) if score > 0]

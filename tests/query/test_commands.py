@@ -64,6 +64,24 @@ def test_short_flags_are_the_long_ones(run: Run) -> None:
     assert (result["mode"], len(result["hits"])) == ("keyword", 3)
 
 
+def test_words_of_the_specification(run: Run) -> None:
+    """Its short options work; what is called otherwise here is named."""
+    asked = run("search", QUESTION, "-i", "samples", "-m", "keyword", "-s", "--json")[1].splitlines()
+    assert [json.loads(line)["event"] for line in asked] == ["answer", "done"]
+    assert run("config", "--show")[1] == run("config", "show")[1] != ""
+    for words, instead in {
+        ("serve", "--transport", "stdio"): "monjyu mcp",
+        ("index", "papers", "-o", "out"): "MONJYU_DATA",
+        ("config",): "monjyu config show",
+        ("upgrade", "samples"): "--level 2",
+    }.items():
+        code, _, error = run(*words)
+        assert (code, instead in error) == (2, True), error
+    for level in (("0",), ("--level", "0")):
+        code, _, error = run("upgrade", *level)
+        assert "samples is kept at level" in error or code == 0
+
+
 def test_the_only_collection_need_not_be_named(run: Run) -> None:
     code, out, _ = run("search", QUESTION, "--json")
     assert (code, json.loads(out)["collection"]) == (0, "samples")

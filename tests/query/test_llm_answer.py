@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from monjyu_core.errors import ConfigurationError
+from monjyu_core.errors import ConfigurationError, QueryError
 from monjyu_core.models.accounting.ledger_totals import CallFilter, usage_of
 from monjyu_core.models.prompts import load_prompt
 from monjyu_core.storage.folders import DataFolder
@@ -65,6 +65,33 @@ def test_sentences_are_cited_checked_and_streamed(sample_data: Path, fake: FakeM
     assert {segment.check.verdict for segment in result.segments} == {"supported"}
     assert (result.usage.llm_calls, fake.problems) == (2, []), "the answer, and those sentences once more"
     assert usage_of(DataFolder(sample_data), CallFilter(run_id=result.trace_id)).llm_calls == 2
+
+
+def test_the_owner_chooses_model_prompt_and_form_of_one_question(sample_data: Path, fake: FakeModels) -> None:
+    fake.default = quoting
+    wishes = {"response_type": "three bullet points for a layman", "system_prompt": "You are a patient librarian."}
+    ask(sample_data, **wishes, models={"answer": "default"})
+    first = fake.requests[0].prompt
+    assert first.index("patient librarian") < first.index("You answer questions from excerpts")
+    assert "three bullet points for a layman" in first
+    with pytest.raises(QueryError, match="'large' is not set up"):
+        ask(sample_data, models={"answer": "large"})
+    with pytest.raises(QueryError, match="'answr' is no role of a search"):
+        ask(sample_data, models={"answr": "default"})
+
+
+def test_wishes_need_a_model(sample_data: Path) -> None:
+    for wish in ({"response_type": "a sonnet"}, {"system_prompt": "Be kind."}):
+        with pytest.raises(QueryError, match="model"):
+            ask(sample_data, **wish)
+
+
+@pytest.mark.parametrize(
+    ("said", "meant"), [("Multiple Paragraphs", "paragraphs"), ("multi-page report", "report"), ("table", "table")]
+)
+def test_forms_by_the_names_of_other_programs(said: str, meant: str) -> None:
+    request = make_request(query="What?", collection="samples", response_type=said)
+    assert (request.response_type, request.style) == (meant, "")
 
 
 def test_what_is_not_supported_is_written_once_more(sample_data: Path, fake: FakeModels) -> None:

@@ -8,6 +8,7 @@ import contextlib
 import io
 import json
 import os
+import shutil
 import sys
 import threading
 import time
@@ -37,12 +38,13 @@ from monjyu_query.api.facade_async import THREADS, AsyncMonjyu
 from monjyu_query.commands import mcp
 from monjyu_query.digests.digest_result import Digest
 from monjyu_query.mcp_server.caller_identity import CallersMonjyu
-from monjyu_query.mcp_server.indexing import source_for, sources_within
+from monjyu_query.mcp_server.indexing import Indexer, IndexOutcome, source_for, sources_within
 from monjyu_query.mcp_server.mcp_app import build_server
 from monjyu_query.mcp_server.register import StrictTool
 from monjyu_query.mcp_server.tool_searches import run_heard
 from monjyu_query.search.result import SearchResult
 from monjyu_query.service.access.keys import create_key
+from tests.conftest import SAMPLES
 from tests.copies import copy_data
 from tests.serving import serving_mcp
 
@@ -425,6 +427,28 @@ def test_what_may_be_indexed(tmp_path: Path) -> None:
             source_for(data, named, folder)
     with pytest.raises(QueryError, match="switched off"):
         source_for(data, McpSettings(index=False), "a")
+
+
+@pytest.mark.slow
+def test_a_level_that_costs_nothing_is_built(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Level 2 without a model is; with one it is a person's to start, and the collection stays published below."""
+    data = DataFolder(tmp_path / "data")
+    for name in ("free", "paid"):
+        data.papers.joinpath(name).mkdir(parents=True)
+        shutil.copy(SAMPLES / "answer-provenance.md", data.papers / name)
+
+    async def indexed(name: str) -> IndexOutcome:
+        async def tell(step: dict[str, Any]) -> None:
+            assert step["stage"]
+
+        return await Indexer(McpSettings()).run(data, [name], None, 2, tell)
+
+    assert asyncio.run(indexed("free")).level == 2
+    monkeypatch.setenv("MONJYU_ROLES__EXTRACT__ENGINE", "llm")
+    model = {"provider": "openai", "model": "m", "base_url": "http://127.0.0.1:9/v1"}
+    monkeypatch.setenv("MONJYU_MODELS", json.dumps({"default": model}))
+    with pytest.raises(QueryError, match=r"calls of a model .* published at level \d"):
+        asyncio.run(indexed("paid"))
 
 
 def test_a_call_that_is_given_up_while_it_waits_is_never_begun(tmp_path: Path) -> None:

@@ -101,6 +101,14 @@ def test_hits_are_given_as_one_text(searcher: Searcher) -> None:
     assert "context" not in canonical_answer(told), "a package holds no text that is not quoted"
 
 
+def test_what_a_lazy_answer_was_written_from_is_the_context(searcher: Searcher) -> None:
+    told = ask(searcher, mode="lazy", budget=25, context=2000)
+    assert told.context is not None and told.claims
+    for claim in told.claims[: len(told.context.sources)]:
+        assert claim["quote"] in told.context.text
+    assert [one.chunk_id for one in told.context.sources][:2] == [claim["chunk_id"] for claim in told.claims][:2]
+
+
 def test_the_command_prints_the_text_alone(
     sample_data: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:

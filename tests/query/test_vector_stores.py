@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from monjyu_core.azure.search_index import alias_name
+from monjyu_core.azure.search_index import IndexedChunk, SearchIndexes, alias_name
+from monjyu_core.settings.azure_settings import AzureSettings
 from monjyu_core.storage.folders import DataFolder
 from monjyu_query.ranking.vector_store import AzureSearchStore, LocalStore, VectorStore
 from monjyu_query.search.searcher import Searcher
@@ -77,6 +78,19 @@ def test_words(searcher: Searcher) -> None:
     assert scores.shape == (len(corpus),) and 0 < (scores > 0).sum() < len(corpus)
     assert not store.keyword_scores("xylophonequark", everything).result().any()
     assert not store.keyword_scores('* + - " ( ) | ~ \\', everything).result().any()
+
+
+def test_words_of_a_script_without_spaces(service: FakeSearch) -> None:
+    """A Japanese word is found inside a sentence, and one that only shares a character is not; stems meet, too."""
+    azure = AzureSettings(keys_in_file=True, search=service.settings())
+    texts = ["深層学習の手法を用いて論文を分類した。", "学者は習慣を記録した。", "Communities were detected in graphs."]
+    chunks = [IndexedChunk(str(n), "p", "body", "", text, [1.0, 0.0]) for n, text in enumerate(texts)]
+    with SearchIndexes(azure) as indexes:
+        indexes.fill("words", 2, chunks, len(chunks))
+        assert indexes.matching("words", "深層学習とは何ですか", None)[0].chunk_id == "0"
+        assert indexes.matching("words", "習慣", None)[0].chunk_id == "1"
+        assert [one.chunk_id for one in indexes.matching("words", "detecting a community", None)] == ["2"]
+        indexes.drop("words")
 
 
 def test_filters_only_narrow(searcher: Searcher) -> None:

@@ -24,6 +24,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from monjyu_assets.parsing.sandbox.time_grants import WALL, hard_limit
+from monjyu_core import errors
 from monjyu_core.errors import ConfigurationError, DocumentError, DocumentMemory, DocumentTimeout, ParserCrash
 from monjyu_core.paper import ParsedPaper
 from monjyu_core.settings.papers_settings import ParserSettings, ParseSettings
@@ -216,5 +217,5 @@ class _Worker:
 
 def document_error(error_type: str, message: str) -> DocumentError:
     """The error of that name."""
-    kinds = {kind.__name__: kind for kind in DocumentError.__subclasses__()}
-    return kinds.get(error_type, ParserCrash)(message)
+    kind = getattr(errors, error_type, None)
+    return kind(message) if isinstance(kind, type) and issubclass(kind, DocumentError) else ParserCrash(message)

@@ -87,7 +87,7 @@ class _Comparing:
         question, answer = self.stated.question, self.stated.answer
         request = make_request(**question.request)
         here = request.model_copy(update={"collection": self.name})
-        local = searcher.local and answer.answer_engine != "llm" and answer.model is None
+        local = searcher.local and not request.models and answer.answer_engine != "llm" and answer.model is None
         manifest = read_manifest(searcher.folder, question.again.snapshot_id)
         index = searcher.current() if local else open_index(Snapshot(searcher.folder, manifest))
         trace = StateStore(self.data.state).get(NAMESPACE, question.trace_id)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from monjyu_core.models.prompts import fence
 from monjyu_core.text.language import message_language
@@ -23,14 +24,22 @@ def source_text(passage: Passage, labels: Mapping[str, str]) -> str:
     return f"{about_passage(passage, labels)}\n{passage.text}"
 
 
-def context_of(index: OpenIndex, query: str, hits: Sequence[Hit], most: int) -> Context:
-    """The hits in order, numbered from 1, each between lines that hold a hash of it so that a paper cannot end its own
-    quotation; as many as have `most` tokens (cl100k) together."""
-    labels = paper_labels(index, [hit.paper_id for hit in hits], message_language(query))
-    wanted = [hit.chunk_id for hit in hits]
-    cursor = index.snapshot.cursor_of(hit.paper_id for hit in hits)
-    passages = load_passages(cursor, wanted, [hit.score for hit in hits], index.kept)
-    texts = [fence(n, source_text(passage, labels)) for n, passage in enumerate(passages, start=1)]
+def context_of(
+    index: OpenIndex, query: str, hits: Sequence[Hit], claims: Sequence[Mapping[str, Any]], most: int
+) -> Context:
+    """What the answer was written from as one text: the claims, in modes that draw some, then the hits, in order.
+
+    Numbered from 1, each between lines that hold a hash of it so that a paper cannot end its own quotation; as many as
+    have `most` tokens (cl100k) together.
+    """
+    scores = {claim["chunk_id"]: float(claim["score"]) for claim in claims} | {hit.chunk_id: hit.score for hit in hits}
+    papers = [claim["paper_id"] for claim in claims] + [hit.paper_id for hit in hits]
+    labels = paper_labels(index, papers, message_language(query))
+    found = load_passages(index.snapshot.cursor_of(papers), list(scores), list(scores.values()), index.kept)
+    passages = {passage.chunk_id: passage for passage in found}
+    written = [(passages[claim["chunk_id"]], _claim_text(claim)) for claim in claims if claim["chunk_id"] in passages]
+    written += [(passages[hit.chunk_id], passages[hit.chunk_id].text) for hit in hits if hit.chunk_id in passages]
+    texts = [fence(n, f"{about_passage(one, labels)}\n{text}") for n, (one, text) in enumerate(written, start=1)]
     text, count = "", 0
     for count in range(_fitting(texts, most), -1, -1):
         text = "\n\n".join(texts[:count])
@@ -38,9 +47,15 @@ def context_of(index: OpenIndex, query: str, hits: Sequence[Hit], most: int) -> 
             break
     told = [
         ContextSource(n=n, chunk_id=one.chunk_id, paper_id=one.paper_id, label=labels[one.paper_id], page=one.page)
-        for n, one in enumerate(passages[:count], start=1)
+        for n, (one, _) in enumerate(written[:count], start=1)
     ]
     return Context(text=text, tokens=count_tokens(text), sources=told)
+
+
+def _claim_text(claim: Mapping[str, Any]) -> str:
+    """The sentence of the paper, under what was made of it where that is in other words."""
+    statement, quote = str(claim["statement"]), str(claim["quote"])
+    return quote if statement == quote else f"{statement}\n{quote}"
 
 
 def _fitting(texts: Sequence[str], most: int) -> int:

@@ -71,9 +71,19 @@ _FORMS: dict[AnswerForm, dict[str, str]] = {
 }
 
 
-def wished(response_type: ResponseType | None, form: AnswerForm | None, language: str, sentences: int) -> str:
-    """Length, form and order of an answer, for the prompt."""
+_STYLE = {
+    "en": "Write it in this form, as far as the rules allow: {style}.",
+    "ja": "規則の範囲で、次の形で書いてください：{style}。",
+}
+
+
+def wished(
+    response_type: ResponseType | None, form: AnswerForm | None, language: str, sentences: int, style: str = ""
+) -> str:
+    """Length, form and order of an answer, for the prompt; `style` is the user's own wish."""
     short, usual = _LENGTH[language]
+    if style:
+        return f"{usual.format(most=sentences)} {_STYLE[language].format(style=style)}"
     length = short if response_type == "short" else usual.format(most=sentences)
     order = _FORMS[form][language] if form and response_type not in {"short", "table"} else ""
     wish = _WISHES[response_type][language] if response_type else ""

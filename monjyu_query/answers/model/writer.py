@@ -58,7 +58,9 @@ async def write_answer(
     language = message_language(request.query)
     system = load_prompt("answer", language, settings.prompts.folder)
     asking = load_prompt("answer_question", language, settings.prompts.folder)
-    length = wished(request.response_type, form, language, sentences)
+    if request.system_prompt:
+        system = Prompt(system.name, f"{request.system_prompt.strip()}\n\n{system.text}")
+    length = wished(request.response_type, form, language, sentences, request.style)
     room = context_room(settings, "answer")
     messages, used = _messages(request, passages, checker, system, asking, length, room)
     draft = Draft(checker, settings.answer.unsupported, emit, request.response_type, system.text)

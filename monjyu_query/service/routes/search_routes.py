@@ -11,7 +11,7 @@ from fastapi.sse import EventSourceResponse
 from pydantic import BaseModel, Field
 from starlette.requests import Request
 
-from monjyu_query.search.request import SearchRequest
+from monjyu_query.search.request import SearchQuestion, SearchRequest
 from monjyu_query.search.result import SearchResult
 from monjyu_query.service.access import audit
 from monjyu_query.service.access.principals import Principal
@@ -61,7 +61,7 @@ EVENT = {
 }
 
 
-class SearchOfSnapshot(SearchRequest):
+class SearchOfSnapshot(SearchQuestion):
     """A question, and the snapshot that is to answer it: the published one where none is named. One that is not kept
     any more is a 404 of type `SnapshotGone`."""
 
@@ -135,7 +135,7 @@ def _principal(request: Request) -> Principal:
     return principal
 
 
-def note(asked: SearchRequest, service: Service, request: Request) -> None:
+def note(asked: SearchQuestion, service: Service, request: Request) -> None:
     """For the audit log; the question only where a setting says so."""
     query = {"query": asked.query} if service.settings.service.audit_questions else {}
     audit.note(request.scope, collection=asked.collection, mode=asked.mode, **query)

@@ -34,6 +34,8 @@ class FakeIntelligence:
         self.told: dict[bytes, list[str]] = {}
         """What files that are no PDFs say, by their bytes: one paragraph each, the first a title."""
         self.looks: dict[str, int] = {}
+        self.most_pages = 10_000
+        """Pages that are read; a free tier ends after two."""
         fake = self
 
         class Handler(_Handler):
@@ -75,9 +77,11 @@ class _Handler(BaseHTTPRequestHandler):
         operation = f"0000-{len(self.service.operations)}"
         self.service.analysed += 1
         formulas = query.get("features") == ["formulas"]
-        self.service.operations[operation] = (
-            layout_of(body, formulas=formulas) if told is None else told_layout(told, picture=body[:4] == b"\x89PNG")
-        )
+        if told is None:
+            result = layout_of(body, formulas=formulas, most_pages=self.service.most_pages)
+        else:
+            result = told_layout(told, picture=body[:4] == b"\x89PNG")
+        self.service.operations[operation] = result
         where = f"{self.service.endpoint}{_RESULTS}{operation}?api-version={VERSION}"
         return self._answer(202, None, {"Operation-Location": where, "Retry-After": "0"})
 
@@ -140,16 +144,16 @@ class _Handler(BaseHTTPRequestHandler):
         """Say nothing."""
 
 
-def layout_of(data: bytes, *, formulas: bool = False) -> dict[str, Any]:
+def layout_of(data: bytes, *, formulas: bool = False, most_pages: int = 10_000) -> dict[str, Any]:
     """An `analyzeResult` of a PDF: its lines in the order of the file, paragraphs by gaps, headings by their words."""
     with PDFIUM:
-        return _layout_of(data, formulas=formulas)
+        return _layout_of(data, formulas=formulas, most_pages=most_pages)
 
 
-def _layout_of(data: bytes, *, formulas: bool) -> dict[str, Any]:
+def _layout_of(data: bytes, *, formulas: bool, most_pages: int) -> dict[str, Any]:
     content, pages, paragraphs = "", [], []
     document = pdfium.PdfDocument(data)
-    for number in range(len(document)):
+    for number in range(min(len(document), most_pages)):
         page = document[number]
         width, height = page.get_size()
         text = page.get_textpage()

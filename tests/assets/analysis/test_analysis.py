@@ -186,6 +186,20 @@ def test_caps_hold(make: Any, service: FakeIntelligence) -> None:
         assert service.analysed == 0 and world.tables()["papers"][0]["processor"] == "pypdfium2"
 
 
+def test_pages_that_the_service_left_out_are_missed(make: Any, service: FakeIntelligence) -> None:
+    """A free tier reads two pages: the paper says so, or fails where the settings want all of it."""
+    service.most_pages = 2
+    world = make(READ)
+    world.parse()
+    [paper] = world.tables()["papers"]
+    assert paper["page_count"] == 2 and any("2 of 4 pages" in told for told in paper["warnings"])
+    world = make({"pdf": READ["pdf"] | {"require_all_pages": True}})
+    world.parse()
+    [failure] = world.tables()["failures"]
+    assert failure["error_type"] == "MalformedDocument" and "2 of 4 pages" in failure["message"]
+    assert service.analysed == 1, "the analysis was paid twice"
+
+
 def test_a_refused_document_is_sent_once(make: Any, service: FakeIntelligence) -> None:
     service.faults.append(400)
     world = make(READ)

@@ -10,7 +10,7 @@ import click
 from click.testing import CliRunner
 
 from monjyu_assets.commands.parse_command import parse
-from monjyu_assets.indexing.walking import DOCUMENT_TYPES
+from monjyu_assets.indexing.walking import DOCUMENT_TYPES, OLDER_TYPES
 
 PAPER = "# Lichens on Granite\n\n## Methods\n\nWe looked at forty rocks, and counted the lichens of each.\n"
 
@@ -37,7 +37,7 @@ def test_a_file_is_read_as_the_type_that_is_named(tmp_path: Path) -> None:
 def test_the_types_are_those_that_are_read() -> None:
     [option] = [one for one in parse.params if one.name == "document_type"]
     assert isinstance(option.type, click.Choice)
-    assert set(option.type.choices) == set(DOCUMENT_TYPES.values())
+    assert set(option.type.choices) == set((DOCUMENT_TYPES | OLDER_TYPES).values())
 
 
 def test_how_long_a_file_took_is_told(tmp_path: Path) -> None:

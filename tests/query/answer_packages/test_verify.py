@@ -335,6 +335,9 @@ def test_a_package_can_make_nobody_pay(asked_data: Path, package: dict[str, byte
         write_package(edited("question.json", lambda q, v=values: q["settings"]["search"].update(v))(package), path)
         found = verify_package(path, DataFolder(asked_data))
         assert not found.ok and outcomes(found)["answer"] == "not_checked"
+    asking = edited("question.json", lambda q: q["request"].update(models={"answer": "default"}))(package)
+    write_package(asking, tmp_path / "models")
+    assert not verify_package(tmp_path / "models", DataFolder(asked_data)).ok
 
 
 def archive(*entries: tuple[str | zipfile.ZipInfo, bytes], packed: int = zipfile.ZIP_STORED) -> bytes:

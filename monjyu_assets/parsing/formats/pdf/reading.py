@@ -69,6 +69,12 @@ def open_pdf(path: Path) -> Any:
         ) from error
 
 
+def count_pages(path: Path) -> int:
+    """Raises as `open_pdf`."""
+    with open_pdf(path) as document:
+        return len(document)
+
+
 def _read_pages(
     document: Any, count: int, fonts: FontTable, settings: ParseSettings
 ) -> tuple[list[PageChars], list[str]]:
