@@ -21,6 +21,7 @@ from monjyu_core.user_files import bounded_sqlite
 from monjyu_core.user_files.bounded_archive import read_folder, unzip
 from monjyu_core.user_files.bounded_reading import FileRefused, parse_json, parse_yaml, read_bytes, read_text
 from monjyu_core.user_files.bounded_sqlite import bounded_database
+from monjyu_query.saved.keeping import read_file
 from tests.limits import ends
 
 MERGES = "a0: &a0 {k: v}\n" + "".join(f"a{n}: &a{n}\n  <<: [{', '.join([f'*a{n - 1}'] * 4)}]\n" for n in range(1, 15))
@@ -40,8 +41,9 @@ def test_yaml_bombs(kind: str, tmp_path: Path) -> None:
     with pytest.raises((FileRefused, yaml.YAMLError)):
         ends(lambda: parse_yaml(YAML[kind]))
     (tmp_path / "review.yaml").write_text(YAML[kind])
-    with pytest.raises(ConfigurationError):
-        ends(lambda: read_yaml(tmp_path / "review.yaml"))
+    for read in (read_yaml, read_file):
+        with pytest.raises(ConfigurationError):
+            ends(partial(read, tmp_path / "review.yaml"))
 
 
 def test_yaml_with_a_few_aliases_is_read() -> None:
