@@ -36,7 +36,7 @@ SUMMARIES: Mapping[str, str] = {
     "table": "Compare all papers: a row a paper, a column for each thing asked, every cell with its quote and page.",
     "locate": "Find the paper, page and place of a pasted quote.",
     "check-citations": "Check whether the papers that a draft cites say what it says of them.",
-    "verify": "Check the package of an answer: its files, quotes and the answer itself.",
+    "verify": "Check the package of an answer by building it again.",
     "questions": "Save questions; each new snapshot answers them before readers see it.",
     "answer": "Give answers away, checked and whole; see how they changed from snapshot to snapshot.",
     "watch": "Tell what changed in the answers to the saved questions.",

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import atexit
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -28,8 +28,8 @@ def one_host_session() -> requests.Session:
     import requests
 
     class OneHost(requests.Session):
-        def resolve_redirects(self, *_: Any, **__: Any) -> Iterator[requests.Response]:
-            return iter(())
+        def resolve_redirects(self, *_: Any, **__: Any) -> Generator[requests.Response, None, None]:
+            yield from ()
 
     return OneHost()
 

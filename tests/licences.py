@@ -77,13 +77,14 @@ def licences_of(name: str) -> list[str] | None:
         told = metadata(name)
     except PackageNotFoundError:
         return None
-    if expression := told.get("License-Expression"):
+    if "License-Expression" in told:
+        expression = told["License-Expression"]
         return re.split(r" (?:AND|OR|WITH) ", re.sub(r"[()]", "", expression))
     classified = [one.split(" :: ")[-1] for one in told.get_all("Classifier") or [] if one.startswith("License ::")]
     named = [_NAMES.get(one, one) for one in classified if one != "OSI Approved"]
     if named:
         return named
-    line = next(iter((told.get("License") or "").strip().splitlines()), "").strip()
+    line = next(iter((told["License"] if "License" in told else "").strip().splitlines()), "").strip()
     if line in _NAMES:
         return [_NAMES[line]]
     return [_NAMES.get(one, one) for one in re.split(r" AND |, ", line) if one]

@@ -12,6 +12,7 @@ import stat
 import zipfile
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -181,7 +182,7 @@ def test_what_a_model_wrote_is_named_and_the_rest_is_compared(
         assert "differs" in outcomes(verify_package(tmp_path / kind, data)).values(), kind
 
 
-def edited(name: str, change: Callable[[Any], None]) -> Callable[[dict[str, bytes]], dict[str, bytes]]:
+def edited(name: str, change: Callable[[Any], object]) -> Callable[[dict[str, bytes]], dict[str, bytes]]:
     """A JSON file changed, with a manifest that fits."""
 
     def forged(package: dict[str, bytes]) -> dict[str, bytes]:
@@ -200,7 +201,7 @@ def replaced(name: str, old: str, new: str) -> Callable[[dict[str, bytes]], dict
     return forged
 
 
-def both(change: Callable[[Any, Any], None], **more: Any) -> Callable[[dict[str, bytes]], dict[str, bytes]]:
+def both(change: Callable[[Any, Any], object], **more: Any) -> Callable[[dict[str, bytes]], dict[str, bytes]]:
     """Answer and evidence changed so that they agree."""
 
     def forged(package: dict[str, bytes]) -> dict[str, bytes]:
@@ -328,11 +329,15 @@ def test_a_forgery_with_fitting_hashes_is_found(
     assert named or kind in ("author", "trace"), found
 
 
+def with_search(values: dict[str, str], question: Any) -> None:
+    question["settings"]["search"].update(values)
+
+
 def test_a_package_can_make_nobody_pay(asked_data: Path, package: dict[str, bytes], tmp_path: Path) -> None:
     """Neither settings that name a service nor a request that asks a model is followed."""
     for values in ({"backend": "azure_search"}, {"router": "model"}):
         path = tmp_path / next(iter(values))
-        write_package(edited("question.json", lambda q, v=values: q["settings"]["search"].update(v))(package), path)
+        write_package(edited("question.json", partial(with_search, values))(package), path)
         found = verify_package(path, DataFolder(asked_data))
         assert not found.ok and outcomes(found)["answer"] == "not_checked"
     asking = edited("question.json", lambda q: q["request"].update(models={"answer": "default"}))(package)
