@@ -131,8 +131,8 @@ test: check ## The checks, then all tests but the slow ones
 quick: $(TOOLS) ## Pure functions, the architecture, one run from end to end: less than a minute
 	@$(BIN)/python -m pytest -q -m "not slow" -n 2 --dist worksteal $(QUICK)
 
-cover: $(TOOLS) ## What `make test` runs, with the share of lines and branches that it reaches
-	@$(PYTEST) -m "not slow" $(addprefix --cov=,$(PACKAGES)) --cov-report=term:skip-covered
+cover: $(TOOLS) ## All tests, the slow ones too, with the share of lines and branches that they reach
+	@$(PYTEST) $(addprefix --cov=,$(PACKAGES)) --cov-report=term:skip-covered
 
 slow: $(TOOLS) ## The slow tests (kills, daemons, servers, browsers, whole corpora), and all examples of each property
 	@MONJYU_ALL_EXAMPLES=1 $(PYTEST) $(SLOW)

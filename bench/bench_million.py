@@ -28,14 +28,15 @@ from numpy.typing import NDArray
 
 from monjyu_assets.orchestration.resources import DataFolderResource, SnapshotDuckDB
 from monjyu_assets.publishing.database import build_database
+from monjyu_assets.search_index.lance_tables import LanceTables
 from monjyu_assets.search_index.nearest_index import publish_nearest_index
 from monjyu_assets.search_index.search_files import publish_search_files
 from monjyu_core.embedding import load_embedder
 from monjyu_core.settings.settings import load_settings
 from monjyu_core.storage.collection import CollectionRecord, save_record
-from monjyu_core.storage.folders import CollectionFolder, DataFolder
+from monjyu_core.storage.folders import LANCE, CollectionFolder, DataFolder
 from monjyu_core.storage.ids import file_sha256
-from monjyu_core.storage.manifest import EmbeddingEntry, Manifest, NearestEntry, PartEntry, SearchFileEntry
+from monjyu_core.storage.manifest import EmbeddingEntry, Manifest, PartEntry
 from monjyu_core.storage.parts import Part, PartStore
 from monjyu_core.storage.schemas import ASSET_TABLES, SCHEMA_VERSION, TABLES, empty
 
@@ -163,11 +164,11 @@ def publish(
     snapshot_id = f"{datetime.now(UTC):%Y%m%dT%H%M%S%fZ}-made"
     place = folder.snapshot(snapshot_id)
     place.mkdir(parents=True)
-    files: list[SearchFileEntry] = publish_search_files(
-        folder.search, parts, embedding, before.search if before else []
-    )
+    older = folder.tables(before.snapshot_id) if before else None
+    tables = LanceTables(place / LANCE, older, before.lance if before else (), embedding.dimensions)
+    files = publish_search_files(folder.search, tables, parts, embedding, before.search if before else [])
     known = before.nearest if before else None
-    nearest: NearestEntry | None = publish_nearest_index(folder.search, folder.lance, files, exact_up_to, known)
+    nearest = publish_nearest_index(folder.search, tables.lance, folder.lance, files, exact_up_to, known)
     served = [part for part in parts if TABLES[part.table].served]
     base = (folder.database(before.snapshot_id), before.parts) if before else ()
     build_database(folder.database(snapshot_id), served, SnapshotDuckDB(data=DataFolderResource()).writing, *base)
@@ -181,6 +182,7 @@ def publish(
         parts=[PartEntry.model_validate(part, from_attributes=True) for part in served],
         rows={},
         search=files,
+        lance=tables.listed(),
         nearest=nearest,
         embedding=embedding,
         database_sha256=file_sha256(folder.database(snapshot_id))[:32],
@@ -225,10 +227,14 @@ def build(data: Path, corpora: Path, chunks: int, exact_up_to: int) -> Document:
     names = {path.name for path in folder.search.iterdir()} | {path.name for path in folder.lance.glob("*")}
     parts = [part for unit in by_unit for part in unit] + rest
     before = first.pop("result")
-    search = _timed(lambda: publish_search_files(folder.search, parts, embedding, before.search))
+    older = folder.tables(before.snapshot_id)
+    tables = LanceTables(older.with_name("changed"), older, before.lance, embedding.dimensions)
+    search = _timed(lambda: publish_search_files(folder.search, tables, parts, embedding, before.search))
     new = [path.stat().st_size for path in folder.search.iterdir() if path.name not in names]
     near = _timed(
-        lambda: publish_nearest_index(folder.search, folder.lance, search["result"], exact_up_to, before.nearest)
+        lambda: publish_nearest_index(
+            folder.search, tables.lance, folder.lance, search["result"], exact_up_to, before.nearest
+        )
     )
     fresh = [path.name for path in folder.lance.glob("*") if path.name not in names]
     recall, probes = (before.nearest.recall, before.nearest.probes) if before.nearest else (None, None)

@@ -25,8 +25,31 @@ them, see [dagster.md](dagster.md).
 
 `index.duckdb` of a snapshot holds the tables of the levels that are published. Those of papers and chunks have one more
 column there, `shard`, and from level 1 on there is `community_lineage` (`graph`, `community_id`, `rank`, `previous_id`,
-`shared`, `jaccard`): the communities of the snapshot before that each one overlaps most. Vectors are not in it: they
-are in the search files next to it, with the terms of full text.
+`shared`, `jaccard`): the communities of the snapshot before that each one overlaps most. Vectors
+of chunks are not in it: they are in the Lance tables of the snapshot.
+
+## The Lance tables
+
+Each published snapshot has a folder `lance` that any program opens with `lancedb.connect`. The table `chunks` is always
+there, `reports` (the rows of `community_reports`) from level 3 and `claims` from level 4. Each has the columns of its
+table below, `vector` (of length 1; zeros where a text could not be embedded) and `part` (rows that share a file).
+
+```python
+from pathlib import Path
+
+import lancedb
+
+collection = Path("data/index/samples")
+snapshot = collection / "snapshots" / (collection / "CURRENT").read_text().strip()
+chunks = lancedb.connect(snapshot / "lance").open_table("chunks")
+one = chunks.search().limit(1).to_list()[0]
+near = chunks.search(one["vector"]).distance_type("dot").limit(3).to_list()
+for found in near:
+    print(found["paper_id"], found["header"], found["text"][:60])
+```
+
+A snapshot's tables never change: a publish makes new ones, which share the files of what did not change. Do not write
+to them: Monjyu's own searches map the vectors from the same files.
 
 Columns in **bold** identify a row.
 """

@@ -28,6 +28,11 @@ pytest_plugins = ["tests.durations", "tests.skips"]
 
 os.environ.setdefault("MONJYU_PARSE__WORKERS", "1")
 """One parser process for each small index made here, for a second one takes longer to start than it has to do."""
+os.environ.setdefault("MONJYU_EMBEDDING__THREADS", "1")
+"""Each worker of a run has a core at most, and a model for one thread is compiled once for questions and batches."""
+OF_WORKERS = {"OPENBLAS_NUM_THREADS": "1", "MALLOC_ARENA_MAX": "2"}
+"""Threads of NumPy's would wait for each other on cores that they do not have; each further arena of malloc keeps
+memory that only one thread can use."""
 
 ROOT = Path(__file__).parent.parent
 CORPORA = ROOT.parent / "shared" / "corpora"
@@ -44,6 +49,7 @@ ROOM = 6 << 30
 def pytest_configure(config: pytest.Config) -> None:
     """What `make test` writes, 200,000 small files, lies in memory where it has room for them: the system spends less
     than half as long on them as on those of a disk, which takes minutes to forget them."""
+    os.environ |= OF_WORKERS
     roomy = IN_MEMORY.is_dir() and min(disk_usage(IN_MEMORY).free, psutil.virtual_memory().available) > ROOM
     if roomy and config.getoption("markexpr") == "not slow":
         os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(IN_MEMORY))
@@ -189,7 +195,12 @@ def sample_data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def level_1_data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The same papers with their noun graph and communities. Read only."""
-    return copied(tmp_path_factory, "level_1", lambda data: index_samples(data, "--level", "1"))
+
+    def raised(data: Path) -> None:
+        copy_data(prepared("level_0", index_samples), data)
+        index_samples(data, "--level", "1")
+
+    return copied(tmp_path_factory, "level_1", raised)
 
 
 @pytest.fixture(scope="session")

@@ -84,7 +84,7 @@ def licences_of(name: str) -> list[str] | None:
     named = [_NAMES.get(one, one) for one in classified if one != "OSI Approved"]
     if named:
         return named
-    line = next(iter((told["License"] if "License" in told else "").strip().splitlines()), "").strip()
+    line = next(iter((told.get_all("License") or [""])[0].strip().splitlines()), "").strip()
     if line in _NAMES:
         return [_NAMES[line]]
     return [_NAMES.get(one, one) for one in re.split(r" AND |, ", line) if one]

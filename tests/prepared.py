@@ -26,8 +26,8 @@ STALE_SECONDS = 3600
 
 def prepared(name: str, make: Callable[[Path], object]) -> Path:
     """The folder that `make` fills, made if it is not there. Read only: copy it."""
-    folder, done = _home() / name, _home() / f"{name}.done"
-    with FileLock(_home() / f"{name}.lock"):
+    folder, done = home() / name, home() / f"{name}.done"
+    with FileLock(home() / f"{name}.lock"):
         if not done.exists():
             shutil.rmtree(folder, ignore_errors=True)
             make(folder)
@@ -36,14 +36,15 @@ def prepared(name: str, make: Callable[[Path], object]) -> Path:
 
 
 @cache
-def _home() -> Path:
-    home = KEPT / _hash_of_sources()
-    home.mkdir(parents=True, exist_ok=True)
-    os.utime(home)
+def home() -> Path:
+    """Where what these sources made is kept."""
+    here = KEPT / _hash_of_sources()
+    here.mkdir(parents=True, exist_ok=True)
+    os.utime(here)
     for other in KEPT.iterdir():
-        if other != home and time.time() - other.stat().st_mtime > STALE_SECONDS:
+        if other != here and time.time() - other.stat().st_mtime > STALE_SECONDS:
             shutil.rmtree(other, ignore_errors=True)
-    return home
+    return here
 
 
 def _hash_of_sources() -> str:

@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from monjyu_core.cli import SUMMARIES
+from tests.assets.worlds import World, records_file
 from tests.import_graph import PACKAGES, ROOT, sources
 
 FORBIDDEN = {
@@ -117,16 +118,17 @@ def test_the_root_command_loads_nothing_heavy() -> None:
     assert not loaded & (HEAVY | {"monjyu_assets", "monjyu_query"})
 
 
-def test_a_question_loads_no_more_than_it_needs(sample_data: Path) -> None:
+def test_a_question_loads_no_more_than_it_needs(tmp_path: Path) -> None:
     """Pandas where it is installed, spaCy and the calls of LanceDB's REST client take longer than the search itself."""
+    data = World.of(tmp_path, records_file({"a": "Citations are checked by their words. So are quotes."})).data.root
     script = (
         "import atexit, sys; from monjyu_core import cli; names = ['monjyu', *sys.argv[1:]]; sys.argv = names;"
         "leave = cli._Program._end_at_once;"
         "cli._Program._end_at_once = lambda self: (print('LOADED', *sys.modules, flush=True), leave(self));"
         "cli.main()"
     )
-    variables = {**os.environ, "MONJYU_DATA": str(sample_data)}
-    started = [sys.executable, "-c", script, "search", "How are citations checked?", "-c", "samples"]
+    variables = {**os.environ, "MONJYU_DATA": str(data)}
+    started = [sys.executable, "-c", script, "search", "How are citations checked?", "-c", "c"]
     result = subprocess.run(started, cwd=ROOT, capture_output=True, text=True, check=False, env=variables)
     assert result.returncode == 0, result.stderr
     loaded = set(result.stdout.rpartition("LOADED")[2].split())

@@ -16,6 +16,7 @@ import duckdb
 import pytest
 
 from monjyu_core.storage.folders import DataFolder
+from monjyu_core.storage.parts import PartStore
 from monjyu_core.storage.schemas import TABLES
 from monjyu_core.storage.snapshot import open_current
 from tests.conftest import ROOT
@@ -123,6 +124,31 @@ def test_the_tables_open_in_the_command_line_of_duckdb(in_own_project: Run) -> N
 def test_the_page_of_tables_is_that_of_the_schemas() -> None:
     made = runpy.run_path(str(ROOT / "docs" / "tables_page.py"))
     assert made["PAGE"].read_text(encoding="utf-8") == made["page"](), "run `python docs/tables_page.py`"
+
+
+def test_lancedb_opens_the_tables_as_the_page_says(
+    data: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """And they hold what the database holds, row by row."""
+    monkeypatch.chdir(data.parent)
+    (code,) = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "tables.md").read_text("utf-8"), flags=re.DOTALL)
+    found: dict[str, Any] = {}
+    exec(code, found)
+    assert len(capsys.readouterr().out.splitlines()) == 3 and found["near"][0]["chunk_id"] == found["one"]["chunk_id"]
+    snapshot = open_current(DataFolder(data).collection("samples"))
+    names = TABLES["chunks"].schema.names
+    held = snapshot.cursor().sql(f"SELECT {', '.join(names)} FROM chunks ORDER BY chunk_id").to_arrow_table()
+    rows = found["chunks"].to_arrow().sort_by("chunk_id")
+    assert rows.select(names).to_pylist() == held.to_pylist()
+    parts = [PartStore(snapshot.collection.parts).listed(one) for one in snapshot.manifest.parts]
+    vectors = {
+        row["chunk_id"]: row["vector"]
+        for part in parts
+        if part.table == "chunk_embeddings"
+        for row in part.read(["chunk_id", "vector"]).to_pylist()
+    }
+    assert dict(zip(rows["chunk_id"].to_pylist(), rows["vector"].to_pylist(), strict=True)) == vectors
+    snapshot.close()
 
 
 def test_the_page_of_tables_says_what_a_snapshot_holds(level_1_data: Path) -> None:

@@ -133,6 +133,7 @@ def files(world: World) -> Iterator[Path]:
         entry = next(e for e in snapshot.manifest.parts if e.table == table and e.rows)
         yield world.work.parts.path(entry.table, entry.shard, entry.version)
     yield from (folder.search / entry.name for entry in snapshot.manifest.search[-2:])
+    yield from (folder.tables(snapshot.id) / file.path for file in snapshot.manifest.lance[:2])
     yield folder.current
     snapshot.close()
 
@@ -212,6 +213,24 @@ def test_a_deleted_collection_is_gone_and_its_sources_stay(world: World) -> None
     assert asked(collections, "delete", "c", "--yes")["bytes"] > 0
     assert asked(collections, "list")["collections"] == []
     assert (world.papers / "records.jsonl").is_file()
+
+
+def test_a_partition_without_an_index_can_be_removed(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As a typing error in the UI's dialog leaves it."""
+    monkeypatch.setenv("DAGSTER_HOME", "")
+    with open_instance(world.data) as instance:
+        instance.add_dynamic_partitions("collections", ["typo2", "c"])
+    assert asked(collections, "delete", "typo2") == {"collection": "typo2", "deleted": True, "bytes": 0}
+    with open_instance(world.data) as instance:
+        assert instance.get_dynamic_partitions("collections") == ["c"]
+    with pytest.raises(ConfigurationError, match="Known: c"):
+        run(collections, "delete", "typo2")
+
+
+def test_without_a_terminal_the_option_that_answers_is_named(world: World) -> None:
+    with pytest.raises(ConfigurationError, match=r"no terminal to answer at\. Give --yes\."):
+        run(collections, "delete", "c")
+    assert read_current(world.work.folder) is not None
 
 
 def test_a_purge_while_the_sources_are_away_takes_that_paper_alone(world: World) -> None:

@@ -4,8 +4,8 @@
     PYTHONPATH=. .venv/bin/python training/answers.py --data FOLDER [--reader off]
 
 Indexes the developers' sets into FOLDER (once), asks every n-th question with all papers and without the one that
-answers, and prints the weights that each set gives, with how they do on the others: how often the gold is quoted at a
-number of words, AUC and calibration error of the confidence, and how many questions are kept back at each confidence.
+answers, and prints the weights that each set gives, with how they do on the others: how often gold is quoted, in how
+many words, AUC and calibration error of the confidence, and how many questions are kept back at each confidence.
 The reader has seen none of the English sets (training/README.md), jsquad neither.
 """
 
@@ -16,18 +16,17 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from monjyu_core.settings.settings import AnswerSettings
 from monjyu_core.storage.folders import DataFolder
-from monjyu_query.answers.composition import asked_of
+from monjyu_query.answers.composition import FACT, asked_of
 from monjyu_query.answers.evidence_ranking.sentence_worth import Judge, log_odds
 from monjyu_query.answers.quote_windows import Neighbours, Window
-from monjyu_query.answers.selection import Limits, Question, choose_windows, word_count
+from monjyu_query.answers.selection import Question, choose_windows, word_count
 from monjyu_query.evaluation.gold_answers import Gold, PaperTexts, Quote, SpanQuestion, read_gold
 from monjyu_query.modes.passages.best_passages import evidence_passages
 from monjyu_query.ranking.ranker import rank
@@ -39,7 +38,8 @@ Array = NDArray[np.float64]
 SETS = {"covidqa_dev": 4, "pubmedqa_dev": 5, "jsquad": 60}
 """With the step in which their questions are asked; every second of these is asked without its paper, too."""
 ENGLISH = ("covidqa_dev", "pubmedqa_dev")
-WORDS = (50.0, 60.0, 75.0, 90.0)
+SHARES = (0.2, 0.3, 0.4, 0.5, 0.6)
+"""Of the best sentence's worth, which a further one must have."""
 RIDGE = 1.0
 
 
@@ -152,40 +152,30 @@ def worth(one: Sample, weights: Array) -> Array:
     return chances
 
 
-def quoted(one: Sample, weights: Array, least: float) -> list[Window]:
-    limits = Limits(AnswerSettings().max_sentences)
-    return choose_windows(one.question, worth(one, weights), least, one.sentences, one.terms, limits, one.neighbours)
+def quoted(one: Sample, weights: Array, share: float) -> list[Window]:
+    limits = replace(FACT, share=share)
+    return choose_windows(one.question, worth(one, weights), one.sentences, one.terms, limits, one.neighbours)
 
 
-def measured(samples: Sequence[Sample], weights: Array, least: float) -> tuple[float, float, float]:
-    """Share of questions whose gold is quoted, mean words of an answer, share of quotes that are evidence."""
+def measured(samples: Sequence[Sample], weights: Array, share: float) -> tuple[float, float, float, float]:
+    """Share of questions whose gold is quoted, mean and median words of an answer, share of quotes that are gold."""
     found, words, right = [], [], []
     for one in samples:
-        windows = quoted(one, weights, least) if one.whole else []
+        windows = quoted(one, weights, share) if one.whole else []
         quotes = [Quote(window.key.passage.paper_id, window.text) for window in windows]
         if one.whole:
             found.append(one.gold.is_found(quotes))
             words.append(sum(word_count(window.text) for window in windows))
             right += [one.gold.is_evidence(quote) for quote in quotes]
-    return float(np.mean(found)), float(np.mean(words)), float(np.mean(right))
-
-
-def least_of(samples: Sequence[Sample], weights: Array, words: float) -> float:
-    """The worth of a further sentence at which answers have this many words in the mean, at most."""
-    low, high = 0.0, 1.0
-    for _ in range(9):
-        middle = (low + high) / 2
-        low, high = (middle, high) if measured(samples, weights, middle)[1] > words else (low, middle)
-    return high
+    return float(np.mean(found)), float(np.mean(words)), float(np.median(words)), float(np.mean(right))
 
 
 def facts(samples: Sequence[Sample], weights: Array) -> tuple[Array, Array]:
     """Log odds of the best sentence and of the best passage (n, 2), and whether the answer is right (n,)."""
-    least = least_of(samples, weights, WORDS[1])
     rows, right = [], []
     for one in samples:
         rows.append([log_odds(worth(one, weights).max(initial=0.0)), log_odds(np.array(one.answered))])
-        quotes = [Quote(w.key.passage.paper_id, w.text) for w in quoted(one, weights, least)]
+        quotes = [Quote(w.key.passage.paper_id, w.text) for w in quoted(one, weights, FACT.share)]
         right.append(one.whole and one.gold.is_found(quotes))
     return np.array(rows), np.array(right, dtype=float)
 
@@ -198,10 +188,9 @@ def sure(samples: Sequence[Sample], weights: Array) -> Array:
 def report(name: str, learned_from: Sequence[Sample], own: Sequence[Sample]) -> None:
     weights = sentence_weights(learned_from)
     confidence = sure(learned_from, weights)
-    for words in WORDS:
-        least = least_of(own, weights, words)
-        found, mean, precision = measured(own, weights, least)
-        print(f"{name}: gold {found:.3f} in {mean:.0f} words, precision {precision:.3f}, least {least:.3f}", flush=True)
+    for share in SHARES:
+        found, mean, median, precision = measured(own, weights, share)
+        print(f"{name}, {share}: gold {found:.3f} in {mean:.0f} words (median {median:.0f}), precise {precision:.3f}")
     rows, right = facts(own, weights)
     chances = 1 / (1 + np.exp(-(rows @ confidence[:-1] + confidence[-1])))
     ranks = np.argsort(np.argsort(chances)) + 1

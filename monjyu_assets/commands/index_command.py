@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from monjyu_assets.commands.index_output import describe, progress_for, progress_lines, tell
+from monjyu_assets.commands.index_output import confirm, describe, progress_for, progress_lines, tell
 from monjyu_assets.commands.interrupting import ended_by_interrupt
 from monjyu_core.cli import successor
 from monjyu_core.text.controls import escaped_in_json
@@ -171,7 +171,7 @@ def downgrade(collection: str, level: int, yes: bool, verbose: bool, as_json: bo
     from monjyu_core.storage.folders import DataFolder
 
     if not yes:
-        click.confirm(f"Drop what {collection} holds above level {level}?", abort=True, err=True)
+        confirm(f"Drop what {collection} has above level {level}?")
     with ended_by_interrupt(), progress_for(verbose=verbose) as progress:
         done = downgrade_collection(DataFolder.default(), collection, level, progress=progress, say=tell)
     click.echo(escaped_in_json(done.model_dump_json()) if as_json else describe(done, all_failures=verbose))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -10,12 +11,23 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from monjyu_core.errors import ConfigurationError
 from monjyu_core.text.controls import without_controls
 from monjyu_core.wording import counted
 
 if TYPE_CHECKING:
     from monjyu_assets.indexing.index_result import IndexResult, Usage
     from monjyu_assets.stages.shared.work import Progress
+
+
+def confirm(question: str) -> None:
+    """Ask before something is dropped. ConfigurationError where there is no terminal to answer at."""
+    try:
+        click.confirm(question, abort=True, err=True)
+    except click.Abort:
+        if sys.stdin.isatty():
+            raise
+        raise ConfigurationError("Nothing was done: there is no terminal to answer at.", "Give --yes.") from None
 
 
 STAGES = {

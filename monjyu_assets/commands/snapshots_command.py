@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import click
+
+from monjyu_assets.commands.index_output import confirm
 
 if TYPE_CHECKING:
     from monjyu_assets.maintenance.index_operations import SnapshotRow
@@ -139,15 +142,26 @@ def list_collections(as_json: bool) -> None:
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @json_option
 def delete_collection(name: str, yes: bool, as_json: bool) -> None:
-    """Delete a collection's index, snapshots and kept copies. Its source files stay."""
+    """Delete a collection's index, snapshots and kept copies. Its source files stay.
+
+    A partition in Dagster that has no index, as a typing error in "Add a partition" leaves it, is removed.
+    """
     from monjyu_assets.maintenance.index_operations import delete_index, known_folder
     from monjyu_core.storage.folders import DataFolder
 
+    data = DataFolder.default()
+    if not data.collection(name).root.exists():
+        from monjyu_assets.orchestration.runs import forget_collection
+
+        has_instance = data.dagster.is_dir() or os.environ.get("DAGSTER_HOME")
+        if has_instance and forget_collection(data, name):
+            text = f"{name} had no index; its partition in Dagster is removed."
+            echo({"collection": name, "deleted": True, "bytes": 0}, text, as_json)
+            return
+        known_folder(name)  # says that there is none, before anything is asked
     if not yes:
-        if not DataFolder.default().collection(name).root.exists():
-            known_folder(name)  # says that there is none, before anything is asked
-        click.confirm(f"Delete the index of {name} with all its snapshots?", abort=True, err=True)
-    freed = delete_index(DataFolder.default(), name, tell)
+        confirm(f"Delete the index of {name} with all its snapshots?")
+    freed = delete_index(data, name, tell)
     echo(
         {"collection": name, "deleted": True, "bytes": freed}, f"{name} is deleted ({freed / 2**20:.1f} MiB).", as_json
     )

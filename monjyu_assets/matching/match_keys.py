@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
+from functools import cache
 
 import duckdb
 import pyarrow as pa
@@ -80,7 +82,7 @@ SELECT paper_id, ord, ref_id, title_key, doi, arxiv_id, year, words(raw_key)[1] 
 FROM folded JOIN lists USING (paper_id) ORDER BY paper_id, ord
 """
 _WITH_AUTHORS = """
-CREATE TABLE paper_keys AS
+CREATE TEMP TABLE paper_keys AS
 SELECT p.*, title_authors FROM given_keys p JOIN (
     SELECT whole_key, count(DISTINCT families[1]) AS title_authors FROM given_keys GROUP BY whole_key
 ) USING (whole_key) ORDER BY paper_id
@@ -88,7 +90,13 @@ SELECT p.*, title_authors FROM given_keys p JOIN (
 
 
 def with_macros() -> duckdb.DuckDBPyConnection:
-    """A connection in memory that has the macros above."""
+    """A connection in memory that has the macros above. Tables made in it are its own only where they are temporary."""
+    return _database(os.getpid()).cursor()
+
+
+@cache
+def _database(process: int) -> duckdb.DuckDBPyConnection:
+    """One for each process, also after a fork: it takes a thousand times as long to open as a connection to it."""
     connection = duckdb.connect(":memory:", config={"memory_limit": MEMORY, "temp_directory": tempfile.gettempdir()})
     for macro in _MACROS:
         connection.execute(f"CREATE MACRO {macro}")

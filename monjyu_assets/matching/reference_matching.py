@@ -36,7 +36,7 @@ BESIDE_THE_TITLE = 6
 names no author, rather than another one."""
 
 _BY_ID = """
-CREATE TABLE resolved AS
+CREATE TEMP TABLE resolved AS
 SELECT r.paper_id, r.ord, p.paper_id AS cited, 'doi' AS method, 100.0::FLOAT AS score
 FROM reference_keys r JOIN paper_keys p ON r.doi = p.doi
 UNION ALL
@@ -44,7 +44,7 @@ SELECT r.paper_id, r.ord, p.paper_id, 'arxiv_id', 100.0::FLOAT
 FROM reference_keys r JOIN paper_keys p ON r.arxiv_id = p.arxiv_id AND r.doi IS DISTINCT FROM p.doi
 """
 _TITLE_WORDS = """
-CREATE TABLE title_words AS
+CREATE TEMP TABLE title_words AS
 WITH each AS (
     SELECT DISTINCT paper_id, unnest(parts) AS word FROM (
         SELECT paper_id, CASE WHEN contains(title_key, ' ') THEN words(title_key)
@@ -58,7 +58,7 @@ SELECT paper_id, word, count(*) OVER (PARTITION BY paper_id) AS kept FROM (
 """The five rarest words of each title (pairs of letters where it has no spaces): a reference that lacks more than two
 of them does not cite that title."""
 _MATCHED = """
-CREATE TABLE matched_papers AS
+CREATE TEMP TABLE matched_papers AS
 SELECT p.paper_id, md5(concat(
     sealed(title_key), sealed(main_key), sealed(doi), sealed(arxiv_id), sealed(year), sealed(families[1]),
     title_authors < 2, rarest))[:16] AS known, coalesce(cites, '') AS cites
@@ -69,14 +69,14 @@ LEFT JOIN (SELECT DISTINCT paper_id, cites FROM reference_keys) USING (paper_id)
 """
 """All of a paper that a match depends on: of the one that is cited, and (its year, its list) of the one that cites."""
 _CHANGED = """
-CREATE TABLE changed_papers AS
+CREATE TEMP TABLE changed_papers AS
 SELECT coalesce(a.paper_id, b.paper_id) AS paper_id, a.known IS DISTINCT FROM b.known AS known,
        a.cites IS DISTINCT FROM b.cites AS cites
 FROM matched_papers a FULL JOIN matched_before b USING (paper_id)
 WHERE a.known IS DISTINCT FROM b.known OR a.cites IS DISTINCT FROM b.cites
 """
 _WHOLLY = """
-CREATE TABLE open_references AS
+CREATE TEMP TABLE open_references AS
 SELECT r.number, r.paper_id, r.ord,
        c.paper_id IS NOT NULL OR coalesce(d.known, false)
        OR (SELECT count(*) FROM changed_papers WHERE known) > $many AS wholly

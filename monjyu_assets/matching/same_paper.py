@@ -36,13 +36,13 @@ ORDER BY ALL
 """A DOI can be a template's placeholder or the whole volume's: something else must agree too."""
 
 _KNOWN = """
-CREATE TABLE identified_papers AS
+CREATE TEMP TABLE identified_papers AS
 SELECT paper_id, md5(concat(sealed(title_key), sealed(doi), sealed(arxiv_id), sealed(year),
                             sealed(array_to_string(families, ' '))))[:16] AS known
 FROM paper_keys
 """
 _TITLED = f"""
-CREATE TABLE titled AS
+CREATE TEMP TABLE titled AS
 SELECT row_number() OVER (ORDER BY paper_id) - 1 AS number, paper_id, title_key, length(title_key) AS size,
        numerals(title_key) AS numerals, about_another(title_key) AS notice, families, families[1] AS family, doi,
        coalesce(is_preprint(doi), false) AS preprint, arxiv_id, year, b.known IS DISTINCT FROM i.known AS changed

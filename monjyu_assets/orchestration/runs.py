@@ -160,11 +160,13 @@ def end_dead_runs(instance: dg.DagsterInstance, collection: str) -> None:
                 instance.run_launcher.terminate(run.run_id)
 
 
-def forget_collection(data: DataFolder, name: str) -> None:
-    """Remove a deleted collection from the partitions."""
+def forget_collection(data: DataFolder, name: str) -> bool:
+    """Remove a collection from the partitions; False where it was none."""
     with open_instance(data) as instance:
-        if instance.has_dynamic_partition(str(collections.name), name):
+        known = instance.has_dynamic_partition(str(collections.name), name)
+        if known:
             instance.delete_dynamic_partition(str(collections.name), name)
+        return known
 
 
 def run_job(

@@ -115,6 +115,7 @@ def run(port: int, host: str, page_port: int) -> None:
     with _alone(data):
         click.echo(f"Starting the Dagster UI and the page on {data.root} ...")
         _serve(port, host, page_port, _environment(data, port), stop)
+        click.echo("Stopped.")
 
 
 @contextmanager
@@ -153,9 +154,12 @@ def _serve(port: int, host: str, page_port: int, environment: Mapping[str, str],
     ui, page = _url(HOST, port), _url(host, page_port)
     with tempfile.TemporaryDirectory(prefix="monjyu-") as name, supervising(environment, stop) as supervisor:
         folder, service = Path(name), page_service(host, page_port)
+        click.echo("Starting the page and the code server ...")
         supervisor.start(service, code_server(folder))
         supervisor.wait(lambda: _serves_code(folder / SOCKET), START_SECONDS)
         workspace = write_workspace(folder)
+        if not stop.is_set():
+            click.echo("The code is loaded. Starting the daemon and the web server ...")
         supervisor.start(daemon(workspace), web_server(port, workspace))
 
         def all_answer() -> bool:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 
 import duckdb
 
@@ -127,21 +129,36 @@ def over_parts(
     """A connection with views of its own that are these tables of the parts; tables of parts without rows are empty.
 
     Name the tables where there are many parts: a view of a thousand files takes as long to make as to ask. The
-    connection is to the database of `within`, or to one in memory, which takes a hundred times as long to open.
+    connection is to the database of `within`, or to the process's own: one takes a hundred times as long to open.
     """
     files: dict[str, list[str]] = {table: [] for table in sorted(tables)}
     for part in parts:
         if part.table in files and part.rows:
             files[part.table].append(str(part.path))
-    with within.cursor() if within else duckdb.connect(":memory:") as connection:
+    with (within or _database(os.getpid())).cursor() as connection:
+        if tables is STORED:
+            connection.execute("SET schema = 'without_rows'")
         for table, paths in files.items():
+            listed = ", ".join("'" + path.replace("'", "''") + "'" for path in paths)
             if paths:
-                listed = ", ".join("'" + path.replace("'", "''") + "'" for path in paths)
-                view = f"SELECT * FROM read_parquet([{listed}], hive_partitioning = false)"
-                connection.execute(f'CREATE TEMP VIEW "{table}" AS {view}')
-            else:
-                connection.register(table, empty(table))
+                connection.execute(
+                    f'CREATE TEMP VIEW "{table}" AS FROM read_parquet([{listed}], hive_partitioning = false)'
+                )
+            elif tables is not STORED:
+                connection.execute(f'CREATE TEMP VIEW "{table}" AS FROM without_rows."{table}"')
         yield connection
+
+
+@cache
+def _database(process: int) -> duckdb.DuckDBPyConnection:
+    """Of each process, also after a fork: in memory, with the stored tables, empty, in a schema of their own."""
+    connection = duckdb.connect(":memory:")
+    connection.execute("CREATE SCHEMA without_rows")
+    for table in STORED:
+        connection.register("none", empty(table))
+        connection.execute(f'CREATE TABLE without_rows."{table}" AS FROM none')
+    connection.unregister("none")
+    return connection
 
 
 def _run(

@@ -9,21 +9,23 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from importlib.metadata import version as installed_version
+from pathlib import Path
 
 from monjyu_assets.publishing.candidate import Candidate
 from monjyu_assets.publishing.closed_set import RESTS_ON
 from monjyu_assets.publishing.database import Connect, build_database
 from monjyu_assets.publishing.forgetting import forget_changed
 from monjyu_assets.publishing.lineage import write_lineage
+from monjyu_assets.search_index.lance_tables import LanceTables, write_with_vectors
 from monjyu_assets.search_index.nearest_index import publish_nearest_index
 from monjyu_assets.search_index.search_files import publish_search_files
 from monjyu_assets.stages.shared.work import Work
 from monjyu_core.search_files.nearest_table import MIN_RECALL
 from monjyu_core.settings.settings import setting as setting_value
 from monjyu_core.settings.settings import settings_of
-from monjyu_core.storage.folders import DATABASE, CollectionFolder, sync_folder, write_atomically
+from monjyu_core.storage.folders import DATABASE, LANCE, CollectionFolder, sync_folder, write_atomically
 from monjyu_core.storage.ids import digest
-from monjyu_core.storage.manifest import MANIFEST_HASH, Manifest, NearestEntry, PartEntry, SearchFileEntry
+from monjyu_core.storage.manifest import MANIFEST_HASH, LanceFile, Manifest, NearestEntry, PartEntry, SearchFileEntry
 from monjyu_core.storage.part_file import file_version
 from monjyu_core.storage.parts import Part
 from monjyu_core.storage.schemas import SCHEMA_VERSION, TABLES
@@ -44,7 +46,7 @@ def build_snapshot(work: Work, candidate: Candidate, connect: Connect) -> Manife
         if before is not None:
             forget_changed(work, before, parts)
         with ThreadPoolExecutor(1) as beside:  # search files and DuckDB have nothing in common but the parts
-            search = beside.submit(_searchable, work, candidate)
+            search = beside.submit(_searchable, work, candidate, building / LANCE)
             copied = build_database(database, parts, connect)
             write_lineage(database, connect, work.folder.database(before.snapshot_id) if before else None)
             hashed = file_version(database)
@@ -70,19 +72,25 @@ def _after_all(folder: CollectionFolder, now: datetime) -> datetime:
     return now
 
 
-def _searchable(work: Work, candidate: Candidate) -> tuple[list[SearchFileEntry], NearestEntry | None]:
-    """The search files, and the approximate index of a large collection."""
-    folder, before = work.folder, candidate.before
-    files = publish_search_files(folder.search, candidate.parts, candidate.embedding, before.search if before else [])
+def _searchable(
+    work: Work, candidate: Candidate, lance: Path
+) -> tuple[list[SearchFileEntry], list[LanceFile], NearestEntry | None]:
+    """The search files, the Lance tables, and the approximate index of a large collection."""
+    folder, before, embedding = work.folder, candidate.before, candidate.embedding
+    older = folder.tables(before.snapshot_id) if before else None
+    tables = LanceTables(lance, older, before.lance if before else (), embedding.dimensions)
+    search = before.search if before else []
+    files = publish_search_files(folder.search, tables, candidate.parts, embedding, search)
+    write_with_vectors(tables, candidate.parts, embedding.dimensions)
     most, known = work.settings.search.exact_up_to, before.nearest if before else None
     excluded = digest(*work.record.excluded) if work.record.excluded else ""
-    nearest = publish_nearest_index(folder.search, folder.lance, files, most, known, excluded)
+    nearest = publish_nearest_index(folder.search, lance, folder.lance, files, most, known, excluded)
     if nearest and nearest.recall < MIN_RECALL:
         work.warn(
             f"The approximate index of {work.name} finds {nearest.recall:.3f} of the nearest passages, less than "
             f"{MIN_RECALL}: questions are compared with all passages."
         )
-    return files, nearest
+    return files, tables.listed(), nearest
 
 
 def _built_at(candidate: Candidate, now: datetime) -> dict[int, str]:
@@ -110,6 +118,7 @@ def _manifest(
     snapshot_id: str,
     now: datetime,
     search: list[SearchFileEntry],
+    lance: list[LanceFile],
     nearest: NearestEntry | None,
     database_sha256: str,
     *,
@@ -132,6 +141,7 @@ def _manifest(
         parts=[PartEntry.model_validate(part, from_attributes=True) for part in candidate.parts],
         rows=rows,
         search=search,
+        lance=lance,
         nearest=nearest,
         embedding=candidate.embedding,
         database_sha256=database_sha256,

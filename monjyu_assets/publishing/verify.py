@@ -58,8 +58,11 @@ def is_sound(folder: CollectionFolder, manifest: Manifest) -> bool:
         return False
     try:
         for entry in manifest.search:
-            open_search_file(folder.search / entry.name, entry.size)
-    except StorageError:
+            open_search_file(folder.search, folder.tables(manifest.snapshot_id), entry)
+        tables = folder.tables(manifest.snapshot_id)
+        if any((tables / file.path).stat().st_size != file.size for file in manifest.lance):
+            return False
+    except (StorageError, OSError):
         return False
     return manifest.nearest is None or (folder.lance / manifest.nearest.folder).is_dir()
 
@@ -106,6 +109,12 @@ def _search_files(folder: CollectionFolder, manifest: Manifest) -> Iterator[str]
             yield f"search/{entry.name} is missing"
         elif file_version(path) != path.stem:
             yield f"search/{entry.name} differs from its hash"
+    for file in manifest.lance:
+        path = folder.tables(manifest.snapshot_id) / file.path
+        if not path.is_file():
+            yield f"lance/{file.path} is missing"
+        elif file_sha256(path) != file.sha256:
+            yield f"lance/{file.path} differs from its hash"
     if manifest.nearest:
         try:
             rows = len(NearestTable(folder.lance, manifest.nearest).keys())

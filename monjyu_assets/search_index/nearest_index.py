@@ -45,17 +45,19 @@ _MOST_PARTITIONS = re.compile(r"Reduce num_partitions to <= (\d+)")
 
 def publish_nearest_index(
     search: Path,
+    tables: Path,
     lance: Path,
     entries: Sequence[SearchFileEntry],
     exact_up_to: int,
     before: NearestEntry | None,
     excluded: str = "",
 ) -> NearestEntry | None:
-    """The index of these search files; that of `before` while few chunks have changed and no other papers are
-    `excluded` (a purge leaves no vector). None for up to `exact_up_to` chunks, which readers compare one by one."""
+    """The index of the files in `search`, whose vectors are in the Lance `tables`; that of `before` while few chunks
+    have changed and no other papers are `excluded` (a purge leaves no vector). None for up to `exact_up_to` chunks,
+    which readers compare one by one."""
     if sum(entry.rows for entry in entries) <= exact_up_to:
         return None
-    files = [open_search_file(search / entry.name, entry.size) for entry in entries]
+    files = [open_search_file(search, tables, entry) for entry in entries]
     keys = np.concatenate([file.keys for file in files])
     if before is not None and before.excluded == excluded and _is_near(lance, before, keys):
         return before

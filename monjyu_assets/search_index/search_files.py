@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -14,10 +15,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from monjyu_assets.search_index.lance_tables import LanceTables, vector_column, vectors_at, vectors_of
 from monjyu_core.search_files.postings import make_postings
 from monjyu_core.search_files.search_file import GRAMS, LAYOUT, WORDS, SearchFile, write_search_file
 from monjyu_core.storage.ids import digest
-from monjyu_core.storage.manifest import EmbeddingEntry, SearchFileEntry
+from monjyu_core.storage.manifest import EmbeddingEntry, LanceFile, SearchFileEntry
 from monjyu_core.storage.parts import Part
 from monjyu_core.text.search_text import search_grams, search_words
 from monjyu_core.text.word_terms import VERSION as TERMS
@@ -34,16 +36,31 @@ Unit = tuple[Part, Part]
 
 
 def publish_search_files(
-    folder: Path, parts: Sequence[Part], embedding: EmbeddingEntry, before: Sequence[SearchFileEntry]
+    folder: Path,
+    tables: LanceTables,
+    parts: Sequence[Part],
+    embedding: EmbeddingEntry,
+    before: Sequence[SearchFileEntry],
 ) -> list[SearchFileEntry]:
-    """The search files of these parts. Those of `before` that hold the same are kept."""
-    kept = {entry.made_from: entry for entry in before}
-    entries = []
+    """The search files of these parts, and the Lance table of their chunks. Those of `before` that hold the same are
+    kept."""
+    groups: dict[str, list[Unit]] = {}
     for units in _groups(parts):
         versions = [part.version for unit in units for part in unit]
-        made_from = digest(LAYOUT, TERMS, embedding.fingerprint, *versions, length=32)
-        entries.append(kept.get(made_from) or _written(folder, made_from, units, embedding.dimensions))
-    return entries
+        groups[digest(LAYOUT, TERMS, embedding.fingerprint, *versions, length=32)] = units
+    entries = {entry.made_from: entry for entry in before}
+    made: dict[str, SearchFile] = {}
+
+    def rows(made_from: str) -> pa.Table:
+        chunks, made[made_from] = _search_file(groups[made_from], embedding.dimensions)
+        return chunks
+
+    def written(data: LanceFile) -> None:
+        entries[data.group] = _written(folder, tables.lance, data, made.pop(data.group))
+
+    folder.mkdir(parents=True, exist_ok=True)
+    tables.write("chunks", "chunks", {made_from: partial(rows, made_from) for made_from in groups}, written)
+    return [entries[made_from] for made_from in groups]
 
 
 def _groups(parts: Sequence[Part]) -> list[list[Unit]]:
@@ -61,24 +78,24 @@ def _groups(parts: Sequence[Part]) -> list[list[Unit]]:
     return [groups[file] for file in sorted(groups)]
 
 
-def _written(folder: Path, made_from: str, units: Sequence[Unit], dimensions: int) -> SearchFileEntry:
-    folder.mkdir(parents=True, exist_ok=True)
-    held = _search_file(units, dimensions)
+def _written(folder: Path, lance: Path, data: LanceFile, held: SearchFile) -> SearchFileEntry:
     name = write_search_file(folder, held)
-    return SearchFileEntry(name=name, made_from=made_from, rows=len(held), size=(folder / name).stat().st_size)
+    return SearchFileEntry(
+        name=name,
+        made_from=data.group,
+        rows=len(held),
+        size=(folder / name).stat().st_size,
+        data=data.path,
+        offset=vectors_at(lance / data.path, held.vectors),
+    )
 
 
-def _search_file(units: Sequence[Unit], dimensions: int) -> SearchFile:
-    texts = pa.concat_tables([chunks.read(["chunk_id", "header", "text", "page_start", "ord"]) for chunks, _ in units])
-    texts = texts.sort_by("chunk_id").combine_chunks()
-    held = pa.concat_tables([vectors.read(["chunk_id", "vector"]) for _, vectors in units]).combine_chunks()
+def _search_file(units: Sequence[Unit], dimensions: int) -> tuple[pa.Table, SearchFile]:
+    """The rows of the chunks with their vectors, and the search file of them."""
+    texts = pa.concat_tables([chunks.read() for chunks, _ in units]).sort_by("chunk_id").combine_chunks()
+    held = pa.concat_tables([vectors.read(["chunk_id", "vector"]) for _, vectors in units])
     ids = _whole(texts["chunk_id"])
-    places = pc.index_in(ids, _whole(held["chunk_id"]))
-    matrix = np.zeros((len(ids), dimensions), np.float32)  # zero where a chunk could not be embedded
-    found = held["vector"].take(places.drop_null())
-    matrix[pc.is_valid(places).to_numpy(zero_copy_only=False)] = np.asarray(
-        _whole(found).flatten(), np.float32
-    ).reshape(-1, dimensions)
+    matrix = vectors_of(texts["chunk_id"], held, dimensions)  # zero where a chunk could not be embedded
     full = list(_full_texts(texts["header"].to_pylist(), texts["text"].to_pylist()))
     words = pa.array(map(search_words, full), pa.string())
     grams = pa.array(map(search_grams, full), pa.string())
@@ -86,7 +103,7 @@ def _search_file(units: Sequence[Unit], dimensions: int) -> SearchFile:
         WORDS: make_postings(words, word_terms),
         GRAMS: make_postings(grams, lambda pieces: [[piece] if piece else [] for piece in pieces]),
     }
-    return SearchFile(
+    return texts.append_column("vector", vector_column(matrix)), SearchFile(
         chunk_ids=ids,
         headers=_whole(pc.fill_null(texts["header"], "")),
         texts=_whole(texts["text"]),

@@ -19,7 +19,7 @@ from monjyu_core.models.factory import check_role
 from monjyu_core.storage.ids import digest
 
 ASSET = "claims"
-CODE_VERSION = "2"
+CODE_VERSION = "3"
 
 
 def claim_engine(work: Work) -> ChunkEngine:

@@ -40,7 +40,7 @@ from monjyu_core.storage.schemas import COLLECTION_SHARD, Record, table_of
 R = TypeVar("R")
 ASSET = "community_reports"
 FAILURES = "report_failures"
-CODE_VERSION = "2"
+CODE_VERSION = "3"
 FEWEST = 10
 """Reports that even the smallest collection may have."""
 _SENTENCES = """

@@ -26,7 +26,7 @@ def load_embedder(settings: Settings | EmbeddingSettings) -> Embedder:
     """
     own = settings if isinstance(settings, EmbeddingSettings) else settings.embedding
     if own.remote is None:
-        return _shared(own.model_dump_json(), lambda: _local(own))
+        return _local(own)
     if isinstance(settings, EmbeddingSettings):
         raise ConfigurationError(f"embedding.remote is {own.remote!r}, but no models are known here.")
     name, model = named_model(settings, own.remote, "embedding.remote")
@@ -48,13 +48,17 @@ def _remote(name: str, model: ModelSettings, settings: Settings) -> Embedder:
 
 
 def _local(settings: EmbeddingSettings) -> Embedder:
+    """By what it computes: `auto` and what it stands for here are one model, which takes 200 MB."""
+    from monjyu_core.embedding.local.compiled import resolve_precision
+
+    precision = resolve_precision(settings.precision)
     if settings.model == "multilingual-e5-small":
         from monjyu_core.embedding.local.e5 import E5
 
-        return E5(settings.precision, settings.threads)
+        return _shared((E5, precision, settings.threads), lambda: E5(precision, settings.threads))
     from monjyu_core.embedding.local.minilm import MiniLM
 
-    return MiniLM(settings.precision, settings.threads)
+    return _shared((MiniLM, precision, settings.threads), lambda: MiniLM(precision, settings.threads))
 
 
 def _forget() -> None:

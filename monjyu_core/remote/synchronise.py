@@ -30,7 +30,7 @@ from monjyu_core.remote.state import (
     sha_of,
     write_base,
 )
-from monjyu_core.storage.folders import CollectionFolder, remove_dead_temporaries, write_atomically
+from monjyu_core.storage.folders import CollectionFolder, link_or_copy, remove_dead_temporaries, write_atomically
 from monjyu_core.storage.ids import file_sha256
 from monjyu_core.storage.manifest import read_manifest
 from monjyu_core.storage.snapshot import is_leased, read_current
@@ -208,8 +208,9 @@ class RemoteCollection:
         base = read_base(self._folder)
         wanted = [path for path in state.files if not only_served or is_served(path, state)]
         absent = [path for path in wanted if not self._is_here(path, state.files[path], base)]
+        known = {name: path for path, name in base.state.files.items()}
         with ThreadPoolExecutor(_AT_ONCE) as pool:
-            there = pool.map(lambda path: self._download(path, state.files[path]), absent)
+            there = pool.map(lambda path: self._obtain(path, state.files[path], known, base), absent)
             if not all(there):
                 return False
         small = [path for path in state.small if not only_served or is_served(path, state)]
@@ -228,6 +229,15 @@ class RemoteCollection:
         known = base.seen.get(path)
         return (known[2] if known and known[:2] == stamp_of(file) else file_sha256(file)) == sha_of(name)
 
+    def _obtain(self, path: str, name: str, known: dict[str, str], base: Base) -> bool:
+        """A link to a file with the same bytes where one is here (snapshots share the data files of their tables), else
+        the object; whether it was there."""
+        other = known.get(name)
+        if other is not None and self._is_here(other, name, base):
+            link_or_copy(self._path(other), self._path(path))
+            return True
+        return self._download(path, name)
+
     def _download(self, path: str, name: str) -> bool:
         return self._objects.download(self._at(f"blobs/{name}"), self._path(path), sha_of(name))
 
@@ -238,11 +248,12 @@ class RemoteCollection:
         small: dict[str, str] = {}
         seen: dict[str, Stamp] = {}
         root = f"{self._root}/"
+        data = {path.rpartition("/")[2]: stamp for path, stamp in base.seen.items() if "/data/" in path}
         for path in kept_paths(self._root):
             if is_small(path):
                 small[path] = Path(root + path).read_text("utf-8")
                 continue
-            known, stamp = base.seen.get(path), stamp_of(root + path)
+            known, stamp = base.seen.get(path) or data.get(path.rpartition("/")[2]), stamp_of(root + path)
             files[path] = known[2] if known and known[:2] == stamp else file_sha256(Path(root + path))
             seen[path] = (*stamp, files[path])
         return files, small, seen

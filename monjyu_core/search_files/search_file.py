@@ -1,4 +1,5 @@
-"""A search file: vectors, postings and texts of the chunks of some units, made from their parts alone.
+"""A search file: postings and texts of the chunks of some units, made from their parts alone; their vectors are mapped
+from the data file of Lance that has them.
 
 It is one Arrow record batch of one row whose columns are lists, so that arrays of any length stand side by side; not
 compressed, so that readers map it. It never changes: its name is the hash of its bytes.
@@ -18,8 +19,9 @@ from numpy.typing import NDArray
 from monjyu_core.errors import StorageError
 from monjyu_core.search_files.postings import Postings
 from monjyu_core.storage.folders import write_atomically
+from monjyu_core.storage.manifest import SearchFileEntry
 
-LAYOUT = 1
+LAYOUT = 2
 """Raised when columns or their contents change."""
 WORDS, GRAMS = "words", "grams"
 FIELDS = (WORDS, GRAMS)
@@ -56,7 +58,6 @@ def write_search_file(folder: Path, held: SearchFile) -> str:
         "page": pa.array(held.pages),
         "ord": pa.array(held.ords),
         "key": pa.array(held.keys),
-        "vector": pa.array(held.vectors.reshape(-1)),
     }
     for field in FIELDS:
         columns |= {f"{field}_{part}": pa.array(getattr(held.postings[field], part)) for part in _PARTS}
@@ -74,12 +75,14 @@ def write_search_file(folder: Path, held: SearchFile) -> str:
     return name
 
 
-def open_search_file(path: Path, size: int) -> SearchFile:
-    """Map a file of this size in bytes: nothing is read but what is looked at. StorageError where it is missing, its
-    frame is damaged or it is of another layout; `snapshots verify` looks at each byte."""
+def open_search_file(search: Path, lance: Path, entry: SearchFileEntry) -> SearchFile:
+    """Map a file of the folder `search` with the vectors in the tables of the folder `lance`: nothing is read but what
+    is looked at. StorageError where one is missing, its frame is damaged or it is of another layout; `snapshots verify`
+    looks at each byte."""
+    path = search / entry.name
     try:
-        if (found := path.stat().st_size) != size:
-            raise ValueError(f"it has {found} bytes and not {size}")
+        if (found := path.stat().st_size) != entry.size:
+            raise ValueError(f"it has {found} bytes and not {entry.size}")
         with pa.memory_map(str(path)) as source, pa.ipc.open_file(source) as reader:
             about = json.loads((reader.schema.metadata or {})[_METADATA])
             batch = reader.get_batch(0)
@@ -88,7 +91,8 @@ def open_search_file(path: Path, size: int) -> SearchFile:
             held = {name: batch.column(name).values for name in batch.schema.names}
             ids, headers, texts = (held.pop(name) for name in ("chunk_id", "header", "text"))
             arrays = {name: one.to_numpy() for name, one in held.items()}
-            vectors = arrays["vector"].reshape(-1, about["dimensions"])
+            shape = (entry.rows, about["dimensions"])
+            vectors = np.memmap(lance / entry.data, np.float32, "r", entry.offset, shape).view(np.ndarray)
             postings = {field: Postings(**{part: arrays[f"{field}_{part}"] for part in _PARTS}) for field in FIELDS}
             return SearchFile(ids, headers, texts, arrays["page"], arrays["ord"], arrays["key"], vectors, postings)
     except (OSError, KeyError, ValueError, pa.ArrowInvalid) as error:

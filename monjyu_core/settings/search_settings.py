@@ -71,7 +71,7 @@ class LazySettings(Group):
         "hybrid", description="what orders chunks and communities for a subquery"
     )
     opening: Annotated[int, QUERY_TIME] = Field(
-        25, ge=0, description="chunks most like the question that are tested first, in whatever community they are"
+        5, ge=0, description="chunks most like the question that are tested first, in whatever community they are"
     )
     chunks_per_call: Annotated[int, QUERY_TIME] = Field(
         5, ge=1, le=20, description="chunks that a model judges in one call"
@@ -98,6 +98,9 @@ class LazySettings(Group):
         "a model (roles.assess) as well",
     )
     max_subqueries: Annotated[int, QUERY_TIME] = Field(5, ge=1, le=10)
+    follow_ups: Annotated[int, QUERY_TIME] = Field(
+        0, ge=0, le=5, description="questions raised by the evidence that the second half of the budget asks (as DRIFT)"
+    )
     claim_tokens: Annotated[int, QUERY_TIME] = Field(
         4000, ge=100, description="of the claims that a model writes from at once; more are written from in parts"
     )

@@ -15,6 +15,8 @@ from monjyu_core.errors import ConfigurationError, StorageError
 from monjyu_core.settings.settings import data_folder
 from monjyu_core.storage.ids import check_collection_name
 
+LANCE = "lance"
+"""The folder of a snapshot with its Lance tables."""
 DATABASE = "index.duckdb"
 """The database of a snapshot, in the snapshot's folder."""
 
@@ -49,6 +51,10 @@ class CollectionFolder:
 
     def snapshot(self, snapshot_id: str) -> Path:
         return self.snapshots / snapshot_id
+
+    def tables(self, snapshot_id: str) -> Path:
+        """The Lance tables of a snapshot, for `lancedb.connect`."""
+        return self.snapshot(snapshot_id) / LANCE
 
     def database(self, snapshot_id: str) -> Path:
         return self.snapshot(snapshot_id) / DATABASE
@@ -141,6 +147,16 @@ class DataFolder:
     def seen_by(self, collections: frozenset[str] | None) -> DataFolder:
         """The same folder for a caller who may see only these collections; None = all."""
         return replace(self, only=collections)
+
+
+def link_or_copy(source: Path, target: Path) -> None:
+    """Put a file that never changes at another place too: as a link to its bytes, or a copy where the disk has none."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.unlink(missing_ok=True)
+    try:
+        os.link(source, target)
+    except OSError:
+        shutil.copy2(source, target)
 
 
 def write_atomically(path: Path, content: bytes) -> None:

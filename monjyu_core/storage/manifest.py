@@ -33,13 +33,26 @@ class PartEntry(BaseModel):
 
 
 class SearchFileEntry(BaseModel):
-    """A file of `search/`: vectors and full text of `rows` chunks. `made_from` is the hash of all that it is made from,
-    its name that of its bytes, `size` their number."""
+    """A file of `search/`: texts and postings of `rows` chunks. `made_from` is the hash of all that it is made from,
+    its name that of its bytes, `size` their number. The vectors of the chunks begin at the byte `offset` of a data file
+    of Lance (`data`, inside the snapshot's folder `lance`); schemas before 3 have neither."""
 
     name: str
     made_from: str
     rows: int
     size: int
+    data: str = ""
+    offset: int = 0
+
+
+class LanceFile(BaseModel):
+    """A file of the snapshot's Lance tables, by its path inside the folder `lance`. A data file has the rows of one
+    `group`, which is the hash of all that they are made from."""
+
+    path: str
+    size: int
+    sha256: str
+    group: str = ""
 
 
 class NearestEntry(BaseModel):
@@ -82,6 +95,7 @@ class Manifest(BaseModel):
     parts: list[PartEntry]
     rows: dict[str, int]
     search: list[SearchFileEntry]
+    lance: list[LanceFile] = []
     nearest: NearestEntry | None = None
     embedding: EmbeddingEntry
     database_sha256: str

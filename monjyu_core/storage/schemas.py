@@ -33,7 +33,7 @@ __all__ = [
 Record = Mapping[str, object]
 """A row of any table, for what handles all tables alike; what knows its table uses the row record."""
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 """Raised when a snapshot's tables change in a way that older readers cannot read."""
 
 CHUNK_COMMUNITIES = """

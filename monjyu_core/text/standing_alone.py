@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 
 _OUTSIDE = re.compile(
-    r"\W*(?:this|these|that|those|it|its|they|them|their|he|his|she|her|such|both|another|others|likewise|similarly"
+    r"\W*(?:this|these|that|those|it|its|they|them|their|he|his|she|her|such(?! as\b)|both(?! (?:[\w-]+ ){1,4}and\b)"
+    r"|another|others|likewise|similarly(?! to\b)"
     r"|however|moreover|furthermore|additionally|thus|therefore|hence|consequently|also|then|but|and|so|yet|nor"
-    r"|in addition|as a result|for example|for instance|in contrast|on the other hand|nevertheless|nonetheless|instead"
+    r"|in addition(?! to\b)|as a result(?! of\b)|for example|for instance|in contrast(?! (?:to|with)\b)"
+    r"|on the other hand|nevertheless|nonetheless|instead(?! of\b)"
     r"|otherwise|accordingly|conversely|besides|again|here|as such|to this end|in this (?:way|case|context|sense)"
     r"|at (?:this|that) (?:point|time)|the (?:former|latter|same|above))\b(?!-)"
     r"|\W*there\b(?! (?:is|are|was|were|has|have|exists?|may|might|will|can|could)\b)"

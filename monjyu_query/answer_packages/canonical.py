@@ -10,7 +10,7 @@ from monjyu_query.search.result import SearchResult
 
 _DIGITS = 6
 """Significant ones of a number: the last bits of a sum differ between processors."""
-_OF_USAGE = ("relevance_tests", "budget_total")
+_OF_USAGE = ("relevance_tests", "held_back", "budget_total")
 """Times, money and what was found in a cache are another matter each time."""
 
 
@@ -19,6 +19,8 @@ def canonical_answer(result: SearchResult) -> dict[str, Any]:
     not quoted belongs to the paper."""
     told = result.model_dump(mode="json", exclude={"trace_id", "phases", "usage", "context"})
     told["usage"] = {name: getattr(result.usage, name) for name in _OF_USAGE}
+    for claim in told["claims"]:
+        claim.pop("extracted_at", None)
     for hit in told["hits"]:
         hit["text_sha256"] = text_sha256(hit.pop("text"))
     same: dict[str, Any] = rounded(told)

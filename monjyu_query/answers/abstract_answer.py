@@ -6,6 +6,7 @@ import re
 
 from monjyu_query.answers.answer_form import asked_types
 from monjyu_query.answers.answering import Answer
+from monjyu_query.answers.arrangement import said
 from monjyu_query.answers.citing import cite_windows
 from monjyu_query.answers.paper_label import paper_labels
 from monjyu_query.answers.quote_windows import Window
@@ -26,12 +27,13 @@ _GENERAL = re.compile(
     re.IGNORECASE,
 )
 _MOST, _WIDTH = 4, 700
-"""Sentences and characters of the answer."""
+_MOST_DEFINED, _WIDTH_DEFINED = 2, 450
+"""Sentences and characters of the answer, and of one that says what a thing is."""
 _LIST_WIDTH = 1000
 """Characters of an answer with a list that its sentences announce."""
 _ANNOUNCES = re.compile(r"[:：]\s*$")
 _ITEM = re.compile(r"^\s*(?:[•·▪◦*–-]|\(?(?:[ivx]{1,4}|[a-z]|\d{1,2})[.)])\s?\S")
-_MOST_HEADINGS = 8
+_FEWEST_HEADINGS, _MOST_HEADINGS = 3, 8
 _OPENING = 60
 """Characters within which a sentence on a thing names it."""
 _SPACES = re.compile(r"[\W_]+")
@@ -63,31 +65,36 @@ def answer_of_named(index: OpenIndex, query: str, language: str) -> Answer | Non
         return None
     if not is_general(named.rest):
         return None
-    return abstract_answer(index, named.paper_id, language, named.name)
+    return abstract_answer(index, named.paper_id, language, named.name, brief="definition" in asked_types(query))
 
 
-def abstract_answer(index: OpenIndex, paper_id: str, language: str, name: str = "") -> Answer | None:
+def abstract_answer(
+    index: OpenIndex, paper_id: str, language: str, name: str = "", *, brief: bool = False
+) -> Answer | None:
     """The first sentences of the paper's abstract, or of its text where it has none, from the first on that begins with
-    the `name` if one is given, and the headings of its sections; None where the paper has no such sentence."""
+    the `name` if one is given, and unless it is to be `brief` the headings of its sections; None where the paper has
+    no such sentence."""
     cursor = index.snapshot.cursor()
     chunks = [name for (name,) in cursor.execute(_CHUNKS, [paper_id]).fetchall()]
     sentences = load_sentences(cursor, load_passages(cursor, chunks, [0.0] * len(chunks)))
-    run = _first(sentences, name)
+    run = _first(sentences, name, *((_MOST_DEFINED, _WIDTH_DEFINED) if brief else (_MOST, _WIDTH)))
     cited = cite_windows(cursor, [Window(tuple(run), (run[0],))]) if run else []
     if not cited:
         return None
     window, citation = cited[0]
     label = paper_labels(index, [paper_id], language)[paper_id]
-    segments = laid_out([(window.text, [1], label)], None)
+    segments = laid_out([(said(window), [1], label)], None)
+    if brief:
+        return Answer(segments, "complete", [citation], verified=True)
     headings = [heading for (heading,) in cursor.execute(_HEADINGS, [paper_id]).fetchall() if heading.strip()]
     telling = list(dict.fromkeys(h.rstrip(" :.;") for h in headings if not _PLAIN_HEADING.match(h)))[:_MOST_HEADINGS]
-    if telling:
+    if len(telling) >= _FEWEST_HEADINGS:
         listed = "、".join(telling) if language == "ja" else "; ".join(telling)
         segments.append(Segment(text=f"\n\n節：{listed}" if language == "ja" else f"\n\nIts sections: {listed}."))
     return Answer(segments, "complete", [citation], verified=True)
 
 
-def _first(sentences: list[PassageSentence], name: str) -> list[PassageSentence]:
+def _first(sentences: list[PassageSentence], name: str, most: int, widest: int) -> list[PassageSentence]:
     """The first statements of one section that follow each other, with the list that one of them announces; the first
     has the name where it begins."""
     run: list[PassageSentence] = []
@@ -104,9 +111,11 @@ def _first(sentences: list[PassageSentence], name: str) -> list[PassageSentence]
             continue
         if not run and wanted and wanted not in _SPACES.sub("", sentence.text[: _OPENING + len(name)]).casefold():
             continue
+        if run and not listing and sum(len(s.text) for s in (*run, sentence)) > widest:
+            break
         run.append(sentence)
         listing = listing or announces
         width = sum(len(s.text) for s in run)
-        if width > _LIST_WIDTH or (not listing and (len(run) == _MOST or width > _WIDTH)):
+        if width > _LIST_WIDTH or (not listing and len(run) == most):
             break
     return run[:-1] if len(run) > 1 and listing and _ANNOUNCES.search(run[-1].text) else run

@@ -11,21 +11,21 @@ from monjyu_query.search.result import AnswerTable, Citation, SearchResult, Segm
 _IN_JAPANESE = {
     "no passage was found": "該当する箇所は見つかりませんでした。",
     "no sentence of what was found stands in its source": "見つかった文は、どれも出典の中に確認できませんでした。",
-    "no sentence of the passages found speaks of it": "見つかった箇所に、それについて述べた文はありませんでした。",
-    "no report speaks of it": "それについて述べたコミュニティの報告はありませんでした。",
+    "no sentence was chosen from the passages": "見つかった箇所から文を選べませんでした。",
+    "no community report was judged relevant": "関連すると判断されたコミュニティの報告はありませんでした。",
     "it has no community reports": "コミュニティの報告がまだありません。",
-    "the passages found do not speak of it": "見つかった箇所は、それについて述べていません。",
+    "the model saw no answer in the passages": "モデルは、見つかった箇所に答えを認めませんでした。",
     "the question has no word that says what is asked": "何についての問いかを示す語が、問いの中にありません。",
 }
 
 
 NOT_ANSWERED = {
-    "en": "The collection does not answer this: ",
-    "ja": "このコレクションの論文は答えていません。",
+    "en": "No answer was found",
+    "ja": "答えは見つかりませんでした。",
 }
-"""What an answer begins with that says nothing but why there is none."""
+"""What an answer begins with that says nothing but why there is none: of the search, for nobody read all papers."""
 _NOT_SETTLED = {
-    "en": "Whether the collection answers this is not settled, because part of the search failed: ",
+    "en": "Whether the collection answers this is not settled, because part of the search failed",
     "ja": "検索の一部が失敗したため、このコレクションの論文が答えているかは分かりません。",
 }
 
@@ -50,7 +50,7 @@ class Answer:
 
 def abstained(reason: str, language: str, warnings: Sequence[str] = ()) -> Answer:
     """No answer, and why, in the language (en or ja), in Japanese as far as `_IN_JAPANESE` has the reason."""
-    text = f"{NOT_ANSWERED['en']}{reason}."
+    text = f"{NOT_ANSWERED['en']}: {reason}."
     if language == "ja":
         text = f"{NOT_ANSWERED['ja']}{_IN_JAPANESE.get(reason, '')}"
     return Answer([Segment(text=text)], "abstained", warnings=list(warnings), confidence=0.0)

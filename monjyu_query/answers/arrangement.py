@@ -5,20 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
+from monjyu_core.text.inline_marks import without_citation_marks
 from monjyu_query.answers.answer_form import AnswerForm
-from monjyu_query.answers.quote_windows import Window, connective
+from monjyu_query.answers.quote_windows import Window, without_opening
 from monjyu_query.answers.segments import laid_out
 from monjyu_query.search.request import ResponseType
 from monjyu_query.search.result import AnswerTable, Cell, Citation, Segment
 
 _READ_DOWN: frozenset[AnswerForm] = frozenset({"reasons", "steps", "comparison", "survey", "exploration"})
 """Forms in which the sentences of a paper stand in its own order; in the others the best stands first."""
-_DENIES = re.compile(
-    r"\b(?:no|not|never|neither|nor|without|fail(?:s|ed|ure)?|lack(?:s|ed)?|insufficient|unlikely|cannot|unable|absence"
-    r"|little|limited|questionable)\b|n[’']t\b|な(?:い|かった)|ません|ず[、。]",
-    re.IGNORECASE,
-)
-"""Of 440 answering sentences of pubmedqa_dev this tells yes from no in 79 %."""
 _BEFORE = re.compile(
     r"^(?:\s*\[\d{1,3}(?:\s?[,–-]\s?\d{1,3})*\])+[\s.,]*(?=[A-Z])"
     r"|^(?:abstract|summary|text|(?:background|introduction|objectives?|aims?|purpose|methods?|results?|findings"
@@ -26,14 +21,8 @@ _BEFORE = re.compile(
     re.IGNORECASE,
 )
 _WORDS = {
-    "en": {
-        "against": "against it, or with reservations",
-        "paper": "Paper",
-        "quote": "Quote",
-        "page": "Page",
-        "further": "Further papers",
-    },
-    "ja": {"against": "否定または留保", "paper": "論文", "quote": "引用", "page": "ページ", "further": "その他の論文"},
+    "en": {"paper": "Paper", "quote": "Quote", "page": "Page", "further": "Further papers"},
+    "ja": {"paper": "論文", "quote": "引用", "page": "ページ", "further": "その他の論文"},
 }
 
 Told = list[tuple[str, Sequence[int], str]]
@@ -58,6 +47,14 @@ def arranged(
     down = [(w, c) for w, c in cited if w.key.sentence_id in chosen - across] or list(cited[:1])
     tables = [_table_of_sides(cited, sides, labels, language)] if across else []
     return _by_paper(form, language, down, labels), tables
+
+
+def quoted(cited: Cited) -> dict[str, list[tuple[str, str]]]:
+    """(chunk, text) of each paper's quotes."""
+    found: dict[str, list[tuple[str, str]]] = {}
+    for window, citation in cited:
+        found.setdefault(citation.paper_id, []).append((window.key.passage.chunk_id, window.text))
+    return found
 
 
 def in_sections(
@@ -96,28 +93,20 @@ def _by_paper(form: AnswerForm, language: str, cited: Cited, labels: Mapping[str
     papers = list(dict.fromkeys(citation.paper_id for _, citation in cited))
     if form in _READ_DOWN:
         cited = sorted(cited, key=lambda one: (papers.index(one[1].paper_id), one[0].sentences[0].place))
-    elif form == "yes_no" and len({_denies(window) for window, _ in cited}) == 2:
-        against = _WORDS[language]["against"]
-        ordered = sorted(cited, key=lambda one: (_denies(one[0]), papers.index(one[1].paper_id)))
-        return [
-            (said(w), [c.n], f"{labels[c.paper_id]}, {against}" if _denies(w) else labels[c.paper_id])
-            for w, c in ordered
-        ]
     else:
         cited = sorted(cited, key=lambda one: papers.index(one[1].paper_id))
     return [(said(window), [citation.n], labels[citation.paper_id]) for window, citation in cited]
 
 
-def _denies(window: Window) -> bool:
-    return bool(_DENIES.search(window.key.text))
-
-
 def said(window: Window) -> str:
-    """What the answer says of a quote: all of it, but for a word that would join it to a sentence not quoted, the name
-    of a part of an abstract, and the marks of citations that end the sentence before."""
-    text = _BEFORE.sub("", window.text)
-    cut = connective(text)
-    return f"… {text[cut:]}" if cut else text
+    """What the answer says of a quote (see `said_text`)."""
+    return said_text(window.text)
+
+
+def said_text(text: str) -> str:
+    """All of a quote on one line, but for the paper's marks of citations, the name of a part of an abstract, the bullet
+    of an item, and a word that only adds it to a sentence that is not quoted."""
+    return without_opening(without_citation_marks(_BEFORE.sub("", " ".join(text.split()))))
 
 
 def _table_of_sides(

@@ -5,7 +5,7 @@ All modes find; what they found is composed here.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -17,19 +17,19 @@ from monjyu_core.text.standing_alone import points_outside
 from monjyu_query.answers.abstract_answer import abstract_answer, answer_of_named, is_general
 from monjyu_query.answers.answer_form import NARROW, OF_MANY, AnswerForm, form_of
 from monjyu_query.answers.answering import Answer, abstained
-from monjyu_query.answers.arrangement import Cited, arranged, in_sections, numbered, said
+from monjyu_query.answers.arrangement import arranged, in_sections, numbered, quoted, said
 from monjyu_query.answers.citing import cite_windows
 from monjyu_query.answers.evidence_ranking.named_passages import with_named, with_thanks
 from monjyu_query.answers.evidence_ranking.passage_readings import PassageReadings
 from monjyu_query.answers.evidence_ranking.sentence_worth import Judge, Judged, Similarities
 from monjyu_query.answers.outcome import Support, outcome_of, support_of
 from monjyu_query.answers.paper_label import paper_labels
-from monjyu_query.answers.quote_windows import Neighbours, Window, each_once
+from monjyu_query.answers.quote_windows import Neighbours, Window, each_once, joined
 from monjyu_query.answers.segments import laid_out
 from monjyu_query.answers.selection import Limits, Question, asks, choose_windows, is_prose, weigh_evidence
-from monjyu_query.answers.topic import sides_of, topic_of
+from monjyu_query.answers.topic import defines, sides_of, topic_of
 from monjyu_query.catalogue.named_papers import paper_in_question
-from monjyu_query.digests.themes import papers_by_theme
+from monjyu_query.digests.themes import papers_by_aspect
 from monjyu_query.ranking.scripts import across
 from monjyu_query.search.open_index import OpenIndex
 from monjyu_query.search.passages import Passage, PassageSentence, sentences_before
@@ -43,17 +43,38 @@ _OF_SEVERAL = OF_MANY | {"comparison"}
 _OF_OTHERS = 0.3
 """What is left of the worth of other papers' sentences where the question names one."""
 _OF_BEST, _OF_WORDS = 0.1, 0.5
-"""Shares of the best sentence's worth, and of the most words of the question that a sentence has, which a sentence of
-another paper must have."""
+"""In a table of papers, the shares of the best sentence's worth, and of the most words of the question that a sentence
+has, which a sentence of another paper must have."""
 _CHANCE = 1 / 150
 """A sentence of less is no evidence."""
-_SURVEY = Limits(8, 1600, 2)
+FACT, _REASONS = Limits(3, 450, 2, share=0.5), Limits(3, 800, 3)
+_LIMITS: Mapping[AnswerForm, Limits] = {
+    **dict.fromkeys(NARROW, FACT),
+    "definition": replace(FACT, share=0.6),
+    "yes_no": replace(FACT, share=0.3),
+    "reasons": _REASONS,
+    "steps": _REASONS,
+    "exploration": Limits(4, 800, 2, least=0.1),
+    "comparison": Limits(5, 900, 3),
+    "survey": Limits(8, 1600, 2, least=0.1),
+    "papers": Limits(5),
+}
+"""By form: 450 columns are some 75 English words. A fact is at most two sentences of a paper; what speaks for a yes or
+a no is said in more than one place."""
+_WIDEST = 2300
+"""Columns of the longest answer but a report that was asked for: about 400 English words."""
+_DEFINES, _SURE = 3.0, 0.95
+"""So many times as much, up to the second, is a sentence worth that says what the thing asked for is."""
+_EXPLAINS: frozenset[AnswerForm] = frozenset({"reasons", "steps"})
+"""Forms whose best sentence may need those around it."""
 _MOST_PAPERS = 8
 """Rows of a table of papers."""
 _A_SIDE = 2
 """Quotes on each side of a comparison."""
 _IN_SECTIONS: frozenset[AnswerForm] = frozenset({"survey", "exploration"})
-_REPORT_ROOM = 5.0
+_SHORTEST_USUAL = 400
+"""Characters that an answer with more room is measured by, where the usual one is shorter."""
+_REPORT_ROOM = 2.0
 """So many times the usual length are read by their headings."""
 _EXAMPLES = {
     "en": "These are single passages: the themes of a collection are told by its community reports (level 3).",
@@ -93,13 +114,18 @@ class Asked:
 
     @property
     def limits(self) -> Limits:
-        """How long the answer may be: a survey longer, and of more papers, as it has no best sentence."""
-        most = self.settings.max_sentences
+        """How long the answer may be: a survey longer, and of more papers, as it has no best sentence. A fact has the
+        same room at every budget."""
+        usual, most = _LIMITS[self.form], self.settings.max_sentences
         if self.response_type == "short":
-            return Limits(min(SHORT, most))
-        usual = replace(_SURVEY, sentences=max(most, _SURVEY.sentences)) if self.form == "survey" else Limits(most)
-        a_paper = min(usual.a_paper, round(_SURVEY.a_paper * self.room)) if self.form == "survey" else usual.a_paper
-        return Limits(round(usual.sentences * self.room), round(usual.width * self.room), a_paper)
+            return replace(usual, sentences=min(SHORT, most))
+        room = 1.0 if self.form in NARROW else self.room
+        sentences = usual.sentences if self.form == "survey" else min(usual.sentences, most)
+        width = round(usual.width * room)
+        width = width if self.response_type == "report" else min(width, _WIDEST)
+        return Limits(
+            round(sentences * room), width, round(usual.a_paper * room), usual.share / room, usual.least / room
+        )
 
     @property
     def in_sections(self) -> bool:
@@ -176,16 +202,23 @@ def weighed(
     texts = [*(f"{passage.header}\n{passage.text}" for passage in passages), *(s.text for s in sentences)]
     terms = asked.question.read(index.keywords.terms(texts))
     own = terms[len(passages) :]
-    judged = Judge(index, asked.query, asked.question, asked.similarities, asked.readings).judged(sentences, own)
+    judge = Judge(index, asked.query, asked.question, asked.similarities, asked.readings)
+    judged = judge.judged(sentences, own)
     ours = np.array([sentence.passage.paper_id == asked.named_paper for sentence in sentences], dtype=bool)
     if ours.any():
         judged = replace(judged, probability=np.where(ours, 1.0, _OF_OTHERS) * judged.probability)
+    if asked.form == "definition":
+        told = np.array([defines(asked.query, sentence.text) for sentence in sentences], dtype=bool)
+        raised = np.minimum(judged.probability * _DEFINES, _SURE)
+        judged = replace(judged, probability=np.where(told, np.maximum(judged.probability, raised), judged.probability))
     pool = Pool(sentences, own, judged, _neighbours(index, sentences))
     evidence = weigh_evidence(asked.question, terms[: len(passages)], similarity, index.scale)
     windows = _chosen(asked, pool)
-    support = support_of(asked.query, asked.question, evidence, judged, own, sentences, windows)
+    if asked.form in _EXPLAINS and windows:
+        windows = joined([judge.widened(windows[0], pool.neighbours), *windows[1:]], pool.neighbours)
+    support = support_of(index, asked.query, asked.question, evidence, judged, own, sentences, windows)
     if across(asked.query, index.snapshot.manifest.embedding.model, index.languages):
-        support = replace(support, missing=())  # each word is, and the ranking said why
+        support = replace(support, unmet=(), absent=())  # each word is, and the ranking said why
     return pool, windows, support
 
 
@@ -203,16 +236,16 @@ def _neighbours(index: OpenIndex, sentences: Sequence[PassageSentence]) -> Neigh
 def _chosen(asked: Asked, pool: Pool) -> list[Window]:
     if (asked.form == "papers" and asked.response_type != "short") or asked.response_type == "table":
         return _one_a_paper(asked, pool)
-    worth, least = pool.judged.probability, _least(asked, pool)
-    return choose_windows(asked.question, worth, least, pool.sentences, pool.terms, asked.limits, pool.neighbours)
+    worth, limits = pool.judged.probability, asked.limits
+    if asked.room > 1 and asked.response_type != "report":
+        usual = sum(len(window.text) for window in _chosen(replace(asked, room=1.0), pool))
+        limits = replace(limits, width=min(limits.width, round(asked.room * max(usual, _SHORTEST_USUAL))))
+    return choose_windows(asked.question, worth, pool.sentences, pool.terms, limits, pool.neighbours)
 
 
 def _least(asked: Asked, pool: Pool) -> float:
-    """What a further sentence must be worth: of many papers that answer none stands out, and who gives an answer room
-    wants it filled, but for a fact."""
+    """What the sentence of a further paper in a table must be worth: of many papers that answer none stands out."""
     best = float(pool.judged.probability.max(initial=0.0))
-    if asked.form in NARROW or (asked.form not in OF_MANY and asked.room <= 1):
-        return pool.judged.weights.least
     return min(pool.judged.weights.least, max(_OF_BEST * best / max(1.0, asked.room) ** 2, _CHANCE))
 
 
@@ -237,7 +270,7 @@ def _answer(asked: Asked, pool: Pool, windows: Sequence[Window], support: Suppor
     extra = [window for side in sides.values() for window in side]
     cited = cite_windows(cursor, each_once([*windows, *extra]))
     if not cited:
-        return abstained("no sentence of the passages found speaks of it", message_language(asked.query))
+        return abstained("no sentence was chosen from the passages", message_language(asked.query))
     dropped = len(each_once([*windows, *extra])) - len(cited)
     warnings = [f"{dropped} quotes were not found in their source and left out."] if dropped else []
     rows = {sentence.sentence_id: row for row, sentence in enumerate(pool.sentences)}
@@ -254,24 +287,17 @@ def _answer(asked: Asked, pool: Pool, windows: Sequence[Window], support: Suppor
         window, closest = cited[0]
         segments = outcome.abstains(said(window), closest, labels[closest.paper_id])
         return Answer(segments, "abstained", [closest], verified=True, confidence=outcome.confidence)
-    if asked.in_sections:
+    themes = papers_by_aspect(asked.index, asked.query, quoted(cited)) if asked.in_sections else {}
+    if asked.response_type == "report" or len(themes) > 1:
         tables: list[AnswerTable] = []
-        parts = in_sections(asked.form, asked.language, cited, labels, _themes(asked, cited))
+        parts = in_sections(asked.form, asked.language, cited, labels, themes)
     else:
         told, tables = arranged(asked.form, asked.language, asked.response_type, cited, windows, sides, labels)
         parts = laid_out(told, asked.response_type)
     segments, tables, citations = numbered(parts, tables, cited)
-    if outcome.missing:
-        segments.append(Segment(text=f"\n\n{outcome.missing}"))
+    if outcome.note:
+        segments.append(Segment(text=f"\n\n{outcome.note}"))
     return Answer(segments, outcome.status, citations, True, warnings, tables, outcome.confidence)
-
-
-def _themes(asked: Asked, cited: Cited) -> dict[str, list[str]]:
-    """The papers that are cited by theme."""
-    chunks: dict[str, list[str]] = {}
-    for window, citation in cited:
-        chunks.setdefault(citation.paper_id, []).append(window.key.passage.chunk_id)
-    return papers_by_theme(asked.index, chunks)
 
 
 def _sides(asked: Asked, pool: Pool) -> dict[str, list[Window]]:

@@ -7,13 +7,16 @@ how far the words agree; `training/answers.py` learned both from questions with 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 
+import numpy as np
+from numpy.typing import NDArray
+
 from monjyu_core.settings.settings import AnswerSettings
 from monjyu_core.text import unicode_words
-from monjyu_core.text.unicode_words import compact, folded
+from monjyu_core.text.unicode_words import compact, folded, folded_sql
 from monjyu_query.answers.answering import NOT_ANSWERED
 from monjyu_query.answers.evidence_ranking.sentence_worth import Judged
 from monjyu_query.answers.quote_windows import Window
@@ -21,11 +24,10 @@ from monjyu_query.answers.segments import laid_out
 from monjyu_query.answers.selection import Evidence, Question
 from monjyu_query.answers.topic import topic_of
 from monjyu_query.ranking.similarity_scale import nearness
+from monjyu_query.search.open_index import OpenIndex
 from monjyu_query.search.passages import PassageSentence
 from monjyu_query.search.result import Citation, Segment, Status
 
-_RARE = 0.7
-"""Terms with this share of the largest weight are the question's rare ones."""
 _FAR = 0.2
 """Nearness of a passage that has nothing to do with a question: 0 is chance, 1 a paraphrase."""
 _MOST_UNSEEN = 0.5
@@ -33,58 +35,86 @@ _MOST_UNSEEN = 0.5
 _SEVERAL = 2
 _ALIKE = 0.8
 """Words of which so much agrees (difflib) are spellings of one."""
-_MOST_MISSING = 4
+_MOST_NAMED = 4
 _SPELT_OTHERWISE = 6
 """Letters of a word that may have been written wrongly."""
 _LEAST_LETTERS = 4
 """Of a word that another may be a spelling of."""
+_SHORTEST_TITLE = 3
+"""Words with capitals, after the first, by which a question is known as a title."""
 _ENDING = 3
 """Letters that may end a word otherwise."""
+_NAME_RUN = re.compile(r"(?:[A-Z]|\d)[\w-]*(?:[ -]\(?(?:[A-Z]|\d)[\w-]*\)?)+")
+"""Words with capitals or figures one after the other."""
 _KATAKANA = re.compile(r"[\u30a1-\u30fc]{3,}")
 
 
 @dataclass(frozen=True)
 class Support:
-    """What speaks for an answer: its `confidence`, from which there is one in part and a whole one, the words of the
-    question that no passage found has, and whether the closest passage is `related` to it at all. `unseen`:
-    weighted share (0 to 1) of the words that name the question's subject which no passage found has; 0 for a single
-    word, which another may stand for.
+    """What speaks for an answer: its `confidence`, from which there is one in part and a whole one, and whether the
+    closest passage is `related` to it at all. `unseen`: weighted share (0 to 1) of the words that name the question's
+    subject which no passage found has; 0 for a single word, which another may stand for.
+
+    `unmet`: names and numbers of the question that no paper has which would be quoted; `absent`: words of its subject
+    that no passage of the whole collection has, in any spelling.
     """
 
     confidence: float
     partly: float
     whole: float
-    missing: tuple[str, ...]
+    unmet: tuple[str, ...] = ()
+    absent: tuple[str, ...] = ()
     related: bool = True
     unseen: float = 0.0
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """`missing`: what an answer in part leaves open, in words, as the last thing it says."""
+    """`note`: what is known to be missing, in words; where the answer is in part the last thing that it says."""
 
     status: Status
     confidence: float
-    missing: str
-    reason: str
+    note: str
     language: str
 
     def says_why(self) -> Segment:
-        """Why there is no answer."""
-        return Segment(text=f"{NOT_ANSWERED[self.language]}{self.reason}")
+        """That there is no answer, and why where that is known."""
+        return Segment(text=self._nothing())
 
     def abstains(self, text: str, closest: Citation, label: str) -> list[Segment]:
-        """Why there is no answer, and the closest that was found."""
-        begins, nearest = NOT_ANSWERED[self.language], _NEAREST[self.language]
+        """That there is no answer, and the closest that was found."""
         [quote] = laid_out([(text, [closest.n], label)], None)
         quote.text = f"\n\n{quote.text}"
-        return [Segment(text=f"{begins}{self.reason} {nearest}"), quote]
+        return [Segment(text=f"{self._nothing()}{NOTES[self.language]['nearest']}"), quote]
+
+    def _nothing(self) -> str:
+        nothing = NOTES[self.language]["nothing"]
+        return f"{nothing}{self.note}" if self.language == "ja" else f"{nothing}. {self.note}".rstrip()
 
 
-_NEAREST = {"en": "The closest passage:", "ja": "最も近い箇所："}
+NOTES = {
+    "en": {
+        "nothing": NOT_ANSWERED["en"],
+        "nearest": " The closest passage:",
+        "absent": "No passage of the collection has {}.",
+        "unmet": "What is quoted does not mention {}.",
+        "side": "Nothing is quoted on {}.",
+        "unsure": "These passages come closest; whether they answer the question is not certain.",
+    },
+    "ja": {
+        "nothing": NOT_ANSWERED["ja"],
+        "nearest": "最も近い箇所：",
+        "absent": "{}を含む箇所は、このコレクションにありません。",
+        "unmet": "引用した箇所に{}は出てきません。",
+        "side": "{}については引用がありません。",
+        "unsure": "問いにそのまま答える箇所かどうかは確かではありません。",
+    },
+}
+"""Each is true of what was looked up: of the index, or of the quotes. Nothing is said of what papers do not say."""
 
 
 def support_of(
+    index: OpenIndex,
     query: str,
     question: Question,
     evidence: Evidence,
@@ -98,25 +128,69 @@ def support_of(
     quoted: set[str] = set()
     for window in windows:
         quoted.update(*(terms[rows[s.sentence_id]] for s in window.sentences if s.sentence_id in rows))
-    rarest = max(question.weights.values(), default=0.0)
-    rare = [term for term in question.telling() if question.weights[term] >= _RARE * rarest]
     unseen = unlike_any(evidence.missing, (sentence.text for sentence in sentences))
     subject = topic_of(query).casefold()
     named = [term for term in question.telling() if question.words[term].casefold() in subject]
     weight = sum(question.weights[term] for term in named)
     unknown = sum(question.weights[term] for term in named if question.words[term] in unseen)
     several = sum(question.words[term] in unseen for term in named) >= _SEVERAL
-    absent = [question.words[term] for term in rare if question.words[term] in unseen]
     best = max((float(judged.probability[rows[window.key.sentence_id]]) for window in windows), default=0.0)
     near = 0.0 if evidence.similarity is None else nearness(evidence.similarity, evidence.scale)
+    lookup = _Lookup(index, query, question)
+    lacking = [term for term in named if question.words[term] in unseen]
     return Support(
         judged.weights.confidence(best, judged.answered),
         judged.weights.partly,
         judged.weights.whole,
-        tuple(word for word in absent if word.casefold() in subject),
+        unmet_names(query, {question.words[term]: lookup.is_met(term, windows) for term in named}),
+        tuple(question.words[term] for term in lacking if lookup.is_absent(term)),
         question.share(quoted) > 0 or near > _FAR,
         unknown / weight if weight and several else 0.0,
     )
+
+
+def unmet_names(query: str, met: Mapping[str, bool]) -> tuple[str, ...]:
+    """The words that are not met, but for those of a name of several words of which more are: "Motif" in "C-C Motif
+    Chemokine Ligand 3"."""
+    runs = [unicode_words.words(run) for run in _NAME_RUN.findall(query)]
+    known = {word for run in runs for word in run if 2 * sum(met.get(one, True) for one in run) > len(run) > 1}
+    return tuple(word for word, found in met.items() if not found and word not in known)
+
+
+@dataclass(frozen=True)
+class _Lookup:
+    """The words of a question in the index of terms, in all spellings that it knows."""
+
+    index: OpenIndex
+    query: str
+    question: Question
+
+    def is_met(self, term: str, windows: Sequence[Window]) -> bool:
+        """Whether a paper that is quoted has the word, if it is a name; other words may be said otherwise."""
+        word = self.question.words[term]
+        if not windows or not is_name(word, self.query):
+            return True
+        corpus = self.index.corpus
+        papers = {window.key.passage.paper_id for window in windows}
+        rows = np.flatnonzero(self._chunks(term))
+        if papers & {corpus.paper_ids[corpus.paper[row]] for row in rows}:
+            return True
+        texts = [f"{window.key.passage.paper_title} {window.text}" for window in windows]
+        return not unlike_any([word], texts) or bool(self._papers_by(word) & papers)
+
+    def is_absent(self, term: str) -> bool:
+        return not self._chunks(term).any() and not self._papers_by(self.question.words[term])
+
+    def _chunks(self, term: str) -> NDArray[np.bool_]:
+        return self.index.keywords.chunks_with([(term,), *self.question.also.get(term, ())])
+
+    def _papers_by(self, word: str) -> set[str]:
+        """The papers of which an author has the word in the name."""
+        rows = self.index.snapshot.cursor().execute(_OF_AUTHOR, [f"%{compact(word)}%"]).fetchall()
+        return {paper_id for (paper_id,) in rows}
+
+
+_OF_AUTHOR = f"SELECT paper_id FROM authors WHERE regexp_replace({folded_sql('name')}, '[^\\pL\\pN]', '', 'g') LIKE ?"
 
 
 def outcome_of(
@@ -133,15 +207,28 @@ def outcome_of(
     least = support.partly if settings.min_confidence is None else settings.min_confidence
     sure = support.whole if settings.sure_confidence is None else settings.sure_confidence
     confidence = support.confidence
-    missing = list(dict.fromkeys([*unanswered, *support.missing]))[:_MOST_MISSING]
     whole = support.unseen == 1
     elsewhere = support.unseen > _MOST_UNSEEN and confidence < (1.5 * sure if whole else (least + sure) / 2)
-    if elsewhere or (confidence < least and (missing or not many or not support.related)):
-        return Outcome("abstained", confidence, "", _reason(missing, language), language)
-    names = [word for word in missing if word in unanswered or is_name(word)]
-    if names or whole or confidence < (least if many else sure):
-        return Outcome("partial", confidence, _left_open(missing, language), "", language)
-    return Outcome("complete", confidence, "", "", language)
+    lacks = bool(support.unmet or support.unseen or unanswered)
+    if elsewhere or (confidence < least and (lacks or not many or not support.related)):
+        told = support.absent if elsewhere else [word for word in support.absent if word in support.unmet]
+        return Outcome("abstained", confidence, _note("absent", told, language), language)
+    if support.unmet or unanswered or whole or confidence < (least if many else sure):
+        return Outcome("partial", confidence, _left_open(support, unanswered, language), language)
+    return Outcome("complete", confidence, "", language)
+
+
+def _left_open(support: Support, unanswered: Sequence[str], language: str) -> str:
+    absent = [word for word in support.unmet if word in support.absent]
+    unmet = [word for word in support.unmet if word not in support.absent]
+    named = set(support.absent) | set(support.unmet)
+    parts = {"side": [side for side in unanswered if side not in named], "absent": absent, "unmet": unmet}
+    notes = [note for name, words in parts.items() if (note := _note(name, words, language))]
+    return ("" if language == "ja" else " ").join(notes) or NOTES[language]["unsure"]
+
+
+def _note(name: str, words: Sequence[str], language: str) -> str:
+    return NOTES[language][name].format(_listed(words[:_MOST_NAMED], language)) if words else ""
 
 
 def unlike_any(words: Collection[str], texts: Iterable[str]) -> set[str]:
@@ -165,27 +252,18 @@ def _spelt(word: str, joined: str, known: Collection[str]) -> bool:
     return any(other.startswith(stem) for other in known) or bool(get_close_matches(word, near, 1, _ALIKE))
 
 
-def is_name(word: str) -> bool:
-    """Whether a word can stand for nothing else: it has a capital, a figure, or is katakana."""
-    return word != word.lower() or any(c.isdigit() for c in word) or bool(_KATAKANA.fullmatch(word))
+def is_name(word: str, query: str) -> bool:
+    """Whether a word of a question can stand for nothing else: it has a figure or a capital, other than the one that
+    begins a sentence or every word of a title, or is katakana."""
+    if _KATAKANA.fullmatch(word) or any(c.isdigit() for c in word) or word[1:] != word[1:].lower():
+        return True
+    begins = re.search(rf"(?:^|[.:?!–—-]\s)\W*{re.escape(word)}\b", query)
+    return word != word.lower() and not begins and not _is_title(query)
 
 
-def _reason(missing: Sequence[str], language: str) -> str:
-    if language == "ja":
-        return f"{_listed(missing, language)}についての箇所は見つかりませんでした。" if missing else ""
-    return f"no passage found has {_listed(missing, language)}." if missing else "no passage found says it."
-
-
-def _left_open(missing: Sequence[str], language: str) -> str:
-    if language == "ja":
-        return (
-            f"{_listed(missing, language)}について述べた箇所は見つかりませんでした。"
-            if missing
-            else "問いにそのまま答える箇所かどうかは確かではありません。"
-        )
-    if missing:
-        return f"No passage found speaks of {_listed(missing, language)}."
-    return "These passages come closest; whether they answer the question is not certain."
+def _is_title(query: str) -> bool:
+    long = unicode_words.letter_words(query, _LEAST_LETTERS)[1:]
+    return len(long) >= _SHORTEST_TITLE and sum(word[0].isupper() for word in long) > len(long) / 2
 
 
 def _listed(words: Sequence[str], language: str) -> str:

@@ -19,10 +19,18 @@ _CONNECTIVE = re.compile(
     r"|for example|for instance|in contrast|on the other hand|similarly|likewise|nevertheless|nonetheless|instead"
     r"|finally|in particular|specifically|overall|indeed|then|accordingly|conversely|in fact|still|besides|again"
     r"|first|firstly|second|secondly|third|thirdly|lastly),\s+"
-    r"|^(?:また|しかし|そのため|さらに|一方|したがって|よって|なお|ただし|つまり|例えば|たとえば|そして|次に|最後に)、\s*",
+    r"|^(?:また(?!は)|さらに)(?=[\u30a1-\u30ff\u3400-\u9fff])|^(?:また|しかし|そのため|さらに|一方|したがって|よって|なお|ただし|つまり|例えば|たとえば|そして|次に|最後に)、\s*",
     re.IGNORECASE,
 )
 _ITEM = re.compile(r"\W*(?:\(?\d{1,2}[.)]|\(?[a-zivx]{1,3}\))\s")
+_ADDS = re.compile(
+    r"(?:moreover|furthermore|additionally|in addition|also|besides|again|finally|lastly|similarly|likewise|indeed"
+    r"|in fact|first|firstly|second|secondly|third|thirdly),\s+|(?:また|さらに|なお|そして|次に|最後に)、\s*"
+    r"|(?:また(?!は)|さらに)(?=[\u30a1-\u30ff\u3400-\u9fff])",
+    re.IGNORECASE,
+)
+"""What only adds a sentence to the one before. "However" and "therefore" are part of what it says."""
+_BULLET = re.compile(r"(?:[•·▪◦*–—-]\s*|\(?(?:\d{1,2}|[ivx]{1,4})[.)]\s+)(?=[^\W\d])")
 
 
 def connective(text: str) -> int:
@@ -30,6 +38,15 @@ def connective(text: str) -> int:
     of an item of a list; else 0."""
     found = _CONNECTIVE.match(text) or _ITEM.match(text)
     return found.end() if found and not points_outside(text[found.end() :]) else 0
+
+
+def without_opening(text: str) -> str:
+    """A quote that begins as a sentence does: without a bullet or number of an item, and without a word that only adds
+    it to what stands before, unless the rest would point there."""
+    text = _BULLET.sub("", text, count=1) if _BULLET.match(text) else text
+    found = _ADDS.match(text)
+    rest = text[found.end() :] if found else ""
+    return rest[0].upper() + rest[1:] if rest and not points_outside(rest) else text
 
 
 @dataclass(frozen=True)

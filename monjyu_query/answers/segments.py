@@ -14,12 +14,20 @@ from monjyu_query.search.request import ResponseType
 from monjyu_query.search.result import AnswerTable, Cell, Segment
 
 _BRACKETS = re.compile(r"(\\*)([\[\]]|$)")
+_WORDS = re.compile(r"(\[(?!\^)(?=[^\[\]\\\n]{2})[^\[\]\\\n]{0,80}?[^\[\]\\\n\d\s,;–-][^\[\]\\\n]{0,80}\](?=[^(\[:]))")
+"""Words in brackets that Markdown takes for neither a link nor a mark."""
 
 
 def escaped(text: str) -> str:
     """Markdown in which the text's own brackets are no marks: `[2]` becomes `\\[2\\]`, a backslash before it two, and
-    one at the end, which the next text's bracket would follow, as well."""
-    return _BRACKETS.sub(lambda found: found[1] * 2 + (f"\\{found[2]}" if found[2] else ""), text)
+    one at the end, which the next text's bracket would follow, as well. `[sic]` can be taken for nothing else."""
+    parts = _WORDS.split(text)
+    parts[::2] = [_BRACKETS.sub(_escape, part) for part in parts[::2]]
+    return "".join(parts)
+
+
+def _escape(found: re.Match[str]) -> str:
+    return found[1] * 2 + (f"\\{found[2]}" if found[2] else "")
 
 
 class Piece(NamedTuple):

@@ -22,9 +22,11 @@ from monjyu_query.search.passages import PassageSentence
 _NEW_TERMS = 4.0
 """What a sentence with all terms of the question gains where no chosen one has any: .01 to .02 on both English sets."""
 _HANGING = 2.0
-"""How many times as much as `least` a further sentence must be worth that points outside itself."""
-_ALIKE = 0.7
-"""Sentences whose terms agree to this share (Jaccard) say the same."""
+"""How many times as much a further sentence must be worth that points outside itself."""
+_ALIKE, _WITHIN = 0.7, 0.85
+"""Sentences whose terms agree to this share (Jaccard) say the same; so does one that has this share of its terms, and
+no fewer than `_FEW`, in another."""
+_FEW = 4
 _ENDS = re.compile(r"[.!。！]\W{0,3}(\[\d+\])?\s*$")
 _ITEM = re.compile(r"^\s*(?:[•·▪◦*-]|\(?\d{1,2}[.)]\s)")
 _ASKS = re.compile(r"[?？]\W{0,2}$|[:：]\s*$")
@@ -112,17 +114,19 @@ def weigh_evidence(
 
 @dataclass(frozen=True)
 class Limits:
-    """How long an answer may be: sentences that are looked for, columns of all, sentences of one paper."""
+    """How long an answer may be: sentences that are looked for, columns of all, sentences of one paper. A further
+    sentence must be worth `least` and `share` of the best one's worth."""
 
     sentences: int
     width: int = 900
     a_paper: int = 100
+    share: float = 0.4
+    least: float = 0.03
 
 
 def choose_windows(
     question: Question,
     probability: NDArray[np.float64],
-    least: float,
     sentences: Sequence[PassageSentence],
     terms: Sequence[Sequence[str]],
     limits: Limits,
@@ -132,7 +136,7 @@ def choose_windows(
 
     Greedy: a sentence is worth its probability, times up to five for terms of the question that no chosen one has, and
     less where it points outside itself and what stands before it is not at hand. The first is taken, and further ones
-    that are worth `least` and say something else, while the answer is short enough. A question answers none.
+    that are worth enough beside it and say something else, while the answer is short enough. A question answers none.
     """
     sets = [frozenset(own) for own in terms]
     waiting = [
@@ -148,11 +152,12 @@ def choose_windows(
     while waiting and len(chosen) < limits.sentences:
         worth = [probability[row] * (1 + _NEW_TERMS * question.share(sets[row] - covered)) for row in waiting]
         best = int(np.argmax(worth))
-        if chosen and worth[best] < least:
+        least = limits.least + limits.share * probability[chosen[0]] if chosen else 0.0
+        if worth[best] < least:
             break
         row = waiting.pop(best)
         text = sentences[row].text
-        if not is_prose(text, _QUOTED_LETTERS_SHARE) or any(alike(sets[row], sets[o]) >= _ALIKE for o in chosen):
+        if not is_prose(text, _QUOTED_LETTERS_SHARE) or any(_repeats(sets[row], sets[o]) for o in chosen):
             continue
         window = neighbours.grown(sentences[row])
         paper = sentences[row].passage.paper_id
@@ -187,6 +192,11 @@ def is_prose(text: str, letters_share: float = _LETTERS_SHARE) -> bool:
     letters = len(text) - len(_NO_LETTER.findall(text))
     enough = len(_LETTERS.findall(text)) >= 3 or count_wide(text) >= _WIDE_LETTERS
     return enough and letters >= letters_share * len(text)
+
+
+def _repeats(one: frozenset[str], other: frozenset[str]) -> bool:
+    fewer = min(len(one), len(other))
+    return alike(one, other) >= _ALIKE or (fewer >= _FEW and len(one & other) >= _WITHIN * fewer)
 
 
 def alike(one: frozenset[str], other: frozenset[str]) -> float:

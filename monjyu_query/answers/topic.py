@@ -30,6 +30,11 @@ _WORD = regex.compile(
     rf"|(?![\p{{Latin}}\p{{Greek}}\p{{Cyrillic}}\p{{N}}\u3040-\u9fff\uac00-\ud7a3]){WORD}"
 )
 _FEWEST_LETTERS = 2
+_ARTICLE = re.compile(r"^\W*(?:the |an? )?")
+_IS = re.compile(
+    r"s?[”\"’')」』]?(?:\s?[(（][^()（）]{1,80}[)）])?,?\s?"
+    r"(?:(?:is|are|was|were|means?|refers? to|denotes?|describes?|stands? for)\b|[:：–—]\s|とは|は|、)"
+)
 _BETWEEN = re.compile(
     r"\b(?:and|or|versus|vs\.?|than|from|with|between|over|against)\b|[,;/、，；と]|より|対|かそれとも", re.IGNORECASE
 )
@@ -43,6 +48,15 @@ def sides_of(query: str) -> list[str]:
 def asks_of_all(query: str) -> bool:
     """Whether a question asks about the collection as a whole: it has words, and none that names a subject."""
     return bool(letter_words(query, _FEWEST_LETTERS)) and not topic_of(query)
+
+
+def defines(query: str, text: str) -> bool:
+    """Whether a sentence says what the subject of a question is: it begins with it and goes on with "is", とは."""
+    subject = topic_of(query).casefold()
+    begins = _ARTICLE.sub("", text.casefold())
+    if not subject or not begins.startswith(subject):
+        return False
+    return bool(_IS.match(begins, len(subject)))
 
 
 def topic_of(query: str) -> str:

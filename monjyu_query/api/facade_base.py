@@ -87,7 +87,7 @@ class Collections:
             return paper_records(snapshot)
 
     def paper(self, paper_id: str, collection: str | None = None) -> ParsedPaper:
-        """One paper with its sections, references, tables and figures.
+        """One paper, by its id, its name or a description, with its sections, references, tables and figures.
 
         >>> from monjyu_query import Monjyu
         >>> paper = Monjyu(data).paper("answer-provenance-ac1d5330")
@@ -97,7 +97,7 @@ class Collections:
         from monjyu_query.search.paper_records import show_paper
 
         with self.reading(collection) as snapshot:
-            return show_paper(snapshot, paper_id)
+            return show_paper(snapshot, self._meant(snapshot, paper_id, collection))
 
     def citations(
         self, paper_id: str, collection: str | None = None, depth: int = 1, min_count: int = 1
@@ -113,7 +113,7 @@ class Collections:
         from monjyu_query.citations.citation_view import citations_of
 
         with self.reading(collection) as snapshot:
-            return citations_of(snapshot, paper_id, depth, min_count)
+            return citations_of(snapshot, self._meant(snapshot, paper_id, collection), depth, min_count)
 
     def missing_works(self, collection: str | None = None, *, min_count: int = 2, most: int = 100) -> list[MissingWork]:
         """Works that at least `min_count` papers cite and the collection lacks, those cited most first.
@@ -140,6 +140,15 @@ class Collections:
 
         with self.reading(collection) as snapshot:
             return co_occurrences(snapshot, phrase, most)
+
+    def _meant(self, snapshot: Snapshot, name: str, collection: str | None) -> str:
+        """The id of the paper that is meant by a name or a description."""
+        from monjyu_query.catalogue.paper_names import one_paper
+        from monjyu_query.search.paper_records import seen_paper
+
+        return (
+            name if seen_paper(snapshot.cursor(), name) else one_paper(self.chosen_searcher(collection).current(), name)
+        )
 
     def chosen_searcher(self, collection: str | None) -> Searcher:
         """That of the collection named, or of the only one."""

@@ -12,32 +12,25 @@ from dataclasses import replace
 from monjyu_core.text.language import message_language
 from monjyu_query.answers.answering import Answer
 from monjyu_query.answers.assemble import result_of
-from monjyu_query.answers.citing import cite
 from monjyu_query.answers.paper_label import paper_labels
 from monjyu_query.catalogue import catalogue_tables as tables
-from monjyu_query.catalogue.catalogue_questions import CatalogueQuestion, recognised
 from monjyu_query.catalogue.catalogue_wording import COLUMNS, described, told
-from monjyu_query.catalogue.named_papers import paper_named
-from monjyu_query.catalogue.paper_names import PaperName, find_papers
-from monjyu_query.knowledge.source_sentences import sentences_by_id
+from monjyu_query.catalogue.paper_names import PaperName, find_papers, paper_named, says_paper
+from monjyu_query.intents.intents import Intent
 from monjyu_query.ranking.filters import passing_papers
 from monjyu_query.search.request import Filters
-from monjyu_query.search.result import AnswerTable, Cell, Citation, Routing, SearchResult, Segment
-from monjyu_query.search.tools import Ask
+from monjyu_query.search.result import AnswerTable, Cell, Routing, SearchResult, Segment
+from monjyu_query.search.tools import Ask, Tools
 
 MOST_ROWS = 50
-_MOST_WORDS = 3
-"""Of what is looked for as an exact word; more are a topic, which is searched for."""
+_OF_PAPERS = ("citing", "cited", "doi")
+"""Intents that ask of papers alone; others may be of what a paper is about ("When was Python released?")."""
 
 
-def catalogue_answer(ask: Ask) -> SearchResult | None:
-    """The result where the question is about the collection itself; None for every other question, and where a paper
-    that it names is not known."""
-    request = ask.request
-    question = recognised(request.query) if request.open_ended else None
-    if question is None:
-        return None
-    answer = _Catalogue(ask, question).answer()
+def catalogue_answer(ask: Ask, _tools: Tools, intent: Intent) -> SearchResult | None:
+    """The result where the question is about the collection itself, whatever the mode; None where a paper that it names
+    is not known, and where no answer is wanted."""
+    answer = _Catalogue(ask, intent).answer() if ask.request.answer else None
     if answer is None:
         return None
     routing = Routing(
@@ -49,8 +42,8 @@ def catalogue_answer(ask: Ask) -> SearchResult | None:
 class _Catalogue:
     """One question and the papers that the request's filters let pass."""
 
-    def __init__(self, ask: Ask, question: CatalogueQuestion) -> None:
-        self._index, self._question = ask.index, question
+    def __init__(self, ask: Ask, question: Intent) -> None:
+        self._index, self._question, self._query = ask.index, question, ask.request.query
         self._cursor = ask.index.snapshot.cursor()
         self._filters = ask.request.filters
         self._language = message_language(ask.request.query)
@@ -58,15 +51,13 @@ class _Catalogue:
         self._papers = passing_papers(self._cursor, self._filters)
 
     def answer(self) -> Answer | None:
-        match self._question.kind:
+        match self._question.name:
             case "listed" | "counted":
                 return self._selected()
             case "authors" | "year" | "venue" | "doi" | "citing" | "cited":
                 return self._of_a_paper()
             case "makers":
                 return self._makers()
-            case "mentions":
-                return self._mentions()
             case "newest" | "oldest":
                 return self._dated()
             case "most_cited":
@@ -105,43 +96,45 @@ class _Catalogue:
         return Answer([Segment(text=sentence)], "abstained")
 
     def _of_a_paper(self) -> Answer | None:
-        found = find_papers(self._index, self._question.name)
-        if not found:
+        found = find_papers(self._index, self._question.text)
+        if not found or not (found[0].named or self._question.name in _OF_PAPERS or says_paper(self._query)):
             return None
-        best = [found[0]] if found[0].sure else found
-        if len(best) > 1:
-            sentence = self._told("several")
-            return self._answered(sentence, [self._table_of_papers([one.paper_id for one in best])])
-        match self._question.kind:
+        if not found[0].sure:
+            labels = self._labels([one.paper_id for one in found])
+            titles = [f"{labels[one.paper_id]}, {self._titled(one.title)}" for one in found]
+            what = (" か " if self._language == "ja" else ", or ").join(titles)
+            return self._answered(self._told("which", what=what), [self._table_of_papers(list(labels))])
+        best = found[0]
+        match self._question.name:
             case "citing":
-                return self._links(best[0], tables.citing(self._cursor, best[0].paper_id), "citing")
+                return self._links(best, tables.citing(self._cursor, best.paper_id), "citing")
             case "cited":
-                rows, works = tables.cited(self._cursor, best[0].paper_id)
-                return self._links(best[0], rows, "cited", str(works))
+                rows, works = tables.cited(self._cursor, best.paper_id)
+                return self._links(best, rows, "cited", str(works))
             case _:
-                return self._field(best[0])
+                return self._field(best)
 
     def _makers(self) -> Answer | None:
         """Who wrote the paper on a thing that bears its name; None where no paper does, or names no author."""
-        paper = paper_named(self._index, self._question.name)
+        paper = paper_named(self._index, self._question.text)
         if paper is None or not paper.authors:
             return None
-        named = f"“{paper.title}”" if self._language == "en" else f"「{paper.title}」"
-        sentence = self._told("makers", label=named, what=self._listed(paper.authors))
+        sentence = self._told("makers", label=self._titled(paper.title), what=self._listed(paper.authors))
         return self._answered(sentence, [self._table_of_papers([paper.paper_id])])
 
     def _field(self, paper: PaperName) -> Answer:
         """What is recorded of one paper."""
         [record] = tables.papers(self._cursor, [paper.paper_id])
-        kind = self._question.kind
+        kind = self._question.name
         values = {
             "authors": self._listed(record.authors),
             "year": str(record.year or ""),
             "venue": record.venue,
             "doi": record.doi,
         }
-        named = f"“{record.title}”" if self._language == "en" else f"「{record.title}」"
-        sentence = self._told(kind if values[kind] else f"no {kind}", label=named, what=values[kind])
+        sentence = self._told(
+            kind if values[kind] else f"no {kind}", label=self._titled(record.title), what=values[kind]
+        )
         return self._answered(sentence, [self._table_of_papers([paper.paper_id])])
 
     def _links(self, paper: PaperName, rows: Sequence[tuple[str, str]], name: str, what: str = "") -> Answer:
@@ -156,36 +149,15 @@ class _Catalogue:
         extra = {"quote": contexts} if any(contexts.values()) else {}
         return self._answered(sentence, [self._table_of_papers(list(contexts), extra)])
 
-    def _mentions(self) -> Answer | None:
-        word = self._question.name
-        if len(word.split()) > _MOST_WORDS or (self._language == "ja" and len(word) > 12):
-            return None
-        rows = tables.mentions(self._cursor, self._papers, word)
-        if not rows:
-            return None
-        shown = rows[:MOST_ROWS]
-        sentences = sentences_by_id(self._cursor, [name for _, name, _ in shown])
-        citations = cite(self._cursor, [sentences[name] for _, name, _ in shown if name in sentences])
-        cited = {citation.paper_id: citation for citation in citations}
-        labels = self._labels([paper for paper, _, _ in shown])
-        table_rows = []
-        for paper, _, n in shown:
-            quote = cited.get(paper)
-            quoted = Cell(text=" ".join(quote.quote.split()), citations=[quote.n]) if quote else Cell(text="")
-            table_rows.append([Cell(text=labels[paper], paper_id=paper), quoted, Cell(text=str(n))])
-        columns = [self._columns[name] for name in ("paper", "quote", "sentences")]
-        sentence = self._told("mentions", what=word, n=len(rows))
-        return self._answered(sentence, [AnswerTable(columns=columns, rows=table_rows)], citations, len(rows))
-
     def _dated(self) -> Answer | None:
         """The papers of the last year, or of the first."""
         found = [paper for paper in tables.papers(self._cursor, self._papers) if paper.year is not None]
         if not found:
             return None
         years = [paper.year for paper in found if paper.year is not None]
-        year = max(years) if self._question.kind == "newest" else min(years)
+        year = max(years) if self._question.name == "newest" else min(years)
         chosen = [paper.paper_id for paper in found if paper.year == year]
-        sentence = self._told(self._question.kind, what=str(year)) + self._undated()
+        sentence = self._told(self._question.name, what=str(year)) + self._undated()
         return self._answered(sentence, [self._table_of_papers(chosen)])
 
     def _most_cited(self) -> Answer:
@@ -200,7 +172,7 @@ class _Catalogue:
 
     def _grouped(self) -> Answer | None:
         """Authors, venues or years with their number of papers."""
-        kind = self._question.kind
+        kind = self._question.name
         rows: Sequence[tuple[str | int, int]]
         if kind == "prolific":
             rows = tables.prolific(self._cursor, self._papers, MOST_ROWS)
@@ -244,13 +216,11 @@ class _Catalogue:
         title = self._told("more", n=len(order) - len(shown)) if len(order) > len(shown) else ""
         return AnswerTable(title=title, columns=columns, rows=rows)
 
-    def _answered(
-        self, sentence: str, found: list[AnswerTable], citations: list[Citation] | None = None, rows: int = 0
-    ) -> Answer:
-        if rows > MOST_ROWS:
-            found[0].title = self._told("more", n=rows - MOST_ROWS)
-        quotes = citations or []
-        return Answer([Segment(text=sentence)], "complete", quotes, bool(quotes), tables=found)
+    def _answered(self, sentence: str, found: list[AnswerTable]) -> Answer:
+        return Answer([Segment(text=sentence)], "complete", tables=found)
+
+    def _titled(self, title: str) -> str:
+        return f"「{title}」" if self._language == "ja" else f"“{title}”"
 
     def _labels(self, paper_ids: Sequence[str]) -> dict[str, str]:
         return paper_labels(self._index, paper_ids, self._language)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -30,10 +29,6 @@ AND venue <> '' GROUP BY venue ORDER BY n DESC, venue LIMIT $most"""
 _YEARS = """SELECT year, count(*) FROM papers WHERE list_contains($papers, paper_id) AND year IS NOT NULL
 GROUP BY year ORDER BY year DESC LIMIT $most"""
 _UNDATED = "SELECT count(*) FROM papers WHERE list_contains($papers, paper_id) AND year IS NULL"
-_MENTIONS = """SELECT s.paper_id, arg_min(s.sentence_id, (len(s.text) < 40, s.section_ord, s.ord)), count(*)
-FROM sentences s JOIN sections t USING (paper_id, section_ord)
-WHERE list_contains($papers, s.paper_id) AND t.section_type <> 'references' AND regexp_matches(s.text, $pattern, $flags)
-GROUP BY s.paper_id ORDER BY count(*) DESC, s.paper_id"""
 _AUTHORS = "SELECT DISTINCT name FROM authors ORDER BY name"
 
 
@@ -89,16 +84,6 @@ def years(cursor: duckdb.DuckDBPyConnection, paper_ids: Sequence[str], most: int
 def undated(cursor: duckdb.DuckDBPyConnection, paper_ids: Sequence[str]) -> int:
     """How many papers name no year."""
     return int(cursor.execute(_UNDATED, {"papers": list(paper_ids)}).fetchall()[0][0])
-
-
-def mentions(cursor: duckdb.DuckDBPyConnection, paper_ids: Sequence[str], word: str) -> list[tuple[str, str, int]]:
-    """Papers outside whose references the word stands, with a sentence that has it and the number of sentences. A word
-    with a capital is looked for as it is written."""
-    spaced = r"(^|[^\p{L}\p{N}_])" + re.escape(word).replace("\\ ", r"\s+") + r"($|[^\p{L}\p{N}_])"
-    wide = any("\u3040" <= c <= "\u9fff" for c in word)
-    values = {"papers": list(paper_ids), "pattern": re.escape(word) if wide else spaced}
-    values["flags"] = "c" if word != word.lower() else "i"
-    return cursor.execute(_MENTIONS, values).fetchall()
 
 
 def close_authors(cursor: duckdb.DuckDBPyConnection, name: str, most: int = 3) -> list[str]:

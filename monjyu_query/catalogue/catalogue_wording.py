@@ -4,9 +4,9 @@ from __future__ import annotations
 
 COLUMNS = {
     "en": {"paper": "Paper", "title": "Title", "authors": "Authors", "year": "Year", "venue": "Venue", "doi": "DOI",
-           "quote": "Quote", "author": "Author", "papers": "Papers", "cited": "Cited by", "sentences": "Sentences"},
+           "quote": "Quote", "author": "Author", "papers": "Papers", "cited": "Cited by"},
     "ja": {"paper": "論文", "title": "題名", "authors": "著者", "year": "年", "venue": "掲載", "doi": "DOI",
-           "quote": "引用", "author": "著者", "papers": "論文数", "cited": "被引用", "sentences": "文の数"},
+           "quote": "引用", "author": "著者", "papers": "論文数", "cited": "被引用"},
 }  # fmt: skip
 
 _EN = {
@@ -23,7 +23,6 @@ _EN = {
     "no doi": "{label} has no DOI in the collection.",
     "citing": "{n} {papers} of the collection {cite} {label}.",
     "cited": "{label} cites {n} {papers} of the collection; its list of references has {what} works.",
-    "mentions": "{n} {papers} of the collection {mention} “{what}”.",
     "newest": "The newest papers are of {what}.",
     "oldest": "The oldest papers are of {what}.",
     "prolific": "{what} wrote the most papers: {n}.",
@@ -35,7 +34,7 @@ _EN = {
     "undated": " {n} {papers} of the collection {name} no year.",
     "no author": "No paper of the collection is by {what}.",
     "close": " Authors with a similar name: {what}.",
-    "several": "Several papers may be meant.",
+    "which": "Do you mean {what}?",
     "more": "{n} more are not shown.",
 }
 _JA = {
@@ -52,7 +51,6 @@ _JA = {
     "no doi": "{label}のDOIはコレクションにありません。",
     "citing": "{label}を引用している論文は{n}本です。",
     "cited": "{label}はコレクションの論文を{n}本引用しています（参考文献は{what}件）。",
-    "mentions": "「{what}」に言及している論文は{n}本です。",
     "newest": "最も新しい論文は{what}年のものです。",
     "oldest": "最も古い論文は{what}年のものです。",
     "prolific": "最も多く論文を書いた著者は{what}（{n}本）です。",
@@ -64,7 +62,7 @@ _JA = {
     "undated": "年の記載がない論文は{n}本です。",
     "no author": "{what}による論文はこのコレクションにありません。",
     "close": "似た名前の著者：{what}。",
-    "several": "複数の論文が当てはまります。",
+    "which": "{what}のどちらですか？",
     "more": "ほかに{n}件あります。",
 }
 
@@ -74,7 +72,7 @@ def told(name: str, language: str, *, label: str = "", what: str = "", n: int = 
     one = n == 1
     return (_JA if language == "ja" else _EN)[name].format(
         label=label, what=what, n=n, papers="paper" if one else "papers", are="is" if one else "are",
-        cite="cites" if one else "cite", mention="mentions" if one else "mention",
+        cite="cites" if one else "cite",
         name="names" if one else "name",
     )  # fmt: skip
 

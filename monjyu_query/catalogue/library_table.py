@@ -20,8 +20,8 @@ MOST_VALUES = 40
 
 
 class Wanted(BaseModel):
-    """Filters of different kinds must all hold, values of one kind any; `text`: every word stands in title, venue or
-    an author's name."""
+    """Filters of different kinds must all hold, values of one kind any; `text`: every word stands in the title, the
+    venue, an author's name or the text but for its references."""
 
     text: str = ""
     year_from: int | None = None
@@ -108,6 +108,9 @@ base AS (
     LEFT JOIN retracted_papers r ON r.paper_id = coalesce(i.canonical_id, p.paper_id)),
 judged AS (SELECT *, {conditions} FROM base)
 """
+_SAID = f"""(contains({folded_sql("concat_ws(' ', title, venue, array_to_string(authors, ' '))")}, {folded_sql("?")})
+    OR paper_id IN (SELECT s.paper_id FROM sections s WHERE s.section_type <> 'references'
+        AND contains(strip_accents(lower(s.text)), {folded_sql("?")})))"""
 _LABELS = """SELECT paper_id, list_distinct(flatten(list(tags))) AS tags,
     list_distinct(flatten(list(shelves))) AS shelves FROM scholarly_records GROUP BY paper_id"""
 _NO_LABELS = "SELECT '' AS paper_id, CAST([] AS VARCHAR[]) AS tags, CAST([] AS VARCHAR[]) AS shelves WHERE false"
@@ -182,7 +185,7 @@ def _columns(cursor: duckdb.DuckDBPyConnection) -> dict[str, set[str]]:
 def _condition(kind: str, wanted: Wanted) -> tuple[str, list[Any]]:
     if kind == "text":
         asked = wanted.text.split()
-        return _holding("concat_ws(' ', title, venue, array_to_string(authors, ' '))", asked), list(asked)
+        return " AND ".join([_SAID] * len(asked)) or "true", [word for word in asked for _ in range(2)]
     if kind == "years":
         return "(?::INT IS NULL OR year >= ?) AND (?::INT IS NULL OR year <= ?)", [
             *(wanted.year_from, wanted.year_from, wanted.year_to, wanted.year_to),

@@ -26,7 +26,7 @@ _WORDS = {
     "cites": ("{citing} cites {cited}.", "{citing}は{cited}を引用している。"),
     "both": ("Terms that they share: {terms}.", "共通する用語：{terms}。"),
     "beside": ("{papers}, side by side.", "{papers}の比較。"),
-    "nothing": ("The papers hold too little on this.", "論文にはこれについて十分な記述がない。"),
+    "nothing": ("Nothing that was read says enough on this.", "読んだ箇所に、これについて十分な記述は見つからない。"),
     "little": ("{paper} says too little on “{aspect}”.", "{paper}には「{aspect}」についての記述が少ない。"),
 }
 

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from monjyu_query.answers.arrangement import said
+from monjyu_query.answers.arrangement import said, said_text
 from monjyu_query.answers.citing import cite_windows
 from monjyu_query.answers.paper_label import labels_of, named_papers, paper_labels
-from monjyu_query.answers.quote_windows import Window, connective
+from monjyu_query.answers.quote_windows import Window
 from monjyu_query.answers.segments import plain
 from monjyu_query.digests.digest_result import CitationLink, Digest, DigestPaper, Engine, Language, Part, Statement
 from monjyu_query.search.open_index import OpenIndex
@@ -160,12 +160,7 @@ def _numbers(citations: Iterable[Citation], numbers: dict[tuple[str, ...], Citat
 
 def as_said(citations: Iterable[Citation]) -> list[Said]:
     """Quotes that were looked up already, without a word that would join them to sentences not quoted."""
-    found: list[Said] = []
-    for citation in citations:
-        text = " ".join(citation.quote.split())
-        cut = connective(text)
-        found.append((f"… {text[cut:]}" if cut else text, [citation]))
-    return found
+    return [(said_text(citation.quote), [citation]) for citation in citations]
 
 
 def papers_of(index: OpenIndex, paper_ids: Sequence[str], language: str) -> list[DigestPaper]:

@@ -14,8 +14,7 @@ from dataclasses import dataclass
 from monjyu_core.text.language import message_language
 from monjyu_query.answers.segments import answer_markdown
 from monjyu_query.answers.topic import topic_of
-from monjyu_query.catalogue.named_papers import paper_named
-from monjyu_query.catalogue.paper_names import PaperName, find_papers
+from monjyu_query.catalogue.paper_names import PaperName, find_papers, paper_named
 from monjyu_query.digests.asker import Asker
 from monjyu_query.digests.aspects import aspect_named
 from monjyu_query.digests.comparison import MOST_PAPERS, compare

@@ -185,6 +185,7 @@ def _run(
         "evidence_recall": _share(found.sentences & question.gold, question.gold),
         "evidence_precision": _share(found.sentences & question.gold, found.sentences),
         "passage_recall": _share(found.around & question.gold, question.gold),
+        "passage_precision": _share(found.around & question.gold, found.around),
         "evidence_in_hits": _share(found.in_hits & question.gold, question.gold),
         "evidence_in_citations": _share(found.cited & question.gold, question.gold),
         "passages": len(found.chunks),

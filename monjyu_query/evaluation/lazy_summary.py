@@ -15,7 +15,8 @@ from monjyu_core.extras import install_line
 from monjyu_query.evaluation.lazy_quality import HYBRID, GoldQuestion, Run, reference_of
 
 MEASURES = (
-    *("evidence_recall", "evidence_precision", "evidence_in_hits", "evidence_in_citations"),
+    *("evidence_recall", "evidence_precision", "passage_recall", "passage_precision"),
+    *("evidence_in_hits", "evidence_in_citations"),
     *("tests", "llm_calls", "tokens", "seconds"),
 )
 """Of each budget, as `monjyu eval lazy --json` prints them."""
@@ -28,12 +29,13 @@ Interval = tuple[float, float]
 
 @dataclass(frozen=True)
 class KindFigures:
-    """Of one kind of question: mean evidence recall with its 95 % interval by budget, the same of hybrid, and the mean
-    of the differences between the reference budget and hybrid, question by question."""
+    """Of one kind of question, by budget and of hybrid: mean evidence recall with its 95 % interval and mean precision;
+    and the mean of the differences in recall between the reference budget and hybrid, question by question."""
 
     kind: str
     questions: int
     recall: dict[int, tuple[float, Interval]]
+    precision: dict[int, float]
     difference: tuple[float, Interval]
     abstained: dict[int, float]
 
@@ -44,6 +46,7 @@ class KindFigures:
             "kind": self.kind,
             "questions": self.questions,
             "evidence_recall": recall,
+            "evidence_precision": {_named(budget): share for budget, share in self.precision.items()},
             "lazy_minus_hybrid": [mean, *ends],
             "abstained": {_named(budget): share for budget, share in self.abstained.items()},
         }
@@ -75,6 +78,9 @@ def _figures(kind: str, runs: Sequence[Run], budgets: Sequence[int]) -> KindFigu
         kind=kind,
         questions=len(values[HYBRID]),
         recall={budget: mean_and_interval(some) for budget, some in recalls.items()},
+        precision={
+            budget: _means(some, ["evidence_precision"])["evidence_precision"] for budget, some in values.items()
+        },
         difference=mean_and_interval(recalls[reference] - recalls[HYBRID]),
         abstained={b: round(float(np.mean([r.values["abstained"] for r in some])), 4) for b, some in values.items()},
     )
@@ -102,7 +108,10 @@ def table(figures: Sequence[KindFigures], answerable: set[str]) -> str:
         lines.append(f"{found.kind} ({found.questions} questions)")
         for budget, (mean, (low, high)) in found.recall.items():
             silent = f"abstained {found.abstained[budget]:.2f}"
-            share = f"evidence recall {mean:.3f} [{low:.3f}, {high:.3f}]  " if found.kind in answerable else ""
+            precise = f"precision {found.precision[budget]:.3f}"
+            share = (
+                f"evidence recall {mean:.3f} [{low:.3f}, {high:.3f}]  {precise}  " if found.kind in answerable else ""
+            )
             lines.append(f"  {_named(budget):>6}  {share}{silent}")
         if found.kind in answerable:
             mean, (low, high) = found.difference

@@ -60,18 +60,23 @@ def follow_ups(index: OpenIndex, query: str, result: SearchResult) -> list[str]:
     """At most three; none where nothing was answered or the snapshot has no noun graph."""
     if result.status == "abstained" or not result.citations:
         return []
-    cursor = index.snapshot.cursor()
-    if not has_tables(cursor, GRAPH_TABLES):
-        return []
     papers_cited = {citation.paper_id for citation in result.citations}
     beside = [hit.chunk_id for hit in result.hits if hit.paper_id in papers_cited]
     chunks = list(dict.fromkeys([*(citation.chunk_id for citation in result.citations), *beside]))
+    told = f"{query} {result.answer}" if len(result.answer) < _LOOKED_AT else query
+    return questions_raised(index, query, chunks, told)
+
+
+def questions_raised(index: OpenIndex, query: str, chunks: Sequence[str], told: str) -> list[str]:
+    """At most three questions about things that the chunks mention and the text `told` does not."""
+    cursor = index.snapshot.cursor()
+    if not chunks or not has_tables(cursor, GRAPH_TABLES):
+        return []
     papers = len(index.corpus.paper_ids)
-    values = {"chunks": chunks, "papers": float(papers), "most": max(2, int(_MOST_SHARE * papers))}
+    values = {"chunks": list(chunks), "papers": float(papers), "most": max(2, int(_MOST_SHARE * papers))}
     rows = cursor.execute(_PHRASES, values).fetchall()
     names = [(phrase, " ".join((surface or phrase).split())) for phrase, surface, _ in rows]
-    told = _told(index, f"{query} {result.answer}" if len(result.answer) < _LOOKED_AT else query)
-    chosen = _new(index, [(p, n) for p, n in names if _TELLING.search(n) and not _DULL.search(n)], told)
+    chosen = _new(index, [(p, n) for p, n in names if _TELLING.search(n) and not _DULL.search(n)], _told(index, told))
     language = message_language(query)
     things = _defined(index, chosen)
     ordered = sorted(things, key=lambda thing: not thing.defined)  # what a sentence defines is surest to be answered

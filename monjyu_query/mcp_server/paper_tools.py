@@ -19,8 +19,7 @@ from monjyu_query.mcp_server.texts import QUOTED, digest_text, given
 from monjyu_query.mcp_server.tool_errors import as_tool_errors
 from monjyu_query.quotes.locate import Located
 
-PaperId = Annotated[str, Field(description="Id of the paper, as searches and lists give it.")]
-PaperName = Annotated[str, Field(description="Id, DOI, words of the title, or first author and year.")]
+PaperName = Annotated[str, Field(description="Id, DOI, words of the title, authors and year, or a description.")]
 
 TWO_TO_SIX = {"minItems": 2, "maxItems": 6}
 """Documented for clients; `compare` itself refuses other numbers."""
@@ -45,7 +44,7 @@ class PaperTools:
 
     async def monjyu_get_paper(
         self,
-        paper_id: PaperId,
+        paper_id: PaperName,
         collection: Collection = None,
         section: Annotated[
             str,
@@ -65,7 +64,7 @@ class PaperTools:
 
     async def monjyu_citations(
         self,
-        paper_id: PaperId,
+        paper_id: PaperName,
         collection: Collection = None,
         depth: Annotated[int, Field(ge=1, le=10, description="Follow citations of citations so far.")] = 1,
         min_count: Annotated[

@@ -23,7 +23,8 @@ def given(text: str, result: BaseModel) -> CallToolResult:
 
 
 def search_text(result: SearchResult) -> str:
-    """The answer, its sources with their quotes, the passages with ids that other tools take."""
+    """The answer, its sources (with their quotes where a model worded the answer), the passages with ids that other
+    tools take."""
     lines = [f"Asked as: {quotable(result.resolved_query)}"] if result.resolved_query else []
     lines += [f"Note: {warning}" for warning in result.warnings]
     lines += [f"Status: {result.status}; mode {result.mode}, collection {result.collection}, level {result.level}."]
@@ -36,7 +37,11 @@ def search_text(result: SearchResult) -> str:
     for table in result.tables:
         lines += ["", table_markdown(table, quotable)]
     if result.citations:
-        lines += ["", "Sources:", *(f"{source_line(one)}: “{quotable(one.quote)}”" for one in result.citations)]
+        quotes = result.answer_engine != "extractive"
+        lines += ["", "Sources:"]
+        lines += [
+            f"{source_line(one)}: “{quotable(one.quote)}”" if quotes else source_line(one) for one in result.citations
+        ]
     if result.follow_ups:
         lines += ["", "Further questions that the collection answers:", *map(quotable, result.follow_ups)]
     if result.hits:

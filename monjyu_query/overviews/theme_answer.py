@@ -15,9 +15,9 @@ from monjyu_query.answers.assemble import result_of
 from monjyu_query.answers.citing import cite
 from monjyu_query.answers.paper_label import paper_labels
 from monjyu_query.answers.selection import is_prose, is_statement
+from monjyu_query.intents.intents import Intent
 from monjyu_query.knowledge.source_sentences import sentences_by_id
 from monjyu_query.overviews.main_themes import MainTheme, main_themes
-from monjyu_query.overviews.theme_questions import asks_for_themes
 from monjyu_query.overviews.theme_tree import ThemeKind, usual_kind
 from monjyu_query.ranking.filters import passing_papers
 from monjyu_query.search.open_index import OpenIndex
@@ -75,17 +75,12 @@ WHERE l.community_id = $theme AND list_contains($papers::VARCHAR[], k.paper_id)
 ORDER BY l.share DESC, k.tokens DESC, l.chunk_id LIMIT $most"""
 
 
-def theme_answer(ask: Ask, tools: Tools) -> SearchResult | None:
+def theme_answer(ask: Ask, tools: Tools, intent: Intent) -> SearchResult | None:
     """The result where a question asks for the themes of the whole collection; None for other questions, where mode,
     controller or budget say how it is to be answered, where a model writes answers, and where there are no
     themes: then an ordinary search answers."""
     request = ask.request
-    if (
-        not request.open_ended
-        or tools.uses_model("answer")
-        or ask.index.snapshot.manifest.level < 1
-        or not asks_for_themes(request.query)
-    ):
+    if not request.open_ended or tools.uses_model("answer") or ask.index.snapshot.manifest.level < 1:
         return None
     cursor = ask.index.snapshot.cursor()
     papers = passing_papers(cursor, request.filters)

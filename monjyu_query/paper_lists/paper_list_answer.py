@@ -1,183 +1,227 @@
-"""The answer to "which papers …": every paper is ranked by its best passages, and those that speak of it are listed.
+"""The answer to "which papers …", "how many papers …" and "how often …": every sentence of every paper is looked at,
+and the papers that say it are counted and listed, each with its best sentence.
 
 An answer made of the best passages leaves out papers whose passages come later, however plainly they speak of it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from monjyu_core.text.language import message_language
-from monjyu_query.answers.answer_form import form_of
 from monjyu_query.answers.answering import Answer, abstained
-from monjyu_query.answers.arrangement import Cited, arranged, numbered
 from monjyu_query.answers.assemble import result_of
-from monjyu_query.answers.citing import cite_windows
+from monjyu_query.answers.citing import cite
 from monjyu_query.answers.evidence_ranking.sentence_worth import Judge, standing
 from monjyu_query.answers.paper_label import paper_labels
-from monjyu_query.answers.quote_windows import Neighbours, Window
-from monjyu_query.answers.segments import laid_out
-from monjyu_query.answers.selection import Question
-from monjyu_query.paper_lists.asked_topic import Topic, asked_topics
-from monjyu_query.paper_lists.papers_found import PaperFound, listed, papers_found, perhaps
+from monjyu_query.answers.selection import Question, asks, is_prose, word_count
+from monjyu_query.answers.topic import topic_of
+from monjyu_query.intents.intents import Intent
+from monjyu_query.knowledge.source_sentences import sentences_by_id
+from monjyu_query.paper_lists.full_text import Sayings, sayings
+from monjyu_query.paper_lists.papers_near import papers_near
 from monjyu_query.ranking.filters import passing_papers
 from monjyu_query.ranking.ranker import rank
+from monjyu_query.search.open_index import OpenIndex
 from monjyu_query.search.passages import PassageSentence
-from monjyu_query.search.result import Citation, Routing, SearchResult, Segment, Status
+from monjyu_query.search.result import AnswerTable, Cell, Citation, Routing, SearchResult, Segment
 from monjyu_query.search.tools import Ask, Tools
 
 MOST_ROWS = 50
-_SURELY = 0.5
-"""What the best paper of an answer that is sure must be, see `PaperFound.speaks`."""
-_COMPARED, _OF_PAPER = 24, 2
-"""Sentences that are compared with the topic, and of one paper."""
+_SHORT = 3
+"""Words of a topic that a paper is expected to say together, if it speaks of it."""
+_COMPARED, _OF_PAPER, _READ = 24, 2, 8
+"""Sentences whose worth is judged, those of one paper, and those of one paper that are considered first."""
+_USUAL_WORDS = (8, 40)
+_BEGINNING = "SELECT sentence_id FROM sentences WHERE paper_id = ? ORDER BY section_ord, ord LIMIT ?"
+_OR = re.compile(r"\s*(?:,\s*|\b)(?:or|and/or)\b\s*|または|もしくは|あるいは|や(?=[\u30a0-\u9fff])", re.IGNORECASE)
+_AND = re.compile(
+    r"\s*(?:,\s*|\b)(?:and|as well as|together with)\b\s*|と(?=[A-Z\u30a0-\u30ff])|および|ならびに", re.IGNORECASE
+)
+_BOTH = re.compile(r"^both\s+", re.IGNORECASE)
+_AROUND = " .,;:?!？。、“”\"'「」『』"
 _WORDS = {
     "en": {
-        "are": "{n} of the {all} papers looked at {speak} of {topic}:",
-        "may": "{n} of the {all} papers looked at may speak of {topic}:",
-        "none": "none of the {all} papers looked at speaks of {topic}",
-        "none but": "None of the {all} papers looked at speaks of {topic}. The nearest:",
+        "are": "{n} of the {all} papers looked at {speak} of {topic}{also}, by a search of every sentence.",
+        "often": "{topic}{also} stands in {times} {sentences}, of {n} of the {all} papers looked at.",
+        "also": " (or “{alias}”)",
+        "near": "None of the {all} papers looked at has the words {topic} together. The nearest:",
         "beside": " The nearest of the others:",
+        "none": "none of the {all} papers looked at speaks of {topic}",
         "more": "{n} more are not shown.",
+        "paper": "Paper", "quote": "Quote", "sentences": "Sentences",
     },
     "ja": {
-        "are": "調べた論文{all}本のうち、{topic}について述べているのは{n}本です：",
-        "may": "調べた論文{all}本のうち、{topic}について述べている可能性があるのは{n}本です：",
-        "none": "このコレクションの論文は答えていません。調べた{all}本に、{topic}を述べたものはありませんでした。",
-        "none but": "調べた論文{all}本に、{topic}について述べたものはありませんでした。最も近いもの：",
+        "are": "調べた論文{all}本のうち、{topic}{also}について述べているのは{n}本です（全文を検索）。",
+        "often": "{topic}{also}は、調べた論文{all}本のうち{n}本の{times}文に出てきます。",
+        "also": "（または「{alias}」）",
+        "near": "調べた論文{all}本に、{topic}の語をまとめて述べたものはありませんでした。最も近いもの：",
         "beside": "ほかに最も近いもの：",
+        "none": "このコレクションの論文は答えていません。調べた{all}本に、{topic}を述べたものはありませんでした。",
         "more": "ほか{n}本は表にありません。",
+        "paper": "論文", "quote": "引用", "sentences": "文の数",
     },
-}
+}  # fmt: skip
 
 
-def paper_list_answer(ask: Ask, tools: Tools) -> SearchResult | None:
-    """The result where a question asks which papers speak of something; None for other questions, where mode,
-    controller or budget say how it is to be answered, and where a model writes answers."""
-    request = ask.request
-    if not request.open_ended or tools.uses_model("answer") or request.response_type not in (None, "table"):
-        return None
-    topics = asked_topics(request.query) if form_of(request.query, ask.routing.query_type) == "papers" else []
-    index = ask.index
-    if not topics or not len(index.corpus):
+def paper_list_answer(ask: Ask, tools: Tools, intent: Intent) -> SearchResult | None:
+    """The result of a question for the papers that speak of something, or for how many or how often. None where a mode
+    was named and papers, not a number, are asked for, and where a text of another form is."""
+    request, index = ask.request, ask.index
+    counted = intent.counts and request.answer
+    if not (request.open_ended or counted) or request.response_type == "report" or not len(index.corpus):
         return None
     papers = passing_papers(index.snapshot.cursor(), request.filters)
-    count = len(papers)
-    ranking = rank(
-        index, tools.embedder, " ".join(one.words for one in topics), "hybrid", request.filters, ask.settings
+    topics = [part.strip(_AROUND) for part in _OR.split(intent.text) if part.strip(_AROUND)]
+    told = _Told(ask, tools, intent, topics, papers)
+    said = [_said(index, topic, papers) for topic in topics]
+    whole = Sayings(aliases=[alias for one in said for alias in one.aliases])
+    for one in said:
+        whole.titled |= one.titled
+        for paper, some in one.sentences.items():
+            whole.sentences[paper] = list(dict.fromkeys([*whole.sentences.get(paper, []), *some]))
+    answer = told.answer(whole)
+    reason = f"it asks which papers: every sentence of {len(papers)} was looked at"
+    routing = Routing(query_type="collection" if intent.counts else "survey", reason=reason)
+    return result_of(
+        replace(ask, mode="catalogue", routing=routing), answer, "tables" if whole.papers else "extractive", []
     )
-    questions = [Question.of(index.keywords.query_terms(one.words).result(), len(index.corpus)) for one in topics]
-    found = papers_found(index, ranking, questions, ask.settings.min_score)
-    speaking, beside = listed(index, found, questions, [one.words for one in topics])
-    doubtful = not speaking and not beside
-    told = _Told(ask, tools, topics, questions, count)
-    answer = told.answer(speaking, perhaps(index, found) if doubtful else beside)
-    passages = [passage for one in found for passage in one.passages]
-    routing = Routing(query_type="survey", reason=f"it asks which papers: {count} were looked at")
-    return result_of(replace(ask, mode="hybrid", routing=routing), answer, "extractive", passages)
 
 
-@dataclass(frozen=True)
+def _said(index: OpenIndex, topic: str, papers: Collection[str]) -> Sayings:
+    """Of a topic with "and" between short parts, the papers that say each of them, wherever they do."""
+    parts = [_BOTH.sub("", part).strip(_AROUND) for part in _AND.split(topic)]
+    if len(parts) == 1 or not all(part and len(part.split()) <= _SHORT for part in parts):
+        return sayings(index, topic, papers)
+    each = [sayings(index, part, papers) for part in parts]
+    common = set.intersection(*(one.papers for one in each))
+    found = Sayings(titled=set.intersection(*(one.titled for one in each)))
+    for paper in common:
+        found.sentences[paper] = [name for one in each for name in one.sentences.get(paper, [])]
+    return found
+
+
+@dataclass
 class _Told:
-    """How the papers found are told; `papers`: how many were looked at."""
+    """How the papers found are told; `papers` are those looked at."""
 
     ask: Ask
     tools: Tools
-    topics: Sequence[Topic]
-    questions: Sequence[Question]
-    papers: int
+    intent: Intent
+    topics: Sequence[str]
+    papers: Sequence[str]
+
+    def __post_init__(self) -> None:
+        self.language = message_language(self.ask.request.query)
+        self._questions = [
+            Question.of(
+                self.ask.index.keywords.query_terms(topic_of(topic) or topic).result(), len(self.ask.index.corpus)
+            )
+            for topic in self.topics
+        ]
+
+    def answer(self, said: Sayings) -> Answer:
+        """How many papers say it, and a table of them; the nearest others where none does, or where a topic of many
+        words is rarely said in one sentence."""
+        order = sorted(said.papers, key=lambda paper: (-len(said.sentences.get(paper, [])), paper))
+        counts = {paper: len(said.sentences.get(paper, [])) for paper in order}
+        lacking = self._long or not order
+        near, nearness = self._near(set(order)) if lacking and not self.intent.counts else ({}, 1.0)
+        if not order and not near:
+            if self.language == "ja":
+                return Answer([Segment(text=self._text("none"))], "abstained", confidence=0.0)
+            return abstained(self._text("none"), self.language)
+        shown = [*order[:MOST_ROWS], *near]
+        citations = self._citations({**self._candidates(said, order[:MOST_ROWS]), **near})
+        also = "".join(self._text("also", alias=alias) for alias in said.aliases)
+        name = "often" if self.intent.name == "often" else "are"
+        line = self._text(name, n=len(order), also=also, times=sum(counts.values())) if order else self._text("near")
+        if order and near:
+            line += self._text("beside")
+        rows = self._rows(shown, counts, citations)
+        table = AnswerTable(
+            columns=[_WORDS[self.language][name] for name in ("paper", "quote", "sentences")], rows=rows
+        )
+        if len(order) > MOST_ROWS:
+            table.title = self._text("more", n=len(order) - MOST_ROWS)
+        quotes = sorted(citations.values(), key=lambda citation: citation.n)
+        status = "complete" if order else "partial"
+        return Answer([Segment(text=line)], status, quotes, bool(quotes), tables=[table], confidence=round(nearness, 3))  # type: ignore[arg-type]
 
     @property
-    def _language(self) -> str:
-        return message_language(self.ask.request.query)
+    def _long(self) -> bool:
+        return any(len(question.telling()) > _SHORT for question in self._questions)
 
-    def answer(self, speaking: Sequence[PaperFound], beside: Sequence[PaperFound]) -> Answer:
-        """A line that counts and names the papers that speak of it, then the nearest others, and a table of all."""
-        shown = [*speaking[:MOST_ROWS], *beside]
-        windows = self._windows(shown)
-        cited = cite_windows(self.ask.index.snapshot.cursor_of(w.key.passage.paper_id for w in windows), windows)
-        if not cited:
-            return self._none()
-        sure = any(one.says or one.speaks >= _SURELY for one in speaking)
-        others = {one.paper_id for one in beside}
-        segments = self._line(cited, others, sure=sure, count=len(speaking))
-        labels = self._labels(cited)
-        _, tables = arranged("papers", self._language, "table", cited, windows, {}, labels)
-        if len(speaking) > MOST_ROWS:
-            tables[0].title = self._said("more", len(speaking) - MOST_ROWS)
-        segments, tables, citations = numbered(segments, tables, cited)
-        status: Status = "complete" if sure else "partial"
-        confidence = round(max(one.speaks for one in shown), 3)
-        return Answer(segments, status, citations, True, [], tables, confidence)
+    def _near(self, without: Collection[str]) -> tuple[Mapping[str, list[PassageSentence]], float]:
+        ask = self.ask
+        about = " ".join(topic_of(topic) or topic for topic in self.topics)
+        ranking = rank(ask.index, self.tools.embedder, about, "hybrid", ask.request.filters, ask.settings)
+        found, nearness = papers_near(ask.index, ranking, self._questions, ask.settings.min_score)
+        return {paper: some for paper, some in found.items() if paper not in without}, nearness
 
-    def _line(self, cited: Cited, others: set[str], *, sure: bool, count: int) -> list[Segment]:
-        labels = self._labels(cited)
-        groups: tuple[list[Citation], list[Citation]] = ([], [])
-        for _, citation in cited:
-            groups[citation.paper_id in others].append(citation)
-        heads = ("are" if sure else "may", "beside") if groups[0] else ("", "none but")
-        comma, end, space = ("、", "。", "") if self._language == "ja" else (",", ".", " ")
-        segments: list[Segment] = []
-        for head, group in zip(heads, groups, strict=True):
-            if not group:
-                continue
-            segments.append(Segment(text=self._said(head, count)))
-            ends = [*[comma] * (len(group) - 1), end]
-            told = [(f"{labels[c.paper_id]}{mark}", [c.n], "") for c, mark in zip(group, ends, strict=True)]
-            named = laid_out(told, None)
-            named[0].text = f"{space}{named[0].text}"
-            segments += named
-        return segments
+    def _candidates(self, said: Sayings, papers: Sequence[str]) -> dict[str, list[PassageSentence]]:
+        """Of each paper the first sentences that say it; of one that says it in its title alone its first sentences."""
+        cursor = self.ask.index.snapshot.cursor_of(papers)
+        ids = {paper: said.sentences.get(paper, [])[:_READ] for paper in papers}
+        for paper in (paper for paper, some in ids.items() if not some):
+            ids[paper] = [name for (name,) in cursor.execute(_BEGINNING, [paper, _READ]).fetchall()]
+        found = sentences_by_id(cursor, [name for some in ids.values() for name in some])
+        return {paper: [found[name] for name in some if name in found] for paper, some in ids.items()}
 
-    def _labels(self, cited: Cited) -> dict[str, str]:
-        return paper_labels(self.ask.index, [citation.paper_id for _, citation in cited], self._language)
+    def _citations(self, candidates: Mapping[str, Sequence[PassageSentence]]) -> dict[str, Citation]:
+        """The best sentence of each paper, numbered in the order of the papers."""
+        some = [sentence for own in candidates.values() for sentence in self._best(own)]
+        worth = self._worth(some)
+        best: dict[str, PassageSentence] = {}
+        for row in np.argsort(-worth, kind="stable").tolist():
+            best.setdefault(some[row].passage.paper_id, some[row])
+        chosen = [best[paper] for paper in candidates if paper in best]
+        cited = cite(self.ask.index.snapshot.cursor_of(best), chosen) if chosen else []
+        return {citation.paper_id: citation for citation in cited}
 
-    def _none(self) -> Answer:
-        if self._language == "ja":
-            return Answer([Segment(text=self._said("none", 0))], "abstained", confidence=0.0)
-        return abstained(self._said("none", 0), self._language)
+    @staticmethod
+    def _best(sentences: Sequence[PassageSentence]) -> list[PassageSentence]:
+        """Those that read best by themselves: prose of a usual length that asks nothing."""
+        low, high = _USUAL_WORDS
 
-    def _said(self, name: str, count: int) -> str:
-        left, right, between = ("「", "」", "・") if self._language == "ja" else ("“", "”", " or ")
-        topic = between.join(f"{left}{one.label}{right}" for one in self.topics)
-        text = _WORDS[self._language][name]
-        return text.format(n=count, all=self.papers, topic=topic, speak="speaks" if count == 1 else "speak")
+        def readable(sentence: PassageSentence) -> tuple[bool, bool]:
+            text = sentence.text
+            return is_prose(text) and not asks(text), low <= word_count(text) <= high
 
-    def _windows(self, papers: Sequence[PaperFound]) -> list[Window]:
-        """Of each paper the best sentence that has the topic's words, else the best, with what it points back at."""
-        sentences = [sentence for one in papers for sentence in one.sentences]
-        if not sentences:
-            return []
-        terms = self.ask.index.keywords.terms([sentence.text for sentence in sentences])
-        shares = np.max([[one.share(set(own)) for own in one.read(terms)] for one in self.questions], axis=0)
-        saying = set().union(*(one.saying for one in papers))
-        says = np.array([sentence.sentence_id in saying for sentence in sentences])
-        stands = standing(sentences)
-        worth = self._judged(sentences, self.questions[0].read(terms), (shares + says) * stands)
-        best: dict[str, int] = {}
-        for row in np.lexsort((-shares * stands, -worth, ~says)).tolist():
-            best.setdefault(sentences[row].passage.paper_id, row)
-        neighbours = Neighbours(sentences)
-        return [neighbours.grown(sentences[best[one.paper_id]]) for one in papers if one.paper_id in best]
+        return sorted(sentences, key=readable, reverse=True)[:_OF_PAPER]
 
-    def _judged(
-        self, sentences: Sequence[PassageSentence], terms: Sequence[Sequence[str]], order: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
-        """What each is worth (0 to 1), 0 of those not first in this order: a few of each paper are judged."""
-        index, topic = self.ask.index, " ".join(one.words for one in self.topics)
-        similarities = self.tools.embedder.similarities_to(topic, index.snapshot.manifest)
-        taken: dict[str, int] = {}
-        rows = []
-        for row in np.argsort(-order, kind="stable").tolist():
-            paper = sentences[row].passage.paper_id
-            taken[paper] = taken.get(paper, 0) + 1
-            rows += [row] if taken[paper] <= _OF_PAPER else []
-        rows = sorted(rows[:_COMPARED])
-        judge = Judge(index, topic, self.questions[0], similarities, None)
-        worth = np.zeros(len(sentences))
-        worth[rows] = judge.judged([sentences[row] for row in rows], [terms[row] for row in rows]).probability
+    def _worth(self, sentences: Sequence[PassageSentence]) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+        """What each is worth (0 to 1), judged for the first and by form alone for the others."""
+        worth = standing(sentences) / 1000 if sentences else np.zeros(0)
+        rows = sentences[:_COMPARED]
+        if rows:
+            index, topic = self.ask.index, " ".join(self.topics)
+            terms = index.keywords.terms([one.text for one in rows])
+            same = self.tools.embedder.similarities_to(topic, index.snapshot.manifest)
+            judge = Judge(index, topic, self._questions[0], same, None)
+            worth[: len(rows)] = judge.judged(rows, self._questions[0].read(terms)).probability
         return worth
+
+    def _rows(
+        self, papers: Sequence[str], counts: Mapping[str, int], citations: Mapping[str, Citation]
+    ) -> list[list[Cell]]:
+        labels = paper_labels(self.ask.index, papers, self.language)
+        rows = []
+        for paper in papers:
+            title = self.ask.index.about_papers[paper].title
+            quote = citations.get(paper)
+            quoted = Cell(text=" ".join(quote.quote.split()), citations=[quote.n]) if quote else Cell(text="")
+            name = Cell(text=f"{labels[paper]}: {title}" if title else labels[paper], paper_id=paper)
+            rows.append([name, quoted, Cell(text=str(counts.get(paper, 0)))])
+        return rows
+
+    def _text(self, name: str, **values: object) -> str:
+        left, right, between = ("「", "」", "・") if self.language == "ja" else ("“", "”", " or ")
+        topic = between.join(f"{left}{one}{right}" for one in self.topics)
+        n, times = values.get("n", 0), values.get("times", 0)
+        words = {"speak": "speaks" if n == 1 else "speak", "sentences": "sentence" if times == 1 else "sentences"}
+        return _WORDS[self.language][name].format_map({"all": len(self.papers), "topic": topic, **words, **values})

@@ -76,6 +76,11 @@ class FullTextField:
         spread[entry[0]] = entry[1] * factor
         return spread
 
+    def holders(self, terms: Sequence[str]) -> list[NDArray[np.int32]]:
+        """The texts that hold each term."""
+        entries = self._weighed(list(dict.fromkeys(terms)))
+        return [entries[term][0] for term in terms]
+
     def frequencies(self, terms: Sequence[str]) -> list[int]:
         """In how many texts each term stands."""
         with self._lock:

@@ -113,9 +113,10 @@ class Corpus:
 
 def open_search_files(snapshot: Snapshot) -> list[SearchFile]:
     """Map the search files of a snapshot. StorageError where one is missing or damaged."""
-    folder = snapshot.collection.search
+    folder = snapshot.collection
     try:
-        return [open_search_file(folder / entry.name, entry.size) for entry in snapshot.manifest.search]
+        tables = folder.tables(snapshot.id)
+        return [open_search_file(folder.search, tables, entry) for entry in snapshot.manifest.search]
     except StorageError as error:
         raise unreadable(snapshot.collection.name, snapshot.id, error) from error
 

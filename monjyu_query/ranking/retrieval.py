@@ -57,6 +57,7 @@ class KeywordIndex:
 
     def __init__(self, files: Sequence[SearchFile], corpus: Corpus) -> None:
         self._corpus = corpus
+        self._texts = sum(len(file.postings[WORDS].lengths) for file in files)
         self._fields = {field: FullTextField([file.postings[field] for file in files]) for field in (WORDS, GRAMS)}
 
     def scores(self, query: str) -> Future[Scores]:
@@ -87,6 +88,22 @@ class KeywordIndex:
             counts |= zip(asked, field.frequencies(asked), strict=True)
         others = self._spelt_otherwise(text)
         return _done([QueryTerm(term, word, counts[term], others.get(term, ())) for term, (word, _) in some])
+
+    def chunks_with(self, ways: Sequence[Spelling]) -> NDArray[np.bool_]:
+        """Mask (n,) of the chunks that hold all terms of one of these spellings of a word."""
+        found = np.zeros(len(self._corpus), np.bool_)
+        for way in ways:
+            whole = np.ones(len(self._corpus), np.bool_)
+            for term in way:
+                whole &= self._holds(term)
+            found |= whole
+        return found
+
+    def _holds(self, term: str) -> NDArray[np.bool_]:
+        held = np.zeros(self._texts, np.bool_)
+        for field in self._fields.values():
+            held[field.holders([term])[0]] = True
+        return held[self._corpus.vectors.stored]
 
     def _spelt_otherwise(self, text: str) -> dict[str, tuple[Spelling, ...]]:
         """By term of a question's words how the collection writes them otherwise: COVID-19 and COVID19, healthcare and

@@ -13,12 +13,12 @@ class _Model(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
 
-Origin = Literal["question", "part", "aspects", "model"]
+Origin = Literal["question", "part", "follow_up", "model"]
 
 
 class SubqueryFinds(_Model):
     """A question that chunks were tested for: how many tests it got and how many chunks were relevant. `origin`: it is
-    the question itself, a part of it, its topic with aspects that its best passages speak of, or a model's."""
+    the question itself, a part of it, a question that its evidence raised, or a model's."""
 
     text: str
     origin: Origin = "question"
@@ -76,14 +76,15 @@ class ConceptSubgraph(_Model):
 
 
 class LazyExplanation(_Model):
-    """`ended`: enough relevant sentences, the budget spent, everything tested, a cap reached (of calls or cost, or an
-    assessor that fails), or cancelled. `level_reached`: the highest level of the index that the evidence came by: 0
-    passages alone, 1 also communities and concepts, 4 also stored claims. `depth`: how far down the walk went.
-    `frontier_left`: chunks never tested. `reasoning`: why a model chose these subqueries, where reasons were asked for.
-    Sentences are best first, communities in order of the first visit."""
+    """`ended`: enough relevant sentences, the budget spent, everything tested, a cap reached (of calls, of cost, of
+    passages held back, or an assessor that fails), or cancelled. `level_reached`: the highest level of the index that
+    led to the evidence: 0 passages alone, 1 also communities and concepts, 2 entities and relationships, 3 findings of
+    reports, 4 stored claims. `depth`: how far down the walk went. `frontier_left`: chunks never looked at.
+    `reasoning`: why a model chose these subqueries, where reasons were asked for. Sentences are best first,
+    communities in order of the first visit."""
 
     ended: EndedBy
-    level_reached: Literal[0, 1, 4] = 0
+    level_reached: Literal[0, 1, 2, 3, 4] = 0
     depth: int
     rounds: int
     expanded_query: str

@@ -74,6 +74,13 @@ class OpenIndex:
         return frozenset(row[0] for row in rows)
 
     @cached_property
+    def written_reports(self) -> bool:
+        """Whether a model wrote reports of the communities."""
+        query = "SELECT count(*) FROM community_reports WHERE starts_with(engine, 'llm')"
+        level = self.snapshot.manifest.level
+        return level >= 3 and bool(self.snapshot.cursor().execute(query).fetchall()[0][0])
+
+    @cached_property
     def about_papers(self) -> dict[str, AboutPaper]:
         """What is said of each paper where it is named."""
         rows = self.snapshot.cursor().execute("SELECT paper_id, coalesce(title, ''), year, doi FROM papers").fetchall()

@@ -255,16 +255,20 @@ def make_filters(values: Mapping[str, Any]) -> Filters:
     return make_request(query="-", collection="-", filters=dict(values)).filters
 
 
+_IN_WORDS = {
+    "budget": "budget: must be z100, z500, z1500 or a number of 0 or more",
+    "sufficiency": "sufficiency: must be count, model, off or a number of sentences of 1 or more",
+}
+"""For fields of several types, each of which complains for itself."""
+
+
 def problem(error: Any, known: Collection[str] | None = None) -> str:
     """`top_k: must be 1000 or less`, for one of pydantic's errors. `known`: the names that there are, by default those
     of a search."""
     where = ".".join(str(part) for part in error["loc"] if not isinstance(part, int))
-    if where.startswith("budget"):
-        return "budget: must be z100, z500, z1500 or a number of 0 or more"
-    if where.startswith("sufficiency"):
-        return "sufficiency: must be count, model, off or a number of sentences of 1 or more"
     if error["type"] != "extra_forbidden":
-        return f"{where or 'body'}: {plain(error)}"
+        said = _IN_WORDS.get(where.partition(".")[0])
+        return said or f"{where or 'body'}: {plain(error)}"
     *group, name = where.split(".")
     if group not in ([], ["filters"]):
         return f"{where}: is not known"

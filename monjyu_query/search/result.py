@@ -179,6 +179,7 @@ class Usage(_Model):
     completion_tokens: int = 0
     cost_usd: float = 0.0
     relevance_tests: int = 0
+    held_back: int = 0
     budget_total: int = 0
     cache_hits: int = 0
     seconds: float = 0.0

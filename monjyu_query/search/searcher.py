@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -26,7 +26,11 @@ from monjyu_core.wording import among
 from monjyu_query.answers.answering import not_settled
 from monjyu_query.answers.model.sources_text import context_of
 from monjyu_query.catalogue.catalogue_answer import catalogue_answer
+from monjyu_query.catalogue.described_papers import ask_of_described
+from monjyu_query.catalogue.paper_names import one_paper
+from monjyu_query.catalogue.papers_told import about_papers_told
 from monjyu_query.digests.plain_words import digest_in_plain_words
+from monjyu_query.intents.intents import Intent, recognised
 from monjyu_query.knowledge.follow_ups import follow_ups
 from monjyu_query.modes.all_modes import all_modes
 from monjyu_query.modes.passages.passage_search import search_for_nothing
@@ -39,7 +43,6 @@ from monjyu_query.search.conversation.follow_up import resolve
 from monjyu_query.search.events import Emit, unheard
 from monjyu_query.search.hit_details import describe_hits, retracted_sources
 from monjyu_query.search.open_index import OpenIndex, open_index
-from monjyu_query.search.paper_records import present_paper
 from monjyu_query.search.request import LONGEST_QUERY, Filters, SearchRequest
 from monjyu_query.search.result import SearchResult, Status
 from monjyu_query.search.routing.choose import refuse, route
@@ -187,7 +190,7 @@ class Searcher:
         rankings: dict[str, Ranking] = {}
         rankings_of_search.set(rankings)
         try:
-            result = self._answered(ask)
+            ask, result = self._answered(ask)
         except (duckdb.Error, OSError, RuntimeError) as error:
             held = ask.index.snapshot.id
             if read_current(self._reader.collection) == held:
@@ -195,10 +198,11 @@ class Searcher:
                 raise self._as_storage_error(held, error) from error
             events.clear()
             ask = self._ask(self.current(), asked, heard, cancel)
-            result = self._answered(ask)  # later publishes took its files
+            ask, result = self._answered(ask)  # later publishes took its files
         if ask.account.failures:
             result = not_settled(result, ask.account.failures[0].message)
-        result.query, result.resolved_query = asked.query, request.query if request.query != asked.query else None
+        written_out = ask.read_as or request.query
+        result.query, result.resolved_query = asked.query, written_out if written_out != asked.query else None
         searched = time.perf_counter()
         self._describe(result, ask, rankings)
         phases = result.phases or {"search": searched - routed}
@@ -245,13 +249,14 @@ class Searcher:
 
     def _ask(self, index: OpenIndex, request: SearchRequest, emit: Emit | None, cancel: threading.Event | None) -> Ask:
         account = self._account(index, new_trace_id(), request)
+        asked, (request, first) = request, about_papers_told(index, request)
         resolved = self._resolved(request, account)
         request = request if resolved is None else request.model_copy(update={"query": resolved[:LONGEST_QUERY]})
         request = _of_present_papers(index, request)
         settings = self.settings.search
         level = index.snapshot.manifest.level
         kind = self._kind(request, account)
-        mode, routing = route(request, settings, level, kind)
+        mode, routing = route(request, settings, level, kind, written_reports=index.written_reports)
         settings = settings_for(request, settings)
         routing.params = parameters_of(
             request, settings, mode, level, reranks=bool(self.tools.rerank_engine(request, settled=settings.rerank))
@@ -265,6 +270,7 @@ class Searcher:
             account=account,
             emit=emit or unheard,
             cancel=cancel or threading.Event(),
+            first=tuple(first) if request.query != asked.query else (),
         )
 
     def _resolved(self, request: SearchRequest, account: Account) -> str | None:
@@ -301,15 +307,17 @@ class Searcher:
     def _as_storage_error(self, snapshot_id: str, error: Exception) -> StorageError:
         return error if isinstance(error, StorageError) else unreadable(self.collection, snapshot_id, error)
 
-    def _answered(self, ask: Ask) -> SearchResult:
-        """From tensions, as a digest, from themes or tables where one of these is asked for, else by a search. A
-        question that could not be embedded is answered by keywords, unless mode vector was asked for."""
+    def _answered(self, ask: Ask) -> tuple[Ask, SearchResult]:
+        """By what answers the question's intent, as a digest, else by a search of all papers or of the one that the
+        question describes. A question that could not be embedded is answered by keywords, unless mode vector was asked
+        for."""
         with charged_to(ask.account):
             try:
-                found = tension_answer(ask, self.tools) or digest_in_plain_words(self, ask)
-                found = found or theme_answer(ask, self.tools) or catalogue_answer(ask)
-                found = found or paper_list_answer(ask, self.tools) or search_for_nothing(self.tools, ask)
-                return found or CONTROLLERS[ask.request.controller](self._modes, ask)
+                found = self._known(ask)
+                if found is None:
+                    ask, found = ask_of_described(ask)
+                found = found or search_for_nothing(self.tools, ask) or self._of_first(ask)
+                return ask, found or CONTROLLERS[ask.request.controller](self._modes, ask)
             except ModelCallError as error:
                 if ask.request.mode in ("vector", "keyword"):
                     raise
@@ -317,7 +325,36 @@ class Searcher:
                 result = self._modes.search(replace(ask, mode="keyword", settings=settings))
                 status: Status = "partial" if result.status == "complete" else result.status
                 told = f"Passages were found by keywords alone, because the question could not be embedded: {error}"
-                return result.model_copy(update={"status": status, "warnings": [told, *result.warnings]})
+                return ask, result.model_copy(update={"status": status, "warnings": [told, *result.warnings]})
+
+    def _of_first(self, ask: Ask) -> SearchResult | None:
+        """A follow-up put to the papers of the answer before; None where these do not answer it."""
+        if not ask.first or ask.request.filters.paper_ids:
+            return None
+        filters = ask.request.filters.model_copy(update={"paper_ids": list(ask.first)})
+        narrow = replace(ask, request=ask.request.model_copy(update={"filters": filters}))
+        result = CONTROLLERS[ask.request.controller](self._modes, narrow)
+        return result if result.status == "complete" else None
+
+    def _known(self, ask: Ask) -> SearchResult | None:
+        """What is known of the collection as a whole, where a question asks for that: the handlers of its intent, one
+        after the other, and digests. Intents are those of `monjyu_query/intents`."""
+        intent = recognised(ask.request.query)
+        if intent is not None:
+            for handler in _HANDLERS.get(intent.name, (catalogue_answer,)):
+                if (found := handler(ask, self.tools, intent)) is not None:
+                    return found
+        return digest_in_plain_words(self, ask)
+
+
+_HANDLERS: Mapping[str, tuple[Callable[[Ask, Tools, Intent], SearchResult | None], ...]] = {
+    "tensions": (tension_answer,),
+    "themes": (theme_answer,),
+    "papers": (paper_list_answer,),
+    "often": (paper_list_answer,),
+    "citing": (catalogue_answer, paper_list_answer),
+}
+"""What answers an intent, one after the other; tables do all others. What "refer to" names may be no paper."""
 
 
 def _refuse_wishes(request: SearchRequest) -> None:
@@ -330,9 +367,9 @@ def _refuse_wishes(request: SearchRequest) -> None:
 
 
 def _of_present_papers(index: OpenIndex, request: SearchRequest) -> SearchRequest:
-    """The request with the ids that the papers of its filter have now."""
+    """The request with the ids that the papers of its filter have now; a paper may be named or described there, too."""
     asked = request.filters.paper_ids
-    present = [present_paper(index.snapshot, paper_id) for paper_id in asked]
+    present = [paper if paper in index.about_papers else one_paper(index, paper) for paper in asked]
     if present == asked:
         return request
     return request.model_copy(update={"filters": request.filters.model_copy(update={"paper_ids": present})})

@@ -86,7 +86,8 @@ class Tools:
 @dataclass(frozen=True)
 class Ask:
     """One search under way. `settings` are the collection's with what the request itself says; `emit` hears of its
-    events; once `cancel` is set, it ends with what there is."""
+    events; once `cancel` is set, it ends with what there is. `read_as`: the question with the title of the paper that
+    it describes in other words. `first`: papers that a follow-up is put to before all others."""
 
     index: OpenIndex
     request: SearchRequest
@@ -96,6 +97,8 @@ class Ask:
     account: Account
     emit: Emit
     cancel: threading.Event
+    read_as: str = ""
+    first: tuple[str, ...] = ()
 
     @property
     def leaves_out(self) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -11,6 +10,7 @@ from monjyu_core.text.word_terms import word_terms
 from monjyu_query.answers.answering import Answer
 from monjyu_query.answers.assemble import result_of
 from monjyu_query.answers.citing import cite
+from monjyu_query.intents.intents import Intent
 from monjyu_query.ranking.filters import passing_papers
 from monjyu_query.search.result import Citation, Routing, SearchResult, Segment
 from monjyu_query.search.tools import Ask, Tools
@@ -20,26 +20,6 @@ from monjyu_query.tensions.tension_list import LONGEST_CONCEPT, judge_pairs
 
 MOST_PAIRS, MOST_SHOWN = 16, 5
 """Pairs of statements that the model reads for an answer (two calls) and shows; `monjyu tensions` reads more."""
-_SAYERS = (
-    r"(?:the |these |any |some |different |all )*(?:papers?|studies|study|authors?|articles?|publications|results"
-    r"|findings|researchers|literature|evidence|sources)"
-)
-_DISAGREE = r"(?:disagree|contradict|conflict|differ|diverge|clash)"
-_ABOUT = r"(?:about|on|over|regarding|concerning|as to|in|with regard to|with respect to)"
-_EACH_OTHER = r"(?: each other| one another)"
-_ASKED = re.compile(
-    rf"^\W*(?:(?:do|did|does|where do|how do|on what do|what do) {_SAYERS} {_DISAGREE}(?: with)?"
-    rf"{_EACH_OTHER}?(?: {_ABOUT} (?P<does>.+?))?"
-    r"|(?:is|are) (?:there )?(?:any |some |a )*(?:disagreements?|contradictions?|tensions?|controvers(?:y|ies)"
-    r"|conflicts?"
-    r"|(?:conflicting|contradictory) (?:results|findings|evidence|claims|statements))"
-    rf"(?: (?:among|between|in|across) {_SAYERS})?(?: {_ABOUT} (?P<there>.+?))?"
-    rf"|(?:which|what) {_SAYERS} (?:contradict|disagree with|conflict with){_EACH_OTHER}"
-    rf"(?: {_ABOUT} (?P<which>.+?))?)[?.!\s]*$"
-    r"|^(?P<ja>.+?)について(?:の)?(?:論文|研究|文献)(?:の間で|間で|どうし)?(?:は|で)?(?:意見|見解|結果|主張)?(?:は|が|に)?"
-    r"(?:食い違|矛盾|対立|一致しな)[^。?？]*[。?？]?$",
-    re.IGNORECASE,
-)
 _BY_MODEL = {
     "en": (
         "A model read what papers say about {what}, and calls these statements opposed. Read both before you do.",
@@ -53,21 +33,13 @@ _BY_MODEL = {
 _AGAINST = {"en": "against that: ", "ja": "これに対して: "}
 
 
-def asked_about(query: str) -> str | None:
-    """What a question asks the disagreement about: "" where about anything, None where it asks something else."""
-    asked = _ASKED.match(query) if len(query) <= 2 * LONGEST_CONCEPT else None
-    if asked is None:
-        return None
-    return next((found for name in ("does", "there", "which", "ja") if (found := asked[name])), "").strip()
-
-
-def tension_answer(ask: Ask, tools: Tools) -> SearchResult | None:
+def tension_answer(ask: Ask, tools: Tools, intent: Intent) -> SearchResult | None:
     """The result where a question asks whether papers disagree: both sides of each pair that the model of
     `roles.verify` calls contradicted; where there are none, or no model is set, how many papers speak of it and what
     they say. None for other questions, and where mode, controller or budget say how it is to be answered."""
     request, index = ask.request, ask.index
-    what = asked_about(request.query) if request.open_ended else None
-    if what is None or len(what) > LONGEST_CONCEPT:
+    what = intent.text
+    if not request.open_ended or len(what) > LONGEST_CONCEPT:
         return None
     language = message_language(request.query)
     if what and word_terms([what])[0]:

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from monjyu_assets.parsing import parse_files
 from monjyu_assets.parsing.dispatch import parse_document
 from monjyu_assets.parsing.sandbox.pool import ParserPool
 from monjyu_assets.stages import parsed_papers
@@ -17,6 +18,7 @@ from monjyu_core.settings.settings import ParserSettings
 
 POOL = "monjyu_assets.stages.parsed_papers.ParserPool"
 """What a test replaces. Each pool of processes takes seconds of a core to begin."""
+WITH_POOL = (parsed_papers, parse_files)
 PDFIUM = threading.Lock()
 """pdfium is for one thread at a time, and a fake server's thread may read PDFs in this process too."""
 
@@ -25,8 +27,9 @@ PDFIUM = threading.Lock()
 def parsed_here() -> Iterator[None]:
     """Without a pool of parser processes, unless the test has put something else in its place already."""
     with pytest.MonkeyPatch.context() as patch:
-        if parsed_papers.ParserPool is ParserPool:  # type: ignore[attr-defined]
-            patch.setattr(POOL, InThisProcess)
+        for module in WITH_POOL:
+            if module.ParserPool is ParserPool:  # type: ignore[attr-defined]
+                patch.setattr(module, "ParserPool", InThisProcess)
         yield
 
 

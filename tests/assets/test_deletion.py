@@ -11,12 +11,14 @@ from pathlib import Path
 
 import duckdb
 import httpx2
+import lancedb
 import numpy as np
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 from monjyu_core.search_files.postings import term_hashes
-from monjyu_core.search_files.search_file import open_search_file
+from monjyu_core.search_files.search_file import FIELDS
 from monjyu_core.status import collection_status
 from monjyu_core.storage.schemas import TABLES
 from monjyu_core.storage.snapshot import open_current
@@ -117,8 +119,9 @@ def read(path: Path) -> Iterator[tuple[Path, str]]:
 
 def read_search(path: Path) -> Iterator[tuple[Path, str]]:
     """Of a search file, the words of the secrets whose terms it has."""
-    file = open_search_file(path, path.stat().st_size)
-    held = np.concatenate([postings.terms for postings in file.postings.values()])
+    with pa.memory_map(str(path)) as source, pa.ipc.open_file(source) as reader:
+        batch = reader.get_batch(0)
+        held = np.concatenate([batch.column(f"{field}_terms").values.to_numpy() for field in FIELDS])
     words = " ".join(SECRETS.values()).split()
     terms = word_terms(words)
     found = [word for word, own in zip(words, terms, strict=True) if own and np.isin(term_hashes(own), held).all()]
@@ -130,8 +133,11 @@ def texts_in_use(world: World) -> Iterator[tuple[Path, str]]:
     snapshot = open_current(world.work.folder)
     parts = {part.path for name in TABLES for part in world.work.parts.heads(name)}
     parts |= {world.work.parts.path(one.table, one.shard, one.version) for one in snapshot.manifest.parts}
-    for path in [*sorted(parts), *snapshot.folder.iterdir(), *filter(Path.is_file, world.data.state.rglob("*"))]:
+    for path in filter(Path.is_file, [*sorted(parts), *snapshot.folder.rglob("*"), *world.data.state.rglob("*")]):
         yield from read(path)
+    base = lancedb.connect(str(world.work.folder.tables(snapshot.id)))
+    for name in base.list_tables().tables:
+        yield snapshot.folder / name, str(base.open_table(name).to_arrow().to_pylist())
     for entry in snapshot.manifest.search:
         yield from read_search(world.work.folder.search / entry.name)
     snapshot.close()

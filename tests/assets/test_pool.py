@@ -20,6 +20,7 @@ from monjyu_assets.parsing.sandbox import worker
 from monjyu_assets.parsing.sandbox.time_grants import ask_for_time
 
 real = dispatch.parse_document
+worker.hard_limit = lambda seconds: 1.5 * seconds + 1
 
 def hostile(task, settings):
     what = task["record"]
@@ -35,7 +36,7 @@ def hostile(task, settings):
     if what in ("slow", "greedy"):
         for page in range(4 if what == "slow" else 100):
             ask_for_time(page, 3)
-            until = time.process_time() + 0.4
+            until = time.process_time() + 0.22
             while time.process_time() < until:
                 pass
     if what == "scan" and "no_ocr" not in task:
@@ -47,6 +48,8 @@ def hostile(task, settings):
         os.write(1, b"not json\\n")
     return real(task | {"document_type": "txt"}, settings)
 
+task = {"path": sys.argv[2], "document_type": "txt"}
+real(task, worker.ParserSettings.model_validate_json(sys.argv[1]))  # what it loads counts to no limit
 dispatch.parse_document = hostile
 worker.main()
 """
@@ -57,16 +60,17 @@ def pool_of_hostile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     """A pool whose workers do what a task's `record` says, then parse."""
     import monjyu_assets.parsing.sandbox.pool as module
 
-    script = tmp_path / "hostile_worker.py"
+    script, text = tmp_path / "hostile_worker.py", tmp_path / "text.txt"
     script.write_text(HOSTILE)
+    text.write_text("A Title\n\nA sentence stands here.\n")
     popen = module.subprocess.Popen
 
     def start(command: list[str], **arguments: Any) -> Any:
-        return popen([command[0], str(script), command[3]], **arguments)
+        return popen([command[0], str(script), command[3], str(text)], **arguments)
 
     monkeypatch.setattr(module.subprocess, "Popen", start)
-    ocr = OcrSettings(timeout_seconds=0.5, max_pages=3, memory_mb=100)
-    return ParserPool(ParserSettings(timeout_seconds=2, memory_mb=700, workers=2, ocr=ocr))
+    ocr = OcrSettings(timeout_seconds=0.3, max_pages=3, memory_mb=100)
+    return ParserPool(ParserSettings(timeout_seconds=1, memory_mb=700, workers=2, ocr=ocr))
 
 
 def test_what_hangs_dies_or_eats_memory_costs_one_paper(pool_of_hostile: ParserPool, tmp_path: Path) -> None:
@@ -87,7 +91,7 @@ def test_pages_read_by_ocr_get_time_of_their_own_as_much_as_the_settings_allow(
 ) -> None:
     file = tmp_path / "a.txt"
     file.write_text("A Title\n\nA sentence stands here. And another one.\n")
-    pool_of_hostile.settings.timeout_seconds = 1.5
+    pool_of_hostile.settings.timeout_seconds = 0.8
     told: list[tuple[int, int]] = []
     pool_of_hostile.on_page = lambda page, pages: told.append((page, pages))
     tasks = [{"path": str(file), "document_type": "txt", "record": kind, "n": kind} for kind in ("slow", "greedy")]

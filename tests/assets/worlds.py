@@ -170,7 +170,8 @@ class World:
 def _searched(snapshot: Snapshot) -> Iterator[dict[str, Any]]:
     """What the search files say of each chunk, without vectors: how often it has which terms."""
     for entry in snapshot.manifest.search:
-        file = open_search_file(snapshot.collection.search / entry.name, entry.size)
+        place = snapshot.collection
+        file = open_search_file(place.search, place.tables(snapshot.id), entry)
         rows: list[dict[str, Any]] = [{"chunk_id": chunk_id} for chunk_id in file.chunk_ids.to_pylist()]
         for field, held in file.postings.items():
             terms = np.repeat(held.terms, np.diff(held.starts)).tolist()

@@ -126,7 +126,8 @@ def test_a_wrong_variable_is_a_clear_error_that_does_not_repeat_it(
 def test_the_template_holds_every_setting_at_its_default_and_models_that_load(
     own_data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.delenv("MONJYU_PARSE__WORKERS")  # all tests index with one parser
+    for name in ("MONJYU_PARSE__WORKERS", "MONJYU_EMBEDDING__THREADS"):  # all tests index with one
+        monkeypatch.delenv(name)
     lines = [line[2:] for line in template().split("profile:", 1)[1].splitlines()[1:] if line.startswith("# ")]
     (own_data / "monjyu.yaml").write_text("\n".join(line for line in lines if not line.startswith("Keys of models")))
     loaded = load_settings()

@@ -7,10 +7,27 @@ from pathlib import Path
 
 import pytest
 
+from monjyu_core.storage.ids import file_sha256
+from monjyu_query.answers.evidence_ranking import passage_readings
 from tests.copies import copy_data
 from tests.core.models.fake_server import FakeModels
-from tests.prepared import prepared
+from tests.prepared import home, prepared
 from tests.query import knowledge
+from tests.query.readings import KeptReadings
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _readings_of_other_workers() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        asked_by = file_sha256(Path(passage_readings.__file__))[:16]
+        patch.setattr(passage_readings, "_kept", KeptReadings(home() / f"readings-{asked_by}.sqlite"))
+        yield
+
+
+@pytest.fixture
+def without_reader(monkeypatch: pytest.MonkeyPatch) -> None:
+    """For what does not hang on which sentences are chosen: reading a passage takes fifty milliseconds."""
+    monkeypatch.setenv("MONJYU_SEARCH__READER", "off")
 
 
 @pytest.fixture(scope="session")

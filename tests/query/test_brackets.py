@@ -26,13 +26,13 @@ from monjyu_query.search.result import SearchResult, Segment
 from monjyu_query.search.searcher import Searcher
 from monjyu_query.traces.replay import replay
 from monjyu_query.traces.traces import TraceLog
-from tests.bracketed import COLLECTION, OWN, QUESTION
+from tests.bracketed import COLLECTION, OWN, QUESTION, SAID
 from tests.conftest import call_monjyu
 from tests.core.models.fake_server import FakeModels, say
 from tests.properties import given, st
 from tests.query.test_openai_api import serving
 
-ESCAPED = OWN.replace("[", "\\[").replace("]", "\\]")
+ESCAPED = SAID.replace("[", "\\[").replace("]", "\\]")
 MARK = re.compile(r"(?<!\\)\[(\d+)\]")
 MODES = ("vector", "keyword", "hybrid", "lazy", "multi")
 
@@ -55,9 +55,9 @@ def marks(text: str) -> list[int]:
 
 
 def check(result: SearchResult) -> None:
-    """The sentence is a segment as it stands in the paper; its brackets are none of the marks."""
-    [own] = [segment for segment in result.segments if OWN in segment.text]
-    assert plain([own]).strip().removeprefix("- ").removeprefix(f"{own.label}: ") == OWN
+    """The sentence is a segment without the paper's marks, which the quote keeps; its brackets are none of ours."""
+    [own] = [segment for segment in result.segments if SAID in segment.text]
+    assert plain([own]).strip().removeprefix("- ").removeprefix(f"{own.label}: ") == SAID
     cited = {citation.n: " ".join(citation.quote.split()) for citation in result.citations}
     assert [cited[n] for n in own.citations] == [OWN]
     assert result.answer == markdown(result.segments)
@@ -71,7 +71,7 @@ def test_in_python_in_every_mode_and_form(monjyu: Monjyu, mode: Any, response_ty
     request = monjyu.request(QUESTION, mode=mode).model_copy(update={"response_type": response_type})
     result = monjyu.ask(request)
     check(result)
-    [own] = [segment for segment in result.segments if OWN in segment.text]
+    [own] = [segment for segment in result.segments if SAID in segment.text]
     assert own.citations == [3] if mode in ("hybrid", "lazy") else own.citations != [1]
     lines = result.answer.split("\n")
     assert len([line for line in lines if line]) == 3
@@ -118,7 +118,7 @@ def test_over_mcp(data: Path) -> None:
                 digest = Digest.model_validate(done.structured_content)
                 said = {statement.text for part in digest.parts for statement in part.statements}
                 cells = [cell for table in digest.tables for row in table.rows for cell in row]
-                assert any(OWN in one for one in (*said, *(cell.text for cell in cells)))
+                assert any(SAID in one for one in (*said, *(cell.text for cell in cells)))
                 text = done.content[0].text  # type: ignore[union-attr]
                 assert ESCAPED in text and OWN not in text
                 used = [n for part in digest.parts for statement in part.statements for n in statement.citations]
@@ -154,7 +154,7 @@ def test_a_model_that_quotes_it(data: Path, answer_model: FakeModels, monkeypatc
     def reply(request: Any) -> Any:
         sources = re.findall(r"<source (\d+) \w+>\n(.*?)\n</source", request.prompt, flags=re.DOTALL)
         [n] = [number for number, text in sources if OWN in " ".join(text.split())]
-        return say(f"{OWN[:-1]} [{n}]. Limestone was “measured twice by others [2, 3] before” for lichens [{n}].")
+        return say(f"{OWN[:-1]} [{n}]. Limestone was “measured before by [2, 3]” for lichens [{n}].")
 
     answer_model.default = reply
     events: list[dict[str, Any]] = []
@@ -162,8 +162,8 @@ def test_a_model_that_quotes_it(data: Path, answer_model: FakeModels, monkeypatc
     result = Searcher(DataFolder(data), COLLECTION).search(request, events.append)
     assert result.answer_engine == "llm"
     assert [segment.text for segment in result.segments] == [
-        OWN,
-        " Limestone was “measured twice by others [2, 3] before” for lichens.",
+        SAID,
+        " Limestone was “measured before by [2, 3]” for lichens.",
     ]
     assert [segment.citations for segment in result.segments] == [[1], [1]]
     assert marks(result.answer) == [1, 1]
@@ -171,7 +171,7 @@ def test_a_model_that_quotes_it(data: Path, answer_model: FakeModels, monkeypatc
     assert [event["text"] for event in events] == [markdown([segment]).strip() for segment in result.segments]
     with Monjyu(data) as monjyu:
         digest = monjyu.summarize(result.citations[0].paper_id, focus=QUESTION)
-    assert digest.parts[0].statements[0].text == OWN
+    assert digest.parts[0].statements[0].text == SAID
 
 
 SOURCE = "Jupyter is widely used [1] in class. 教室では広く使われている[2]。"
@@ -193,13 +193,13 @@ def test_a_models_marker_and_a_papers_bracket(text: str, found: Marked) -> None:
     assert marked_sentences(text, "ja" if "。" in text else "en", PaperBrackets([SOURCE])) == [found]
 
 
-@given(st.lists(st.tuples(st.text("[]\\12 a\n-"), st.lists(st.integers(1, 3), max_size=2)), max_size=5))
+@given(st.lists(st.tuples(st.text("[]\\12 ab(:\n-"), st.lists(st.integers(1, 3), max_size=2)), max_size=5))
 def test_markdown_has_the_marks_of_the_segments_and_no_others(said: list[tuple[str, list[int]]]) -> None:
     """Read as Markdown reads it: a backslash before a character takes its meaning."""
     text = markdown(Segment(text=one, citations=citations) for one, citations in said)
     bare = re.sub(r"\\.", "", text, flags=re.DOTALL)
     assert [int(n) for n in re.findall(r"\[(\d+)\]", bare)] == [n for _, citations in said for n in citations]
-    assert bare.count("[") == sum(len(citations) for _, citations in said)
+    assert not re.search(r"\][(\[:]", re.sub(r"\[\d+\]", "§", bare))
 
 
 def test_escapes_take_back_to_the_text() -> None:

@@ -22,7 +22,7 @@ QUESTIONS = ["How is a relevance budget spent?", "What is a reader lease?"]
 
 
 @pytest.fixture
-def judging(answer_model: FakeModels, monkeypatch: pytest.MonkeyPatch) -> FakeModels:
+def judging(answer_model: FakeModels, without_reader: None, monkeypatch: pytest.MonkeyPatch) -> FakeModels:
     """The judge is a model's, all else is extractive."""
     monkeypatch.setenv("MONJYU_ROLES__ANSWER__ENGINE", "extractive")
     monkeypatch.setenv("MONJYU_ROLES__JUDGE__ENGINE", "llm")

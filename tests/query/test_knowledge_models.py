@@ -13,6 +13,8 @@ import pytest
 
 from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.snapshot import read_current
+from monjyu_query.answers.selection import Question
+from monjyu_query.knowledge.leads import leads_of
 from monjyu_query.knowledge.source_sentences import sentences_by_id
 from monjyu_query.modes.global_search.global_reduce import point_passages
 from monjyu_query.modes.lazy.lazy_claims import Claim
@@ -146,7 +148,7 @@ def test_the_router_asks_the_model_where_the_setting_says_so(
     assert ask(known_data, "Who is it?", answer=False).routing.query_type == "factoid" and not fake.requests
     monkeypatch.setenv("MONJYU_SEARCH__ROUTER", "model")
     told = ask(known_data, "Who is it?", answer=False)
-    assert (told.routing.query_type, told.mode) == ("survey", "global") and "it asks for all" in told.routing.reason
+    assert (told.routing.query_type, told.mode) == ("survey", "lazy") and "it asks for all" in told.routing.reason
     assert count(fake, "route") == 1
     fake.requests.clear()
     ask(known_data, "Who is it?", mode="vector", answer=False)
@@ -235,11 +237,21 @@ def test_lazy_takes_stored_claims_with_fewer_calls_and_no_less_evidence(
         result = ask(data, mode="lazy", budget=30)
         assert result.lazy is not None and result.lazy.level_reached == (4 if name == "stored" else 0)
         found[name] = count(fake, "extract"), {name for claim in result.claims for name in claim["sentence_ids"]}
-        sure = [claim["confidence"] for claim in result.claims if claim["confidence"] is not None]
-        assert bool(sure) == (name == "stored") and all(0 <= one <= 1 for one in sure)
+        assert all(0 <= claim["confidence"] <= 1 and claim["extracted_at"] for claim in result.claims)
         assert all(claim["chunk_ids"][0] == claim["chunk_id"] for claim in result.claims)
     assert found["extracted"][0] > 0 == found["stored"][0]
     assert found["extracted"][1] and found["extracted"][1] <= found["stored"][1]
+
+
+def test_levels_2_to_4_lead_to_candidates(known_data: Path) -> None:
+    searcher = Searcher(DataFolder(known_data), "samples")
+    index = searcher.current()
+    terms = Question.of(index.keywords.query_terms("Leiden algorithm communities").result(), len(index.corpus))
+    assert leads_of(index, terms, 1) == {}
+    found = {level: leads_of(index, terms, level) for level in (2, 3, 4)}
+    assert {of for _, of in found[2].values()} == {2} and max(of for _, of in found[4].values()) == 4
+    assert found[2].keys() <= found[3].keys() <= found[4].keys()
+    assert all(0.3 <= share <= 1 and row < len(index.corpus) for row, (share, _) in found[4].items())
 
 
 def test_a_point_of_several_papers_is_held_against_all_of_them(known_data: Path) -> None:

@@ -24,11 +24,11 @@ def printed(notebook: nbformat.NotebookNode) -> list[str]:
     ]
 
 
-def test_the_notebook_runs(sample_data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_notebook_runs(sample_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MONJYU_DATA", str(sample_data))
     notebook = nbformat.read(NOTEBOOK, as_version=4)
     stored = printed(notebook)
-    manager = AsyncKernelManager(kernel_name="python3", transport="ipc")
+    manager = AsyncKernelManager(kernel_name="python3", transport="ipc", ip=str(tmp_path / "kernel"))
     NotebookClient(notebook, km=manager, timeout=60, resources={"metadata": {"path": str(ROOT)}}).execute()
     shown = printed(notebook)
     for place in (1, 5, 6):  # answers and citations, not counts and times

@@ -16,6 +16,7 @@ from openai import OpenAI
 
 from monjyu_core.settings.settings import load_settings
 from monjyu_core.storage.folders import DataFolder
+from monjyu_query import Monjyu
 from monjyu_query.search.result import SearchResult
 from monjyu_query.service.app import create_app
 from monjyu_query.service.chat_api.chat_text import chat_text, inert
@@ -68,7 +69,7 @@ def test_an_answer_has_marks_sources_and_the_whole_result(client: OpenAI) -> Non
     assert len(sources.splitlines()) == len(result.citations)
     for citation, line in zip(result.citations, sources.splitlines(), strict=True):
         assert f"[{citation.n}]" in answer
-        assert line.startswith(f"- [{citation.n}] {citation.paper_title}, p. {citation.page}: ")
+        assert line == f"- [{citation.n}] {citation.paper_title}, p. {citation.page}"
         assert citation.boxes
 
 
@@ -109,7 +110,7 @@ def test_the_last_question_is_asked_and_those_before_are_its_history(client: Ope
         ("samples:hybrid:100", ASKED, openai.BadRequestError),
         ("samples", [{"role": "assistant", "content": "Hm."}], openai.BadRequestError),
         ("samples", [{"role": "user", "content": " "}], openai.BadRequestError),
-        ("samples", [], openai.UnprocessableEntityError),
+        ("samples", [], openai.BadRequestError),
     ],
 )
 def test_errors_are_those_of_the_client(client: OpenAI, model: str, messages: object, error: type[Exception]) -> None:
@@ -117,6 +118,48 @@ def test_errors_are_those_of_the_client(client: OpenAI, model: str, messages: ob
         client.chat.completions.create(model=model, messages=messages)  # type: ignore[call-overload]
     with pytest.raises(openai.APIError):
         list(client.chat.completions.create(model=model, messages=messages, stream=True))  # type: ignore[call-overload]
+
+
+def test_errors_have_the_shape_of_openai(client: OpenAI) -> None:
+    with pytest.raises(openai.NotFoundError) as lost:
+        client.chat.completions.create(model="nowhere", messages=ASKED)  # type: ignore[arg-type]
+    assert (lost.value.code, lost.value.param, lost.value.type) == ("model_not_found", "model", "invalid_request_error")
+    with pytest.raises(openai.BadRequestError) as several:
+        client.chat.completions.create(model="samples", messages=ASKED, n=2)  # type: ignore[arg-type]
+    assert several.value.param == "n"
+    with pytest.raises(openai.NotFoundError, match="POST /v1/chat/completions"):
+        client.responses.create(model="samples", input="What is a lease?")
+
+
+@pytest.mark.parametrize(
+    "wish",
+    [
+        {"tools": [{"type": "function", "function": {"name": "search", "parameters": {}}}]},
+        {"response_format": {"type": "json_object"}},
+        {"logprobs": True},
+        {"modalities": ["text", "audio"]},
+    ],
+)
+def test_what_cannot_be_done_is_refused(client: OpenAI, wish: dict[str, Any]) -> None:
+    with pytest.raises(openai.BadRequestError, match="not supported") as refused:
+        client.chat.completions.create(model="samples", messages=ASKED, **wish)  # type: ignore[call-overload]
+    assert refused.value.param == next(iter(wish))
+    asks_nothing: dict[str, Any] = {"tools": [], "response_format": {"type": "text"}, "temperature": 0.1, "seed": 7}
+    assert client.chat.completions.create(model="samples", messages=ASKED, **asks_nothing).choices  # type: ignore[arg-type]
+
+
+def test_texts_are_embedded(client: OpenAI, sample_data: Path) -> None:
+    texts = ["reader leases", "score fusion"]
+    found = client.embeddings.create(model="samples", input=texts)
+    assert [one.index for one in found.data] == [0, 1] and found.usage.total_tokens > 0
+    with Monjyu(sample_data) as monjyu:
+        assert found.data[1].embedding == pytest.approx(monjyu.embed(texts[1]), abs=1e-6)
+    plain = client.embeddings.create(model="samples", input=texts[0], encoding_format="float")
+    assert plain.data[0].embedding == pytest.approx(found.data[0].embedding, abs=1e-6)
+    with pytest.raises(openai.BadRequestError, match="dimensions"):
+        client.embeddings.create(model="samples", input="a", dimensions=7)
+    with pytest.raises(openai.NotFoundError):
+        client.embeddings.create(model="nowhere", input="a")
 
 
 @pytest.mark.parametrize("stream", [False, True])

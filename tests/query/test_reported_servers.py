@@ -14,7 +14,7 @@ from monjyu_core.embedding import load
 from monjyu_core.models.calls.structured import read_as
 from monjyu_core.storage.snapshot import open_current
 from monjyu_query.answers.answering import NOT_ANSWERED
-from monjyu_query.modes.lazy.model_replies import ModelClaims, SentenceScores
+from monjyu_query.modes.lazy.model_roles import ModelClaims, SentenceScores
 from monjyu_query.search.request import make_request
 from monjyu_query.search.result import SearchResult
 from monjyu_query.search.searcher import Searcher

@@ -30,6 +30,7 @@ def ask(**more: Any) -> SearchRequest:
         ({"min_score": float("inf")}, "min_score"),
         ({"budget": "z7"}, "budget"),
         ({"budget": -1}, "budget"),
+        ({"budgett": "z100"}, "Did you mean 'budget'"),
         ({"expand": -1}, "expand"),
         ({"mode": "magic"}, "mode"),
         ({"filters": {"year_from": 2020, "year_to": 2010}}, "after"),

@@ -76,9 +76,7 @@ def _cites_gold(result: SearchResult, question: dict[str, Any]) -> bool:
 def test_abstains_and_says_why(searcher: Searcher, query: str) -> None:
     result = searcher.search(ask(query))
     assert result.status == "abstained" and result.confidence is not None and result.confidence < 0.2
-    assert result.answer.startswith(
-        ("The collection does not answer this: ", "このコレクションの論文は答えていません。")
-    )
+    assert result.answer.startswith(("No answer was found", "答えは見つかりませんでした。"))
     assert len(result.citations) <= 1 and len(result.segments) == 1 + len(result.citations)
 
 
@@ -220,7 +218,9 @@ def test_filters(searcher: Searcher) -> None:
 )  # fmt: skip
 @pytest.mark.parametrize("mode", MODES)
 def test_any_text_is_a_question(searcher: Searcher, mode: str, query: str) -> None:
-    result = searcher.search(ask(query, mode=mode))
+    """The reader gets the passages that have its words, and those of a short paper: not fifty for each."""
+    short = {"filters": {"paper_ids": ["score-fusion"]}}
+    result = searcher.search(ask(query, mode=mode, answer=mode != "hybrid", **(short if mode == "vector" else {})))
     assert all(math.isfinite(hit.score) for hit in result.hits)
 
 
@@ -233,8 +233,9 @@ def test_operators_mean_nothing(searcher: Searcher) -> None:
 @pytest.mark.parametrize("mode", ["auto", "keyword", "vector", "hybrid", "lazy"])
 def test_a_follow_up_is_written_out_in_every_mode(searcher: Searcher, mode: str) -> None:
     history = [{"role": "user", "content": "What does the Leiden algorithm guarantee?"}]
-    result = searcher.search(ask("And what does it repair?", history=history, mode=mode))
-    alone = searcher.search(ask("And what does Leiden repair?", mode=mode))
+    more = {"budget": 10} if mode == "lazy" else {}
+    result = searcher.search(ask("And what does it repair?", history=history, mode=mode, **more))
+    alone = searcher.search(ask("And what does Leiden repair?", mode=mode, **more))
     assert (result.query, result.resolved_query) == ("And what does it repair?", alone.query)
     assert [hit.chunk_id for hit in result.hits] == [hit.chunk_id for hit in alone.hits]
     assert result.routing == alone.routing and alone.resolved_query is None and result.warnings == alone.warnings
@@ -248,7 +249,8 @@ def test_a_new_topic_takes_nothing_from_the_question_before(searcher: Searcher) 
 
 
 def test_twenty_clients(searcher: Searcher) -> None:
-    questions = [f"{QUESTION} {word}" for word in ("graph", "budget", "provenance", "fusion", "Leiden")] * 12
+    lines = (SAMPLES / "questions.jsonl").read_text().splitlines()[:5] * 6
+    questions = [json.loads(line)["text"] for line in lines]
 
     def searched(number: int) -> SearchResult:
         return searcher.search(ask(questions[number], mode=MODES[number % 3]))

@@ -14,7 +14,6 @@ from monjyu_core.errors import QueryError
 from monjyu_query import Monjyu
 from monjyu_query.commands import tensions
 from monjyu_query.tensions.like_pairs import OF_EACH, like_pairs
-from monjyu_query.tensions.tension_answer import asked_about
 from monjyu_query.tensions.tension_list import candidates
 from tests.assets.worlds import World
 from tests.core.models.fake_server import FakeModels, Reply, Request, failing, say
@@ -218,18 +217,3 @@ def test_where_one_paper_or_none_speaks_of_it_the_answer_says_so(data: Path) -> 
         assert nobody.status == "abstained" and "no paper here speaks of it" in nobody.answer and not nobody.citations
         ja = monjyu.search("小惑星について論文の間で見解は食い違っていますか？", "c")
         assert ja.status == "abstained" and "矛盾は見つかりませんでした" in ja.answer
-
-
-@pytest.mark.parametrize(
-    ("question", "what"),
-    [
-        ("Do papers disagree about vitamin D?", "vitamin D"),
-        ("Where do the studies contradict each other?", ""),
-        ("Are there conflicting findings on base pressure?", "base pressure"),
-        ("ビタミンDについて論文の間で見解は食い違っていますか？", "ビタミンD"),
-        ("How do papers measure vitamin D?", None),
-        ("Do children disagree about food?", None),
-    ],
-)
-def test_which_questions_ask_for_it(question: str, what: str | None) -> None:
-    assert asked_about(question) == what

@@ -9,7 +9,6 @@ import pytest
 
 from monjyu_core.storage.folders import DataFolder
 from monjyu_query.overviews.main_themes import LEAST_SHARE, main_themes
-from monjyu_query.overviews.theme_questions import asks_for_themes
 from monjyu_query.search.request import make_request
 from monjyu_query.search.result import SearchResult
 from monjyu_query.search.searcher import Searcher
@@ -24,26 +23,6 @@ def searcher(whole_data: Path) -> Searcher:
 
 def ask(searcher: Searcher, query: str, **more: Any) -> SearchResult:
     return searcher.search(make_request(query=query, collection="samples", **more))
-
-
-@pytest.mark.parametrize(
-    "query",
-    [RUN, "Which topics are covered?", "List the main research areas in this corpus.", "What are the papers about?",
-     "What does this collection cover?", "What topics come up most often?", "このコレクションの主なテーマは何ですか？",
-     "論文全体を貫くテーマは？"],
-)  # fmt: skip
-def test_asks_for_themes(query: str) -> None:
-    assert asks_for_themes(query)
-
-
-@pytest.mark.parametrize(
-    "query",
-    ["What topics does this paper cover?", "What are the themes of data science teaching?", "What is the paper about?",
-     "What is the state of the field?", "What are the main findings of these papers?", "Which fields use Python?",
-     "What topics does the CFD course cover?", "How many subjects were included?", "この論文のテーマは何ですか"],
-)  # fmt: skip
-def test_asks_for_something_else(query: str) -> None:
-    assert not asks_for_themes(query)
 
 
 @pytest.mark.parametrize("query", [RUN, "このコレクションの主なテーマは何ですか？"])

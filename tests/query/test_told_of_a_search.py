@@ -22,7 +22,9 @@ QUESTION = "How does the Leiden algorithm repair badly connected communities?"
 
 @pytest.fixture(scope="module")
 def searcher(sample_data: Path) -> Searcher:
-    return Searcher(DataFolder(sample_data), "samples")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("MONJYU_SEARCH__READER", "off")
+        return Searcher(DataFolder(sample_data), "samples")
 
 
 def ask(searcher: Searcher, query: str = QUESTION, **more: Any) -> SearchResult:
@@ -101,8 +103,8 @@ def test_hits_are_given_as_one_text(searcher: Searcher) -> None:
     assert "context" not in canonical_answer(told), "a package holds no text that is not quoted"
 
 
-def test_what_a_lazy_answer_was_written_from_is_the_context(searcher: Searcher) -> None:
-    told = ask(searcher, mode="lazy", budget=25, context=2000)
+def test_what_a_lazy_answer_was_written_from_is_the_context(sample_data: Path) -> None:
+    told = ask(Searcher(DataFolder(sample_data), "samples"), mode="lazy", budget=25, context=2000)
     assert told.context is not None and told.claims
     for claim in told.claims[: len(told.context.sources)]:
         assert claim["quote"] in told.context.text

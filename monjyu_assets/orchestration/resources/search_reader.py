@@ -41,7 +41,8 @@ class SearchFilesResource(dg.ConfigurableResource):  # type: ignore[type-arg]
         snapshot = Snapshot(place, read_manifest(place, snapshot_id)) if snapshot_id else open_current(place)
         try:
             manifest, folder = snapshot.manifest, snapshot.collection
-            files = [open_search_file(folder.search / entry.name, entry.size) for entry in manifest.search]
+            tables = folder.tables(manifest.snapshot_id)
+            files = [open_search_file(folder.search, tables, entry) for entry in manifest.search]
             entry = manifest.nearest
             nearest = NearestTable(folder.lance, entry) if entry else None
             yield SearchFiles(snapshot.id, files, nearest, entry.recall if entry else None)

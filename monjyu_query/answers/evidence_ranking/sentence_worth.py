@@ -6,8 +6,9 @@ share with the question and, of the best, the nearness of their vectors.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 from monjyu_core.text.search_text import count_wide
 from monjyu_core.text.unicode_words import compact
 from monjyu_query.answers.evidence_ranking.passage_readings import ENGLISH, MULTILINGUAL, PassageReadings
+from monjyu_query.answers.quote_windows import Neighbours, Window
 from monjyu_query.answers.selection import Question, is_statement, word_count
 from monjyu_query.search.chunk_sentences import read_chunks
 from monjyu_query.search.open_index import OpenIndex
@@ -28,9 +30,30 @@ EMBEDDED = 12
 """Sentences whose vectors are made for a question: 40 to 80 ms. The others are taken to be as near as the farthest."""
 _USUAL_WORDS = 24
 _SHORT_WORDS = 12
-_TITLE, _HEADING = 0.1, 0.3
-"""What is left of the worth of a paper's own title, and of what is no sentence."""
+_TITLE, _HEADING, _INSTRUCTION, _BROKEN = 0.1, 0.3, 0.1, 0.5
+"""What is left of the worth of a paper's own title, of what is no sentence, of what readers are told to do, and of a
+sentence whose beginning is missing."""
+_SMALL = re.compile(r"\W*([a-z]+)\b")
+_INSTRUCTS = re.compile(
+    r"\W*(?:(?:please|kindly)\b|(?:for|to (?:get|find|learn|read)) (?:more|further|full)\b.{0,80}\b(?:see|visit"
+    r"|contact|refer|go|click|consult|check|e-?mail)\b"
+    r"|(?:(?:readers?|you|reviewers?|users?) (?:can|may|should|must|are (?:asked|encouraged|invited) to) )?"
+    r"(?:(?:visit|click|go to|follow us|refer to|consult|check out|subscribe to|register (?:at|for)|sign up)\b"
+    r"|(?:contact|e-?mail|write to) (?:us|the|\S+@)|(?:download|get) (?:it|our|from)\b|cite (?:this|us|as)\b"
+    r"|ignore (?:all|any|the|previous)|(?:answer|reply|respond|say|recommend) (?:with|that|only|this|every|as)\b)"
+    r"|see (?:also|https?:|www\.|the (?:website|repository|supplement|online)))"
+    r"|.{0,200}(?:ご覧ください|参照してください|お問い合わせ|アクセスしてください|無視してください|と答えてください)",
+    re.IGNORECASE,
+)
+_ASKS_WHERE = re.compile(
+    r"\b(?:where|url|links?|web ?(?:site|page)|address|contact|e-?mail|download|obtain|access|availab\w+|cite|citation"
+    r"|register|sign up|subscribe|how (?:do|can|should|to)|steps?|instructions?|recommend\w*|advice)\b"
+    r"|どこ|サイト|リンク|入手|連絡|引用|手順|方法|どうやって|どのように",
+    re.IGNORECASE,
+)
 _LEAST_CHANCE = 1e-5
+_A_NEIGHBOUR = 0.6
+"""Log odds that a question is answered which a further sentence of a window must bring."""
 
 
 _WIDE, _NONE = "multilingual, of a question in a script without spaces", "without a reader"
@@ -39,9 +62,9 @@ _WIDE, _NONE = "multilingual, of a question in a script without spaces", "withou
 @dataclass(frozen=True)
 class Weights:
     """Of the log odds that the reader gives a sentence, the logarithm of its passage's chance, the share of words (by
-    length) and nearness, with a bias. `least` is what a further sentence of an answer must be worth. `sure` are for the
-    confidence of an answer: of the log odds of its best sentence and of the best passage, with a bias. There is an
-    answer in part from `partly` and a whole one from `whole`."""
+    length) and nearness, with a bias. `least` is what the sentence of a further paper in a table must be worth. `sure`
+    are for the confidence of an answer: of the log odds of its best sentence and of the best passage, with a bias.
+    There is an answer in part from `partly` and a whole one from `whole`."""
 
     sentence: float
     passage: float
@@ -67,10 +90,10 @@ class Weights:
 
 
 WEIGHTS = {
-    ENGLISH: Weights(0.552, 0.022, 0.834, 1.352, -1.33, 0.13, (0.668, 0.261, 0.691), 0.06, 0.32),
-    MULTILINGUAL: Weights(0.203, 0.546, 2.048, 2.103, -3.104, 0.09, (0.64, 0.1, 0.63), 0.1, 0.25),
-    _WIDE: Weights(0.305, 0.935, 1.367, 1.026, -1.282, 0.1, (0.614, 0.324, 1.019), 0.15, 0.42),
-    _NONE: Weights(0.0, 0.0, 3.223, 2.425, -5.793, 0.06, (1.015, 0.0, 1.265), 0.1, 0.27),
+    ENGLISH: Weights(0.552, 0.022, 0.834, 1.352, -1.33, 0.13, (0.715, 0.129, 0.67), 0.08, 0.34),
+    MULTILINGUAL: Weights(0.203, 0.546, 2.048, 2.103, -3.104, 0.09, (0.64, 0.0, 0.5), 0.1, 0.3),
+    _WIDE: Weights(0.305, 0.935, 1.367, 1.026, -1.282, 0.1, (0.598, 0.292, 0.991), 0.15, 0.42),
+    _NONE: Weights(0.0, 0.0, 3.223, 2.425, -5.793, 0.06, (0.711, 0.0, 0.607), 0.1, 0.3),
 }
 """By the reader's model (`training/answers.py`). Of questions whose paper was taken away three of four get no whole
 answer, of others one in twenty gets none."""
@@ -103,7 +126,7 @@ class Judge:
         """Sentences best passage first, `terms` those of each."""
         signals, answered = self.signals(sentences, terms)
         weights = self._weights(answered)
-        worth = standing(sentences) / (1 + np.exp(-(signals @ weights.of_signals + weights.bias)))
+        worth = standing(sentences, self.query) / (1 + np.exp(-(signals @ weights.of_signals + weights.bias)))
         return Judged(worth, weights, answered)
 
     def signals(
@@ -131,6 +154,27 @@ class Judge:
             found[:, 3] = near.min()
             found[best, 3] = near
         return found, answered
+
+    def widened(self, window: Window, neighbours: Neighbours) -> Window:
+        """The window with the sentence before it, after it or both, where the reader finds the question answered more
+        clearly by so much more; as it is without a reader."""
+        if self.readings is None:
+            return window
+        before = neighbours.beside(window.sentences[0], -1)
+        after = neighbours.beside(window.sentences[-1], 1)
+        options = [window.sentences]
+        options += [(before, *window.sentences)] if before else []
+        options += [(*window.sentences, after)] if after else []
+        options += [(before, *window.sentences, after)] if before and after else []
+        title = window.key.passage.paper_title
+        read = self.readings.of(self.query, [(title, [one.text for one in option]) for option in options])
+        if read is None:
+            return window
+        odds = [
+            float(log_odds(np.array(one.answered))) - _A_NEIGHBOUR * len(option)
+            for one, option in zip(read, options, strict=True)
+        ]
+        return replace(window, sentences=options[int(np.argmax(odds))])
 
     def _weights(self, answered: float | None) -> Weights:
         if answered is None or self.readings is None:
@@ -163,15 +207,22 @@ class Judge:
         return found[:, 0], found[:, 1]
 
 
-def standing(sentences: Sequence[PassageSentence]) -> Array:
-    """What is left (n,) of each sentence's worth: all of it but for titles and what is no sentence."""
-    return np.array([_left(sentence) for sentence in sentences])
+def standing(sentences: Sequence[PassageSentence], query: str = "") -> Array:
+    """What is left (n,) of each sentence's worth: all of it but for titles, what is no sentence, and what tells readers
+    to do something that the question does not ask for."""
+    asks_where = bool(_ASKS_WHERE.search(query))
+    return np.array([_left(sentence, asks_where) for sentence in sentences])
 
 
-def _left(sentence: PassageSentence) -> float:
+def _left(sentence: PassageSentence, asks_where: bool) -> float:
+    if not asks_where and _INSTRUCTS.match(sentence.text):
+        return _INSTRUCTION
     if compact(sentence.text) == compact(sentence.passage.paper_title):
         return _TITLE
-    return _HEADING if word_count(sentence.text) < _SHORT_WORDS and not is_statement(sentence.text) else 1.0
+    if word_count(sentence.text) < _SHORT_WORDS and not is_statement(sentence.text):
+        return _HEADING
+    small = _SMALL.match(sentence.text)
+    return _BROKEN if small and small[1] not in sentence.passage.paper_title.casefold() else 1.0
 
 
 def log_odds(chances: Array) -> Array:

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from monjyu_core.models.call_errors import ModelAnswerUnusable
 from monjyu_core.models.types import Finish
+from monjyu_core.text.inline_marks import without_citation_marks
 from monjyu_query.answers.answering import Answer, abstained
 from monjyu_query.answers.model.checking import Checked, Checker
 from monjyu_query.answers.model.marked import Marked, abstains
@@ -122,7 +123,8 @@ class Draft:
         as_list = "list" if one.said.item else self._response_type
         new = one.said.begins and self._response_type != "short"
         lead = separator(as_list, first=first, new_paragraph=new)
-        text = one.said.text if one.kept else f"{one.said.text} (no source)"
+        text = without_citation_marks(one.said.text)
+        text = text if one.kept else f"{text} (no source)"
         return Segment(text=lead + text, citations=numbers, check=one.check)
 
     def _segments(self) -> list[Segment]:
@@ -161,7 +163,7 @@ class Draft:
         if finish == "broken":
             warnings.append(f"The answer broke off; what was written until then is kept. {broken}")
         if not self._citations and self._abstained:
-            return abstained("the passages found do not speak of it", self._checker.language, warnings)
+            return abstained("the model saw no answer in the passages", self._checker.language, warnings)
         if not self._citations:
             raise ModelAnswerUnusable(" ".join(["no sentence of what it wrote has a source.", *warnings]))
         gaps = any(one.check.kind == "gap" for one in self.kept())

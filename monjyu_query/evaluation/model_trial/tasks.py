@@ -16,7 +16,7 @@ from monjyu_query.answers.model.marked import abstains, marked_sentences
 from monjyu_query.answers.model.wishes import wished
 from monjyu_query.answers.verification.model_check import ModelVerifier, Stated
 from monjyu_query.evaluation.judged_answers import CRITERIA, in_both_orders, judged_of
-from monjyu_query.modes.lazy.model_replies import ModelClaims, SentenceScores, Subqueries
+from monjyu_query.modes.lazy.model_roles import ModelClaims, SentenceScores, Subqueries
 
 ICE = (
     "The alpine lake Morskie Oko is frozen for 141 days each winter.",

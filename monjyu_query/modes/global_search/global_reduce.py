@@ -52,7 +52,7 @@ def compose(asking: Asking, points: Sequence[Claim], tools: Tools) -> Answer:
     """From the passages that the points rest on; to a question about the collection as a whole, which is about whatever
     is in it, the best points themselves, one of each report before a second of any."""
     if not points:
-        return abstained("no report speaks of it", message_language(asking.ask.request.query))
+        return abstained("no community report was judged relevant", message_language(asking.ask.request.query))
     if asking.whole:
         return spread_answer(asking.ask, points)
     similarity = max(asking.similarity(point.sentences[0]) for point in points)

@@ -110,7 +110,9 @@ class GlobalSearch:
         if not asking.reports.all:
             return abstained("it has no community reports", message_language(asking.ask.request.query))
         lowest = asking.ask.settings.min_score
-        reason = "no report speaks of it" if lowest is None else f"no point reaches the score {lowest:g}"
+        reason = (
+            "no community report was judged relevant" if lowest is None else f"no point reaches the score {lowest:g}"
+        )
         return abstained(reason, message_language(asking.ask.request.query))
 
 

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from monjyu_core.storage.ids import digest
 from monjyu_query.answers.evidence_ranking.passage_readings import ENGLISH, MULTILINGUAL, PassageReadings
 from monjyu_query.answers.evidence_ranking.sentence_worth import log_odds
-from monjyu_query.answers.selection import Question, is_prose, is_statement
+from monjyu_query.answers.selection import is_prose, is_statement
 from monjyu_query.answers.topic import asks_of_all
 from monjyu_query.digests.aspects import says_purpose
-from monjyu_query.modes.lazy.lazy_state import Candidate, Judgement
+from monjyu_query.modes.lazy.lazy_state import Asked, Candidate, Judgement
 from monjyu_query.modes.lazy.relevance import Assessor, Gate, text_hash
-from monjyu_query.ranking.fusion import Scores
 from monjyu_query.ranking.similarity_scale import nearness
 from monjyu_query.search.open_index import OpenIndex
 from monjyu_query.search.tools import Ask, Tools
@@ -34,21 +32,6 @@ _OF_SUBQUERY = 1.0
 """What a sentence that answers a subquery must be better by: the question itself counts more."""
 
 
-@dataclass(frozen=True)
-class Asked:
-    """A question or subquery: its terms with their weights, its similarity (n,) to all chunks, and the scores (n,) that
-    order them. `own`: it asks for something, and is not only a way to find passages."""
-
-    text: str
-    terms: Question
-    similar: Scores
-    ordered: Scores
-    own: bool = True
-
-    def near(self, row: int) -> float:
-        return float(self.similar[row])
-
-
 class ReaderAssessor:
     """Scores `10 + ln(p / (1 - p))`, cut to 0 to 10, where `p` is the reader's chance that the sentence answers; of the
     multilingual reader, whose chances are higher, `8 + …`. No prose is 0. Each chunk is read once: one that a part of
@@ -62,19 +45,17 @@ class ReaderAssessor:
         self._readings = readings
         self._fingerprint = fingerprint
         self._asked = asked
-
-    def _asking(self, candidate: Candidate) -> int:
-        return candidate.subquery if self._asked[candidate.subquery].own else 0
+        self.even = _EVEN_ODDS[readings.model]
 
     def key(self, candidate: Candidate) -> str:
-        asked = self._asked[self._asking(candidate)].text, str(min(1, self._asking(candidate)))
+        asked = self._asked[candidate.subquery].text, str(min(1, candidate.subquery))
         return digest(self._fingerprint, candidate.passage.paper_title, text_hash(candidate), *asked, length=32)
 
     def assess(self, batches: Sequence[Sequence[Candidate]]) -> list[list[Judgement]]:
         candidates = [candidate for batch in batches for candidate in batch]
         made: dict[int, Judgement] = {}
-        for n in sorted({self._asking(candidate) for candidate in candidates}):
-            places = [place for place, candidate in enumerate(candidates) if self._asking(candidate) == n]
+        for n in sorted({candidate.subquery for candidate in candidates}):
+            places = [place for place, candidate in enumerate(candidates) if candidate.subquery == n]
             made.update(zip(places, self._judged(n, [candidates[place] for place in places]), strict=True))
         found = iter(made[place] for place in range(len(candidates)))
         return [[next(found) for _ in batch] for batch in batches]
@@ -82,7 +63,7 @@ class ReaderAssessor:
     def _judged(self, n: int, candidates: Sequence[Candidate]) -> Iterator[Judgement]:
         passages = [(one.passage.paper_title, [s.text for s in one.sentences]) for one in candidates]
         read = self._readings.of(self._asked[n].text, passages) or []
-        even = _EVEN_ODDS[self._readings.model] - (_OF_SUBQUERY if n else 0.0)
+        even = self.even - (_OF_SUBQUERY if n else 0.0)
         for candidate, reading in zip(candidates, read, strict=True):
             scores = np.clip(even + log_odds(reading.sentence_scores), 0.0, 10.0)
             prose = [is_prose(sentence.text) for sentence in candidate.sentences]
@@ -95,6 +76,7 @@ class OverviewAssessor:
 
     together = False
     kept = False
+    even = 0.0
 
     def key(self, candidate: Candidate) -> str:
         return candidate.passage.chunk_id
@@ -133,6 +115,7 @@ class ExtractiveAssessor:
 
     together = False
     kept = True
+    even = 0.0
 
     def assess(self, batches: Sequence[Sequence[Candidate]]) -> list[list[Judgement]]:
         terms = iter(self._index.keywords.terms([s.text for batch in batches for c in batch for s in c.sentences]))
@@ -155,7 +138,7 @@ class ExtractiveAssessor:
 
 def reader_assessor(tools: Tools, asking: Sequence[Asked]) -> ReaderAssessor | None:
     """None where no reader reads each of the questions."""
-    readers = [tools.readings.reader(one.text) for one in asking if one.own]
+    readers = [tools.readings.reader(one.text) for one in asking]
     if None in readers or readers[0] is None:
         return None
     return ReaderAssessor(tools.readings, readers[0].fingerprint, asking)

@@ -8,19 +8,17 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from monjyu_core.text.language import message_language
-from monjyu_query.answers.answer_form import NARROW, AnswerForm, form_of
+from monjyu_query.answers.answer_form import NARROW, form_of
 from monjyu_query.answers.answering import Answer, abstained
-from monjyu_query.answers.arrangement import in_sections, numbered
+from monjyu_query.answers.arrangement import in_sections, numbered, quoted
 from monjyu_query.answers.citing import cite_windows
 from monjyu_query.answers.composition import SHORT, asked_of, compose
 from monjyu_query.answers.paper_label import paper_labels
 from monjyu_query.answers.quote_windows import Neighbours
 from monjyu_query.answers.selection import Question
-from monjyu_query.digests.themes import papers_by_theme
+from monjyu_query.digests.themes import papers_by_aspect
 from monjyu_query.modes.lazy.lazy_claims import Claim
-from monjyu_query.search.open_index import OpenIndex
 from monjyu_query.search.passages import Passage, PassageSentence, load_sentences
-from monjyu_query.search.request import ResponseType
 from monjyu_query.search.tools import Ask, Tools
 
 MOST_PASSAGES = 12
@@ -29,44 +27,37 @@ SENTENCES = 5
 """Of a usual answer by a model."""
 _USUAL_BUDGET = 50
 """Tests that buy an answer of the usual length."""
-_MOST_ROOM, _OF_FACT = 6.0, 1.4
-_ROOM_OF_REPORT = 3.0
+_MOST_ROOM, _OF_FACT = 2.0, 1.4
+_ROOM_OF_REPORT = 5.0
 PAPERS = 6
 """In a usual answer about the collection as a whole."""
-ADDED_WEIGHT = 0.2
-"""Weight of a term that expansion added; a term of the question has 1."""
 
 
-def weighted_question(index: OpenIndex, query: str, own: Question) -> Question:
-    """The terms of an expanded query; those that the question `own` lacks weigh less."""
-    full = Question.of(index.keywords.query_terms(query).result(), len(index.corpus))
-    weights = {t: w if t in own.weights else ADDED_WEIGHT * w for t, w in full.weights.items()}
-    return Question(weights, full.words, full.also)
-
-
-def room_of(budget: int, form: AnswerForm, response_type: ResponseType | None) -> float:
-    """How many times as long as usual an answer may be: by the root of the budget, so that 100 tests buy 1.4 times, 500
-    three times and 1500 five and a half times as much. A fact is not made longer by money."""
-    room = min(max(math.sqrt(budget / _USUAL_BUDGET), 1.0), _MOST_ROOM)
-    if response_type == "report":
-        return max(room, _ROOM_OF_REPORT)
-    return min(room, _OF_FACT) if form in NARROW else room
+def room_of(ask: Ask, budget: int) -> float:
+    """How many times as long as usual an answer may be: by the root of the budget, so that 100 tests buy 1.4 times and
+    200 twice as much, which is the most: who wants more asks for a report. A fact is not made longer by money, nor an
+    answer for which nobody named mode or budget."""
+    request = ask.request
+    if request.response_type == "report":
+        return _ROOM_OF_REPORT
+    if request.open_ended and ask.settings.mode == "auto":
+        return 1.0
+    narrow = form_of(request.query, ask.routing.query_type) in NARROW
+    return min(max(math.sqrt(budget / _USUAL_BUDGET), 1.0), _OF_FACT if narrow else _MOST_ROOM)
 
 
 def compose_hits(
-    tools: Tools, ask: Ask, question: Question, hits: Sequence[Passage], similarity: float, budget: int
+    tools: Tools, ask: Ask, question: Question, hits: Sequence[Passage], similarity: float, room: float
 ) -> Answer:
-    """The answer from the best passages: as many and as long as the budget has bought."""
-    room = room_of(budget, form_of(ask.request.query, ask.routing.query_type), ask.request.response_type)
-    passages = hits[: round(MOST_PASSAGES * room)]
-    sentences = load_sentences(ask.index.snapshot.cursor_of(one.paper_id for one in passages), passages)
-    return compose(asked_of(tools, ask, question, room), passages, sentences, similarity)
+    """The answer from the best passages, which may be `room` times as long as usual."""
+    sentences = load_sentences(ask.index.snapshot.cursor_of(one.paper_id for one in hits), hits)
+    return compose(asked_of(tools, ask, question, room), hits, sentences, similarity)
 
 
 def overview(ask: Ask, claims: Sequence[Claim], budget: int) -> Answer:
     """For a question about the collection as a whole: of each paper its best claim, of each community one before a
     second of any, under the headings of their themes."""
-    room = room_of(budget, "survey", ask.request.response_type)
+    room = room_of(ask, budget)
     language = message_language(ask.request.query)
     turns: Counter[str | None] = Counter()
     ranked: dict[str, tuple[int, int, Claim]] = {}
@@ -82,9 +73,10 @@ def overview(ask: Ask, claims: Sequence[Claim], budget: int) -> Answer:
     cited = cite_windows(cursor, [neighbours.grown(sentence) for sentence in best])
     if not cited:
         return abstained("no sentence of what was found stands in its source", language)
-    chunks = {citation.paper_id: [citation.chunk_id] for _, citation in cited}
-    labels = paper_labels(ask.index, list(chunks), language)
-    parts = in_sections("survey", language, cited, labels, papers_by_theme(ask.index, chunks))
+    quotes = quoted(cited)
+    labels = paper_labels(ask.index, list(quotes), language)
+    aspects = papers_by_aspect(ask.index, ask.request.query, quotes)
+    parts = in_sections("survey", language, cited, labels, aspects)
     segments, _, citations = numbered(parts, [], cited)
     return Answer(segments, "complete", citations, verified=True)
 

@@ -17,7 +17,6 @@ from monjyu_query.ranking.corpus import Corpus
 COMMUNITY_TABLES = ("communities", "chunk_communities")
 GRAPH_TABLES = ("graph_nodes", "graph_edges", "phrase_mentions")
 MOST_CANDIDATES = 2000
-MOST_FREQUENT = 40
 
 _NODES = """SELECT phrase, surface, df, tfidf FROM graph_nodes
 WHERE len(list_filter($words::VARCHAR[], lambda word: contains(lower(surface), word) OR contains(lower(phrase), word)))
@@ -30,11 +29,6 @@ SELECT near.phrase, other, coalesce(surface, other), weight
 FROM near LEFT JOIN graph_nodes ON graph_nodes.phrase = other WHERE other <> near.phrase
 QUALIFY row_number() OVER (PARTITION BY near.phrase ORDER BY weight DESC, other) <= $most
 ORDER BY near.phrase, weight DESC, other"""
-_FREQUENT = """SELECT m.phrase, any_value(n.surface), any_value(n.df), count(DISTINCT m.chunk_id) AS found
-FROM phrase_mentions m JOIN graph_nodes n USING (phrase)
-WHERE m.chunk_id IN (SELECT unnest($chunks::VARCHAR[])) AND n.papers > 1
-GROUP BY m.phrase HAVING found > 1 AND found / $read > any_value(n.df) / $all
-ORDER BY found / $read * ln(found / $read * $all / any_value(n.df)) DESC, m.phrase LIMIT $most"""
 _MENTIONED = """SELECT place, sum(weight) FROM phrase_mentions JOIN near USING (phrase) JOIN places USING (chunk_id)
 GROUP BY place"""
 _PHRASES = """SELECT chunk_id, phrase, surface FROM phrase_mentions
@@ -90,16 +84,6 @@ class ConceptGraph:
             for phrase, other, surface, weight in self._rows(_NEIGHBOURS, {"phrases": list(found), "most": most}):
                 found[phrase].append(Concept(other, surface, 0, float(weight or 0)))
         return found
-
-    def frequent(self, chunks: Sequence[str], count: int, most: int = MOST_FREQUENT) -> list[Concept]:
-        """Concepts that more than one of the chunks and more than one paper have, those first that stand in more of
-        these chunks than their frequency in all `count` lets expect."""
-        if not self.present or not chunks:
-            return []
-        values = {"chunks": list(chunks), "read": float(len(chunks)), "all": float(count), "most": most}
-        return [
-            Concept(phrase, surface or phrase, int(df), 0.0) for phrase, surface, df, _ in self._rows(_FREQUENT, values)
-        ]
 
     def mentioned(self, weights: Mapping[str, float], corpus: Corpus) -> dict[int, float]:
         """The rows of chunks that have one of these phrases, with the sum of the weights of those they have."""

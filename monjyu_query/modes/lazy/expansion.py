@@ -1,4 +1,4 @@
-"""The query expander: subqueries and one expanded query, from the noun graph or from the best chunks' own terms."""
+"""The query expander: the parts of a question as subqueries, the concepts that it names, and terms to add to it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from monjyu_core.text.search_text import count_wide
 from monjyu_core.text.unicode_words import letter_words
 from monjyu_query.answers.answer_form import asked_types
 from monjyu_query.answers.selection import Question
-from monjyu_query.answers.topic import sides_of, topic_of
+from monjyu_query.answers.topic import sides_of
 from monjyu_query.modes.lazy.concept_graph import Concept, ConceptGraph
 from monjyu_query.search.lazy_explanation import Origin
 from monjyu_query.search.open_index import OpenIndex
@@ -21,41 +21,41 @@ from monjyu_query.search.passages import load_passages
 
 _SHORTEST = 3
 _WIDE_WORD = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff]{2,}|[\u30a1-\u30ff]{3,}|[\uac00-\ud7a3]{2,}")
-_BETWEEN_PARTS = re.compile(r"[,;:，、；：]|\b(?:and|or|versus|vs|than|as well as)\b", re.I)
+_BETWEEN_PARTS = re.compile(
+    r"(?:\s*(?:[,;:，、；：]|[?？。](?=\s*\w)|\b(?:and|or|versus|vs|than|as well as)\b))+", re.I
+)
 _TERMS_A_PART = 2
 _SHARE_A_PART = 0.3
 """Of what the question's terms weigh; less is no part of its own, but a year or an aside."""
 _SHARE_A_CONCEPT = 0.15
 """Of what the question's terms weigh; a word that says less of it leads elsewhere."""
+_SHARE_A_SIDE = 0.1
 CONCEPTS = 4
 READ_CHUNKS = 10
 """Chunks whose frequent terms stand in for a graph."""
 _READ_TERMS = 48
 """As many as the keyword index looks up at once."""
 _TERMS = 6
-_ASPECTS = 2
-"""Of one subquery."""
+_ITEM_WORDS = 3
+"""Of what stands between two commas of a list; more is a clause."""
 
 
 @dataclass(frozen=True)
 class Expansion:
-    """`subqueries` begin with the question itself; the first `asking` of them ask for something, the others are ways to
-    find passages; `expanded` joins them; `concepts` are keys of the noun graph. `by_model`: a model wrote them, for the
-    `reasoning` that it gives where it is asked."""
+    """`subqueries` begin with the question itself, its parts follow; `expanded` is one query for all of them;
+    `concepts` are keys of the noun graph. `by_model`: a model wrote them, for the `reasoning` that it gives where it is
+    asked."""
 
     subqueries: list[str]
     expanded: str
-    asking: int = 1
     concepts: list[str] = field(default_factory=list)
     by_model: bool = False
     reasoning: str = ""
 
     def origins(self) -> list[Origin]:
         """Where each subquery comes from."""
-        if self.by_model:
-            return ["model"] * len(self.subqueries)
-        parts = max(0, self.asking - 1)
-        return ["question", *["part"] * parts, *["aspects"] * (len(self.subqueries) - 1 - parts)]  # type: ignore[list-item]
+        count = len(self.subqueries)
+        return ["model"] * count if self.by_model else ["question", *["part"] * (count - 1)]  # type: ignore[list-item]
 
 
 def matching_concepts(index: OpenIndex, graph: ConceptGraph, query: str) -> list[Concept]:
@@ -78,38 +78,11 @@ def matching_concepts(index: OpenIndex, graph: ConceptGraph, query: str) -> list
     return [concept for concept, _ in chosen[:CONCEPTS]]
 
 
-def expand(index: OpenIndex, graph: ConceptGraph, query: str, best_chunks: Sequence[str], most: int) -> Expansion:
-    """At most `most` subqueries without a model: the question, its parts or the sides of its comparison, then its topic
-    with aspects that the chunks most like it (`best_chunks`) speak of.
-
-    Aspects are phrases of the noun graph that stand in many of these chunks, in few others, and in more than one paper;
-    without a graph words of that kind.
-    """
-    concepts = matching_concepts(index, graph, query)
-    parts = [part for part in parts_of(index, query) if part != query][: most - 1]
-    aspects = _aspects(index, graph, query, best_chunks)[: _ASPECTS * max(0, most - 1 - len(parts))]
-    groups = [aspects[start : start + _ASPECTS] for start in range(0, len(aspects), _ASPECTS)]
-    topic = topic_of(query) or query
-    ways = [f"{topic}: {', '.join(group)}" for group in groups]
-    subqueries = list(dict.fromkeys([query, *parts, *ways]))
-    expanded = f"{query} ({', '.join(aspects)})" if aspects else query
-    return Expansion(subqueries, expanded, 1 + len(parts), [concept.phrase for concept in concepts])
-
-
-def _aspects(index: OpenIndex, graph: ConceptGraph, query: str, chunks: Sequence[str]) -> list[str]:
-    """By `p ln(p / q)`, p a phrase's share of these chunks and q of all; none that says what the question or a better
-    one says."""
-    if not graph.present:
-        return _frequent_terms(index, query, chunks)
-    found = graph.frequent(chunks, len(index.corpus))
-    terms = [frozenset(some) for some in index.keywords.terms([concept.surface for concept in found])]
-    known = {term.term for term in index.keywords.query_terms(query).result()}
-    chosen: list[str] = []
-    for concept, own in zip(found, terms, strict=True):
-        if own and not own & known and len(chosen) < _TERMS:
-            chosen.append(concept.surface)
-            known |= own
-    return chosen
+def expand(index: OpenIndex, graph: ConceptGraph, query: str, query_type: str, most: int) -> Expansion:
+    """At most `most` subqueries without a model: the question and its parts. Nothing is added that it does not name."""
+    concepts = [concept.phrase for concept in matching_concepts(index, graph, query)]
+    parts = parts_of(index, query, compares=query_type == "comparison" or "comparison" in asked_types(query))
+    return Expansion(list(dict.fromkeys([query, *parts]))[:most], query, concepts)
 
 
 def related_terms(
@@ -123,9 +96,9 @@ def related_terms(
     return (found or _frequent_terms(index, query, best_chunks))[:most]
 
 
-def parts_of(index: OpenIndex, query: str) -> list[str]:
-    """The parts of a question that asks for several things, each of two terms or more, or the sides of a comparison;
-    none where it asks for one."""
+def parts_of(index: OpenIndex, query: str, *, compares: bool) -> list[str]:
+    """The parts of a question that asks for several things, each of two terms or more; else the sides of a comparison;
+    else the question with each item of a list in it. None where it asks for one thing."""
     parts = [part.strip(" ?.!。？") for part in _BETWEEN_PARTS.split(query)]
     question = Question.of(index.keywords.query_terms(query).result(), len(index.corpus))
     terms = [set(own) for own in index.keywords.terms(parts)]
@@ -133,13 +106,32 @@ def parts_of(index: OpenIndex, query: str) -> list[str]:
     whole = [part for part, own in pairs if len(own) >= _TERMS_A_PART and question.share(own) >= _SHARE_A_PART]
     if len(whole) > 1:
         return whole
-    return _sides(index, query, question) if "comparison" in asked_types(query) else []
+    sides = _sides(index, query, question) if compares else []
+    joined = any(map(str.isalpha, (_BETWEEN_PARTS.findall(query) or [""])[-1]))  # by a word, and not a comma alone
+    return sides or (_listed(index, [part for part in parts if part], question) if joined else [])
+
+
+def _listed(index: OpenIndex, parts: list[str], question: Question) -> list[str]:
+    """Of `What are the risks and benefits of X`: `What are the risks of X` and `What are the benefits of X`. A list
+    begins with the last word before the first separator and ends with the first term after the last one."""
+    while len(parts) > 2 and len(parts[1].split()) > _ITEM_WORDS:
+        parts = parts[1:]
+    if len(parts) < 2:
+        return []
+    (*before, first), last = parts[0].split(), parts[-1].split()
+    begins = next((place for place, own in enumerate(index.keywords.terms(last[:2])) if own), 0)  # after an article
+    rest = last[begins + 1 :]
+    items = [first, *parts[1:-1], last[begins]]
+    shares = [question.share(set(some)) for some in index.keywords.terms([*items, " ".join([*before, *rest])])]
+    if not all(shares[:-1]) or shares[-1] < _SHARE_A_CONCEPT:
+        return []
+    return [" ".join([*before, item, *rest]) for item in items]
 
 
 def _sides(index: OpenIndex, query: str, question: Question) -> list[str]:
     sides = sides_of(query)
     terms = [set(own) for own in index.keywords.terms(sides)]
-    told = [side for side, own in zip(sides, terms, strict=True) if question.share(own) >= _SHARE_A_CONCEPT]
+    told = [side for side, own in zip(sides, terms, strict=True) if question.share(own) >= _SHARE_A_SIDE]
     return told if len(told) > 1 else []
 
 

@@ -25,6 +25,7 @@ _ENDED: dict[Ended, EndedBy] = {
     "enough": "enough",
     "sufficient": "enough",
     "exhausted": "everything",
+    "held": "cap",
     "cancelled": "cancelled",
     "failed": "cap",
 }
@@ -34,16 +35,15 @@ MOST_NODES = 30
 def explanation(asked: Question, concepts: ConceptSubgraph) -> LazyExplanation:
     """Of a search that has ended; `concepts` are those of its relevant sentences."""
     state = asked.state
-    candidates = int((asked.ranking.scores > -float("inf")).sum())
     return LazyExplanation(
         ended=_ENDED[state.ended],
-        level_reached=4 if state.took_stored else 1 if state.communities or concepts.nodes else 0,
+        level_reached=max(state.level, int(bool(state.communities or concepts.nodes))),
         depth=state.depth,
         rounds=state.rounds,
         expanded_query=state.expanded,
         reasoning=state.reasoning or None,
         subqueries=_subqueries(state),
-        frontier_left=max(0, candidates - state.budget.used),
+        frontier_left=max(0, asked.candidates - len(state.visited)),
         sentences=_sentences(state),
         communities=_communities(asked),
         graph=concepts,

@@ -9,8 +9,8 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Protocol
 
+from monjyu_core.models.cache.outage import Outage
 from monjyu_core.settings.models_settings import CacheSettings
 from monjyu_core.storage.private import private_database, write_ahead
 
@@ -22,26 +22,10 @@ _KEYS_A_QUERY = 500
 _log = logging.getLogger(__name__)
 
 
-class Judgements(Protocol):
-    """Scores by key. Safe with many processes. A store that fails costs repeated tests, never a result."""
-
-    def get_many(self, keys: Sequence[str]) -> dict[str, tuple[float, ...]]:
-        """The scores under those of the keys that are known."""
-        ...
-
-    def put_many(self, judgements: Mapping[str, Sequence[float]]) -> None: ...
-
-    def keep_newest(self) -> None:
-        """Drop the oldest beyond what is kept."""
-        ...
-
-
 def open_judgements(settings: CacheSettings, folder: Path) -> Judgements:
     """At `cache.redis_url`, for several machines, or in a folder."""
     if settings.redis_url is None:
         return JudgementStore(folder)
-    from monjyu_query.modes.lazy.shared_judgements import SharedJudgements
-
     return SharedJudgements(settings.redis_url.get_secret_value())
 
 
@@ -94,3 +78,28 @@ class JudgementStore:
             connection.execute(_TABLE)
             with connection:
                 yield connection
+
+
+class SharedJudgements:
+    """Judgements at the Redis server that keeps models' answers, for several machines."""
+
+    def __init__(self, url: str) -> None:
+        from monjyu_core.models.cache.cache_redis import RedisCache
+
+        self._cache = RedisCache(url, 0)
+        self._outage = Outage("Judgements are not shared")
+
+    def get_many(self, keys: Sequence[str]) -> dict[str, tuple[float, ...]]:
+        found = self._outage.tried(lambda: self._cache.read_scores(keys)) or {}
+        return {key: tuple(map(float, json.loads(scores))) for key, scores in found.items()}
+
+    def put_many(self, judgements: Mapping[str, Sequence[float]]) -> None:
+        packed = {key: json.dumps(list(some)) for key, some in judgements.items()}
+        self._outage.tried(lambda: self._cache.write_scores(packed))
+
+    def keep_newest(self) -> None:
+        """Redis drops each of them some time after it was written."""
+
+
+Judgements = JudgementStore | SharedJudgements
+"""Scores by key. Safe with many processes. A store that fails costs repeated tests, never a result."""

@@ -28,8 +28,8 @@ MOST = 2000
 @dataclass(frozen=True)
 class Claim:
     """A statement with the sentences of the source that say it, the best first; `score` is 0 to 10; `concepts` are
-    the phrases of the noun graph that its first sentence has; `confidence` (0 to 1) is that of level 4, where the claim
-    is kept there: how sure its reader was that it is one."""
+    the phrases of the noun graph that its first sentence has; `confidence` (0 to 1) is how sure level 4 was that it is
+    a claim, or the judge that its sentence answers; `extracted_at` is when, as ISO 8601 (UTC)."""
 
     statement: str
     sentences: tuple[PassageSentence, ...]
@@ -38,6 +38,7 @@ class Claim:
     engine: str
     concepts: tuple[str, ...] = ()
     confidence: float | None = None
+    extracted_at: str = ""
 
     def as_dict(self) -> dict[str, Any]:
         """As in the result."""
@@ -52,6 +53,7 @@ class Claim:
             "community_id": self.community,
             "score": self.score,
             "confidence": self.confidence,
+            "extracted_at": self.extracted_at,
             "engine": self.engine,
             "concepts": list(self.concepts),
         }

@@ -42,7 +42,6 @@ class LazySearch:
         state = question.state
         if state.budget.total:
             self._match(question)
-            question.widen()
             question.keep_best()
         clock.note("match", "map")
         graph, concepts = concept_subgraph(question.graph, state.relevant)
@@ -71,13 +70,19 @@ class LazySearch:
             enough=_enough(asked),
             opening=0 if asked.broad and not asked.tree.empty else lazy.opening,
             a_turn=lazy.chunks_per_call,
+            passes=asked.tester.passes,
         )
-        searcher.run(state)
+        searcher.run(state, state.budget.total // 2 if lazy.follow_ups else None)
+        if not state.ended:
+            searcher.walkers = [*asked.walkers, *asked.ask_further(self.tools)]
+            searcher.run(state)
+        if (told := _spent(asked)) is not None:
+            state.warnings.append(told)
         if asked.tree.empty:
             lacks = "used" if asked.ask.index.snapshot.manifest.level else "built"
             state.warnings.append(f"Level 1 is not {lacks}: passages were tested in the order of their similarity.")
         if state.errors:
-            wrong = f"{len(state.errors)} of {state.budget.used} tests gave no judgement"
+            wrong = f"{len(state.errors)} of {len(state.tested)} tests gave no judgement"
             state.warnings.append(f"{wrong}: {state.errors[0]}")
             asked.ask.account.note_failure(ModelAnswerUnusable(f"{wrong}: {state.errors[0]}"))
         if state.ended == "cancelled":
@@ -126,6 +131,19 @@ def _enough(asked: Question) -> int | None:
     return None if sufficiency == "off" else asked.state.budget.enough
 
 
+def _spent(asked: Question) -> str | None:
+    """Why tests of the budget were not made, where the passages and not the answer are the reason."""
+    state = asked.state
+    if state.ended not in ("exhausted", "held"):
+        return None
+    used, total, held = state.budget.used, state.budget.total, state.held_back
+    if state.ended == "held":
+        read = f"of {len(state.visited)} passages read {held} were held back (search.lazy.worth_reading)"
+        return f"{used} of {total} tests were made: {read}."
+    tested = f"{used} tested and {held} held back by the reader, which sees no answer in them" if held else "all tested"
+    return f"The budget of {total} exceeds the collection: {asked.candidates} passages, {tested}."
+
+
 def _result(
     asked: Question, answer: Answer, engine: str, told: LazyExplanation | None, phases: dict[str, float]
 ) -> SearchResult:
@@ -163,6 +181,9 @@ def _result(
 def _usage(asked: Question) -> Usage:
     """Judgements and their budget; what model calls were paid for. Reused judgements count as cache hits, too."""
     state = asked.state
-    usage = Usage(**vars(asked.ask.account.used), relevance_tests=state.budget.used, budget_total=state.budget.total)
+    tests, held = state.budget.used, state.held_back
+    usage = Usage(
+        **vars(asked.ask.account.used), relevance_tests=tests, held_back=held, budget_total=state.budget.total
+    )
     usage.cache_hits += state.cache_hits
     return usage

@@ -6,12 +6,14 @@ import threading
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from monjyu_query.answers.selection import Question
 from monjyu_query.modes.lazy.walk.budget import Budget
+from monjyu_query.ranking.fusion import Scores
 from monjyu_query.search.events import Emit, unheard
 from monjyu_query.search.lazy_explanation import Origin
 from monjyu_query.search.passages import Passage, PassageSentence
 
-Ended = Literal["", "budget", "enough", "sufficient", "exhausted", "cancelled", "failed"]
+Ended = Literal["", "budget", "enough", "sufficient", "exhausted", "held", "cancelled", "failed"]
 
 
 @dataclass(frozen=True)
@@ -25,6 +27,8 @@ class Judgement:
     cached: bool = False
     final: bool = False
     """The error will not pass: no further test is worth trying (a cap is reached, a server refuses)."""
+    made: bool = True
+    """False where no engine was asked: the search was cancelled before, or a cap was reached. It costs no test."""
 
     @property
     def best(self) -> float:
@@ -57,12 +61,27 @@ class Relevant:
         return self.sentences[0][1]
 
 
+@dataclass(frozen=True)
+class Asked:
+    """A question or subquery: its terms with their weights, its similarity (n,) to all chunks, and the scores (n,) that
+    order them."""
+
+    text: str
+    terms: Question
+    similar: Scores
+    ordered: Scores
+
+    def near(self, row: int) -> float:
+        return float(self.similar[row])
+
+
 @dataclass
 class LazyState:
-    """Filled as the search goes on. `visited` are rows of the corpus, `communities` ids in order of the first visit,
+    """Filled as the search goes on. `visited` are rows of the corpus, `held_back` those of them that the gate kept from
+    a test, `communities` ids in order of the first visit,
     `tested` the chunks with their judgements, `sentence_ids` the relevant sentences (with `reasons`
-    where they were asked for) and `strong` those of them that count towards enough. `took_stored`: some claims are
-    those of level 4."""
+    where they were asked for) and `strong` those of them that count towards enough. `level` is the highest that led to
+    evidence, where it is 2 or more."""
 
     budget: Budget
     subqueries: list[str] = field(default_factory=list)
@@ -80,7 +99,8 @@ class LazyState:
     sentence_ids: set[str] = field(default_factory=set)
     strong: set[str] = field(default_factory=set)
     claims: list[dict[str, Any]] = field(default_factory=list)
-    took_stored: bool = False
+    level: int = 0
+    held_back: int = 0
     cache_hits: int = 0
     errors: list[str] = field(default_factory=list)
     failed_rounds: int = 0
@@ -106,20 +126,10 @@ class LazyState:
             self.reasons |= {name: reason for name, reason in named if reason and name in self.sentence_ids}
         return bool(found)
 
-    def widen(self, relevant_from: float) -> None:
-        """Take in all sentences tested that score as much: what the walk took for relevant, and more."""
-        self.relevant = []
-        for candidate, judgement in self.tested:
-            pairs = zip(candidate.sentences, judgement.scores, strict=False)
-            found = sorted(((s, score) for s, score in pairs if score >= relevant_from), key=lambda pair: -pair[1])
-            if found:
-                self.relevant.append(Relevant(candidate, tuple(found)))
-                self.sentence_ids.update(sentence.sentence_id for sentence, _ in found)
-
     @property
     def failed(self) -> bool:
         """The assessor was given up, or judged nothing."""
-        return self.ended == "failed" or 0 < self.budget.used == len(self.errors)
+        return self.ended == "failed" or 0 < len(self.tested) == len(self.errors)
 
     @property
     def cancelled(self) -> bool:

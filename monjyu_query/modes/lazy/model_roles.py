@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable, Coroutine, Mapping, Sequence
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
+
+from pydantic import BaseModel, Field
 
 from monjyu_core.models.call_errors import (
     CostCapReached,
@@ -26,15 +28,6 @@ from monjyu_core.text.quotes import find_quote, rests_on, without_foreign
 from monjyu_query.modes.lazy.expansion import Expansion
 from monjyu_query.modes.lazy.lazy_claims import Claim
 from monjyu_query.modes.lazy.lazy_state import Candidate, Judgement, Relevant
-from monjyu_query.modes.lazy.model_replies import (
-    ModelClaims,
-    ReasonedScore,
-    ReasonedScores,
-    ReasonedSubqueries,
-    SentenceScores,
-    Subqueries,
-    Sufficient,
-)
 from monjyu_query.modes.lazy.relevance import text_hash
 from monjyu_query.search.passages import PassageSentence
 from monjyu_query.search.request import Turn
@@ -58,6 +51,49 @@ MOST_SENTENCES = 30
 """Of what was found so far, when a model is asked whether it suffices."""
 
 T = TypeVar("T")
+Score = Annotated[float, Field(ge=0, le=10)]
+
+
+class Subqueries(BaseModel):
+    subqueries: list[str] = Field(min_length=1)
+    expanded_query: str
+
+
+class ReasonedSubqueries(Subqueries):
+    reasoning: str = ""
+
+
+class SentenceScore(BaseModel):
+    sentence: int = Field(ge=1)
+    score: Score
+
+
+class SentenceScores(BaseModel):
+    scores: list[SentenceScore]
+
+
+class ReasonedScore(SentenceScore):
+    reason: str = ""
+
+
+class ReasonedScores(BaseModel):
+    scores: list[ReasonedScore]
+
+
+class ModelClaim(BaseModel):
+    statement: str = Field(min_length=1)
+    source: int
+    quote: str
+    score: Score
+    confidence: float | None = Field(None, ge=0, le=1)
+
+
+class ModelClaims(BaseModel):
+    claims: list[ModelClaim]
+
+
+class Sufficient(BaseModel):
+    sufficient: bool
 
 
 class ModelRoles:
@@ -65,12 +101,12 @@ class ModelRoles:
 
     def __init__(self, settings: Settings, session: Session, query: str, cancel: threading.Event) -> None:
         self.settings = settings
-        self._session = session
+        self.session = session
         self._cancel = cancel
-        self._language = message_language(query)
+        self.language = message_language(query)
 
     def prompt(self, name: str) -> Prompt:
-        return load_prompt(name, self._language, self.settings.prompts.folder)
+        return load_prompt(name, self.language, self.settings.prompts.folder)
 
     def model_of(self, role: ChatRole) -> str:
         """What a judgement depends on besides its messages."""
@@ -86,14 +122,14 @@ class ModelRoles:
         turns = [turn for turn in history if turn.role != "system"][-LONGEST_HISTORY:]
         said = "\n".join(f"{turn.role}: {turn.content[:_LONGEST_TEXT]}" for turn in turns)
         text = prompt.render(question=query, history=said, concepts=fence(1, ", ".join(concepts)) if concepts else "-")
-        asked = [Message("user", f"{text}\n\n{_REASONING[self._language]}" if reasons else text)]
+        asked = [Message("user", f"{text}\n\n{_REASONING[self.language]}" if reasons else text)]
         wanted = ReasonedSubqueries if reasons else Subqueries
-        found = run(self._session.structured("expand", asked, prompt.hash, wanted))
+        found = run(self.session.structured("expand", asked, prompt.hash, wanted))
         said = " ".join(found.reasoning.split())[:_LONGEST_REASON] if isinstance(found, ReasonedSubqueries) else ""
         cleaned = [without_foreign(subquery, text)[:_LONGEST_TEXT] for subquery in found.subqueries]
         subqueries = list(dict.fromkeys(filter(None, cleaned)))[:most] or [query]
         expanded = without_foreign(found.expanded_query, text)[:_LONGEST_TEXT] or query
-        return Expansion(subqueries, expanded, len(subqueries), by_model=True, reasoning=said)
+        return Expansion(subqueries, expanded, by_model=True, reasoning=said)
 
     def sufficient(self, query: str, sentences: Sequence[str], papers: Sequence[str]) -> bool:
         """Whether the model finds these sentences enough; where it fails, they are not."""
@@ -101,7 +137,7 @@ class ModelRoles:
         sources = "\n\n".join(fence(n, text) for n, text in enumerate(sentences[:MOST_SENTENCES], start=1))
         messages = [Message("user", prompt.render(sources=sources, question=query))]
         try:
-            found = run(self._session.structured("assess", messages, prompt.hash, Sufficient, papers))
+            found = run(self.session.structured("assess", messages, prompt.hash, Sufficient, papers))
         except ModelCallError:
             return False
         return found.sufficient
@@ -123,21 +159,13 @@ class ModelRoles:
                 task.cancel()
         return await asyncio.gather(*tasks, return_exceptions=True)
 
-    @property
-    def language(self) -> str:
-        """Of the question: ja or en."""
-        return self._language
-
-    @property
-    def session(self) -> Session:
-        return self._session
-
 
 class ModelAssessor:
     """One call a batch of chunks; the model lists the sentences that are relevant, and why where it is asked to."""
 
     together = True
     kept = True
+    even = 0.0
 
     def __init__(self, roles: ModelRoles, subqueries: Sequence[str], *, reasons: bool) -> None:
         self._roles = roles
@@ -181,11 +209,12 @@ class ModelAssessor:
         self, batch: Sequence[Candidate], answer: SentenceScores | ReasonedScores | BaseException
     ) -> list[Judgement]:
         if isinstance(answer, asyncio.CancelledError):
-            return [Judgement(error="cancelled")] * len(batch)
+            return [Judgement(error="cancelled", made=False)] * len(batch)
         if isinstance(answer, ModelCallError):
             lasting = isinstance(answer, CostCapReached | ModelUnavailable | ModelRefused)
             final = lasting and not isinstance(answer, ModelContentFiltered)
-            return [Judgement(error=str(answer), final=final)] * len(batch)
+            made = not isinstance(answer, CostCapReached)
+            return [Judgement(error=str(answer), final=final, made=made)] * len(batch)
         if isinstance(answer, BaseException):
             raise answer
         count = sum(len(candidate.sentences) for candidate in batch)
@@ -206,16 +235,17 @@ class ModelAssessor:
 
 
 class ModelClaimExtractor:
-    """One call a group of chunks. A quote that is not in its source is not believed: the claim is dropped. Of a claim
-    whose statement does not rest on its passage only the quote is kept."""
+    """Claims on each subquery from its relevant chunks, community by community, some chunks a call. A quote that is not
+    in its source is not believed: the claim is dropped. Of a claim whose statement does not rest on its passage only
+    the quote is kept."""
 
     MOST_CHUNKS = 8
-    """Of one call; larger groups are split."""
+    """Of one call."""
 
-    def __init__(self, roles: ModelRoles, query: str, concepts: Mapping[str, Sequence[str]]) -> None:
+    def __init__(self, roles: ModelRoles, subqueries: Sequence[str], concepts: Mapping[str, Sequence[str]]) -> None:
         """`concepts`: of each relevant sentence, by its id, the phrases of the noun graph that it has."""
         self._roles = roles
-        self._query = query
+        self._subqueries = subqueries
         self._concepts = concepts
         self._prompt = roles.prompt("extract")
         self.dropped = 0
@@ -223,7 +253,10 @@ class ModelClaimExtractor:
 
     def extract(self, groups: Sequence[Sequence[Relevant]]) -> list[Claim]:
         size = self.MOST_CHUNKS
-        parts = [group[start : start + size] for group in groups for start in range(0, len(group), size)]
+        of_subquery: dict[int, list[Relevant]] = {}
+        for one in (one for group in groups for one in group):
+            of_subquery.setdefault(one.candidate.subquery, []).append(one)
+        parts = [some[start : start + size] for some in of_subquery.values() for start in range(0, len(some), size)]
         answers = self._roles.gather([lambda part=part: self._ask(part) for part in parts])  # type: ignore[misc]
         claims: list[Claim] = []
         for part, answer in zip(parts, answers, strict=True):
@@ -241,7 +274,8 @@ class ModelClaimExtractor:
         named = (name for r in part for s, _ in r.sentences for name in self._concepts.get(s.sentence_id, ()))
         concepts = list(dict.fromkeys(named))[:_CONCEPTS]
         said = fence(len(texts) + 1, ", ".join(concepts)) if concepts else "-"
-        text = self._prompt.render(sources=sources, question=self._query, concepts=said)
+        question = self._subqueries[part[0].candidate.subquery]
+        text = self._prompt.render(sources=sources, question=question, concepts=said)
         papers = sorted({r.candidate.passage.paper_id for r in part})
         return await self._roles.session.structured(
             "extract", [Message("user", text)], self._prompt.hash, ModelClaims, papers
@@ -259,7 +293,8 @@ class ModelClaimExtractor:
                 passage = source.candidate.passage
                 if not rests_on(statement, f"{passage.header} {passage.text} {sentence.text}"):
                     statement = " ".join(sentence.text.split())
-                claims.append(Claim(statement, (sentence,), said.score, source.candidate.community, "llm"))
+                home, sure = source.candidate.community, said.confidence
+                claims.append(Claim(statement, (sentence,), said.score, home, "llm", confidence=sure))
         return claims
 
 

@@ -4,14 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
 
 from monjyu_core.embedding import load_embedder
 from monjyu_core.models.call_errors import ModelCallError
-from monjyu_query.answers.answer_form import form_of
 from monjyu_query.answers.answering import Answer
 from monjyu_query.answers.composition import asked_of, compose
 from monjyu_query.knowledge.level_4_claims import chunks_with_claims, claims_of, read_by_models
-from monjyu_query.modes.lazy.compose import SENTENCES, claim_passages, compose_hits, overview, passages_of, room_of
+from monjyu_query.modes.lazy.compose import (
+    MOST_PASSAGES,
+    SENTENCES,
+    claim_passages,
+    compose_hits,
+    overview,
+    passages_of,
+    room_of,
+)
 from monjyu_query.modes.lazy.lazy_claims import (
     Claim,
     ExtractiveClaims,
@@ -43,7 +51,7 @@ def make_claims(asked: Question, tools: Tools, concepts: Mapping[str, Sequence[s
     stored: list[Claim] = []
     if asked.level >= CLAIMS_LEVEL:
         stored, left = stored_claims(index, groups, models_only=by_model)
-        state.took_stored, groups = bool(stored), left
+        state.level, groups = CLAIMS_LEVEL if stored else state.level, left
     claims = _claims_by_model(asked, groups, concepts) if groups and by_model else []
     if groups and not claims:
         claims = ExtractiveClaims(index).extract(groups)
@@ -54,7 +62,22 @@ def make_claims(asked: Question, tools: Tools, concepts: Mapping[str, Sequence[s
             ranked = merged_by_meaning(ranked, vectors)
         except ModelCallError as error:
             state.warnings.append(f"Claims that say the same were not merged: {error}")
-    ranked = [replace(claim, concepts=tuple(concepts.get(claim.sentences[0].sentence_id, ()))) for claim in ranked]
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    manifest = index.snapshot.manifest
+    stored_at = manifest.built_at.get(CLAIMS_LEVEL, manifest.created_at)
+    judged = {s.sentence_id: asked.tester.chance(score) for one in state.relevant for s, score in one.sentences}
+    own = {claim.sentences[0].sentence_id for claim in stored}
+    ranked = [
+        replace(
+            claim,
+            concepts=tuple(concepts.get(claim.sentences[0].sentence_id, ())),
+            confidence=judged.get(claim.sentences[0].sentence_id, round(claim.score / 10, 3))
+            if claim.confidence is None
+            else claim.confidence,
+            extracted_at=stored_at if claim.sentences[0].sentence_id in own else now,
+        )
+        for claim in ranked
+    ]
     for claim in ranked:
         state.claims.append(claim.as_dict())
         state.emit({"event": "claim", **state.claims[-1]})
@@ -67,7 +90,7 @@ def _claims_by_model(
     from monjyu_query.modes.lazy.model_roles import ModelClaimExtractor
 
     assert asked.roles is not None
-    by_model = ModelClaimExtractor(asked.roles, asked.state.expanded, concepts)
+    by_model = ModelClaimExtractor(asked.roles, asked.state.subqueries, concepts)
     claims = by_model.extract(groups)
     if by_model.dropped:
         asked.state.warnings.append(f"{by_model.dropped} claims of the model quote no source and were left out.")
@@ -97,12 +120,13 @@ def _composed(asked: Question, claims: list[Claim], tools: Tools) -> Answer:
     ask, state = asked.ask, asked.state
     if asked.broad and claims:
         return overview(ask, claims, state.budget.total)
-    hits = asked.hits()
+    room = room_of(ask, state.budget.total)
+    hits = asked.evidence(round(MOST_PASSAGES * room))
     if any(claim.engine == "llm" for claim in claims):
         first = passages_of([claim.sentences[0] for claim in claims])
         known = {passage.chunk_id for passage in first}
-        hits = [*first, *(hit for hit in hits if hit.chunk_id not in known)]
-    return compose_hits(tools, ask, asked.terms, hits, asked.similarity, state.budget.total)
+        hits = [*first, *(hit for hit in hits if hit.chunk_id not in known)][: len(hits)]
+    return compose_hits(tools, ask, asked.terms, hits, asked.similarity, room)
 
 
 def _written(asked: Question, claims: list[Claim], tools: Tools) -> tuple[Answer | None, str]:
@@ -113,8 +137,7 @@ def _written(asked: Question, claims: list[Claim], tools: Tools) -> tuple[Answer
     answers: list[Answer] = []
     failure = ""
     parts = in_parts(claims, ask.settings.lazy.claim_tokens)
-    form = form_of(ask.request.query, ask.routing.query_type)
-    room = room_of(asked.state.budget.total, form, ask.request.response_type)
+    room = room_of(ask, asked.state.budget.total)
     sentences = max(SENTENCES, round(SENTENCES * room / len(parts)))
     for part in parts:
         if asked.state.cancelled and answers:

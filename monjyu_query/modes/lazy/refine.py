@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import math
+from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -10,17 +10,17 @@ import numpy as np
 
 from monjyu_query.answers.selection import Question as Terms
 from monjyu_query.answers.topic import asks_of_all
-from monjyu_query.modes.lazy.assessors import Asked, ExtractiveAssessor, OverviewAssessor, gate_of, reader_assessor
-from monjyu_query.modes.lazy.compose import weighted_question
+from monjyu_query.knowledge.follow_ups import questions_raised
+from monjyu_query.modes.lazy.assessors import ExtractiveAssessor, OverviewAssessor, gate_of, reader_assessor
 from monjyu_query.modes.lazy.concept_graph import ConceptGraph
-from monjyu_query.modes.lazy.expansion import READ_CHUNKS, Expansion, expand, matching_concepts
+from monjyu_query.modes.lazy.expansion import Expansion, expand, matching_concepts
 from monjyu_query.modes.lazy.judgements import Judgements
-from monjyu_query.modes.lazy.lazy_state import LazyState, Relevant
+from monjyu_query.modes.lazy.lazy_state import Asked, LazyState, Relevant
 from monjyu_query.modes.lazy.relevance import Assessor, RelevanceTester
 from monjyu_query.modes.lazy.walk.budget import Budget
 from monjyu_query.modes.lazy.walk.community_search import Walker
 from monjyu_query.modes.lazy.walk.community_tree import CommunityTree, flat_tree
-from monjyu_query.modes.lazy.walk.walkers import Neighbours, walkers_of
+from monjyu_query.modes.lazy.walk.walkers import Neighbours, subquery_walkers, walkers_of
 from monjyu_query.modes.passages.best_passages import ranked_passages
 from monjyu_query.ranking.best_rows import best_rows
 from monjyu_query.ranking.fusion import Scores, z_scores
@@ -43,7 +43,10 @@ _OF_READER, _OF_MODEL = 0.3, 1.0
 """What a point of a chunk's best sentence counts beside a deviation that its rank score lies above the mean. For the
 ranker .2 to .4 find most on COVID papers, with and without a filter, and cost nothing on abstracts (.1 to 1.2 tried); a
 model's judgement is trusted more."""
-_WIDER_FROM, _WIDER_STEP, _WIDER_BY = 100, 5, 0.5
+_OF_A_PART = 4
+"""Passages of a part of the question that an answer may be made from, however the question itself ranks them."""
+_RAISE = 10
+"""Of the best relevant chunks, that further questions are taken from."""
 _USUAL_BEST = 5.0
 """Deviations of a good best chunk: a better one sets the scale."""
 
@@ -61,6 +64,7 @@ class Question:
     deviations: Scores
     asked: list[QueryTerm]
     terms: Terms
+    asking: list[Asked]
     nearest: list[Passage]
     similarity: float
     tester: RelevanceTester
@@ -68,6 +72,11 @@ class Question:
     broad: bool
     by_model: bool = False
     roles: ModelRoles | None = None
+
+    @property
+    def candidates(self) -> int:
+        """Chunks that the filters let pass, each text once."""
+        return int((self.deviations > -np.inf).sum())
 
     @property
     def level(self) -> int:
@@ -83,6 +92,20 @@ class Question:
         papers = sorted({r.candidate.passage.paper_id for r in found})
         return self.roles.sufficient(state.expanded, sentences, papers)
 
+    def ask_further(self, tools: Tools) -> list[Walker]:
+        """Make questions that the evidence raises subqueries (as in DRIFT search): their walks."""
+        ask, state, walkers = self.ask, self.state, list[Walker]()
+        best = sorted(state.relevant, key=lambda found: (-found.score, found.candidate.row))
+        chunks = [found.candidate.passage.chunk_id for found in best[:_RAISE]]
+        raised = questions_raised(ask.index, ask.request.query, chunks, ask.request.query)
+        for text in raised[: ask.settings.lazy.follow_ups]:
+            self.asking.append(_asked(tools, ask, text, self.ranking, self.terms))
+            state.subqueries.append(text)
+            state.origins.append("follow_up")
+            state.emit({"event": "subquery", "n": len(state.subqueries) - 1, "text": text})
+            walkers += subquery_walkers(ask, self.tree, len(self.asking) - 1, self.asking[-1])
+        return walkers
+
     def worth(self, row: int, best: float) -> float:
         """The score (0 to 10) of a chunk whose best sentence was judged `best`."""
         weight = _OF_MODEL if self.by_model else _OF_READER
@@ -93,14 +116,6 @@ class Question:
     def relevance(self, found: Relevant) -> float:
         """The score of a relevant chunk."""
         return self.worth(found.candidate.row, found.score)
-
-    def widen(self) -> None:
-        """What a larger budget has paid for may be less probable, so that it always finds more: half a point of the
-        ranker's scores for each five times 100 tests. The walk itself, and so its order, knows nothing of this."""
-        lazy, total = self.ask.settings.lazy, self.state.budget.total
-        if total > _WIDER_FROM and not (self.by_model or self.broad or self.ask.request.threshold):
-            steps = math.log(total / _WIDER_FROM, _WIDER_STEP)
-            self.state.widen(max(1.0, lazy.relevant_from - _WIDER_BY * steps))
 
     def keep_best(self) -> None:
         """Let go of the relevant chunks below the lowest score that was asked for."""
@@ -121,6 +136,20 @@ class Question:
         found.sort(key=lambda item: item[:2])
         return [replace(passage, score=-score) for score, _, passage in found]
 
+    def evidence(self, most: int) -> list[Passage]:
+        """The best `most` hits, of each part of the question its best relevant ones in any case: a side of a comparison
+        may rank far below the other."""
+        hits = self.hits()
+        of_parts: set[str] = set()
+        counts: Counter[int] = Counter()
+        for found in sorted(self.state.relevant, key=lambda found: -found.score):
+            counts[found.candidate.subquery] += 1
+            if found.candidate.subquery and counts[found.candidate.subquery] <= _OF_A_PART:
+                of_parts.add(found.candidate.passage.chunk_id)
+        ahead = [hit for hit in hits[:most] if hit.chunk_id not in of_parts][: max(0, most - len(of_parts))]
+        chosen = of_parts | {hit.chunk_id for hit in ahead}
+        return [hit for hit in hits if hit.chunk_id in chosen]
+
 
 def level_of(ask: Ask) -> int:
     """The snapshot's level, or the lower one that was asked for."""
@@ -138,7 +167,7 @@ def refine(tools: Tools, store: Judgements, tree: CommunityTree, ask: Ask) -> Qu
     mode = "vector" if not state.budget.total else lazy.rank
     ranking = rank(index, tools.embedder, query, mode, ask.request.filters, ask.settings, every=True)
     roles = _model_roles(tools, ask)
-    found = _expanded(tools, ask, graph, ranking, roles, state)
+    found = _expanded(tools, ask, graph, roles, state)
     state.subqueries, state.expanded, state.concepts = found.subqueries, found.expanded, found.concepts
     state.origins, state.reasoning = found.origins(), found.reasoning
     near = graph.neighbours(found.concepts, _NEIGHBOURS)
@@ -147,7 +176,7 @@ def refine(tools: Tools, store: Judgements, tree: CommunityTree, ask: Ask) -> Qu
         state.emit({"event": "subquery", "n": n, "text": subquery, **around})
     asked = index.keywords.query_terms(query).result()
     terms = Terms.of(asked, len(index.corpus))
-    asking = [_asked(tools, ask, found, n, ranking, terms) for n in range(len(found.subqueries))]
+    asking = [_asked(tools, ask, text, ranking, terms) for text in found.subqueries]
     if broad and state.budget.total:
         asking[0] = replace(asking[0], ordered=_central(index, ranking))
     rows = best_rows(ranking.scores, index.corpus.work, NEAREST, ask.settings.per_paper, None, index.corpus.passage)
@@ -162,18 +191,19 @@ def refine(tools: Tools, store: Judgements, tree: CommunityTree, ask: Ask) -> Qu
         deviations=z_scores(asking[0].ordered, asking[0].ordered > -np.inf),
         asked=asked,
         terms=terms,
+        asking=asking,
         nearest=ranked_passages(index, ranking, rows),
         similarity=float(similar[rows].max()) if rows else 0.0,
         tester=RelevanceTester(
             index,
             assessor,
-            [one.similar for one in asking],
+            asking,
             store,
             a_call=lazy.chunks_per_call,
             gate=gate_of(tools, ask, asking, assessor),
             home_of=tree.home_id,
         ),
-        walkers=walkers_of(ask, tree, graph, asking, near, broad=broad) if state.budget.total else [],
+        walkers=walkers_of(ask, level_of(ask), tree, graph, asking, near) if state.budget.total else [],
         broad=broad,
         by_model=assessor.together,
         roles=roles,
@@ -187,19 +217,16 @@ def _central(index: OpenIndex, ranking: Ranking) -> Scores:
     return np.where(ranking.scores > -np.inf, vectors.similarities(middle), np.float32(-np.inf)).astype(np.float32)
 
 
-def _asked(tools: Tools, ask: Ask, found: Expansion, n: int, ranking: Ranking, terms: Terms) -> Asked:
-    """The n-th subquery, ranked."""
-    text, index = found.subqueries[n], ask.index
-    made, own = ranking, terms
+def _asked(tools: Tools, ask: Ask, text: str, ranking: Ranking, terms: Terms) -> Asked:
+    """A subquery, ranked; `ranking` and `terms` are the question's."""
+    index = ask.index
     if text != ask.request.query:
-        made = rank(index, tools.embedder, text, ask.settings.lazy.rank, ask.request.filters, ask.settings, every=True)
-        own = weighted_question(index, text, terms) if n >= found.asking else _terms(index, text)
-    similar = made.scores if made.similarity is None else made.similarity
-    return Asked(text, own, similar, _first_twins(made.scores, index), own=n < found.asking)
-
-
-def _terms(index: OpenIndex, text: str) -> Terms:
-    return Terms.of(index.keywords.query_terms(text).result(), len(index.corpus))
+        ranking = rank(
+            index, tools.embedder, text, ask.settings.lazy.rank, ask.request.filters, ask.settings, every=True
+        )
+        terms = Terms.of(index.keywords.query_terms(text).result(), len(index.corpus))
+    similar = ranking.scores if ranking.similarity is None else ranking.similarity
+    return Asked(text, terms, similar, _first_twins(ranking.scores, index))
 
 
 def _model_roles(tools: Tools, ask: Ask) -> ModelRoles | None:
@@ -211,15 +238,12 @@ def _model_roles(tools: Tools, ask: Ask) -> ModelRoles | None:
     return ModelRoles(tools.settings, tools.llm_answers().session(ask.account), ask.request.query, ask.cancel)
 
 
-def _expanded(
-    tools: Tools, ask: Ask, graph: ConceptGraph, ranking: Ranking, roles: ModelRoles | None, state: LazyState
-) -> Expansion:
+def _expanded(tools: Tools, ask: Ask, graph: ConceptGraph, roles: ModelRoles | None, state: LazyState) -> Expansion:
     """Expand with the engine of the role `expand`; if its model fails, expand without it and warn."""
     query, index, most = ask.request.query, ask.index, ask.settings.lazy.max_subqueries
     if not state.budget.total or most == 1 or asks_of_all(query):
         return Expansion([query], query)
-    best = best_rows(ranking.scores, index.corpus.work, READ_CHUNKS, 0, None, index.corpus.passage)
-    own = expand(index, graph, query, [index.corpus.chunk_ids[row] for row in best], most)
+    own = expand(index, graph, query, ask.routing.query_type, most)
     if roles is None or not tools.uses_model("expand"):
         return own
     from monjyu_core.models.call_errors import ModelCallError

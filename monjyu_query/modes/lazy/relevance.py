@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from itertools import accumulate
 from typing import Protocol
 
 from monjyu_core.storage.ids import digest
 from monjyu_query.modes.lazy.judgements import Judgements
-from monjyu_query.modes.lazy.lazy_state import Candidate, Judgement
+from monjyu_query.modes.lazy.lazy_state import Asked, Candidate, Judgement
 from monjyu_query.modes.lazy.walk.community_search import Wanted
-from monjyu_query.ranking.fusion import Scores
 from monjyu_query.search.chunk_sentences import read_chunks
 from monjyu_query.search.open_index import OpenIndex
 
@@ -29,6 +30,11 @@ class Assessor(Protocol):
     @property
     def kept(self) -> bool:
         """Whether judgements are worth keeping for other searches."""
+        ...
+
+    @property
+    def even(self) -> float:
+        """The score of even odds where scores are log odds; 0 where they are not."""
         ...
 
     def key(self, candidate: Candidate) -> str:
@@ -52,89 +58,67 @@ class RelevanceTester:
         self,
         index: OpenIndex,
         assessor: Assessor,
-        similar: Sequence[Scores],
+        asking: Sequence[Asked],
         store: Judgements,
         a_call: int = 5,
         gate: Gate | None = None,
         home_of: Callable[[int], str | None] = lambda _: None,
     ) -> None:
-        """`similar`: for each subquery the similarity (n,) of all chunks; `a_call` chunks are judged together where the
+        """`asking`: the subqueries, to which more may be added; `a_call` chunks are judged together where the
         assessor does so, of those that pass the `gate`; `home_of` names the community of a row that no
         walk came to by one."""
         self._index = index
         self._assessor = assessor
-        self._similar = similar
+        self._asking = asking
         self._store = store
         self._a_call = a_call
         self._gate = gate
         self._home_of = home_of
 
+    def chance(self, score: float) -> float:
+        """How sure (0 to 1) a sentence with this score answers."""
+        even = self._assessor.even
+        return round(1 / (1 + math.exp(even - score)) if even else score / 10, 3)
+
+    def passes(self, wanted: Sequence[Wanted]) -> Sequence[bool]:
+        """Which of the chunks pass the gate; all where there is none."""
+        return [True] * len(wanted) if self._gate is None else self._gate(self._candidates([wanted])[0])
+
     def test(self, groups: Sequence[Sequence[Wanted]], count: int) -> list[tuple[Candidate, Judgement]]:
-        """Judgements of the first `count` chunks of the groups, each what one walk wants, in order.
+        """Judgements of the first `count` chunks of the groups, in order.
 
         A batch that a model judges is judged whole, however many of it count: so what a chunk gets depends on no
-        budget. What does not pass the gate is not relevant, and costs nothing.
+        budget.
         """
-        wanted = groups if self._assessor.together else _cut(groups, count)
-        found = self._candidates(wanted)
-        candidates = [candidate for group in found for candidate in group]
-        judged: dict[int, Judgement] = {}
-        batches = self._batches(found, count, judged)
+        size = self._a_call if self._assessor.together else 1
+        wanted = [group[start : start + size] for group in groups for start in range(0, len(group), size)]
+        begins = accumulate(map(len, wanted), initial=0)
+        batches = self._candidates([batch for begin, batch in zip(begins, wanted, strict=False) if begin < count])
         if self._assessor.together:
-            for batch in batches:
-                name = digest(*(text_hash(candidates[place]) for place in batch), length=32)
-                for place in batch:
-                    candidates[place] = replace(candidates[place], beside=name)
-        self._judge(candidates, batches, judged)
-        return [(candidates[place], judged[place]) for place in range(min(count, len(candidates)))]
+            batches = [self._named(batch) for batch in batches]
+        judged = [judgement for some in self._judge(batches) for judgement in some]
+        return list(zip([candidate for batch in batches for candidate in batch], judged, strict=True))[:count]
 
-    def _batches(
-        self, groups: Sequence[Sequence[Candidate]], count: int, judged: dict[int, Judgement]
-    ) -> list[list[int]]:
-        """Places of the candidates, batch by batch; those of whom none counts are left out. What the gate holds back is
-        `judged`."""
-        start = 0
-        batches: list[list[int]] = []
-        for group in groups:
-            places = list(range(start, start + len(group)))
-            start += len(group)
-            if not self._assessor.together:
-                batches += [[place] for place in places]
-                continue
-            passing = places if self._gate is None else self._passing(group, places, judged)
-            some = [passing[first : first + self._a_call] for first in range(0, len(passing), self._a_call)]
-            batches += [batch for batch in some if batch[0] < count]
-        return [batch for batch in batches if batch]
+    def _named(self, batch: Sequence[Candidate]) -> list[Candidate]:
+        name = digest(*map(text_hash, batch), length=32)
+        return [replace(candidate, beside=name) for candidate in batch]
 
-    def _passing(self, group: Sequence[Candidate], places: Sequence[int], judged: dict[int, Judgement]) -> list[int]:
-        assert self._gate is not None
-        passes = self._gate(group)
-        for place, candidate, passed in zip(places, group, passes, strict=True):
-            if not passed:
-                judged[place] = Judgement((0.0,) * len(candidate.sentences))
-        return [place for place, passed in zip(places, passes, strict=True) if passed]
-
-    def _judge(
-        self, candidates: Sequence[Candidate], batches: Sequence[Sequence[int]], judged: dict[int, Judgement]
-    ) -> None:
-        """Those of the batches: from the store, or made and kept."""
-        keys = {place: self._assessor.key(candidates[place]) for batch in batches for place in batch}
-        known = self._known(list(keys.values()))
-        missing = []
-        for batch in batches:
-            some = _known_batch([candidates[place] for place in batch], [keys[place] for place in batch], known)
-            if some is None:
-                missing.append(batch)
-            judged.update(zip(batch, some or (), strict=False))
-        made = self._assessor.assess([[candidates[place] for place in batch] for batch in missing]) if missing else []
-        fresh = {}
-        for batch, judgements in zip(missing, made, strict=True):
-            for place, judgement in zip(batch, judgements, strict=True):
-                judged[place] = _checked(candidates[place], judgement)
-                if not judged[place].error:
-                    fresh[keys[place]] = judged[place].scores
+    def _judge(self, batches: Sequence[Sequence[Candidate]]) -> list[list[Judgement]]:
+        """Of each batch: from the store, or made and kept."""
+        keys = [[self._assessor.key(candidate) for candidate in batch] for batch in batches]
+        known = self._known([key for some in keys for key in some])
+        judged = [_known_batch(batch, some, known) for batch, some in zip(batches, keys, strict=True)]
+        missing = [place for place, some in enumerate(judged) if some is None]
+        made = self._assessor.assess([batches[place] for place in missing]) if missing else []
+        fresh: dict[str, tuple[float, ...]] = {}
+        for place, judgements in zip(missing, made, strict=True):
+            checked = [_checked(one, judgement) for one, judgement in zip(batches[place], judgements, strict=True)]
+            judged[place] = checked
+            pairs = zip(keys[place], checked, strict=True)
+            fresh |= {key: judgement.scores for key, judgement in pairs if not judgement.error}
         if fresh and self._assessor.kept:
             self._store.put_many(fresh)
+        return [some or [] for some in judged]
 
     def _known(self, keys: Sequence[str]) -> dict[str, tuple[float, ...]]:
         return self._store.get_many(list(dict.fromkeys(keys))) if self._assessor.kept else {}
@@ -144,20 +128,11 @@ class RelevanceTester:
         found = read_chunks(self._index, [ids[row] for batch in batches for _, row, _ in batch])
         return [
             [
-                Candidate(row, n, *found[ids[row]], float(self._similar[n][row]), community or self._home_of(row))
+                Candidate(row, n, *found[ids[row]], self._asking[n].near(row), community or self._home_of(row))
                 for n, row, community in batch
             ]
             for batch in batches
         ]
-
-
-def _cut(groups: Sequence[Sequence[Wanted]], count: int) -> list[Sequence[Wanted]]:
-    """The first `count` of all."""
-    found: list[Sequence[Wanted]] = []
-    for group in groups:
-        found.append(group[: max(count, 0)])
-        count -= len(group)
-    return found
 
 
 def _known_batch(

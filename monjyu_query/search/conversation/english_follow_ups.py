@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from monjyu_query.answers.topic import topic_of
+from monjyu_query.catalogue.described_papers import descriptions
 from monjyu_query.search.conversation.talk import BRACKET, MOST_CONTEXT, NEW_SUBJECT, Talk
 
 _COLLECTION = (
@@ -39,7 +40,7 @@ _LEAD = re.compile(
 )
 _CONNECTED = re.compile(r"^\W*(?:and|but|or|so|then|also|what about|how about|what of|what else|anything else)\b", re.I)
 _PREPOSITION = re.compile(
-    r"^(in|for|with|without|on|at|from|among|during|after|before|by|to|like|except|under|until|since|of|over"
+    r"^(about|in|for|with|without|on|at|from|among|during|after|before|by|to|like|except|under|until|since|of|over"
     r"|against)\b (.+)$",
     re.IGNORECASE,
 )
@@ -54,7 +55,7 @@ _GENERIC = re.compile(
     r"|large|big|tool|system|software|packages?|program|data|datasets?|experiments?|trial|effects?|version|license|licence|year|date"
     r"|problems?|open|weeks?|days?|months?|hours?|many|much|long|often|size|last|need|needed|more|examples?|limitations?"
     r"|advantages?|disadvantages?|details?|evidence|reasons?|exactly|instead|else|elsewhere|still|too|dose|price|cost"
-    r"|anything|something|first|second|number|written|wrote|made|take|took|work|works|happen|happened|happens|kind|any)\b",
+    r"|effective|recommended|significant|optimal|typical|average|available|total|anything|something|first|second|number|written|wrote|made|take|took|work|works|happen|happened|happens|kind|any)\b",
     re.IGNORECASE,
 )
 _ASIDE = re.compile(r"\b(programming|experience|knowledge|prior|previous|required|require)\b", re.IGNORECASE)
@@ -65,12 +66,23 @@ _NO_NAME = re.compile(
     r"|It|They|He|She|This|That|These|Those|There|Yes|No|Another|Question|Are|By|With|From|To|As|If)$"
 )
 _ASKS_NAME = re.compile(
-    r"^\W*(which|who"
-    r"|what (\w+ ){0,2}(package|tool|method|model|software|library|algorithm|system|program|language|data ?set)\b)",
+    r"^\W*(who"
+    r"|(?:what|which) (\w+ ){0,2}(package|tool|method|model|software|library|algorithm|system|program|language"
+    r"|data ?set)\b)",
     re.IGNORECASE,
 )
+_WHAT_IS = re.compile(
+    r"^\W*(?:(?:what|who) (?:is|are|was|were)|define|explain) (?:an? )?((?:[\w’'-]+ ?){1,4})\W*$", re.IGNORECASE
+)
+_SAYS = re.compile(
+    r"\b(?:say|says|said|conclude[sd]?|find|finds|found|shows?|reports?|describe[sd]?|discuss(?:es)?|mentions?|argues?|claims?"
+    r"|states?|explains?|teach(?:es)?|covers?|reviews?|simulates?|uses?|developed|wrote|created|studies|paper|study|course)\b",
+    re.IGNORECASE,
+)
+"""What every paper does: no subject of a question."""
+_DEFINITE = re.compile(r"\bthe (?!papers?\b|collection\b|stud|article)[a-z]", re.IGNORECASE)
 _PERSONS = {"he", "she", "his", "her", "him", "they", "them", "their"}
-_REPLACED = {"it", "its", "they", "them", "their", "he", "she", "his", "her", "him", "this", "that"}
+_REPLACED = {"it", "its", "he", "she", "his", "her", "him", "this", "that"}
 
 
 def english_follow_up(query: str, talk: Talk) -> str | None:
@@ -89,11 +101,20 @@ def english_follow_up(query: str, talk: Talk) -> str | None:
         return _in_place(rest, talk.whole)
     if pronoun is not None:
         name = _one_name(before, answer, person=pronoun.group().casefold() in _PERSONS)
+        described = next(iter(descriptions(before)), "")
+        if described and described.casefold() not in query.casefold():
+            context = topic_of(_GENERIC.sub(" ", _SAYS.sub(" ", before.replace(described, " "))))
+            if not context and pronoun.group().casefold() in _REPLACED - _POSSESSIVE:
+                return f"{query[: pronoun.start()]}{described}{query[pronoun.end() :]}"
+            return f"{query} ({context}, in {described})" if context else f"{query} ({described})"
         if name and name.casefold() not in query.casefold() and pronoun.group().casefold() in _REPLACED:
             own = f"{name}'s" if pronoun.group().casefold() in _POSSESSIVE else name
             return f"{query[: pronoun.start()]}{own}{query[pronoun.end() :]}"
         return _with_context(query, before, answer)
     terms = topic_of(_ASIDE.sub(" ", _GENERIC.sub(" ", rest))).split()
+    described = next(iter(descriptions(before)), "")
+    if described and _DEFINITE.search(query) and len(terms) <= 2 and not (_names(rest) or descriptions(query)):
+        return f"{query} ({described})"
     if not terms and topic_of(before) and not _whole_collection(query):
         return _with_context(query, before, answer)
     return None
@@ -136,13 +157,22 @@ def _names(text: str) -> list[str]:
 
 
 def _one_name(before: str, answer: str, *, person: bool = False) -> str:
-    """The name that was asked for, else the only name in the question before; empty where it is not clear."""
+    """The thing that was asked about, the name that was asked for, else the only name in the question before; empty
+    where it is not clear."""
+    thing = _WHAT_IS.match(before)
+    if thing and topic_of(thing[1]):
+        return thing[1]
     context = BRACKET.search(before)
     if context and " " not in context[1]:
         return context[1]
     asked = list(dict.fromkeys(_names(before)))
     if _ASKS_NAME.search(before) and (person or not re.match(r"\W*who", before, re.IGNORECASE)):
-        said = [name for name in _names(answer.split(". ")[0]) if name not in asked]
+        said = [
+            name
+            for name in _names(answer.split(". ")[0])
+            if name not in asked and (person or not answer.startswith(name))
+        ]
+        said = said or [name for name in _names(answer)[:1] if not name.istitle() and name not in asked]
         if said:
             return said[0]
     return asked[0] if len(asked) == 1 else ""
@@ -153,8 +183,10 @@ def _with_context(query: str, before: str, answer: str) -> str:
     there = set(re.findall(r"\w+", query.casefold()))
     bracket = BRACKET.search(before)
     said_there = NEW_SUBJECT.sub(" ", before[: bracket.start()] if bracket else before)
-    known = topic_of(_GENERIC.sub(" ", said_there)) if bracket else topic_of(said_there)
+    known = topic_of(_GENERIC.sub(" ", said_there)) if bracket else topic_of(_SAYS.sub(" ", said_there))
     terms = [word for word in f"{bracket[1] if bracket else ''} {known}".split() if word.casefold() not in there]
+    if len(terms) == 1 and (pronoun := _points_back(query)) and pronoun.group().casefold() in _REPLACED - _POSSESSIVE:
+        return f"{query[: pronoun.start()]}{terms[0]}{query[pronoun.end() :]}"
     said = _one_name(before, answer)
     if said and said not in before and said.casefold() not in there:
         terms = [said, *terms]

@@ -19,6 +19,11 @@ LONGEST_CHAIN = 8
 """Questions before this one that are looked back at."""
 _LONGEST_TURN = 500
 """Characters of a turn that are read."""
+_LABEL = re.compile(
+    r"\*\*.{1,120}?\*\*:?|[^\W\d_][\w’'-]+(?:,? (?:and|&) [^\W\d_][\w’'-]+| et al\.?)? \(\d{4}[a-z]?\):?|\[\d+\]"
+    r"|[^\W\d_]{1,12}(?:・[^\W\d_]{1,12}|ほか)?（\d{4}[a-z]?）"
+)
+"""Labels of papers and numbers of citations in an answer: who wrote a paper is not what it says."""
 _WIDE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
 
 
@@ -30,7 +35,8 @@ def resolve(query: str, history: Sequence[Turn]) -> str | None:
         turn = _line(history[place].content)
         before = _written_out(turn, talk) or turn
         following = history[place + 1] if place + 1 < len(history) else None
-        answer = _line(following.content) if following is not None and following.role == "assistant" else ""
+        said = following.content if following is not None and following.role == "assistant" else ""
+        answer = _line(_LABEL.sub(" ", said))
         talk = Talk(before, answer, talk.whole if BRACKET.search(before) and talk.whole else before)
     return _written_out(query, talk)
 

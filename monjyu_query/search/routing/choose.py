@@ -20,7 +20,8 @@ BEST: dict[QueryType, tuple[tuple[int, str], ...]] = {
     "exploration": ((2, "local"), (1, "lazy"), (0, "hybrid")),
     "factoid": ((0, "hybrid"),),
 }
-"""For each kind of question, from which level on which mode answers it best; docs/reading-notes.md says why."""
+"""For each kind of question, from which level on which mode answers it best; docs/reading-notes.md says why. Global is
+chosen only where a model wrote the reports: from extractive ones it gave the worst answers."""
 STANDS_IN = {"local": "exploration", "global": "survey"}
 """The kind of question that a mode is for: what is offered where a level is missing."""
 
@@ -30,13 +31,19 @@ def served(level: int) -> list[str]:
     return [mode for mode, needs in NEEDS.items() if needs <= level]
 
 
-def best_mode(kind: QueryType, level: int) -> str:
-    return next(mode for needs, mode in BEST[kind] if needs <= level)
+def best_mode(kind: QueryType, level: int, *, written_reports: bool = False) -> str:
+    """`written_reports`: a model wrote the community reports."""
+    return next(mode for needs, mode in BEST[kind] if needs <= level and (mode != "global" or written_reports))
 
 
-def route(request: SearchRequest, settings: SearchSettings, level: int, kind: Kind) -> tuple[str, Routing]:
-    """The mode to use and why. QueryError for a mode whose level is not built, with what builds it and what serves."""
-    mode, why = _chosen(request, settings, level, kind)
+def route(
+    request: SearchRequest, settings: SearchSettings, level: int, kind: Kind, *, written_reports: bool = False
+) -> tuple[str, Routing]:
+    """The mode to use and why; `written_reports` as in `best_mode`.
+
+    QueryError for a mode whose level is not built, with what builds it and what serves.
+    """
+    mode, why = _chosen(request, settings, level, kind, written_reports=written_reports)
     names: list[str] = [*request.modes] if request.modes else [mode]
     for one in names:
         _check(one, request, level)
@@ -86,7 +93,9 @@ def _check_min_score(mode: str, request: SearchRequest, settings: SearchSettings
         )
 
 
-def _chosen(request: SearchRequest, settings: SearchSettings, level: int, kind: Kind) -> tuple[str, str]:
+def _chosen(
+    request: SearchRequest, settings: SearchSettings, level: int, kind: Kind, *, written_reports: bool
+) -> tuple[str, str]:
     if request.mode != "auto":
         return request.mode, f"mode {request.mode} was asked for"
     if request.modes:
@@ -97,13 +106,15 @@ def _chosen(request: SearchRequest, settings: SearchSettings, level: int, kind: 
         return "lazy", f"{given[0]} was given, which only mode lazy understands"
     if settings.mode != "auto":
         return settings.mode, f"{settings.mode} is the setting (search.mode)"
-    mode = best_mode(kind.name, level)
-    return mode, f"{kind.name}: {kind.reason}; {mode} is best for it at level {level}{_better(kind.name, level)}"
+    mode = best_mode(kind.name, level, written_reports=written_reports)
+    return mode, f"{kind.name}: {kind.reason}; {mode} is best for it at level {level}{_better(kind.name, mode)}"
 
 
-def _better(kind: QueryType, level: int) -> str:
-    needs, mode = BEST[kind][0]
-    return f" ({mode} from level {needs} on)" if needs > level else ""
+def _better(kind: QueryType, mode: str) -> str:
+    needs, best = BEST[kind][0]
+    if best == mode:
+        return ""
+    return f" ({best} from level {needs} on{' where a model wrote the reports' if best == 'global' else ''})"
 
 
 def _check(mode: str, request: SearchRequest, level: int) -> None:

@@ -27,15 +27,16 @@ def sources_of(result: SearchResult) -> str:
     """The list of sources below the answer; empty where nothing is cited."""
     if not result.citations:
         return ""
-    return "\n\nSources:\n" + "\n".join(f"- {_source(citation)}" for citation in result.citations)
+    quotes = result.answer_engine != "extractive"
+    return "\n\nSources:\n" + "\n".join(f"- {_source(citation, quotes=quotes)}" for citation in result.citations)
 
 
-def _source(citation: Citation) -> str:
+def _source(citation: Citation, *, quotes: bool) -> str:
+    """With what is quoted, where the answer itself is in other words."""
+    quote = f": “{inert(citation.quote)}”" if quotes else ""
     page = f", p. {citation.page}" if citation.page else ""
     retracted = " (retracted)" if citation.retracted else ""
-    return (
-        f"[{citation.n}] {inert(citation.paper_title or citation.paper_id)}{page}{retracted}: “{inert(citation.quote)}”"
-    )
+    return f"[{citation.n}] {inert(citation.paper_title or citation.paper_id)}{page}{retracted}{quote}"
 
 
 def chat_text(result: SearchResult) -> str:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, Field, StrictBool
+from pydantic import BaseModel, ConfigDict, Field, StrictBool
 
 from monjyu_core.errors import QueryError
-from monjyu_query.search.request import SearchRequest, Turn, make_request
+from monjyu_query.search.request import LONGEST_QUERY, SearchRequest, Turn, make_request
 from monjyu_query.search.result import SearchResult, Usage
 from monjyu_query.service.chat_api.chat_chores import chore_reply, question_in
 
@@ -40,8 +40,10 @@ class StreamOptions(BaseModel):
 
 
 class ChatRequest(BaseModel):
-    """What is not named here (temperature, tools, ...) is taken and changes nothing: answers are the papers' own."""
+    """What is not named here and shapes only how a model words things (temperature, max_tokens, seed, ...) is taken and
+    changes nothing: answers are the papers' own. What would make the reply another thing is refused."""
 
+    model_config = ConfigDict(extra="allow")
     model: str = Field(
         description="A collection, or with a mode and a budget: `samples`, `samples:lazy`, `samples:lazy:z100`"
     )
@@ -49,6 +51,67 @@ class ChatRequest(BaseModel):
     stream: StrictBool = False
     stream_options: StreamOptions | None = None
     n: Literal[1] = 1
+
+    @property
+    def refused(self) -> str:
+        """The first field that cannot be done, empty where there is none."""
+        given = self.model_extra or {}
+        return next((name for name, empty in UNSUPPORTED.items() if given.get(name) not in (None, *empty)), "")
+
+
+UNSUPPORTED: dict[str, tuple[Any, ...]] = {
+    "tools": ([],),
+    "tool_choice": ("none", "auto"),
+    "functions": ([],),
+    "function_call": ("none", "auto"),
+    "response_format": ({"type": "text"},),
+    "logprobs": (False,),
+    "top_logprobs": (0,),
+    "audio": (),
+    "modalities": ([], ["text"]),
+    "prediction": (),
+    "web_search_options": (),
+}
+"""Fields of a chat completion that ask for what an answer from papers is not, with the values that ask for nothing."""
+
+
+class EmbeddingRequest(BaseModel):
+    """Texts to embed as questions are, what POST /search/vector takes; `model` is a collection."""
+
+    model: str
+    input: (
+        Annotated[str, Field(min_length=1, max_length=LONGEST_QUERY)]
+        | Annotated[
+            list[Annotated[str, Field(min_length=1, max_length=LONGEST_QUERY)]], Field(min_length=1, max_length=256)
+        ]
+    )
+    encoding_format: Literal["float", "base64"] = "float"
+    dimensions: int | None = None
+    user: str | None = None
+
+    @property
+    def texts(self) -> list[str]:
+        return [self.input] if isinstance(self.input, str) else self.input
+
+
+class Embedding(BaseModel):
+    """`embedding` (d,) of unit length; with `base64` its bytes as float32, little-endian."""
+
+    object: Literal["embedding"] = "embedding"
+    index: int
+    embedding: list[float] | str
+
+
+class EmbeddingUsage(BaseModel):
+    prompt_tokens: int
+    total_tokens: int
+
+
+class EmbeddingList(BaseModel):
+    object: Literal["list"] = "list"
+    data: list[Embedding]
+    model: str
+    usage: EmbeddingUsage
 
 
 class AnswerMessage(BaseModel):

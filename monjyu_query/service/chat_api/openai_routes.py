@@ -2,27 +2,37 @@
 
 from __future__ import annotations
 
+import base64
 import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
 from datetime import datetime
 from typing import Annotated, Any
 
+import numpy as np
 from fastapi import APIRouter, Body, Depends
 from fastapi.responses import Response
 from fastapi.sse import EventSourceResponse
+from numpy.typing import NDArray
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 
 from monjyu_core.errors import QueryError, StorageError
 from monjyu_core.storage.manifest import read_manifest
+from monjyu_core.text.tokens import count_many
+from monjyu_query.api.vector_search import embedded
 from monjyu_query.search.result import SearchResult
+from monjyu_query.service.access import audit
 from monjyu_query.service.chat_api.chat_text import chat_text
 from monjyu_query.service.chat_api.openai_models import (
     AnswerMessage,
     ChatCompletion,
     ChatRequest,
     Choice,
+    Embedding,
+    EmbeddingList,
+    EmbeddingRequest,
+    EmbeddingUsage,
     ModelCard,
     ModelList,
     about_the_chat,
@@ -76,12 +86,15 @@ Shared = Annotated[Service, Depends(service_of)]
 )
 async def chat(asked: Asked, service: Shared, request: Request) -> Response:
     """The last message of role user is the question, those before it the conversation."""
+    if asked.refused:
+        raise BadRequest(f"{asked.refused}: is not supported.", "An answer is sentences of the papers.", asked.refused)
     if (said := about_the_chat(asked)) is not None:
         return _answer(asked, request, said, None)
     with _as_bad_requests():
         question = search_request(asked)
-    note(question, service, request)
-    found = look_up(service, question)
+    with _as_models():
+        note(question, service, request)
+        found = look_up(service, question)
     if asked.stream:
         return _streamed(stream_chunks(found, asked, request_id_of(request)))
     with _as_bad_requests():
@@ -110,6 +123,29 @@ def _streamed(chunks: AsyncIterator[bytes]) -> Response:
     return EventSourceResponse(chunks, headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"})
 
 
+@router.post("/embeddings", summary="Vectors of texts by a collection's model", responses={400: {"model": ErrorBody}})
+def embeddings(asked: EmbeddingRequest, service: Shared, request: Request) -> EmbeddingList:
+    """As a question's. A call of a server's model is on the ledger."""
+    name = asked.model.partition(":")[0]
+    with _as_models():
+        audit.note(request.scope, collection=name, mode="vector")
+        searcher = service.served(name).searcher
+    size = searcher.current().snapshot.manifest.embedding.dimensions
+    if asked.dimensions not in (None, size):
+        raise BadRequest(f"dimensions: must be {size}, which the model of {name!r} has.", param="dimensions")
+    found = [np.asarray(embedded(searcher, text), "<f4") for text in asked.texts]
+    tokens = sum(count_many(asked.texts))
+    return EmbeddingList(
+        data=[Embedding(index=n, embedding=_packed(one, asked.encoding_format)) for n, one in enumerate(found)],
+        model=asked.model,
+        usage=EmbeddingUsage(prompt_tokens=tokens, total_tokens=tokens),
+    )
+
+
+def _packed(vector: NDArray[np.float32], form: str) -> list[float] | str:
+    return base64.b64encode(vector.tobytes()).decode() if form == "base64" else vector.tolist()
+
+
 @router.get("/models", summary="The collections as models")
 async def models(service: Shared) -> ModelList:
     """Every published collection, and the same with mode lazy."""
@@ -121,12 +157,31 @@ async def model(model: str, service: Shared) -> ModelCard:
     """By its id, as /v1/models lists it."""
     found = {card.id: card for card in await run_in_threadpool(_cards, service)}
     if model not in found:
-        raise NotFound(f"There is no model {model!r}.", f"Known: {', '.join(found) or 'none'}.")
+        raise ModelNotFound(f"There is no model {model!r}.", f"Known: {', '.join(found) or 'none'}.", "model")
     return found[model]
 
 
-class BadRequest(ServiceError):
+class _OpenAIError(ServiceError):
+    def __init__(self, message: str, hint: str = "", param: str | None = None) -> None:
+        super().__init__(message, hint)
+        self.param = param
+
+
+class BadRequest(_OpenAIError):
     status = 400
+
+
+class ModelNotFound(_OpenAIError):
+    status = 404
+
+
+@contextmanager
+def _as_models() -> Iterator[None]:
+    """A collection that is not there is a model that is not."""
+    try:
+        yield
+    except NotFound as error:
+        raise ModelNotFound(error.message, error.hint, "model") from error
 
 
 @contextmanager

@@ -16,7 +16,7 @@ from monjyu_query.service.chat_api.chat_text import inert, sentences_of, sources
 from monjyu_query.service.chat_api.openai_models import ChatRequest, usage_of
 from monjyu_query.service.searches.running_search import KeptResult, Search
 from monjyu_query.service.searches.streaming import Running
-from monjyu_query.service.server.error_responses import body_of, described
+from monjyu_query.service.server.error_responses import described, openai_body
 
 _log = logging.getLogger(__name__)
 
@@ -48,8 +48,8 @@ async def stream_chunks(found: KeptResult | Search, asked: ChatRequest, request_
             yield chunk
     except Exception as error:
         _log.info("Chat %s: %s", request_id, error)
-        _, kind, message, _ = described(error)
-        yield _data(body_of(kind, message, request_id))
+        status, kind, message, _ = described(error)
+        yield _data(openai_body(status, kind, message, request_id))
     finally:
         if running is not None:
             running.leave()

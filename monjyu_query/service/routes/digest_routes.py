@@ -86,7 +86,7 @@ class TableRequest(_Body):
     model."""
 
     collection: Collection = None
-    columns: Annotated[list[Words], Field(max_length=MOST_COLUMNS)] = []
+    columns: Annotated[list[Words], Field(min_length=1, max_length=MOST_COLUMNS)] | None = None
     paper_ids: Annotated[list[PaperName], Field(max_length=MOST_ROWS)] = []
     about: Words = ""
     filters: Filters = Filters()
@@ -182,12 +182,14 @@ async def topic_survey(asked: AskedSurvey, service: Shared, request: Request) ->
 )
 async def study_table_of(asked: AskedTable, service: Shared, request: Request, format: Form = "json") -> Response:
     """What each paper says on the same things, every cell with its quote and page; also as Markdown, CSV or XLSX."""
-    searcher = _searcher(service, asked.collection, request, "table", " ".join([asked.about, *asked.columns]).strip())
+    searcher = _searcher(
+        service, asked.collection, request, "table", " ".join([asked.about, *(asked.columns or ())]).strip()
+    )
 
     def make(cancel: threading.Event) -> Digest:
         names = [_paper(searcher, name) for name in asked.paper_ids]
         how = {"about": asked.about, "filters": asked.filters, "most": asked.papers, "engine": asked.engine}
-        return study_table(searcher, asked.columns, names, **how, cancel=cancel)  # type: ignore[arg-type]
+        return study_table(searcher, asked.columns or (), names, **how, cancel=cancel)  # type: ignore[arg-type]
 
     answer = await _answered(DigestRun(service, make, long=True, form=format), request)
     if format in ("csv", "xlsx"):

@@ -61,7 +61,7 @@ class Problems(BaseModel):
 
 
 def _wanted(
-    text: Annotated[str, Query(description="Words of title, authors or venue.", max_length=200)] = "",
+    text: Annotated[str, Query(description="Words of title, authors, venue or text.", max_length=200)] = "",
     year_from: Year = None,
     year_to: Year = None,
     venue: Values = [],  # noqa: B006

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from typing import Any
 
 import duckdb
@@ -87,6 +88,10 @@ _STATUS: tuple[tuple[type[MonjyuError], int], ...] = (
     (ExternalAPIError, 502),
     (StorageError, 503),
 )
+OPENAI = "/v1/"
+"""What stands below it speaks as OpenAI's API does, in its errors too."""
+_OPENAI_TYPES = {401: "authentication_error", 403: "permission_error", 429: "rate_limit_error"}
+_OPENAI_CODES = {"Unauthorized": "invalid_api_key", "TooMany": "rate_limit_exceeded"}
 _NAMES = {
     400: "BadRequest",
     401: "Unauthorized",
@@ -130,6 +135,21 @@ def body_of(kind: str, message: str, request_id: str) -> dict[str, Any]:
     return {"error": {"type": kind, "message": message, "request_id": request_id}}
 
 
+def openai_body(status: int, kind: str, message: str, request_id: str, param: str | None = None) -> dict[str, Any]:
+    """The shape in which OpenAI's clients read an error: `type` by the status, `code` to branch on, `param` that is
+    wrong."""
+    usual = "invalid_request_error" if status < 500 else "server_error"
+    code = _OPENAI_CODES.get(kind) or re.sub(r"(?<=[a-z])(?=[A-Z])", "_", kind).lower()
+    error = {"message": message, "type": _OPENAI_TYPES.get(status, usual), "param": param, "code": code}
+    return {"error": error | {"request_id": request_id}}
+
+
+def _body(path: str, status: int, kind: str, message: str, request_id: str, param: str | None = None) -> dict[str, Any]:
+    if path.startswith(OPENAI):
+        return openai_body(status, kind, message, request_id, param)
+    return body_of(kind, message, request_id)
+
+
 def name_of(status: int) -> str:
     return _NAMES.get(status, "Error")
 
@@ -149,19 +169,25 @@ async def _monjyu(request: Request, error: Exception) -> JSONResponse:
     status, kind, message, headers = described(error)
     if status >= 500:
         _log.error("Request %s: %s", request_id_of(request), error)
-    return JSONResponse(body_of(kind, message, request_id_of(request)), status, headers)
+    request_id, param = request_id_of(request), getattr(error, "param", None)
+    return JSONResponse(_body(request.url.path, status, kind, message, request_id, param), status, headers)
 
 
 async def _http(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, HTTPException)
     if isinstance(error, MonjyuError):
         return await _monjyu(request, error)
-    content = body_of(name_of(error.status_code), str(error.detail), request_id_of(request))
+    status, path, message = error.status_code, request.url.path, str(error.detail)
     headers = dict(error.headers or {})
-    described_there = request.app.openapi()["paths"].get(request.url.path) if error.status_code == 405 else None
-    if described_there:  # the router says only what the first of several routes of this path allows
-        headers["Allow"] = ", ".join(sorted(method.upper() for method in described_there))
-    return JSONResponse(content, error.status_code, headers)
+    routes = request.app.openapi()["paths"] if status in (404, 405) else {}
+    if status == 405 and path in routes:  # the router says only what the first of several routes of this path allows
+        headers["Allow"] = ", ".join(sorted(method.upper() for method in routes[path]))
+        message = f"{path} takes {headers['Allow']}, not {request.method}. See /docs."
+    elif status == 404 and message == "Not Found":
+        there = [f"{method.upper()} {one}" for one in routes if one.startswith(OPENAI) for method in routes[one]]
+        message = f"There is no {path}. {'There are ' + ', '.join(there) if path.startswith(OPENAI) else 'See /docs'}."
+    content = _body(path, status, name_of(status), message, request_id_of(request))
+    return JSONResponse(content, status, headers)
 
 
 async def _invalid(request: Request, error: Exception) -> JSONResponse:
@@ -172,7 +198,10 @@ async def _invalid(request: Request, error: Exception) -> JSONResponse:
     problems = sentence(problem({**one, "loc": one["loc"][1:] or one["loc"]}, known) for one in found)
     together = all(one["type"] == "value_error" and isinstance(one.get("input"), dict) for one in found)
     status = 409 if together else 422
-    return JSONResponse(body_of(name_of(status), problems, request_id_of(request)), status)
+    param = ".".join(str(part) for part in found[0]["loc"][1:]) or None
+    path, request_id = request.url.path, request_id_of(request)
+    status = 400 if path.startswith(OPENAI) else status  # OpenAI's clients know no 422, and try a 409 again
+    return JSONResponse(_body(path, status, name_of(status), problems, request_id, param), status)
 
 
 def _names_of_body(request: Request) -> list[str]:
@@ -206,4 +235,5 @@ async def send_error(error: Exception, scope: Scope, receive: Receive, send: Sen
     """Answer with an error outside of the application."""
     status, kind, message, headers = described(error)
     request_id = str(scope["state"]["request_id"])
-    await JSONResponse(body_of(kind, message, request_id), status, headers)(scope, receive, send)
+    content = _body(str(scope.get("path", "")), status, kind, message, request_id)
+    await JSONResponse(content, status, headers)(scope, receive, send)

@@ -234,6 +234,7 @@ document.getElementById("key-cancel").addEventListener("click", () => document.g
 addEventListener("focus", () => refresh());
 addEventListener("hashchange", async () => {
   closeViewer();
+  for (const dialog of document.querySelectorAll("dialog[open]")) dialog.close(); // they belong to the view that is left
   await safely(show);
   if (!main.contains(document.activeElement)) main.focus({ preventScroll: true }); // unless the view chose a place
 });

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from monjyu_assets.parsing.parse_files import parse_files
+from monjyu_assets.parsing.sandbox.pool import ParserPool
 
 
-def test_paths_that_are_no_documents_say_why_in_their_place(tmp_path: Path) -> None:
-    for name in ("one.txt", "two.md", "old.doc", "scan.png", "empty.txt"):
+def test_paths_that_are_no_documents_say_why_in_their_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("monjyu_assets.parsing.parse_files.ParserPool", ParserPool)  # each in a process, as a user's
+    for name in ("one.txt", "two.md", "old.odt", "scan.png", "empty.txt"):
         (tmp_path / name).write_text("" if name == "empty.txt" else "A paper on graphs. It has two sentences.")
     (tmp_path / "dead.md").symlink_to(tmp_path / "gone.md")
     wanted = {
         "missing.pdf": "There is no such file.",
         "one.txt": None,
         ".": "It is a folder. Name its files: ",
-        "old.doc": "Save it as .docx.",
+        "old.odt": "Save it as .docx.",
         "two.md": None,
         "scan.png": "Make a PDF of it",
         "dead.md": "The file cannot be read.",

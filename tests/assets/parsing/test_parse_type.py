@@ -7,10 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import click
+import pytest
 from click.testing import CliRunner
 
 from monjyu_assets.commands.parse_command import parse
 from monjyu_assets.indexing.walking import DOCUMENT_TYPES, OLDER_TYPES
+from monjyu_assets.parsing.sandbox.pool import ParserPool
 
 PAPER = "# Lichens on Granite\n\n## Methods\n\nWe looked at forty rocks, and counted the lichens of each.\n"
 
@@ -40,7 +42,8 @@ def test_the_types_are_those_that_are_read() -> None:
     assert set(option.type.choices) == set((DOCUMENT_TYPES | OLDER_TYPES).values())
 
 
-def test_how_long_a_file_took_is_told(tmp_path: Path) -> None:
+def test_how_long_a_file_took_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("monjyu_assets.parsing.parse_files.ParserPool", ParserPool)  # its processes take the time
     file = tmp_path / "paper.md"
     file.write_text(PAPER)
     _, paper = printed(str(file))

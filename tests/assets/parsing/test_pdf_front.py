@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from copy import deepcopy
 from pathlib import Path
 from statistics import median
 
@@ -203,8 +204,10 @@ def test_every_character_of_the_layouts_is_in_one_part() -> None:
 
 
 def _check_parts(path: Path) -> dict[str, int]:
-    paper = parse_pdf(path, ParseSettings())
-    layout, _ = read_layout(path, ParseSettings(), OcrSettings())
+    layout, told = read_layout(path, ParseSettings(), OcrSettings(enabled="off"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(parse_pdf.__globals__, "read_layout", lambda *_: (deepcopy(layout), told))
+        paper = parse_pdf(path, ParseSettings())
     shown = sum(page.shown for page in layout.pages)
     assert sum(paper.characters.values()) == shown
     labelled = label_lines(layout)

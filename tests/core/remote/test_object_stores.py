@@ -16,7 +16,7 @@ from monjyu_core.remote.object_store import Objects, Overtaken
 from monjyu_core.remote.state import read_base
 from monjyu_core.remote.synchronise import RemoteCollection
 from monjyu_core.settings.settings import Settings, load_settings
-from monjyu_core.storage.folders import CollectionFolder, DataFolder
+from monjyu_core.storage.folders import CollectionFolder, DataFolder, link_or_copy
 from tests.store_process import write
 
 OURS = ("remote.json.gz",)
@@ -111,6 +111,31 @@ def test_machines_take_turns_and_hold_equal_folders(tmp_path: Path, settings: Se
     }
     named = read_base(here).state
     assert len(objects.names("index/c/blobs")) == len({*named.files.values(), *named.dropped})
+
+
+def test_a_data_file_that_snapshots_share_is_sent_and_fetched_once(
+    tmp_path: Path, settings: Settings, objects: Objects, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (_, here), (reader, served) = (machine(tmp_path, name) for name in "ar")
+    data = [f"snapshots/s{number}/lance/chunks.lance/data/1.lance" for number in (1, 2)]
+    with holding(here, settings, silent):
+        write(here.root, 1)
+        (here.root / data[0]).parent.mkdir(parents=True)
+        (here.root / data[0]).write_text("rows of Lance")
+    look(reader, objects)
+    moved: list[str] = []
+    for name in ("upload", "download"):
+        real = getattr(Objects, name)
+        monkeypatch.setattr(
+            Objects, name, lambda self, key, *more, real=real: (moved.append(key), real(self, key, *more))[1]
+        )
+    with holding(here, settings, silent):
+        write(here.root, 2)
+        link_or_copy(here.root / data[0], here.root / data[1])
+    look(reader, objects)
+    assert contents(served)[data[1]] == contents(here)[data[0]]
+    blob = read_base(here).state.files[data[1]]
+    assert moved and not [key for key in moved if key.endswith(blob)]
 
 
 def test_a_deleted_collection_goes_from_every_machine(tmp_path: Path, settings: Settings, objects: Objects) -> None:

@@ -11,9 +11,9 @@ from monjyu_query.answers.answering import _IN_JAPANESE, abstained
 
 def test_the_reason_is_in_the_language_of_the_question() -> None:
     english = abstained("no passage was found", "en")
-    assert english.text == "The collection does not answer this: no passage was found." and english.confidence == 0.0
+    assert english.text == "No answer was found: no passage was found." and english.confidence == 0.0
     assert abstained("no passage was found", "ja").text.endswith("該当する箇所は見つかりませんでした。")
-    assert abstained("none of the 7 passages tested reaches 3", "ja").text == "このコレクションの論文は答えていません。"
+    assert abstained("none of the 7 passages tested reaches 3", "ja").text == "答えは見つかりませんでした。"
 
 
 def test_the_japanese_reasons_are_those_of_the_code() -> None:

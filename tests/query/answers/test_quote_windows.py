@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from monjyu_core.text.standing_alone import points_outside
-from monjyu_query.answers.quote_windows import Neighbours, connective, joined, lone
+from monjyu_query.answers.quote_windows import Neighbours, connective, joined, lone, without_opening
 from monjyu_query.search.passages import Passage, PassageSentence
 from tests.properties import given, st
 
@@ -48,6 +48,9 @@ def test_what_points_outside(text: str) -> None:
         "There are 40 birds.",
         "Thistles grow.",
         "Soap helps.",
+        "In addition to birds, we counted eggs.",
+        "Both the birds and the eggs were counted.",
+        "As a result of rain, no bird sang.",
         "本研究は鳥を数えた。",
         "この論文は鳥について述べる。",
     ],
@@ -81,6 +84,24 @@ def test_a_word_that_only_joins_is_cut_instead() -> None:
     assert connective("しかし、地衣類は遅い。") == 4
     item = "2. Lichens grow slowly."
     assert item[connective(item) :] == "Lichens grow slowly."
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("Moreover, lichens grow slowly.", "Lichens grow slowly."),
+        ("• Workshops: three days.", "Workshops: three days."),
+        ("2. Lichens grow slowly.", "Lichens grow slowly."),
+        ("さらに、地衣類は遅い。", "地衣類は遅い。"),
+        ("Therefore, lichens grow slowly.", "Therefore, lichens grow slowly."),
+        ("However, lichens grow slowly.", "However, lichens grow slowly."),
+        ("In addition, they grow slowly.", "In addition, they grow slowly."),
+        ("2.5 mm is the growth of a year.", "2.5 mm is the growth of a year."),
+        ("-3 °C is too cold.", "-3 °C is too cold."),
+    ],
+)
+def test_only_what_adds_a_sentence_to_another_is_left_out(text: str, said: str) -> None:
+    assert without_opening(text) == said
 
 
 def test_windows_that_touch_are_one() -> None:

@@ -14,7 +14,7 @@ from monjyu_core.storage.folders import DataFolder
 from monjyu_query.answers.evidence_ranking import passage_readings
 from monjyu_query.answers.evidence_ranking.passage_readings import ENGLISH, PassageReadings
 from monjyu_query.answers.evidence_ranking.sentence_worth import WEIGHTS, Judge, Judged, standing
-from monjyu_query.answers.outcome import Support, outcome_of, unlike_any
+from monjyu_query.answers.outcome import Support, outcome_of, unlike_any, unmet_names
 from monjyu_query.answers.selection import Question, word_count
 from monjyu_query.search.open_index import OpenIndex
 from monjyu_query.search.passages import PassageSentence, load_passages, load_sentences
@@ -82,7 +82,7 @@ def test_a_sentence_that_answers_is_worth_more_than_one_with_the_words(searcher:
 
 def test_worth_depends_on_no_batch_and_is_read_once(searcher: Searcher, read: list[int]) -> None:
     query = "How many shards are there, and why?"
-    sentences = sentences_of(searcher.current())
+    sentences = sentences_of(searcher.current())[:80]
     some = [one for one in sentences if one.passage.chunk_id == sentences[0].passage.chunk_id]
     alone = judged(searcher, query, some)
     first = sum(read)
@@ -116,14 +116,14 @@ def test_confidence_grows_with_what_is_found() -> None:
 
 
 @pytest.mark.parametrize(
-    ("confidence", "missing", "status"),
+    ("confidence", "unmet", "status"),
     [(0.02, (), "abstained"), (0.2, (), "partial"), (0.9, (), "complete"), (0.9, ("Otter",), "partial")],
 )
-def test_outcomes(confidence: float, missing: tuple[str, ...], status: str) -> None:
-    support = Support(confidence, 0.06, 0.32, missing)
+def test_outcomes(confidence: float, unmet: tuple[str, ...], status: str) -> None:
+    support = Support(confidence, 0.06, 0.32, unmet)
     assert outcome_of(support, [], "en", AnswerSettings()).status == status
     sure = AnswerSettings(min_confidence=0.0, sure_confidence=0.0)
-    assert outcome_of(support, [], "en", sure).status == ("partial" if missing else "complete")
+    assert outcome_of(support, [], "en", sure).status == ("partial" if unmet else "complete")
 
 
 def test_the_reader_orders_passages_where_it_is_asked(searcher: Searcher, read: list[int]) -> None:
@@ -141,14 +141,16 @@ def test_lazy_search_reads_no_passage_twice(searcher: Searcher, read: list[int])
     assert read == []
 
 
-def test_titles_and_headings_are_worth_less(searcher: Searcher) -> None:
+def test_titles_headings_and_what_readers_are_told_to_do_are_worth_less(searcher: Searcher) -> None:
     sentence = sentences_of(searcher.current())[0]
     title, heading = (
         PassageSentence(sentence.passage, "x", 0, 0, 0, 1, text, ())
         for text in (sentence.passage.paper_title, "Results of it")
     )
     whole = PassageSentence(sentence.passage, "x", 0, 0, 0, 1, "It grows.", ())
-    assert standing([title, heading, whole]).tolist() == [0.1, 0.3, 1.0]
+    visit = PassageSentence(sentence.passage, "x", 0, 0, 0, 1, "Visit https://example.org for all the details.", ())
+    assert standing([title, heading, whole, visit], "What grows?").tolist() == [0.1, 0.3, 1.0, 0.1]
+    assert standing([visit], "Where are the details?").tolist() == [1.0]
 
 
 def test_the_readers_model_goes_with_the_embedding() -> None:
@@ -159,6 +161,24 @@ def test_the_readers_model_goes_with_the_embedding() -> None:
 
 def test_words_are_missing_only_where_no_spelling_of_them_is_there() -> None:
     assert unlike_any({"COVID-19", "Zanamavir", "heparin"}, ["Zanamivir against COVID19."]) == {"heparin"}
+
+
+def test_a_name_of_several_words_is_met_by_most_of_them() -> None:
+    query = "What does C-C Motif Chemokine Ligand 3 do in Otter Creek?"
+    met = {"Motif": False, "Chemokine": True, "Ligand": True, "Otter": False, "Creek": True}
+    assert unmet_names(query, met) == ("Otter",)
+
+
+def test_what_is_said_to_be_missing_was_looked_up() -> None:
+    """A name that the collection has elsewhere is only said not to be quoted; a usual word is not spoken of."""
+    absent = outcome_of(Support(0.9, 0.06, 0.32, ("Otter", "H5N1"), ("Otter", "prefer")), [], "en", AnswerSettings())
+    assert absent.note == "No passage of the collection has “Otter”. What is quoted does not mention “H5N1”."
+    usual = outcome_of(Support(0.02, 0.06, 0.32, (), ("prefer",)), [], "en", AnswerSettings())
+    assert (usual.status, usual.says_why().text) == ("abstained", "No answer was found.")
+    other = outcome_of(Support(0.02, 0.06, 0.32, (), ("penguins", "zoo"), unseen=1), [], "ja", AnswerSettings())
+    assert other.says_why().text == (
+        "答えは見つかりませんでした。「penguins」「zoo」を含む箇所は、このコレクションにありません。"
+    )
 
 
 def test_word_count() -> None:

@@ -7,13 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from monjyu_core.errors import QueryError
 from monjyu_core.storage.folders import DataFolder
 from monjyu_query.answers.abstract_answer import abstract_answer
 from monjyu_query.answers.render import print_result
 from monjyu_query.answers.segments import answer_markdown
 from monjyu_query.catalogue.named_papers import paper_in_question
-from monjyu_query.catalogue.paper_names import find_papers, one_paper
 from monjyu_query.search.request import make_request
 from monjyu_query.search.result import SearchResult
 from monjyu_query.search.searcher import Searcher
@@ -90,8 +88,13 @@ def test_nobody_of_that_name(searcher: Searcher) -> None:
 
 def test_what_is_no_paper_is_searched_for(searcher: Searcher) -> None:
     assert ask(searcher, "Who wrote the constitution of Utopia?").mode != "catalogue"
-    assert ask(searcher, "Which papers mention zeppelins?").mode != "catalogue"
-    assert ask(searcher, "How many papers are there?", mode="hybrid").mode == "hybrid"
+    assert ask(searcher, "How many papers are there?", mode="keyword", answer=False).mode == "keyword"
+
+
+def test_tables_answer_in_every_mode_and_at_every_budget(searcher: Searcher) -> None:
+    for more in ({"mode": "hybrid"}, {"mode": "lazy", "budget": 5}, {"controller": "progressive"}):
+        assert ask(searcher, "How many papers are there?", **more).mode == "catalogue"
+        assert "Wanjiru Castellane" in ask(searcher, "Who wrote the paper on incremental indexes?", **more).answer
 
 
 def test_filters_hold(searcher: Searcher) -> None:
@@ -109,16 +112,6 @@ def test_the_table_on_a_terminal(searcher: Searcher, capsys: pytest.CaptureFixtu
     print_result(ask(searcher, "List papers by Castellane"))
     shown = capsys.readouterr().out
     assert "Paper\tTitle\tAuthors\tYear\n" in shown and "\t2025\n" in shown and "No passages." not in shown
-
-
-def test_names_of_papers(searcher: Searcher) -> None:
-    index = searcher.current()
-    for name in (INCREMENTAL, "incremental must equal full", "Castellane 2025", "Castellane & Perevalt (2025)"):
-        assert one_paper(index, name) == INCREMENTAL
-    assert one_paper(index, "日本語論文の全文検索") == "japanese-bigrams-2bff5a34"
-    assert find_papers(index, "zeppelins over Utopia") == []
-    with pytest.raises(QueryError, match="has no paper 'Castellane 1999'"):
-        one_paper(index, "Castellane 1999")
 
 
 def test_who_made_a_thing_that_a_paper_is_named_after(searcher: Searcher) -> None:

@@ -31,6 +31,7 @@ class MadeUpSearch:
     relevant: set[int]
     walk: Walk
     broken: set[int] = field(default_factory=set)
+    held: set[int] = field(default_factory=set)
     a_turn: int = 3
     calls: list[tuple[tuple[int, int], ...]] = field(default_factory=list)
     tested: list[tuple[int, int]] = field(default_factory=list)
@@ -57,7 +58,10 @@ class MadeUpSearch:
         walkers = [Walker(n, walk) for n, walk in enumerate(walks)]
         enough = state.budget.enough if counts else None
         opening = self.walk.opening
-        CommunitySearcher(walkers, self.test, lambda _: False, 5.0, 5.0, enough, opening, self.a_turn).run(state)
+        searcher = CommunitySearcher(walkers, self.test, lambda _: False, 5.0, 5.0, enough, opening, self.a_turn)
+        if self.held:
+            searcher.passes = lambda wanted: [row not in self.held for _, row, _ in wanted]
+        searcher.run(state)
         return state
 
 
@@ -78,7 +82,8 @@ def searches(draw: st.DrawFn) -> MadeUpSearch:
     broken = set(draw(st.lists(st.integers(0, count - 1), max_size=3)))
     homes = {row: name for name, level, _ in records if not level for row in members[name].tolist()}
     tree = build_tree(records, members, count, homes)
-    return MadeUpSearch(tree, scores, set(draw(rows)), walk, broken, draw(st.integers(1, 6)))
+    held = set(draw(rows))
+    return MadeUpSearch(tree, scores, set(draw(rows)), walk, broken, held, draw(st.integers(1, 6)))
 
 
 @examples(75)
@@ -86,9 +91,11 @@ def searches(draw: st.DrawFn) -> MadeUpSearch:
 def test_a_budget_is_never_passed_and_no_chunk_is_tested_twice(search: MadeUpSearch, budget: int) -> None:
     state = search.run(budget)
     rows = [row for _, row in search.tested]
-    assert len(rows) == state.budget.used <= budget
-    assert len(set(rows)) == len(rows) and state.visited == set(rows)
-    assert state.ended in ("budget", "exhausted", "failed")
+    assert len(rows) == state.budget.used == len(state.tested) <= budget
+    assert len(set(rows)) == len(rows) and state.visited >= set(rows)
+    assert search.held.isdisjoint(rows), "what the gate holds back is never tested"
+    assert state.visited - set(rows) <= search.held and state.held_back == len(state.visited - set(rows))
+    assert state.ended in ("budget", "exhausted", "failed", "held")
     assert (state.ended == "budget") <= (state.budget.used == budget)
 
 
@@ -98,6 +105,7 @@ def test_a_larger_budget_repeats_the_tests_of_a_smaller_one_and_goes_on(
     search: MadeUpSearch, small: int, more: int
 ) -> None:
     search.broken = set()
+    search.held = set(list(search.held)[:2])  # more of them end a small budget early
     search.run(small)
     first = search.tested
     calls = search.calls
@@ -112,12 +120,13 @@ def test_the_budget_is_spent_until_everything_is_tested(search: MadeUpSearch) ->
     search.broken = set()
     state = search.run(1000)
     assert state.ended == "exhausted" and state.visited == set(range(len(search.scores[0])))
+    assert state.budget.used + state.held_back == len(state.visited)
 
 
 @examples(60)
 @given(searches(), st.integers(1, 40))
 def test_the_first_tests_are_the_chunks_that_rank_best(search: MadeUpSearch, budget: int) -> None:
-    search.broken = set()
+    search.broken = search.held = set()
     search.run(budget)
     best = np.argsort(-search.scores[0].astype(np.float32), kind="stable")[: search.walk.opening].tolist()
     assert [row for _, row in search.tested[: len(best)]] == best[:budget]
@@ -126,6 +135,7 @@ def test_the_first_tests_are_the_chunks_that_rank_best(search: MadeUpSearch, bud
 @examples(60)
 @given(searches(), st.integers(0, 60))
 def test_an_unreadable_judgement_is_an_error_and_never_relevant(search: MadeUpSearch, budget: int) -> None:
+    search.held = set()
     state = search.run(budget)
     rows = {row for _, row in search.tested}
     assert len(state.errors) == len(rows & search.broken)
@@ -146,7 +156,7 @@ def test_what_no_child_holds_is_a_child_of_its_own() -> None:
 @given(searches())
 def test_where_all_is_relevant_all_is_reached(search: MadeUpSearch) -> None:
     """No chunk is lost on the way down, whatever the communities look like."""
-    search.relevant, search.broken = set(range(len(search.scores[0]))), set()
+    search.relevant, search.broken, search.held = set(range(len(search.scores[0]))), set(), set()
     state = search.run(1000)
     assert state.visited == search.relevant and state.ended == "exhausted"
 
@@ -178,11 +188,44 @@ def test_without_depth_it_stays_on_top() -> None:
     assert set(state.communities) == {"r0", "r1", "r2"} and [row for _, row in search.tested][:5] == [0, 4, 8, 1, 2]
 
 
-def test_subqueries_take_turns_and_what_one_leaves_goes_to_the_other() -> None:
-    one = np.where(np.arange(24) == 23, 1.0, -np.inf)
-    search = MadeUpSearch(flat_tree(24), [one, np.linspace(1, 0, 24)], set(range(24)), Walk(top_k=2))
-    state = search.run(10)
-    assert [n for n, _ in search.tested] == [0, *[1] * 9] and state.ended == "budget"
+def shares(search: MadeUpSearch, budget: int) -> list[int]:
+    search.run(budget)
+    return [sum(n == own for n, _ in search.tested) for own in range(len(search.scores))]
+
+
+@pytest.mark.parametrize("budget", [60, 100, 500])
+def test_each_subquery_gets_its_share_and_what_one_leaves_goes_to_the_others(budget: int) -> None:
+    scores = [np.roll(np.linspace(1, 0, 1000), 250 * n) for n in range(4)]
+    search = MadeUpSearch(flat_tree(1000), scores, set(range(1000)), Walk(opening=5), a_turn=5)
+    assert all(abs(share - budget / 4) <= max(5, budget / 20) for share in shares(search, budget))
+    search.scores[2] = np.where(np.arange(1000) == 999, 1.0, -np.inf)
+    three = shares(search, budget)
+    assert three[2] == 1 and sum(three) == budget
+    assert all(abs(three[n] - budget / 3) <= max(5, budget / 20) for n in (0, 1, 3))
+
+
+def test_a_search_in_nothing_ends() -> None:
+    nothing = np.full(9, -np.inf)
+    search = MadeUpSearch(flat_tree(9), [nothing, nothing], set(), Walk(opening=5))
+    assert search.run(10).ended == "exhausted" and search.tested == []
+
+
+def test_a_subquery_whose_first_visit_finds_nothing_gives_its_turns_back() -> None:
+    scores = [np.linspace(1, 0, 300), np.roll(np.linspace(1, 0, 300), 150)]
+    search = MadeUpSearch(flat_tree(300), scores, set(range(100)), Walk(opening=5), a_turn=5)
+    assert shares(search, 100) == [98, 2]
+    search.held = set(range(150, 300))
+    assert shares(search, 100) == [100, 0], "also where the gate holds all of it back"
+
+
+def test_what_the_gate_holds_back_costs_no_test_but_is_bounded() -> None:
+    search = MadeUpSearch(flat_tree(300), [np.linspace(1, 0, 300)], set(), Walk(), a_turn=5)
+    search.held = set(range(0, 300, 2))
+    state = search.run(50)
+    assert (state.ended, state.budget.used) == ("budget", 50) and 40 < state.held_back <= 50
+    search.held = set(range(10, 300))
+    state = search.run(50)
+    assert (state.ended, state.budget.used) == ("held", 10) and 150 < state.held_back <= 155
 
 
 def test_without_communities_chunks_come_in_vector_order() -> None:
@@ -195,7 +238,7 @@ def test_without_communities_chunks_come_in_vector_order() -> None:
 def test_enough_sentences_end_it() -> None:
     search = MadeUpSearch(flat_tree(200), [np.linspace(1, 0, 200)], set(range(200)), Walk())
     state = search.run(100, counts=True)
-    assert state.ended == "enough" and 20 <= len(state.sentence_ids) < 20 + 6
+    assert state.ended == "enough" and 20 <= len(state.sentence_ids) < 20 + 15, "a round has three batches"
 
 
 @given(st.integers(0, 5000), st.integers(0, 500))

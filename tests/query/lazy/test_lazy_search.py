@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -22,6 +21,7 @@ from monjyu_query.modes.lazy.judgements import JudgementStore
 from monjyu_query.search.request import make_request
 from monjyu_query.search.result import SearchResult
 from monjyu_query.search.searcher import Searcher
+from tests.conftest import call_monjyu
 
 QUESTION = "How does search under a relevance budget test the passages of communities?"
 VOLATILE = {"trace_id", "usage", "phases"}
@@ -39,14 +39,17 @@ def ask(searcher: Searcher, query: str = QUESTION, **more: Any) -> SearchResult:
 
 
 def content(result: SearchResult) -> dict[str, Any]:
-    return result.model_dump(exclude=VOLATILE)
+    told = result.model_dump(exclude=VOLATILE)
+    for claim in told["claims"]:
+        claim.pop("extracted_at")
+    return told
 
 
 def test_it_answers_at_level_0_and_says_so(searcher: Searcher) -> None:
     result = ask(searcher)
     assert (result.mode, result.status, result.verified, result.level) == ("lazy", "complete", True, 0)
     assert any("Level 1 is not built" in warning for warning in result.warnings)
-    assert result.subqueries[0] == QUESTION and 1 < len(result.subqueries) <= 5
+    assert result.subqueries == [QUESTION], "it asks for one thing"
     assert result.communities_visited == [] and result.usage.budget_total == 100
     assert 0 < result.usage.relevance_tests <= 100 and result.usage.llm_calls == 0
     tested = {hit.chunk_id for hit in ask(searcher, top_k=100).hits}
@@ -104,7 +107,7 @@ def test_a_budget_of_0_is_the_answer_of_vector(searcher: Searcher) -> None:
 
 @pytest.mark.parametrize("query", ["best pizza recipe", "zzzz qqqq", "?", "🦆"])
 def test_it_abstains(searcher: Searcher, query: str) -> None:
-    result = ask(searcher, query)
+    result = ask(searcher, query, budget=20)
     assert result.status == "abstained" and len(result.citations) <= 1
 
 
@@ -199,7 +202,6 @@ def test_communities_are_visited_and_concepts_expand_the_question(
     assert result.lazy is not None
     assert any(one.id.startswith("relevance-budget") and one.relevant for one in result.lazy.communities)
     assert not any("Level 1" in warning for warning in result.warnings)
-    assert len(result.subqueries) > 1
     assert result.status == "complete" and result.citations
 
 
@@ -210,11 +212,9 @@ def test_the_graph_is_read(communities: Callable[[], duckdb.DuckDBPyConnection])
     assert graph.subgraph(["assessor", "relevance budget", "community"]) == [("assessor", "relevance budget", 0.5)]
 
 
-def test_the_command_streams_events_and_the_result_last(
-    sample_data: Path, monjyu: Callable[..., subprocess.CompletedProcess[str]]
-) -> None:
+def test_the_command_streams_events_and_the_result_last(sample_data: Path) -> None:
     command = ["search", QUESTION, "-c", "samples", "--mode", "lazy", "--budget", "12", "--stream", "--json"]
-    done = monjyu(sample_data, *command)
+    done = call_monjyu(sample_data, *command)
     assert done.returncode == 0, done.stderr
     events = [json.loads(line) for line in done.stdout.splitlines()]
     kinds = [event["event"] for event in events]

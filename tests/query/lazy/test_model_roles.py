@@ -115,6 +115,25 @@ def test_a_judgement_depends_on_no_budget_and_no_cache(sample_data: Path, fake: 
     assert scores[7] == scores[18][:7] and scores[12] == scores[18][:12]
 
 
+def test_a_test_is_a_passage_that_the_model_has_read(sample_data: Path, fake: FakeModels) -> None:
+    fake.default = good
+    result = ask(sample_data, budget=500, sufficiency="off", subqueries=1)
+    read = sum(len(re.findall(r"<source \d+", r.prompt)) for r in fake.requests if role(r) == "assess")
+    assert result.usage.relevance_tests == read and result.usage.held_back > 0
+    assert result.lazy is not None and result.lazy.ended == "everything" and result.lazy.frontier_left == 0
+    [told] = [warning for warning in result.warnings if "exceeds the collection" in warning]
+    assert f"{read + result.usage.held_back} passages" in told and str(result.usage.held_back) in told
+    assert {claim["confidence"] is not None and claim["extracted_at"][:2] for claim in result.claims} == {"20"}
+
+
+def test_claims_are_asked_for_by_subquery(sample_data: Path, fake: FakeModels) -> None:
+    fake.default = good
+    result = ask(sample_data, budget=30, sufficiency="off")
+    assert result.lazy is not None
+    asked = [r.prompt.rsplit("Question:", 1)[1].strip() for r in fake.requests if role(r) == "extract"]
+    assert set(asked) == {one.text for one in result.lazy.subqueries if one.relevant} and len(asked) < 5
+
+
 def test_reasons_are_given_where_they_are_asked_for(sample_data: Path, fake: FakeModels) -> None:
     def reasoned(request: Request) -> Reply:
         if role(request) == "expand" and "`reasoning`" in request.prompt:

@@ -99,7 +99,10 @@ Serving = Callable[..., Any]
 
 
 @pytest.fixture
-def serve_with(service_data: Path, keys: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> Serving:
+def serve_with(
+    service_data: Path, keys: dict[str, str], without_reader: None, monkeypatch: pytest.MonkeyPatch
+) -> Serving:
+    """Services with settings of their own, and without the reader."""
     monkeypatch.setenv("MONJYU_DATA", str(service_data))
 
     @contextmanager

@@ -13,7 +13,7 @@ import httpx2
 from tests.query.service.conftest import Served, Serving
 from tests.waiting import wait_until
 
-DROPPED = 200
+DROPPED = 100
 LAZY = {"collection": "samples", "mode": "lazy", "budget": "z100"}
 KEYWORD = {"collection": "samples", "mode": "keyword", "answer": False}
 MESSAGE: dict[str, Any] = {"role": "user", "content": ""}
@@ -48,7 +48,7 @@ def _figure(client: httpx2.Client, name: str, line: str) -> float:
 
 
 def _ask(client: httpx2.Client) -> None:
-    answer = client.post("/search", json=_asked("/search", LAZY, 0))
+    answer = client.post("/search", json=_asked("/search", {**LAZY, "budget": 10}, 0))
     assert answer.status_code == 200 and answer.json()["usage"]["relevance_tests"] > 5
 
 
@@ -62,7 +62,7 @@ KINDS: list[tuple[str, dict[str, Any], str]] = [
 
 
 def test_searches_that_nobody_waits_for_are_not_begun(serve_with: Serving) -> None:
-    """Of 200 searches that are dropped at once all but a few would be begun, one by one."""
+    """Of 100 searches that are dropped at once all but a few would be begun, one by one."""
     with serve_with(searches=1, long_searches=1) as (served, _), served.client() as client:
         for path, values, line in KINDS:
             before = _figure(client, "begun_total", line)

@@ -25,7 +25,7 @@ PAPERS = ("incremental-indexes.txt", "relevance-budget.pdf")
 CONFIG = """
 [[operations]]
 # OpenAI's clients take 400 for what is wrong and try a 409 again: a conversation without a question is a 400 there.
-include-path = "/v1/chat/completions"
+include-path-regex = "^/v1/(chat|embeddings)"
 checks.positive_data_acceptance.expected-statuses = ["2xx", "400", "401", "403", "404", "429", "503"]
 """
 

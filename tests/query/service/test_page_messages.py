@@ -23,7 +23,7 @@ FEWEST = 0.85
 """The share of their sentences that is to be known in Japanese; the rest is of what the page does not ask for."""
 COMPOSED = {
     *("a reader's", "an editor's", "an administrator's"),
-    "The collection does not answer this: {}.",
+    "No answer was found: {}.",
     "Whether the collection answers this is not settled, because part of the search failed: {}.",
     "Level 1 is not built: passages were tested in the order of their similarity.",
     "Level 1 is not used: passages were tested in the order of their similarity.",

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.bracketed import COLLECTION, OWN, QUESTION
+from tests.bracketed import COLLECTION, OWN, QUESTION, SAID
 from tests.copies import copy_data
 from tests.query.service.conftest import IN_BROWSER, serving
 
@@ -40,7 +40,7 @@ def asked(page: Page, address: str) -> None:
 def test_a_papers_own_brackets_are_no_buttons(page: Page, address: str) -> None:
     asked(page, address)
     answer = page.locator(".result .answer")
-    expect(answer).to_contain_text(OWN)
+    expect(answer).to_contain_text(SAID)
     assert answer.locator(".marker").all_inner_texts() == ["1", "2", "3"]
     answer.locator(".marker").nth(2).click()
     expect(page.locator("#viewer mark")).to_have_text(OWN)

@@ -52,16 +52,6 @@ class IterativeDeepener:
         self._barren = 0
         self._fruitful: list[Community] = []
 
-    def next_batch(self, taken: Collection[int], size: int) -> list[Visit]:
-        """Visits of up to `size` chunks together; none at the end. `taken` are the rows tested under any subquery."""
-        visits: list[Visit] = []
-        held = set(taken)
-        while size > 0 and (visit := self.next_visit(held, size)) is not None:
-            visits.append(visit)
-            held.update(visit.rows)
-            size -= len(visit.rows)
-        return visits
-
     def next_visit(self, taken: Collection[int], most: int) -> Visit | None:
         """The next community with untested chunks, at most `most` of them; None where every chunk is taken."""
         while True:

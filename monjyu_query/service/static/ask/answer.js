@@ -25,7 +25,7 @@ export function renderResult(result, askFurther = () => {}, asked = null, goOn =
     result.segments.length ? carryBar(result, names, asked) : null,
     result.citations.length ? bibliography(result) : null,
     result.citations.length ? h("section", { class: "sources" }, h("h3", {}, t("sources")),
-      h("ol", {}, result.citations.map((citation) => source(citation, result.collection, names)))) : null,
+      h("ol", {}, result.citations.map((citation) => source(citation, result.collection, names, result.answer_engine)))) : null,
     result.hits.length ? h("details", { class: "hits" }, h("summary", {}, t("passages", result.hits.length)),
       h("ol", {}, result.hits.map((hit) => passage(hit, result.collection)))) : null,
     result.lazy ? explanation(result.lazy, result.collection) : null,
@@ -108,9 +108,10 @@ function marker(citation, collection, names) {
   return button;
 }
 
-function source(citation, collection, names) {
+// What is quoted stands below an answer in other words; an extractive answer has said it.
+function source(citation, collection, names, engine) {
   return h("li", { value: citation.n },
-    h("blockquote", {}, quoteText(citation)),
+    engine === "extractive" ? null : h("blockquote", {}, quoteText(citation)),
     h("p", { class: "where" },
       h("button", { type: "button", class: "link", onclick: (event) => openCitation(citation, collection, event.currentTarget) },
         quoted(label(citation, names)), citation.page ? `, ${t("page", citation.page)}` : ""),

@@ -7,7 +7,7 @@ import { closeViewer } from "../paper/viewer.js";
 import { addressOf, askedFrom, bodyOf, BUDGETS, paramsOf } from "./asked.js";
 import { showExamples } from "./examples.js";
 import { Filters } from "./filters.js";
-import { forgetTalk, keepTalk, keptTalk, noteQuestion, showPast } from "./history.js";
+import { forgetTalk, keepTalk, keptAnswer, keptTalk, noteQuestion, showPast } from "./history.js";
 import { Turn } from "./turn.js";
 
 const REMEMBERED = 6;
@@ -70,13 +70,14 @@ export class Conversation {
       this.about);
   }
 
-  // The collection that is asked; what restricts questions to papers of another one falls away.
+  // The collection that is asked; what restricts questions to papers of another one falls away, and so does what was
+  // said of those: another conversation begins.
   choose(info) {
     const another = this.info?.collection !== info.collection;
     this.filters.choose(info.collection);
     this.info = info;
     this.offerModes();
-    if (another) this.introduce();
+    if (another) this.empty();
   }
 
   offerModes() {
@@ -105,31 +106,52 @@ export class Conversation {
   askOf(params) {
     const asked = askedFrom(params);
     if (this.running || !asked.query || String(params) === this.shown) return;
+    const there = this.list.findLast((turn) => String(paramsOf(turn.asked)) === String(params));
+    if (there) return this.lookAt(there); // Back and forward go through the conversation
     if (!this.info.modes.includes(asked.mode)) asked.mode = this.mode.value;
     if (!MODES_WITH_BUDGET.includes(asked.mode)) asked.budget = null;
     else asked.budget ??= this.budget.value;
-    this.mode.value = asked.mode;
-    if (BUDGETS.includes(asked.budget)) this.budget.value = asked.budget;
-    this.describe();
     this.filters.set(asked.filters, asked.label);
     if (asked.snapshot) this.list = this.list.filter((turn) => turn.element.remove()); // a link shows one answer, alone
-    this.ask(asked);
+    const kept = keptAnswer(this.info, asked);
+    if (kept) this.give(asked, kept);
+    else this.ask(asked);
+  }
+
+  lookAt(turn) {
+    this.shown = String(paramsOf(turn.asked));
+    turn.element.scrollIntoView({ block: "start" });
+    turn.heading.focus({ preventScroll: true });
+  }
+
+  // A question that this browser has the answer to.
+  give(asked, result) {
+    const turn = this.add(asked);
+    turn.restore(result);
+    keepTalk(turn.collection, this.list);
+    this.lookAt(turn);
+    this.showState();
+  }
+
+  add(asked, alone) {
+    const turn = new Turn(asked, this.info.collection, this, alone);
+    this.list.push(turn);
+    this.turns.append(turn.element);
+    return turn;
   }
 
   // The conversation that the tab had before it was loaded again; of papers that changed since only the questions.
   restore(params) {
     const kept = keptTalk();
     if (!kept || kept.collection !== this.info.collection) return;
-    const last = kept.turns.at(-1);
-    if (params.has("q") && (!last || String(paramsOf(last.asked)) !== String(params))) return;
+    const last = kept.turns.findLast(({ asked }) => !params.has("q") || String(paramsOf(asked)) === String(params));
+    if (!last) return;
     for (const { asked, alone, result } of kept.turns) {
-      const turn = new Turn(asked, this.info.collection, this, alone);
-      this.list.push(turn);
-      this.turns.append(turn.element);
+      const turn = this.add(asked, alone);
       if (result.snapshot_id === this.info.snapshot_id) turn.restore(result);
       else turn.changed();
     }
-    if (last) this.show(last.asked);
+    this.show(last.asked);
     this.showState();
   }
 
@@ -148,15 +170,19 @@ export class Conversation {
   }
 
   clear() {
-    this.running?.abort.abort();
     closeViewer();
+    this.empty();
+    forgetTalk();
+    history.pushState(null, "", `#/ask/${encodeURIComponent(this.info.collection)}`);
+    this.input.focus();
+  }
+
+  empty() {
+    this.running?.abort.abort();
     [this.running, this.list, this.shown] = [null, [], ""];
     replace(this.turns);
-    forgetTalk();
-    history.replaceState(null, "", `#/ask/${encodeURIComponent(this.info.collection)}`);
     this.introduce();
     this.showState();
-    this.input.focus();
   }
 
   submit(event) {
@@ -176,9 +202,9 @@ export class Conversation {
   }
 
   ask(asked) {
-    const turn = new Turn(asked, this.info.collection, this);
-    this.list.push(turn);
-    this.turns.append(turn.element);
+    const turn = this.add(asked);
+    this.mode.value = "auto"; // the mode of one question is not that of the next
+    this.describe();
     return this.run(turn);
   }
 
@@ -200,6 +226,7 @@ export class Conversation {
     if (!this.list.includes(turn)) return; // a new conversation began meanwhile
     if (turn.result) {
       keepTalk(turn.collection, this.list);
+      if (!before.length || turn.alone) noteQuestion(turn.collection, turn.asked, turn.result);
       if (this.input.value.trim() === turn.asked.query) this.input.value = "";
       const reading = document.activeElement === turn.heading; // who lets it go on reads on from there
       if (matchMedia("(min-width: 60rem)").matches && !reading && !this.element.querySelector(".failure button")) this.input.focus({ preventScroll: true });
@@ -216,10 +243,14 @@ export class Conversation {
     await request(`/search/${mine.id}/stop`, { method: "POST" }).catch(() => mine.abort.abort());
   }
 
-  // The address says what is shown, so that it can be kept, sent and loaded again.
+  // The address says what is shown, so that it can be kept, sent and loaded again; each question is a step of the
+  // browser's history.
   show(asked) {
     this.shown = String(paramsOf(asked));
-    if (location.hash.startsWith("#/ask") || !location.hash) history.replaceState(null, "", addressOf(this.info.collection, asked));
+    const address = addressOf(this.info.collection, asked);
+    const here = new URLSearchParams(location.hash.split("?")[1]);
+    if (!location.hash || String(here) === this.shown) history.replaceState(null, "", address);
+    else if (location.hash.startsWith("#/ask")) history.pushState(null, "", address);
   }
 
   showState() {

@@ -1,5 +1,5 @@
-// Questions asked before and the conversation under way. Both stay in this browser: the questions until they are cleared,
-// what was answered as long as the tab is there.
+// Questions asked before, with their answers, and the conversation under way. All of it stays in this browser: questions and
+// answers until they are cleared, the conversation as long as the tab is there.
 
 import { h, quoted, replace } from "../dom.js";
 import { t } from "../i18n.js";
@@ -30,11 +30,27 @@ function questions() {
   return Array.isArray(found) ? found.filter((one) => typeof one?.collection === "string" && typeof one?.asked?.query === "string") : [];
 }
 
-// The newest first, each once.
-export function noteQuestion(collection, asked) {
-  const mine = { collection, asked: { ...asked, snapshot: null }, at: Date.now() };
-  const same = (one) => one.collection === collection && String(paramsOf(one.asked)) === String(paramsOf(mine.asked));
-  write(localStorage, QUESTIONS, [mine, ...questions().filter((one) => !same(one))].slice(0, MOST_QUESTIONS));
+// The newest first, each once; the newest with their answers, as far as there is room. An answer that hangs on what was
+// said before is kept with its conversation only.
+export function noteQuestion(collection, asked, result = null) {
+  const mine = { collection, asked: { ...asked, snapshot: null }, at: Date.now(), result };
+  const others = questions().filter((one) => !isSame(one, collection, mine.asked));
+  let room = MOST_LETTERS;
+  const kept = [mine, ...others].slice(0, MOST_QUESTIONS).map((one) => {
+    room -= one.result ? JSON.stringify(one.result).length : 0;
+    return room < 0 ? { ...one, result: null } : one;
+  });
+  write(localStorage, QUESTIONS, kept);
+}
+
+function isSame(one, collection, asked) {
+  return one.collection === collection && String(paramsOf(one.asked)) === String(paramsOf(asked));
+}
+
+// The answer to a question that was asked of the present papers; null where there is none.
+export function keptAnswer(info, asked) {
+  const found = questions().find((one) => one.result && isSame(one, info.collection, { ...asked, snapshot: null }));
+  return found && found.result.snapshot_id === (asked.snapshot ?? info.snapshot_id) ? found.result : null;
 }
 
 export function keepTalk(collection, turns) {
