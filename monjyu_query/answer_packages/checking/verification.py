@@ -121,13 +121,13 @@ class _Comparing:
         yield _check("package", files, f"files differ from those built again{other}")
         if undrawn := sorted(pictures.keys() - drawn.keys()):
             yield _not_checked("crops", "these parts of pages were not drawn again", undrawn)
-        yield self._record(here, asked, trace)
+        yield self._record(request, asked, trace)
 
     def _record(self, request: SearchRequest, asked: AskedAnswer, trace: dict[str, Any] | None) -> Check:
         """Who asked what when: by the trace that is kept here, else by the word of whoever signed it."""
         question = self.stated.question
         told: dict[str, Any] = {"request": request.model_dump(mode="json"), "settings": question.settings}
-        told |= {"asked_at": question.asked_at, "snapshot_id": question.asked_of, "collection": self.name}
+        told |= {"asked_at": question.asked_at, "snapshot_id": question.asked_of}
         if not question.again.differs:
             again = trace_of(request, asked.result, question.settings)
             told |= {name: again[name] for name in _OF_TRACE}
@@ -136,7 +136,7 @@ class _Comparing:
         unknown = ["author"] if self.stated.author else []
         unknown += [] if trace else ["trace_id", "asked_at", "again"]
         if unknown and not self.vouched:
-            return _not_checked("record", "no trace is kept here; a signature (--key) would vouch for them", unknown)
+            return _not_checked("record", "only the signature of a known key (--key) can vouch for these", unknown)
         return _check("record", [], "")
 
 

@@ -134,10 +134,10 @@ def test_without_its_trace_only_a_signer_can_say_when_it_was_asked(
 def test_under_another_name_of_the_collection(asked_data: Path, asked: AskedAnswer, tmp_path: Path) -> None:
     write_package(package_of(asked), tmp_path / "package")
     copy_data(asked_data, tmp_path / "data")
-    (tmp_path / "data" / "collections" / "samples").rename(tmp_path / "data" / "collections" / "mine")
+    root = DataFolder(tmp_path / "data").collection("samples").root
+    root.rename(root.with_name("mine"))
     found = verify_package(tmp_path / "package", DataFolder(tmp_path / "data"), "mine")
-    assert outcomes(found) == dict.fromkeys(("files", "quotes", "answer", "package"), "holds") | {"record": "differs"}
-    assert found.checks[-1].details == ["collection"]
+    assert found.ok, found
 
 
 MODES: tuple[dict[str, Any], ...] = (
@@ -339,7 +339,7 @@ def test_a_package_can_make_nobody_pay(asked_data: Path, package: dict[str, byte
         path = tmp_path / next(iter(values))
         write_package(edited("question.json", partial(with_search, values))(package), path)
         found = verify_package(path, DataFolder(asked_data))
-        assert not found.ok and outcomes(found)["answer"] == "not_checked"
+        assert not found.ok and not {"holds", "differs"} & {outcomes(found).get("answer", "not_checked")}
     asking = edited("question.json", lambda q: q["request"].update(models={"answer": "default"}))(package)
     write_package(asking, tmp_path / "models")
     assert not verify_package(tmp_path / "models", DataFolder(asked_data)).ok
