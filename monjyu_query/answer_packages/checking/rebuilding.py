@@ -58,6 +58,8 @@ def read_stated(files: Mapping[str, bytes]) -> Stated:
     answer = json.loads(files["answer.json"])
     hits = [{name.removesuffix("_sha256"): value for name, value in hit.items()} for hit in answer["hits"]]
     result = SearchResult.model_validate(answer | {"trace_id": question.trace_id, "hits": hits})
+    if question.request["collection"] != result.collection:
+        raise ValueError("collection")
     nodes = json.loads(files[METADATA])["@graph"]
     author = next((str(node["name"]) for node in nodes if node["@id"] == AUTHOR), None)
     return Stated(question, result, author, str(json.loads(files[WORKFLOW])["software"]["version"]))
