@@ -14,7 +14,7 @@ from rich.text import Text
 
 from monjyu_core.paper import ParsedPaper
 from monjyu_core.text.controls import without_controls
-from monjyu_query.answers.segments import escaped, pieces
+from monjyu_query.answers.segments import escaped, pieces, value_in
 from monjyu_query.search.result import AnswerTable, Cell, Citation, SearchResult
 
 _SNIPPET = 150
@@ -62,7 +62,7 @@ def print_table(table: AnswerTable, console: Console) -> None:
     """A part of an answer that is read across; into a pipe a line a row, with tabs between the cells."""
     if table.title:
         console.print(Text(quotable(table.title), style="bold"))
-    rows = [[_cell_text(cell) for cell in row] for row in table.rows]
+    rows = [[cell_text(cell) for cell in row] for row in table.rows]
     if not console.is_terminal:
         print(*map(quotable, table.columns), sep="\t", file=console.file)
         for row in rows:
@@ -74,8 +74,11 @@ def print_table(table: AnswerTable, console: Console) -> None:
     console.print(Padding(shown, (0, 0, 1, 0)))
 
 
-def _cell_text(cell: Cell) -> Text:
+def cell_text(cell: Cell) -> Text:
+    """Its text with its value in bold, and the marks of its citations."""
     text = Text(quotable(cell.text))
+    if found := value_in(text.plain, quotable(cell.value or "")):
+        text.stylize("bold", *found)
     marks = "".join(f"[{number}]" for number in cell.citations)
     return text.append(f" {marks}", style="cyan") if marks else text
 

@@ -79,7 +79,16 @@ def table_markdown(table: AnswerTable, shown: Callable[[str], str] = escaped) ->
 
 
 def _cell(cell: Cell, shown: Callable[[str], str]) -> str:
-    return " ".join(filter(None, [_in_cell(cell.text, shown), "".join(f"[{number}]" for number in cell.citations)]))
+    text = _in_cell(cell.text, shown)
+    if found := value_in(text, _in_cell(cell.value or "", shown)):
+        text = f"{text[: found[0]]}**{text[found[0] : found[1]]}**{text[found[1] :]}"
+    return " ".join(filter(None, [text, "".join(f"[{number}]" for number in cell.citations)]))
+
+
+def value_in(text: str, value: str) -> tuple[int, int] | None:
+    """Where the value of a cell is in its text, in whole words; None where it is not."""
+    found = re.search(rf"(?<!\w){re.escape(value)}(?!\w)", text) if value else None
+    return found.span() if found else None
 
 
 def _in_cell(text: str, shown: Callable[[str], str]) -> str:

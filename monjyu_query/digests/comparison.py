@@ -126,8 +126,8 @@ def _written(
     """What a model writes of the passages quoted, where one is set; False where it failed."""
     if not searcher.tools.uses_model("answer"):
         return True
-    cited = [citation for cells in rows.values() for told in cells.values() for _, some in told for citation in some]
-    chunks = list(dict.fromkeys(citation.chunk_id for citation in cited))
+    told = [one for cells in rows.values() for some in cells.values() for one in some]
+    chunks = list(dict.fromkeys(citation.chunk_id for one in told for citation in one.citations))
     passages: list[Passage] = load_passages(index.snapshot.cursor(), chunks, [0.0] * len(chunks))
     named = "; ".join(f"“{title}”" for title in titles)
     on = f" with regard to {', '.join(aspects)}" if aspects else ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from monjyu_query.answers.arrangement import said, said_text
 from monjyu_query.answers.citing import cite_windows
@@ -17,8 +17,16 @@ from monjyu_query.search.result import AnswerTable, Cell, Citation, Segment, Sta
 
 NOTHING = "–"
 """In a cell of a table where a paper says nothing."""
-Said = tuple[str, list[Citation]]
-"""A statement with its citations, which are not numbered yet."""
+
+
+class Said(NamedTuple):
+    """A statement with its citations, which are not numbered yet; `value` is the part of it that a column asks for."""
+
+    text: str
+    citations: list[Citation]
+    value: str = ""
+
+
 Kind = Literal["summary", "comparison", "survey", "table"]
 
 
@@ -63,7 +71,7 @@ class Draft:
         """The same for several, whose sources are read once."""
         every = [window for windows in groups for window in windows]
         cited = cite_windows(self._index.snapshot.cursor(), every) if every else []
-        found = {id(window): (said(window), [citation]) for window, citation in cited}
+        found = {id(window): Said(said(window), [citation]) for window, citation in cited}
         return [[found[id(window)] for window in windows if id(window) in found] for windows in groups]
 
     def quote(self, heading: str, paper_id: str | None, windows: Sequence[Window]) -> None:
@@ -96,7 +104,7 @@ class Draft:
             if event["event"] == "answer" and event["citations"]:
                 citations = [Citation.model_validate(one) for one in event["citations"]]
                 text = plain(Segment.model_validate(one) for one in event["segments"])
-                part.statements.append((text.strip(), citations))
+                part.statements.append(Said(text.strip(), citations))
         self._parts.insert(0, part)
 
     def add_usage(self, used: Usage) -> None:
@@ -132,7 +140,7 @@ class Draft:
 
 def _numbered(part: Written, numbers: dict[tuple[str, ...], Citation]) -> Part:
     """One quote of a paper has one number in all the digest."""
-    statements = [Statement(text=text, citations=_numbers(some, numbers)) for text, some in part.statements]
+    statements = [Statement(text=one.text, citations=_numbers(one.citations, numbers)) for one in part.statements]
     return Part(heading=part.heading, paper_id=part.paper_id, engine=part.engine, statements=statements)
 
 
@@ -144,9 +152,10 @@ def _numbered_table(table: WrittenTable, numbers: dict[tuple[str, ...], Citation
 def _cell(statements: Sequence[Said], numbers: dict[tuple[str, ...], Citation]) -> Cell:
     if not statements:
         return Cell(text=NOTHING)
-    cited = [n for _, citations in statements for n in _numbers(citations, numbers)]
-    text = " ".join(text for text, _ in statements)
-    return Cell(text=text, citations=list(dict.fromkeys(cited)), paper_id=statements[0][1][0].paper_id)
+    cited = [n for one in statements for n in _numbers(one.citations, numbers)]
+    text, value = " ".join(one.text for one in statements), statements[0].value
+    paper_id = statements[0].citations[0].paper_id
+    return Cell(text=text, citations=list(dict.fromkeys(cited)), paper_id=paper_id, value=value or None)
 
 
 def _numbers(citations: Iterable[Citation], numbers: dict[tuple[str, ...], Citation]) -> list[int]:
@@ -160,7 +169,7 @@ def _numbers(citations: Iterable[Citation], numbers: dict[tuple[str, ...], Citat
 
 def as_said(citations: Iterable[Citation]) -> list[Said]:
     """Quotes that were looked up already, without a word that would join them to sentences not quoted."""
-    return [(said_text(citation.quote), [citation]) for citation in citations]
+    return [Said(said_text(citation.quote), [citation]) for citation in citations]
 
 
 def papers_of(index: OpenIndex, paper_ids: Sequence[str], language: str) -> list[DigestPaper]:

@@ -6,7 +6,7 @@ from rich.console import Console
 from rich.padding import Padding
 from rich.text import Text
 
-from monjyu_query.answers.render import print_table, quotable, safe
+from monjyu_query.answers.render import cell_text, print_table, quotable, safe
 from monjyu_query.answers.segments import pieces
 from monjyu_query.digests.digest_result import Digest
 from monjyu_query.digests.digest_wording import word
@@ -48,7 +48,6 @@ def _print_rows(digest: Digest, table: AnswerTable, console: Console) -> None:
         title = titles.get(name.paper_id or "", "")
         console.print(Text(f"{quotable(name.text)}  ", style="bold").append(quotable(title), style="not bold"))
         for column, cell in zip(table.columns[1:], cells, strict=True):
-            marks = "".join(f"[{number}]" for number in cell.citations)
-            line = Text(f"{quotable(column)}: ", style="underline").append(quotable(cell.text), style="not underline")
-            console.print(Padding(line.append(f" {marks}" if marks else "", style="not underline cyan"), (0, 0, 0, 2)))
+            line = Text.assemble((f"{quotable(column)}: ", "underline"), cell_text(cell))
+            console.print(Padding(line, (0, 0, 0, 2)))
         console.print()

@@ -156,11 +156,13 @@ class Context(_Model):
 
 
 class Cell(_Model):
-    """Text of a table's cell, the `n` of the citations it rests on, and the paper that it names, if it names one."""
+    """Text of a table's cell, the `n` of the citations it rests on, and the paper that it names, if it names one.
+    `value` is what a column asks for, as it stands in the text: "120 students"."""
 
     text: str
     citations: list[int] = []
     paper_id: str | None = None
+    value: str | None = None
 
 
 class AnswerTable(_Model):

@@ -59,9 +59,9 @@ def test_a_missing_one_is_said(package: Path) -> None:
 @pytest.mark.parametrize("which", ["spacy", "sudachi", "ocr", "office"])
 def test_every_model_that_a_library_opens_by_name_is_checked(which: str, monkeypatch: pytest.MonkeyPatch) -> None:
     from monjyu_assets.levels.phrases import japanese_phrases as japanese
-    from monjyu_assets.levels.phrases import model
     from monjyu_assets.parsing.formats.pdf.read import ocr_engine
     from monjyu_assets.parsing.office import partition
+    from monjyu_core.language import english_model as model
 
     loaders: dict[str, tuple[object, str, Callable[[], object]]] = {
         "spacy": (model, "SHA256", model.load_model),

@@ -15,7 +15,10 @@ import pytest
 
 from monjyu_core.errors import QueryError
 from monjyu_query import Monjyu
+from monjyu_query.answers.arrangement import said_text
+from monjyu_query.answers.segments import table_markdown
 from monjyu_query.digests.digest_result import Digest, DigestPaper
+from monjyu_query.digests.study_table.column_values import ValueKind, kind_of, values_in
 from monjyu_query.digests.study_table.table_columns import columns_named
 from monjyu_query.digests.study_table.table_export import as_csv, as_xlsx
 from monjyu_query.search.result import AnswerTable, Cell, Citation
@@ -51,7 +54,7 @@ def test_a_row_a_paper_and_a_quote_a_cell(reader: Monjyu) -> None:
     for (paper_id, _), (text, citations) in cells.items():
         assert bool(citations) == (text != "–")
         assert {citation.paper_id for citation in citations} <= {paper_id}
-        assert all(text.lstrip("… ") in " ".join(citation.quote.split()) for citation in citations)
+        assert all(text.lstrip("… ") in said_text(citation.quote) for citation in citations)
     assert sum(bool(citations) for _, citations in cells.values()) >= len(digest.papers) * 2
     assert digest == reader.table()
 
@@ -74,6 +77,54 @@ def test_what_columns_mean() -> None:
     assert meant("licence") == ("licence", False) and meant("cost of the trip") == (None, False)
     assert [column.name for column in columns_named([], "ja")] == ["問い", "方法", "対象", "測定", "結果", "限界"]
     assert [column.name for column in columns_named([" a ", "a", ""], "en")] == ["a"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "found"),
+    [
+        ("count", "Every year, from 80 to 120 students take it in 2019.", ["80 to 120 students"]),
+        (
+            "count",
+            "With n = 617 and α = 0.05, and 740 thousand clients after 5 ns.",
+            ["n = 617", "740 thousand clients"],
+        ),
+        ("count", "35人の学生が参加した。", ["35人"]),
+        ("share", "Recall was 92.3% (0.91) of 12 cases.", ["92.3%", "0.91"]),
+        ("duration", "A 12-week course, 2-3 hours each, semester-long.", ["12-week", "2-3 hours", "semester-long"]),
+        ("date", "Between March 2019 and June 2020, then 2021–22.", ["March 2019 and June 2020", "2021–22"]),
+        ("money", "It costs US$7 million or 300 euros a year; 5万円。", ["US$7 million", "300 euros", "5万円"]),
+        ("place", "Both regions of southern Chile were surveyed by Python users.", ["Chile"]),
+        ("organisation", "It was taught at Boston University for four years.", ["Boston University"]),
+        ("name", "We used the R language (R Core Team, 2022) and TensorFlow.", ["R", "TensorFlow"]),
+        ("name", "本研究ではPythonを用いた。", ["本研究", "Python"]),
+        ("text", "We used 12 files.", []),
+    ],
+)
+def test_values_of_a_kind(kind: ValueKind, text: str, found: list[str]) -> None:
+    assert [text[start:end] for start, end in values_in(text, kind)] == found
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("Number of participants", "count"),
+        ("length of the workshop", "duration"),
+        ("year of data collection", "date"),
+        ("data set", "name"),
+        ("country", "place"),
+        ("main findings", "text"),
+        ("参加者数", "count"),
+    ],
+)
+def test_what_a_column_asks_for(name: str, kind: ValueKind) -> None:
+    assert kind_of(name, lambda texts: None) == kind
+
+
+def test_a_cell_has_the_value_in_its_sentence(reader: Monjyu) -> None:
+    [table] = reader.table(["software", "number of passages", "duration"]).tables
+    valued = [cell for row in table.rows for cell in row[1:] if cell.value]
+    assert valued and all(cell.value in cell.text and cell.citations for cell in valued if cell.value)
+    assert f"**{valued[0].value}**" in table_markdown(table, lambda text: text)
 
 
 def test_which_papers(reader: Monjyu) -> None:
@@ -182,7 +233,17 @@ def test_csv_runs_no_formula_and_has_quotes_and_pages(dangerous: Digest) -> None
     assert row == ["'-cmd", "'+1", "A; B", "2020", "p", f"'{FORMULA}", "'@SUM(A1)", "4", "", "", ""]
 
 
-def test_xlsx_holds_text_only(dangerous: Digest) -> None:
+def test_counts_and_years_are_numbers_in_xlsx(dangerous: Digest) -> None:
+    values = ["617 people", "n = 1,200", "12 weeks", "80 to 120 students", "Python 3", "92.3%"]
+    cells = [Cell(text=value, citations=[1], paper_id="p", value=value) for value in values]
+    table = AnswerTable(columns=["Paper", *values], rows=[[Cell(text="P", paper_id="p"), *cells]])
+    with zipfile.ZipFile(io.BytesIO(as_xlsx(dangerous.model_copy(update={"tables": [table]})))) as book:
+        row = book.read("xl/worksheets/sheet1.xml").decode().split("<row ")[2]
+    numbers = re.findall(r'<c r="\w+" s="\d+"><v>([\d.]+)</v>', row)  # text has t="s"
+    assert numbers == ["2020", "617", "4", "1200", *["4"] * 5]
+
+
+def test_xlsx_runs_nothing(dangerous: Digest) -> None:
     with zipfile.ZipFile(io.BytesIO(as_xlsx(dangerous))) as book:
         sheet = book.read("xl/worksheets/sheet1.xml").decode()
         strings = book.read("xl/sharedStrings.xml").decode()

@@ -88,9 +88,9 @@ def checked_cells(
 
 def _supported(text: str, column: Column, paper: PaperText, quotes: list[Said]) -> list[Said]:
     """The model's words, where they say more than the column's name and the quotes hold them; else the first quote."""
-    citations = [citation for _, some in quotes for citation in some]
+    citations = [citation for quote in quotes for citation in quote.citations]
     source = Source(" ".join(citation.quote for citation in citations), f"{paper.title} {paper.abstract}")
     says = set(_WORD.findall(text.casefold())) - set(_WORD.findall(column.name.casefold()))
     if says and len(text) <= LONGEST_CELL and local_check(text, [source]).verdict == "supported":
-        return [(text, citations)]
+        return [Said(text, citations)]
     return quotes[:1]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Literal
 
 from monjyu_core.models.call_errors import ModelCallError
@@ -16,7 +17,7 @@ from monjyu_query.digests.digest_wording import language_for, word
 from monjyu_query.digests.draft import Draft, Said
 from monjyu_query.digests.kept_papers import kept_paper
 from monjyu_query.digests.paper_text import PaperText
-from monjyu_query.digests.study_table.extractive_cells import quoted_cells
+from monjyu_query.digests.study_table.extractive_cells import CellReader
 from monjyu_query.digests.study_table.model_cells import asked_row, checked_cells, sentences_shown
 from monjyu_query.digests.study_table.table_columns import Column, columns_named, language_of
 from monjyu_query.digests.study_table.which_papers import chosen_papers
@@ -140,7 +141,11 @@ class _Rows:
         return rows
 
     def _quoted(self, paper: PaperText) -> Cells:
-        return quoted_cells(self._searcher, self._index, self._draft, paper, self.columns)
+        return self._reader.cells(paper)
+
+    @cached_property
+    def _reader(self) -> CellReader:
+        return CellReader(self._searcher, self._index, self._draft, self.columns)
 
     def _told(self, paper_id: str, total: int) -> None:
         self._done += 1

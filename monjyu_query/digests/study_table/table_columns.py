@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from monjyu_core.errors import QueryError
 from monjyu_core.text.language import message_language
 from monjyu_query.digests.aspects import LICENCE, MEASURES, Aspect, aspect, aspect_named
+from monjyu_query.digests.study_table.column_values import ValueKind
 from monjyu_query.search.request import clean_text
 
 MOST_COLUMNS = 12
@@ -26,12 +27,14 @@ _COUNTS = re.compile(
 @dataclass(frozen=True)
 class Column:
     """`name` heads it; `aspect` is what is meant by it, where that is known: else `words`, the name without what only
-    asks for a number, are searched for. `counts`: a cell without a figure says nothing."""
+    asks for a number, are searched for. `counts`: a cell without a figure says nothing. `kind` is what its cells state.
+    """
 
     name: str
     words: str
     aspect: Aspect | None = None
     counts: bool = False
+    kind: ValueKind = "text"
 
 
 _USUAL: tuple[tuple[str, str, Aspect], ...] = (

@@ -6,6 +6,7 @@ import csv
 import io
 from collections.abc import Iterator
 
+from monjyu_query.answers.verification.numbers import figures
 from monjyu_query.digests.digest_result import Digest
 from monjyu_query.digests.digest_wording import word
 from monjyu_query.digests.draft import NOTHING
@@ -17,8 +18,9 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 _WIDTHS = {"label": 24, "text": 48, "quote": 40, "page": 8}
 
 
-def exported_rows(digest: Digest) -> Iterator[list[str]]:
-    """The heads, then a row a paper: label, title, authors, year and id, then of each column text, quotes and pages."""
+def exported_rows(digest: Digest) -> Iterator[list[str | float]]:
+    """The heads, then a row a paper: label, title, authors, year and id, then of each column the value or text, quotes
+    and pages. A year, a page and a value that is a count are numbers."""
     table, language = digest.tables[0], digest.language
     quote, page = word("quote", language), word("page", language)
     paper = [word(name, language) for name in ("paper", "title", "authors", "year")]
@@ -29,16 +31,26 @@ def exported_rows(digest: Digest) -> Iterator[list[str]]:
     for name, *cells in table.rows:
         one = papers[name.paper_id or ""]
         yield [
-            *(one.label, one.title, "; ".join(one.authors), str(one.year or ""), one.paper_id),
+            *(one.label, one.title, "; ".join(one.authors), one.year or "", one.paper_id),
             *(text for cell in cells for text in _texts(cell, by_number)),
         ]
 
 
-def _texts(cell: Cell, by_number: dict[int, Citation]) -> tuple[str, str, str]:
+def _texts(cell: Cell, by_number: dict[int, Citation]) -> tuple[str | float, str, str | float]:
     cited = [by_number[number] for number in cell.citations]
     quotes = "\n".join(" ".join(citation.quote.split()) for citation in cited)
-    pages = ", ".join(dict.fromkeys(str(citation.page) for citation in cited if citation.page))
-    return ("" if cell.text == NOTHING else cell.text)[:LONGEST_CELL], quotes[:LONGEST_CELL], pages
+    pages = list(dict.fromkeys(citation.page for citation in cited if citation.page))
+    page = pages[0] if len(pages) == 1 else ", ".join(map(str, pages))
+    text = "" if cell.text == NOTHING else cell.value or cell.text
+    return _number(cell.value or "") or text[:LONGEST_CELL], quotes[:LONGEST_CELL], page
+
+
+def _number(value: str) -> float | None:
+    """The only figure of a value that begins with it, without a unit of measure: "n = 120", "617 people", "2019"."""
+    found = figures(value)
+    if len(found) != 1 or found[0].kind or found[0].percent or value[: found[0].start].strip(" nN=~"):
+        return None
+    return int(found[0].value) if found[0].value.is_integer() else found[0].value
 
 
 def as_csv(digest: Digest) -> bytes:
@@ -46,12 +58,12 @@ def as_csv(digest: Digest) -> bytes:
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\r\n")
     for row in exported_rows(digest) if digest.tables else ():
-        writer.writerow([f"'{text}" if text.startswith(_FORMULA) else text for text in row])
+        writer.writerow([f"'{text}" if isinstance(text, str) and text.startswith(_FORMULA) else text for text in row])
     return out.getvalue().encode("utf-8-sig")
 
 
 def as_xlsx(digest: Digest) -> bytes:
-    """One sheet, heads frozen; every cell is text, whatever it begins with."""
+    """One sheet, heads frozen. What is no number is text, whatever it begins with."""
     import xlsxwriter
 
     out = io.BytesIO()
@@ -61,7 +73,8 @@ def as_xlsx(digest: Digest) -> bytes:
         bold, wrapped = book.add_format({"bold": True}), book.add_format({"text_wrap": True, "valign": "top"})
         for number, row in enumerate(exported_rows(digest) if digest.tables else ()):
             for place, text in enumerate(row):
-                sheet.write_string(number, place, text, wrapped if number else bold)
+                write = sheet.write_string if isinstance(text, str) else sheet.write_number
+                write(number, place, text, wrapped if number else bold)
             if not number:
                 sheet.set_column(0, 4, _WIDTHS["label"])
                 for place in range(5, len(row), 3):

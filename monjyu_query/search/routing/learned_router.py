@@ -19,7 +19,7 @@ from monjyu_query.search.routing.question_cues import cues, grams, japanese
 from monjyu_query.search.routing.question_kinds import QUERY_TYPES, Kind, QueryType, kind_of
 
 WEIGHTS = Path(__file__).with_name("router_weights.npz")
-WEIGHTS_SHA256 = "7917718dd1586082774113858805d610174db163e0c957eae4721f05fbf12673"
+WEIGHTS_SHA256 = "d83d8b4217f4f2889f1472e3b2ac53ce0b580beead6be882568d4b16cb682b0d"
 WORDS = "words"
 """The head that needs no vector."""
 ENGLISH_ONLY = ("all-MiniLM-L6-v2",)

@@ -9,13 +9,14 @@ import pytest
 from monjyu_core.storage.folders import DataFolder
 from monjyu_core.text.standing_alone import points_outside
 from monjyu_query.answers.abstract_answer import is_general
-from monjyu_query.answers.answer_form import form_of
+from monjyu_query.answers.answer_form import NARROW, form_of
 from monjyu_query.answers.evidence_ranking.named_passages import with_named
 from monjyu_query.answers.outcome import is_name
 from monjyu_query.answers.paper_label import paper_label
 from monjyu_query.answers.quote_windows import connective
-from monjyu_query.answers.segments import answer_markdown, pieces
-from monjyu_query.answers.selection import has_digits
+from monjyu_query.answers.segments import answer_markdown, pieces, plain
+from monjyu_query.answers.selection import has_digits, word_count
+from monjyu_query.answers.topic import defines
 from monjyu_query.search.passages import load_passages, load_sentences
 from monjyu_query.search.request import make_request
 from monjyu_query.search.result import SearchResult
@@ -86,6 +87,44 @@ def test_the_best_stands_first_and_papers_once(searcher: Searcher) -> None:
     assert "guarantees that communities are connected" in result.citations[0].quote
     labels = [segment.label for segment in result.segments if segment.label]
     assert labels and len(labels) == len(set(labels)) and labels[0] == "Morvant and Arrowood (2025)"
+
+
+def test_an_answer_is_as_long_as_what_answers(searcher: Searcher) -> None:
+    """A fact is three quotes at most, two of a paper, at every budget; a survey has 400 words at most."""
+    for query in QUESTIONS:
+        if form_of(query, "factoid") in NARROW:
+            for more in ({}, {"mode": "lazy", "budget": "z1500"}):
+                papers = [citation.paper_id for citation in ask(searcher, query, **more).citations]
+                assert 1 <= len(papers) <= 3 and max(map(papers.count, papers)) <= 2
+    survey = ask(searcher, "Give an overview of community detection in noun graphs.", mode="lazy", budget="z1500")
+    assert word_count(plain(survey.segments)) <= 400
+
+
+@pytest.mark.parametrize(
+    ("query", "text", "does"),
+    [
+        ("What is early cutoff?", "Early cutoff is the rule that equal results end a build.", True),
+        ("What is a lease?", "A lease (or lock with a term) is a promise to a reader.", True),
+        ("What is a lease?", "A lease holds back what is collected.", False),
+        ("What is a lease?", "We use a lease.", False),
+        ("梅雨とは何ですか", "梅雨（つゆ）は、曇りや雨の多い期間である。", True),
+    ],
+)
+def test_a_definition_is_known_by_its_form(query: str, text: str, does: bool) -> None:
+    assert defines(query, text) == does
+
+
+def test_a_definition_stands_first(searcher: Searcher) -> None:
+    first = ask(searcher, "What is early cutoff?").citations[0].quote
+    assert defines("What is early cutoff?", first) or "early cutoff" in first.lower()
+
+
+def test_a_reason_may_have_its_neighbours(searcher: Searcher) -> None:
+    """Sentences that follow each other in one section, the chosen one among them."""
+    cited = [ask(searcher, query).citations[0] for query in QUESTIONS if form_of(query, "exploration") == "reasons"]
+    assert cited
+    for one in cited:
+        assert len(one.sentence_ids) <= 5 and (one.key is None or one.key in " ".join(one.quote.split()))
 
 
 def test_which_papers_is_a_table(searcher: Searcher) -> None:

@@ -47,6 +47,7 @@ def read(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
     def counted(self: Reader, question: str, passages: object, headers: object = ()) -> object:
         calls.append(len(passages))  # type: ignore[arg-type]
+        assert len(headers) == len(passages) and all(headers)  # type: ignore[arg-type]  # the titles of their papers
         return real(self, question, passages, headers)  # type: ignore[arg-type]
 
     monkeypatch.setattr(Reader, "read", counted)

@@ -77,11 +77,18 @@ function doubt(check) {
   return [" ", h("span", { class: "badge", title: (check.reasons ?? []).join("; ") }, t(`check_${check.verdict}`))];
 }
 
+// A cell's text with what its column asks for in bold.
+function valued(cell) {
+  const found = cell.value && new RegExp(`(?<![\\p{L}\\p{N}_])${cell.value.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}(?![\\p{L}\\p{N}_])`, "u").exec(cell.text);
+  if (!found) return quoted(cell.text);
+  return [quoted(cell.text.slice(0, found.index)), h("strong", {}, quoted(found[0])), quoted(cell.text.slice(found.index + found[0].length))];
+}
+
 // A part of an answer that is read across. A cell that names a paper opens it; what it says is text.
 export function answerTable(table, citations, collection, names) {
   const byNumber = new Map(citations.map((citation) => [citation.n, citation]));
   const cell = (one, place) => h("td", {},
-    one.paper_id && (!place || !one.citations.length) ? h("a", { href: paperLink(one.paper_id, collection) }, quoted(one.text)) : quoted(one.text),
+    one.paper_id && (!place || !one.citations.length) ? h("a", { href: paperLink(one.paper_id, collection) }, quoted(one.text)) : valued(one),
     one.citations.length ? " " : "",
     one.citations.map((number) => byNumber.get(number)).filter(Boolean).map((citation) => marker(citation, collection, names)));
   return h("div", { class: "answer-table", tabindex: "0" }, h("table", {},
