@@ -14,7 +14,7 @@ from monjyu_query.commands.searching import collection_searcher
 
 TAKES = ("top_k", "min_score", "filters")
 """What of a question has a meaning beside a vector."""
-_AS_IT_IS: tuple[object, ...] = (None, False, "auto", "vector", "unified", [], ())
+_AS_IT_IS: tuple[object, ...] = (None, False, "auto", "vector", "unified", [], (), {}, "")
 
 
 def print_nearest(path: Path, collection: str | None, values: Mapping[str, Any], as_json: bool) -> None:

@@ -7,6 +7,7 @@ import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -228,11 +229,15 @@ def _names(text: str, kind: ValueKind) -> set[Place]:
 
 
 @cache
-def _model() -> Language:
+def _model() -> Language | None:
+    """None in an installation that only answers questions, which has no spaCy: names are then known by capitals."""
+    if find_spec("spacy") is None:
+        return None
     from monjyu_core.language.english_model import load_model
 
     return load_model(("tagger", "parser", "attribute_ruler", "lemmatizer"))
 
 
 def entities_in(text: str) -> list[tuple[int, int, str]]:
-    return [(one.start_char, one.end_char, one.label_) for one in _model()(text).ents]
+    model = _model()
+    return [] if model is None else [(one.start_char, one.end_char, one.label_) for one in model(text).ents]
