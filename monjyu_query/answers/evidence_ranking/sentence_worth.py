@@ -96,8 +96,8 @@ WEIGHTS = {
     _NONE: Weights(0.0, 0.0, 3.223, 2.425, -5.793, 0.06, (0.711, 0.0, 0.607), 0.1, 0.3),
 }
 """By the reader's model (`training/answers.py`). Of questions whose paper was taken away three of four get no whole
-answer, of others one in twenty gets none. `partly` of the English reader stands above the confidence that questions on
-other subjects get (24 of three collections: .043 at most): more would refuse questions in other words than the paper's."""
+answer, of others one in twenty gets none. `partly` of the English reader stands above what questions on other subjects
+get (24 of three collections: .043 at most): a higher one would refuse questions in other words than the paper's."""
 _USUAL_NEARNESS = 0.5
 """Of a sentence, where there are no vectors."""
 
