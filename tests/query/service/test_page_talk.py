@@ -10,7 +10,7 @@ from urllib.parse import parse_qs
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from monjyu_query.modes.lazy.assessors import ReaderAssessor
+from monjyu_query.modes.lazy.assessors import ExtractiveAssessor
 from tests.core.models import fake_server
 from tests.core.models.fake_server import FakeModels
 from tests.query.service.conftest import IN_BROWSER, Served, Serving, serving, tabs_of
@@ -218,7 +218,7 @@ def test_filters_are_chips_and_stand_in_the_address(page: Page, service: Served)
 def test_who_stops_gets_what_was_found_and_goes_on(
     page: Page, serve_with: Serving, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assess, rounds, stopped = ReaderAssessor.assess, list[int](), Event()
+    assess, rounds, stopped = ExtractiveAssessor.assess, list[int](), Event()
 
     def held(*given: Any) -> Any:
         """The first rounds are judged, the next one is until the search was told to stop, however long that takes:
@@ -227,7 +227,7 @@ def test_who_stops_gets_what_was_found_and_goes_on(
         assert len(rounds) != HELD or stopped.wait(60)
         return assess(*given)
 
-    monkeypatch.setattr(ReaderAssessor, "assess", held)
+    monkeypatch.setattr(ExtractiveAssessor, "assess", held)
     with serve_with() as (served, running):
         page.goto(f"{served.url}/#/ask/samples?q={HELD_BACK}&mode=lazy&budget=60")
         expect(page.locator(".marks .relevant").first).to_be_visible(timeout=90_000)
