@@ -36,7 +36,7 @@ QUICK := $(addprefix tests/test_,architecture.py rooms.py docs.py quick.py) test
 	$(addprefix tests/assets/parsing/test_,citations.py headings.py references.py) tests/query/test_fusion.py
 
 .DEFAULT_GOAL := help
-.PHONY: help setup validator demo up affected test quick cover slow durations check bench lock clean
+.PHONY: help setup validator demo up sbom affected test quick cover slow durations check bench lock clean
 SHELL := bash
 .SHELLFLAGS := -o pipefail -c
 # Without bytecode each process of the tests compiles them, and every command what has changed since the installation.
@@ -108,13 +108,18 @@ demo: $(INSTALLED) ## Index a folder of papers and ask it a question (PAPERS=fol
 up: $(INSTALLED) ## Start the page (PAGE=8000) and the Dagster UI with its daemon (PORT=3000); Ctrl-C stops all
 	@exec $(BIN)/monjyu up --port $(PORT) --page-port $(PAGE)
 
-check: $(TOOLS) ## Lint, format, types, unused dependencies, dead code
+check: $(TOOLS) ## Lint, format, types, unused dependencies, licences, dead code
 	@$(BIN)/ruff check
 	@$(BIN)/ruff format --check
 	@$(BIN)/mypy
 	@$(BIN)/deptry .
+	@$(BIN)/python -m tests.licences
 	@found=$$($(BIN)/vulture) || [ $$? -eq 3 ] || exit 1; \
 	! printf '%s' "$$found" | grep -vE "unused (variable|attribute) .*\(60%"
+
+sbom: $(TOOLS) ## Write what an installation may hold to build/sbom.cdx.json (CycloneDX)
+	@mkdir -p build
+	@$(BIN)/python -m tests.licences build/sbom.cdx.json
 
 affected: $(TOOLS) ## The tests nearest to what changed since the last commit, for a minute (BASE=revision)
 	@files=$$($(BIN)/python -m tests.affected $(BASE)) && \

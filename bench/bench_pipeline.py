@@ -73,7 +73,8 @@ def stage_seconds(data: Path) -> dict[str, float]:
     from dagster import DagsterInstance
 
     seconds: dict[str, float] = defaultdict(float)
-    with DagsterInstance.from_config(str(data / "state" / "dagster")) as instance:
+    home = os.environ["DAGSTER_HOME"] = str((data / "state" / "dagster").absolute())
+    with DagsterInstance.from_config(home) as instance:
         for run in instance.get_runs():
             for step in instance.get_run_step_stats(run.run_id):
                 if step.start_time is not None and step.end_time is not None:

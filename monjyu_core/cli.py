@@ -17,6 +17,7 @@ from typing import Any
 import click
 
 from monjyu_core.errors import ConfigurationError, MonjyuError
+from monjyu_core.text.controls import without_controls
 from monjyu_core.wording import did_you_mean
 
 SUMMARIES: Mapping[str, str] = {
@@ -35,7 +36,7 @@ SUMMARIES: Mapping[str, str] = {
     "table": "Compare all papers: a row a paper, a column for each thing asked, every cell with its quote and page.",
     "locate": "Find the paper, page and place of a pasted quote.",
     "check-citations": "Check whether the papers that a draft cites say what it says of them.",
-    "verify": "Check the package of an answer: its files, quotes and the answer itself.",
+    "verify": "Check the package of an answer by building it again.",
     "questions": "Save questions; each new snapshot answers them before readers see it.",
     "answer": "Give answers away, checked and whole; see how they changed from snapshot to snapshot.",
     "watch": "Tell what changed in the answers to the saved questions.",
@@ -203,7 +204,7 @@ def _run(args: list[str] | None) -> Any:
     try:
         return root.main(args=args, prog_name="monjyu")
     except MonjyuError as error:
-        click.echo(f"monjyu: {error}", err=True)
+        click.echo(without_controls(f"monjyu: {error}"), err=True)
         sys.exit(error.exit_code)
     except BrokenPipeError:
         sys.exit(1)
@@ -214,5 +215,6 @@ def _run(args: list[str] | None) -> Any:
         sys.exit(ConfigurationError.exit_code)
     except OSError as error:  # a full disk, a read-only folder: the system's own words say it best
         where = f"{error.filename}: " if error.filename else ""
-        click.echo(f"monjyu: {where}{error.strerror or error}. What is published stays as it was.", err=True)
+        said = f"monjyu: {where}{error.strerror or error}. What is published stays as it was."
+        click.echo(without_controls(said), err=True)
         sys.exit(1)

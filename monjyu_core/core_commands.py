@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from monjyu_core.text.controls import escaped_in_json, without_controls
+
 if TYPE_CHECKING:
     from monjyu_core.models.accounting.ledger_totals import By
 
@@ -28,11 +30,12 @@ def status(collection: str | None, files: bool, as_json: bool) -> None:
     found = [collection_status(data, name) for name in names]
     if as_json:
         sizes = {"dagster_bytes": folder_bytes(data.dagster)}
-        click.echo(json.dumps({"collections": found, **sizes}, ensure_ascii=False))
+        click.echo(escaped_in_json(json.dumps({"collections": found, **sizes}, ensure_ascii=False)))
     elif not found:
         click.echo(f"No collections in {data.root}. Start with `monjyu index FOLDER`.")
     else:
-        click.echo("\n\n".join(describe(one, failures=bool(collection), files=files) for one in found))
+        told = (describe(one, failures=bool(collection), files=files) for one in found)
+        click.echo(without_controls("\n\n".join(told)))
         if not collection and (size := folder_bytes(data.dagster)):
             click.echo(f"\nDagster's state: {size / 1e6:.1f} MB.")
     sys.exit(1 if any("unreadable" in one for one in found) else 0)

@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from monjyu_core.settings.operations_settings import LogSettings
+from monjyu_core.text.controls import escaped_in_json
 
 PACKAGES = ("monjyu_core", "monjyu_assets", "monjyu_query")
 _log = logging.getLogger("monjyu_core.events")
@@ -29,7 +30,7 @@ class JsonFormatter(logging.Formatter):
         line |= getattr(record, _FIELDS, {})
         if record.exc_info:
             line["error"] = self.formatException(record.exc_info)
-        return json.dumps(line, ensure_ascii=False, default=str)
+        return escaped_in_json(json.dumps(line, ensure_ascii=False, default=str))
 
 
 class _Stderr(logging.StreamHandler[Any]):

@@ -7,17 +7,31 @@ from __future__ import annotations
 
 import atexit
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from monjyu_core.errors import ConfigurationError
 from monjyu_core.extras import install_line
 from monjyu_core.settings.operations_settings import TelemetrySettings
 
+if TYPE_CHECKING:
+    import requests
+
 TIMEOUT_SECONDS = 5
 Value = str | int | float | bool
 Attributes = Mapping[str, Value]
+
+
+def one_host_session() -> requests.Session:
+    """For clients that follow redirects by themselves: a server may not send what it is given on to another host."""
+    import requests
+
+    class OneHost(requests.Session):
+        def resolve_redirects(self, *_: Any, **__: Any) -> Generator[requests.Response, None, None]:
+            yield from ()
+
+    return OneHost()
 
 
 class Telemetry:
@@ -39,8 +53,10 @@ class Telemetry:
             ) from error
         endpoint = (settings.endpoint or "").rstrip("/")
         resource = Resource.create({"service.name": settings.service_name})
-        traces = OTLPSpanExporter(endpoint=f"{endpoint}/v1/traces", timeout=TIMEOUT_SECONDS)
-        metrics = OTLPMetricExporter(endpoint=f"{endpoint}/v1/metrics", timeout=TIMEOUT_SECONDS)
+        traces = OTLPSpanExporter(endpoint=f"{endpoint}/v1/traces", timeout=TIMEOUT_SECONDS, session=one_host_session())
+        metrics = OTLPMetricExporter(
+            endpoint=f"{endpoint}/v1/metrics", timeout=TIMEOUT_SECONDS, session=one_host_session()
+        )
         self._spans = TracerProvider(resource=resource, shutdown_on_exit=False)
         self._spans.add_span_processor(BatchSpanProcessor(traces))
         self._metrics = MeterProvider([PeriodicExportingMetricReader(metrics)], resource, shutdown_on_exit=False)

@@ -40,8 +40,10 @@ def data(sample_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     home = folder / "state" / "dagster"
     home.mkdir(parents=True)
     shutil.copy(ROOT / "dagster.yaml", home)
-    with dg.DagsterInstance.from_config(str(home)) as instance:
-        instance.add_dynamic_partitions("collections", ["samples"])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("DAGSTER_HOME", str(home))  # where dagster.yaml has its files
+        with dg.DagsterInstance.from_config(str(home)) as instance:
+            instance.add_dynamic_partitions("collections", ["samples"])
     return folder
 
 

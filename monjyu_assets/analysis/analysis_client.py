@@ -61,6 +61,7 @@ class AnalysisClient:
             read_timeout=service.timeout_seconds,
             retry_total=service.retries,
             retry_backoff_max=LONGEST_WAIT,
+            permit_redirects=False,
         )
 
     def __enter__(self) -> AnalysisClient:

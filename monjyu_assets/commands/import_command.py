@@ -12,6 +12,7 @@ import click
 from monjyu_assets.commands.index_command import deletes_option, json_option
 from monjyu_assets.commands.index_output import describe, progress_bar, tell
 from monjyu_assets.commands.sources_command import collection_option
+from monjyu_core.text.controls import escaped_in_json
 from monjyu_core.wording import counted
 
 if TYPE_CHECKING:
@@ -70,7 +71,7 @@ def _import(kind: Kind, path: Path, collection: str, level: int | None, allow_de
         )
     if as_json:
         parts = {"library": done.library.model_dump(), "index": json.loads(done.index.model_dump_json())}
-        click.echo(json.dumps({"collection": collection, **parts}, ensure_ascii=False))
+        click.echo(escaped_in_json(json.dumps({"collection": collection, **parts}, ensure_ascii=False)))
     else:
         click.echo(f"{_described(done.library)}\n{describe(done.index)}")
     sys.exit(1 if done.index.failures else 0)

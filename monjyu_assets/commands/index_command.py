@@ -12,6 +12,7 @@ import click
 from monjyu_assets.commands.index_output import confirm, describe, progress_for, progress_lines, tell
 from monjyu_assets.commands.interrupting import ended_by_interrupt
 from monjyu_core.cli import successor
+from monjyu_core.text.controls import escaped_in_json
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -82,7 +83,7 @@ def index(
             progress=progress,
             say=tell,
         )
-    click.echo(done.model_dump_json() if as_json else describe(done, all_failures=verbose))
+    click.echo(escaped_in_json(done.model_dump_json()) if as_json else describe(done, all_failures=verbose))
     sys.exit(exit_code(done, level))
 
 
@@ -141,7 +142,7 @@ def upgrade(
             progress=progress,
             say=tell,
         )
-    click.echo(done.model_dump_json() if as_json else describe(done, all_failures=verbose))
+    click.echo(escaped_in_json(done.model_dump_json()) if as_json else describe(done, all_failures=verbose))
     sys.exit(exit_code(done, level))
 
 
@@ -176,5 +177,5 @@ def downgrade(collection: str, level: int, yes: bool, verbose: bool, as_json: bo
         confirm(f"Drop what {collection} has above level {level}?")
     with ended_by_interrupt(), progress_for(verbose=verbose) as progress:
         done = downgrade_collection(DataFolder.default(), collection, level, progress=progress, say=tell)
-    click.echo(done.model_dump_json() if as_json else describe(done, all_failures=verbose))
+    click.echo(escaped_in_json(done.model_dump_json()) if as_json else describe(done, all_failures=verbose))
     sys.exit(1 if done.failures else 0)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from monjyu_core.errors import ConfigurationError
+from monjyu_core.text.controls import without_controls
 from monjyu_core.wording import counted
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ LINE_SECONDS = 0.2
 
 
 def tell(text: str) -> None:
-    click.echo(text, err=True)
+    click.echo(without_controls(text), err=True)
 
 
 @contextmanager
@@ -130,7 +131,7 @@ def describe(done: IndexResult, *, all_failures: bool = False) -> str:
     lines += [f"  failed  {c.count} × {c.asset}: {c.error_type}: {c.message}" for c in done.causes[:CAUSES]]
     if len(done.causes) > CAUSES:
         lines.append(f"  … and for {len(done.causes) - CAUSES} more causes; `--json` lists them")
-    return "\n".join(lines)
+    return without_controls("\n".join(lines))
 
 
 def _unsupported(done: IndexResult, most: int) -> list[str]:

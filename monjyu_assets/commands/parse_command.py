@@ -9,6 +9,8 @@ from typing import Any
 
 import click
 
+from monjyu_core.text.controls import escaped_in_json, without_controls
+
 TYPES = ("pdf", "docx", "pptx", "doc", "ppt", "html", "xml", "latex", "md", "txt", "jsonl")
 """As the values of `DOCUMENT_TYPES`, which loads what an option has no use for."""
 
@@ -26,7 +28,9 @@ def parse(files: tuple[Path, ...], document_type: str | None, as_json: bool) -> 
     failed = False
     for answer in parse_files(files, document_type):
         failed |= "error" in answer
-        click.echo(json.dumps(answer, ensure_ascii=False) if as_json else outline(answer))
+        click.echo(
+            escaped_in_json(json.dumps(answer, ensure_ascii=False)) if as_json else without_controls(outline(answer))
+        )
     sys.exit(1 if failed else 0)
 
 

@@ -147,20 +147,18 @@ def delete_collection(name: str, yes: bool, as_json: bool) -> None:
     A partition in Dagster that has no index, as a typing error in "Add a partition" leaves it, is removed.
     """
     from monjyu_assets.maintenance.index_operations import delete_index, known_folder
-    from monjyu_core.storage.folders import DataFolder, remove_gone
+    from monjyu_core.storage.folders import GONE, DataFolder
 
     data = DataFolder.default()
-    if not data.collection(name).root.exists():
+    killed = any(data.index.glob(f"{GONE}{name}-*"))  # a deletion that was killed is finished below
+    if not killed and not data.collection(name).root.exists():
         from monjyu_assets.orchestration.runs import forget_collection
 
         has_instance = data.dagster.is_dir() or os.environ.get("DAGSTER_HOME")
         forgotten = bool(has_instance) and forget_collection(data, name)
-        if name not in remove_gone(data.index):  # else a deletion was killed on its way
-            if not forgotten:
-                known_folder(name)  # says that there is none, before anything is asked
-            text = f"{name} had no index; its partition in Dagster is removed."
-        else:
-            text = f"{name} is deleted."
+        if not forgotten:
+            known_folder(name)  # says that there is none, before anything is asked
+        text = f"{name} had no index; its partition in Dagster is removed."
         echo({"collection": name, "deleted": True, "bytes": 0}, text, as_json)
         return
     if not yes:

@@ -12,6 +12,7 @@ import click
 from monjyu_assets.commands.index_command import deletes_option, exclude_option, include_option, json_option
 from monjyu_assets.commands.index_output import describe, progress_bar, tell
 from monjyu_assets.commands.snapshots_command import read_option
+from monjyu_core.text.controls import escaped_in_json, without_controls
 
 if TYPE_CHECKING:
     from monjyu_assets.indexing.index_result import IndexResult
@@ -41,9 +42,9 @@ def list_sources(collection: str | None, as_json: bool) -> None:
     found = list_sources(DataFolder.default(), name)
     if as_json:
         rows = [one.model_dump() for one in found]
-        click.echo(json.dumps({"collection": name, "sources": rows}, ensure_ascii=False))
+        click.echo(escaped_in_json(json.dumps({"collection": name, "sources": rows}, ensure_ascii=False)))
     else:
-        click.echo("\n".join(map(_line, found)))
+        click.echo(without_controls("\n".join(map(_line, found))))
 
 
 def _line(source: ListedSource) -> str:
@@ -123,5 +124,5 @@ def remove(source: Path, collection: str, as_json: bool) -> None:
 
 
 def _end(done: IndexResult, as_json: bool) -> None:
-    click.echo(done.model_dump_json() if as_json else describe(done))
+    click.echo(escaped_in_json(done.model_dump_json()) if as_json else describe(done))
     sys.exit(1 if done.failures else 0)

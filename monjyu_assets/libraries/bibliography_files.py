@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter
 from collections.abc import Iterator
@@ -23,9 +22,13 @@ from monjyu_assets.parsing.bibliography.identifiers import ARXIV_ADDRESS, find_d
 from monjyu_assets.parsing.bibliography.names import full_name
 from monjyu_assets.scholarly.scholarly_record import LONGEST_ABSTRACT, ScholarlyRecord
 from monjyu_core.errors import ConfigurationError
+from monjyu_core.user_files.bounded_reading import parse_json, read_bytes
 
 ENDINGS = (".bib", ".json", ".rdf")
 MOST_LABELS = 200
+MOST_VALUES = 100 * MOST_ITEMS
+"""Of a library in JSON: a work with abstract, authors and files has about fifty."""
+_ENTRY = re.compile(r"^[ \t]*@\w+[ \t]*[{(]", re.MULTILINE)
 _VENUES = ("publicationTitle", "proceedingsTitle", "bookTitle", "conferenceName", "university", "publisher")
 _NO_WORKS = ("attachment", "note", "annotation")
 
@@ -34,11 +37,11 @@ def read_library_file(path: Path, readable: tuple[str, ...]) -> tuple[list[Libra
     """The works of an exported library, and how many entries could not be read. ConfigurationError where the file as a
     whole cannot be."""
     try:
-        if path.stat().st_size > LARGEST_FILE:
-            raise ConfigurationError(f"{path} is larger than {LARGEST_FILE >> 20} MB.", "Export a part of it.")
-        text = path.read_text("utf-8-sig", errors="replace")
+        text = read_bytes(path, LARGEST_FILE).decode("utf-8-sig", "replace")
         ending = path.suffix.lower()
         if ending == ".bib":
+            if sum(1 for _ in _ENTRY.finditer(text)) > MOST_ITEMS:  # before they are parsed
+                raise ConfigurationError(f"{path} has more than {MOST_ITEMS} items.", "Export a part of it.")
             items, broken = _of_bibtex(text, path.parent, readable)
         elif ending == ".json":
             items, broken = _of_json(text, path.parent, readable), 0
@@ -60,11 +63,16 @@ def _of_bibtex(text: str, folder: Path, readable: tuple[str, ...]) -> tuple[list
     items = []
     used: Counter[str] = Counter()
     for entry in entries:
+        try:
+            record = _record("BibTeX", bibtex_work(entry))
+        except (ValueError, RecursionError):
+            broken += 1
+            continue
         raw = entry.fields
         tags = [plain_of_latex(tag) for tag in re.split(r"[;,]", raw.get("keywords", ""))]
         shelves = [plain_of_latex(name).replace(" > ", "/") for name in raw.get("groups", "").split(",")]
         record = replace(
-            _record("BibTeX", bibtex_work(entry)),
+            record,
             abstract=plain_of_latex(raw.get("abstract", "")[:LONGEST_ABSTRACT]) or None,
             tags=labels_of(tags),
             shelves=labels_of(shelves),
@@ -100,7 +108,7 @@ def _record(source: str, work: Work) -> ScholarlyRecord:
 
 
 def _of_json(text: str, folder: Path, readable: tuple[str, ...]) -> list[LibraryItem]:
-    data = json.loads(text)
+    data = parse_json(text, MOST_VALUES)
     items = data.get("items") or data.get("references") if isinstance(data, dict) else data
     if not isinstance(items, list) or not all(isinstance(item, dict) for item in items):
         raise ValueError("neither CSL JSON nor Better BibTeX JSON")

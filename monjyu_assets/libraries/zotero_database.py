@@ -9,8 +9,9 @@ import sqlite3
 import tempfile
 from collections import defaultdict
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from monjyu_assets.libraries.library_item import LARGEST_FILE, MOST_ITEMS, LibraryItem, own_files
 from monjyu_assets.parsing.bibliography.dates import year_in
@@ -18,6 +19,7 @@ from monjyu_assets.parsing.bibliography.identifiers import ARXIV_ADDRESS, find_d
 from monjyu_assets.parsing.bibliography.names import full_name
 from monjyu_assets.scholarly.scholarly_record import LONGEST_ABSTRACT, MOST_AUTHORS, ScholarlyRecord
 from monjyu_core.errors import ConfigurationError
+from monjyu_core.user_files.bounded_sqlite import Rows, bounded_database
 
 DATABASE = "zotero.sqlite"
 SOURCE = "Zotero"
@@ -57,8 +59,8 @@ def read_zotero_folder(folder: Path, readable: tuple[str, ...], linked: Path | N
     files that belong to no work are works of their own, notes and annotations are left out. Files linked in the folder
     `linked` are read like those of the data folder. ConfigurationError where the database cannot be read."""
     try:
-        with _copy(folder / DATABASE) as connection:
-            return list(_items(connection, folder, readable, linked))
+        with _copy(folder / DATABASE) as copy, bounded_database(copy) as rows:
+            return list(_items(rows, folder, readable, linked))
     except sqlite3.Error as error:
         raise ConfigurationError(
             f"{folder / DATABASE} cannot be read: {error}.", "Is it Zotero's data folder?"
@@ -66,7 +68,7 @@ def read_zotero_folder(folder: Path, readable: tuple[str, ...], linked: Path | N
 
 
 @contextmanager
-def _copy(database: Path) -> Iterator[sqlite3.Connection]:
+def _copy(database: Path) -> Iterator[Path]:
     """A copy with its journal, so that what Zotero was writing is rolled back in the copy."""
     beside = [path for end in ("", "-journal", "-wal") if (path := database.with_name(database.name + end)).is_file()]
     if sum(path.stat().st_size for path in beside) > LARGEST_FILE * 8:
@@ -74,23 +76,19 @@ def _copy(database: Path) -> Iterator[sqlite3.Connection]:
     with tempfile.TemporaryDirectory(prefix="monjyu-zotero-") as place:
         for path in beside:
             shutil.copyfile(path, Path(place) / path.name)
-        with closing(sqlite3.connect(Path(place) / DATABASE)) as connection:
-            connection.text_factory = lambda raw: raw.decode("utf-8", "replace")
-            yield connection
+        yield Path(place) / DATABASE
 
 
-def _items(
-    connection: sqlite3.Connection, folder: Path, readable: tuple[str, ...], linked: Path | None
-) -> Iterator[LibraryItem]:
-    rows = connection.execute(_ITEMS).fetchall()
-    if len(rows) > MOST_ITEMS:
+def _items(rows: Rows, folder: Path, readable: tuple[str, ...], linked: Path | None) -> Iterator[LibraryItem]:
+    items = list(rows(_ITEMS))
+    if len(items) > MOST_ITEMS:
         raise ConfigurationError(f"The library has more than {MOST_ITEMS} items.", "Export a part of it.")
     fields: dict[int, dict[str, str]] = defaultdict(dict)
-    for item, name, value in connection.execute(_FIELDS):
+    for item, name, value in rows(_FIELDS):
         fields[item][name] = " ".join(str(value).split())[:LONGEST_ABSTRACT]
-    authors = _lists(connection, _CREATORS)
-    tags, shelves, files = _lists(connection, _TAGS), _shelves(connection), _lists(connection, _FILES)
-    for item, key, library, is_file in rows:
+    authors = _lists(rows(_CREATORS))
+    tags, shelves, files = _lists(rows(_TAGS)), _shelves(rows), _lists(rows(_FILES))
+    for item, key, library, is_file in items:
         found, outside = own_files(folder, [_place(folder, linked, *one) for one in files[item]], readable, linked)
         if is_file and found:
             fields[item]["title"] = _title_of_file(fields[item].get("title", ""), found[0])
@@ -102,22 +100,22 @@ def _items(
         yield LibraryItem(f"{library}{key}", record, found, outside)
 
 
-def _lists(connection: sqlite3.Connection, query: str) -> dict[int, list[tuple[object, ...]]]:
+def _lists(rows: Iterator[tuple[Any, ...]]) -> dict[int, list[tuple[object, ...]]]:
     lists: dict[int, list[tuple[object, ...]]] = defaultdict(list)
-    for item, *values in connection.execute(query):
+    for item, *values in rows:
         lists[item].append(tuple(values))
     return lists
 
 
-def _shelves(connection: sqlite3.Connection) -> dict[int, set[str]]:
+def _shelves(rows: Rows) -> dict[int, set[str]]:
     """By item the paths of its Zotero collections, as `Thesis/Chapter 2`."""
-    folders = {one: (_text(name), parent) for one, name, parent in connection.execute(_SHELVES)}
+    folders = {one: (_text(name), parent) for one, name, parent in rows(_SHELVES)}
     try:
-        gone = {one for (one,) in connection.execute(_DELETED_SHELVES)}
+        gone = {one for (one,) in rows(_DELETED_SHELVES)}
     except sqlite3.OperationalError:
         gone = set()  # Zotero before 6 had no bin for collections
     paths: dict[int, set[str]] = defaultdict(set)
-    for item, shelf in connection.execute(_ON_SHELF):
+    for item, shelf in rows(_ON_SHELF):
         names: list[str] = []
         passed: set[int] = set()
         while shelf in folders and shelf not in passed:

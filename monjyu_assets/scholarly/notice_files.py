@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from monjyu_core.errors import ConfigurationError
+from monjyu_core.text.controls import PlainTexts
 
 Kind = Literal["retraction", "concern", "correction", "reinstatement"]
 LONGEST_LINE = 8 * 2**20
@@ -37,7 +38,7 @@ _KINDS: dict[str, Kind] = {
 
 
 @dataclass(frozen=True)
-class Notice:
+class Notice(PlainTexts):
     """What was said of a paper, by whom, when (ISO, to the day where known), and by what the paper is told."""
 
     kind: Kind

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from html import unescape
 from typing import Any
 
+from monjyu_core.text.controls import PlainTexts
+
 MOST_REFERENCES = 2000
 MOST_AUTHORS = 500
 LONGEST_ABSTRACT = 20_000
@@ -20,7 +22,7 @@ _ARXIV_DOI = re.compile(r"^10\.48550/arxiv\.(.+)$", re.I)
 
 
 @dataclass(frozen=True)
-class ScholarlyRecord:
+class ScholarlyRecord(PlainTexts):
     """One work. `authors` as the service writes them, `reference_dois` lower case, `open_access` as gold, green, ….
     `tags` and `shelves` (paths of a library's collections, as `Thesis/Methods`) are of a reference manager."""
 

@@ -79,6 +79,7 @@ class SearchIndexes:
             "read_timeout": azure.search.timeout_seconds,
             "retry_total": azure.search.retries,
             "retry_backoff_max": 30,
+            "permit_redirects": False,
         }
         from azure.search.documents.indexes import SearchIndexClient
 

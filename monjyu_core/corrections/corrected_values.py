@@ -9,6 +9,7 @@ from datetime import date
 from typing import Literal, get_args
 
 from monjyu_core.errors import ConfigurationError
+from monjyu_core.text.controls import has_controls
 
 Field = Literal["title", "authors", "publication_date", "venue", "doi", "abstract", "language"]
 FIELDS: tuple[Field, ...] = get_args(Field)
@@ -25,7 +26,6 @@ _BEFORE_DOI = re.compile(r"(?:https?://(?:dx\.)?doi\.org/|doi:\s*)", re.IGNORECA
 _DATE = re.compile(r"(\d{4})(?:-(\d\d))?(?:-(\d\d))?", re.ASCII)
 _LANGUAGE = re.compile(r"[a-z]{2}", re.ASCII)
 _FIRST, _LAST = 1500, 2099
-_TURNING = re.compile("[\u202a-\u202e\u2066-\u2069]")
 
 
 def checked(field: Field, value: object) -> Value:
@@ -48,7 +48,7 @@ def _text(field: Field, value: object, *, needed: bool) -> str:
         raise _wrong(field, "a text")
     text = unicodedata.normalize("NFC", value).replace("\r\n", "\n").strip()
     lines = text.split("\n") if field == "abstract" else [text]
-    if _TURNING.search(text) or any(unicodedata.category(sign) in ("Cc", "Cs", "Cn") for sign in "".join(lines)):
+    if has_controls(text) or any(unicodedata.category(sign) in ("Cc", "Cs", "Cn") for sign in "".join(lines)):
         raise _wrong(field, "a text without control characters")
     if needed and not text:
         raise _wrong(field, "not empty; `null` takes a correction back")

@@ -67,6 +67,7 @@ from monjyu_core.settings.setting_marks import NoResult as NoResult
 from monjyu_core.settings.setting_names import leaves as leaves
 from monjyu_core.settings.setting_names import problems, stray_variables
 from monjyu_core.settings.validation import sentence
+from monjyu_core.user_files.bounded_reading import MEBIBYTE, FileRefused, parse_yaml, read_text
 from monjyu_core.wording import did_you_mean
 
 EmbeddingModel = Literal["all-MiniLM-L6-v2", "multilingual-e5-small"]
@@ -218,9 +219,9 @@ def checked_profiles(profiles: Any, path: Path | None) -> dict[str, dict[str, An
 def read_yaml(path: Path) -> dict[str, Any]:
     """The mapping in a YAML file; ConfigurationError where it holds anything else."""
     try:
-        values = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (yaml.YAMLError, UnicodeDecodeError, OSError) as error:
-        raise ConfigurationError(f"{path} cannot be read: {error}", "Mend or remove it.") from error
+        values = parse_yaml(read_text(path, MEBIBYTE))
+    except (yaml.YAMLError, ValueError, FileRefused) as error:
+        raise ConfigurationError(f"{path} cannot be read: {error}", "Correct or remove it.") from error
     if values is None:
         return {}
     if not isinstance(values, dict):

@@ -45,6 +45,7 @@ EXAMPLES = {
 _HOOK = re.compile(r"(?i)(://[^\s?#]*?\b(?:web)?hooks?\b[^\s/?#]*/)[^\s?#]+")
 _TOKEN = re.compile(r"(?<=/)(?=[^/?#\s]*[a-z])(?=[^/?#\s]*[A-Z])(?=[^/?#\s]*\d)[\w-]{20,}|(?<=/)[0-9a-f]{32,}\b")
 """Addresses that are secrets themselves: what is behind a webhook's name, and parts of a path that look like tokens."""
+_PATH = re.compile(r"(?<=[^/:])/(?!/).*", re.DOTALL)
 _USER_INFO = re.compile(r"(?<=://)[^/?#\s]*@")
 _QUERY_KEY = re.compile(r"(?i)(?<=[?&])([\w.-]*(?:key|token|secret|password|sig|code)[\w.-]*=)[^&#\s]*")
 
@@ -53,13 +54,23 @@ def without_secrets(values: Any) -> Any:
     """The values with user, password, keys and tokens of every address left out; what is a secret by its type is
     hidden already."""
     if isinstance(values, dict):
-        return {name: without_secrets(value) for name, value in values.items()}
+        return {
+            name: _hosts(value) if "hook" in str(name).lower() else without_secrets(value)
+            for name, value in values.items()
+        }
     if isinstance(values, list):
         return [without_secrets(value) for value in values]
     if not isinstance(values, str):
         return values
     shown = _QUERY_KEY.sub(r"\1***", _USER_INFO.sub("***@", values))
     return _TOKEN.sub("***", _HOOK.sub(r"\1***", shown)) if "://" in shown else shown
+
+
+def _hosts(values: Any) -> Any:
+    """Of the addresses in a setting for webhooks, whose paths are secrets, only the scheme and the host."""
+    if isinstance(values, list):
+        return [_hosts(value) for value in values]
+    return _PATH.sub("/***", without_secrets(values)) if isinstance(values, str) else without_secrets(values)
 
 
 def template() -> str:

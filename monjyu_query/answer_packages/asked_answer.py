@@ -89,6 +89,12 @@ def asked_again(
     searcher = _as_then(running, kept) if running is not None else None
     if searcher is None:
         searcher = Searcher(data, request.collection, None, kept["settings"], kept["snapshot_id"] if there else None)
+    return answer_of(data, searcher, trace_id, kept)
+
+
+def answer_of(data: DataFolder, searcher: Searcher, trace_id: str, kept: dict[str, Any]) -> AskedAnswer:
+    """The searcher's answer to the question of a kept search, compared with its trace."""
+    request = make_request(**kept["request"])
     events: list[dict[str, Any]] = []
     result = searcher.search(request, events.append)
     old, new = without_cost(kept), without_cost(trace_of(request, result, kept["settings"], events))
@@ -102,7 +108,7 @@ def asked_again(
         kept.get("asked_at"),
         asked_of=kept["snapshot_id"],
         differs=tuple(name for name in old if old[name] != new[name]),
-        left_out=() if there else _left_out(data, index, kept),
+        left_out=() if kept["snapshot_id"] == index.snapshot.id else _left_out(data, index, kept),
     )
 
 

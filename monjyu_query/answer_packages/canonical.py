@@ -23,8 +23,8 @@ def canonical_answer(result: SearchResult) -> dict[str, Any]:
         claim.pop("extracted_at", None)
     for hit in told["hits"]:
         hit["text_sha256"] = text_sha256(hit.pop("text"))
-    rounded: dict[str, Any] = _rounded(told)
-    return rounded
+    same: dict[str, Any] = rounded(told)
+    return same
 
 
 def canonical_bytes(value: object) -> bytes:
@@ -38,9 +38,10 @@ def text_sha256(text: str) -> str:
     return hashlib.sha256("".join(text.split()).encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def _rounded(value: Any) -> Any:
+def rounded(value: Any) -> Any:
+    """A JSON value with its numbers as `answer.json` writes them: six significant digits."""
     if isinstance(value, float):
         return float(f"{value:.{_DIGITS}g}")
     if isinstance(value, dict):
-        return {name: _rounded(one) for name, one in value.items()}
-    return [_rounded(one) for one in value] if isinstance(value, list) else value
+        return {name: rounded(one) for name, one in value.items()}
+    return [rounded(one) for one in value] if isinstance(value, list) else value

@@ -22,7 +22,7 @@ _PROFILES = {
     _WORKFLOW_CRATE: "Workflow RO-Crate",
 }
 _WORKFLOW_PROFILE = "https://bioschemas.org/profiles/ComputationalWorkflow/1.0-RELEASE"
-_LANGUAGE, _RIGHTS, _AUTHOR = "#search-request", "#rights", "#author"
+_LANGUAGE, _RIGHTS, AUTHOR = "#search-request", "#rights", "#author"
 DESCRIPTIONS = {
     "answer.json": "The answer with its citations, as it is compared when it is made again",
     "README.md": "The answer to read",
@@ -62,7 +62,7 @@ class CrateFacts:
 def crate_metadata(facts: CrateFacts) -> Node:
     """The JSON-LD document."""
     nodes = [_descriptor(), _root(facts), *_files(facts), *_software(facts), *_actions(facts), *_papers(facts)]
-    nodes += [{"@id": _AUTHOR, "@type": "Person", "name": facts.author}] if facts.author else []
+    nodes += [{"@id": AUTHOR, "@type": "Person", "name": facts.author}] if facts.author else []
     nodes += [
         {"@id": name, "@type": "CreativeWork", "name": title, "version": name.rpartition("/")[2]}
         for name, title in _PROFILES.items()
@@ -103,7 +103,7 @@ def _root(facts: CrateFacts) -> Node:
 
 
 def _by(role: str, facts: CrateFacts) -> Node:
-    return {role: {"@id": _AUTHOR}} if facts.author else {}
+    return {role: {"@id": AUTHOR}} if facts.author else {}
 
 
 def _files(facts: CrateFacts) -> list[Node]:

@@ -63,7 +63,7 @@ def package_of(asked: AskedAnswer, crops: Crops | None = None, author: str | Non
 
 
 def _question(asked: AskedAnswer) -> dict[str, Any]:
-    """`again`: in what the answer is another than that of the kept search, and the quotes that are gone since."""
+    """`again`: what differs from the kept search's answer, a purged paper each, and the quotes that are gone since."""
     return {
         "format": FORMAT,
         "question": asked.result.query,
@@ -76,8 +76,8 @@ def _question(asked: AskedAnswer) -> dict[str, Any]:
             "snapshot_id": asked.index.snapshot.id,
             "differs": list(asked.differs),
             "left_out": [
-                {"why": one.why} | ({} if one.why == "purged" else {"sentence_ids": one.sentence_ids})
-                for one in asked.left_out
+                *({"why": "purged"} for _ in {one.paper_id for one in asked.left_out if one.why == "purged"}),
+                *({"why": "gone", "sentence_ids": one.sentence_ids} for one in asked.left_out if one.why != "purged"),
             ],
         },
     }

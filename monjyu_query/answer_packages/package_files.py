@@ -1,4 +1,5 @@
-"""A package as files by name: its manifest of hashes, and the two ways of writing it, which are the same each time."""
+"""A package as files by name: its manifest of hashes, the two ways of writing it, which are the same each time, and of
+reading one that a stranger wrote."""
 
 from __future__ import annotations
 
@@ -7,15 +8,36 @@ import io
 import re
 import zipfile
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
-from monjyu_core.errors import ConfigurationError
+from monjyu_core.errors import ConfigurationError, MonjyuError
+from monjyu_core.user_files.bounded_archive import read_folder, unzip
+from monjyu_core.user_files.bounded_reading import FileRefused, read_bytes
 
 MANIFEST, SIGNATURE = "manifest-sha256.txt", "signature.json"
 _LINE = re.compile(r"([0-9a-f]{64})  ([A-Za-z0-9_.-]+(?:/[A-Za-z0-9_.-]+)*)")
 _LONG_AGO = (1980, 1, 1, 0, 0, 0)
 _UNIX, _PLAIN_FILE = 3, 0o100644 << 16
+MOST_FILES, MOST_BYTES = 2000, 64 << 20
+"""Files of a package, and bytes of all of them: sixty parts of pages have about 20 MiB."""
 Files = Mapping[str, bytes]
+
+
+class NotAPackage(MonjyuError):
+    """Not the package of an answer, or not one that may be read."""
+
+    exit_code = 2
+
+
+@dataclass(frozen=True)
+class ReadPackage:
+    """The files by name. `damaged`: those that an archive's own check sum contradicts. `framed`: the archive is to the
+    byte as `as_zip` writes it; True of a folder."""
+
+    files: dict[str, bytes]
+    damaged: tuple[str, ...] = ()
+    framed: bool = True
 
 
 def with_manifest(files: Files) -> dict[str, bytes]:
@@ -60,3 +82,22 @@ def write_package(files: Files, output: Path) -> None:
         path = output / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)
+
+
+def read_package(path: Path) -> ReadPackage:
+    """A folder or an archive, in memory. NotAPackage for anything else, or more than the limits allow."""
+    try:
+        if path.is_dir():
+            package = ReadPackage(read_folder(path, MOST_FILES, MOST_BYTES))
+        else:
+            raw = read_bytes(path, MOST_BYTES)
+            found = unzip(raw, MOST_FILES, MOST_BYTES, strict=True)
+            stored = len(raw) > sum(map(len, found.files.values()))  # else `as_zip` would double what a bomb unpacks to
+            package = ReadPackage(
+                found.files, found.damaged, stored and not found.damaged and as_zip(found.files) == raw
+            )
+    except (FileRefused, OSError) as error:
+        raise NotAPackage(f"{path} is not a package that can be read. {error}") from error
+    if MANIFEST not in package.files:
+        raise NotAPackage(f"{path} is not the package of an answer: it has no {MANIFEST}.")
+    return package

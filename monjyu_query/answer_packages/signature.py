@@ -12,6 +12,8 @@ from monjyu_query.answer_packages.canonical import canonical_bytes
 from monjyu_query.answer_packages.package_files import MANIFEST, SIGNATURE
 
 _ALGORITHM = "ed25519"
+LONGEST_KEY = 64 * 1024
+"""Bytes of a PEM file."""
 
 
 def signed(files: Mapping[str, bytes], key: bytes) -> dict[str, bytes]:

@@ -22,7 +22,7 @@ _GENERAL = re.compile(
     r"\b(courses?|class(es)?|lessons?|modules?|tutorials?|curricul(um|a)|tools?|software|packages?|librar(y|ies)|systems?|project"
     r"|teach(es)?|taught|learn(s|ed)?|aims?|goals?|purposes?|objectives?|contributions?|contributes?|audience|intended"
     r"|target(s|ed)?|students?|readers?|learners?|ideas?|points?|messages?|happens?|content|contents|matter|essence|short"
-    r"|brief|deal|deals|do|does|doing|introduce[sd]?|offers?|provides?|made|make|makes|solve[sd]?|problem|problems|need|needs)\b"
+    r"|brief|deal|deals|do|does|doing|proposes?|presents?|introduce[sd]?|offers?|provides?|made|make|makes|solve[sd]?|problem|problems|need|needs)\b"
     r"|講義|授業|教材|目的|対象|狙い|ねらい|貢献|提案|著者|学べ|学ぶ|教え|述べ|主張|要点|内容|手法|道具|課題|問題",
     re.IGNORECASE,
 )

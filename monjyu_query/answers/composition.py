@@ -51,10 +51,10 @@ FACT, _REASONS = Limits(3, 450, 2, share=0.5), Limits(3, 800, 3)
 _LIMITS: Mapping[AnswerForm, Limits] = {
     **dict.fromkeys(NARROW, FACT),
     "definition": replace(FACT, share=0.6),
-    "yes_no": replace(FACT, share=0.3),
+    "yes_no": replace(FACT, share=0.2),
     "reasons": _REASONS,
     "steps": _REASONS,
-    "exploration": Limits(4, 800, 2, least=0.1),
+    "exploration": Limits(4, 800, 2, share=0.3, least=0.05),
     "comparison": Limits(5, 900, 3),
     "survey": Limits(8, 1600, 2, least=0.1),
     "papers": Limits(5),

@@ -13,11 +13,11 @@ from rich.table import Table
 from rich.text import Text
 
 from monjyu_core.paper import ParsedPaper
+from monjyu_core.text.controls import without_controls
 from monjyu_query.answers.segments import escaped, pieces, value_in
 from monjyu_query.search.result import AnswerTable, Cell, Citation, SearchResult
 
 _SNIPPET = 150
-_TURNING = frozenset(map(chr, (*range(0x202A, 0x202F), *range(0x2066, 0x206A))))
 BESIDE_ID = 50
 """Columns that title, authors and numbers of a paper have at least, however narrow the terminal is."""
 
@@ -30,8 +30,7 @@ def safe(text: str) -> str:
 
 def safe_lines(text: str) -> str:
     """Text of several lines, as it is but for control characters and those that turn the text after them round."""
-    kept = (c for c in text if c in "\n\t" or (unicodedata.category(c) != "Cc" and c not in _TURNING))
-    return "".join(kept)
+    return without_controls(text)
 
 
 def print_result(result: SearchResult, console: Console | None = None) -> None:

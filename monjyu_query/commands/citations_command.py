@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from monjyu_query.commands.options import collection_option, json_option, print_json, write_output
+from monjyu_query.commands.options import collection_option, json_option, print_json, read_json_file, write_output
 from monjyu_query.commands.papers_command import open_chosen
 
 if TYPE_CHECKING:
@@ -89,9 +88,8 @@ def _exported(snapshot: Snapshot, form: str, paper_id: str | None, answer: Path 
 def _cited_in(answer: Path) -> list[str]:
     """The papers that a search result cites."""
     try:
-        with click.open_file(str(answer), encoding="utf-8") as file:
-            return [str(one["paper_id"]) for one in json.load(file)["citations"]]
-    except (ValueError, KeyError, TypeError):
+        return [str(one["paper_id"]) for one in read_json_file(answer)["citations"]]
+    except (OSError, ValueError, KeyError, TypeError):
         raise click.UsageError(f"{answer} is no search result: `monjyu search … --json` prints one.") from None
 
 

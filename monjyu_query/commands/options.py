@@ -10,6 +10,8 @@ from typing import Any
 import click
 
 from monjyu_core.errors import QueryError
+from monjyu_core.text.controls import escaped_in_json
+from monjyu_core.user_files.bounded_reading import MEBIBYTE, FileRefused, parse_json
 
 collection_option = click.option(
     "-c", "--collection", metavar="NAME", help="The collection; may be left out where the data folder holds one."
@@ -19,14 +21,21 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON a
 MODES = ("auto", "vector", "keyword", "hybrid", "lazy", "local", "global", "multi")
 CONTROLLERS = ("unified", "progressive", "hybrid")
 
-_OBEYED = {code: f"\\u{code:04x}" for code in (*range(0x7F, 0xA0), *range(0x202A, 0x202F), *range(0x2066, 0x206A))}
-"""Control characters that JSON leaves as they are and terminals may obey, and those that turn the text after them
-round; inside strings they can be escaped."""
+_LONGEST_JSON, _MOST_VALUES = 16 * MEBIBYTE, 1_000_000
 
 
 def print_json(value: Mapping[str, Any] | list[Any]) -> None:
     """One line of JSON."""
-    click.echo(json.dumps(value, ensure_ascii=False).translate(_OBEYED))
+    click.echo(escaped_in_json(json.dumps(value, ensure_ascii=False)))
+
+
+def read_json_file(path: Path) -> Any:
+    """The JSON value in a file, or on stdin where it is `-`. OSError, ValueError for what is not JSON, FileRefused."""
+    with click.open_file(str(path), encoding="utf-8") as file:
+        text = file.read(_LONGEST_JSON + 1)
+    if len(text) > _LONGEST_JSON:
+        raise FileRefused(f"{path} has more than {_LONGEST_JSON // MEBIBYTE} MiB.")
+    return parse_json(text, _MOST_VALUES)
 
 
 def write_output(output: Path, content: bytes) -> None:

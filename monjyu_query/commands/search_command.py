@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -10,7 +9,7 @@ from typing import Any
 import click
 
 from monjyu_core.errors import QueryError
-from monjyu_query.commands.options import CONTROLLERS, MODES, json_option, print_json
+from monjyu_query.commands.options import CONTROLLERS, MODES, json_option, print_json, read_json_file
 from monjyu_query.commands.products.vector_command import print_nearest
 from monjyu_query.commands.searching import interrupt
 
@@ -163,8 +162,7 @@ def read_history(path: Path) -> list[Any]:
     """The turns in a file, as `POST /search` takes them; QueryError for what is no list of them in JSON."""
     shape = 'It holds a JSON list: [{"role": "user", "content": "..."}, {"role": "assistant", "content": "..."}].'
     try:
-        with click.open_file(str(path), encoding="utf-8") as file:
-            turns = json.load(file)
+        turns = read_json_file(path)
     except (OSError, ValueError) as error:
         raise QueryError(f"--history {path}: cannot be read as JSON: {error}.", shape) from error
     if isinstance(turns, dict):

@@ -63,7 +63,8 @@ def _aspect(
     figures: bool = False,
 ) -> Aspect:
     strong_, weak_, headings_, named_ = (
-        re.compile(one, re.IGNORECASE) for one in (strong, weak, headings, rf"\W*(?:the )?(?:{named})\W*$")
+        re.compile(one, re.IGNORECASE)
+        for one in (strong, weak, headings, rf"\W*(?:the )?(?:main |key |primary )?(?:{named})\W*$")
     )
     return Aspect(name, titles, strong_, weak_, headings_, tuple(types), named_, figures)
 
@@ -229,7 +230,7 @@ ASPECTS: tuple[Aspect, ...] = (
         r"\b(?:repository|download(?:ed|s)?|github|open access|source code)\b|公開|利用でき",
         r"availab|licen[sc]e|access\b|install|reuse|入手|公開|ライセンス",
         (),
-        r"availability|licen[sc](?:e|es|ing)|code|source code|access|open[- ]?source|software|repository|ライセンス"
+        r"availability|licen[sc](?:e|es|ing)|code|source code|access|open[- ]?source|repository|ライセンス"
         r"|公開|入手方法?|コード",
     ),
 )

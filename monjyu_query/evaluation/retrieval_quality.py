@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from monjyu_core.errors import ConfigurationError
+from monjyu_core.user_files.bounded_reading import MEBIBYTE, read_text
 from monjyu_query.evaluation.rank_measures import ndcg, percentile, recall, reciprocal_rank
 
 DEPTH = 100
@@ -17,6 +18,8 @@ DEPTH = 100
 
 Qrels = Mapping[str, Mapping[str, float]]
 Ranked = list[tuple[str, float]]
+_LARGEST = 256 * MEBIBYTE
+"""Bytes of a file of queries or judgements."""
 
 
 @dataclass(frozen=True)
@@ -69,11 +72,7 @@ def read_qrels(path: Path) -> dict[str, dict[str, float]]:
 
 def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
     """The lines that are not blank, each with its number. ConfigurationError where the file cannot be read."""
-    try:
-        content = path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigurationError(f"{path} cannot be read: {error}.") from error
-    for number, line in enumerate(content.split("\n"), start=1):
+    for number, line in enumerate(read_text(path, _LARGEST).split("\n"), start=1):
         if line.strip():
             yield number, line.rstrip("\r")
 

@@ -53,7 +53,7 @@ _WORDS = {
         "beside": " The nearest of the others:",
         "none": "none of the {all} papers looked at speaks of {topic}",
         "more": "{n} more are not shown.",
-        "paper": "Paper", "quote": "Quote", "sentences": "Sentences",
+        "paper": "Paper", "quote": "Quote", "page": "Page", "sentences": "Sentences",
     },
     "ja": {
         "are": "調べた論文{all}本のうち、{topic}{also}について述べているのは{n}本です（全文を検索）。",
@@ -63,7 +63,7 @@ _WORDS = {
         "beside": "ほかに最も近いもの：",
         "none": "このコレクションの論文は答えていません。調べた{all}本に、{topic}を述べたものはありませんでした。",
         "more": "ほか{n}本は表にありません。",
-        "paper": "論文", "quote": "引用", "sentences": "文の数",
+        "paper": "論文", "quote": "引用", "page": "ページ", "sentences": "文の数",
     },
 }  # fmt: skip
 
@@ -144,7 +144,7 @@ class _Told:
             line += self._text("beside")
         rows = self._rows(shown, counts, citations)
         table = AnswerTable(
-            columns=[_WORDS[self.language][name] for name in ("paper", "quote", "sentences")], rows=rows
+            columns=[_WORDS[self.language][name] for name in ("paper", "quote", "page", "sentences")], rows=rows
         )
         if len(order) > MOST_ROWS:
             table.title = self._text("more", n=len(order) - MOST_ROWS)
@@ -216,7 +216,8 @@ class _Told:
             quote = citations.get(paper)
             quoted = Cell(text=" ".join(quote.quote.split()), citations=[quote.n]) if quote else Cell(text="")
             name = Cell(text=f"{labels[paper]}: {title}" if title else labels[paper], paper_id=paper)
-            rows.append([name, quoted, Cell(text=str(counts.get(paper, 0)))])
+            page = Cell(text=str(quote.page) if quote and quote.page is not None else "")
+            rows.append([name, quoted, page, Cell(text=str(counts.get(paper, 0)))])
         return rows
 
     def _text(self, name: str, **values: object) -> str:

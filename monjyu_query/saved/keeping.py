@@ -20,11 +20,12 @@ from monjyu_core.questions.question_record import (
     unknown,
 )
 from monjyu_core.storage.ids import digest
+from monjyu_core.user_files.bounded_reading import FileRefused, parse_yaml, read_text
 from monjyu_query.saved.answer_keys import asked_as, basis_of
 from monjyu_query.saved.ask_questions import ask, request_of
 from monjyu_query.search.searcher import Searcher
 
-_LARGEST = 4_000_000
+_LARGEST, _MOST_VALUES = 4_000_000, 500_000
 """Bytes of a file of questions."""
 _OWN = ("at", "by", "baseline")
 """What Monjyu itself writes of a question."""
@@ -80,10 +81,8 @@ def read_file(path: Path) -> list[Question]:
     """The questions of a YAML file: a list, or a mapping with `questions`. ConfigurationError where it is none."""
     shape = "It holds a list of questions, each with `text`, and `expect` if something is expected."
     try:
-        if path.stat().st_size > _LARGEST:
-            raise ConfigurationError(f"{path} has more than {_LARGEST} bytes.", shape)
-        found = yaml.safe_load(path.read_text("utf-8"))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError, RecursionError) as error:
+        found = parse_yaml(read_text(path, _LARGEST), _MOST_VALUES)
+    except (FileRefused, ValueError, yaml.YAMLError) as error:
         raise ConfigurationError(f"{path} cannot be read as YAML: {error}.", shape) from error
     listed = found.get("questions") if isinstance(found, dict) else found
     if not isinstance(listed, list) or not all(isinstance(one, dict) for one in listed):

@@ -89,6 +89,14 @@ class Searcher:
         self._forgotten_at = -FORGET_SECONDS
         self._modes = all_modes(self.tools)
 
+    @property
+    def local(self) -> bool:
+        """Whether no search asks a model or a service: the same question of the same snapshot has the same answer."""
+        roles, chosen = self.settings.roles, self.settings.search
+        models = any(getattr(roles, role).engine == "llm" for role in type(roles).model_fields)
+        services = chosen.backend != "local" or chosen.router == "model" or self.settings.embedding.remote is not None
+        return not models and not services
+
     def at(self, snapshot_id: str) -> Searcher:
         """The same searcher at another snapshot that is kept: models and settings are shared, and the snapshot is let
         go with it."""

@@ -15,7 +15,7 @@ import pytest
 
 from monjyu_assets.orchestration.instance import open_instance
 from monjyu_core.errors import ConfigurationError, IndexBuildError
-from monjyu_core.storage.folders import DataFolder
+from monjyu_core.storage.folders import GONE, DataFolder
 from monjyu_query.search.which_collection import chosen_collection
 from tests.assets.changes import paper_text
 from tests.conftest import call_monjyu, once
@@ -246,3 +246,11 @@ def test_a_first_run_that_fails_leaves_no_collection_and_can_go_on(
     assert data.collections() == ["new"]
     deleted = call_monjyu(data.root, "collections", "delete", "new", "--yes")
     assert deleted.returncode == 0 and data.collections() == []
+
+
+def test_a_deletion_that_was_killed_is_finished_by_the_next(tmp_path: Path) -> None:
+    data = DataFolder(tmp_path / "data")
+    (data.index / f"{GONE}c-0123456789ab" / "parts").mkdir(parents=True)
+    done = call_monjyu(data.root, "collections", "delete", "c", "--yes")
+    assert done.returncode == 0 and list(data.index.iterdir()) == []
+    assert call_monjyu(data.root, "collections", "delete", "c", "--yes").returncode == 2

@@ -60,7 +60,7 @@ def test_the_weights_are_in_the_key_of_semantic_chunks_alone(monkeypatch: pytest
         return [chunk_recipe(load_settings({"chunking": {"strategy": name}})) for name in ("semantic", "section")]
 
     before = recipes()
-    monkeypatch.setattr(load_embedder(EmbeddingSettings()), "fingerprint", "sha256:other")
+    monkeypatch.setattr(load_embedder(load_settings().embedding), "fingerprint", "sha256:other")
     after = recipes()
     assert [old == new for old, new in zip(before, after, strict=True)] == [False, True]
 

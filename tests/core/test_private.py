@@ -11,8 +11,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from dagster._core.test_utils import create_run_for_test
 
-from monjyu_assets.orchestration.instance import prepare_home
+from monjyu_assets.orchestration.instance import open_instance, prepare_home
 from monjyu_core.models.accounting.ledger import Entry, Ledger, Scope
 from monjyu_core.models.accounting.ledger_segments import gather
 from monjyu_core.models.cache.cache_sqlite import SQLiteCache
@@ -113,3 +114,16 @@ def test_what_dagster_makes_is_closed_when_it_is_opened(tmp_path: Path, monkeypa
     monkeypatch.setenv("DAGSTER_HOME", str(elsewhere))
     prepare_home(data)
     assert stat.S_IMODE(elsewhere.stat().st_mode) == 0o755  # a home that was chosen is its chooser's
+
+
+def test_the_events_of_a_run_are_its_owners_while_it_runs(tmp_path: Path, umask: int) -> None:
+    """With DAGSTER_HOME outside of `state/`, whose folder is closed to others anyway."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("DAGSTER_HOME", str(tmp_path / "home"))
+        with open_instance(DataFolder(tmp_path / "data")) as instance:
+            run = create_run_for_test(instance, job_name="x")
+            instance.report_engine_event("begun", dagster_run=run)
+            files = sorted((tmp_path / "home").rglob("*.db*"))
+            assert {"runs.db", "schedules.db", "index.db", f"{run.run_id}.db"} <= {path.name for path in files}
+            assert [path.name for path in files if path.stat().st_mode & 0o077] == []
+            assert [event.message for event in instance.all_logs(run.run_id)] == ["begun"]

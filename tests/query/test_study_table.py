@@ -73,6 +73,7 @@ def test_what_columns_mean() -> None:
         return column.aspect.name if column.aspect else None, column.counts
 
     assert meant("Number of participants") == ("sample", True) and meant("対象の人数")[1]
+    assert meant("Main result") == ("results", False) and meant("software") == (None, False)
     assert meant("limitations") == ("limits", False) and meant("outcome measures") == ("measures", False)
     assert meant("licence") == ("licence", False) and meant("cost of the trip") == (None, False)
     assert [column.name for column in columns_named([], "ja")] == ["問い", "方法", "対象", "測定", "結果", "限界"]
@@ -88,6 +89,7 @@ def test_what_columns_mean() -> None:
             "With n = 617 and α = 0.05, and 740 thousand clients after 5 ns.",
             ["n = 617", "740 thousand clients"],
         ),
+        ("count", "It guided several dozen students.", ["several dozen students"]),
         ("count", "35人の学生が参加した。", ["35人"]),
         ("share", "Recall was 92.3% (0.91) of 12 cases.", ["92.3%", "0.91"]),
         ("duration", "A 12-week course, 2-3 hours each, semester-long.", ["12-week", "2-3 hours", "semester-long"]),

@@ -24,6 +24,7 @@ from monjyu_core.extras import DISTRIBUTION, install_line
 from monjyu_core.settings.operations_settings import OpenLineageSettings
 from monjyu_core.storage.schemas import ASSET_TABLES, COLLECTION_SHARD
 from monjyu_core.storage.snapshot import read_current
+from monjyu_core.telemetry import one_host_session
 
 if TYPE_CHECKING:
     import dagster as dg
@@ -65,7 +66,9 @@ class Emitter:
             auth = {"auth": {"type": "api_key", "apiKey": key}} if key else {}
             config = {"url": self.settings.url, "timeout": TIMEOUT_SECONDS, "retry": {"total": 1, "connect": 1}, **auth}
             try:
-                self.transports.append(HttpTransport(HttpConfig.from_dict(config)))
+                transport = HttpTransport(HttpConfig.from_dict(config))
+                transport.session = one_host_session()
+                self.transports.append(transport)
             except ValueError as error:
                 raise ConfigurationError(f"openlineage.url: {error}.", "Give it as http://HOST:PORT.") from error
 

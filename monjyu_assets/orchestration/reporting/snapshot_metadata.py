@@ -24,6 +24,7 @@ from monjyu_core.storage.manifest import Manifest, read_manifest
 from monjyu_core.storage.other_files import OtherFiles
 from monjyu_core.storage.schemas import LEVEL_NAMES, TABLES
 from monjyu_core.storage.snapshot import read_current
+from monjyu_core.text.controls import without_controls
 
 MOST_FAILED = 50
 """Papers listed."""
@@ -165,7 +166,10 @@ def _tables(manifest: Manifest) -> set[tuple[str, str]]:
 
 def other_files_metadata(others: OtherFiles) -> Metadata:
     """Other files of the sources: counts, and the first files of unreadable types."""
-    rows = [f"| `{row.source_path.replace('|', ' ')}` | {row.message} |" for row in others.unsupported[:MOST_FILES]]
+    rows = [
+        f"| `{without_controls(row.source_path).replace('|', ' ')}` | {row.message} |"
+        for row in others.unsupported[:MOST_FILES]
+    ]
     rows += [f"| {others.unsupported_count - len(rows)} more | |"] if others.unsupported_count > len(rows) else []
     table = "\n".join(["| file | what to do |", "| --- | --- |", *rows]) if rows else "none"
     passed = {reason: held.count for reason, held in sorted(others.skipped.items())}

@@ -294,11 +294,25 @@ def plain_of_latex(latex: str) -> str:
 
     if not _LATEX.search(latex):
         return " ".join(clean(latex).split())
+    if _is_deep(latex):
+        return " ".join(clean(_COMMAND.sub("", latex)).split())
     text = LatexNodes2Text(math_mode="text", keep_comments=True).latex_to_text(with_words(latex))
     return " ".join(clean(text).split())
 
 
 _LATEX = re.compile(r"[\\{}$~%]|--|``|''")
+_COMMAND = re.compile(r"\\[a-zA-Z]+\s?|\\.|[\\{}$]")
+_DEEPEST = 40
+"""Groups inside groups, and accents on accents, each of which the parser of LaTeX calls itself for."""
+_ACCENTS = re.compile(rf"(?:\\[^a-zA-Z\s{{}}]\s*|\\[a-zA-Z]+\s*){{{_DEEPEST}}}")
+
+
+def _is_deep(latex: str) -> bool:
+    depth = deepest = 0
+    for brace in re.findall(r"(?<!\\)[{}]|\\begin|\\end|\$", latex):
+        depth += 1 if brace in ("{", "\\begin") else -1 if brace in ("}", "\\end") else 0
+        deepest = max(deepest, depth)
+    return deepest > _DEEPEST or _ACCENTS.search(latex) is not None
 
 
 def _add_csl(text: str, found: Bibliography) -> None:

@@ -18,6 +18,7 @@ from typing import Any, TextIO
 from monjyu_assets.parsing.sandbox.time_grants import hard_limit, on_request
 from monjyu_core.errors import ConfigurationError, DocumentError, DocumentMemory
 from monjyu_core.settings.papers_settings import ParserSettings, ParseSettings
+from monjyu_core.text.controls import plain_values
 
 
 def main() -> None:
@@ -46,7 +47,7 @@ def main() -> None:
     for line in sys.stdin:
         asked = 0
         signal.setitimer(signal.ITIMER_PROF, settings.timeout_seconds)  # at its end SIGPROF ends the process
-        answer = _answer(json.loads(line), settings)
+        answer = plain_values(_answer(json.loads(line), settings))  # whichever parser or library left them
         signal.setitimer(signal.ITIMER_PROF, 0)
         # A process that took more memory does not give it back: another replaces it.
         grown = resource.getrlimit(resource.RLIMIT_AS)[0] > limit

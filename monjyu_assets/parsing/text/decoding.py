@@ -8,6 +8,7 @@ import unicodedata
 from monjyu_assets.parsing.text import encoding_guess as guessing
 from monjyu_core.errors import DocumentTooLarge, EmptyDocument, MalformedDocument
 from monjyu_core.settings.papers_settings import ParseSettings
+from monjyu_core.text.controls import DIRECTIONS
 
 _MARKS = [
     (b"\xef\xbb\xbf", "utf-8-sig"),
@@ -17,7 +18,7 @@ _MARKS = [
     (b"\xfe\xff", "utf-16"),
 ]
 _FOREIGN = {b"%PDF-": "PDF", b"PK\x03\x04": "ZIP or Office", b"\xd0\xcf\x11\xe0": "old Office", b"{\\rtf": "RTF"}
-_CONTROL = re.compile(r"[\x00-\x08\x0b\x0e-\x1f\x7f-\x9f\u00ad\u200b\u2060\ufeff\ufffe\uffff]")
+_CONTROL = re.compile(rf"[\x00-\x08\x0b\x0e-\x1f\x7f-\x9f\u00ad\u200b\u2060\ufeff\ufffe\uffff{DIRECTIONS}]")
 _CONTROL_BYTES = bytes(c for c in range(32) if c not in b"\t\n\r\f\x0b\x1b")
 _SAMPLE = 200_000
 _MOST_CONTROL = 0.002
@@ -58,7 +59,7 @@ def decode(data: bytes, settings: ParseSettings, declared: str | None = None) ->
 
 
 def clean(text: str) -> str:
-    """NFC, `\\n` line ends, plain spaces; control and zero-width characters removed, lone surrogates replaced."""
+    """NFC, `\\n` line ends, plain spaces; no control, direction or zero-width characters, no lone surrogates."""
     text = text.encode("utf-8", "replace").decode("utf-8") if _has_surrogates(text) else text
     text = re.sub(r"\r\n?|[\x0b\u0085\u2028\u2029]", "\n", text).replace("\f", "\n\n")
     text = _CONTROL.sub("", text).replace("\u00a0", " ").replace("\u202f", " ")

@@ -1,1 +1,1 @@
-"""A package held against itself, against the collection, and against an answer made anew."""
+"""A package of a stranger, compared with the one that the collection gives."""

@@ -1,147 +1,196 @@
-"""`verify_package`: what of a package holds, what does not, and what could not be looked at."""
+"""`verify_package`: what of a package holds, what differs, and what could not be compared."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from importlib.metadata import version
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel
 
-from monjyu_core.errors import ConfigurationError, MonjyuError
-from monjyu_core.storage.folders import CollectionFolder, DataFolder
-from monjyu_core.storage.snapshot import read_current
-from monjyu_query.answer_packages.canonical import text_sha256
-from monjyu_query.answer_packages.checking.claims_of_package import CitationClaim, Claims, read_claims
-from monjyu_query.answer_packages.checking.package_reading import ReadPackage, read_package
-from monjyu_query.answer_packages.checking.quotes_stand import quotes_check
-from monjyu_query.answer_packages.checking.same_answer import answer_check
-from monjyu_query.answer_packages.package_files import MANIFEST, SIGNATURE, read_manifest_file
+from monjyu_core.errors import ConfigurationError, MonjyuError, QueryError
+from monjyu_core.storage.folders import DataFolder
+from monjyu_core.storage.manifest import read_manifest
+from monjyu_core.storage.snapshot import Snapshot, open_current, published, read_current
+from monjyu_core.storage.state_store import StateStore
+from monjyu_query.answer_packages.asked_answer import AskedAnswer, LeftOut, answer_of
+from monjyu_query.answer_packages.canonical import rounded
+from monjyu_query.answer_packages.checking.rebuilding import Stated, misquoted, read_stated, restated
+from monjyu_query.answer_packages.package import Crops, package_of
+from monjyu_query.answer_packages.package_files import (
+    MANIFEST,
+    SIGNATURE,
+    ReadPackage,
+    read_manifest_file,
+    read_package,
+)
 from monjyu_query.answer_packages.signature import signer_of
+from monjyu_query.search.open_index import open_index
+from monjyu_query.search.request import SearchRequest, make_request
+from monjyu_query.search.searcher import Searcher
+from monjyu_query.traces.traces import NAMESPACE, trace_of
 
-Outcome = Literal["holds", "differs", "not_checked"]
 _MOST_NAMED = 20
+_OF_TRACE = ("mode", "status", "model", "citations", "quotes", "hits")
+_REBUILT = {"query", "collection", "snapshot_id", "level", "answer", "verified", "citations"}
+"""Fields that are compared though a model wrote the answer."""
 
 
 class Check(BaseModel):
-    """One thing that was looked at; `said` is for people, `details` names files or sentences (the first twenty)."""
+    """One comparison; `said` is for people, `details` names files, citations or fields (the first twenty)."""
 
-    check: str
-    outcome: Outcome
+    check: Literal["files", "signature", "contents", "quotes", "answer", "package", "crops", "record"]
+    outcome: Literal["holds", "differs", "not_checked"]
     said: str
     details: list[str] = []
 
 
 class Verified(BaseModel):
-    """`ok`: nothing differs. What was not checked is said, and is no difference."""
+    """`ok`: everything was compared, and holds."""
 
     package: str
     ok: bool
     checks: list[Check]
 
 
+@dataclass(frozen=True)
+class _Comparing:
+    """A package's files with what they state. `vouched`: the key that was asked for signed them."""
+
+    files: Mapping[str, bytes]
+    stated: Stated
+    data: DataFolder
+    name: str
+    vouched: bool
+    crops: Crops | None
+
+    def checks(self) -> Iterator[Check]:
+        folder = self.data.collection(self.name)
+        if not folder.record.is_file() or read_current(folder) is None:
+            raise ConfigurationError(f"Collection {self.name[:64]!r} is not here.")
+        question = self.stated.question
+        if (asked_of := question.again.snapshot_id) in published(folder):
+            yield from self._rebuilt(Searcher(self.data, self.name, None, question.settings, asked_of))
+            return
+        wrong = misquoted(open_index(open_current(folder)), self.stated.answer)
+        said = f"their snapshot is gone; the current one has all quotes but {len(wrong)} at the same places"
+        yield _not_checked("quotes", said, wrong)
+        yield _not_checked("package", "its snapshot is gone", sorted(self.files))
+
+    def _rebuilt(self, searcher: Searcher) -> Iterator[Check]:
+        """The package built again, file by file. No model is asked and nothing leaves this machine: a package may not
+        make anyone pay for a call."""
+        question, answer = self.stated.question, self.stated.answer
+        request = make_request(**question.request)
+        here = request.model_copy(update={"collection": self.name})
+        local = searcher.local and not request.models and answer.answer_engine != "llm" and answer.model is None
+        manifest = read_manifest(searcher.folder, question.again.snapshot_id)
+        index = searcher.current() if local else open_index(Snapshot(searcher.folder, manifest))
+        trace = StateStore(self.data.state).get(NAMESPACE, question.trace_id)
+        trace = trace if isinstance(trace, dict) else None
+        if local and trace is not None:
+            kept = trace | {"request": here.model_dump(), "settings": question.settings}
+            asked = replace(answer_of(self.data, searcher, question.trace_id, kept), request=request)
+        else:
+            result = searcher.search(here) if local else restated(index, request.query, answer)
+            gone = (
+                LeftOut((one.sentence_ids or [f"{n}.s"])[0].rpartition(".s")[0], one.sentence_ids, one.why)
+                for n, one in enumerate(question.again.left_out)
+            )
+            asked = AskedAnswer(index, request, question.settings, result, question.trace_id, question.asked_at,
+                                question.asked_of, tuple(question.again.differs), tuple(gone))  # fmt: skip
+        asked.result.collection = answer.collection
+        pictures = {name: content for name, content in self.files.items() if name.startswith("crops/")}
+        drawn = self.crops(asked) if self.crops is not None and pictures else {}
+        again = package_of(asked, (lambda _: pictures | drawn) if pictures else None, self.stated.author)
+        old, new = json.loads(self.files["answer.json"]), json.loads(again["answer.json"])
+        fields = sorted(name for name in old.keys() | new.keys() if old.get(name) != new.get(name))
+        files = sorted(name for name in (self.files.keys() | again.keys()) - {SIGNATURE, MANIFEST}
+                       if self.files.get(name) != again.get(name))  # fmt: skip
+        other = f" (written by Monjyu {self.stated.version[:20]})" if self.stated.version != version("monjyu") else ""
+        yield _check("quotes", misquoted(index, answer), "quotes are not in the snapshot as cited")
+        if local or fields:
+            yield _check("answer", fields, f"fields of the answer differ from those built again{other}")
+        else:
+            worded = sorted(name for name, value in old.items() if value and name not in _REBUILT)
+            yield _not_checked("answer", "a model or a service answered, and is not asked again", worded)
+        yield _check("package", files, f"files differ from those built again{other}")
+        if undrawn := sorted(pictures.keys() - drawn.keys()):
+            yield _not_checked("crops", "these parts of pages were not drawn again", undrawn)
+        yield self._record(request, asked, trace)
+
+    def _record(self, request: SearchRequest, asked: AskedAnswer, trace: dict[str, Any] | None) -> Check:
+        """Who asked what when: by the trace that is kept here, else by the word of whoever signed it."""
+        question = self.stated.question
+        told: dict[str, Any] = {"request": request.model_dump(mode="json"), "settings": question.settings}
+        told |= {"asked_at": question.asked_at, "snapshot_id": question.asked_of}
+        if not question.again.differs:
+            again = trace_of(request, asked.result, question.settings)
+            told |= {name: again[name] for name in _OF_TRACE}
+        if wrong := [name for name in told if trace and name in trace and rounded(trace[name]) != rounded(told[name])]:
+            return _check("record", wrong, "values differ from those of the kept trace")
+        unknown = ["author"] if self.stated.author else []
+        unknown += [] if trace else ["trace_id", "asked_at", "again"]
+        if unknown and not self.vouched:
+            return _not_checked("record", "only the signature of a known key (--key) can vouch for these", unknown)
+        return _check("record", [], "")
+
+
 def verify_package(
-    path: Path, data: DataFolder | None, collection: str | None = None, key: str | None = None
+    path: Path,
+    data: DataFolder,
+    collection: str | None = None,
+    key: str | None = None,
+    crops: Crops | None = None,
 ) -> Verified:
-    """NotAPackage where there is none. `key`: the public key (base64) that must have signed it; `collection` in place
-    of the one that the package names."""
+    """NotAPackage for anything else. `key`: the public key (base64) that must have signed it; `collection` replaces the
+    name that the package states; `crops` draws the parts of pages, which are not compared without it."""
     package = read_package(path)
-    checks = [_files(package), _frame(package), _signature(package, key)]
+    files = package.files
+    checks = [_files(package), *_signature(files, key)]
+    vouched = key is not None and checks[-1].outcome == "holds"
     try:
-        claims = read_claims(package.files)
-    except (ValidationError, ValueError, KeyError, RecursionError):
-        checks.append(Check(check="contents", outcome="differs", said="The package's own files cannot be understood."))
-    else:
-        checks += [_contents(claims), *_against_collection(claims, package, data, collection)]
-    return Verified(package=str(path), ok=all(one.outcome != "differs" for one in checks), checks=checks)
+        stated = read_stated(files)
+        checks += _Comparing(files, stated, data, collection or stated.answer.collection, vouched, crops).checks()
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError, QueryError) as error:
+        checks.append(_check("contents", [type(error).__name__], "reason that Monjyu did not write these files"))
+    except MonjyuError as error:
+        checks.append(_not_checked("package", error.message.rstrip("."), sorted(files)))
+    return Verified(package=str(path), ok=all(one.outcome == "holds" for one in checks), checks=checks)
+
+
+def _check(check: Any, wrong: list[str], differs: str, holds: str = "Compared, and the same.") -> Check:
+    said = f"{len(wrong)} {differs}." if wrong else holds
+    return Check(check=check, outcome="differs" if wrong else "holds", said=said, details=wrong[:_MOST_NAMED])
+
+
+def _not_checked(check: Any, why: str, details: list[str]) -> Check:
+    return Check(check=check, outcome="not_checked", said=f"Not compared: {why}.", details=details[:_MOST_NAMED])
 
 
 def _files(package: ReadPackage) -> Check:
     listed = read_manifest_file(package.files[MANIFEST])
-    if listed is None:
-        return Check(check="files", outcome="differs", said=f"{MANIFEST} is not as it was written.", details=[MANIFEST])
-    there = {name for name in package.files if name not in (MANIFEST, SIGNATURE)}
-    changed = {
-        name
-        for name in there & listed.keys()
-        if name in package.damaged or hashlib.sha256(package.files[name]).hexdigest() != listed[name]
+    hashes = {
+        name: hashlib.sha256(content).hexdigest() if name not in package.damaged else "damaged"
+        for name, content in package.files.items()
+        if name not in (MANIFEST, SIGNATURE)
     }
-    told = [
-        *(f"changed: {name}" for name in sorted(changed)),
-        *(f"missing: {name}" for name in sorted(listed.keys() - there)),
-        *(f"not listed: {name}" for name in sorted(there - listed.keys())),
-    ]
-    if told:
-        return Check(check="files", outcome="differs", said=f"{len(told)} files differ.", details=told[:_MOST_NAMED])
-    return Check(check="files", outcome="holds", said=f"All {len(listed)} files are as they were written.")
+    wrong = sorted(
+        name for name in hashes.keys() | (listed or {}).keys() if hashes.get(name) != (listed or {}).get(name)
+    )
+    wrong += [] if package.framed else ["the archive itself: changed, or packed by another program"]
+    return _check("files", wrong or ([] if listed is not None else [MANIFEST]), f"files are not as {MANIFEST} says")
 
 
-def _frame(package: ReadPackage) -> Check:
-    if package.framed:
-        return Check(check="archive", outcome="holds", said="Nothing is beside the files.")
-    said = "The archive itself is not as it was written: changed, or packed by another program."
-    return Check(check="archive", outcome="differs", said=said)
-
-
-def _signature(package: ReadPackage, key: str | None) -> Check:
-    if SIGNATURE not in package.files:
-        outcome: Outcome = "not_checked" if key is None else "differs"
-        return Check(check="signature", outcome=outcome, said="The package is not signed.")
-    signer = signer_of(package.files)
-    if signer is None:
-        return Check(check="signature", outcome="differs", said="The signature does not hold.", details=[SIGNATURE])
-    if key is not None and signer != key:
-        return Check(check="signature", outcome="differs", said="Another key signed it.", details=[signer])
-    whose = "By the key given." if key else "By the key named here; --key checks whose it is."
-    return Check(check="signature", outcome="holds", said=f"The signature holds. {whose}", details=[signer])
-
-
-def _contents(claims: Claims) -> Check:
-    """The answer and the evidence must say the same of each citation."""
-    wrong = [f"[{n}]" for n in _contradictions(claims)]
-    if wrong:
-        said = "Answer and evidence contradict each other."
-        return Check(check="contents", outcome="differs", said=said, details=wrong[:_MOST_NAMED])
-    return Check(check="contents", outcome="holds", said="Answer and evidence agree.")
-
-
-def _contradictions(claims: Claims) -> Iterator[int]:
-    evidence = {cited.n: cited for cited in claims.evidence.citations}
-    for cited in claims.answer.citations:
-        found = evidence.pop(cited.n, None)
-        if found is None or (found.quote, found.paper_id) != (cited.quote, cited.paper_id) or _misdigested(found):
-            yield cited.n
-    yield from evidence
-
-
-def _misdigested(cited: CitationClaim) -> bool:
-    if text_sha256(cited.quote) != cited.quote_sha256:
-        return True
-    return any(text_sha256(one.text) != one.text_sha256 for one in cited.sentences)
-
-
-def _against_collection(
-    claims: Claims, package: ReadPackage, data: DataFolder | None, collection: str | None
-) -> list[Check]:
-    name = collection or claims.snapshot.collection
-    folder = _published(data, name) if data is not None else None
-    if data is None or folder is None:
-        why = f"Collection {name[:64]!r} is not here."
-        return [Check(check=check, outcome="not_checked", said=why) for check in ("quotes", "answer")]
-    found = []
-    for check, look in (("quotes", quotes_check), ("answer", answer_check)):
-        try:
-            outcome, said, details = look(claims, package.files, data, folder)
-        except MonjyuError as error:
-            outcome, said, details = "not_checked", f"This could not be looked at: {error.message}", list[str]()
-        found.append(Check(check=check, outcome=outcome, said=said, details=details[:_MOST_NAMED]))
-    return found
-
-
-def _published(data: DataFolder, name: str) -> CollectionFolder | None:
-    try:
-        folder = data.collection(name)
-        return folder if read_current(folder) is not None and folder.record.is_file() else None
-    except ConfigurationError:
-        return None
+def _signature(files: Mapping[str, bytes], key: str | None) -> list[Check]:
+    """Nothing for a package that is not signed, where no signature is asked for."""
+    if key is None and SIGNATURE not in files:
+        return []
+    signer = signer_of(files)
+    wrong = [] if signer is not None and key in (None, signer) else [signer or SIGNATURE]
+    said = "" if key else " --key tells whose key it is."
+    return [_check("signature", wrong, "signature is missing, or not of the key given", f"The signature holds.{said}")]

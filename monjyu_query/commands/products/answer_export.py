@@ -91,9 +91,10 @@ def _answer(data: DataFolder, asked: str, collection: str | None, mode: str) -> 
 
 
 def _write_package(answer: AskedAnswer, output: Path, crops: bool, author: str | None, sign: Path | None) -> None:
+    from monjyu_core.user_files.bounded_reading import read_bytes
     from monjyu_query.answer_packages.package import package_of
     from monjyu_query.answer_packages.package_files import write_package
-    from monjyu_query.answer_packages.signature import signed
+    from monjyu_query.answer_packages.signature import LONGEST_KEY, signed
 
     if crops:
         from monjyu_core.settings.settings import load_settings
@@ -108,4 +109,4 @@ def _write_package(answer: AskedAnswer, output: Path, crops: bool, author: str |
             drawing.close()
     else:
         files = package_of(answer, author=author)
-    write_package(signed(files, sign.read_bytes()) if sign else files, output)
+    write_package(signed(files, read_bytes(sign, LONGEST_KEY)) if sign else files, output)

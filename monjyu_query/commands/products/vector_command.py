@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -10,12 +9,12 @@ from typing import Any
 import click
 
 from monjyu_core.errors import QueryError
-from monjyu_query.commands.options import print_json
+from monjyu_query.commands.options import print_json, read_json_file
 from monjyu_query.commands.searching import collection_searcher
 
 TAKES = ("top_k", "min_score", "filters")
 """What of a question has a meaning beside a vector."""
-_AS_IT_IS: tuple[object, ...] = (None, False, "auto", "vector", "unified", [], ())
+_AS_IT_IS: tuple[object, ...] = (None, False, "auto", "vector", "unified", [], (), {}, "")
 
 
 def print_nearest(path: Path, collection: str | None, values: Mapping[str, Any], as_json: bool) -> None:
@@ -39,9 +38,8 @@ def print_nearest(path: Path, collection: str | None, values: Mapping[str, Any],
 def read_vector(path: Path) -> list[float]:
     """The numbers of a file: a JSON list, or an object that has one as `vector`."""
     try:
-        with click.open_file(str(path), encoding="utf-8") as file:
-            told = json.load(file)
-    except (OSError, ValueError, RecursionError) as error:
+        told = read_json_file(path)
+    except (OSError, ValueError) as error:
         raise QueryError(f"--vector {path}: cannot be read as JSON: {error}.") from error
     vector = told.get("vector") if isinstance(told, dict) else told
     if not isinstance(vector, list) or not all(type(one) in (int, float) for one in vector):

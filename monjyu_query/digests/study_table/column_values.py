@@ -7,6 +7,7 @@ import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -103,6 +104,7 @@ _MONEY = re.compile(
 )
 _SIZE = re.compile(r"\b[nN]\s?=\s?\d[\d,]*")
 _RANGE = re.compile(r"\s?(?:[-–—~〜]|to|and|or)\s?")
+_SEVERAL = re.compile(r"\b(?:several|a few)\s$")
 _COUNTED = re.compile(r"[\s-](?!and\b|or\b)([^\W\d_][\w-]*)")
 _COUNTED_WORDS = 4
 """That say what a number counts, to the first plural."""
@@ -155,10 +157,12 @@ def _figures(text: str) -> list[Figure]:
 
 
 def _start(text: str, numbers: Sequence[Figure], place: int) -> int:
-    """Where a number begins, or the first of a range that it ends ("80 to 120")."""
+    """Where a number begins, or the first of a range that it ends ("80 to 120"), or "several" of it."""
     before = numbers[place - 1] if place else None
     joined = before is not None and _RANGE.fullmatch(text[before.end : numbers[place].start])
-    return before.start if before is not None and joined else numbers[place].start
+    start = before.start if before is not None and joined else numbers[place].start
+    several = _SEVERAL.search(text, 0, start)
+    return several.start() if several else start
 
 
 def _is_year(text: str, one: Figure) -> bool:
@@ -225,11 +229,15 @@ def _names(text: str, kind: ValueKind) -> set[Place]:
 
 
 @cache
-def _model() -> Language:
+def _model() -> Language | None:
+    """None in an installation that only answers questions, which has no spaCy: names are then known by capitals."""
+    if find_spec("spacy") is None:
+        return None
     from monjyu_core.language.english_model import load_model
 
     return load_model(("tagger", "parser", "attribute_ruler", "lemmatizer"))
 
 
 def entities_in(text: str) -> list[tuple[int, int, str]]:
-    return [(one.start_char, one.end_char, one.label_) for one in _model()(text).ents]
+    model = _model()
+    return [] if model is None else [(one.start_char, one.end_char, one.label_) for one in model(text).ents]

@@ -208,7 +208,7 @@ class CellReader:
         for place, (start, end) in spans:
             text = paper.sentences[place].text
             value = text[start:end]
-            if value.istitle() and value.casefold() in small:
+            if len(value) > 1 and value.istitle() and value.casefold() in small:
                 continue  # a word that begins a sentence or a line, no name
             before, after = text[max(0, start - _BESIDE) : start], text[end : end + _BESIDE]
             signals = {

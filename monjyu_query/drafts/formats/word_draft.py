@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import io
-import zipfile
-import zlib
-
 from monjyu_core.errors import QueryError
+from monjyu_core.user_files.bounded_archive import unzip
+from monjyu_core.user_files.bounded_reading import FileRefused
 from monjyu_query.drafts.formats.citation_marks import mark_text
 from monjyu_query.drafts.formats.cited_works import is_heading, works_of_list
 from monjyu_query.drafts.formats.draft_pages import Pages
 from monjyu_query.drafts.formats.word_xml import Body, Sources, parse_xml
 
 MOST_BYTES, MOST_XML, MOST_FILES = 50 << 20, 40 << 20, 5_000
-"""Of the file, of one part unpacked, and parts in it."""
+"""Of the file, of the parts that are read, unpacked, and parts in it."""
+_DOCUMENT = "word/document.xml"
+_HINT = "Save it again as .docx, or split the draft."
 _SOURCES = 20
 _UNREADABLE = "This is not a Word file that can be read."
 
@@ -22,36 +22,21 @@ def read_word(data: bytes, pages: Pages) -> None:
     """Fill `pages`; footnotes are not read. QueryError for what is no Word file, or too large, packed or unpacked."""
     body = Body(pages)
     try:
-        with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            if len(archive.infolist()) > MOST_FILES:
-                raise QueryError("The Word file has too many parts.", "Save it again from Word.")
-            names = [n for n in archive.namelist() if n.startswith("customXml/item") and n.endswith(".xml")]
-            for name in names[:_SOURCES]:
-                text = _part(archive, name)
-                if "<b:Source>" in text:
-                    parse_xml(text, sources := Sources())
-                    pages.works.by_key |= sources.works
-            parse_xml(_part(archive, "word/document.xml"), body)
-    except (
-        zipfile.BadZipFile,
-        KeyError,
-        UnicodeDecodeError,
-        RuntimeError,
-        NotImplementedError,
-        OSError,
-        zlib.error,
-    ) as error:
-        raise QueryError(_UNREADABLE, "Save it again as .docx.") from error
+        parts = unzip(data, MOST_FILES, MOST_XML, _is_read).files
+        document = parts.pop(_DOCUMENT).decode("utf-8-sig")
+        sources = [part.decode("utf-8-sig") for part in list(parts.values())[:_SOURCES]]
+    except (FileRefused, KeyError, UnicodeDecodeError) as error:
+        raise QueryError(f"{_UNREADABLE} {error if isinstance(error, FileRefused) else ''}", _HINT) from error
+    for text in sources:
+        if "<b:Source>" in text:
+            parse_xml(text, listed := Sources())
+            pages.works.by_key |= listed.works
+    parse_xml(document, body)
     _read(body, pages)
 
 
-def _part(archive: zipfile.ZipFile, name: str) -> str:
-    """A part's text, unpacked no further than the limit."""
-    with archive.open(name) as part:
-        data = part.read(MOST_XML + 1)
-    if len(data) > MOST_XML:
-        raise QueryError(f"The Word file unpacks to more than {MOST_XML >> 20} MiB.", "Split the draft.")
-    return data.decode("utf-8-sig")
+def _is_read(name: str) -> bool:
+    return name == _DOCUMENT or (name.startswith("customXml/item") and name.endswith(".xml"))
 
 
 def _read(body: Body, pages: Pages) -> None:

@@ -1,8 +1,10 @@
-"""Addresses of this machine."""
+"""Addresses of this machine, and answers of servers that the settings name."""
 
 from __future__ import annotations
 
 import ipaddress
+import urllib.request
+from typing import Any
 
 
 def is_loopback(host: str) -> bool:
@@ -13,3 +15,15 @@ def is_loopback(host: str) -> bool:
         return ipaddress.ip_address(host.strip("[]")).is_loopback
     except ValueError:
         return False
+
+
+class _NoRedirects(urllib.request.HTTPRedirectHandler):
+    def redirect_request(self, *_: Any) -> None:
+        """The redirect is an HTTPError: a server that is asked may not name another host to be asked in its place."""
+
+
+def answer_of(request: urllib.request.Request | str, seconds: float, most: int) -> bytes:
+    """At most `most` bytes of what the server answers. OSError where it does not, or names another address."""
+    with urllib.request.build_opener(_NoRedirects).open(request, timeout=seconds) as response:
+        content: bytes = response.read(most)
+        return content

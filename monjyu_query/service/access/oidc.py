@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import urllib.request
 from dataclasses import dataclass
 from threading import Lock
 from typing import TYPE_CHECKING
@@ -11,7 +10,7 @@ from urllib.parse import urlsplit
 
 from monjyu_core.errors import ConfigurationError, ExternalAPIError
 from monjyu_core.settings.service_settings import OidcSettings
-from monjyu_query.service.access.addresses import is_loopback
+from monjyu_query.service.access.addresses import answer_of, is_loopback
 from monjyu_query.service.access.keys import Role
 from monjyu_query.service.server.error_responses import Forbidden, Unauthorized
 
@@ -109,8 +108,7 @@ class TokenReader:
             return self._settings.jwks_url
         where = self._issuer.rstrip("/") + "/.well-known/openid-configuration"
         try:
-            with urllib.request.urlopen(where, timeout=_FETCH_SECONDS) as response:
-                found = json.loads(response.read(_MOST_BYTES))
+            found = json.loads(answer_of(where, _FETCH_SECONDS, _MOST_BYTES))
             address = str(found["jwks_uri"])
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise ExternalAPIError("The issuer's configuration cannot be read.", "Try again later.") from error

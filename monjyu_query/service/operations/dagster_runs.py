@@ -17,6 +17,7 @@ from monjyu_core.errors import ConfigurationError, ExternalAPIError
 from monjyu_core.settings.service_settings import ServiceSettings
 from monjyu_core.storage.collection import known_record, target_level
 from monjyu_core.storage.folders import DataFolder
+from monjyu_query.service.access.addresses import answer_of
 from monjyu_query.service.server.error_responses import Conflict, NotFound
 
 _SECONDS = 60
@@ -160,8 +161,7 @@ def asked_of(server: str, query: str, variables: dict[str, Any]) -> dict[str, An
         headers={"Content-Type": "application/json"},
     )
     try:
-        with urllib.request.urlopen(request, timeout=_SECONDS) as response:
-            answer = json.loads(response.read(_MOST_BYTES))
+        answer = json.loads(answer_of(request, _SECONDS, _MOST_BYTES))
     except urllib.error.HTTPError as error:
         raise ExternalAPIError(f"The Dagster web server answered {error.code}.", "Look at its log.") from error
     except (OSError, ValueError) as error:

@@ -24,14 +24,15 @@ def trace(
     service: Annotated[Service, Depends(service_of)],
 ) -> ShownTrace:
     """Of one's own searches only; an administrator's key may see all. A result that was kept from another's question
-    has the trace of that one, which whoever is given the result may see, too. The words are those that the
-    collection has now."""
+    has the trace of that one, which whoever is given the result may see, too, without `asked_by`. The words are those
+    that the collection has now."""
     kept = trace_for(service, trace_id, request.scope["state"]["principal"])
     return show_trace(service.snapshot(kept["collection"]), trace_id, kept)
 
 
 def trace_for(service: Service, trace_id: str, principal: Principal) -> dict[str, Any]:
-    """The trace, where whoever asks may see it. NotFound for all others alike."""
+    """The trace, where whoever asks may see it; who asked first only administrators and they themselves are shown.
+    NotFound for all others alike."""
     try:
         kept = _kept(service, trace_id, principal.asker)
         if principal.role != "admin" and not may_see(kept, principal.asker):
@@ -40,7 +41,8 @@ def trace_for(service: Service, trace_id: str, principal: Principal) -> dict[str
     except (QueryError, NotFound):  # which of them it was is nobody's business
         hint = "They are kept as traces.newest and traces.days say, until a purge. Ask the question again."
         raise NotFound(f"There is no trace {trace_id!r} of yours.", hint) from None
-    return kept
+    own = principal.role == "admin" or kept.get("asked_by") == principal.asker
+    return kept if own else kept | {"asked_by": None}
 
 
 def _kept(service: Service, trace_id: str, asker: str | None) -> dict[str, Any]:

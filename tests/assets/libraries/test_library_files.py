@@ -20,9 +20,11 @@ from monjyu_core.paper import ParsedPaper
 from monjyu_core.settings.settings import load_settings
 from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.snapshot import open_current
+from monjyu_core.text.controls import has_controls
 from monjyu_query.search.paper_records import show_paper
 from tests.assets.worlds import World
 from tests.conftest import SAMPLES
+from tests.limits import ends
 
 BIB = r"""
 @article{hopper1952,
@@ -234,3 +236,38 @@ def test_two_entries_of_one_key_are_two_works(folder: Path, tmp_path: Path) -> N
     told: list[str] = []
     done = sync_library(DataFolder(tmp_path / "data"), "bibtex", folder / "refs.bib", "lib", say=told.append)
     assert done.added == 3 and any("more than once" in line and line.endswith(": a") for line in told)
+
+
+def test_one_hostile_entry_costs_no_other(tmp_path: Path) -> None:
+    deep = "{" * 20_000 + "x" + "}" * 20_000
+    accents = "\\'" * 20_000 + "e"
+    entries = [
+        f"@misc{{k{n}, title = {{{text}}}, author = {{{text}}}}}" for n, text in enumerate((deep, accents, "$" * 5_000))
+    ]
+    name = "a" * 5_000 + ".pdf"
+    (tmp_path / "lib.bib").write_text("\n".join([*entries, f"@misc{{good, title = {{Good}}, file = {{{name}}}}}"]))
+    items, _ = ends(lambda: read_library_file(tmp_path / "lib.bib", READABLE))
+    assert next(item for item in items if item.key == "good").outside == 1
+    assert {item.key for item in items} >= {"k0", "k1", "k2"} and len(items[0].record.title) < 5
+
+
+@pytest.mark.parametrize(
+    "name, text",
+    [
+        ("many.bib", "@misc{k, title = {x}}\n" * 100_001),
+        ("deep.json", "[" * 100_000),
+        ("wide.json", "[" + "[]," * 10_000_001 + "[]]"),
+    ],
+)
+def test_a_library_too_large_is_refused_before_it_is_parsed(tmp_path: Path, name: str, text: str) -> None:
+    (tmp_path / name).write_text(text)
+    with pytest.raises(ConfigurationError):
+        ends(lambda: read_library_file(tmp_path / name, READABLE))
+
+
+def test_texts_of_a_library_steer_no_terminal(tmp_path: Path) -> None:
+    (tmp_path / "lib.json").write_text(
+        json.dumps([{"id": "a", "title": "Evil \u202etxt.exe \x1b[31mred", "type": "book"}])
+    )
+    ((item,), _) = read_library_file(tmp_path / "lib.json", READABLE)
+    assert not has_controls(item.record.title) and "txt.exe" in item.record.title

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +18,7 @@ from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.ids import file_sha256
 from tests.assets.libraries.zotero_library import ZoteroLibrary
 from tests.conftest import CORPORA, SAMPLES, call_monjyu, needs_corpora
+from tests.limits import ends
 
 PDF = next(iter(sorted(SAMPLES.glob("*.pdf"))))
 
@@ -211,3 +214,21 @@ def _ids(data: Path) -> dict[str, str]:
     papers = json.loads(done.stdout)
     rows = papers["papers"] if isinstance(papers, dict) else papers
     return {row["paper_id"].rsplit("-", 1)[0]: row["paper_id"] for row in rows}
+
+
+def test_a_hostile_database_ends(library: ZoteroLibrary) -> None:
+    endless = "WITH RECURSIVE r(tagID, name) AS (SELECT 1, 'x' UNION ALL SELECT tagID + 1, name FROM r) SELECT * FROM r"
+    with closing(sqlite3.connect(library.folder / "zotero.sqlite")) as database, database:
+        database.execute("DROP TABLE tags")
+        database.execute(f"CREATE VIEW tags AS {endless}")
+    with pytest.raises(ConfigurationError, match="cannot be read"):
+        ends(lambda: read_zotero_folder(library.folder, READABLE))
+
+
+def test_a_name_that_no_file_system_takes_is_of_a_file_outside(library: ZoteroLibrary) -> None:
+    with closing(sqlite3.connect(library.folder / "zotero.sqlite")) as database, database:
+        database.execute(
+            "UPDATE itemAttachments SET path = 'storage:' || replace(hex(zeroblob(3000)), '00', 'a') || '.pdf'"
+        )
+    items = read_zotero_folder(library.folder, READABLE)
+    assert items and sum(item.outside for item in items) > 0 and not any(item.files for item in items)

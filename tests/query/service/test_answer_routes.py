@@ -9,6 +9,7 @@ from typing import Any
 from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.state_store import StateStore
 from monjyu_query.answer_packages.checking.verification import verify_package
+from monjyu_query.answer_packages.crops import crops_by
 from monjyu_query.answer_packages.forms.all_forms import KINDS
 from monjyu_query.service.access.keys import create_key
 from tests.query.service.conftest import Serving
@@ -34,8 +35,11 @@ def test_each_form_for_whoever_asked(
                 assert f'"answer-{trace_id}.{ending}"' in answer.headers["content-disposition"]
             package: Any = ada.get(path, params={"format": "ro-crate", "crops": True})
             (tmp_path / "answer.zip").write_bytes(package.content)
-            found = verify_package(tmp_path / "answer.zip", DataFolder(service_data))
-            assert found.ok and found.checks[-1].outcome == "holds"
+            draw = crops_by(service.drawing.draw)
+            found = verify_package(tmp_path / "answer.zip", DataFolder(service_data), crops=draw)
+            assert found.ok, found
+            undrawn = verify_package(tmp_path / "answer.zip", DataFolder(service_data))
+            assert undrawn.ok == (b"crops/1-p" not in package.content)
             assert b"crops/1-p" in package.content or b"/pages" not in package.content
             before = len(store.keys("traces"))
             assert [client.get(path).status_code for client in (ben, admin)] == [404, 404]

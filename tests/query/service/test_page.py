@@ -28,6 +28,7 @@ def serious(page: Page) -> list[str]:
 def test_ask_watch_read_follow_up_and_walk(page: Page, service: Served) -> None:
     page.goto(service.url)
     ask(page, QUESTION)
+    expect(page.locator("#mode")).to_have_value("auto")  # the mode of one question is not that of the next
     progress = page.locator(".progress").first
     assert progress.locator(".subqueries li").count() >= 1 and progress.locator(".claims li").count() >= 1
     assert progress.locator(".marks i").count() == int(progress.locator("progress").get_attribute("value") or 0) > 0

@@ -98,6 +98,10 @@ def _chat(client: httpx2.Client, name: str) -> httpx2.Response:
     return client.post("/v1/chat/completions", json=values)
 
 
+def _embeddings(client: httpx2.Client, name: str) -> httpx2.Response:
+    return client.post("/v1/embeddings", json={"model": name, "input": "leases"})
+
+
 def _model(client: httpx2.Client, name: str) -> httpx2.Response:
     return client.get(f"/v1/models/{name}")
 
@@ -144,6 +148,7 @@ DECIDED: dict[str, Public | Lists | Whole | OfOne | ByRole] = {
     "POST /survey": OfOne(_post("/survey", topic="graphs")),
     "POST /table": OfOne(_post("/table", columns=["method"])),
     "POST /v1/chat/completions": OfOne(_chat),
+    "POST /v1/embeddings": OfOne(_embeddings),
     "GET /v1/models/{model}": OfOne(_model),
     "GET /traces/{trace_id}": OfOne(_trace),
     "GET /answers/{trace_id}/export": OfOne(_export),

@@ -88,8 +88,11 @@ def test_who_is_given_a_kept_result_sees_its_trace_and_exports_the_answer(keyed:
     first, second = asked(ada, query), asked(ben, query)
     assert first["trace_id"] == second["trace_id"], "answered once"
     for _ in range(2):  # before it is written, and after
-        assert ben.get(f"/traces/{second['trace_id']}").status_code == 200
+        assert ben.get(f"/traces/{second['trace_id']}").json()["asked_by"] is None, (
+            "who asked first is nobody's business"
+        )
         assert ada.get(f"/answers/{first['trace_id']}/export").status_code == 200
+    assert ada.get(f"/traces/{first['trace_id']}").json()["asked_by"].startswith("key:")
     assert ben.get(f"/answers/{second['trace_id']}/export").status_code == 200
     assert cleo.get(f"/answers/{second['trace_id']}/export").status_code == 404
 

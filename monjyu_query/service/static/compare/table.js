@@ -15,7 +15,7 @@ export function studyTable({ name, params, signal }, keep) {
   let only = params.getAll("papers").slice(0, MOST);
   const results = h("div", { class: "wide" });
   const running = new Running(results, signal);
-  const wanted = () => ({ collection: name, columns: listed(columns.value), ...(only.length ? { paper_ids: only } : { about: about.value.trim(), papers: Math.min(MOST, Number(papers.value) || USUAL) }) });
+  const wanted = () => ({ collection: name, columns: listed(columns.value).length ? listed(columns.value) : null, ...(only.length ? { paper_ids: only } : { about: about.value.trim(), papers: Math.min(MOST, Number(papers.value) || USUAL) }) });
   const address = (names) => keep([...names.map((one) => ["column", one]), ...only.map((id) => ["papers", id]), ...(only.length ? [] : [["about", about.value.trim()], ["most", papers.value]])]);
   const make = () => {
     address(listed(columns.value));

@@ -1,0 +1,37 @@
+"""Dagster's SQLite storage whose files only their owner may read, from the moment that they are made.
+
+Dagster creates the file of a run's events with the umask, and SQLite gives its log the same mode. Events hold paths and
+titles.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Self
+
+from dagster._core.storage.event_log import SqliteEventLogStorage
+from dagster._core.storage.sqlite_storage import DagsterSqliteStorage
+
+from monjyu_core.storage.private import private_file
+
+
+class PrivateEventLog(SqliteEventLogStorage):
+    def conn_string_for_shard(self, shard_name: str) -> str:
+        private_file(Path(self.path_for_shard(shard_name)))
+        return super().conn_string_for_shard(shard_name)
+
+
+class PrivateSqliteStorage(DagsterSqliteStorage):
+    """As `storage` in dagster.yaml names it; the files lie where Dagster's own storage has them."""
+
+    def __init__(self, base_dir: str, inst_data: Any = None) -> None:
+        home = Path(base_dir)
+        for name in ("history/runs.db", "schedules/schedules.db"):
+            private_file(home / name)
+        super().__init__(base_dir, inst_data)
+        private_file(home / "history" / "runs" / "index.db")
+        self._event_log_storage = PrivateEventLog(str(home / "history" / "runs"))
+
+    @classmethod
+    def from_config_value(cls, inst_data: Any, config_value: Any) -> Self:
+        return cls.from_local(inst_data=inst_data, **config_value)
