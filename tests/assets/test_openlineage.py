@@ -107,9 +107,9 @@ def test_every_asset_tells_what_it_was_made_from(
     assert len({event["run"]["facets"]["parent"]["run"]["runId"] for event in made.values()}) == 2, "of two jobs"
     results = made["c.index_snapshot_checks"]["inputs"][0]["inputFacets"]["dataQualityAssertions"]["assertions"]
     found = {one["assertion"]: one for one in results}
-    assert found["no_orphans"]["success"]
-    assert found["no_orphans"]["severity"] == "error"
-    assert found["abstracts_found" if "abstracts_found" in found else "abstract_found"]["severity"] == "warn"
+    assert found["snapshot_whole"]["success"]
+    assert found["snapshot_whole"]["severity"] == "error"
+    assert found["papers_understood"]["severity"] == "warn"
 
 
 def test_a_failure_is_told_without_its_text(

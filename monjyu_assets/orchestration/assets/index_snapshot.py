@@ -12,14 +12,13 @@ from monjyu_assets.orchestration.assets.levels_3_and_4 import LEVEL_3, LEVEL_4
 from monjyu_assets.orchestration.assets.saved_answers import log_answers
 from monjyu_assets.orchestration.checks.rebuild_check import rebuild_result
 from monjyu_assets.orchestration.checks.snapshot_checks import (
-    BLOCKING,
-    check_result,
-    drift_results,
     nearest_result,
-    quality_results,
     questions_result,
     retrieval_result,
     snapshot_check_specs,
+    steady_result,
+    understood_result,
+    whole_result,
 )
 from monjyu_assets.orchestration.code_location import owners
 from monjyu_assets.orchestration.partitions import collections
@@ -89,15 +88,16 @@ def index_snapshot(
                 work, snapshots.writing, lambda snapshot_id: gate(snapshot_id) or questions(snapshot_id)
             )
         except PublishBlocked as blocked:
-            yield from (check_result(check) for check in blocked.checks if check.name in BLOCKING)
+            yield whole_result(blocked.checks)
             if gate.ndcg is not None:
                 yield retrieval_result(gate)
             yield questions_result(questions)
             raise
         checks = [
-            *map(check_result, published.checks),
-            *quality_results(work, published.manifest),
-            *drift_results(work, published.manifest, gate),
+            whole_result(published.checks),
+            understood_result(work, published.manifest),
+            steady_result(work, published.manifest),
+            retrieval_result(gate),
             questions_result(questions),
             nearest_result(published.manifest, search_files),
             rebuild_result(work),

@@ -2,7 +2,7 @@
 understood, the difference from the snapshot before, and the user's questions.
 """
 
-from collections.abc import Iterator
+from collections.abc import Collection, Sequence
 
 import dagster as dg
 
@@ -11,7 +11,7 @@ from monjyu_assets.orchestration.partitions import collections
 from monjyu_assets.orchestration.reporting.metadata_types import Metadata
 from monjyu_assets.orchestration.resources import SearchFilesResource
 from monjyu_assets.publishing.checks import CHECKS, CheckResult
-from monjyu_assets.publishing.drift import DRIFT_CHECKS, Drift, drift
+from monjyu_assets.publishing.drift import DRIFT_CHECKS, drift
 from monjyu_assets.publishing.gates import questions_gate, retrieval_gate, vector_check
 from monjyu_assets.publishing.gates.questions_gate import QuestionsGate
 from monjyu_assets.publishing.gates.retrieval_gate import RetrievalGate
@@ -24,10 +24,12 @@ from monjyu_core.storage.manifest import Manifest
 MAX_QUESTIONS = 20
 """Questions that the metadata lists."""
 BLOCKING = {name: what for name, (what, _) in CHECKS.items()} | {vector_check.NAME: vector_check.WHAT}
-"""Checks that keep a snapshot from being published, and what they ask."""
+QUALITY = {name: check.description for name, check in QUALITY_CHECKS.items()}
+WHOLE, UNDERSTOOD, STEADY = "snapshot_whole", "papers_understood", "snapshot_steady"
+GROUPS = {WHOLE: BLOCKING, UNDERSTOOD: QUALITY, STEADY: DRIFT_CHECKS}
+"""Checks that are one for Dagster, each with its rows in the table of the result: a check is five events of a run."""
+EXAMPLES = 5
 WARNING = {
-    **{name: check.description for name, check in QUALITY_CHECKS.items()},
-    **DRIFT_CHECKS,
     retrieval_gate.NAME: retrieval_gate.WHAT + " It keeps a snapshot from readers if checks.retrieval_blocks is set.",
     "nearest_found": "The approximate index of a large collection finds nearly all of the nearest chunks.",
     questions_gate.NAME: questions_gate.WHAT,
@@ -36,9 +38,9 @@ WARNING = {
 
 
 def snapshot_check_specs() -> list[dg.AssetCheckSpec]:
+    grouped = {name: "\n".join(f"- `{one}`: {what}" for one, what in checks.items()) for name, checks in GROUPS.items()}
     return [
-        *(_spec(name, what, blocking=True) for name, what in BLOCKING.items()),
-        *(_spec(name, what, blocking=False) for name, what in WARNING.items()),
+        *(_spec(name, what, blocking=name == WHOLE) for name, what in (grouped | WARNING).items()),
         REBUILD_SPEC,
     ]
 
@@ -46,6 +48,19 @@ def snapshot_check_specs() -> list[dg.AssetCheckSpec]:
 def _spec(name: str, what: str, *, blocking: bool) -> dg.AssetCheckSpec:
     return dg.AssetCheckSpec(
         name, asset="index_snapshot", description=what, blocking=blocking, partitions_def=collections
+    )
+
+
+def _grouped(
+    name: str, failed: Collection[str], table: Sequence[str], severity: dg.AssetCheckSeverity, more: Metadata
+) -> dg.AssetCheckResult:
+    """One result for the checks of a group. `table` has the head and the rows of its Markdown."""
+    return dg.AssetCheckResult(
+        check_name=name,
+        passed=not failed,
+        severity=severity,
+        description=f"Failed: {', '.join(failed)}." if failed else f"All {len(GROUPS[name])} hold.",
+        metadata={"failed": len(failed), "table": dg.MetadataValue.md("\n".join(table)), **more},
     )
 
 
@@ -66,62 +81,46 @@ def nearest_result(manifest: Manifest, search_files: SearchFilesResource) -> dg.
     )
 
 
-def check_result(check: CheckResult) -> dg.AssetCheckResult:
-    metadata: Metadata = {"offending": check.count, "examples": check.examples}
-    description = "Nothing offends." if check.passed else f"{check.count} rows offend: the examples are their ids."
-    return dg.AssetCheckResult(check_name=check.name, passed=check.passed, description=description, metadata=metadata)
+def whole_result(checks: Sequence[CheckResult]) -> dg.AssetCheckResult:
+    """Of the checks that block: how many rows offend, and the ids of some."""
+    blocking = [check for check in checks if check.name in BLOCKING]
+    rows = (f"| `{check.name}` | {check.count} | {', '.join(check.examples)} |" for check in blocking)
+    table = ["| check | rows that offend | for example |", "| --- | ---: | --- |", *rows]
+    failed = [check.name for check in blocking if not check.passed]
+    return _grouped(WHOLE, failed, table, dg.AssetCheckSeverity.ERROR, {})
 
 
-def quality_results(work: Work, manifest: Manifest) -> Iterator[dg.AssetCheckResult]:
-    """The checks over the parts of a snapshot."""
-    for result in snapshot_quality(work, manifest):
-        yield dg.AssetCheckResult(
-            check_name=result.name,
-            passed=result.passed,
-            severity=dg.AssetCheckSeverity.WARN,
-            description=f"{result.count} of {result.looked_at} papers do not hold it; {result.threshold:.0%} may.",
-            metadata=_quality_metadata(result),
-        )
-
-
-def _quality_metadata(result: QualityResult) -> Metadata:
-    lines = ["| paper | |", "| --- | --- |", *(f"| `{paper_id}` | {detail} |" for paper_id, detail in result.papers)]
-    if result.count > SHOWN:
-        lines.append(f"| and {result.count - SHOWN} more | |")
-    return {
-        "offending": result.count,
-        "looked_at": result.looked_at,
-        "share": round(result.share, 4),
-        "allowed": f"{result.threshold:.0%}",  # as text: Dagster plots numbers, and this is the same each time
-        "list": dg.MetadataValue.md("\n".join(lines) if result.papers else "none"),
-    }
-
-
-def drift_results(work: Work, manifest: Manifest, gate: RetrievalGate) -> Iterator[dg.AssetCheckResult]:
-    """All checks, even where there is nothing to compare: a check without a report looks as if it had not run."""
-    drifts = {one.name: one for one in drift(work.folder, manifest, work.settings.checks)}
-    for name in DRIFT_CHECKS:
-        yield _drift_result(name, drifts.get(name))
-    yield retrieval_result(gate)
-
-
-def _drift_result(name: str, measured: Drift | None) -> dg.AssetCheckResult:
-    metadata: Metadata = {}
-    if measured is not None:
-        rows = (f"| {what} | {before:.4g} | {after:.4g} |" for what, (before, after) in measured.figures.items())
-        table = "\n".join(["| | before | now |", "| --- | ---: | ---: |", *rows])
-        metadata = {
-            "change": round(measured.value, 4),
-            "allowed": str(measured.most),
-            "figures": dg.MetadataValue.md(table),
-        }
-    return dg.AssetCheckResult(
-        check_name=name,
-        passed=measured is None or measured.passed,
-        severity=dg.AssetCheckSeverity.WARN,
-        description=None if measured else "There is no snapshot before to compare with, or none of this level.",
-        metadata=metadata,
+def understood_result(work: Work, manifest: Manifest) -> dg.AssetCheckResult:
+    """Of the checks over the papers of a snapshot: how many offend and some of them; all where too many do."""
+    results = list(snapshot_quality(work, manifest))
+    rows = (
+        f"| `{one.name}` | {one.count} of {one.looked_at} | {one.threshold:.0%} | {_some(one)} |" for one in results
     )
+    table = ["| check | papers that offend | allowed | for example |", "| --- | ---: | ---: | --- |", *rows]
+    failed: Metadata = {one.name: dg.MetadataValue.md(_papers(one)) for one in results if not one.passed}
+    return _grouped(UNDERSTOOD, failed, table, dg.AssetCheckSeverity.WARN, failed)
+
+
+def _some(result: QualityResult) -> str:
+    return ", ".join(f"`{paper_id}`" for paper_id, _ in result.papers[:EXAMPLES])
+
+
+def _papers(result: QualityResult) -> str:
+    lines = ["| paper | |", "| --- | --- |", *(f"| `{paper_id}` | {detail} |" for paper_id, detail in result.papers)]
+    return "\n".join(lines + [f"| and {result.count - SHOWN} more | |"] * (result.count > SHOWN))
+
+
+def steady_result(work: Work, manifest: Manifest) -> dg.AssetCheckResult:
+    """What changed since the snapshot before. There may be none, or none of the level; nothing is wrong then."""
+    drifts = drift(work.folder, manifest, work.settings.checks)
+    rows = (
+        f"| `{one.name}` | {what} | {before:.4g} | {after:.4g} | {one.value:.3g} | {one.most:.3g} |"
+        for one in drifts
+        for what, (before, after) in one.figures.items()
+    )
+    table = ["| check | | before | now | change | allowed |", "| --- | --- | ---: | ---: | ---: | ---: |", *rows]
+    failed = [one.name for one in drifts if not one.passed]
+    return _grouped(STEADY, failed, table, dg.AssetCheckSeverity.WARN, {})
 
 
 def retrieval_result(gate: RetrievalGate) -> dg.AssetCheckResult:
