@@ -17,7 +17,7 @@ from dagster._core.storage.sqlite_storage import DagsterSqliteStorage
 from monjyu_core.storage.private import private_file
 
 PAGE_BYTES = 1024
-"""Of a run's file: its 25 tables and indexes take a page each although it fills one of them (SQLite's default is 4096)."""
+"""Of a run's file: its 25 tables and indexes take a page each and all but one stay empty (SQLite: 4096)."""
 
 
 class PrivateEventLog(SqliteEventLogStorage):
