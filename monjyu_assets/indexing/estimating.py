@@ -37,7 +37,6 @@ from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.ids import digest
 from monjyu_core.wording import counted
 
-
 SAMPLED = 8
 """Papers whose phrases are found to time it."""
 GRAPH_SHARE, RUN_SECONDS = 1.25, 5.0

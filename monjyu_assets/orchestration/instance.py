@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from dagster import DagsterInstance
 
 
-EARLIER_TEMPLATES = ("c368f697f6a0db34", "e5241d108b2dc7ea")
+EARLIER_TEMPLATES = ("c368f697f6a0db34", "e5241d108b2dc7ea", "2d6da15f50ba7611")
 """How the SHA-256 of the `dagster.yaml` of versions 0.1 and 0.2 begin: their queues run two runs at a time."""
 
 

@@ -231,7 +231,7 @@ def run_stage(
 @contextmanager
 def model_usage(work: Work, asset: str) -> Iterator[dict[str, float]]:
     """Gives a report that is filled at the end with the asset's model usage inside: the cost part of its metadata.
-    It stays empty where no model is set up."""
+    It stays empty where no model is set up, or none was asked."""
     before = _used(work, asset)
     report: dict[str, float] = {}
     try:
@@ -243,6 +243,8 @@ def model_usage(work: Work, asset: str) -> Iterator[dict[str, float]]:
     after = _used(work, asset)
     for name in ("llm_calls", "cache_hits", "prompt_tokens", "completion_tokens", "cost_usd"):
         report[name] = getattr(after, name) - getattr(before, name)
+    if not any(report.values()):
+        return report.clear()
     report["tokens"] = report["prompt_tokens"] + report["completion_tokens"]
 
 
