@@ -12,13 +12,13 @@ from monjyu_assets.orchestration.code_location import with_code_references
 from monjyu_assets.orchestration.resources import DataFolderResource, resources_of
 from monjyu_assets.publishing.closed_set import HIGHEST
 
-ADDED = {
-    0: "papers parsed, cut into chunks and embedded, their citations",
-    1: "and noun phrases, their graph and its communities",
-    2: "and entities with their relationships and communities",
-    3: "and reports of these communities",
-    4: "and claims",
-}
+ADDED = (
+    "papers, chunks, vectors and citations",
+    "noun phrases, their graph and its communities",
+    "entities, relationships and their communities",
+    "reports on these communities",
+    "claims",
+)
 """What each level adds."""
 
 
@@ -37,10 +37,9 @@ def level_job(level: int) -> UnresolvedAssetJobDefinition:
         f"level_{level}",
         assets_of_level(level),
         executor_def=dg.in_process_executor,
-        description=f"START HERE. Brings a collection to level {level} and publishes it: "
-        f"{' '.join(ADDED[one] for one in range(level + 1))}. Only what changed is computed. Choose the collection as "
-        "the partition; *Add a partition* names a new one, whose papers are in papers/NAME, or in the folders that "
-        "`resources: build: config: sources` of the launch form lists.",
+        description=f"Build a collection up to level {level} and publish it: {'; '.join(ADDED[: level + 1])}. Only "
+        "what changed is computed. Choose the collection as the partition. *Add a partition* names a new collection: its "
+        "papers are in papers/NAME, or in the folders listed under `resources: build: config: sources` of the form.",
     )
 
 

@@ -229,4 +229,4 @@ def test_every_job_is_one_that_a_person_may_start() -> None:
         "verify_rebuild",
     ]
     for level in range(5):
-        assert (jobs[f"level_{level}"].description or "").startswith("START HERE.")
+        assert (jobs[f"level_{level}"].description or "").startswith(f"Build a collection up to level {level} ")

@@ -7,6 +7,7 @@ from contextlib import suppress
 
 import dagster as dg
 
+from monjyu_assets.maintenance.index_operations import diff
 from monjyu_assets.orchestration.instance import open_instance
 from monjyu_assets.orchestration.partitions import COLLECTIONS
 from monjyu_assets.orchestration.reporting.metadata_types import Metadata
@@ -25,6 +26,7 @@ from monjyu_core.storage.other_files import OtherFiles
 from monjyu_core.storage.schemas import LEVEL_NAMES, TABLES
 from monjyu_core.storage.snapshot import read_current
 from monjyu_core.text.controls import without_controls
+from monjyu_core.wording import counted
 
 MOST_FAILED = 50
 """Papers listed."""
@@ -145,16 +147,19 @@ def published_told(work: Work, published: Published) -> str:
         return f"index_snapshot of {work.name}: nothing changed, {now.snapshot_id} stays what readers open."
     try:
         before = read_manifest(work.folder, now.previous) if now.previous else None
+        differing = diff(work.folder, before.snapshot_id, now.snapshot_id) if before else None
     except StorageError:
-        before = None
-    if before is None:
+        before = differing = None
+    if before is None or differing is None:
         return (
             f"index_snapshot of {work.name}: {now.snapshot_id} is published; there is none before to compare it with."
         )
     changed = sorted(_tables(before) ^ _tables(now))
     names = sorted({table for table, _ in changed})
     some = ", ".join(names) if len(names) <= MOST_NAMED else f"{len(names)} of {len(now.rows)} tables"
-    what = f"other rows in {some}" if names else "the same rows, made or served in another way"
+    papers = {"added": differing["added"], "changed": differing["changed"], "deleted": differing["deleted"]}
+    what = ", ".join(f"{counted(len(ids), 'paper')} {verb}" for verb, ids in papers.items() if ids)
+    what = what or (f"other rows in {some}" if names else "the same rows, made or served in another way")
     level = f"; level {before.level} -> {now.level}" if before.level != now.level else ""
     where = f"{now.snapshot_id} is published in place of {before.snapshot_id}"
     return f"index_snapshot of {work.name}: {where}: {what}{level}."
