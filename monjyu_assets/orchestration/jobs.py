@@ -38,8 +38,8 @@ def level_job(level: int) -> UnresolvedAssetJobDefinition:
         assets_of_level(level),
         executor_def=dg.in_process_executor,
         description=f"Build a collection up to level {level} and publish it: {'; '.join(ADDED[: level + 1])}. Only "
-        "what changed is computed. Choose the collection as the partition. *Add a partition* names a new collection: its "
-        "papers are in papers/NAME, or in the folders listed under `resources: build: config: sources` of the form.",
+        "what changed is computed. Choose the collection as the partition. *Add a partition* names a new collection: "
+        "its papers are in papers/NAME, or in the folders listed under `resources: build: config: sources` of the form.",
     )
 
 
