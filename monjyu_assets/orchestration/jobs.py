@@ -39,7 +39,7 @@ def level_job(level: int) -> UnresolvedAssetJobDefinition:
         executor_def=dg.in_process_executor,
         description=f"Build a collection up to level {level} and publish it: {'; '.join(ADDED[: level + 1])}. Only "
         "what changed is computed. Choose the collection as the partition. *Add a partition* names a new collection: "
-        "its papers are in papers/NAME, or in the folders listed under `resources: build: config: sources` of the form.",
+        "its papers are in papers/NAME, or in the folders that `resources: build: config: sources` lists.",
     )
 
 
