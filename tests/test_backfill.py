@@ -40,13 +40,13 @@ LAUNCH = """mutation LaunchPartitionBackfill($backfillParams: LaunchBackfillPara
 """As the dialog *Launch backfill* of the UI words it."""
 
 
-def launch(data: Path, log: str) -> dict[str, Any]:
+def launch(data: Path, log: str, collection: str = "samples") -> dict[str, Any]:
     """POST /admin/index at the service that runs beside the web server: the backfill that it has begun."""
     found = re.search(r"The page is at (http://127.0.0.1:\d+)", log)
     assert found is not None
     key, _ = create_key(StateStore(data / "state"), "test", "admin")
     headers = {"Authorization": f"Bearer {key}"}
-    answer = httpx2.post(f"{found[1]}/admin/index", json={"collection": "samples"}, headers=headers, timeout=120)
+    answer = httpx2.post(f"{found[1]}/admin/index", json={"collection": collection}, headers=headers, timeout=120)
     assert answer.status_code == 202, answer.text
     launched: dict[str, Any] = answer.json()
     return launched
