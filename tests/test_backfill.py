@@ -69,7 +69,7 @@ def versions(data: Path, collection: str = "samples") -> dict[tuple[str, str], s
 
 
 def test_a_backfill_gives_the_tables_of_monjyu_index(
-    tmp_path: Path, sample_data: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, level_1_data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("DAGSTER_HOME", raising=False)
     by_ui = tmp_path / "ui"
@@ -90,6 +90,6 @@ def test_a_backfill_gives_the_tables_of_monjyu_index(
     parts = PartStore(DataFolder(by_ui).collection("samples").parts)
     assert asset_version(parts, "chunks", COLLECTION_SHARD) == data_version
 
-    assert versions(by_ui) == versions(sample_data)
-    rows = [open_current(DataFolder(data).collection("samples")).manifest.rows for data in (by_ui, sample_data)]
+    assert versions(by_ui) == versions(level_1_data)
+    rows = [open_current(DataFolder(data).collection("samples")).manifest.rows for data in (by_ui, level_1_data)]
     assert rows[0] == rows[1] and rows[0]["chunks"] > 0

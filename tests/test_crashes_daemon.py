@@ -71,7 +71,7 @@ def test_kills_of_runs_and_of_the_daemon_lose_nothing(tmp_path: Path, monkeypatc
             wait_for(lambda: not instance.get_runs(dg.RunsFilter(statuses=WAITING)), instance)
             print(f"kill {kill}: {dict(done)}", flush=True)
     assert not list(world.survivors(20))
-    world.finish(tmp_path / "fresh", level=0)
+    world.finish(tmp_path / "fresh", level=1)
 
 
 @contextmanager

@@ -92,7 +92,8 @@ def test_a_dropped_pdf_is_searchable_a_removed_one_is_gone_and_a_night_changes_n
         jobs = Counter(run.job_name for run in instance.get_runs())
         on = {one.name for one in switched(instance) if one.on}
     assert read_current(data.collection("notes")) == published, "a night in which nothing changed published"
-    assert jobs == {"level_0": 1, "level_1": 2}, "something ran that need not"
+    assert jobs.keys() == {"level_0", "level_1"} and jobs["level_0"] == 1
+    assert jobs["level_1"] <= 2, "something ran that need not"  # one where the paper went before level 1 was begun
     assert on == {*SENSORS, "nightly"}
     times = {"searchable": added, "gone": removed, "looked at in the night": night}
     for what, seconds in times.items():
