@@ -99,7 +99,7 @@ def test_the_log_says_what_was_reused_and_why_something_ran(tmp_path: Path, monk
     assert "files of its sources changed" in about(changed, "paper_manifest")
     assert about(changed, "parsed_papers").startswith("3 papers reused, 2 recomputed (1 new, 1 changed), 1 deleted.")
     assert "paper_manifest changed" in about(changed, "parsed_papers")
-    assert "in place of" in about(changed, "index_snapshot") and "chunks" in about(changed, "index_snapshot")
+    assert about(changed, "index_snapshot").endswith("1 paper added, 1 paper changed, 1 paper deleted.")
 
     monkeypatch.setenv("MONJYU_CHUNKING__SIZE_TOKENS", "100")
     again = run(world, instance, [chunks])
@@ -153,7 +153,7 @@ def test_events_hold_no_text_of_papers(made: tuple[World, dg.DagsterInstance]) -
     """Neither in metadata nor in what the log says: both outlive a purge."""
     world, instance = made
     events = [repr(event) for one in instance.get_runs() for event in instance.all_logs(one.run_id)]
-    assert len(events) > 100 and any("broken" in event for event in events)
+    assert len(events) > 50 and any("broken" in event for event in events)
     assert not [event for event in events if SECRET in event]
     assert any(SECRET in text for part in world.work.parts.heads("chunks") for text in part.read()["text"].to_pylist())
 
