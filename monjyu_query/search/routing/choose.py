@@ -20,8 +20,8 @@ BEST: dict[QueryType, tuple[tuple[int, str], ...]] = {
     "exploration": ((2, "local"), (1, "lazy"), (0, "hybrid")),
     "factoid": ((0, "hybrid"),),
 }
-"""For each kind of question, from which level on which mode answers it best; docs/reading-notes.md says why. Global is
-chosen only where a model wrote the reports: from extractive ones it gave the worst answers."""
+"""For each kind of question, from which level on which mode answers it best; docs/decisions/search.md says why. Global
+is chosen only where a model wrote the reports: from extractive ones it gave the worst answers."""
 STANDS_IN = {"local": "exploration", "global": "survey"}
 """The kind of question that a mode is for: what is offered where a level is missing."""
 
