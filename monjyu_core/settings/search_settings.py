@@ -20,9 +20,7 @@ class LocalSettings(Group):
     report_share: Annotated[float, QUERY_TIME] = Field(
         0.25, ge=0, le=1, description="share for community reports; the rest is for entities, relationships and claims"
     )
-    entities: Annotated[int, QUERY_TIME] = Field(
-        10, ge=1, le=100, description="entities that a question is mapped to"
-    )
+    entities: Annotated[int, QUERY_TIME] = Field(10, ge=1, le=100, description="entities that a question is mapped to")
     relationships: Annotated[int, QUERY_TIME] = Field(10, ge=0, le=200, description="limit per entity")
 
     @model_validator(mode="after")
@@ -44,9 +42,7 @@ class ReportSearchSettings(Group):
     )
     map_tokens: Annotated[int, QUERY_TIME] = Field(6000, ge=500, description="tokens of reports per call")
     reduce_tokens: Annotated[int, QUERY_TIME] = Field(4000, ge=100, description="tokens of points per answer")
-    max_sentences: Annotated[int, QUERY_TIME] = Field(
-        8, ge=1, le=50, description="sentences of an extractive answer"
-    )
+    max_sentences: Annotated[int, QUERY_TIME] = Field(8, ge=1, le=50, description="sentences of an extractive answer")
 
 
 class MultiSettings(Group):
