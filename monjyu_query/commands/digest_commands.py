@@ -67,7 +67,7 @@ def survey(
     year_to: int | None,
     as_json: bool,
 ) -> None:
-    """Survey a topic: theme by theme what each paper says on it."""
+    """Survey a topic: what each paper says about it, by theme."""
     from monjyu_query.digests.survey import survey
     from monjyu_query.search.request import make_request
 

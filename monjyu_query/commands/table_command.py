@@ -49,7 +49,7 @@ def table(
     as_json: bool,
     **filters: Any,
 ) -> None:
-    """Compare all papers: a row a paper, a column for each thing asked, every cell with its quote and page.
+    """Compare papers in a table: one row per paper, one column per attribute, each cell with quote and page.
 
     Without --columns: question, method, sample, measure, result, limitation. A PAPER is an id (`monjyu papers list`),
     a DOI, words of a title, or first author and year.

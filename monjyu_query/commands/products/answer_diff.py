@@ -10,11 +10,13 @@ from monjyu_query.commands.options import MODES, collection_option, json_option,
 @click.command("diff")
 @click.argument("question")
 @collection_option
-@click.option("--from", "older", metavar="SNAPSHOT", help="By default the one before the published one.")
-@click.option("--to", "newer", metavar="SNAPSHOT", help="By default the published one.")
-@click.option("--since", metavar="DATE", help="Instead of --from: the snapshot that was the newest then.")
 @click.option(
-    "-m", "--mode", type=click.Choice(MODES), default="auto", show_default=True, help="Of a question in words."
+    "--from", "older", metavar="SNAPSHOT", help="Older snapshot; by default the one before the published one."
+)
+@click.option("--to", "newer", metavar="SNAPSHOT", help="Newer snapshot; by default the published one.")
+@click.option("--since", metavar="DATE", help="Instead of --from: the snapshot that was the newest at this time.")
+@click.option(
+    "-m", "--mode", type=click.Choice(MODES), default="auto", show_default=True, help="Mode, for a question in words."
 )
 @json_option
 def diff(
@@ -26,7 +28,7 @@ def diff(
     mode: str,
     as_json: bool,
 ) -> None:
-    """What an answer gained, lost and moved from one snapshot to another, and which document caused it.
+    """Show what an answer gained, lost and moved between two snapshots, and which document caused it.
 
     QUESTION is the id of a saved question, or a question in words.
     """

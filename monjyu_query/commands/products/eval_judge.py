@@ -14,13 +14,13 @@ _FILE = click.Path(path_type=Path, exists=True, dir_okay=False, readable=True)
 
 @click.command("judge")
 @collection_option
-@click.option("--questions", type=_FILE, required=True, help='JSONL, {"id", "text"} a line.')
-@click.option("--mode", type=click.Choice(MODES), default="lazy", show_default=True, help="What is judged.")
-@click.option("--budget", help="Of mode lazy: z100, z500, z1500 or a number of relevance tests.")
+@click.option("--questions", type=_FILE, required=True, help='JSON Lines with {"id", "text"}.')
+@click.option("--mode", type=click.Choice(MODES), default="lazy", show_default=True, help="Mode to judge.")
+@click.option("--budget", help="For mode lazy: z100, z500, z1500 or a number of relevance tests.")
 @click.option(
-    "--baseline", type=click.Choice(MODES), default="hybrid", show_default=True, help="What it is held against."
+    "--baseline", type=click.Choice(MODES), default="hybrid", show_default=True, help="Mode to compare it with."
 )
-@click.option("--every", type=click.IntRange(min=1), default=1, show_default=True, help="Ask each n-th question only.")
+@click.option("--every", type=click.IntRange(min=1), default=1, show_default=True, help="Ask every n-th question only.")
 @json_option
 def judge(
     collection: str | None,
@@ -33,8 +33,8 @@ def judge(
 ) -> None:
     """Let a strong model (roles.judge, off by default) compare the answers of two modes.
 
-    Each pair is judged twice, in both orders: an answer wins a criterion where it wins both times, else it is a tie. It
-    costs two calls a question, and what the modes themselves call.
+    Each pair is judged in both orders: an answer wins a criterion if it wins both times, otherwise it is a tie.
+    This costs two calls per question in addition to those of the modes.
     """
     from monjyu_query.commands.searching import collection_searcher
     from monjyu_query.evaluation.judged_answers import AnswerJudge, compare_modes, summary

@@ -26,7 +26,7 @@ _protocol = click.argument("protocol", type=click.Path(dir_okay=False, path_type
 
 @click.group()
 def review() -> None:
-    """Screen the papers of a collection by a protocol; only new and changed ones at an update."""
+    """Screen papers by a protocol; updates screen only new and changed papers."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ def _open(path: Path, collection: str | None) -> _Opened:
 @collection_option
 @json_option
 def init(protocol: Path, collection: str | None, as_json: bool) -> None:
-    """Write a protocol to begin with. A file that is there stays as it is."""
+    """Write a template of a protocol; an existing file is not overwritten."""
     from monjyu_core.storage.folders import DataFolder
     from monjyu_query.reviews.protocol_template import protocol_template
     from monjyu_query.reviews.review_protocol import review_name
@@ -92,10 +92,10 @@ def init(protocol: Path, collection: str | None, as_json: bool) -> None:
 @review.command()
 @_protocol
 @collection_option
-@click.option("--again", is_flag=True, help="Screen every paper again, also those that have not changed.")
+@click.option("--again", is_flag=True, help="Screen every paper again, including unchanged ones.")
 @json_option
 def run(protocol: Path, collection: str | None, again: bool, as_json: bool) -> None:
-    """Screen what is new or has changed since the last run, or all where the criteria have changed."""
+    """Screen new and changed papers, or all papers if the criteria have changed."""
     from monjyu_query.commands.searching import interrupt
 
     opened = _open(protocol, collection)
@@ -154,8 +154,8 @@ def _print_counts(opened: _Opened, records: list[Record]) -> None:
 @_protocol
 @click.argument("paper")
 @click.argument("decision", type=click.Choice(("include", "exclude", "undo")))
-@click.option("--reason", default="", help="Why; needed for include and exclude.")
-@click.option("--criterion", default="", metavar="ID", help="The criterion of the protocol that decides.")
+@click.option("--reason", default="", help="Reason; required for include and exclude.")
+@click.option("--criterion", default="", metavar="ID", help="Criterion of the protocol that decides.")
 @collection_option
 @json_option
 def decide(
@@ -167,7 +167,7 @@ def decide(
     collection: str | None,
     as_json: bool,
 ) -> None:
-    """Decide on a paper yourself; it stands over every run until `undo`.
+    """Decide on a paper yourself; this overrides every run until `undo`.
 
     PAPER is an id, a DOI, words of a title, or first author and year.
     """
@@ -193,8 +193,9 @@ def decide(
 @click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="Write to this file.")
 @json_option
 def export(protocol: Path, collection: str | None, form: str, output: Path | None, as_json: bool) -> None:
-    """Write the review: a report, all decisions (csv, json), RIS of what is included, labels for ASReview, the evidence
-    table (csv), the flow diagram (svg, mermaid)."""
+    """Write the review: a report, all decisions (csv, json), RIS of the included papers, labels for ASReview, the
+    evidence table (csv), the flow diagram (svg, mermaid).
+    """
     from monjyu_query.reviews.handing_on.review_export import exported
 
     opened = _open(protocol, collection)
