@@ -156,7 +156,7 @@ def _wanted(known: Sequence[str], collection: str | None, level: int | None) -> 
         raise click.UsageError("Say the level: monjyu upgrade COLLECTION --level 2.")
     if collection is None:
         if len(known) != 1:
-            raise click.UsageError(f"Say which collection: {', '.join(known) or 'there is none yet'}.")
+            raise click.UsageError(f"Say which collection: {', '.join(known) or 'no collection exists yet'}.")
         [collection] = known
     return collection, level
 

@@ -231,7 +231,7 @@ def _check_holds(record: CollectionRecord, source: Path, types: Mapping[str, str
     if not any(file.path.is_relative_to(source) for file in find_files(walked, others=others, types=types)):
         chosen = any(rule.include or rule.exclude for rule in rules.values())
         hint = types_hint(others) + " Look at the patterns, too." * chosen
-        raise ConfigurationError(f"{source} holds no documents.", hint)
+        raise ConfigurationError(f"{source} has no documents.", hint)
 
 
 def _tell_declared(work: Work) -> None:

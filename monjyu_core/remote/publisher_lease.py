@@ -68,10 +68,10 @@ class PublisherLease:
                 self._start()
                 return died or lease.untidy
             if not told and lease.holder is not None and not died:
-                say("Another machine works on this collection, or has died while it did; waiting for it.")
+                say("Another machine is working on this collection, or died while it was; waiting for it.")
                 told = True
             if time.monotonic() - began > patience:
-                raise StorageError("Another machine holds this collection.", "Run the command again when it has ended.")
+                raise StorageError("Another machine has locked this collection.", "Run the command again later.")
             time.sleep(min(_LOOK, self._seconds / 10))
             now = self._read()
             if now[0] is None or found is None or now[0].etag != found.etag:

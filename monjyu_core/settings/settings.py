@@ -233,7 +233,7 @@ def read_yaml(path: Path) -> dict[str, Any]:
     if values is None:
         return {}
     if not isinstance(values, dict):
-        raise ConfigurationError(f"{path} holds no mapping of settings.", "See `monjyu config init`.")
+        raise ConfigurationError(f"{path} is not a mapping of settings.", "See `monjyu config init`.")
     return values
 
 

@@ -109,7 +109,7 @@ class Manifest(BaseModel):
 def mend(collection: str) -> str:
     """What to do about a snapshot that cannot be read."""
     return (
-        f"`monjyu snapshots verify -c {collection}` says what is wrong; indexing the collection again builds it anew, "
+        f"`monjyu snapshots verify -c {collection}` says what is wrong; indexing the collection again rebuilds it, "
         f"`monjyu snapshots rollback -c {collection}` serves the one before."
     )
 

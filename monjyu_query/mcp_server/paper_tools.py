@@ -32,7 +32,7 @@ def add_paper_tools(tools: Tools, monjyu: AsyncMonjyu, most_characters: int) -> 
     tools.add("Follow citations", papers.monjyu_citations)
     tools.add("Summarize a paper", papers.monjyu_summarize)
     tools.add("Compare papers", papers.monjyu_compare)
-    tools.add("Find where a quote stands", papers.monjyu_locate)
+    tools.add("Find the place of a quote", papers.monjyu_locate)
 
 
 class PaperTools:

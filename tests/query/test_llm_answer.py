@@ -60,7 +60,7 @@ def test_sentences_are_cited_checked_and_streamed(sample_data: Path, fake: FakeM
     assert result.answer_engine == "llm" and result.status == "complete" and result.verified
     assert len(result.citations) == 2 and [c.n for c in result.citations] == [1, 2]
     assert "Bananas" not in result.answer and "31415" not in result.answer
-    assert result.warnings == ["2 sentences of the model do not stand in their sources and were left out."]
+    assert result.warnings == ["2 sentences of the model are not in their sources and were left out."]
     assert [event["text"] for event in events] == re.findall(r"\S.*?\[\d\](?= |$)", result.answer)
     assert {segment.check.verdict for segment in result.segments} == {"supported"}
     assert (result.usage.llm_calls, fake.problems) == (2, []), "the answer, and those sentences once more"

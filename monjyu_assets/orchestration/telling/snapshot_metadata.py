@@ -106,9 +106,7 @@ def published_told(work: Work, published: Published) -> str:
     except StorageError:
         before = None
     if before is None:
-        return (
-            f"index_snapshot of {work.name}: {now.snapshot_id} is published; there is none before to compare it with."
-        )
+        return f"index_snapshot of {work.name}: {now.snapshot_id} is published, without an earlier one to compare with."
     changed = sorted(_tables(before) ^ _tables(now))
     names = sorted({table for table, _ in changed})
     some = ", ".join(names) if len(names) <= MOST_NAMED else f"{len(names)} of {len(now.rows)} tables"

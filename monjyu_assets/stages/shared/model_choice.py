@@ -48,7 +48,7 @@ def settle_model(work: Work) -> None:
             eight = _eight_bits(work.settings.embedding.precision, record.embedding_model)
             record.embedding_precision = "int8" if eight else None
     if before and record.embedding_model != before:
-        work.warn(f"{work.name} was embedded with {before}; the settings name {wanted}: all of it is embedded anew.")
+        work.warn(f"{work.name} was embedded with {before}; the settings name {wanted}: it is embedded again.")
     elif record.embedding_model == ENGLISH_MODEL != choose_model(named, languages) and wanted == "auto":
         work.warn(_unread(work.name, languages))
 

@@ -82,7 +82,7 @@ class Causes:
         names, others = self._settings, self.others
         if names and (not others or self._is_so_already(paper_id, quote, gained=gained)):
             return Cause(kind="settings", paper_id=paper_id, detail=", ".join(names))
-        detail = "" if others else "no document changed: the index was made anew"
+        detail = "" if others else "no document changed: the index was rebuilt"
         return Cause(kind="ranking", paper_id=paper_id, documents=others[:_NAMED], detail=detail)
 
     def _is_so_already(self, paper_id: str, quote: str, *, gained: bool) -> bool:

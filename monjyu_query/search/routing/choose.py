@@ -61,9 +61,9 @@ def refuse(request: SearchRequest) -> None:
         said = "A budget counts the tests" if lazy[0] == "budget" else f"{lazy[0]} is a setting"
         raise QueryError(f"{said} of mode lazy.", "Ask with mode lazy.")
     if request.expand and request.mode in ("lazy", "local", "global"):
-        raise QueryError(f"Mode {request.mode} finds what is related by itself.", "Leave `expand` out.")
+        raise QueryError(f"Mode {request.mode} finds related terms itself.", "Leave `expand` out.")
     if request.rerank and request.mode in NOT_RERANKED:
-        raise QueryError(f"Mode {request.mode} orders what it finds by itself.", "Leave `rerank` out.")
+        raise QueryError(f"Mode {request.mode} has its own order.", "Leave `rerank` out.")
     if request.modes and (controlled or request.mode not in ("auto", "multi")):
         raise QueryError("modes: names what mode multi joins.", "Ask with mode multi, and with no controller.")
 

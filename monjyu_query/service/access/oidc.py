@@ -90,7 +90,7 @@ class TokenReader:
             return "reader", None
         given = [known.collection_roles[role] for role in roles.intersection(known.collection_roles)]
         if not given:
-            raise Forbidden("The token has no role here.", "Ask who runs this service for one.")
+            raise Forbidden("The token has no role here.", "Ask the operator of this service for one.")
         return "reader", frozenset().union(*given)
 
     def _client(self) -> PyJWKClient:

@@ -36,8 +36,8 @@ def printed(data: DataFolder, *command: str) -> dict[str, Any]:
     only answers questions; StorageError where it fails."""
     if importlib.util.find_spec(BUILDER) is None:
         raise Conflict(
-            "This installation only answers questions: it cannot build or look after indexes.",
-            "Do it where `monjyu` is installed whole.",
+            "This installation only answers questions: it cannot build or manage indexes.",
+            "Use a complete installation of `monjyu`.",
         )
     try:
         done = subprocess.run(

@@ -21,7 +21,7 @@ def bring_in(data: DataFolder, settings: ServiceSettings) -> Launched:
     """Conflict where this installation carries no samples, ConfigurationError without a Dagster web server."""
     papers = sorted(path for path in _FOLDER.glob("*") if path.suffix in KINDS)
     if not papers:
-        raise Conflict("This installation carries no sample papers.", "Upload some of your own.")
+        raise Conflict("This installation has no sample papers.", "Upload some of your own.")
     if settings.dagster_url is None:
         raise ConfigurationError("No Dagster web server is known here.", "Start both with `monjyu up`.")
     if not data.collection(SAMPLES).record.is_file():

@@ -100,7 +100,7 @@ def index_state(
     return run_state(service.settings.service, collection, backfill_id)
 
 
-@router.post("/upgrade", summary="Bring a collection to a higher level, and keep it there", status_code=202)
+@router.post("/upgrade", summary="Build higher levels of a collection and keep them", status_code=202)
 def upgrade(asked: UpgradeRequest, service: Shared, request: Request) -> Launched:
     """As /admin/index, with the assets of the levels up to that one."""
     audit.note(request.scope, collection=asked.collection, level=asked.level)
@@ -150,7 +150,7 @@ def runs(
     collection: Annotated[str | None, Query(pattern=NAME)] = None,
     most: Annotated[int, Query(ge=1, le=100)] = 12,
 ) -> DagsterSeen:
-    """Where no Dagster web server answers, `problem` says so."""
+    """If no Dagster web server answers, `problem` explains it."""
     if collection is None:
         _of_all(request)
     else:
@@ -192,7 +192,7 @@ def samples(service: Shared, request: Request) -> Launched:
 def _of_all(request: Request) -> None:
     """Forbidden for an administrator of some collections: keys and runs are of all, and a new key could be for all."""
     if _principal(request).collections is not None:
-        raise Forbidden("This is of all collections, and the key is of some.")
+        raise Forbidden("This covers all collections, but the key only some.")
 
 
 def _principal(request: Request) -> Principal:

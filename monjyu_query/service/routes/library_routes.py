@@ -99,7 +99,7 @@ def values(
     wanted: Annotated[Wanted, Depends(_wanted)],
     kind: Searched,
     collection: Collection = None,
-    words: Annotated[str, Query(description="Each must stand in the value.", max_length=200)] = "",
+    words: Annotated[str, Query(description="Each must occur in the value.", max_length=200)] = "",
 ) -> FacetValues:
     """For a filter with more values than GET /library shows. The filters of the other kinds hold."""
     return facet_values(service.snapshot(service.only_collection(collection)), wanted, kind, words)

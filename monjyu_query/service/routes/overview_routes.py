@@ -64,7 +64,7 @@ def concept_papers(
     collection: Collection = None,
     limit: Annotated[int, Query(ge=1, le=200)] = 20,
 ) -> ConceptPapers:
-    """Those that do most come first; of an unknown concept there are none."""
+    """The most frequent come first; an unknown concept has none."""
     name = service.only_collection(collection)
     rows = papers_of_concept(service.snapshot(name), phrase, limit)
     papers = [ConceptPaper(paper_id=p, title=title, year=year, mentions=n) for p, title, year, n in rows]

@@ -38,5 +38,5 @@ async def icon() -> Response:
 def metrics(service: Annotated[Service, Depends(service_of)], request: Request) -> Response:
     """They tell of all collections, so a key of some of them does not read them."""
     if request.scope["state"]["principal"].collections is not None:
-        raise Forbidden("These figures are of all collections, and the key is of some.")
+        raise Forbidden("These figures cover all collections, but the key only some.")
     return Response(service.metrics.text(), media_type="text/plain; version=0.0.4; charset=utf-8")

@@ -144,7 +144,7 @@ def bibliography(
 def missing(
     service: Shared,
     collection: Collection = None,
-    min_count: Annotated[int, Query(ge=1, le=10_000, description="Cited by so many papers at least.")] = 2,
+    min_count: Annotated[int, Query(ge=1, le=10_000, description="Minimum number of citing papers.")] = 2,
     limit: Annotated[int, Query(ge=1, le=MOST_WORKS)] = 100,
 ) -> list[MissingWork]:
     """Those cited most first. References count as one work where matching found them to name the same."""

@@ -36,11 +36,11 @@ def trace_for(service: Service, trace_id: str, principal: Principal) -> dict[str
     try:
         kept = _kept(service, trace_id, principal.asker)
         if principal.role != "admin" and not may_see(kept, principal.asker):
-            raise NotFound("It is another's.")
+            raise NotFound("It belongs to someone else.")
         service.folder(kept["collection"])
     except (QueryError, NotFound):  # which of them it was is nobody's business
         hint = "They are kept as traces.newest and traces.days say, until a purge. Ask the question again."
-        raise NotFound(f"There is no trace {trace_id!r} of yours.", hint) from None
+        raise NotFound(f"You have no trace {trace_id!r}.", hint) from None
     own = principal.role == "admin" or kept.get("asked_by") == principal.asker
     return kept if own else kept | {"asked_by": None}
 

@@ -29,7 +29,7 @@ class Quoted(BaseModel):
     most: Annotated[int, Field(ge=1, le=50), NUMBER] = 5
 
 
-@router.post("/locate", summary="Find where a quote stands")
+@router.post("/locate", summary="Find the place of a quote")
 def locate_quote(asked: Quoted, service: Annotated[Service, Depends(service_of)], request: Request) -> Located:
     """Paper, page and rectangles of the places that are like the quote, the best first; none where nothing is."""
     name = service.only_collection(asked.collection)
