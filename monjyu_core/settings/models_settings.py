@@ -88,7 +88,7 @@ class ParseRole(RoleSettings):
     """What reads title, authors and abstract from the first page, where the rules find no title."""
 
     engine: Annotated[
-        Literal["extractive", "llm"], NoResult("stands in the keys of the papers that it may read, and of no others")
+        Literal["extractive", "llm"], NoResult("is part of the keys of the papers that it may read")
     ] = "extractive"
 
 

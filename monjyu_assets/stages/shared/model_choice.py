@@ -71,7 +71,7 @@ def _unread(name: str, languages: Counter[str]) -> str:
     way = f"{install}set embedding.model to {MULTILINGUAL_MODEL} (overrides in collection.yaml, or monjyu.yaml)"
     return (
         f"{other_share(languages):.0%} of the papers of {name} are in languages that {ENGLISH_MODEL} does not read: "
-        f"they are found by keywords only. To embed all of it anew, {way} and index again."
+        f"they are found by keywords only. To embed it again, {way} and index again."
     )
 
 
