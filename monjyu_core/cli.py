@@ -76,7 +76,7 @@ def tell_interrupted() -> None:
     if _Program.has_told:
         return
     _Program.has_told = _Program.has_begun
-    click.echo("\nInterrupted. What was done is kept; run the same command again to go on.", err=True)
+    click.echo("\nInterrupted. Finished work is kept; run the same command again to continue.", err=True)
 
 
 class RootCommand(click.Group):

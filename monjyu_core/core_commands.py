@@ -75,7 +75,7 @@ def config(context: click.Context, *, show: bool, init: bool) -> None:
     """Show the settings in force, or write a settings file."""
     if context.invoked_subcommand is None:
         if not show and not init:
-            raise click.UsageError("Say what: monjyu config show, or monjyu config init.", context)
+            raise click.UsageError("Specify a command: monjyu config show, or monjyu config init.", context)
         context.invoke(config_show if show else config_init)
 
 

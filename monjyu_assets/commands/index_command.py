@@ -153,10 +153,10 @@ def _wanted(known: Sequence[str], collection: str | None, level: int | None) -> 
     if level is None and collection is not None and collection in ("0", "1", "2", "3", "4"):
         level, collection = int(collection), None
     if level is None:
-        raise click.UsageError("Say the level: monjyu upgrade COLLECTION --level 2.")
+        raise click.UsageError("Specify the level: monjyu upgrade COLLECTION --level 2.")
     if collection is None:
         if len(known) != 1:
-            raise click.UsageError(f"Say which collection: {', '.join(known) or 'no collection exists yet'}.")
+            raise click.UsageError(f"Specify the collection: {', '.join(known) or 'no collection exists yet'}.")
         [collection] = known
     return collection, level
 

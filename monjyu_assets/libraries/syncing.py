@@ -64,7 +64,7 @@ def _read(kind: Kind, path: Path, linked: Path | None) -> tuple[list[LibraryItem
     """The works, and how many entries could not be read."""
     if not path.is_dir():
         if kind == "bibtex" and path.suffix.lower() != ".bib":
-            raise ConfigurationError(f"{path.name} is no BibTeX.", "`monjyu import zotero` reads .json and .rdf, too.")
+            raise ConfigurationError(f"{path.name} is not BibTeX.", "`monjyu import zotero` reads .json and .rdf, too.")
         if path.name == DATABASE:
             return read_zotero_folder(path.parent, READABLE, linked), 0
         return read_library_file(path, READABLE)

@@ -87,9 +87,9 @@ class ClaimsRole(RoleSettings):
 class ParseRole(RoleSettings):
     """What reads title, authors and abstract from the first page, where the rules find no title."""
 
-    engine: Annotated[
-        Literal["extractive", "llm"], NoResult("is part of the keys of the papers that it may read")
-    ] = "extractive"
+    engine: Annotated[Literal["extractive", "llm"], NoResult("is part of the keys of the papers that it may read")] = (
+        "extractive"
+    )
 
 
 class ReportRole(RoleSettings):

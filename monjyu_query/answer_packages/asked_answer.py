@@ -84,7 +84,7 @@ def asked_again(
     folder = require_collection(data, kept["collection"])
     request = make_request(**kept["request"])
     if not request.answer:
-        raise QueryError("No answer was asked for, only passages.", "Search without --no-answer.")
+        raise QueryError("Only passages were requested, no answer.", "Search without --no-answer.")
     there = kept["snapshot_id"] in published(folder)
     searcher = _as_then(running, kept) if running is not None else None
     if searcher is None:

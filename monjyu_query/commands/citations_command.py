@@ -96,7 +96,7 @@ def _cited_in(answer: Path) -> list[str]:
     try:
         return [str(one["paper_id"]) for one in read_json_file(answer)["citations"]]
     except (OSError, ValueError, KeyError, TypeError):
-        raise click.UsageError(f"{answer} is no search result: `monjyu search … --json` prints one.") from None
+        raise click.UsageError(f"{answer} is not a search result: `monjyu search … --json` prints one.") from None
 
 
 def _write(text: str, output: Path | None) -> None:

@@ -60,7 +60,7 @@ def table(
 
     form = "json" if as_json else form
     if form == "xlsx" and output is None:
-        raise QueryError("A spreadsheet is no text for a terminal.", "Name a file: --output table.xlsx")
+        raise QueryError("A spreadsheet cannot be printed to a terminal.", "Name a file: --output table.xlsx")
     named = [printable(name) for group in columns for name in group.replace("、", ",").split(",")]
     digest = study_table(
         collection_searcher(collection),

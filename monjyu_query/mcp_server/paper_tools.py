@@ -53,8 +53,8 @@ class PaperTools:
                 "nothing for the abstract."
             ),
         ] = "",
-        offset: Annotated[int, Field(ge=0, description="Where to go on in a long text (next_offset).")] = 0,
-        references: Annotated[bool, Field(description="With the list of references.")] = False,
+        offset: Annotated[int, Field(ge=0, description="Offset to continue a long text (next_offset).")] = 0,
+        references: Annotated[bool, Field(description="Include the reference list.")] = False,
     ) -> Annotated[CallToolResult, PaperView]:
         """What a paper is, its list of sections, and the text of its abstract or of a section."""
         with as_tool_errors():
@@ -66,10 +66,8 @@ class PaperTools:
         self,
         paper_id: PaperName,
         collection: Collection = None,
-        depth: Annotated[int, Field(ge=1, le=10, description="Follow citations of citations so far.")] = 1,
-        min_count: Annotated[
-            int, Field(ge=1, description="Papers that are cited together with it, or cite the same, at least so often.")
-        ] = 1,
+        depth: Annotated[int, Field(ge=1, le=10, description="Number of steps to follow.")] = 1,
+        min_count: Annotated[int, Field(ge=1, description="Minimum in common for co-cited and coupled papers.")] = 1,
     ) -> Annotated[CallToolResult, CitationView]:
         """What a paper cites within the collection and what cites it, with the sentences that do; related papers."""
         with as_tool_errors():
@@ -81,7 +79,7 @@ class PaperTools:
         paper_id: PaperName,
         collection: Collection = None,
         focus: Annotated[str, Field(description="A question to answer from this paper first.")] = "",
-        length: Annotated[Literal["short", "medium", "long"], Field(description="Sentences a part.")] = "medium",
+        length: Annotated[Literal["short", "medium", "long"], Field(description="Sentences per part.")] = "medium",
         section: Annotated[
             str,
             Field(description="Only this section: its number, type (methods, results, ...) or words of its heading."),
@@ -106,7 +104,7 @@ class PaperTools:
             list[str],
             Field(
                 max_length=8,
-                description="What to compare, in words, as “evaluation data”; else the usual.",
+                description="Aspects to compare, such as “evaluation data”; by default the usual ones.",
             ),
         ] = [],  # noqa: B006
         aspect: Annotated[str, Field(description="One aspect, as in `aspects`.")] = "",
@@ -119,9 +117,9 @@ class PaperTools:
 
     async def monjyu_locate(
         self,
-        quote: Annotated[str, Field(description="The words, as they were copied; a sentence or more.")],
+        quote: Annotated[str, Field(description="The copied text, a sentence or more.")],
         collection: Collection = None,
-        most: Annotated[int, Field(ge=1, le=20, description="Places at most.")] = 5,
+        most: Annotated[int, Field(ge=1, le=20, description="Limit of places.")] = 5,
     ) -> Annotated[CallToolResult, Located]:
         """The paper, page and rectangles where quoted words stand, also where hyphens, spaces or some words differ.
         Nothing where no paper has them: then the quote is not from this collection."""
@@ -132,7 +130,7 @@ class PaperTools:
 
 def _located(located: Located) -> str:
     if not located.places:
-        return "Nothing in the collection is like this quote."
+        return "Nothing in the collection matches this quote."
     lines = [QUOTED]
     for place in located.places:
         where = f", page {place.page}" if place.page else ""

@@ -147,7 +147,7 @@ def read_protocol(path: Path) -> Protocol:
         told = f"{path} cannot be read: {error.strerror}."
         raise ConfigurationError(told, "`monjyu review init PROTOCOL.yaml` writes an example.") from error
     if size > MOST_BYTES:
-        raise ConfigurationError(f"{path} has {size} bytes: no protocol is so long.", f"At most {MOST_BYTES}.")
+        raise ConfigurationError(f"{path} has {size} bytes, too many for a protocol.", f"At most {MOST_BYTES}.")
     try:
         protocol = Protocol.model_validate(read_yaml(path))
     except ValidationError as error:

@@ -55,7 +55,7 @@ def _held(searcher: Searcher, question: Question) -> Question:
     index = searcher.current()
     answer = ask(searcher, index, question, basis_of(index.snapshot.manifest, searcher.settings))
     if answer.error:
-        raise ConfigurationError(f"{question.id} cannot be held to its answer: {answer.error}")
+        raise ConfigurationError(f"{question.id} cannot require the same answer: {answer.error}")
     return question.model_copy(update={"baseline": baseline_of(answer)})
 
 

@@ -76,7 +76,7 @@ def test_the_owner_chooses_model_prompt_and_form_of_one_question(sample_data: Pa
     assert "three bullet points for a layman" in first
     with pytest.raises(QueryError, match="'large' is not set up"):
         ask(sample_data, models={"answer": "large"})
-    with pytest.raises(QueryError, match="'answr' is no role of a search"):
+    with pytest.raises(QueryError, match="'answr' is not a role of a search"):
         ask(sample_data, models={"answr": "default"})
 
 

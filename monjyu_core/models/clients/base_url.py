@@ -35,7 +35,7 @@ def address_of(setting: str, url: str, provider: str, deployment: str = "", api_
     """
     parts = _parts(url)
     if parts is None:
-        raise ConfigurationError(f"{setting} is no address.", "It begins with http:// or https://.")
+        raise ConfigurationError(f"{setting} is not an address.", "It begins with http:// or https://.")
     query = dict(parse_qsl(parts.query))
     if "@" in parts.netloc:
         raise ConfigurationError(f"{setting} contains a user or a password.", "Set api_key of the model instead.")

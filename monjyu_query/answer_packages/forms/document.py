@@ -175,7 +175,7 @@ def notes_of(asked: AskedAnswer) -> list[str]:
             f"{asked.index.snapshot.id}" + (", and the answer is another." if asked.differs else ".")
         )
     elif asked.differs:
-        notes.append(f"Asked again, the answer is another than that of the kept search ({', '.join(asked.differs)}).")
+        notes.append(f"Asked again, the answer differs from that of the recorded search ({', '.join(asked.differs)}).")
     return [*notes, *_left_out(asked)]
 
 

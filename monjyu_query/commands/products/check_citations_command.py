@@ -42,7 +42,7 @@ def check_citations(draft: Path, collection: str | None, bib: Path | None, stric
 
     kind = FORMATS.get(draft.suffix.casefold())
     if kind is None:
-        raise QueryError(f"{draft.name} is no draft that can be read.", f"Known: {', '.join(FORMATS)}.")
+        raise QueryError(f"{draft.name} is not a readable draft.", f"Known: {', '.join(FORMATS)}.")
     content = _bytes(draft, MOST_BYTES)
     works = printable(_bytes(bib, MOST_BIB_BYTES).decode("utf-8-sig", "replace")) if bib else ""
     checked = check_citations(collection_searcher(collection), content, kind, works)

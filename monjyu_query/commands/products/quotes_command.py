@@ -34,7 +34,7 @@ def locate(quote: str, collection: str | None, most: int, as_json: bool) -> None
     for place in () if as_json else found.places:
         click.echo(_shown(place))
     if not found.places:
-        click.echo("Nothing in the collection is like this quote.", err=True)
+        click.echo("Nothing in the collection matches this quote.", err=True)
         sys.exit(1)
 
 

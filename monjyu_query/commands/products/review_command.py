@@ -80,7 +80,7 @@ def init(protocol: Path, collection: str | None, as_json: bool) -> None:
         with protocol.open("x", encoding="utf-8") as file:
             file.write(protocol_template(review_name(protocol.stem), name))
     except FileExistsError:
-        raise QueryError(f"{protocol} is there already.", "Name another file, or change this one.") from None
+        raise QueryError(f"{protocol} already exists.", "Name another file, or change this one.") from None
     except OSError as error:
         raise QueryError(f"{protocol} cannot be written: {error.strerror}.", "Name another file.") from error
     if as_json:
@@ -109,7 +109,7 @@ def run(protocol: Path, collection: str | None, again: bool, as_json: bool) -> N
     gone = f", {len(done.gone)} gone" if done.gone else ""
     click.echo(f"{len(done.screened)} screened, {done.kept} as they were{gone}.")
     if not done.whole:
-        click.echo("Stopped; the same command goes on.", err=True)
+        click.echo("Stopped; run the same command to continue.", err=True)
     if done.failed:
         click.echo(
             f"The model failed for {len(done.failed)}, which the next run asks again: {done.failed[0]}", err=True

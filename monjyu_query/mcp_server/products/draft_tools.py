@@ -35,9 +35,9 @@ class DraftTools:
         self,
         text: Text,
         collection: Collection = None,
-        format: Annotated[Literal["markdown", "latex", "text"], Field(description="How it is written.")] = "markdown",
+        format: Annotated[Literal["markdown", "latex", "text"], Field(description="Its format.")] = "markdown",
         bibliography: Annotated[
-            str, Field(max_length=MOST_TEXT, description="The .bib file (or CSL JSON) that its keys are of.")
+            str, Field(max_length=MOST_TEXT, description="The .bib file (or CSL JSON) of its keys.")
         ] = "",
     ) -> Annotated[CallToolResult, CheckedDraft]:
         """What the papers that a draft cites have on it: each citing sentence with the nearest passages of the cited

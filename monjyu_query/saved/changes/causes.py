@@ -50,7 +50,7 @@ class Causes:
             now = paper_id in self.newer.retracted
             return Cause(kind="retracted" if now else "reinstated", paper_id=paper_id)
         if paper_id in self.newer.unread - self.older.unread:
-            return Cause(kind="unreadable", paper_id=paper_id, detail="it could not be read any more")
+            return Cause(kind="unreadable", paper_id=paper_id, detail="it can no longer be read")
         if before != after:
             return Cause(kind="edited", paper_id=paper_id)
         if self._corrected[0].get(paper_id) != self._corrected[1].get(paper_id):

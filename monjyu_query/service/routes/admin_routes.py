@@ -206,7 +206,7 @@ def upload(
     request: Request,
     collection: Annotated[str, Form(pattern=NAME)],
     files: Annotated[list[UploadFile], File(min_length=1, max_length=MOST_FILES)],
-    replace: Annotated[bool, Form(description="Files of the same name may be written over.")] = False,
+    replace: Annotated[bool, Form(description="Overwrite files with the same name.")] = False,
 ) -> UploadResult:
     """Into `papers/<collection>/`; POST /admin/index then indexes them. Names lose what no file name needs."""
     audit.note(request.scope, collection=collection, files=len(files))

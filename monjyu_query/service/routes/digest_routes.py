@@ -33,7 +33,7 @@ from monjyu_query.service.worker_state import Service, service_of
 router = APIRouter(tags=["digests"], responses=COMMON)
 
 _TEXT = r"[^\s\x00-\x1f\x7f-\x9f]"
-Collection = Annotated[str | None, Field(description="May be left out where there is only one.", max_length=64)]
+Collection = Annotated[str | None, Field(description="Optional if there is only one.", max_length=64)]
 PaperName = Annotated[
     str,
     Field(
@@ -103,7 +103,7 @@ AskedSummary = Annotated[SummaryRequest, _examples({"paper_id": _PAPERS[0], "len
 AskedComparison = Annotated[ComparisonRequest, _examples({"paper_ids": _PAPERS})]
 AskedSurvey = Annotated[SurveyRequest, _examples({"topic": "incremental indexing", "papers": 3})]
 AskedTable = Annotated[TableRequest, _examples({"columns": ["method", "limitation"], "papers": 3})]
-Form = Annotated[Literal["json", "markdown", "csv", "xlsx"], Query(description="What the table is given as.")]
+Form = Annotated[Literal["json", "markdown", "csv", "xlsx"], Query(description="Format of the table.")]
 _XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 _FORMS: dict[str, tuple[str, Callable[[Digest], bytes]]] = {
     "json": ("application/json", lambda digest: digest.model_dump_json().encode()),

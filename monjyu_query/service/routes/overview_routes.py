@@ -50,7 +50,7 @@ def whole_map(
     service: Shared,
     collection: Collection = None,
     kind: Annotated[Kind, Query(description="`concepts` needs level 1.")] = "citations",
-    limit: Annotated[int, Query(ge=1, le=MOST_DRAWN, description="Nodes, the largest first.")] = MOST_DRAWN,
+    limit: Annotated[int, Query(ge=1, le=MOST_DRAWN, description="Number of nodes, largest first.")] = MOST_DRAWN,
 ) -> Response:
     """Columns instead of rows: 5,000 nodes and their edges stay under a megabyte."""
     snapshot = service.snapshot(service.only_collection(collection))

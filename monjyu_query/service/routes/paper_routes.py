@@ -32,7 +32,7 @@ router = APIRouter(tags=["papers"], responses=COMMON)
 
 Shared = Annotated[Service, Depends(service_of)]
 Collection = Annotated[
-    str | None, Query(description="May be left out where there is only one.", examples=["samples"], max_length=64)
+    str | None, Query(description="Optional if there is only one.", examples=["samples"], max_length=64)
 ]
 _BOX = r"^[0-9]{1,6}(\.[0-9]{1,3})?(,[0-9]{1,6}(\.[0-9]{1,3})?){3}$"
 PaperId = Annotated[str, Path(description="As in `/papers`.", max_length=1000)]
@@ -87,7 +87,7 @@ def citations(
     collection: Collection = None,
     depth: Annotated[int, Query(ge=1, le=10, description="Citations of citations.")] = 1,
     min_count: Annotated[
-        int, Query(ge=1, le=1_000_000, description="Of co-cited and coupled papers those with so much in common.")
+        int, Query(ge=1, le=1_000_000, description="Minimum in common for co-cited and coupled papers.")
     ] = 1,
 ) -> CitationView:
     snapshot, paper_id = _place_of(service, collection, paper_id)

@@ -154,7 +154,7 @@ async def watched(search: Runnable, request: Request) -> bytes:
         await asyncio.wait((running, gone), return_when=asyncio.FIRST_COMPLETED)
         if running.done():
             return running.result()
-        raise ClientGone("The client has gone.")
+        raise ClientGone("The client has disconnected.")
     finally:  # also when the service stops meanwhile
         running.cancel()
         gone.cancel()

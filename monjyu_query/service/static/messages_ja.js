@@ -101,7 +101,7 @@ export const MESSAGES = [
   ["The paper has no section {}.", "論文に節{0}はありません。"],
   ["It has: {}.", "あるのは {0} です。"],
   ["It belongs to someone else.", "ほかの人のものです。"],
-  ["No answer was asked for, only passages.", "回答は求められておらず、該当箇所だけです。"],
+  ["Only passages were requested, no answer.", "回答は求められておらず、該当箇所だけです。"],
 
   // Questions, and what goes with them.
   ["query: is empty: ask something.", "質問が空です。"],
@@ -184,7 +184,7 @@ export const MESSAGES = [
   ["No paper passes the filters.", "絞り込みに合う論文がありません。"],
 
   // Files brought in, corrections.
-  ["{} is of no type that can be indexed.", "{0} は読み取れる種類のファイルではありません。"],
+  ["{} has a type that cannot be indexed.", "{0} は読み取れる種類のファイルではありません。"],
   ["Known types: {}.", "読み取れる種類: {0}。"],
   ["There is another file {}.", "{0} という別のファイルがすでにあります。"],
   ["Give it another name, or send replace=true.", "名前を変えるか、「同じ名前のファイルを置き換える」を選んでください。"],
@@ -213,7 +213,7 @@ export const MESSAGES = [
   ["Look at its log.", "ログを確かめてください。"],
   ["Look at the Dagster UI.", "Dagster の画面を確かめてください。"],
   ["Dagster refused the collection: {}.", "Dagster がコレクションを拒みました: {0}。"],
-  ["Dagster did not begin: {}.", "Dagster が始まりませんでした: {0}。"],
+  ["Dagster did not start the run: {}.", "Dagster が始まりませんでした: {0}。"],
   ["Collection {} has no backfill {}.", "コレクション{0}に実行 {1} はありません。"],
   ["{} is being indexed by a command.", "{0} はコマンドで索引付け中です。"],
   ["Try again when it has ended.", "終わってから、もう一度お試しください。"],
@@ -248,7 +248,7 @@ export const MESSAGES = [
   ["Leave `rerank` out.", "`rerank` を外してください。"],
   ["Leave `expand` out.", "`expand` を外してください。"],
   ["Leave the mode out.", "探し方の指定を外してください。"],
-  ["{} is no snapshot of {}.", "{0} は {1} のスナップショットではありません。"],
+  ["{} is not a snapshot of {}.", "{0} は {1} のスナップショットではありません。"],
   ["Contradictions are judged by a model, and none is set: set roles.verify.engine to llm and name one in models (docs/configure.md).", "矛盾の判断にはモデルが必要ですが、設定されていません。roles.verify.engine を llm にし、models でモデルを指定してください (docs/configure.md)。"],
   ["The pairs were not read by the model: {}", "モデルは記述の組を読みませんでした: {0}"],
   ["Not all pairs were read by the model: {}", "モデルは一部の記述の組を読みませんでした: {0}"],

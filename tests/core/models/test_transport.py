@@ -111,11 +111,11 @@ def test_addresses_of_one_call_are_brought_to_the_base(provider: str, url: str, 
 @pytest.mark.parametrize(
     ("provider", "url", "said"),
     [
-        ("openai", "localhost:8080/v1", "is no address"),
+        ("openai", "localhost:8080/v1", "is not an address"),
         ("openai", "http://me:secret-word@h/v1", "holds a user"),
         ("openai", "http://h/v1?key=secret-word", r"holds a query \(key\)"),
         ("azure", f"{R}/openai/v1?key=secret-word", r"holds a query \(key\)"),
-        ("openai", "http://h:0/v1", "is no address"),
+        ("openai", "http://h:0/v1", "is not an address"),
     ],
 )
 def test_what_is_no_address_is_refused_without_its_secrets(provider: str, url: str, said: str) -> None:

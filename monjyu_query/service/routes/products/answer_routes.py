@@ -57,9 +57,9 @@ async def export_answer(
     request: Request,
     service: Annotated[Service, Depends(service_of)],
     format: Annotated[
-        Literal["ro-crate", "markdown", "docx", "pdf", "bibtex"], Query(description="What it is given as.")
+        Literal["ro-crate", "markdown", "docx", "pdf", "bibtex"], Query(description="Format of the answer.")
     ] = "markdown",
-    crops: Annotated[bool, Query(description="A package with the parts of pages that hold the quotes.")] = False,
+    crops: Annotated[bool, Query(description="Include images of the quotes (packages only).")] = False,
 ) -> Response:
     """Of one's own searches only, as with traces. The question is asked again of its snapshot; what is different, or
     gone since, the file says. `ro-crate` is an archive that `monjyu verify` checks."""

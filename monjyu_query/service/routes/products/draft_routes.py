@@ -41,7 +41,7 @@ class DraftRequest(BaseModel):
         ),
     ]
     collection: Annotated[
-        str | None, Field(description="May be left out where there is only one.", max_length=64, examples=["samples"])
+        str | None, Field(description="Optional if there is only one.", max_length=64, examples=["samples"])
     ] = None
     format: Literal["markdown", "latex", "text", "docx"] = "markdown"
     bibliography: Annotated[str, Field(max_length=MOST_TEXT)] = ""

@@ -70,9 +70,11 @@ def questions(service: Shared, collection: Collection = None) -> SavedQuestions:
 def changes(
     service: Shared,
     collection: Collection = None,
-    since: Annotated[str | None, Query(description="A date; else since the snapshot before.", max_length=40)] = None,
-    older: Annotated[str | None, Query(description="A snapshot that is kept, instead.", pattern=SNAPSHOT)] = None,
-    newer: Annotated[str | None, Query(description="Another; else the published one.", pattern=SNAPSHOT)] = None,
+    since: Annotated[str | None, Query(description="A date, or the previous snapshot.", max_length=40)] = None,
+    older: Annotated[str | None, Query(description="A kept snapshot instead.", pattern=SNAPSHOT)] = None,
+    newer: Annotated[
+        str | None, Query(description="A snapshot; by default the published one.", pattern=SNAPSHOT)
+    ] = None,
     format: Annotated[Literal["json", "atom", "markdown"], Query()] = "json",
 ) -> Response:
     """Citations gained, lost and moved since a date or between two snapshots, each with the document that caused it."""

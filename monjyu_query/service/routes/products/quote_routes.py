@@ -24,7 +24,7 @@ class Quoted(BaseModel):
         str, Field(min_length=1, max_length=MOST_CHARACTERS, examples=["The index is equal to a full rebuild."])
     ]
     collection: Annotated[
-        str | None, Field(description="May be left out where there is only one.", max_length=64, examples=["samples"])
+        str | None, Field(description="Optional if there is only one.", max_length=64, examples=["samples"])
     ] = None
     most: Annotated[int, Field(ge=1, le=50), NUMBER] = 5
 

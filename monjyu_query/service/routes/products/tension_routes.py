@@ -20,11 +20,9 @@ def tensions(
     collection: Collection = None,
     concept: Annotated[
         str | None,
-        Query(
-            description="Only what is said where all of these words stand.", min_length=1, max_length=LONGEST_CONCEPT
-        ),
+        Query(description="Only statements that contain all of these words.", min_length=1, max_length=LONGEST_CONCEPT),
     ] = None,
-    most: Annotated[int, Query(ge=1, le=MOST, description="Pairs at most.")] = 50,
+    most: Annotated[int, Query(ge=1, le=MOST, description="Limit of pairs.")] = 50,
 ) -> Tensions:
     """The model of `roles.verify` reads the pairs of statements that share most, in up to eight calls, which are kept;
     `built` says whether it did, `warnings` why not."""

@@ -18,7 +18,7 @@ router = APIRouter(tags=["search"], responses=COMMON)
 MOST_DIMENSIONS = 16_384
 Shared = Annotated[Service, Depends(service_of)]
 Collection = Annotated[
-    str | None, Field(description="May be left out where there is only one.", max_length=64, examples=["samples"])
+    str | None, Field(description="Optional if there is only one.", max_length=64, examples=["samples"])
 ]
 
 
