@@ -166,7 +166,7 @@ def test_a_model_that_agrees_to_everything_restores_nothing_that_words_refute_cl
     for refuted in ("evil.example", "Bananas", leaked[:40]):
         assert refuted not in result.answer
     left_out = 4 if found_out else 3  # the model saved one that the words do not refute clearly
-    assert result.warnings[-1].startswith(f"{left_out} sentences of the model do not stand in their sources")
+    assert result.warnings[-1].startswith(f"{left_out} sentences of the model are not in their sources")
     assert ["fails on sentences of which the verdict is known" in one for one in result.warnings[:-1]] == (
         [True] if found_out else []
     )

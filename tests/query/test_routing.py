@@ -105,7 +105,7 @@ def test_every_mode_of_the_interface_is_known() -> None:
         ({"mode": "lazy", "controller": "hybrid"}, "chooses the modes itself"),
         ({"mode": "lazy", "expand": 2}, "itself"),
         ({"mode": "global", "expand": 2}, "itself"),
-        ({"mode": "lazy", "rerank": True}, "by itself"),
+        ({"mode": "lazy", "rerank": True}, "has its own order"),
         ({"mode": "hybrid", "modes": ["hybrid", "lazy"]}, "mode multi joins"),
         ({"modes": ["hybrid"], "controller": "progressive"}, "mode multi joins"),
     ],

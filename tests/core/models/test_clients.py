@@ -374,7 +374,7 @@ def test_missing_settings_are_named(monkeypatch: pytest.MonkeyPatch, make: Calla
     cases = [
         ({}, "models.m.base_url is missing"),
         ({"base_url": "localhost:8080"}, "models.m.base_url is not an address"),
-        ({"base_url": "http://user:pass-word@host/v1"}, "models.m.base_url holds"),
+        ({"base_url": "http://user:pass-word@host/v1"}, "models.m.base_url contains"),
         ({"base_url": "https://api.openai.com/v1"}, "models.m.api_key is missing"),
         ({"base_url": "http://host", "api_key": "a\nb"}, "models.m.api_key holds"),
     ]
