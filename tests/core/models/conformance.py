@@ -329,8 +329,8 @@ def results(provider: Provider) -> Results:
 
 def tables(found: dict[str, Results]) -> str:
     """What each fault comes to, then a line for each provider: how many of its roles and faults came out so."""
-    lines = ["### Faults", "", *_head("", "the server", "roles that ask for JSON", "role answer, streamed")]
-    lines += [_row(str(n), one.about, one.asked, one.streamed) for n, one in enumerate(FAULTS, start=1)]
+    lines = ["### Faults", "", *_head("the server", "result")]
+    lines += [_row(one.about, "; streamed ".join(dict.fromkeys((one.asked, one.streamed)))) for one in FAULTS]
     lines += ["", "### Texts to embed and to rank", "", *_head("the server or the texts", "result")]
     lines += [_row(about, result) for about, result in EMBEDDING.items()]
     lines += ["", "### Providers", "", *_head("", "chat roles", "embed", "rerank", "faults", "texts", "asked without")]
