@@ -56,7 +56,7 @@ class PaperTools:
         offset: Annotated[int, Field(ge=0, description="Offset to continue a long text (next_offset).")] = 0,
         references: Annotated[bool, Field(description="Include the reference list.")] = False,
     ) -> Annotated[CallToolResult, PaperView]:
-        """What a paper is, its list of sections, and the text of its abstract or of a section."""
+        """Read a paper: its metadata, its list of sections, and the text of its abstract or of a section."""
         with as_tool_errors():
             paper = await self._monjyu.paper(paper_id, collection)
             view = view_of(paper, section, offset, self._most_characters, references)
@@ -69,7 +69,8 @@ class PaperTools:
         depth: Annotated[int, Field(ge=1, le=10, description="Number of steps to follow.")] = 1,
         min_count: Annotated[int, Field(ge=1, description="Minimum in common for co-cited and coupled papers.")] = 1,
     ) -> Annotated[CallToolResult, CitationView]:
-        """What a paper cites within the collection and what cites it, with the sentences that do; related papers."""
+        """Show what a paper cites within the collection and what cites it, with the citing sentences, and related
+        papers."""
         with as_tool_errors():
             view = await self._monjyu.citations(paper_id, collection, depth, min_count)
         return given(_citations(view), view)
@@ -85,7 +86,7 @@ class PaperTools:
             Field(description="Only this section: its number, type (methods, results, ...) or words of its heading."),
         ] = "",
     ) -> Annotated[CallToolResult, Digest]:
-        """A paper's purpose, data, methods, results, limits and conclusion in its own, cited sentences."""
+        """Summarize a paper's purpose, data, methods, results, limits and conclusion in its own, cited sentences."""
         with as_tool_errors():
             digest = await self._monjyu.summarize(paper_id, collection, focus=focus, length=length, section=section)
         return given(digest_text(digest), digest)
@@ -109,7 +110,7 @@ class PaperTools:
         ] = [],  # noqa: B006
         aspect: Annotated[str, Field(description="One aspect, as in `aspects`.")] = "",
     ) -> Annotated[CallToolResult, Digest]:
-        """Papers side by side, aspect by aspect, in their own, cited sentences; and which of them cite which."""
+        """Compare papers by aspect, in their own, cited sentences, and show which of them cite each other."""
         with as_tool_errors():
             wanted = [*([aspect] if aspect.strip() else []), *aspects]
             digest = await self._monjyu.compare(paper_ids, collection, aspects=list(dict.fromkeys(wanted)))
@@ -121,8 +122,8 @@ class PaperTools:
         collection: Collection = None,
         most: Annotated[int, Field(ge=1, le=20, description="Limit of places.")] = 5,
     ) -> Annotated[CallToolResult, Located]:
-        """The paper, page and rectangles where quoted words stand, also where hyphens, spaces or some words differ.
-        Nothing where no paper has them: then the quote is not from this collection."""
+        """Find the paper, page and rectangles of quoted words, even if hyphens, spaces or some words differ. Without
+        a match, the quote is not from this collection."""
         with as_tool_errors():
             located = await self._monjyu.locate(quote, collection, most=most)
         return given(_located(located), located)

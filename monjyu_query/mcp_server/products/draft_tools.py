@@ -40,9 +40,9 @@ class DraftTools:
             str, Field(max_length=MOST_TEXT, description="The .bib file (or CSL JSON) of its keys.")
         ] = "",
     ) -> Annotated[CallToolResult, CheckedDraft]:
-        """What the papers that a draft cites have on it: each citing sentence with the nearest passages of the cited
-        paper, and its figures, names and quotes that stand nowhere in it; or its paper is not in the collection. With a
-        model for it, whether the paper says so; else it is not judged: read the passages."""
+        """Check the citations of a draft: for each citing sentence the nearest passages of the cited paper, and the
+        figures, names and quotes that occur nowhere in it. With a model for this, also a verdict;
+        otherwise read the passages."""
         with as_tool_errors():
             checked = await self._monjyu.check_citations(text, collection, format=format, bibliography=bibliography)
         return given(f"{QUOTED}\n\n{as_text(checked)}", checked)

@@ -20,7 +20,7 @@ from monjyu_query.tensions.tension_list import LONGEST_CONCEPT, Tensions
 
 def add_tension_tools(tools: Tools, monjyu: AsyncMonjyu) -> None:
     """Register it."""
-    tools.add("Find where papers contradict each other", TensionTools(monjyu).monjyu_tensions)
+    tools.add("Find contradictions between papers", TensionTools(monjyu).monjyu_tensions)
 
 
 class TensionTools:
@@ -37,8 +37,9 @@ class TensionTools:
         ] = "",
         most: Annotated[int, Field(ge=1, le=50, description="Limit of pairs.")] = 10,
     ) -> Annotated[CallToolResult, Tensions]:
-        """Pairs of statements of two papers that contradict each other, both sides quoted. A model set at roles.verify
-        judged them: read both before you call it a contradiction. Without such a model there are none."""
+        """Find pairs of statements of two papers that contradict each other, with both sides quoted. The model of
+        roles.verify judges them: read both before you call it a contradiction. Without such a model there
+        are no pairs."""
         with as_tool_errors():
             found = await self._monjyu.tensions(collection, concept=concept or None, most=most)
         return given(_text(found), found)

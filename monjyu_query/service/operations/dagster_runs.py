@@ -50,7 +50,7 @@ _ENDED: dict[str, Literal["done", "failed"]] = {
 
 
 class RunState(BaseModel):
-    """How far a backfill is: `made` of `parts` are there, `begun` are being made, `failed` are not; `cause` says why it
+    """Progress of a backfill: `made` of `parts` exist, `begun` are being made, `failed` are not; `cause` says why it
     failed, as far as the Dagster web server does."""
 
     backfill_id: str

@@ -89,13 +89,13 @@ def index(asked: IndexRequest, service: Shared, request: Request) -> Launched:
     return launch(service.data, service.settings.service, asked.collection, None, allow_deletes=asked.allow_deletes)
 
 
-@router.get("/index", summary="How far a backfill is")
+@router.get("/index", summary="Progress of a backfill")
 def index_state(
     service: Shared,
     collection: Annotated[str, Query(pattern=NAME)],
     backfill_id: Annotated[str, Query(pattern=r"^[0-9A-Za-z_-]{1,100}$")],
 ) -> RunState:
-    """Of one that POST /admin/index has started for the collection."""
+    """For a run that POST /admin/index has started for the collection."""
     service.admit(collection)
     return run_state(service.settings.service, collection, backfill_id)
 
@@ -117,7 +117,7 @@ def rollback(asked: RollbackRequest, service: Shared, request: Request) -> Rolle
     return roll_back(service.data, asked.collection, asked.snapshot_id, release=asked.release)
 
 
-@router.post("/estimate", summary="What an upgrade would cost, before it is begun")
+@router.post("/estimate", summary="Estimate the cost of an upgrade")
 def estimate(asked: UpgradeRequest, service: Shared, request: Request) -> Estimated:
     """Counts the calls of models that a level would make, and makes none. It can take a minute."""
     audit.note(request.scope, collection=asked.collection, level=asked.level)
@@ -132,7 +132,7 @@ def snapshots(service: Shared, collection: Annotated[str, Query(pattern=NAME)]) 
     return kept_snapshots(service.data, collection)
 
 
-@router.get("/snapshots/diff", summary="What differs between two snapshots")
+@router.get("/snapshots/diff", summary="Differences between two snapshots")
 def compare(
     service: Shared,
     collection: Annotated[str, Query(pattern=NAME)],
@@ -143,7 +143,7 @@ def compare(
     return compare_snapshots(service.data, collection, older, newer)
 
 
-@router.get("/runs", summary="The last runs and the checks, as Dagster has them")
+@router.get("/runs", summary="The last runs and checks in Dagster")
 def runs(
     service: Shared,
     request: Request,
@@ -164,7 +164,7 @@ def keys(service: Shared, request: Request) -> Keys:
     return all_keys(service.store, _principal(request))
 
 
-@router.post("/keys", summary="A new key, shown this once", status_code=201)
+@router.post("/keys", summary="Create a key, which is shown once", status_code=201)
 def new_key(asked: KeyRequest, service: Shared, request: Request) -> NewKey:
     audit.note(request.scope, role=asked.role, name=asked.name)
     _of_all(request)
@@ -173,7 +173,7 @@ def new_key(asked: KeyRequest, service: Shared, request: Request) -> NewKey:
     return made
 
 
-@router.post("/keys/revoke", summary="End a key at once")
+@router.post("/keys/revoke", summary="Revoke a key")
 def end_key(asked: RevokeRequest, service: Shared, request: Request) -> Revoked:
     """409 without `confirm` where the caller, or every administrator, would be locked out."""
     audit.note(request.scope, key_id=asked.id)
@@ -181,7 +181,7 @@ def end_key(asked: RevokeRequest, service: Shared, request: Request) -> Revoked:
     return end_one(service.store, asked.id, _principal(request), confirmed=asked.confirm)
 
 
-@router.post("/samples", summary="Bring in the sample papers and index them", status_code=202)
+@router.post("/samples", summary="Import the sample papers and index them", status_code=202)
 def samples(service: Shared, request: Request) -> Launched:
     """Into a collection `samples`. 409 where this installation has no samples, or where no Dagster server is known."""
     audit.note(request.scope, collection=SAMPLES)

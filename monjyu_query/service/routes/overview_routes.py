@@ -57,7 +57,7 @@ def whole_map(
     return Response(map_columns(snapshot, kind, limit).model_dump_json(), media_type="application/json")
 
 
-@router.get("/map/papers", summary="The papers that speak of a concept")
+@router.get("/map/papers", summary="The papers that mention a concept")
 def concept_papers(
     service: Shared,
     phrase: Annotated[str, Query(description="As in `ids` of a map of concepts.", min_length=1, max_length=1000)],
@@ -77,7 +77,7 @@ def theme_tree(
     collection: Collection = None,
     kind: Annotated[
         ThemeKind | None,
-        Query(description="`reports` needs level 3, `communities` level 1; else the better one there is."),
+        Query(description="`reports` needs level 3, `communities` level 1; by default the better available one."),
     ] = None,
 ) -> Themes:
     name = service.only_collection(collection)

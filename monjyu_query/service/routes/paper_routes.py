@@ -94,7 +94,7 @@ def citations(
     return citations_of(snapshot, paper_id, depth, min_count)
 
 
-@router.get("/papers/{paper_id:path}/details", summary="Where a paper's references lead, and papers like it")
+@router.get("/papers/{paper_id:path}/details", summary="A paper's resolved references, and similar papers")
 def details(paper_id: PaperId, service: Shared, collection: Collection = None) -> PaperDetails:
     """With the claims and entities of the levels that have them."""
     name = service.only_collection(collection)
@@ -102,7 +102,7 @@ def details(paper_id: PaperId, service: Shared, collection: Collection = None) -
     return paper_details(service.served(name).searcher.current(), paper_id)
 
 
-@router.get("/papers/{paper_id:path}/sentences", summary="The sentences of a paper that hold words, or have ids")
+@router.get("/papers/{paper_id:path}/sentences", summary="The sentences of a paper that contain words, or have ids")
 def sentences(
     paper_id: PaperId,
     service: Shared,
@@ -126,7 +126,7 @@ BibliographyForm = Literal["bibtex", "ris", "csl"]
 def bibliography(
     service: Shared,
     collection: Collection = None,
-    paper_id: Annotated[list[str], Query(description="Only these; else all papers.", max_length=200)] = [],  # noqa: B006
+    paper_id: Annotated[list[str], Query(description="Only these papers; by default all.", max_length=200)] = [],  # noqa: B006
     format: BibliographyForm = "bibtex",
 ) -> Response:
     name = service.only_collection(collection)
@@ -147,7 +147,7 @@ def missing(
     min_count: Annotated[int, Query(ge=1, le=10_000, description="Minimum number of citing papers.")] = 2,
     limit: Annotated[int, Query(ge=1, le=MOST_WORKS)] = 100,
 ) -> list[MissingWork]:
-    """Those cited most first. References count as one work where matching found them to name the same."""
+    """The most cited come first. References that were matched to the same work count as one."""
     return missing_works(service.snapshot(service.only_collection(collection)), min_count, limit)
 
 
@@ -169,7 +169,7 @@ def page(
     ] = None,
     if_none_match: Annotated[str | None, Header(include_in_schema=False)] = None,
 ) -> Response:
-    """404 where the paper is no PDF or has no such page."""
+    """404 if the paper is not a PDF or has no such page."""
     snapshot, paper_id = _place_of(service, collection, paper_id)
     crop = [float(edge) for edge in box.split(",")] if box else None
     if crop and (crop[0] >= crop[2] or crop[1] >= crop[3]):
@@ -181,9 +181,9 @@ def page(
     return Response(image.content(), media_type="image/png", headers=headers)
 
 
-@router.get("/papers/{paper_id:path}", summary="One paper with its sections, references and all")
+@router.get("/papers/{paper_id:path}", summary="One paper with sections, references and all fields")
 def paper(paper_id: PaperId, service: Shared, collection: Collection = None) -> ParsedPaper:
-    """Of `source_path` only the file's name: where it lies is nobody's business."""
+    """`source_path` is only the file's name."""
     found = show_paper(*_place_of(service, collection, paper_id))
     return found.model_copy(update={"source_path": PurePath(found.source_path).name})
 

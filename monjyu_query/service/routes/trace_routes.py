@@ -23,9 +23,8 @@ def trace(
     request: Request,
     service: Annotated[Service, Depends(service_of)],
 ) -> ShownTrace:
-    """Of one's own searches only; an administrator's key may see all. A result that was kept from another's question
-    has the trace of that one, which whoever is given the result may see, too, without `asked_by`. The words are those
-    that the collection has now."""
+    """Only for your own searches; administrators may see all. A cached result has the trace of the first search,
+    shown without `asked_by`. Texts are those of the current collection."""
     kept = trace_for(service, trace_id, request.scope["state"]["principal"])
     return show_trace(service.snapshot(kept["collection"]), trace_id, kept)
 

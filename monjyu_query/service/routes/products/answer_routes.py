@@ -61,8 +61,8 @@ async def export_answer(
     ] = "markdown",
     crops: Annotated[bool, Query(description="Include images of the quotes (packages only).")] = False,
 ) -> Response:
-    """Of one's own searches only, as with traces. The question is asked again of its snapshot; what is different, or
-    gone since, the file says. `ro-crate` is an archive that `monjyu verify` checks."""
+    """Only for your own searches, as with traces. The question is asked again on its snapshot, and the file lists
+    what differs or is gone. `ro-crate` is an archive that `monjyu verify` checks."""
     kept = trace_for(service, trace_id, request.scope["state"]["principal"])
     audit.note(request.scope, collection=kept["collection"], mode=f"export {format}")
     content = await watched(Exporting(service, trace_id, kept, format, crops), request)

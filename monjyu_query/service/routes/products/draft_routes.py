@@ -80,9 +80,9 @@ def _word_file(text: str) -> bytes:
 async def check_draft(
     asked: Annotated[DraftRequest, Body()], service: Annotated[Service, Depends(service_of)], request: Request
 ) -> Response:
-    """Each citing sentence with the passages of the cited paper that come nearest, what of it stands nowhere in the
-    paper, and its verdict (not_judged without a model; supported, partly, not_found, contradicted; not_in_collection,
-    not_resolved)."""
+    """Each citing sentence with the nearest passages of the cited paper, its figures, names and quotes that occur
+    nowhere in the paper, and its verdict (not_judged without a model; supported, partly, not_found,
+    contradicted; not_in_collection, not_resolved)."""
     name = service.only_collection(asked.collection)
     audit.note(request.scope, collection=name)
     content = await watched(DraftRun(service, service.served(name).searcher, asked), request)

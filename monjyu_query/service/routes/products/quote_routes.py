@@ -31,7 +31,7 @@ class Quoted(BaseModel):
 
 @router.post("/locate", summary="Find the place of a quote")
 def locate_quote(asked: Quoted, service: Annotated[Service, Depends(service_of)], request: Request) -> Located:
-    """Paper, page and rectangles of the places that are like the quote, the best first; none where nothing is."""
+    """Paper, page and rectangles of the matches, best first; empty without a match."""
     name = service.only_collection(asked.collection)
     audit.note(request.scope, collection=name)
     return locate(service.served(name).searcher.current(), asked.quote, asked.most)

@@ -14,7 +14,7 @@ from monjyu_query.tensions.tension_list import LONGEST_CONCEPT, MOST, Tensions
 router = APIRouter(tags=["papers"], responses=COMMON)
 
 
-@router.get("/tensions", summary="Where papers contradict each other, both sides quoted")
+@router.get("/tensions", summary="Contradictions between papers, with both sides quoted")
 def tensions(
     service: Annotated[Service, Depends(service_of)],
     collection: Collection = None,
@@ -24,7 +24,7 @@ def tensions(
     ] = None,
     most: Annotated[int, Query(ge=1, le=MOST, description="Limit of pairs.")] = 50,
 ) -> Tensions:
-    """The model of `roles.verify` reads the pairs of statements that share most, in up to eight calls, which are kept;
-    `built` says whether it did, `warnings` why not."""
+    """The model of `roles.verify` reads the most similar pairs of statements in up to eight cached calls; `built` is
+    true if it did, otherwise `warnings` gives the reason."""
     name = service.only_collection(collection)
     return service.served(name).searcher.tensions(concept, most)
