@@ -18,6 +18,7 @@ from monjyu_query.drafts.checked import CheckedDraft
 from monjyu_query.reviews.handing_on.review_listing import Reviewed, ReviewedRecord
 from monjyu_query.search.result import SearchResult
 from monjyu_query.tensions.tension_list import Tensions
+from tests.test_specification import wrong
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md")] + sorted(ROOT.glob("docs/**/*.md"))
@@ -85,15 +86,24 @@ def test_documents_have_usual_words(page: Path) -> None:
         assert not [text[max(0, found.start() - 40) : found.end() + 40] for found in AVOID.finditer(text)]
 
 
+@pytest.mark.parametrize("page", PAGES, ids=NAMES)
+def test_commands_and_their_options_are_there(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    shown = [line.split("  #")[0].strip() for block in _CODE_BLOCK.findall(text) for line in block.splitlines()]
+    commands = [code for code in [*shown, *_CODE.findall(prose(page))] if code.startswith("monjyu ")]
+    found = {code: wrong(code) for code in commands if not code.endswith("--help")}
+    assert not {code: said for code, said in found.items() if said}
+
+
 def test_messages_have_usual_words() -> None:
     """Strings of the packages that people read; docstrings, patterns, queries and single words are left out."""
-    wrong = []
+    unusual = []
     for package in ("monjyu_core", "monjyu_assets", "monjyu_query"):
         for path in sorted((ROOT / package).rglob("*.py")):
             name = path.relative_to(ROOT).as_posix()
             if not name.startswith(AS_WRITTEN):
-                wrong += [f"{name}:{line} {text}" for line, text in strings_of(path) if AVOID.search(text)]
-    assert not wrong, "\n".join(wrong)
+                unusual += [f"{name}:{line} {text}" for line, text in strings_of(path) if AVOID.search(text)]
+    assert not unusual, "\n".join(unusual)
 
 
 def strings_of(path: Path) -> list[tuple[int, str]]:
