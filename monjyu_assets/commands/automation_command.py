@@ -49,7 +49,7 @@ def show(as_json: bool) -> None:
 @json_option
 def limits(as_json: bool) -> None:
     """Apply runs.runs_calling_models, the number of concurrent runs that call models, to Dagster's instance."""
-    from monjyu_assets.orchestration.automation.pool_limits import set_limits
+    from monjyu_assets.orchestration.automation.switch import set_limits
     from monjyu_core.settings.settings import load_settings
 
     with _instance() as instance:
