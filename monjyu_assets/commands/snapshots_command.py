@@ -65,7 +65,8 @@ def _contents(row: SnapshotRow) -> str:
 @json_option
 def diff_snapshots(older: str, newer: str, collection: str | None, as_json: bool) -> None:
     """Show papers added, changed and deleted between two snapshots, and rows by table."""
-    from monjyu_assets.maintenance.index_operations import diff, known_folder
+    from monjyu_assets.maintenance.index_operations import known_folder
+    from monjyu_assets.publishing.drift import diff
 
     found = diff(known_folder(collection), older, newer)
     papers = {"added": found["added"], "changed": found["changed"], "deleted": found["deleted"]}

@@ -7,12 +7,12 @@ from contextlib import suppress
 
 import dagster as dg
 
-from monjyu_assets.maintenance.index_operations import diff
 from monjyu_assets.orchestration.instance import open_instance
 from monjyu_assets.orchestration.partitions import COLLECTIONS
 from monjyu_assets.orchestration.reporting.metadata_types import Metadata
 from monjyu_assets.orchestration.reporting.plots import bars, line
 from monjyu_assets.orchestration.reporting.table_metadata import column_schema, rows_by_table
+from monjyu_assets.publishing.drift import diff
 from monjyu_assets.publishing.gates.retrieval_gate import RetrievalGate
 from monjyu_assets.publishing.publish import Published
 from monjyu_assets.stages.shared.collection_stage import whole_table
@@ -151,9 +151,7 @@ def published_told(work: Work, published: Published) -> str:
     except StorageError:
         before = differing = None
     if before is None or differing is None:
-        return (
-            f"index_snapshot of {work.name}: {now.snapshot_id} is published, without an earlier one to compare with."
-        )
+        return f"index_snapshot of {work.name}: {now.snapshot_id} is published, without an earlier one to compare with."
     changed = sorted(_tables(before) ^ _tables(now))
     names = sorted({table for table, _ in changed})
     some = ", ".join(names) if len(names) <= MOST_NAMED else f"{len(names)} of {len(now.rows)} tables"
