@@ -1,27 +1,165 @@
-"""Options that several commands share, JSON on stdout, and files that a user asked for."""
+"""Options that commands share, those of a question as its declaration has them, JSON on stdout, and output files."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import types
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 import click
+from pydantic.fields import FieldInfo
 
+from monjyu_core.cli import successor
 from monjyu_core.errors import QueryError
 from monjyu_core.text.controls import escaped_in_json
 from monjyu_core.user_files.bounded_reading import MEBIBYTE, FileRefused, parse_json
+from monjyu_query.search.request import Filters, Mode, SearchRequest, asked_as
 
 collection_option = click.option(
     "-c", "--collection", metavar="NAME", help="The collection; may be left out where the data folder holds one."
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON and nothing else on stdout.")
 
-MODES = ("auto", "vector", "keyword", "hybrid", "lazy", "local", "global", "multi")
-CONTROLLERS = ("unified", "progressive", "hybrid")
+MODES: tuple[str, ...] = get_args(Mode)
 
 _LONGEST_JSON, _MOST_VALUES = 16 * MEBIBYTE, 1_000_000
+
+OTHERWISE = ("query", "collection", "filters", "history", "style")
+"""Fields of a question that a command takes in its own way: as arguments, in words, from a file."""
+
+
+class QuestionCommand(click.Command):
+    """A command with the filters of a question, which its help names in one paragraph."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The other options one by one; `monjyu papers list --help` explains each filter."""
+        options = [param for param in self.get_params(ctx) if isinstance(param, click.Option)]
+        rows = [(one.name, row) for one in options if (row := one.get_help_record(ctx)) is not None]
+        with formatter.section("Options"):
+            formatter.write_dl([row for name, row in rows if name not in Filters.model_fields])
+        named = [row[0].replace(" ", "\u00a0") for name, row in rows if name in Filters.model_fields]
+        with formatter.section("Filters (explained by monjyu papers list --help)"):
+            formatter.write_text(", ".join(named))
+
+
+def filter_options(*, without: Collection[str] = ()) -> Callable[[Any], Any]:
+    """An option for each filter of `Filters`."""
+    return _options({name: one for name, one in Filters.model_fields.items() if name not in without})
+
+
+def question_options(command: Any) -> Any:
+    """An option for each field of a question and for each filter; those of `under` in one, as KEY=VALUE."""
+    fields = {name: one for name, one in SearchRequest.model_fields.items() if name not in OTHERWISE}
+    for group, names in _gathered().items():
+        described = "; ".join(f"{name}: {_about(fields.pop(name)).partition(' only: ')[2]}" for name in names)
+        for name in names:
+            command = successor(f"--{name.replace('_', '-')}", f"Write --{group} {name}=VALUE.")(command)
+        told = f"Of mode {group} (repeatable): {described}."
+        command = click.option(f"--{group}", multiple=True, metavar="KEY=VALUE", help=told)(command)
+    return _options(fields)(filter_options()(command))
+
+
+def question_values(options: Mapping[str, Any]) -> dict[str, Any]:
+    """What options of `question_options` say, as fields of a request. QueryError for a KEY that no field has."""
+    values = _given(options, SearchRequest.model_fields)
+    for group, names in _gathered().items():
+        for pair in ",".join(options.get(group, ())).split(","):
+            key, _, value = pair.partition("=")
+            if pair and key.strip() not in names:
+                raise QueryError(f"--{group} {pair}: {key.strip()!r} is not known.", f"There are {', '.join(names)}.")
+            if pair:
+                values[key.strip()] = _json_or_text(value.strip() or "true")
+    return values | ({"filters": filters} if (filters := filter_values(options)) else {})
+
+
+def filter_values(options: Mapping[str, Any]) -> dict[str, Any]:
+    """What options of `filter_options` say, as fields of `Filters`."""
+    return _given(options, Filters.model_fields)
+
+
+def _given(options: Mapping[str, Any], fields: Mapping[str, FieldInfo]) -> dict[str, Any]:
+    """What was said: an option that was left out has None, or the default of its field."""
+    values = {name: _of_option(value, fields[name]) for name, value in options.items() if name in fields}
+    return {name: value for name, value in values.items() if value not in (None, fields[name].default)}
+
+
+def _options(fields: Mapping[str, FieldInfo]) -> Callable[[Any], Any]:
+    def add(command: Any) -> Any:
+        for name, field in reversed([*fields.items()]):
+            command = _option(name, field)(command)
+        return command
+
+    return add
+
+
+def _option(name: str, field: FieldInfo) -> Callable[[Any], Any]:
+    how, kinds, about = asked_as(field), _kinds(field.annotation), f"{_about(field)}."
+    flag = (how.option or how.one or name).replace("_", "-")
+    if kinds == [bool]:
+        if field.default is True:
+            return click.option(f"--no-{flag}", name, flag_value=False, default=True, help=about)
+        return click.option(f"--{flag if '/' in flag else f'{flag}/--no-{flag}'}", name, default=None, help=about)
+    more: dict[str, Any] = {"type": kinds[0] if kinds in ([int], [float]) else str, "metavar": how.metavar}
+    if {list, dict} & set(kinds):
+        more["multiple"], about = True, f"{_about(field)} (repeatable)."
+    elif how.metavar is None:
+        more |= {"type": click.Choice(kinds), "default": field.default, "show_default": True}
+    return click.option(*_SHORT.get(name, ()), f"--{flag}", name, help=about, **more)
+
+
+_SHORT = {"mode": ("-m",), "top_k": ("-k",)}
+
+
+def _about(field: FieldInfo) -> str:
+    return (field.description or "").removesuffix(".")
+
+
+def _gathered() -> dict[str, list[str]]:
+    """By option, the fields that it takes as KEY=VALUE."""
+    found: dict[str, list[str]] = {}
+    for name, field in SearchRequest.model_fields.items():
+        if group := asked_as(field).under:
+            found.setdefault(group, []).append(name)
+    return found
+
+
+def _kinds(annotation: Any) -> list[Any]:
+    """What a value, or an item of it, may be: types, and the strings of a Literal; None aside."""
+    origin, inner = get_origin(annotation), get_args(annotation)
+    if origin is Literal:
+        return list(inner)
+    if origin is Annotated:
+        return _kinds(inner[0])
+    nested = [kind for one in inner for kind in _kinds(one)]
+    if origin in (Union, types.UnionType):
+        return nested
+    return [] if annotation is type(None) else [origin or annotation, *nested]
+
+
+def _of_option(value: Any, field: FieldInfo) -> Any:
+    """A value of the command line as JSON would have it."""
+    kinds = _kinds(field.annotation)
+    if isinstance(value, tuple) and dict in kinds:
+        return dict(map(_role_and_name, value)) or None
+    if isinstance(value, tuple):
+        return [part for one in value for part in ([one] if str in kinds else one.split(","))] or None
+    return _json_or_text(value) if isinstance(value, str) and int in kinds else value
+
+
+def _json_or_text(value: str) -> Any:
+    try:
+        return json.loads(value)
+    except ValueError:
+        return value
+
+
+def _role_and_name(given: str) -> tuple[str, str]:
+    role, _, name = given.partition("=")
+    if not name:
+        raise QueryError(f"--model {given}: names no model.", "Write a role and a name, as answer=large.")
+    return role, name
 
 
 def print_json(value: Mapping[str, Any] | list[Any]) -> None:

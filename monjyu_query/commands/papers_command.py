@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from monjyu_core.corrections.corrected_values import FIELDS
-from monjyu_query.commands.options import collection_option, json_option, print_json
+from monjyu_query.commands.options import collection_option, filter_options, filter_values, json_option, print_json
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -22,24 +22,20 @@ def papers() -> None:
 
 @papers.command("list")
 @collection_option
-@click.option(
-    "--tag", "tags", multiple=True, metavar="TAG", help="Only papers with this tag of a library (repeatable)."
-)
-@click.option(
-    "--shelf", "shelves", multiple=True, metavar="PATH", help="Only those of a library's collection (repeatable)."
-)
+@filter_options(without=("section_types",))
 @json_option
-def papers_list(collection: str | None, tags: tuple[str, ...], shelves: tuple[str, ...], as_json: bool) -> None:
+def papers_list(collection: str | None, as_json: bool, **filters: Any) -> None:
     """Every paper: id, title, authors, year, passages; into a pipe a line each with tabs between."""
     from monjyu_query.ranking.filters import passing_papers
     from monjyu_query.search.paper_records import list_papers
-    from monjyu_query.search.request import Filters
+    from monjyu_query.search.request import make_filters
 
+    wanted = make_filters(filter_values(filters))
     with open_chosen(collection) as snapshot:
         found = list_papers(snapshot)
-        if tags or shelves:
-            labelled = set(passing_papers(snapshot.cursor(), Filters(tags=list(tags), shelves=list(shelves))))
-            found = [paper for paper in found if paper["paper_id"] in labelled]
+        if not wanted.empty:
+            passing = set(passing_papers(snapshot.cursor(), wanted))
+            found = [paper for paper in found if paper["paper_id"] in passing]
     if as_json:
         print_json(found)
         return

@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from monjyu_core.errors import QueryError
-from monjyu_query.commands.options import collection_option, json_option, print_json, write_output
+from monjyu_query.commands.options import (
+    QuestionCommand,
+    collection_option,
+    filter_options,
+    filter_values,
+    json_option,
+    print_json,
+    write_output,
+)
 
 if TYPE_CHECKING:
     from monjyu_query.digests.digest_result import Digest
@@ -17,22 +25,13 @@ if TYPE_CHECKING:
 FORMATS = ("table", "markdown", "csv", "xlsx", "json")
 
 
-@click.command()
+@click.command(cls=QuestionCommand)
 @collection_option
 @click.option("--columns", multiple=True, metavar="A,B,…", help="What to ask of each paper, in words.")
 @click.option("--paper", "papers", multiple=True, metavar="PAPER", help="Only this paper (repeatable).")
 @click.option("--about", default="", metavar="TOPIC", help="The papers that say most on it, best first.")
 @click.option("--papers", "most", type=int, metavar="N", help="At most so many papers, 1 to 200.  [default: 50]")
-@click.option("--year-from", type=int, metavar="YEAR", help="Only papers of this year or later.")
-@click.option("--year-to", type=int, metavar="YEAR", help="Only papers of this year or earlier.")
-@click.option("--author", "authors", multiple=True, metavar="NAME", help="Only papers by this author (repeatable).")
-@click.option("--language", "languages", multiple=True, metavar="CODE", help="Only papers in it, as en (repeatable).")
-@click.option(
-    "--tag", "tags", multiple=True, metavar="TAG", help="Only papers with this tag of a library (repeatable)."
-)
-@click.option(
-    "--shelf", "shelves", multiple=True, metavar="PATH", help="Only those of a library's collection (repeatable)."
-)
+@filter_options(without=("paper_ids", "section_types"))
 @click.option("--format", "form", type=click.Choice(FORMATS), default="table", show_default=True)
 @click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="Write to this file.")
 @click.option("--no-llm", is_flag=True, help="Quotes only, also where roles.answer is a model.")
@@ -67,7 +66,7 @@ def table(
         named,
         [*map(printable, papers)],
         about=printable(about),
-        filters=make_filters(filters),
+        filters=make_filters(filter_values(filters)),
         most=most,
         engine="extractive" if no_llm else None,
         emit=_progress,

@@ -87,7 +87,7 @@ class Asked:
     """How a field is asked for where there is no JSON; stored with the field as its `json_schema_extra`.
 
     `one` is its name in addresses of the page, and of the command's option where `option` has no other. `under`: the
-    option that takes it as KEY=VALUE. `labels` are those of the page, in English and Japanese; without them it is not in
+    option that takes it as KEY=VALUE. `labels`: those of the page, in English and Japanese; without them it is not in
     the page's form. `modes`: those that look at it, all where empty.
     """
 
@@ -234,7 +234,7 @@ class Filters(_Model):
         labels=("Shelf", "棚"),
     )
     academic: Switch | None = asked(
-        "Only what was judged an academic paper (true), or only the other files (false).",
+        "Only academic papers (true), or only the other files (false).",
         option="academic/--not-academic",
         labels=("Academic papers only", "学術論文のみ"),
     )
@@ -266,9 +266,9 @@ class BasicQuestion(_Model):
     )
     collection: str = Field(description="The name of the collection.")
     mode: Mode = asked(
-        "How passages are found: auto chooses; hybrid is quick and good for facts; lazy explores broad questions step by "
-        "step; keyword finds exact words; vector finds meanings; local follows entities (level 2); global sums up the "
-        "whole collection (level 3); multi joins several.",
+        "How passages are found: auto chooses; hybrid is quick and good for facts; lazy explores broad questions step "
+        "by step; keyword finds exact words; vector finds meanings; local follows entities (level 2); global sums up "
+        "the whole collection (level 3); multi joins several.",
         "auto",
         option="mode",
     )
@@ -289,7 +289,7 @@ class BasicQuestion(_Model):
         description="The conversation before, oldest turn first: a follow-up (and for R? who wrote it?) is written out "
         "from it and returned as `resolved_query`.",
     )
-    answer: Switch = asked("Passages only, where false.", default=True)
+    answer: Switch = asked("Whether an answer is written, or only passages are returned.", default=True)
 
 
 class FurtherOptions(_Model):
@@ -368,9 +368,7 @@ class SearchQuestion(FurtherOptions, BasicQuestion):
 class SearchRequest(SearchQuestion):
     """A question with what only the owner of the data folder may say, from Python or the command line."""
 
-    models: dict[str, str] = asked(
-        "Another model for a role, as answer=large.", {}, one="model", metavar="ROLE=NAME"
-    )
+    models: dict[str, str] = asked("Another model for a role, as answer=large.", {}, one="model", metavar="ROLE=NAME")
     system_prompt: Annotated[str, Field(max_length=LONGEST_QUERY)] = asked(
         "Text that goes before the prompt of the model that answers.", "", metavar="TEXT"
     )
