@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-import types
 from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal, Union, get_args, get_origin
+from typing import Any, get_args
 
 import click
 from pydantic.fields import FieldInfo
@@ -15,7 +14,7 @@ from monjyu_core.cli import successor
 from monjyu_core.errors import QueryError
 from monjyu_core.text.controls import escaped_in_json
 from monjyu_core.user_files.bounded_reading import MEBIBYTE, FileRefused, parse_json
-from monjyu_query.search.request import Filters, Mode, SearchRequest, asked_as
+from monjyu_query.search.request import Filters, Mode, SearchRequest, asked_as, kinds_of
 
 collection_option = click.option(
     "-c", "--collection", metavar="NAME", help="The collection; may be left out where the data folder holds one."
@@ -95,7 +94,7 @@ def _options(fields: Mapping[str, FieldInfo]) -> Callable[[Any], Any]:
 
 
 def _option(name: str, field: FieldInfo) -> Callable[[Any], Any]:
-    how, kinds, about = asked_as(field), _kinds(field.annotation), f"{_about(field)}."
+    how, kinds, about = asked_as(field), kinds_of(field.annotation), f"{_about(field)}."
     flag = (how.option or how.one or name).replace("_", "-")
     if kinds == [bool]:
         if field.default is True:
@@ -125,22 +124,9 @@ def _gathered() -> dict[str, list[str]]:
     return found
 
 
-def _kinds(annotation: Any) -> list[Any]:
-    """What a value, or an item of it, may be: types, and the strings of a Literal; None aside."""
-    origin, inner = get_origin(annotation), get_args(annotation)
-    if origin is Literal:
-        return list(inner)
-    if origin is Annotated:
-        return _kinds(inner[0])
-    nested = [kind for one in inner for kind in _kinds(one)]
-    if origin in (Union, types.UnionType):
-        return nested
-    return [] if annotation is type(None) else [origin or annotation, *nested]
-
-
 def _of_option(value: Any, field: FieldInfo) -> Any:
     """A value of the command line as JSON would have it."""
-    kinds = _kinds(field.annotation)
+    kinds = kinds_of(field.annotation)
     if isinstance(value, tuple) and dict in kinds:
         return dict(map(_role_and_name, value)) or None
     if isinstance(value, tuple):

@@ -7,10 +7,11 @@ here; tests/query/test_declaration.py names the ways in that lack one. What a fi
 from __future__ import annotations
 
 import re
+import types
 import unicodedata
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal, TypedDict, get_args
+from typing import Annotated, Any, Literal, TypedDict, Union, get_args, get_origin
 
 from pydantic import (
     AfterValidator,
@@ -116,6 +117,19 @@ def _lazy(about: str, default: Any = None) -> Any:
 
 def asked_as(field: FieldInfo) -> Asked:
     return field.json_schema_extra if isinstance(field.json_schema_extra, Asked) else Asked()
+
+
+def kinds_of(annotation: Any) -> list[Any]:
+    """What a value, or an item of it, may be: types, and the strings of a Literal; None aside."""
+    origin, inner = get_origin(annotation), get_args(annotation)
+    if origin is Literal:
+        return list(inner)
+    if origin is Annotated:
+        return kinds_of(inner[0])
+    nested = [kind for one in inner for kind in kinds_of(one)]
+    if origin in (Union, types.UnionType):
+        return nested
+    return [] if annotation is type(None) else [origin or annotation, *nested]
 
 
 def _not_blank(value: str) -> str:

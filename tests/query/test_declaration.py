@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 from typing import Any
@@ -28,6 +29,7 @@ from monjyu_query.search.request import (
     asked_as,
 )
 from monjyu_query.service.app import create_app
+from monjyu_query.service.server.page_files import html
 
 FILTERS = set(Filters.model_fields)
 QUESTION = set(SearchQuestion.model_fields)
@@ -93,3 +95,14 @@ def test_mcp_has_all_fields(tmp_path: Path) -> None:
     for name in ("monjyu_search", "monjyu_survey", "monjyu_table"):
         assert set(tools[name]["$defs"]["Filters"]["properties"]) == FILTERS, name
     assert not OWNERS_FIELDS & (set(taken) | set(within["FurtherOptions"]["properties"]))
+
+
+def test_the_page_has_all_filters() -> None:
+    """Its form is built from what the page is served with; what has no label is chosen elsewhere, as papers are."""
+    served = re.search(r'<script type="application/json" id="filters">(.*?)</script>', html("index.html"))
+    assert served
+    fields = {one["name"]: one for one in json.loads(served[1])}
+    assert set(fields) == FILTERS
+    assert {name for name, one in fields.items() if not one["labels"]} == {"paper_ids"}
+    assert all(set(one["labels"]) == {"en", "ja"} for one in fields.values() if one["labels"])
+    assert len({one["one"] for one in fields.values()}) == len(fields), "an address tells them apart"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 from functools import cache
 from pathlib import Path
@@ -10,6 +11,8 @@ from pathlib import Path
 from starlette.responses import HTMLResponse, Response
 from starlette.staticfiles import StaticFiles
 from starlette.types import Scope
+
+from monjyu_query.search.request import Filters, asked_as, kinds_of
 
 STATIC = Path(__file__).parents[1] / "static"
 FOREVER = "public, max-age=31536000, immutable"
@@ -48,8 +51,23 @@ def html(name: str) -> str:
     text = (STATIC / name).read_text("utf-8")
     found = _MODULE.search(text)
     links = [f'<link rel="modulepreload" href="/static/{path}">\n' for path in modules_of(found[1])] if found else []
-    text = text.replace("</head>", "".join(links) + "</head>")
+    text = text.replace("</head>", "".join(links) + "</head>").replace("{{filters}}", _filters())
     return text.replace("/static/", f"/static/{version()}/")
+
+
+def _filters() -> str:
+    """The filters of a question as JSON, from which the page builds its form and its addresses."""
+    fields = []
+    for name, field in Filters.model_fields.items():
+        asked, kinds = asked_as(field), kinds_of(field.annotation)
+        choices = [kind for kind in kinds if isinstance(kind, str)]
+        labels = dict(zip(("en", "ja"), asked.labels, strict=True)) if asked.labels else None
+        kind = {int: "integer", bool: "boolean"}.get(kinds[0], "text")
+        fields.append(
+            {"name": name, "one": asked.one or name, "kind": kind, "many": kinds[0] is list}
+            | {"choices": choices or None, "labels": labels}
+        )
+    return json.dumps(fields, ensure_ascii=False).replace("<", "\\u003c")
 
 
 def modules_of(script: str) -> list[str]:
