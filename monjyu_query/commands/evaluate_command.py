@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from monjyu_query.commands.options import MODES, collection_option, json_option, print_json
+from monjyu_query.commands.options import collection_option, json_option, print_json, question_option
 from monjyu_query.commands.products.eval_judge import judge
 from monjyu_query.evaluation.questions.kinds import KINDS, Kind
 
@@ -140,8 +140,8 @@ def lazy(
     required=True,
     help='JSONL, {"id", "text", "doc", "answers": [{"text", "start"}]} a line.',
 )
-@click.option("--mode", type=click.Choice(MODES), default="auto", show_default=True)
-@click.option("--budget", help="Of lazy search: z100, z500, z1500 or a number of relevance tests.")
+@question_option("mode")
+@question_option("budget")
 @click.option("--without-source", is_flag=True, help="Leave out the paper that answers: how often does it abstain?")
 @click.option("--every", type=click.IntRange(min=1), default=1, show_default=True, help="Ask each n-th question only.")
 @json_option
@@ -149,7 +149,7 @@ def answers(
     collection: str | None,
     questions: Path,
     mode: str,
-    budget: str | None,
+    budget: str | int | None,
     without_source: bool,
     every: int,
     as_json: bool,

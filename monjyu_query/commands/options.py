@@ -5,28 +5,28 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
-from typing import Any, get_args
+from typing import TYPE_CHECKING, Any
 
 import click
-from pydantic.fields import FieldInfo
 
 from monjyu_core.cli import successor
 from monjyu_core.errors import QueryError
 from monjyu_core.text.controls import escaped_in_json
 from monjyu_core.user_files.bounded_reading import MEBIBYTE, FileRefused, parse_json
-from monjyu_query.search.request import Filters, Mode, SearchRequest, asked_as, kinds_of
+
+if TYPE_CHECKING:
+    from pydantic.fields import FieldInfo
 
 collection_option = click.option(
     "-c", "--collection", metavar="NAME", help="The collection; may be left out where the data folder holds one."
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON and nothing else on stdout.")
 
-MODES: tuple[str, ...] = get_args(Mode)
-
 _LONGEST_JSON, _MOST_VALUES = 16 * MEBIBYTE, 1_000_000
 
 OTHERWISE = ("query", "collection", "filters", "history", "style")
 """Fields of a question that a command takes in its own way: as arguments, in words, from a file."""
+_SHORT = {"mode": ("-m",), "top_k": ("-k",)}
 
 
 class QuestionCommand(click.Command):
@@ -34,23 +34,35 @@ class QuestionCommand(click.Command):
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The other options one by one; `monjyu papers list --help` explains each filter."""
+        filters = _filters()
         options = [param for param in self.get_params(ctx) if isinstance(param, click.Option)]
         rows = [(one.name, row) for one in options if (row := one.get_help_record(ctx)) is not None]
         with formatter.section("Options"):
-            formatter.write_dl([row for name, row in rows if name not in Filters.model_fields])
-        named = [row[0].replace(" ", "\u00a0") for name, row in rows if name in Filters.model_fields]
+            formatter.write_dl([row for name, row in rows if name not in filters])
         with formatter.section("Filters (explained by monjyu papers list --help)"):
-            formatter.write_text(", ".join(named))
+            formatter.write_text(", ".join(row[0].replace(" ", "\u00a0") for name, row in rows if name in filters))
+
+
+def _filters() -> dict[str, FieldInfo]:
+    from monjyu_query.search.request import Filters
+
+    return Filters.model_fields
+
+
+def _questions() -> dict[str, FieldInfo]:
+    from monjyu_query.search.request import SearchRequest
+
+    return SearchRequest.model_fields
 
 
 def filter_options(*, without: Collection[str] = ()) -> Callable[[Any], Any]:
     """An option for each filter of `Filters`."""
-    return _options({name: one for name, one in Filters.model_fields.items() if name not in without})
+    return _options({name: one for name, one in _filters().items() if name not in without})
 
 
 def question_options(command: Any) -> Any:
     """An option for each field of a question and for each filter; those of `under` in one, as KEY=VALUE."""
-    fields = {name: one for name, one in SearchRequest.model_fields.items() if name not in OTHERWISE}
+    fields = {name: one for name, one in _questions().items() if name not in OTHERWISE}
     for group, names in _gathered().items():
         described = "; ".join(f"{name}: {_about(fields.pop(name)).partition(' only: ')[2]}" for name in names)
         for name in names:
@@ -60,28 +72,43 @@ def question_options(command: Any) -> Any:
     return _options(fields)(filter_options()(command))
 
 
+def question_option(name: str, **otherwise: Any) -> Callable[[Any], Any]:
+    """The option of one field of a question, with what this command says otherwise of it."""
+    return _option(name, _questions()[name], **otherwise)
+
+
 def question_values(options: Mapping[str, Any]) -> dict[str, Any]:
     """What options of `question_options` say, as fields of a request. QueryError for a KEY that no field has."""
-    values = _given(options, SearchRequest.model_fields)
+    values = _given(options, _questions())
     for group, names in _gathered().items():
-        for pair in ",".join(options.get(group, ())).split(","):
+        for pair in filter(None, ",".join(options[group]).split(",")):
             key, _, value = pair.partition("=")
-            if pair and key.strip() not in names:
-                raise QueryError(f"--{group} {pair}: {key.strip()!r} is not known.", f"There are {', '.join(names)}.")
-            if pair:
-                values[key.strip()] = _json_or_text(value.strip() or "true")
+            if key not in names:
+                raise QueryError(f"--{group} {pair}: {key!r} is not known.", f"There are {', '.join(names)}.")
+            values[key] = _json_or_text(value or "true")
     return values | ({"filters": filters} if (filters := filter_values(options)) else {})
 
 
 def filter_values(options: Mapping[str, Any]) -> dict[str, Any]:
     """What options of `filter_options` say, as fields of `Filters`."""
-    return _given(options, Filters.model_fields)
+    return _given(options, _filters())
 
 
 def _given(options: Mapping[str, Any], fields: Mapping[str, FieldInfo]) -> dict[str, Any]:
     """What was said: an option that was left out has None, or the default of its field."""
-    values = {name: _of_option(value, fields[name]) for name, value in options.items() if name in fields}
+    values = {name: value for name, value in options.items() if name in fields}
     return {name: value for name, value in values.items() if value not in (None, fields[name].default)}
+
+
+def _gathered() -> dict[str, list[str]]:
+    """By option, the fields that it takes as KEY=VALUE."""
+    from monjyu_query.search.request import asked_as
+
+    found: dict[str, list[str]] = {}
+    for name, field in _questions().items():
+        if group := asked_as(field).under:
+            found.setdefault(group, []).append(name)
+    return found
 
 
 def _options(fields: Mapping[str, FieldInfo]) -> Callable[[Any], Any]:
@@ -93,45 +120,39 @@ def _options(fields: Mapping[str, FieldInfo]) -> Callable[[Any], Any]:
     return add
 
 
-def _option(name: str, field: FieldInfo) -> Callable[[Any], Any]:
-    how, kinds, about = asked_as(field), kinds_of(field.annotation), f"{_about(field)}."
-    flag = (how.option or how.one or name).replace("_", "-")
-    if kinds == [bool]:
-        if field.default is True:
-            return click.option(f"--no-{flag}", name, flag_value=False, default=True, help=about)
-        return click.option(f"--{flag if '/' in flag else f'{flag}/--no-{flag}'}", name, default=None, help=about)
-    more: dict[str, Any] = {"type": kinds[0] if kinds in ([int], [float]) else str, "metavar": how.metavar}
-    if {list, dict} & set(kinds):
-        more["multiple"], about = True, f"{_about(field)} (repeatable)."
+def _option(name: str, field: FieldInfo, **otherwise: Any) -> Callable[[Any], Any]:
+    """An option whose value is given to the command as JSON would have it."""
+    from monjyu_query.search.request import asked_as, kinds_of
+
+    how, kinds = asked_as(field), kinds_of(field.annotation)
+    several = bool({list, dict} & set(kinds))
+    flag = f"--{(how.option or how.one or name).replace('_', '-')}"
+    about = f"{_about(field)} (repeatable)." if several else f"{_about(field)}."
+    more: dict[str, Any] = {"help": about, "metavar": how.metavar, "multiple": several}
+    if kinds == [bool] and field.default is True:
+        flag, more = flag.replace("--", "--no-"), {"help": about, "flag_value": False, "default": True}
+    elif kinds == [bool]:
+        flag, more = flag if "/" in flag else f"{flag}/{flag.replace('--', '--no-')}", {"help": about, "default": None}
     elif how.metavar is None:
         more |= {"type": click.Choice(kinds), "default": field.default, "show_default": True}
-    return click.option(*_SHORT.get(name, ()), f"--{flag}", name, help=about, **more)
-
-
-_SHORT = {"mode": ("-m",), "top_k": ("-k",)}
+    elif kinds in ([int], [float]):
+        more["type"] = kinds[0]
+    else:
+        more["callback"] = lambda ctx, param, value: _as_json(value, kinds)
+    return click.option(*_SHORT.get(name, ()), flag, name, **more | otherwise)
 
 
 def _about(field: FieldInfo) -> str:
     return (field.description or "").removesuffix(".")
 
 
-def _gathered() -> dict[str, list[str]]:
-    """By option, the fields that it takes as KEY=VALUE."""
-    found: dict[str, list[str]] = {}
-    for name, field in SearchRequest.model_fields.items():
-        if group := asked_as(field).under:
-            found.setdefault(group, []).append(name)
-    return found
-
-
-def _of_option(value: Any, field: FieldInfo) -> Any:
-    """A value of the command line as JSON would have it."""
-    kinds = kinds_of(field.annotation)
-    if isinstance(value, tuple) and dict in kinds:
-        return dict(map(_role_and_name, value)) or None
+def _as_json(value: Any, kinds: Collection[Any]) -> Any:
     if isinstance(value, tuple):
-        return [part for one in value for part in ([one] if str in kinds else one.split(","))] or None
-    return _json_or_text(value) if isinstance(value, str) and int in kinds else value
+        if dict in kinds:
+            return dict(map(_role_and_name, value)) or None
+        apart = str not in kinds  # the names of a Literal have no commas
+        return [part for one in value for part in (one.split(",") if apart else [one])] or None
+    return _json_or_text(value) if value is not None and int in kinds else value
 
 
 def _json_or_text(value: str) -> Any:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from monjyu_query.commands.options import MODES, collection_option, json_option, print_json, write_output
+from monjyu_query.commands.options import collection_option, json_option, print_json, question_option, write_output
 from monjyu_query.commands.searching import printable
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ FORMATS = ("ro-crate", "markdown", "docx", "pdf", "bibtex")
     required=True,
     help="The file; of a package a new folder, or a file that ends in .zip.",
 )
-@click.option("--mode", type=click.Choice(MODES), default="auto", show_default=True, help="Of a question asked now.")
+@question_option("mode", help="Of a question asked now.")
 @click.option("--crops", is_flag=True, help="With the parts of pages that hold the quotes, as pictures (packages).")
 @click.option("--author", metavar="NAME", help="Who gives the package away: named in its metadata. Nobody by default.")
 @click.option(
