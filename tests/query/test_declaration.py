@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 import pytest
+from jsonschema import validate
 
 from monjyu_core.settings.settings import load_settings
 from monjyu_core.storage.folders import DataFolder
@@ -106,3 +107,22 @@ def test_the_page_has_all_filters() -> None:
     assert {name for name, one in fields.items() if not one["labels"]} == {"paper_ids"}
     assert all(set(one["labels"]) == {"en", "ja"} for one in fields.values() if one["labels"])
     assert len({one["one"] for one in fields.values()}) == len(fields), "an address tells them apart"
+
+
+def test_http_has_an_example_of_every_request(tmp_path: Path) -> None:
+    """Of each body, as its own schema has it, and of each parameter that is needed."""
+    app = create_app(DataFolder(tmp_path), load_settings())
+    described = app.openapi()
+    bodies = 0
+    for path, operations in described["paths"].items():
+        for method, operation in operations.items():
+            for parameter in operation.get("parameters", ()):
+                assert not parameter["required"] or parameter["example"] is not None, (method, path, parameter["name"])
+            for content in operation.get("requestBody", {}).get("content", {}).values():
+                bodies += 1
+                schema = {**content["schema"], "components": described["components"]}
+                for example in content["examples"].values():
+                    validate(example["value"], schema)
+                    assert "collection" in example["value"] or "model" in example["value"] or "keys" in path
+    assert bodies >= 20
+    assert app.openapi() is described

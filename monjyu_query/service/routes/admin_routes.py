@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, File, Form, Query, Request, UploadFile
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from monjyu_query.search.request import NUMBER, Switch
 from monjyu_query.service.access import audit
@@ -26,6 +26,7 @@ from monjyu_query.service.operations.rollback import (
 from monjyu_query.service.operations.sample_papers import SAMPLES, bring_in
 from monjyu_query.service.operations.uploads import Stored, store_uploads, takes_uploads
 from monjyu_query.service.server.error_responses import COMMON, Conflict, Forbidden
+from monjyu_query.service.server.request_parts import Body
 from monjyu_query.service.worker_state import Service, service_of
 
 NAME = r"^[a-z0-9][a-z0-9_-]{0,63}$"
@@ -36,8 +37,7 @@ router = APIRouter(prefix="/admin", tags=["admin"], responses=COMMON)
 Shared = Annotated[Service, Depends(service_of)]
 
 
-class _Wanted(BaseModel):
-    model_config = ConfigDict(extra="forbid")
+class _Wanted(Body):
     collection: str = Field(pattern=NAME, examples=["my-papers"])
 
 
@@ -58,20 +58,18 @@ class RollbackRequest(_Wanted):
     release: Switch = False
 
 
-class KeyRequest(BaseModel):
+class KeyRequest(Body):
     """`expires`: 12h, 30d, 8w, or a date (UTC); null = never. `collections`: all that it may see; null = all."""
 
-    model_config = ConfigDict(extra="forbid")
     name: str = Field(default="", max_length=100)
     role: Role = "reader"
     expires: str | None = Field(default=None, max_length=40, examples=["30d"])
     collections: list[Annotated[str, Field(pattern=NAME)]] | None = Field(default=None, max_length=100)
 
 
-class RevokeRequest(BaseModel):
+class RevokeRequest(Body):
     """`confirm`: also where it is one's own key, or the last of an administrator."""
 
-    model_config = ConfigDict(extra="forbid")
     id: str = Field(pattern=r"^[0-9a-f]{8}$")
     confirm: Switch = False
 

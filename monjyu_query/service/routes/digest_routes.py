@@ -5,11 +5,11 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
-from fastapi import APIRouter, Body, Depends, Query
+from fastapi import APIRouter, Query
 from fastapi.responses import Response
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 from starlette.requests import Request
 
 from monjyu_core.errors import QueryError
@@ -28,81 +28,63 @@ from monjyu_query.search.searcher import Searcher
 from monjyu_query.service.access import audit
 from monjyu_query.service.routes.search_routes import watched
 from monjyu_query.service.server.error_responses import COMMON, NotFound
-from monjyu_query.service.worker_state import Service, service_of
+from monjyu_query.service.server.request_parts import ANY_TEXT, CollectionBody, Shared
+from monjyu_query.service.worker_state import Service
 
 router = APIRouter(tags=["digests"], responses=COMMON)
 
-_TEXT = r"[^\s\x00-\x1f\x7f-\x9f]"
-Collection = Annotated[str | None, Field(description="May be left out where there is only one.", max_length=64)]
 PaperName = Annotated[
     str,
     Field(
         description="Id, DOI, words of the title, or first author and year.",
         min_length=1,
         max_length=1000,
-        pattern=_TEXT,
+        pattern=ANY_TEXT,
     ),
 ]
 Words = Annotated[str, Field(max_length=1000)]
 
 
-class _Body(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
-
-class SummaryRequest(_Body):
+class SummaryRequest(CollectionBody):
     """`focus`: a question to answer from the paper first; `section`: its number, type or words of its heading."""
 
     paper_id: PaperName
-    collection: Collection = None
     focus: Words = ""
     length: Literal["short", "medium", "long"] = "medium"
     section: Words = ""
 
 
-class ComparisonRequest(_Body):
+class ComparisonRequest(CollectionBody):
     """Without `aspects` by purpose, data, method, results, limits, conclusion and availability."""
 
     paper_ids: Annotated[
         list[PaperName], Field(min_length=2, max_length=MOST_COMPARED, json_schema_extra={"uniqueItems": True})
     ]
-    collection: Collection = None
-    aspects: Annotated[list[Words], Field(max_length=MOST_ASPECTS)] = []
+    aspects: Annotated[list[Words], Field(max_length=MOST_ASPECTS)] = Field([])
 
 
-class SurveyRequest(_Body):
+class SurveyRequest(CollectionBody):
     """`budget` relevance tests of a lazy search find the papers; without one they are found in one pass."""
 
-    topic: Annotated[str, Field(min_length=1, max_length=LONGEST_QUERY, pattern=_TEXT)]
-    collection: Collection = None
+    topic: Annotated[str, Field(min_length=1, max_length=LONGEST_QUERY, pattern=ANY_TEXT)]
     papers: Annotated[int, Field(ge=1, le=MOST_PAPERS), NUMBER] = 10
     budget: Annotated[int, Field(ge=0, le=100_000), NUMBER] | None = None
     filters: Filters = Filters()
 
 
-class TableRequest(_Body):
+class TableRequest(CollectionBody):
     """Without `columns`: question, method, sample, measure, result, limitation. Of the papers named (`paper_ids`), the
     best on a topic (`about`), or all that pass the filters; `papers` of them at most. `engine: extractive` asks no
     model."""
 
-    collection: Collection = None
     columns: Annotated[list[Words], Field(min_length=1, max_length=MOST_COLUMNS)] | None = None
-    paper_ids: Annotated[list[PaperName], Field(max_length=MOST_ROWS)] = []
+    paper_ids: Annotated[list[PaperName], Field(max_length=MOST_ROWS)] = Field([])
     about: Words = ""
     filters: Filters = Filters()
     papers: Annotated[int, Field(ge=1, le=MOST_ROWS), NUMBER] | None = None
     engine: Literal["extractive", "llm"] | None = None
 
 
-def _examples(value: dict[str, Any]) -> Any:
-    return Body(openapi_examples={"sample": {"summary": "Of the samples", "value": {"collection": "samples", **value}}})
-
-
-_PAPERS = ["answer-provenance-ac1d5330", "relevance-budget-438725c6"]
-AskedSummary = Annotated[SummaryRequest, _examples({"paper_id": _PAPERS[0], "length": "short"})]
-AskedComparison = Annotated[ComparisonRequest, _examples({"paper_ids": _PAPERS})]
-AskedSurvey = Annotated[SurveyRequest, _examples({"topic": "incremental indexing", "papers": 3})]
-AskedTable = Annotated[TableRequest, _examples({"columns": ["method", "limitation"], "papers": 3})]
 Form = Annotated[Literal["json", "markdown", "csv", "xlsx"], Query(description="What the table is given as.")]
 _XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 _FORMS: dict[str, tuple[str, Callable[[Digest], bytes]]] = {
@@ -111,7 +93,6 @@ _FORMS: dict[str, tuple[str, Callable[[Digest], bytes]]] = {
     "csv": ("text/csv; charset=utf-8", as_csv),
     "xlsx": (_XLSX, as_xlsx),
 }
-Shared = Annotated[Service, Depends(service_of)]
 
 
 @dataclass(frozen=True)
@@ -137,7 +118,7 @@ class DigestRun:
 
 
 @router.post("/summarize", response_model=Digest, summary="A summary of a paper in its own sentences")
-async def summary(asked: AskedSummary, service: Shared, request: Request) -> Response:
+async def summary(asked: SummaryRequest, service: Shared, request: Request) -> Response:
     """What it is for, how it went, what it found, its limits and conclusion; every sentence is cited."""
     searcher = _searcher(service, asked.collection, request, "summary", asked.focus)
 
@@ -152,7 +133,7 @@ async def summary(asked: AskedSummary, service: Shared, request: Request) -> Res
 
 
 @router.post("/compare", response_model=Digest, summary="Papers side by side")
-async def comparison(asked: AskedComparison, service: Shared, request: Request) -> Response:
+async def comparison(asked: ComparisonRequest, service: Shared, request: Request) -> Response:
     """A table of aspects and papers in the papers' own, cited sentences, and which of them cite which."""
     searcher = _searcher(service, asked.collection, request, "comparison", " ".join(asked.aspects))
 
@@ -163,7 +144,7 @@ async def comparison(asked: AskedComparison, service: Shared, request: Request) 
 
 
 @router.post("/survey", response_model=Digest, summary="What the papers say on a topic, theme by theme")
-async def topic_survey(asked: AskedSurvey, service: Shared, request: Request) -> Response:
+async def topic_survey(asked: SurveyRequest, service: Shared, request: Request) -> Response:
     """The best papers on it, grouped by theme, in their own, cited sentences, and a table of them."""
     searcher = _searcher(service, asked.collection, request, "survey", asked.topic)
     topic = make_request(query=asked.topic, collection=searcher.collection).query
@@ -180,7 +161,7 @@ async def topic_survey(asked: AskedSurvey, service: Shared, request: Request) ->
     responses={200: {"content": {kind.partition(";")[0]: {} for kind, _ in _FORMS.values()}}},
     summary="A study table: a row a paper",
 )
-async def study_table_of(asked: AskedTable, service: Shared, request: Request, format: Form = "json") -> Response:
+async def study_table_of(asked: TableRequest, service: Shared, request: Request, format: Form = "json") -> Response:
     """What each paper says on the same things, every cell with its quote and page; also as Markdown, CSV or XLSX."""
     searcher = _searcher(
         service, asked.collection, request, "table", " ".join([asked.about, *(asked.columns or ())]).strip()

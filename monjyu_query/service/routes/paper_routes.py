@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import PurePath
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Depends, Header, Path, Query
+from fastapi import APIRouter, Header, Path, Query
 from fastapi.responses import Response
 from pydantic import BaseModel
 
@@ -26,11 +26,11 @@ from monjyu_query.citations.missing_works import MOST_WORKS, MissingWork, missin
 from monjyu_query.search.paper_records import list_papers, present_paper, show_paper
 from monjyu_query.service.pages.page_images import page_image
 from monjyu_query.service.server.error_responses import COMMON, NotFound
-from monjyu_query.service.worker_state import Service, service_of
+from monjyu_query.service.server.request_parts import Shared as Shared
+from monjyu_query.service.worker_state import Service
 
 router = APIRouter(tags=["papers"], responses=COMMON)
 
-Shared = Annotated[Service, Depends(service_of)]
 Collection = Annotated[
     str | None, Query(description="May be left out where there is only one.", examples=["samples"], max_length=64)
 ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import Annotated, Any, Protocol
 
-from fastapi import APIRouter, Body, Depends, Path
+from fastapi import APIRouter, Body, Path
 from fastapi.responses import Response, StreamingResponse
 from fastapi.sse import EventSourceResponse
 from pydantic import BaseModel, Field
@@ -20,7 +20,8 @@ from monjyu_query.service.searches.running_search import KeptResult, Search, loo
 from monjyu_query.service.searches.stops import SEARCH_ID, Stoppable
 from monjyu_query.service.searches.streaming import stream_events
 from monjyu_query.service.server.error_responses import COMMON, ClientGone, request_id_of
-from monjyu_query.service.worker_state import Service, service_of
+from monjyu_query.service.server.request_parts import Shared
+from monjyu_query.service.worker_state import Service
 
 router = APIRouter(tags=["search"], responses=COMMON)
 
@@ -79,7 +80,6 @@ class Stopped(BaseModel):
 
 
 Asked = Annotated[SearchOfSnapshot, Body(openapi_examples=EXAMPLES)]
-Shared = Annotated[Service, Depends(service_of)]
 
 
 @router.post("/search", response_model=SearchResult, summary="Ask a collection a question")

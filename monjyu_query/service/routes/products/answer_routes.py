@@ -6,7 +6,7 @@ import threading
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Depends, Path, Query
+from fastapi import APIRouter, Path, Query
 from fastapi.responses import Response
 from starlette.requests import Request
 
@@ -19,7 +19,8 @@ from monjyu_query.service.access import audit
 from monjyu_query.service.routes.search_routes import watched
 from monjyu_query.service.routes.trace_routes import trace_for
 from monjyu_query.service.server.error_responses import COMMON
-from monjyu_query.service.worker_state import Service, service_of
+from monjyu_query.service.server.request_parts import Shared
+from monjyu_query.service.worker_state import Service
 
 router = APIRouter(tags=["search"], responses=COMMON)
 
@@ -55,7 +56,7 @@ class Exporting:
 async def export_answer(
     trace_id: Annotated[str, Path(description="`trace_id` of a result.", pattern="^[0-9a-f]{16}$")],
     request: Request,
-    service: Annotated[Service, Depends(service_of)],
+    service: Shared,
     format: Annotated[
         Literal["ro-crate", "markdown", "docx", "pdf", "bibtex"], Query(description="What it is given as.")
     ] = "markdown",

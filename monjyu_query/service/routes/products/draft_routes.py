@@ -7,9 +7,9 @@ import threading
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, Body, Depends, Request
+from fastapi import APIRouter, Body, Request
 from fastapi.responses import Response
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from monjyu_core.errors import QueryError
 from monjyu_query.drafts.check import check_citations
@@ -18,7 +18,8 @@ from monjyu_query.search.searcher import Searcher
 from monjyu_query.service.access import audit
 from monjyu_query.service.routes.search_routes import watched
 from monjyu_query.service.server.error_responses import COMMON
-from monjyu_query.service.worker_state import Service, service_of
+from monjyu_query.service.server.request_parts import ANY_TEXT, CollectionBody, Shared
+from monjyu_query.service.worker_state import Service
 
 router = APIRouter(tags=["search"], responses=COMMON)
 
@@ -26,23 +27,19 @@ MOST_TEXT = 200_000
 """Characters of a draft over HTTP; a body has its own limit (`service.max_body_kb`)."""
 
 
-class DraftRequest(BaseModel):
+class DraftRequest(CollectionBody):
     """`text` of a Word file (`docx`) is the file in Base64; `bibliography`: the text of the .bib file (or CSL JSON)
     that the draft's keys are of."""
 
-    model_config = ConfigDict(extra="forbid")
     text: Annotated[
         str,
         Field(
             min_length=1,
             max_length=MOST_TEXT,
-            pattern=r"[^\s\x00-\x1f\x7f-\x9f]",
+            pattern=ANY_TEXT,
             examples=["Readers hold a lease on the snapshot that they opened (Okafor, 2024)."],
         ),
     ]
-    collection: Annotated[
-        str | None, Field(description="May be left out where there is only one.", max_length=64, examples=["samples"])
-    ] = None
     format: Literal["markdown", "latex", "text", "docx"] = "markdown"
     bibliography: Annotated[str, Field(max_length=MOST_TEXT)] = ""
 
@@ -77,9 +74,7 @@ def _word_file(text: str) -> bytes:
 
 
 @router.post("/check-citations", response_model=CheckedDraft, summary="Check the citations of a draft")
-async def check_draft(
-    asked: Annotated[DraftRequest, Body()], service: Annotated[Service, Depends(service_of)], request: Request
-) -> Response:
+async def check_draft(asked: Annotated[DraftRequest, Body()], service: Shared, request: Request) -> Response:
     """Each citing sentence with the passages of the cited paper that come nearest, what of it stands nowhere in the
     paper, and its verdict (not_judged without a model; supported, partly, not_found, contradicted; not_in_collection,
     not_resolved)."""

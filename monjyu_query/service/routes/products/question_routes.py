@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 from fastapi import APIRouter, Path, Query, Request
 from fastapi.responses import Response
-from pydantic import BaseModel, ConfigDict, Field, StrictBool
+from pydantic import Field, StrictBool
 
 from monjyu_core.questions.question import ANY_TEXT, ID, LONGEST, Expectations, Question, Severity
 from monjyu_core.questions.question_record import read_questions, remove_question
@@ -20,10 +20,11 @@ from monjyu_query.saved.listing import SavedQuestion, SavedQuestions, listed, sh
 from monjyu_query.search.request import NUMBER, Mode
 from monjyu_query.service.access import audit
 from monjyu_query.service.access.principals import Principal
-from monjyu_query.service.routes.paper_routes import Collection, Shared
+from monjyu_query.service.routes.paper_routes import Collection
 from monjyu_query.service.routes.search_routes import watched
 from monjyu_query.service.searches.older_snapshot import SNAPSHOT
 from monjyu_query.service.server.error_responses import COMMON, NotFound
+from monjyu_query.service.server.request_parts import CollectionBody, Shared
 from monjyu_query.service.worker_state import Service
 
 router = APIRouter(tags=["questions"], responses=COMMON)
@@ -33,11 +34,9 @@ MOST_ASKED = 20
 _FORMS = {"atom": "application/atom+xml", "markdown": "text/markdown; charset=utf-8"}
 
 
-class QuestionRequest(BaseModel):
+class QuestionRequest(CollectionBody):
     """Saved in place of one of the same `id`; without one it gets one of its words."""
 
-    model_config = ConfigDict(extra="forbid")
-    collection: str | None = Field(default=None, max_length=64, examples=["samples"])
     id: str | None = Field(default=None, pattern=ID, examples=["leiden"])
     text: str = Field(min_length=1, max_length=LONGEST, pattern=ANY_TEXT, examples=["What does Leiden guarantee?"])
     mode: Mode = "auto"
@@ -46,12 +45,10 @@ class QuestionRequest(BaseModel):
     expect: Expectations = Expectations()
 
 
-class RunRequest(BaseModel):
+class RunRequest(CollectionBody):
     """Without `ids` the first twenty that are saved. `anew`: also what an equal snapshot has answered before."""
 
-    model_config = ConfigDict(extra="forbid")
-    collection: str | None = Field(default=None, max_length=64, examples=["samples"])
-    ids: Annotated[list[Annotated[str, Field(pattern=ID)]], Field(max_length=MOST_ASKED)] = []
+    ids: Annotated[list[Annotated[str, Field(pattern=ID)]], Field(max_length=MOST_ASKED)] = Field([])
     anew: StrictBool = False
 
 
