@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Collection, Mapping
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +28,29 @@ _LONGEST_JSON, _MOST_VALUES = 16 * MEBIBYTE, 1_000_000
 OTHERWISE = ("query", "collection", "filters", "history", "style")
 """Fields of a question that a command takes in its own way: as arguments, in words, from a file."""
 _SHORT = {"mode": ("-m",), "top_k": ("-k",)}
+
+
+CITATIONS = "monjyu_query.citations.citation_export"
+
+
+class FormChoice(click.Choice[str]):
+    """The formats that a module has as `FORMS`, imported only when they are needed, and some of the command's own."""
+
+    def __init__(self, module: str, *own: str) -> None:
+        super().__init__(())
+        self._module, self._own = module, own
+
+    @property
+    def choices(self) -> tuple[str, ...]:
+        return (*self._own, *import_module(self._module).FORMS)
+
+    @choices.setter
+    def choices(self, none: object) -> None: ...
+
+
+def format_option(module: str, default: str, *own: str) -> Callable[[Any], Any]:
+    """`--format`, of the formats of a module."""
+    return click.option("--format", "form", type=FormChoice(module, *own), default=default, show_default=True)
 
 
 class QuestionCommand(click.Command):

@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from monjyu_core.corrections.corrected_values import FIELDS
-from monjyu_query.commands.options import collection_option, filter_options, filter_values, json_option, print_json
+from monjyu_query.commands.options import (
+    CITATIONS,
+    FormChoice,
+    collection_option,
+    filter_options,
+    filter_values,
+    json_option,
+    print_json,
+)
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -52,7 +60,7 @@ def papers_list(collection: str | None, as_json: bool, **filters: Any) -> None:
 @click.option(
     "--most", type=click.IntRange(1, 1000), default=100, show_default=True, metavar="N", help="So many works."
 )
-@click.option("--export", "form", type=click.Choice(("bibtex", "ris", "csl")), help="As a file for a library.")
+@click.option("--export", "form", type=FormChoice(CITATIONS), help="As a file for a library.")
 @json_option
 def papers_missing(collection: str | None, min_count: int, most: int, form: str | None, as_json: bool) -> None:
     """Works that papers of the collection cite and that it does not have, those cited most first."""
@@ -62,7 +70,7 @@ def papers_missing(collection: str | None, min_count: int, most: int, form: str 
     with open_chosen(collection) as snapshot:
         found = missing_works(snapshot, min_count, most)
     if form is not None:
-        click.echo(FORMS[form][0]([work.entry for work in found]))
+        click.echo(FORMS[form].write([work.entry for work in found]).decode())
         return
     if as_json:
         print_json([work.model_dump(mode="json") for work in found])

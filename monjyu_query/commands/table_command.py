@@ -14,6 +14,7 @@ from monjyu_query.commands.options import (
     collection_option,
     filter_options,
     filter_values,
+    format_option,
     json_option,
     print_json,
     write_output,
@@ -21,8 +22,6 @@ from monjyu_query.commands.options import (
 
 if TYPE_CHECKING:
     from monjyu_query.digests.digest_result import Digest
-
-FORMATS = ("table", "markdown", "csv", "xlsx", "json")
 
 
 @click.command(cls=QuestionCommand)
@@ -32,7 +31,7 @@ FORMATS = ("table", "markdown", "csv", "xlsx", "json")
 @click.option("--about", default="", metavar="TOPIC", help="The papers that say most on it, best first.")
 @click.option("--papers", "most", type=int, metavar="N", help="At most so many papers, 1 to 200.  [default: 50]")
 @filter_options(without=("paper_ids", "section_types"))
-@click.option("--format", "form", type=click.Choice(FORMATS), default="table", show_default=True)
+@format_option("monjyu_query.digests.study_table.table_export", "table", "table")
 @click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="Write to this file.")
 @click.option("--no-llm", is_flag=True, help="Quotes only, also where roles.answer is a model.")
 @json_option
@@ -83,7 +82,7 @@ def _progress(event: dict[str, Any]) -> None:
 
 
 def _give(digest: Digest, form: str, output: Path | None) -> None:
-    from monjyu_query.digests.study_table.table_export import as_csv, as_xlsx
+    from monjyu_query.digests.study_table.table_export import FORMS
 
     if form == "table" and output is None:
         from monjyu_query.digests.render_digest import print_digest
@@ -93,12 +92,9 @@ def _give(digest: Digest, form: str, output: Path | None) -> None:
     if form == "json" and output is None:
         print_json(digest.model_dump(mode="json"))
         return
-    if form in ("csv", "xlsx"):
-        content = as_csv(digest) if form == "csv" else as_xlsx(digest)
-    else:
-        content = (digest.model_dump_json() if form == "json" else digest.text()).encode() + b"\n"
+    content = FORMS["markdown" if form == "table" else form].write(digest)
     if output is None:
-        click.echo(content.decode(), nl=False)
+        click.echo(content.decode().rstrip("\n"))
         return
     write_output(output, content)
     click.echo(f"{len(digest.papers)} papers: {output}")

@@ -7,20 +7,25 @@ from typing import TYPE_CHECKING
 
 import click
 
-from monjyu_query.commands.options import collection_option, json_option, print_json, question_option, write_output
+from monjyu_query.commands.options import (
+    collection_option,
+    format_option,
+    json_option,
+    print_json,
+    question_option,
+    write_output,
+)
 from monjyu_query.commands.searching import printable
 
 if TYPE_CHECKING:
     from monjyu_core.storage.folders import DataFolder
     from monjyu_query.answer_packages.asked_answer import AskedAnswer
 
-FORMATS = ("ro-crate", "markdown", "docx", "pdf", "bibtex")
-
 
 @click.command()
 @click.argument("asked")
 @collection_option
-@click.option("--format", "form", type=click.Choice(FORMATS), default="ro-crate", show_default=True)
+@format_option("monjyu_query.answer_packages.forms.all_forms", "ro-crate")
 @click.option(
     "-o",
     "--output",

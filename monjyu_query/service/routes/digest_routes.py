@@ -19,10 +19,11 @@ from monjyu_query.digests.comparison import MOST_PAPERS as MOST_COMPARED
 from monjyu_query.digests.digest_result import Digest
 from monjyu_query.digests.study_table.study_table import study_table
 from monjyu_query.digests.study_table.table_columns import MOST_COLUMNS
-from monjyu_query.digests.study_table.table_export import as_csv, as_xlsx
+from monjyu_query.digests.study_table.table_export import FORMS
 from monjyu_query.digests.study_table.which_papers import MOST_PAPERS as MOST_ROWS
 from monjyu_query.digests.summary import summarize
 from monjyu_query.digests.survey import MOST_PAPERS, survey
+from monjyu_query.search.export_forms import OneOf
 from monjyu_query.search.request import LONGEST_QUERY, NUMBER, Filters, clean_text, make_request
 from monjyu_query.search.searcher import Searcher
 from monjyu_query.service.access import audit
@@ -85,14 +86,7 @@ class TableRequest(CollectionBody):
     engine: Literal["extractive", "llm"] | None = None
 
 
-Form = Annotated[Literal["json", "markdown", "csv", "xlsx"], Query(description="What the table is given as.")]
-_XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
-_FORMS: dict[str, tuple[str, Callable[[Digest], bytes]]] = {
-    "json": ("application/json", lambda digest: digest.model_dump_json().encode()),
-    "markdown": ("text/markdown; charset=utf-8", lambda digest: digest.text().encode()),
-    "csv": ("text/csv; charset=utf-8", as_csv),
-    "xlsx": (_XLSX, as_xlsx),
-}
+Form = Annotated[str, OneOf(FORMS), Query(description="What the table is given as.")]
 
 
 @dataclass(frozen=True)
@@ -114,7 +108,7 @@ class DigestRun:
     def _made(self, cancel: threading.Event) -> bytes:
         digest = self.make(cancel)
         self.service.metrics.digested(digest)
-        return _FORMS[self.form][1](digest)
+        return FORMS[self.form].write(digest)
 
 
 @router.post("/summarize", response_model=Digest, summary="A summary of a paper in its own sentences")
@@ -158,7 +152,7 @@ async def topic_survey(asked: SurveyRequest, service: Shared, request: Request) 
 @router.post(
     "/table",
     response_model=Digest,
-    responses={200: {"content": {kind.partition(";")[0]: {} for kind, _ in _FORMS.values()}}},
+    responses={200: {"content": {one.media_type.partition(";")[0]: {} for one in FORMS.values()}}},
     summary="A study table: a row a paper",
 )
 async def study_table_of(asked: TableRequest, service: Shared, request: Request, format: Form = "json") -> Response:
@@ -180,7 +174,7 @@ async def study_table_of(asked: TableRequest, service: Shared, request: Request,
 
 async def _answered(run: DigestRun, request: Request) -> Response:
     content = await watched(run, request)
-    return Response(content, media_type=_FORMS[run.form][0], headers={"Cache-Control": "no-store"})
+    return Response(content, media_type=FORMS[run.form].media_type, headers={"Cache-Control": "no-store"})
 
 
 def _searcher(service: Service, collection: str | None, request: Request, kind: str, words: str) -> Searcher:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query
 from fastapi.responses import Response
@@ -12,9 +12,10 @@ from starlette.requests import Request
 
 from monjyu_query.answer_packages.asked_answer import asked_again
 from monjyu_query.answer_packages.crops import crops_by
-from monjyu_query.answer_packages.forms.all_forms import KINDS, written
+from monjyu_query.answer_packages.forms.all_forms import FORMS, written
 from monjyu_query.answer_packages.package import package_of
 from monjyu_query.answer_packages.package_files import as_zip
+from monjyu_query.search.export_forms import OneOf
 from monjyu_query.service.access import audit
 from monjyu_query.service.routes.search_routes import watched
 from monjyu_query.service.routes.trace_routes import trace_for
@@ -42,24 +43,22 @@ class Exporting:
     def _made(self) -> bytes:
         searcher = self.service.served(self.trace["collection"]).searcher
         asked = asked_again(self.service.data, self.trace_id, self.trace, searcher)
-        if self.form == "ro-crate":
-            return as_zip(package_of(asked, crops_by(self.service.drawing.draw) if self.crops else None))
+        if self.form == "ro-crate" and self.crops:
+            return as_zip(package_of(asked, crops_by(self.service.drawing.draw)))
         return written(asked, self.form)
 
 
 @router.get(
     "/answers/{trace_id}/export",
     response_class=Response,
-    responses={200: {"content": {kind.partition(";")[0]: {} for kind, _ in KINDS.values()}}},
+    responses={200: {"content": {one.media_type.partition(";")[0]: {} for one in FORMS.values()}}},
     summary="An answer as a document or package",
 )
 async def export_answer(
     trace_id: Annotated[str, Path(description="`trace_id` of a result.", pattern="^[0-9a-f]{16}$")],
     request: Request,
     service: Shared,
-    format: Annotated[
-        Literal["ro-crate", "markdown", "docx", "pdf", "bibtex"], Query(description="What it is given as.")
-    ] = "markdown",
+    format: Annotated[str, OneOf(FORMS), Query(description="What it is given as.")] = "markdown",
     crops: Annotated[bool, Query(description="A package with the parts of pages that hold the quotes.")] = False,
 ) -> Response:
     """Of one's own searches only, as with traces. The question is asked again of its snapshot; what is different, or
@@ -67,9 +66,8 @@ async def export_answer(
     kept = trace_for(service, trace_id, request.scope["state"]["principal"])
     audit.note(request.scope, collection=kept["collection"], mode=f"export {format}")
     content = await watched(Exporting(service, trace_id, kept, format, crops), request)
-    kind, ending = KINDS[format]
     headers = {
         "Cache-Control": "no-store",
-        "Content-Disposition": f'attachment; filename="answer-{trace_id}.{ending}"',
+        "Content-Disposition": f'attachment; filename="answer-{trace_id}.{FORMS[format].ending}"',
     }
-    return Response(content, media_type=kind, headers=headers)
+    return Response(content, media_type=FORMS[format].media_type, headers=headers)
