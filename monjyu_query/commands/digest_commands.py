@@ -9,12 +9,13 @@ import click
 from monjyu_query.commands.options import (
     QuestionCommand,
     collection_option,
-    filter_options,
-    filter_values,
+    given,
     json_option,
+    options_of,
     print_json,
 )
 from monjyu_query.commands.searching import collection_searcher, printable
+from monjyu_query.search.request import Filters
 
 if TYPE_CHECKING:
     from monjyu_query.digests.digest_result import Digest
@@ -62,7 +63,7 @@ def compare(papers: tuple[str, ...], collection: str | None, aspects: tuple[str,
 @collection_option
 @click.option("--papers", type=int, default=10, show_default=True, metavar="N", help="How many papers, 1 to 30.")
 @click.option("--budget", type=click.IntRange(0), metavar="N", help="Find them with so many relevance tests.")
-@filter_options()
+@options_of(Filters)
 @json_option
 def survey(topic: str, collection: str | None, papers: int, budget: int | None, as_json: bool, **filters: Any) -> None:
     """Survey a topic: theme by theme what each paper says on it."""
@@ -70,7 +71,7 @@ def survey(topic: str, collection: str | None, papers: int, budget: int | None, 
     from monjyu_query.search.request import make_request
 
     searcher = collection_searcher(collection)
-    request = make_request(query=topic, collection=searcher.collection, filters=filter_values(filters))
+    request = make_request(query=topic, collection=searcher.collection, filters=given(Filters, filters))
     _print(survey(searcher, request.query, papers, budget, request.filters), as_json)
 
 

@@ -6,17 +6,17 @@ import json
 from collections.abc import Callable, Collection, Mapping
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
 
 from monjyu_core.cli import successor
 from monjyu_core.errors import QueryError
 from monjyu_core.text.controls import escaped_in_json
 from monjyu_core.user_files.bounded_reading import MEBIBYTE, FileRefused, parse_json
-
-if TYPE_CHECKING:
-    from pydantic.fields import FieldInfo
+from monjyu_query.declared.fields import asked_as, kinds_of
 
 collection_option = click.option(
     "-c", "--collection", metavar="NAME", help="The collection; may be left out where the data folder holds one."
@@ -24,11 +24,6 @@ collection_option = click.option(
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON and nothing else on stdout.")
 
 _LONGEST_JSON, _MOST_VALUES = 16 * MEBIBYTE, 1_000_000
-
-OTHERWISE = ("query", "collection", "filters", "history", "style")
-"""Fields of a question that a command takes in its own way: as arguments, in words, from a file."""
-_SHORT = {"mode": ("-m",), "top_k": ("-k",)}
-
 
 CITATIONS = "monjyu_query.citations.citation_export"
 
@@ -58,125 +53,96 @@ class QuestionCommand(click.Command):
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The other options one by one; `monjyu papers list --help` explains each filter."""
-        filters = _filters()
+        from monjyu_query.search.request import Filters
+
         options = [param for param in self.get_params(ctx) if isinstance(param, click.Option)]
-        rows = [(one.name, row) for one in options if (row := one.get_help_record(ctx)) is not None]
+        rows = [(one.name in Filters.model_fields, row) for one in options if (row := one.get_help_record(ctx))]
         with formatter.section("Options"):
-            formatter.write_dl([row for name, row in rows if name not in filters])
+            formatter.write_dl([row for is_filter, row in rows if not is_filter])
         with formatter.section("Filters (explained by monjyu papers list --help)"):
-            formatter.write_text(", ".join(row[0].replace(" ", "\u00a0") for name, row in rows if name in filters))
+            formatter.write_text(", ".join(row[0].replace(" ", "\u00a0") for is_filter, row in rows if is_filter))
 
 
-def _filters() -> dict[str, FieldInfo]:
-    from monjyu_query.search.request import Filters
+def options_of(
+    model: type[BaseModel], *names: str, without: Collection[str] = (), **otherwise: Any
+) -> Callable[[Any], Any]:
+    """An option for each field of a model, or for those named; `otherwise` is what this command says of them instead.
 
-    return Filters.model_fields
+    Fields that are declared `under` an option are its KEY=VALUE, and their own options name it."""
+    fields = {name: one for name, one in model.model_fields.items() if name not in without}
+    fields = {name: fields[name] for name in names or fields}
+    together: dict[str, dict[str, FieldInfo]] = {}
+    for name, field in fields.items():
+        together.setdefault(asked_as(field).under, {})[name] = field
 
-
-def _questions() -> dict[str, FieldInfo]:
-    from monjyu_query.search.request import SearchRequest
-
-    return SearchRequest.model_fields
-
-
-def filter_options(*, without: Collection[str] = ()) -> Callable[[Any], Any]:
-    """An option for each filter of `Filters`."""
-    return _options({name: one for name, one in _filters().items() if name not in without})
-
-
-def question_options(command: Any) -> Any:
-    """An option for each field of a question and for each filter; those of `under` in one, as KEY=VALUE."""
-    fields = {name: one for name, one in _questions().items() if name not in OTHERWISE}
-    for group, names in _gathered().items():
-        described = "; ".join(f"{name}: {_about(fields.pop(name)).partition(' only: ')[2]}" for name in names)
-        for name in names:
-            command = successor(f"--{name.replace('_', '-')}", f"Write --{group} {name}=VALUE.")(command)
-        told = f"Of mode {group} (repeatable): {described}."
-        command = click.option(f"--{group}", multiple=True, metavar="KEY=VALUE", help=told)(command)
-    return _options(fields)(filter_options()(command))
-
-
-def question_option(name: str, **otherwise: Any) -> Callable[[Any], Any]:
-    """The option of one field of a question, with what this command says otherwise of it."""
-    return _option(name, _questions()[name], **otherwise)
-
-
-def question_values(options: Mapping[str, Any]) -> dict[str, Any]:
-    """What options of `question_options` say, as fields of a request. QueryError for a KEY that no field has."""
-    values = _given(options, _questions())
-    for group, names in _gathered().items():
-        for pair in filter(None, ",".join(options[group]).split(",")):
-            key, _, value = pair.partition("=")
-            if key not in names:
-                raise QueryError(f"--{group} {pair}: {key!r} is not known.", f"There are {', '.join(names)}.")
-            values[key] = _json_or_text(value or "true")
-    return values | ({"filters": filters} if (filters := filter_values(options)) else {})
-
-
-def filter_values(options: Mapping[str, Any]) -> dict[str, Any]:
-    """What options of `filter_options` say, as fields of `Filters`."""
-    return _given(options, _filters())
-
-
-def _given(options: Mapping[str, Any], fields: Mapping[str, FieldInfo]) -> dict[str, Any]:
-    """What was said: an option that was left out has None, or the default of its field."""
-    values = {name: value for name, value in options.items() if name in fields}
-    return {name: value for name, value in values.items() if value not in (None, fields[name].default)}
-
-
-def _gathered() -> dict[str, list[str]]:
-    """By option, the fields that it takes as KEY=VALUE."""
-    from monjyu_query.search.request import asked_as
-
-    found: dict[str, list[str]] = {}
-    for name, field in _questions().items():
-        if group := asked_as(field).under:
-            found.setdefault(group, []).append(name)
-    return found
-
-
-def _options(fields: Mapping[str, FieldInfo]) -> Callable[[Any], Any]:
     def add(command: Any) -> Any:
-        for name, field in reversed([*fields.items()]):
-            command = _option(name, field)(command)
+        for group, gathered in reversed(together.items()):
+            for name, field in reversed(gathered.items()):
+                instead = f"Write --{group} {name}=VALUE."
+                flag = f"--{name.replace('_', '-')}"
+                command = (successor(flag, instead) if group else _option(name, field, **otherwise))(command)
+            command = _keys(group, gathered)(command) if group else command
         return command
 
     return add
 
 
+def given(model: type[BaseModel], options: Mapping[str, Any]) -> dict[str, Any]:
+    """What options of `options_of` say, as fields of the model: one that was left out has None or its default."""
+    fields, said = model.model_fields, {**options}
+    for group in {asked_as(field).under for field in fields.values()}:
+        said |= options.get(group) or {}
+    return {name: value for name, value in said.items() if name in fields and value not in (None, fields[name].default)}
+
+
 def _option(name: str, field: FieldInfo, **otherwise: Any) -> Callable[[Any], Any]:
     """An option whose value is given to the command as JSON would have it."""
-    from monjyu_query.search.request import asked_as, kinds_of
-
     how, kinds = asked_as(field), kinds_of(field.annotation)
     several = bool({list, dict} & set(kinds))
     flag = f"--{(how.option or how.one or name).replace('_', '-')}"
-    about = f"{_about(field)} (repeatable)." if several else f"{_about(field)}."
-    more: dict[str, Any] = {"help": about, "metavar": how.metavar, "multiple": several}
-    if kinds == [bool] and field.default is True:
-        flag, more = flag.replace("--", "--no-"), {"help": about, "flag_value": False, "default": True}
-    elif kinds == [bool]:
-        flag, more = flag if "/" in flag else f"{flag}/{flag.replace('--', '--no-')}", {"help": about, "default": None}
-    elif how.metavar is None:
-        more |= {"type": click.Choice(kinds), "default": field.default, "show_default": True}
-    elif kinds in ([int], [float]):
+    about = f"{(field.description or '').removesuffix('.')}{' (repeatable)' if several else ''}."
+    if kinds == [bool]:
+        off = flag.replace("--", "--no-")
+        if field.default is True:
+            return click.option(off, name, flag_value=False, default=True, help=about)
+        return click.option(flag if "/" in flag else f"{flag}/{off}", name, default=None, help=about)
+    more: dict[str, Any] = {"help": about, "metavar": how.metavar or (how.one or name).upper(), "multiple": several}
+    if kinds in ([int], [float]):
         more["type"] = kinds[0]
+    elif not how.metavar and not several and all(isinstance(kind, str) for kind in kinds):
+        more |= {"type": click.Choice(kinds), "metavar": None, "default": field.default, "show_default": True}
     else:
         more["callback"] = lambda ctx, param, value: _as_json(value, kinds)
     return click.option(*_SHORT.get(name, ()), flag, name, **more | otherwise)
 
 
-def _about(field: FieldInfo) -> str:
-    return (field.description or "").removesuffix(".")
+_SHORT = {"mode": ("-m",), "top_k": ("-k",)}
+
+
+def _keys(group: str, fields: Mapping[str, FieldInfo]) -> Callable[[Any], Any]:
+    """One option for all of these fields; its value is a mapping of them. QueryError for a KEY that none of them is."""
+
+    def parsed(ctx: click.Context, param: click.Parameter, pairs: tuple[str, ...]) -> dict[str, Any]:
+        values = {}
+        for pair in filter(None, ",".join(pairs).split(",")):
+            key, _, value = pair.partition("=")
+            if key not in fields:
+                raise QueryError(f"--{group} {pair}: {key!r} is not known.", f"There are {', '.join(fields)}.")
+            values[key] = _json_or_text(value or "true")
+        return values
+
+    abouts = (f"{name}: {(one.description or '').partition(' only: ')[2]}" for name, one in fields.items())
+    about = f"Of mode {group} (repeatable). {' '.join(abouts)}"
+    return click.option(f"--{group}", multiple=True, metavar="KEY=VALUE", callback=parsed, help=about)
 
 
 def _as_json(value: Any, kinds: Collection[Any]) -> Any:
-    if isinstance(value, tuple):
-        if dict in kinds:
-            return dict(map(_role_and_name, value)) or None
-        apart = str not in kinds  # the names of a Literal have no commas
-        return [part for one in value for part in (one.split(",") if apart else [one])] or None
-    return _json_or_text(value) if value is not None and int in kinds else value
+    if not isinstance(value, tuple):
+        return _json_or_text(value) if value is not None and int in kinds else value
+    if dict in kinds:
+        return {key: text for key, _, text in (one.partition("=") for one in value)} or None
+    apart = str not in kinds  # the names of a Literal have no commas
+    return [part for one in value for part in (one.split(",") if apart else [one])] or None
 
 
 def _json_or_text(value: str) -> Any:
@@ -184,13 +150,6 @@ def _json_or_text(value: str) -> Any:
         return json.loads(value)
     except ValueError:
         return value
-
-
-def _role_and_name(given: str) -> tuple[str, str]:
-    role, _, name = given.partition("=")
-    if not name:
-        raise QueryError(f"--model {given}: names no model.", "Write a role and a name, as answer=large.")
-    return role, name
 
 
 def print_json(value: Mapping[str, Any] | list[Any]) -> None:

@@ -11,11 +11,12 @@ from monjyu_query.commands.options import (
     CITATIONS,
     FormChoice,
     collection_option,
-    filter_options,
-    filter_values,
+    given,
     json_option,
+    options_of,
     print_json,
 )
+from monjyu_query.search.request import Filters
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -30,7 +31,7 @@ def papers() -> None:
 
 @papers.command("list")
 @collection_option
-@filter_options(without=("section_types",))
+@options_of(Filters, without=("section_types",))
 @json_option
 def papers_list(collection: str | None, as_json: bool, **filters: Any) -> None:
     """Every paper: id, title, authors, year, passages; into a pipe a line each with tabs between."""
@@ -38,7 +39,7 @@ def papers_list(collection: str | None, as_json: bool, **filters: Any) -> None:
     from monjyu_query.search.paper_records import list_papers
     from monjyu_query.search.request import make_filters
 
-    wanted = make_filters(filter_values(filters))
+    wanted = make_filters(given(Filters, filters))
     with open_chosen(collection) as snapshot:
         found = list_papers(snapshot)
         if not wanted.empty:

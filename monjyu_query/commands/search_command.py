@@ -11,15 +11,18 @@ import click
 from monjyu_core.errors import QueryError
 from monjyu_query.commands.options import (
     QuestionCommand,
+    given,
     json_option,
+    options_of,
     print_json,
-    question_options,
-    question_values,
     read_json_file,
 )
 from monjyu_query.commands.products.vector_command import print_nearest
 from monjyu_query.commands.searching import interrupt
+from monjyu_query.search.request import Filters, SearchRequest
 
+OTHERWISE = ("query", "collection", "filters", "history", "style")
+"""Fields of a question that are given in another way: as arguments, in words of `--response-type`, from a file."""
 PLAIN = ("vector", "keyword", "hybrid")
 """Modes that are over before one could interrupt them."""
 
@@ -37,7 +40,8 @@ PLAIN = ("vector", "keyword", "hybrid")
     metavar="FILE",
     help="In place of QUERY: the passages nearest to a vector, a JSON list of numbers; - is stdin.",
 )
-@question_options
+@options_of(SearchRequest, without=OTHERWISE)
+@options_of(Filters)
 @click.option(
     "--history",
     type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path),
@@ -60,7 +64,7 @@ def search(
     """Ask a collection a question."""
     if (query is None) == (vector is None):
         raise click.UsageError("Ask a QUERY, or name a file with --vector.")
-    values = question_values(options)
+    values = given(SearchRequest, options) | ({"filters": filters} if (filters := given(Filters, options)) else {})
     if vector is not None:
         others = {"history": history, "explain": explain, "stream": stream}
         print_nearest(vector, collection, values | {name: value for name, value in others.items() if value}, as_json)

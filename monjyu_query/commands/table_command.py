@@ -12,13 +12,14 @@ from monjyu_core.errors import QueryError
 from monjyu_query.commands.options import (
     QuestionCommand,
     collection_option,
-    filter_options,
-    filter_values,
     format_option,
+    given,
     json_option,
+    options_of,
     print_json,
     write_output,
 )
+from monjyu_query.search.request import Filters
 
 if TYPE_CHECKING:
     from monjyu_query.digests.digest_result import Digest
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 @click.option("--paper", "papers", multiple=True, metavar="PAPER", help="Only this paper (repeatable).")
 @click.option("--about", default="", metavar="TOPIC", help="The papers that say most on it, best first.")
 @click.option("--papers", "most", type=int, metavar="N", help="At most so many papers, 1 to 200.  [default: 50]")
-@filter_options(without=("paper_ids", "section_types"))
+@options_of(Filters, without=("paper_ids", "section_types"))
 @format_option("monjyu_query.digests.study_table.table_export", "table", "table")
 @click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="Write to this file.")
 @click.option("--no-llm", is_flag=True, help="Quotes only, also where roles.answer is a model.")
@@ -65,7 +66,7 @@ def table(
         named,
         [*map(printable, papers)],
         about=printable(about),
-        filters=make_filters(filter_values(filters)),
+        filters=make_filters(given(Filters, filters)),
         most=most,
         engine="extractive" if no_llm else None,
         emit=_progress,

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from inspect import Parameter
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, TypeVar, get_origin
 
 from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.exceptions import ToolError
@@ -86,16 +86,21 @@ class Tools:
         return ""
 
 
-def takes_fields_of(model: type[BaseModel]) -> Callable[[Function], Function]:
-    """Let a tool take the fields of a model in place of its `**arguments`; parameters of its own override them."""
+def takes_fields_of(model: type[BaseModel], *, without: Collection[str] = ()) -> Callable[[Function], Function]:
+    """Let a tool take the fields of a model in place of its `**arguments`. A parameter of its own is another one where
+    its type is annotated, else it is the field of that name."""
 
     def with_fields(function: Function) -> Function:
         signature = inspect.signature(function, eval_str=True)
         own = {name: one for name, one in signature.parameters.items() if one.kind is not Parameter.VAR_KEYWORD}
-        declared = {name: _parameter(name, field) for name, field in model.model_fields.items()}
-        named = {name: one.replace(kind=Parameter.KEYWORD_ONLY) for name, one in own.items() if name != "self"}
-        parameters = [own["self"], *(declared | named).values()]
-        function.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+        fields = {name: one for name, one in model.model_fields.items() if name not in without}
+        parameters = {name: _parameter(name, field) for name, field in fields.items()}
+        for name, one in own.items():
+            if name not in fields or get_origin(one.annotation) is Annotated:
+                parameters[name] = one.replace(kind=Parameter.KEYWORD_ONLY)
+        parameters.pop("self")
+        ordered = signature.replace(parameters=[own["self"], *parameters.values()])
+        function.__signature__ = ordered  # type: ignore[attr-defined]
         return function
 
     return with_fields

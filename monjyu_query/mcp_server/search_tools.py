@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import Annotated, Any
 
@@ -9,36 +10,21 @@ from mcp.server.mcpserver import Context
 from mcp.types import CallToolResult
 from pydantic import Field
 
-from monjyu_core.errors import QueryError
 from monjyu_query.api.facade_async import AsyncMonjyu
+from monjyu_query.declared.product_requests import SurveyRequest, TableRequest
 from monjyu_query.digests.digest_result import Digest
 from monjyu_query.mcp_server.register import Tools, takes_fields_of
 from monjyu_query.mcp_server.texts import digest_text, given, search_text
 from monjyu_query.mcp_server.tool_errors import as_tool_errors
 from monjyu_query.mcp_server.tool_searches import run_heard
-from monjyu_query.search.request import BasicQuestion, Filters, FurtherOptions
+from monjyu_query.search.request import BasicQuestion, FurtherOptions
 from monjyu_query.search.result import SearchResult
 
 Collection = Annotated[
     str | None, Field(description="Name of the collection (see monjyu_status); may be left out where there is one.")
 ]
 TopK = Annotated[int, Field(ge=1, le=100, description="The number of passages.")]
-Restriction = Annotated[Filters, Field(description="What the papers must be.")]
-Columns = Annotated[
-    list[str],
-    Field(
-        max_length=12,
-        description="What to ask of each paper, in words, as “sample size”; else what studies are compared by.",
-    ),
-]
-Topic = Annotated[str, Field(description="The topic in words.")]
-MaxPapers = Annotated[int | None, Field(ge=1, le=30, description="At most so many papers; 10 if left out.")]
-SurveyBudget = Annotated[
-    int | None,
-    Field(ge=1, description="Find them by lazy search with so many relevance tests, as 100; else in one pass."),
-]
-Papers = Annotated[int | None, Field(ge=1, le=30, description="Another name of max_papers.")]
-
+MaxPapers = Annotated[int | None, Field(ge=1, description="The most papers; else 10 in a survey, 50 in a table.")]
 PAPERS = 10
 """Of a survey, where no number is asked for."""
 
@@ -77,38 +63,23 @@ class SearchTools:
             result = await run_heard(self._monjyu, context, partial(blocking.ask, request))
         return given(search_text(result), result)
 
+    @takes_fields_of(SurveyRequest, without=("papers",))
     async def monjyu_survey(
-        self,
-        topic: Topic,
-        context: Context[Any, Any],
-        collection: Collection = None,
-        max_papers: MaxPapers = None,
-        budget: SurveyBudget = None,
-        filters: Restriction = Filters(),  # noqa: B008
-        papers: Papers = None,
+        self, context: Context[Any, Any], topic: str, max_papers: MaxPapers = None, **asked: Any
     ) -> Annotated[CallToolResult, Digest]:
         """What each paper says on a topic, grouped by theme, with who cites whom and a table of the papers."""
-        most = max_papers or papers or PAPERS
-        survey = partial(self._monjyu.blocking.survey, topic, collection, papers=most, budget=budget, filters=filters)
-        with as_tool_errors():
-            if max_papers and papers and max_papers != papers:
-                raise QueryError("max_papers and papers mean the same.", "Give one of them.")
-            digest = await run_heard(self._monjyu, context, lambda emit, cancel: survey(emit=emit, cancel=cancel))
-        return given(digest_text(digest), digest)
+        return await self._digest(
+            context, partial(self._monjyu.blocking.survey, topic, papers=max_papers or PAPERS, **asked)
+        )
 
+    @takes_fields_of(TableRequest, without=("papers",))
     async def monjyu_table(
-        self,
-        context: Context[Any, Any],
-        collection: Collection = None,
-        columns: Columns = [],  # noqa: B006
-        paper_ids: Annotated[list[str], Field(max_length=200, description="Only these papers.")] = [],  # noqa: B006
-        about: Annotated[str, Field(description="Only the papers that say most on this topic.")] = "",
-        filters: Restriction = Filters(),  # noqa: B008
-        max_papers: Annotated[int | None, Field(ge=1, le=200, description="At most so many papers.")] = None,
+        self, context: Context[Any, Any], max_papers: MaxPapers = None, **asked: Any
     ) -> Annotated[CallToolResult, Digest]:
         """A row a paper, a column for each thing asked of all of them; every cell with its quote and page."""
-        of = partial(self._monjyu.blocking.table, columns, collection, paper_ids=paper_ids, about=about)
-        table = partial(of, filters=filters, papers=max_papers)
+        return await self._digest(context, partial(self._monjyu.blocking.table, papers=max_papers, **asked))
+
+    async def _digest(self, context: Context[Any, Any], made: Callable[..., Digest]) -> CallToolResult:
         with as_tool_errors():
-            digest = await run_heard(self._monjyu, context, lambda emit, cancel: table(emit=emit, cancel=cancel))
+            digest = await run_heard(self._monjyu, context, lambda emit, cancel: made(emit=emit, cancel=cancel))
         return given(digest_text(digest), digest)

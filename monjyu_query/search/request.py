@@ -7,23 +7,18 @@ here; tests/query/test_declaration.py names the ways in that lack one. What a fi
 from __future__ import annotations
 
 import re
-import types
 import unicodedata
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Annotated, Any, Literal, TypedDict, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, TypedDict, get_args
 
 from pydantic import (
     AfterValidator,
-    BaseModel,
     BeforeValidator,
-    ConfigDict,
     Field,
     Strict,
     ValidationError,
     model_validator,
 )
-from pydantic.fields import FieldInfo
 
 from monjyu_core.corrections.corrected_values import bare_doi
 from monjyu_core.errors import QueryError
@@ -31,6 +26,7 @@ from monjyu_core.paper import SectionType
 from monjyu_core.settings.search_settings import FusedMode
 from monjyu_core.settings.validation import plain, sentence
 from monjyu_core.wording import did_you_mean
+from monjyu_query.declared.fields import Body, asked, asked_as
 
 Mode = Literal["auto", "vector", "keyword", "hybrid", "lazy", "local", "global", "multi"]
 Controller = Literal["unified", "progressive", "hybrid"]
@@ -57,8 +53,10 @@ Year = Annotated[int, Field(ge=0, le=9999), NUMBER]
 Switch = Annotated[bool, Strict()]
 """Values as JSON has them: 5.0 is a whole number, "5" is none, and 0 is not false."""
 
-_LAZY = ("lazy",)
-_ANY_TEXT = r"[^\s\x00-\x1f\x7f-\x9f]"
+_LAZY, PASSAGES = ("lazy",), ("vector", "keyword", "hybrid")
+SCORED = (*PASSAGES, "lazy", "global")
+"""Modes whose hits have scores on a scale of their own, which `min_score` may be on."""
+ANY_TEXT = r"[^\s\x00-\x1f\x7f-\x9f]"
 MOST_CONTEXT = 200_000
 """Tokens of a context."""
 LONGEST_STYLE = 200
@@ -83,64 +81,19 @@ _CODE_OR_NAME = rf"^(?:[A-Za-z]{{2}}(?:-[A-Za-z]{{2,4}})?|{'|'.join(_ENGLISH_NAM
 """What is described; names in other languages and codes of three letters are taken too."""
 
 
-@dataclass(frozen=True)
-class Asked:
-    """How a field is asked for where there is no JSON; stored with the field as its `json_schema_extra`.
-
-    `one` is its name in addresses of the page, and of the command's option where `option` has no other. `under`: the
-    option that takes it as KEY=VALUE. `labels`: those of the page, in English and Japanese; without them it is not in
-    the page's form. `modes`: those that look at it, all where empty.
-    """
-
-    one: str = ""
-    metavar: str | None = None
-    option: str = ""
-    under: str = ""
-    labels: tuple[str, str] | tuple[()] = ()
-    modes: tuple[str, ...] = ()
-
-    def __call__(self, schema: dict[str, Any]) -> None:
-        """Add to the field's JSON schema which modes take it."""
-        if self.modes:
-            schema["x-modes"] = list(self.modes)
-
-
-def asked(about: str, default: Any = None, *, one: str = "", modes: tuple[str, ...] = (), **more: Any) -> Any:
-    """A field with its help, one sentence."""
-    told = f"Mode {modes[0]} only: {about}" if len(modes) == 1 else about
-    return Field(default, description=told, json_schema_extra=Asked(one, modes=modes, **more))
-
-
-def _lazy(about: str, default: Any = None) -> Any:
-    return asked(about, default, modes=_LAZY, under="lazy")
-
-
-def asked_as(field: FieldInfo) -> Asked:
-    return field.json_schema_extra if isinstance(field.json_schema_extra, Asked) else Asked()
-
-
-def kinds_of(annotation: Any) -> list[Any]:
-    """What a value, or an item of it, may be: types, and the strings of a Literal; None aside."""
-    origin, inner = get_origin(annotation), get_args(annotation)
-    if origin is Literal:
-        return list(inner)
-    if origin is Annotated:
-        return kinds_of(inner[0])
-    nested = [kind for one in inner for kind in kinds_of(one)]
-    if origin in (Union, types.UnionType):
-        return nested
-    return [] if annotation is type(None) else [origin or annotation, *nested]
+def _lazy(about: str, default: Any = None, *, under: str = "lazy") -> Any:
+    return asked(f"Mode lazy only: {about}", default, modes=_LAZY, under=under)
 
 
 def _not_blank(value: str) -> str:
     if not value.strip():
         raise ValueError("holds an empty value")
-    return _encodable(value)
+    return encodable(value)
 
 
 def _doi(value: str) -> str:
     if (doi := bare_doi(value)) is None:
-        raise ValueError(f"{_encodable(value.strip())!r} is not a DOI: give it as 10.1234/abcd")
+        raise ValueError(f"{encodable(value.strip())!r} is not a DOI: give it as 10.1234/abcd")
     return doi.lower()
 
 
@@ -158,11 +111,11 @@ def language_code(named: str) -> str:
 
 def clean_text(text: str) -> str:
     """One line, composed characters, no control characters."""
-    composed = unicodedata.normalize("NFC", _encodable(text))
+    composed = unicodedata.normalize("NFC", encodable(text))
     return " ".join("".join(" " if unicodedata.category(c) == "Cc" else c for c in composed).split())
 
 
-def _encodable(text: str) -> str:
+def encodable(text: str) -> str:
     """Without lone surrogates, which bytes that are no UTF-8 become in command-line arguments."""
     return text.encode("utf-8", "replace").decode()
 
@@ -186,71 +139,41 @@ _Doi = Annotated[str, AfterValidator(_doi), _items(r"^10\.[0-9]{4,9}/[0-9a-zA-Z]
 """What is described; an address (https://doi.org/...) and any other letters of a DOI are taken too."""
 
 
-class _Model(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
-
-class Filters(_Model):
+class Filters(Body):
     """What a passage's paper (or section) must be. Filters of different fields must all hold, values of one field any.
 
     Names match by whole words, whatever their order, case and accents.
     """
 
     year_from: Year | None = asked(
-        "Only papers of this year or later; one without a year never passes.",
-        metavar="YEAR",
-        labels=("From year", "年（から）"),
+        "Only papers of this year or later; one without a year never passes.", labels=("From year", "年（から）")
     )
-    year_to: Year | None = asked(
-        "Only papers of this year or earlier.", metavar="YEAR", labels=("To year", "年（まで）")
-    )
+    year_to: Year | None = asked("Only papers of this year or earlier.", labels=("To year", "年（まで）"))
     authors: list[_Name] = asked(
-        "Only papers by an author with these words in the name.",
-        [],
-        one="author",
-        metavar="NAME",
-        labels=("Author", "著者"),
+        "Only papers by an author with these words in the name.", [], "author", ("Author", "著者")
     )
     venues: list[_Name] = asked(
         "Only papers of this journal, conference or archive; words of its name will do.",
-        [],
-        one="venue",
-        metavar="NAME",
-        labels=("Journal or conference", "雑誌・会議"),
+        *([], "venue", ("Journal or conference", "雑誌・会議")),
     )
-    dois: list[_Doi] = asked(
-        "Only the paper with this DOI, in whatever version.", [], one="doi", metavar="DOI", labels=("DOI", "DOI")
-    )
+    dois: list[_Doi] = asked("Only the paper with this DOI, in whatever version.", [], "doi", ("DOI", "DOI"))
     section_types: list[SectionType] = asked(
-        "Only sections of this type.",
-        [],
-        one="section",
-        option="section-type",
-        metavar="TYPE",
-        labels=("Sections", "節"),
+        "Only sections of this type.", [], "section", ("Sections", "節"), option="section-type"
     )
-    paper_ids: list[_Name] = asked("Only this paper.", [], one="paper", metavar="PAPER_ID")
+    paper_ids: list[_Name] = asked("Only this paper.", [], "paper")
     languages: Annotated[list[_Language], AfterValidator(lambda codes: list(dict.fromkeys(codes)))] = asked(
         "Only papers in this language, as a code (en, en-GB) or a name (English).",
-        [],
-        one="language",
-        metavar="CODE",
-        labels=("Languages", "言語"),
+        *([], "language", ("Languages", "言語")),
     )
-    tags: list[_Name] = asked(
-        "Only papers with this tag of an imported library.", [], one="tag", metavar="TAG", labels=("Tag", "タグ")
-    )
+    tags: list[_Name] = asked("Only papers with this tag of an imported library.", [], "tag", ("Tag", "タグ"))
     shelves: list[_Name] = asked(
         "Only papers in this collection of an imported library, as Thesis/Methods, or in one below it.",
-        [],
-        one="shelf",
-        metavar="PATH",
-        labels=("Shelf", "棚"),
+        *([], "shelf", ("Shelf", "棚")),
     )
     academic: Switch | None = asked(
         "Only academic papers (true), or only the other files (false).",
-        option="academic/--not-academic",
         labels=("Academic papers only", "学術論文のみ"),
+        option="academic/--not-academic",
     )
 
     @model_validator(mode="after")
@@ -264,19 +187,19 @@ class Filters(_Model):
         return self == Filters()
 
 
-class Turn(_Model):
+class Turn(Body):
     """One turn of the conversation before the question."""
 
     role: Literal["user", "assistant", "system"]
     content: str
 
 
-class BasicQuestion(_Model):
+class BasicQuestion(Body):
     """What most questions say."""
 
     query: Annotated[str, AfterValidator(_question)] = Field(
         description="The question in words, in any language of the papers.",
-        json_schema_extra={"pattern": _ANY_TEXT, "maxLength": LONGEST_QUERY},
+        json_schema_extra={"pattern": ANY_TEXT, "maxLength": LONGEST_QUERY},
     )
     collection: str = Field(description="The name of the collection.")
     mode: Mode = asked(
@@ -284,13 +207,10 @@ class BasicQuestion(_Model):
         "by step; keyword finds exact words; vector finds meanings; local follows entities (level 2); global sums up "
         "the whole collection (level 3); multi joins several.",
         "auto",
-        option="mode",
     )
-    top_k: Annotated[int, Field(ge=1, le=1000), NUMBER] | None = asked("The number of passages.", metavar="K")
-    budget: Literal["z100", "z500", "z1500"] | Annotated[int, Field(ge=0), NUMBER] | None = asked(
-        "the number of passages that may be tested for relevance: z100, z500, z1500 or a number.",
-        metavar="B",
-        modes=_LAZY,
+    top_k: Annotated[int, Field(ge=1, le=1000), NUMBER] | None = asked("The number of passages.")
+    budget: Literal["z100", "z500", "z1500"] | Annotated[int, Field(ge=0), NUMBER] | None = _lazy(
+        "the number of passages that may be tested for relevance: z100, z500, z1500 or a number.", under=""
     )
     response_type: ResponseType | None = asked(
         "The form of the answer: short (two sentences), paragraphs (one a paper), list, table or report; a model takes "
@@ -306,11 +226,11 @@ class BasicQuestion(_Model):
     answer: Switch = asked("Whether an answer is written, or only passages are returned.", default=True)
 
 
-class FurtherOptions(_Model):
+class FurtherOptions(Body):
     """What a question may set besides; what is not set comes from the collection's settings."""
 
     modes: Annotated[list[FusedMode], Field(min_length=1, max_length=6)] | None = asked(
-        "The modes that mode multi joins, as hybrid,global.", metavar="M,M"
+        "The modes that mode multi joins, as hybrid,global.", metavar="M,M", modes=("multi",)
     )
     controller: Controller = asked(
         "unified asks one mode; progressive begins cheaply and goes on while the answer is thin; hybrid asks several "
@@ -318,25 +238,25 @@ class FurtherOptions(_Model):
         "unified",
     )
     alpha: Annotated[float, Field(ge=0, le=1), NUMBER] | None = asked(
-        "The weight of the vectors in hybrid, 0 to 1.", metavar="A"
+        "The weight of the vectors where ranks are joined, 0 to 1.", modes=("hybrid", "lazy", "local")
     )
     min_score: Annotated[float, Field(allow_inf_nan=False), NUMBER] | None = asked(
         "The lowest score of a passage on the mode's scale: vector -1 to 1 (cosine), keyword 0 and up (BM25), hybrid "
         "standard deviations above the mean passage (3 is strong), lazy and global 0 to 10; local, multi and the "
         "controllers that ask several modes join ranks and refuse it.",
-        metavar="X",
+        modes=SCORED,
     )
     expand: Annotated[int, Field(ge=0, le=20), NUMBER] | None = asked(
-        "The number of related terms, or rewordings by a model, that are added (modes vector, keyword and hybrid).",
-        metavar="N",
+        "The number of related terms, or rewordings by a model, that are added.", modes=PASSAGES
     )
-    rerank: Switch | None = asked("Whether the reader, or the model of roles.rerank, orders the best passages.")
+    rerank: Switch | None = asked(
+        "Whether the reader, or the model of roles.rerank, orders the best passages.", modes=PASSAGES
+    )
     style: Annotated[str, Field(max_length=LONGEST_STYLE)] = asked(
         "A wish to the model that answers, as “for a layman”.", ""
     )
     context: Annotated[int, Field(ge=1, le=MOST_CONTEXT), NUMBER] | None = asked(
         "Return what the answer is written from as one text for a model of your own, of at most this many tokens.",
-        metavar="TOKENS",
     )
     max_level: Annotated[int, Field(ge=0, le=4), NUMBER] | None = _lazy("use nothing of levels above this.")
     max_calls: Annotated[int, Field(ge=1), NUMBER] | None = _lazy("the most calls of models.")
@@ -382,9 +302,11 @@ class SearchQuestion(FurtherOptions, BasicQuestion):
 class SearchRequest(SearchQuestion):
     """A question with what only the owner of the data folder may say, from Python or the command line."""
 
-    models: dict[str, str] = asked("Another model for a role, as answer=large.", {}, one="model", metavar="ROLE=NAME")
+    models: dict[str, Annotated[str, Field(min_length=1)]] = asked(
+        "Another model for a role, as answer=large.", {}, one="model", metavar="ROLE=NAME"
+    )
     system_prompt: Annotated[str, Field(max_length=LONGEST_QUERY)] = asked(
-        "Text that goes before the prompt of the model that answers.", "", metavar="TEXT"
+        "Text that goes before the prompt of the model that answers.", ""
     )
 
 
@@ -440,7 +362,7 @@ _IN_WORDS = {
     "sufficiency": "must be count, model, off or a number of sentences of 1 or more",
 }
 """For fields of several types, each of which complains for itself."""
-_GROUPS: dict[str, type[BaseModel]] = {"filters": Filters, "options": FurtherOptions}
+_GROUPS: dict[str, type[Body]] = {"filters": Filters, "options": FurtherOptions}
 
 
 def problem(error: Any, known: Collection[str] | None = None) -> str:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import click
 
-from monjyu_query.commands.options import collection_option, json_option, print_json, question_option
+from monjyu_query.commands.options import collection_option, json_option, options_of, print_json
+from monjyu_query.search.request import SearchQuestion
 
 
 @click.command("diff")
@@ -13,7 +14,7 @@ from monjyu_query.commands.options import collection_option, json_option, print_
 @click.option("--from", "older", metavar="SNAPSHOT", help="By default the one before the published one.")
 @click.option("--to", "newer", metavar="SNAPSHOT", help="By default the published one.")
 @click.option("--since", metavar="DATE", help="Instead of --from: the snapshot that was the newest then.")
-@question_option("mode", help="Of a question in words.")
+@options_of(SearchQuestion, "mode", help="Of a question in words.")
 @json_option
 def diff(
     question: str,

@@ -11,11 +11,12 @@ from monjyu_query.commands.options import (
     collection_option,
     format_option,
     json_option,
+    options_of,
     print_json,
-    question_option,
     write_output,
 )
 from monjyu_query.commands.searching import printable
+from monjyu_query.search.request import SearchQuestion
 
 if TYPE_CHECKING:
     from monjyu_core.storage.folders import DataFolder
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     required=True,
     help="The file; of a package a new folder, or a file that ends in .zip.",
 )
-@question_option("mode", help="Of a question asked now.")
+@options_of(SearchQuestion, "mode", help="Of a question asked now.")
 @click.option("--crops", is_flag=True, help="With the parts of pages that hold the quotes, as pictures (packages).")
 @click.option("--author", metavar="NAME", help="Who gives the package away: named in its metadata. Nobody by default.")
 @click.option(

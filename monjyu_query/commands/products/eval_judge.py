@@ -7,7 +7,8 @@ from pathlib import Path
 
 import click
 
-from monjyu_query.commands.options import collection_option, json_option, print_json, question_option
+from monjyu_query.commands.options import collection_option, json_option, options_of, print_json
+from monjyu_query.search.request import SearchQuestion
 
 _FILE = click.Path(path_type=Path, exists=True, dir_okay=False, readable=True)
 
@@ -15,8 +16,8 @@ _FILE = click.Path(path_type=Path, exists=True, dir_okay=False, readable=True)
 @click.command("judge")
 @collection_option
 @click.option("--questions", type=_FILE, required=True, help='JSONL, {"id", "text"} a line.')
-@question_option("mode", default="lazy", help="What is judged.")
-@question_option("budget")
+@options_of(SearchQuestion, "budget")
+@options_of(SearchQuestion, "mode", default="lazy", help="What is judged.")
 @click.option("--baseline", default="hybrid", show_default=True, help="The mode that it is compared with.")
 @click.option("--every", type=click.IntRange(min=1), default=1, show_default=True, help="Ask each n-th question only.")
 @json_option

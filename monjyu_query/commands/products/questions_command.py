@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from monjyu_query.commands.options import collection_option, json_option, print_json, question_option
+from monjyu_query.commands.options import collection_option, json_option, options_of, print_json
 from monjyu_query.commands.searching import collection_searcher
+from monjyu_query.search.request import SearchQuestion
 
 if TYPE_CHECKING:
     from monjyu_core.questions.question import Question
@@ -27,8 +28,7 @@ def questions() -> None:
 @click.argument("text")
 @collection_option
 @click.option("--id", "question_id", metavar="ID", help="Its name; else one is made of its words.")
-@question_option("mode")
-@question_option("budget")
+@options_of(SearchQuestion, "mode", "budget")
 @click.option("--block", is_flag=True, help="A snapshot that fails is kept from readers; else it warns.")
 @click.option("--must-cite", metavar="PAPER_ID", multiple=True, help="A paper that must be cited (repeatable).")
 @click.option("--must-not-cite", metavar="PAPER_ID", multiple=True, help="One that must not (repeatable).")

@@ -7,10 +7,10 @@ import io
 from collections.abc import Iterator
 
 from monjyu_query.answers.verification.numbers import figures
+from monjyu_query.declared.fields import ExportForm
 from monjyu_query.digests.digest_result import Digest
 from monjyu_query.digests.digest_wording import word
 from monjyu_query.digests.draft import NOTHING
-from monjyu_query.search.export_forms import ExportForm
 from monjyu_query.search.result import Cell, Citation
 
 LONGEST_CELL = 32_000

@@ -7,6 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, File, Form, Query, Request, UploadFile
 from pydantic import BaseModel, Field
 
+from monjyu_query.declared.fields import Body
 from monjyu_query.search.request import NUMBER, Switch
 from monjyu_query.service.access import audit
 from monjyu_query.service.access.keys import Role
@@ -26,7 +27,6 @@ from monjyu_query.service.operations.rollback import (
 from monjyu_query.service.operations.sample_papers import SAMPLES, bring_in
 from monjyu_query.service.operations.uploads import Stored, store_uploads, takes_uploads
 from monjyu_query.service.server.error_responses import COMMON, Conflict, Forbidden
-from monjyu_query.service.server.request_parts import Body
 from monjyu_query.service.worker_state import Service, service_of
 
 NAME = r"^[a-z0-9][a-z0-9_-]{0,63}$"

@@ -23,7 +23,7 @@ from monjyu_query.catalogue.paper_details import (
 from monjyu_query.citations.citation_export import FORMS, entries, entries_of
 from monjyu_query.citations.citation_view import CitationView, citations_of
 from monjyu_query.citations.missing_works import MOST_WORKS, MissingWork, missing_works
-from monjyu_query.search.export_forms import OneOf
+from monjyu_query.declared.fields import OneOf
 from monjyu_query.search.paper_records import list_papers, present_paper, show_paper
 from monjyu_query.service.pages.page_images import page_image
 from monjyu_query.service.server.error_responses import COMMON, NotFound

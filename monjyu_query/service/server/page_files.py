@@ -12,7 +12,8 @@ from starlette.responses import HTMLResponse, Response
 from starlette.staticfiles import StaticFiles
 from starlette.types import Scope
 
-from monjyu_query.search.request import Filters, asked_as, kinds_of
+from monjyu_query.declared.fields import asked_as, kinds_of
+from monjyu_query.search.request import Filters
 
 STATIC = Path(__file__).parents[1] / "static"
 FOREVER = "public, max-age=31536000, immutable"

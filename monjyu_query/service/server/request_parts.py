@@ -6,27 +6,10 @@ from collections.abc import Mapping
 from typing import Annotated, Any
 
 from fastapi import Depends
-from pydantic import BaseModel, ConfigDict, Field
 
 from monjyu_query.service.worker_state import Service, service_of
 
 Shared = Annotated[Service, Depends(service_of)]
-ANY_TEXT = r"[^\s\x00-\x1f\x7f-\x9f]"
-CollectionName = Annotated[str | None, Field(description="May be left out where there is only one.", max_length=64)]
-
-
-class Body(BaseModel):
-    """A body that refuses fields it does not know."""
-
-    model_config = ConfigDict(extra="forbid")
-
-
-class CollectionBody(Body):
-    """A body that names a collection, if there are several."""
-
-    collection: CollectionName = None
-
-
 _SNAPSHOT = "20261126T125402340983Z-89f1892b"
 _EXAMPLES: Mapping[str, Any] = {
     "backfill_id": "abcdefgh",
@@ -46,7 +29,9 @@ _EXAMPLES: Mapping[str, Any] = {
     "paper_ids": ["answer-provenance-ac1d5330", "relevance-budget-438725c6"],
     "phrase": "relevance budget",
     "question_id": "leiden",
+    "quote": "The index is equal to a full rebuild.",
     "search_id": "0123456789abcdef0123456789abcdef",
+    "text": "Readers hold a lease on the snapshot that they opened (Okafor, 2024).",
     "theme_id": "1-0",
     "topic": "incremental indexing",
     "trace_id": "0123456789abcdef",
@@ -56,6 +41,11 @@ _EXAMPLES: Mapping[str, Any] = {
 """By name of a parameter or field; a field with `examples` of its own has those."""
 _ALSO = ("collection", "columns")
 """Optional fields that an example of a body shows."""
+
+
+def examples(*asked: tuple[str, Mapping[str, Any]]) -> dict[str, Any]:
+    """Examples of a body, each with what it is."""
+    return {f"example {n}": {"summary": about, "value": value} for n, (about, value) in enumerate(asked, start=1)}
 
 
 def add_examples(described: Mapping[str, Any]) -> None:
@@ -71,7 +61,7 @@ def add_examples(described: Mapping[str, Any]) -> None:
                 fields = schema["properties"].items()
                 shown = {name for name, one in fields if name in _ALSO or "examples" in one}
                 value = {n: _example(n, one) for n, one in fields if n in shown.union(schema.get("required", ()))}
-                content["examples"] = {"example": {"summary": operation["summary"], "value": value}}
+                content["examples"] = examples((operation["summary"], value))
 
 
 def _example(name: str, schema: Mapping[str, Any]) -> Any:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import threading
-from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Path, Query
 from fastapi.responses import Response
@@ -15,37 +14,14 @@ from monjyu_query.answer_packages.crops import crops_by
 from monjyu_query.answer_packages.forms.all_forms import FORMS, written
 from monjyu_query.answer_packages.package import package_of
 from monjyu_query.answer_packages.package_files import as_zip
-from monjyu_query.search.export_forms import OneOf
+from monjyu_query.declared.fields import OneOf
 from monjyu_query.service.access import audit
-from monjyu_query.service.routes.search_routes import watched
+from monjyu_query.service.routes.search_routes import in_turn
 from monjyu_query.service.routes.trace_routes import trace_for
 from monjyu_query.service.server.error_responses import COMMON
 from monjyu_query.service.server.request_parts import Shared
-from monjyu_query.service.worker_state import Service
 
 router = APIRouter(tags=["search"], responses=COMMON)
-
-
-@dataclass(frozen=True)
-class Exporting:
-    """An answer to be asked again and written when its turn comes."""
-
-    service: Service
-    trace_id: str
-    trace: dict[str, Any]
-    form: str
-    crops: bool
-
-    async def run(self) -> bytes:
-        cancel = threading.Event()
-        return await self.service.long_turns.take(self._made, cancel, self.service.settings.service.search_seconds)
-
-    def _made(self) -> bytes:
-        searcher = self.service.served(self.trace["collection"]).searcher
-        asked = asked_again(self.service.data, self.trace_id, self.trace, searcher)
-        if self.form == "ro-crate" and self.crops:
-            return as_zip(package_of(asked, crops_by(self.service.drawing.draw)))
-        return written(asked, self.form)
 
 
 @router.get(
@@ -65,7 +41,15 @@ async def export_answer(
     gone since, the file says. `ro-crate` is an archive that `monjyu verify` checks."""
     kept = trace_for(service, trace_id, request.scope["state"]["principal"])
     audit.note(request.scope, collection=kept["collection"], mode=f"export {format}")
-    content = await watched(Exporting(service, trace_id, kept, format, crops), request)
+    searcher = service.served(kept["collection"]).searcher
+
+    def export(_: threading.Event) -> bytes:
+        answer = asked_again(service.data, trace_id, kept, searcher)
+        if format == "ro-crate" and crops:
+            return as_zip(package_of(answer, crops_by(service.drawing.draw)))
+        return written(answer, format)
+
+    content = await in_turn(service, request, export)
     headers = {
         "Cache-Control": "no-store",
         "Content-Disposition": f'attachment; filename="answer-{trace_id}.{FORMS[format].ending}"',
