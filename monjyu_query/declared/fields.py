@@ -91,4 +91,4 @@ class OneOf:
     names: Iterable[str]
 
     def __get_pydantic_core_schema__(self, source: Any, handler: Callable[[Any], Any]) -> Any:
-        return handler(Literal[tuple(self.names)])  # type: ignore[valid-type]
+        return handler(Literal[tuple(self.names)])

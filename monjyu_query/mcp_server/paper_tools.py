@@ -14,23 +14,13 @@ from monjyu_query.citations.told_of_papers import times_cited
 from monjyu_query.declared.product_requests import ComparisonRequest, QuoteRequest, SummaryRequest
 from monjyu_query.digests.digest_result import Digest
 from monjyu_query.mcp_server.paper_view import PaperView, view_of
-from monjyu_query.mcp_server.register import Tools, takes_fields_of
+from monjyu_query.mcp_server.register import takes_fields_of
 from monjyu_query.mcp_server.search_tools import Collection
 from monjyu_query.mcp_server.texts import QUOTED, digest_text, given
 from monjyu_query.mcp_server.tool_errors import as_tool_errors
 from monjyu_query.quotes.locate import Located
 
 PaperName = Annotated[str, Field(description="Id, DOI, words of the title, authors and year, or a description.")]
-
-
-def add_paper_tools(tools: Tools, monjyu: AsyncMonjyu, most_characters: int) -> None:
-    """Register them. `most_characters` of a paper's text are given at once."""
-    papers = PaperTools(monjyu, most_characters)
-    tools.add("Read a paper", papers.monjyu_get_paper)
-    tools.add("Follow citations", papers.monjyu_citations)
-    tools.add("Summarize a paper", papers.monjyu_summarize)
-    tools.add("Compare papers", papers.monjyu_compare)
-    tools.add("Find where a quote stands", papers.monjyu_locate)
 
 
 class PaperTools:

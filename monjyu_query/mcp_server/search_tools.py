@@ -13,7 +13,7 @@ from pydantic import Field
 from monjyu_query.api.facade_async import AsyncMonjyu
 from monjyu_query.declared.product_requests import SurveyRequest, TableRequest
 from monjyu_query.digests.digest_result import Digest
-from monjyu_query.mcp_server.register import Tools, takes_fields_of
+from monjyu_query.mcp_server.register import takes_fields_of
 from monjyu_query.mcp_server.texts import digest_text, given, search_text
 from monjyu_query.mcp_server.tool_errors import as_tool_errors
 from monjyu_query.mcp_server.tool_searches import run_heard
@@ -27,14 +27,6 @@ TopK = Annotated[int, Field(ge=1, le=100, description="The number of passages.")
 MaxPapers = Annotated[int | None, Field(ge=1, description="The most papers; else 10 in a survey, 50 in a table.")]
 PAPERS = 10
 """Of a survey, where no number is asked for."""
-
-
-def add_search_tools(tools: Tools, monjyu: AsyncMonjyu) -> None:
-    """Register them."""
-    searches = SearchTools(monjyu)
-    tools.add("Search papers", searches.monjyu_search)
-    tools.add("Survey a topic", searches.monjyu_survey)
-    tools.add("Make a study table", searches.monjyu_table)
 
 
 class SearchTools:

@@ -19,7 +19,6 @@ from monjyu_query.answers.render import safe
 from monjyu_query.api.facade import Monjyu
 from monjyu_query.declared.fields import OneOf
 from monjyu_query.mcp_server.caller_identity import CallersMonjyu, may_see_trace
-from monjyu_query.mcp_server.register import Tools
 from monjyu_query.mcp_server.tool_errors import as_tool_errors
 from monjyu_query.traces.traces import no_such_trace, read_trace
 
@@ -45,11 +44,6 @@ class ExportedAnswer(BaseModel):
     size: int
     differs: list[str]
     notes: list[str]
-
-
-def add_answer_tools(tools: Tools, monjyu: CallersMonjyu) -> None:
-    """Register them."""
-    tools.add("Export an answer", AnswerTools(monjyu).monjyu_export_answer)
 
 
 class AnswerTools:

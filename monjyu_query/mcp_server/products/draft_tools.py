@@ -11,14 +11,9 @@ from monjyu_query.api.facade_async import AsyncMonjyu
 from monjyu_query.declared.product_requests import DraftRequest
 from monjyu_query.drafts.checked import CheckedDraft
 from monjyu_query.drafts.draft_text import as_text
-from monjyu_query.mcp_server.register import Tools, takes_fields_of
+from monjyu_query.mcp_server.register import takes_fields_of
 from monjyu_query.mcp_server.texts import QUOTED, given
 from monjyu_query.mcp_server.tool_errors import as_tool_errors
-
-
-def add_draft_tools(tools: Tools, monjyu: AsyncMonjyu) -> None:
-    """Register them."""
-    tools.add("Check the citations of a draft", DraftTools(monjyu).monjyu_check_citations)
 
 
 class DraftTools:
