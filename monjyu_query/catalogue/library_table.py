@@ -11,7 +11,7 @@ from pydantic import AfterValidator, BaseModel, Field
 from monjyu_core.retractions import RETRACTED
 from monjyu_core.storage.snapshot import Snapshot
 from monjyu_core.text.unicode_words import folded_sql
-from monjyu_query.search.request import Year, encodable
+from monjyu_query.search.request import encodable
 
 Sort = Literal["title", "year", "venue", "author", "citations", "pages"]
 Facet = Literal["years", "venues", "authors", "languages", "types", "tags", "shelves", "retracted"]
@@ -20,6 +20,7 @@ MOST_VALUES = 40
 """Of one kind that are counted and shown."""
 
 
+_Year = Annotated[int, Field(ge=0, le=9999)]
 _Values = Annotated[list[Annotated[str, AfterValidator(encodable)]], Field(max_length=50)]
 
 
@@ -28,8 +29,8 @@ class Wanted(BaseModel):
     venue, an author's name or the text but for its references."""
 
     text: Annotated[str, Field(description="Words of title, authors, venue or text.", max_length=200)] = ""
-    year_from: Year | None = None
-    year_to: Year | None = None
+    year_from: _Year | None = None
+    year_to: _Year | None = None
     venues: _Values = Field([], alias="venue")
     authors: _Values = Field([], alias="author")
     languages: _Values = Field([], alias="language")

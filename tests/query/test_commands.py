@@ -293,6 +293,8 @@ def test_papers_are_listed_by_any_filter(run: Run) -> None:
     listed = json.loads(run("papers", "list", "--json")[1])
     for filters, fits in (
         (["--year-from", "1990", "--language", "en"], lambda paper: paper["year"] and paper["language"] == "en"),
+        (["--venue", "notes, SAMPLE"], lambda paper: paper["venue"] == "Monjyu Sample Notes"),
+        (["--venue", "Monjyu"], lambda paper: paper["venue"] is not None),
         (["--venue", "no such journal"], lambda paper: False),
         (["--doi", "10.9999/none"], lambda paper: False),
     ):

@@ -233,7 +233,7 @@ async def check_errors(client: Client) -> None:
     alone = await refused(client, "monjyu_compare", paper_ids=[PAPER])
     assert "paper_ids: must hold 2 or more" in alone
     wrong = [alone, await refused(client, "monjyu_summarize", paper_id=PAPER, part="methods")]
-    assert "part: is not known. There are paper_id, collection, focus" in wrong[-1]
+    assert "part: is not known. There are collection, paper_id, focus" in wrong[-1]
     wrong += [await refused(client, "monjyu_search", query=QUESTION, topk=3)]
     assert "Did you mean 'top_k'?" in wrong[-1]
     wrong += [await refused(client, "monjyu_summarize"), await refused(client, "monjyu_index")]
