@@ -100,9 +100,9 @@ def test_mcp_has_all_fields(tmp_path: Path) -> None:
 
 def test_the_page_has_all_filters() -> None:
     """Its form is built from what the page is served with; what has no label is chosen elsewhere, as papers are."""
-    served = re.search(r'<script type="application/json" id="filters">(.*?)</script>', html("index.html"))
+    served = re.search(r'<script type="application/json" id="declared">(.*?)</script>', html("index.html"))
     assert served
-    fields = {one["name"]: one for one in json.loads(served[1])}
+    fields = {one["name"]: one for one in json.loads(served[1])["filters"]}
     assert set(fields) == FILTERS
     assert {name for name, one in fields.items() if not one["labels"]} == {"paper_ids"}
     assert all(set(one["labels"]) == {"en", "ja"} for one in fields.values() if one["labels"])

@@ -88,8 +88,8 @@ def as_xlsx(digest: Digest) -> bytes:
 
 _SHEET = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 FORMS = {
-    "json": ExportForm(lambda digest: digest.model_dump_json().encode(), "application/json", "json", "JSON"),
     "markdown": ExportForm(lambda digest: digest.text().encode(), "text/markdown; charset=utf-8", "md", "Markdown"),
     "csv": ExportForm(as_csv, "text/csv; charset=utf-8", "csv", "CSV"),
     "xlsx": ExportForm(as_xlsx, _SHEET, "xlsx", "Excel", is_text=False),
+    "json": ExportForm(lambda digest: digest.model_dump_json().encode(), "application/json", "json", "JSON"),
 }

@@ -1,7 +1,8 @@
 // What is asked, as the service takes it, and as an address holds it: the question, its settings, its filters, the snapshot.
 
-// The filters as `Filters` in search/request.py declares them: `{ name, one, kind, many, choices, labels }`.
-export const FIELDS = JSON.parse(document.getElementById("filters").textContent);
+import { BUDGETS, FILTERS } from "../declared.js";
+export { BUDGETS };
+
 const MOST_PAPERS = 60; // an address with more is too long for some programs: then it asks all papers of its other filters
 
 export function isEmpty(filters) {
@@ -13,7 +14,7 @@ export function paramsOf(asked) {
   const params = new URLSearchParams({ q: asked.query, mode: asked.mode });
   if (asked.budget) params.set("budget", String(asked.budget).replace("z", ""));
   if (asked.sufficiency === "off") params.set("enough", "off");
-  for (const { name, one } of FIELDS) {
+  for (const { name, one } of FILTERS) {
     const values = [asked.filters?.[name] ?? []].flat();
     if (values.length <= MOST_PAPERS) for (const value of values) params.append(one, value);
   }
@@ -24,7 +25,7 @@ export function paramsOf(asked) {
 
 function filtersFrom(params) {
   const filters = {};
-  for (const { name, one, kind, many } of FIELDS) {
+  for (const { name, one, kind, many } of FILTERS) {
     const values = params.getAll(one).filter((value) => value.trim()).map((value) => valueOf(kind, value)).filter((value) => value !== null);
     if (values.length) filters[name] = many ? values : values[0];
   }
@@ -45,8 +46,6 @@ export function askedFrom(params) {
     ...(params.get("enough") === "off" ? { sufficiency: "off" } : {}),
   };
 }
-
-export const BUDGETS = ["z100", "z500", "z1500"];
 
 // A preset where there is one of that size: an equal question is then answered from what is kept.
 export function budgetOf(tests) {

@@ -1,9 +1,10 @@
 // What questions are restricted to: chips that can be taken off, and a form with an input for each filter that has a label.
 
 import { json } from "../api.js";
+import { FILTERS } from "../declared.js";
 import { h, quoted, replace, say } from "../dom.js";
 import { currentLanguage, t } from "../i18n.js";
-import { FIELDS, isEmpty } from "./asked.js";
+import { isEmpty } from "./asked.js";
 import "./words.js";
 
 const NOT_OFFERED = ["acknowledgments", "references", "other"]; // sections in which nobody looks for an answer
@@ -70,7 +71,7 @@ export class Filters {
       this.facets = await json(`/library?${new URLSearchParams({ collection, limit: 1 })}`).then((page) => page.facets).catch(() => ({}));
     }
     if (collection !== this.collection) return;
-    const inputs = FIELDS.filter((field) => field.labels).map((field) => this.input(field, (this.facets[field.name] ?? []).map((one) => one.value)));
+    const inputs = FILTERS.filter((field) => field.labels).map((field) => this.input(field, (this.facets[field.name] ?? []).map((one) => one.value)));
     const typed = inputs.filter((input) => input?.tagName === "DIV");
     replace(this.inside, h("div", { class: "row" }, typed), inputs.filter((input) => !typed.includes(input)));
   }
@@ -128,7 +129,7 @@ export function chipsOf(filters, label) {
     else if (!(left[name] = left[name].filter((one) => one !== value)).length) delete left[name];
     return left;
   };
-  for (const field of FIELDS.filter((one) => one.labels)) {
+  for (const field of FILTERS.filter((one) => one.labels)) {
     const { name, many } = field;
     if (many) for (const value of filters[name] ?? []) chips.push({ text: wordOf(field, value), without: off(name, value) });
     else if ((filters[name] ?? null) !== null) chips.push({ text: wordOf(field, filters[name]), without: off(name) });
