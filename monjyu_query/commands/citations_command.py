@@ -7,13 +7,19 @@ from typing import TYPE_CHECKING
 
 import click
 
-from monjyu_query.commands.options import collection_option, json_option, print_json, read_json_file, write_output
+from monjyu_query.commands.options import (
+    CITATIONS,
+    FormChoice,
+    collection_option,
+    json_option,
+    print_json,
+    read_json_file,
+    write_output,
+)
 from monjyu_query.commands.papers_command import open_chosen
 
 if TYPE_CHECKING:
     from monjyu_core.storage.snapshot import Snapshot
-
-FORMATS = ("graphml", "bibtex", "ris", "csl")
 
 
 @click.command()
@@ -25,7 +31,9 @@ FORMATS = ("graphml", "bibtex", "ris", "csl")
 @click.option(
     "--min-count", type=click.IntRange(1), default=1, metavar="N", help="Of these two only papers that share so many."
 )
-@click.option("--export", "form", type=click.Choice(FORMATS), help="The network, or PAPER_ID's references, as a file.")
+@click.option(
+    "--export", "form", type=FormChoice(CITATIONS, "graphml"), help="The network, or PAPER_ID's references, as a file."
+)
 @click.option(
     "--answer",
     type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path),
@@ -82,7 +90,7 @@ def _exported(snapshot: Snapshot, form: str, paper_id: str | None, answer: Path 
     if form == "graphml":
         return graphml(snapshot)
     found = entries(snapshot, paper_id) if answer is None else entries_of(snapshot, _cited_in(answer))
-    return FORMS[form][0](found)
+    return FORMS[form].write(found).decode()
 
 
 def _cited_in(answer: Path) -> list[str]:

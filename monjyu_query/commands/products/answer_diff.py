@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import click
 
-from monjyu_query.commands.options import MODES, collection_option, json_option, print_json
+from monjyu_query.commands.options import collection_option, json_option, options_of, print_json
+from monjyu_query.search.request import SearchQuestion
 
 
 @click.command("diff")
@@ -13,9 +14,7 @@ from monjyu_query.commands.options import MODES, collection_option, json_option,
 @click.option("--from", "older", metavar="SNAPSHOT", help="By default the one before the published one.")
 @click.option("--to", "newer", metavar="SNAPSHOT", help="By default the published one.")
 @click.option("--since", metavar="DATE", help="Instead of --from: the snapshot that was the newest then.")
-@click.option(
-    "-m", "--mode", type=click.Choice(MODES), default="auto", show_default=True, help="Of a question in words."
-)
+@options_of(SearchQuestion, "mode", help="Of a question in words.")
 @json_option
 def diff(
     question: str,

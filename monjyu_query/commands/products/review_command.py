@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from monjyu_core.errors import QueryError
-from monjyu_query.commands.options import collection_option, json_option, print_json, write_output
+from monjyu_query.commands.options import collection_option, format_option, json_option, print_json, write_output
 
 if TYPE_CHECKING:
     from monjyu_core.reviews.review_state import Human, ReviewState
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from monjyu_query.search.open_index import OpenIndex
     from monjyu_query.search.searcher import Searcher
 
-FORMATS = ("markdown", "csv", "json", "ris", "asreview", "evidence", "svg", "mermaid")
 _protocol = click.argument("protocol", type=click.Path(dir_okay=False, path_type=Path), metavar="PROTOCOL.yaml")
 
 
@@ -189,7 +188,7 @@ def decide(
 @review.command()
 @_protocol
 @collection_option
-@click.option("--format", "form", type=click.Choice(FORMATS), default="markdown", show_default=True)
+@format_option("monjyu_query.reviews.handing_on.review_export", "markdown")
 @click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="Write to this file.")
 @json_option
 def export(protocol: Path, collection: str | None, form: str, output: Path | None, as_json: bool) -> None:

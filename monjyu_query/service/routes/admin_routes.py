@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, File, Form, Query, Request, UploadFile
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
+from monjyu_query.declared.fields import Body
 from monjyu_query.search.request import NUMBER, Switch
 from monjyu_query.service.access import audit
 from monjyu_query.service.access.keys import Role
@@ -36,8 +37,7 @@ router = APIRouter(prefix="/admin", tags=["admin"], responses=COMMON)
 Shared = Annotated[Service, Depends(service_of)]
 
 
-class _Wanted(BaseModel):
-    model_config = ConfigDict(extra="forbid")
+class _Wanted(Body):
     collection: str = Field(pattern=NAME, examples=["my-papers"])
 
 
@@ -58,20 +58,18 @@ class RollbackRequest(_Wanted):
     release: Switch = False
 
 
-class KeyRequest(BaseModel):
+class KeyRequest(Body):
     """`expires`: 12h, 30d, 8w, or a date (UTC); null = never. `collections`: all that it may see; null = all."""
 
-    model_config = ConfigDict(extra="forbid")
     name: str = Field(default="", max_length=100)
     role: Role = "reader"
     expires: str | None = Field(default=None, max_length=40, examples=["30d"])
     collections: list[Annotated[str, Field(pattern=NAME)]] | None = Field(default=None, max_length=100)
 
 
-class RevokeRequest(BaseModel):
+class RevokeRequest(Body):
     """`confirm`: also where it is one's own key, or the last of an administrator."""
 
-    model_config = ConfigDict(extra="forbid")
     id: str = Field(pattern=r"^[0-9a-f]{8}$")
     confirm: Switch = False
 

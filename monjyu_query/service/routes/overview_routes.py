@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Path, Query
+from fastapi import APIRouter, Path, Query
 from fastapi.responses import Response
 from pydantic import BaseModel
 
@@ -13,10 +13,9 @@ from monjyu_query.overviews.theme_page import ThemePage, theme_page
 from monjyu_query.overviews.theme_tree import Theme, ThemeKind, themes_of, usual_kind
 from monjyu_query.service.routes.paper_routes import Collection
 from monjyu_query.service.server.error_responses import COMMON, NotFound
-from monjyu_query.service.worker_state import Service, service_of
+from monjyu_query.service.server.request_parts import Shared
 
 router = APIRouter(tags=["papers"], responses=COMMON)
-Shared = Annotated[Service, Depends(service_of)]
 
 
 class ConceptPaper(BaseModel):
