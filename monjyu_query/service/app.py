@@ -37,6 +37,7 @@ from monjyu_query.service.routes.products import (
     draft_routes,
     question_routes,
     quote_routes,
+    review_routes,
     tension_routes,
     vector_routes,
 )
@@ -57,6 +58,7 @@ TOPICS = (
     quote_routes,
     draft_routes,
     question_routes,
+    review_routes,
     digest_routes,
     collection_routes,
     library_routes,
@@ -123,4 +125,5 @@ def _add_layers(app: FastAPI, service: Service, authority: Authority) -> None:
 @asynccontextmanager
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     yield
+    await app.state.service.index_runs.close()
     app.state.service.close()
