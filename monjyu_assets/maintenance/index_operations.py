@@ -184,7 +184,7 @@ def delete_index(data: DataFolder, name: str, say: Warn = no_warning) -> int:
     CURRENT goes first, then the whole folder under another name: nobody reads half an index, and a killed deletion is
     either complete or can be repeated.
     """
-    from monjyu_assets.indexing.run import index_lock
+    from monjyu_assets.indexing.goals import index_lock
     from monjyu_assets.orchestration.runs import forget_collection
 
     if name in remove_gone(data.index) and not data.collection(name).record.is_file():
@@ -208,7 +208,7 @@ def delete_index(data: DataFolder, name: str, say: Warn = no_warning) -> int:
 
 def purge_paper(data: DataFolder, name: str, paper_id: str, say: Warn = no_warning) -> Purged:
     """Exclude a paper, publish without it, and drop every older snapshot with what only they needed."""
-    from monjyu_assets.indexing.run import index_lock
+    from monjyu_assets.indexing.goals import index_lock
 
     work = Work(data, name, warn=say)
     folder = known_folder(name)
@@ -249,12 +249,12 @@ def _finish_killed(work: Work) -> None:
 def _publish_without(work: Work) -> None:
     """Publish without excluded papers, whether the sources can be read or not. Nothing new is indexed, and no model is
     called."""
-    from monjyu_assets.orchestration.runs import Plan, run_levels
+    from monjyu_assets.orchestration.runs import run_build
 
     with without_scan(), only_removing():
         pending = look(work, "", allow_deletes=True, level=target_level(work.record))
         if pending.needed:
-            run_levels(work, Plan(pending.level, pending.shards), allow_deletes=True, cap=NoCalls())
+            run_build(work, pending.level, cap=NoCalls())
 
 
 def _check_known(folder: CollectionFolder, paper_id: str) -> None:

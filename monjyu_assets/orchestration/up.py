@@ -115,7 +115,7 @@ def run(port: int, host: str, page_port: int) -> None:
     data = DataFolder.default()
     with _alone(data):
         click.echo(f"Starting the Dagster UI and the page on {data.root} ...")
-        _serve(port, host, page_port, _environment(data, port), stop)
+        _serve(port, host, page_port, _environment(data, port, page_port), stop)
         click.echo("Stopped.")
 
 
@@ -133,15 +133,19 @@ def _alone(data: DataFolder) -> Iterator[None]:
         ) from error
 
 
-def _environment(data: DataFolder, port: int) -> dict[str, str]:
+def _environment(data: DataFolder, port: int, page_port: int) -> dict[str, str]:
     """The environment of all programs; also creates the instance."""
     from monjyu_assets.orchestration.instance import open_instance
-    from monjyu_assets.orchestration.partitions import register_collections
+    from monjyu_assets.orchestration.migration import adopt_collections
 
     # Two programs that create an instance's databases at the same time leave them with two schema versions.
     with open_instance(data) as instance:
-        register_collections(instance, data)
-        ours = {"DAGSTER_HOME": instance.root_directory, "MONJYU_DATA": str(data.root)}
+        adopt_collections(instance, data)
+        ours = {
+            "DAGSTER_HOME": instance.root_directory,
+            "MONJYU_DATA": str(data.root),
+            "MONJYU_SERVICE__PORT": str(page_port),  # snapshots' pages link to it
+        }
     theirs = {"DAGSTER_SENSOR_GRPC_TIMEOUT_SECONDS": LOOK_SECONDS, "MONJYU_SERVICE__DAGSTER_URL": _url(HOST, port)}
     return {**theirs, **os.environ, **ours}
 

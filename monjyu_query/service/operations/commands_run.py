@@ -29,7 +29,7 @@ Shape = TypeVar("Shape", bound=BaseModel)
 
 
 class Estimated(BaseModel):
-    """Calls of models that would be made, their tokens and dollars; `pages` that a paid service would read."""
+    """Calls of models, tokens and dollars; `pages` for a paid service; `seconds` for the noun graph."""
 
     collection: str
     level: int
@@ -38,6 +38,7 @@ class Estimated(BaseModel):
     completion_tokens: int
     cost_usd: float
     pages: int = 0
+    seconds: float = 0.0
 
 
 def can_build() -> bool:
