@@ -130,7 +130,8 @@ def successor(*names: str) -> Callable[[Any], Any]:
         if value is not None:
             raise click.UsageError(f"{options[-1]} is not an option of this command. {instead}", ctx)
 
-    return click.option(*options, hidden=True, expose_value=False, callback=refuse)
+    flag: dict[str, Any] = {"is_flag": False, "flag_value": ""}  # it may come without a value
+    return click.option(*options, hidden=True, expose_value=False, callback=refuse, **flag)
 
 
 @click.group(cls=RootCommand, context_settings={"help_option_names": ["-h", "--help"]})

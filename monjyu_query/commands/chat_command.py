@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import click
 
 from monjyu_core.errors import MonjyuError
-from monjyu_query.commands.options import MODES, collection_option, json_option, print_json
+from monjyu_query.commands.options import collection_option, json_option, options_of, print_json
+from monjyu_query.search.request import SearchQuestion
 
 if TYPE_CHECKING:
     from monjyu_query.search.request import Turn
@@ -23,7 +24,7 @@ REMEMBERED = 20
 
 @click.command()
 @collection_option
-@click.option("-m", "--mode", type=click.Choice(MODES), default="auto", show_default=True, help="As in monjyu search.")
+@options_of(SearchQuestion, "mode")
 @json_option
 def chat(collection: str | None, mode: str, as_json: bool) -> None:
     """Ask one question after another; follow-ups are understood.

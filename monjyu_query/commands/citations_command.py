@@ -7,13 +7,19 @@ from typing import TYPE_CHECKING
 
 import click
 
-from monjyu_query.commands.options import collection_option, json_option, print_json, read_json_file, write_output
+from monjyu_query.commands.options import (
+    CITATIONS,
+    FormChoice,
+    collection_option,
+    json_option,
+    print_json,
+    read_json_file,
+    write_output,
+)
 from monjyu_query.commands.papers_command import open_chosen
 
 if TYPE_CHECKING:
     from monjyu_core.storage.snapshot import Snapshot
-
-FORMATS = ("graphml", "bibtex", "ris", "csl")
 
 
 @click.command()
@@ -30,7 +36,10 @@ FORMATS = ("graphml", "bibtex", "ris", "csl")
     help="For these two: only papers that share at least this number.",
 )
 @click.option(
-    "--export", "form", type=click.Choice(FORMATS), help="Write the network, or PAPER_ID's references, in this format."
+    "--export",
+    "form",
+    type=FormChoice(CITATIONS, "graphml"),
+    help="Write the network, or PAPER_ID's references, in this format.",
 )
 @click.option(
     "--answer",
@@ -88,7 +97,7 @@ def _exported(snapshot: Snapshot, form: str, paper_id: str | None, answer: Path 
     if form == "graphml":
         return graphml(snapshot)
     found = entries(snapshot, paper_id) if answer is None else entries_of(snapshot, _cited_in(answer))
-    return FORMS[form][0](found)
+    return FORMS[form].write(found).decode()
 
 
 def _cited_in(answer: Path) -> list[str]:

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from monjyu_query.commands.options import collection_option, json_option, print_json
+from monjyu_query.commands.options import (
+    QuestionCommand,
+    collection_option,
+    given,
+    json_option,
+    options_of,
+    print_json,
+)
 from monjyu_query.commands.searching import collection_searcher, printable
+from monjyu_query.search.request import Filters
 
 if TYPE_CHECKING:
     from monjyu_query.digests.digest_result import Digest
@@ -50,30 +58,20 @@ def compare(papers: tuple[str, ...], collection: str | None, aspects: tuple[str,
     _print(compare(collection_searcher(collection), [*map(printable, papers)], [*map(printable, aspects)]), as_json)
 
 
-@click.command()
+@click.command(cls=QuestionCommand)
 @click.argument("topic")
 @collection_option
 @click.option("--papers", type=int, default=10, show_default=True, metavar="N", help="How many papers, 1 to 30.")
 @click.option("--budget", type=click.IntRange(0), metavar="N", help="Find them with so many relevance tests.")
-@click.option("--year-from", type=int, metavar="YEAR", help="Only papers of this year or later.")
-@click.option("--year-to", type=int, metavar="YEAR", help="Only papers of this year or earlier.")
+@options_of(Filters)
 @json_option
-def survey(
-    topic: str,
-    collection: str | None,
-    papers: int,
-    budget: int | None,
-    year_from: int | None,
-    year_to: int | None,
-    as_json: bool,
-) -> None:
+def survey(topic: str, collection: str | None, papers: int, budget: int | None, as_json: bool, **filters: Any) -> None:
     """Survey a topic: what each paper says about it, by theme."""
     from monjyu_query.digests.survey import survey
     from monjyu_query.search.request import make_request
 
     searcher = collection_searcher(collection)
-    filters = {"year_from": year_from, "year_to": year_to}
-    request = make_request(query=topic, collection=searcher.collection, filters=filters)
+    request = make_request(query=topic, collection=searcher.collection, filters=given(Filters, filters))
     _print(survey(searcher, request.query, papers, budget, request.filters), as_json)
 
 

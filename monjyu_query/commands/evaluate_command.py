@@ -9,9 +9,10 @@ from pathlib import Path
 
 import click
 
-from monjyu_query.commands.options import MODES, collection_option, json_option, print_json
+from monjyu_query.commands.options import collection_option, json_option, options_of, print_json
 from monjyu_query.commands.products.eval_judge import judge
 from monjyu_query.evaluation.questions.kinds import KINDS, Kind
+from monjyu_query.search.request import SearchQuestion
 
 _FILE = click.Path(path_type=Path, exists=True, dir_okay=False, readable=True)
 _NEW_FILE = click.Path(path_type=Path, dir_okay=False)
@@ -143,8 +144,7 @@ def lazy(
     required=True,
     help='JSON Lines with {"id", "text", "doc", "answers": [{"text", "start"}]}.',
 )
-@click.option("--mode", type=click.Choice(MODES), default="auto", show_default=True)
-@click.option("--budget", help="For lazy search: z100, z500, z1500 or a number of relevance tests.")
+@options_of(SearchQuestion, "mode", "budget")
 @click.option(
     "--without-source", is_flag=True, help="Exclude the paper that answers, to measure how often the answer abstains."
 )
@@ -154,7 +154,7 @@ def answers(
     collection: str | None,
     questions: Path,
     mode: str,
-    budget: str | None,
+    budget: str | int | None,
     without_source: bool,
     every: int,
     as_json: bool,

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from monjyu_core.corrections.corrected_values import FIELDS
-from monjyu_query.commands.options import collection_option, json_option, print_json
+from monjyu_query.commands.options import (
+    CITATIONS,
+    FormChoice,
+    collection_option,
+    given,
+    json_option,
+    options_of,
+    print_json,
+)
+from monjyu_query.search.request import Filters
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -22,24 +31,20 @@ def papers() -> None:
 
 @papers.command("list")
 @collection_option
-@click.option(
-    "--tag", "tags", multiple=True, metavar="TAG", help="Only papers with this tag of a library (repeatable)."
-)
-@click.option(
-    "--shelf", "shelves", multiple=True, metavar="PATH", help="Only those of a library's collection (repeatable)."
-)
+@options_of(Filters, without=("section_types",))
 @json_option
-def papers_list(collection: str | None, tags: tuple[str, ...], shelves: tuple[str, ...], as_json: bool) -> None:
+def papers_list(collection: str | None, as_json: bool, **filters: Any) -> None:
     """Every paper: id, title, authors, year, passages; into a pipe a line each with tabs between."""
     from monjyu_query.ranking.filters import passing_papers
     from monjyu_query.search.paper_records import list_papers
-    from monjyu_query.search.request import Filters
+    from monjyu_query.search.request import make_filters
 
+    wanted = make_filters(given(Filters, filters))
     with open_chosen(collection) as snapshot:
         found = list_papers(snapshot)
-        if tags or shelves:
-            labelled = set(passing_papers(snapshot.cursor(), Filters(tags=list(tags), shelves=list(shelves))))
-            found = [paper for paper in found if paper["paper_id"] in labelled]
+        if not wanted.empty:
+            passing = set(passing_papers(snapshot.cursor(), wanted))
+            found = [paper for paper in found if paper["paper_id"] in passing]
     if as_json:
         print_json(found)
         return
@@ -56,7 +61,7 @@ def papers_list(collection: str | None, tags: tuple[str, ...], shelves: tuple[st
 @click.option(
     "--most", type=click.IntRange(1, 1000), default=100, show_default=True, metavar="N", help="So many works."
 )
-@click.option("--export", "form", type=click.Choice(("bibtex", "ris", "csl")), help="As a file for a library.")
+@click.option("--export", "form", type=FormChoice(CITATIONS), help="As a file for a library.")
 @json_option
 def papers_missing(collection: str | None, min_count: int, most: int, form: str | None, as_json: bool) -> None:
     """Works that papers of the collection cite and that it does not have, those cited most first."""
@@ -66,7 +71,7 @@ def papers_missing(collection: str | None, min_count: int, most: int, form: str 
     with open_chosen(collection) as snapshot:
         found = missing_works(snapshot, min_count, most)
     if form is not None:
-        click.echo(FORMS[form][0]([work.entry for work in found]))
+        click.echo(FORMS[form].write([work.entry for work in found]).decode())
         return
     if as_json:
         print_json([work.model_dump(mode="json") for work in found])

@@ -19,7 +19,6 @@ from monjyu_query.api.facade_async import AsyncMonjyu
 from monjyu_query.api.listings import CollectionRecord
 from monjyu_query.mcp_server.caller_identity import require_admin
 from monjyu_query.mcp_server.indexing import Indexer, IndexOutcome, sources_within
-from monjyu_query.mcp_server.register import WRITES, Tools
 from monjyu_query.mcp_server.texts import given
 from monjyu_query.mcp_server.tool_errors import as_tool_errors
 from monjyu_query.search.which_collection import chosen_collection
@@ -57,13 +56,6 @@ class Status(BaseModel):
     def as_text(self) -> str:
         lines = [_line(one) for one in self.collections] or ["No collection is indexed yet."]
         return "\n".join([*lines, f"monjyu_index takes: {', '.join(self.indexable) or 'nothing'}."])
-
-
-def add_index_tools(tools: Tools, monjyu: AsyncMonjyu, settings: McpSettings) -> None:
-    """Register them."""
-    index = IndexTools(monjyu, settings)
-    tools.add("Show collections", index.monjyu_status)
-    tools.add("Index papers", index.monjyu_index, WRITES)
 
 
 class IndexTools:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any
 
 from mcp.types import CallToolResult
 from pydantic import Field
@@ -11,28 +11,16 @@ from monjyu_query.answers.render import quotable, safe
 from monjyu_query.api.facade_async import AsyncMonjyu
 from monjyu_query.citations.citation_view import CitationView
 from monjyu_query.citations.told_of_papers import times_cited
+from monjyu_query.declared.product_requests import ComparisonRequest, QuoteRequest, SummaryRequest
 from monjyu_query.digests.digest_result import Digest
 from monjyu_query.mcp_server.paper_view import PaperView, view_of
-from monjyu_query.mcp_server.register import Tools
+from monjyu_query.mcp_server.register import takes_fields_of
 from monjyu_query.mcp_server.search_tools import Collection
 from monjyu_query.mcp_server.texts import QUOTED, digest_text, given
 from monjyu_query.mcp_server.tool_errors import as_tool_errors
 from monjyu_query.quotes.locate import Located
 
 PaperName = Annotated[str, Field(description="Id, DOI, words of the title, authors and year, or a description.")]
-
-TWO_TO_SIX = {"minItems": 2, "maxItems": 6}
-"""Documented for clients; `compare` itself refuses other numbers."""
-
-
-def add_paper_tools(tools: Tools, monjyu: AsyncMonjyu, most_characters: int) -> None:
-    """Register them. `most_characters` of a paper's text are given at once."""
-    papers = PaperTools(monjyu, most_characters)
-    tools.add("Read a paper", papers.monjyu_get_paper)
-    tools.add("Follow citations", papers.monjyu_citations)
-    tools.add("Summarize a paper", papers.monjyu_summarize)
-    tools.add("Compare papers", papers.monjyu_compare)
-    tools.add("Find the place of a quote", papers.monjyu_locate)
 
 
 class PaperTools:
@@ -75,57 +63,32 @@ class PaperTools:
             view = await self._monjyu.citations(paper_id, collection, depth, min_count)
         return given(_citations(view), view)
 
-    async def monjyu_summarize(
-        self,
-        paper_id: PaperName,
-        collection: Collection = None,
-        focus: Annotated[str, Field(description="A question to answer from this paper first.")] = "",
-        length: Annotated[Literal["short", "medium", "long"], Field(description="Sentences per part.")] = "medium",
-        section: Annotated[
-            str,
-            Field(description="Only this section: its number, type (methods, results, ...) or words of its heading."),
-        ] = "",
-    ) -> Annotated[CallToolResult, Digest]:
+    @takes_fields_of(SummaryRequest)
+    async def monjyu_summarize(self, **asked: Any) -> Annotated[CallToolResult, Digest]:
         """Summarize a paper's purpose, data, methods, results, limits and conclusion in its own, cited sentences."""
         with as_tool_errors():
-            digest = await self._monjyu.summarize(paper_id, collection, focus=focus, length=length, section=section)
+            digest = await self._monjyu.summarize(**asked)
         return given(digest_text(digest), digest)
 
+    @takes_fields_of(ComparisonRequest)
     async def monjyu_compare(
         self,
-        paper_ids: Annotated[
-            list[str],
-            Field(
-                description="Two to six papers.",
-                json_schema_extra=TWO_TO_SIX,
-            ),
-        ],
-        collection: Collection = None,
-        aspects: Annotated[
-            list[str],
-            Field(
-                max_length=8,
-                description="Aspects to compare, such as “evaluation data”; by default the usual ones.",
-            ),
-        ] = [],  # noqa: B006
+        aspects: list[str],
         aspect: Annotated[str, Field(description="One aspect, as in `aspects`.")] = "",
+        **asked: Any,
     ) -> Annotated[CallToolResult, Digest]:
         """Compare papers by aspect, in their own, cited sentences, and show which of them cite each other."""
         with as_tool_errors():
             wanted = [*([aspect] if aspect.strip() else []), *aspects]
-            digest = await self._monjyu.compare(paper_ids, collection, aspects=list(dict.fromkeys(wanted)))
+            digest = await self._monjyu.compare(aspects=list(dict.fromkeys(wanted)), **asked)
         return given(digest_text(digest), digest)
 
-    async def monjyu_locate(
-        self,
-        quote: Annotated[str, Field(description="The copied text, a sentence or more.")],
-        collection: Collection = None,
-        most: Annotated[int, Field(ge=1, le=20, description="Limit of places.")] = 5,
-    ) -> Annotated[CallToolResult, Located]:
+    @takes_fields_of(QuoteRequest)
+    async def monjyu_locate(self, **asked: Any) -> Annotated[CallToolResult, Located]:
         """Find the paper, page and rectangles of quoted words, even if hyphens, spaces or some words differ. Without
         a match, the quote is not from this collection."""
         with as_tool_errors():
-            located = await self._monjyu.locate(quote, collection, most=most)
+            located = await self._monjyu.locate(**asked)
         return given(_located(located), located)
 
 

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import click
 
-from monjyu_query.commands.options import MODES, collection_option, json_option, print_json
+from monjyu_query.commands.options import collection_option, json_option, options_of, print_json
+from monjyu_query.search.request import SearchQuestion
 
 
 @click.command("diff")
 @click.argument("question")
 @collection_option
-@click.option(
-    "--from", "older", metavar="SNAPSHOT", help="Older snapshot; by default the one before the published one."
-)
+@click.option("--from", "older", metavar="SNAPSHOT", help="Older snapshot; by default the one before the newer.")
 @click.option("--to", "newer", metavar="SNAPSHOT", help="Newer snapshot; by default the published one.")
 @click.option("--since", metavar="DATE", help="Instead of --from: the snapshot that was the newest at this time.")
-@click.option(
-    "-m", "--mode", type=click.Choice(MODES), default="auto", show_default=True, help="Mode, for a question in words."
-)
+@options_of(SearchQuestion, "mode", help="Mode, for a question in words.")
 @json_option
 def diff(
     question: str,

@@ -7,20 +7,26 @@ from typing import TYPE_CHECKING
 
 import click
 
-from monjyu_query.commands.options import MODES, collection_option, json_option, print_json, write_output
+from monjyu_query.commands.options import (
+    collection_option,
+    format_option,
+    json_option,
+    options_of,
+    print_json,
+    write_output,
+)
 from monjyu_query.commands.searching import printable
+from monjyu_query.search.request import SearchQuestion
 
 if TYPE_CHECKING:
     from monjyu_core.storage.folders import DataFolder
     from monjyu_query.answer_packages.asked_answer import AskedAnswer
 
-FORMATS = ("ro-crate", "markdown", "docx", "pdf", "bibtex")
-
 
 @click.command()
 @click.argument("asked")
 @collection_option
-@click.option("--format", "form", type=click.Choice(FORMATS), default="ro-crate", show_default=True)
+@format_option("monjyu_query.answer_packages.forms.all_forms", "ro-crate")
 @click.option(
     "-o",
     "--output",
@@ -28,7 +34,7 @@ FORMATS = ("ro-crate", "markdown", "docx", "pdf", "bibtex")
     required=True,
     help="File to write; for a package a new folder or a .zip file.",
 )
-@click.option("--mode", type=click.Choice(MODES), default="auto", show_default=True, help="Mode, for a new question.")
+@options_of(SearchQuestion, "mode", help="Mode, for a new question.")
 @click.option("--crops", is_flag=True, help="Add images of the quotes on their pages (packages only).")
 @click.option("--author", metavar="NAME", help="Author named in the package's metadata.")
 @click.option(

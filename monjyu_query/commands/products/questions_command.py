@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from monjyu_query.commands.options import MODES, collection_option, json_option, print_json
+from monjyu_query.commands.options import collection_option, json_option, options_of, print_json
 from monjyu_query.commands.searching import collection_searcher
+from monjyu_query.search.request import SearchQuestion
 
 if TYPE_CHECKING:
     from monjyu_core.questions.question import Question
@@ -27,8 +28,7 @@ def questions() -> None:
 @click.argument("text")
 @collection_option
 @click.option("--id", "question_id", metavar="ID", help="Id of the question; by default derived from its words.")
-@click.option("-m", "--mode", type=click.Choice(MODES), default="auto", show_default=True)
-@click.option("--budget", metavar="B", help="For mode lazy: z100, z500, z1500 or a number.")
+@options_of(SearchQuestion, "mode", "budget")
 @click.option("--block", is_flag=True, help="Do not publish a snapshot that fails; the default is a warning.")
 @click.option("--must-cite", metavar="PAPER_ID", multiple=True, help="A paper that must be cited (repeatable).")
 @click.option("--must-not-cite", metavar="PAPER_ID", multiple=True, help="A paper that must not be cited (repeatable).")
@@ -154,14 +154,13 @@ def run(
 
 
 def _values(text: str, **options: Any) -> dict[str, Any]:
-    budget = options["budget"]
     expect = {name: options[name] for name in ("must_abstain", "min_papers", "same_answer")}
     expect |= {name: list(options[name]) for name in ("must_not_cite", "must_mention")}
     return {
         "id": options["question_id"],
         "text": text,
         "mode": options["mode"],
-        "budget": int(budget) if budget and budget.isdecimal() else budget,
+        "budget": options["budget"],
         "severity": "block" if options["block"] else "warn",
         "expect": expect | {"must_cite": [{"paper": one} for one in options["must_cite"]]},
     }

@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from monjyu_core.errors import QueryError
-from monjyu_query.commands.options import collection_option, json_option, print_json, write_output
+from monjyu_query.commands.options import collection_option, format_option, json_option, print_json, write_output
 
 if TYPE_CHECKING:
     from monjyu_core.reviews.review_state import Human, ReviewState
+    from monjyu_core.reviews.review_store import ReviewStore
     from monjyu_query.reviews.review_protocol import Protocol
     from monjyu_query.reviews.review_records import Record
     from monjyu_query.reviews.review_run import Review
     from monjyu_query.search.open_index import OpenIndex
     from monjyu_query.search.searcher import Searcher
 
-FORMATS = ("markdown", "csv", "json", "ris", "asreview", "evidence", "svg", "mermaid")
 _protocol = click.argument("protocol", type=click.Path(dir_okay=False, path_type=Path), metavar="PROTOCOL.yaml")
 
 
@@ -37,6 +37,13 @@ class _Opened:
     index: OpenIndex
     protocol: Protocol
     review: Review
+    store: ReviewStore
+
+    def keep_protocol(self, path: Path) -> None:
+        """For the page, which shows the review with its criteria."""
+        from monjyu_query.reviews.review_protocol import protocol_text
+
+        self.store.keep_protocol(self.protocol.name, protocol_text(path))
 
     def records(self, state: ReviewState) -> list[Record]:
         from monjyu_query.reviews.review_records import review_records
@@ -61,7 +68,7 @@ def _open(path: Path, collection: str | None) -> _Opened:
     protocol = read_protocol(path)
     searcher = collection_searcher(collection or protocol.collection)
     store = ReviewStore(DataFolder.default(), searcher.collection)
-    return _Opened(searcher, searcher.current(), protocol, Review(searcher, store, protocol))
+    return _Opened(searcher, searcher.current(), protocol, Review(searcher, store, protocol), store)
 
 
 @review.command()
@@ -99,6 +106,7 @@ def run(protocol: Path, collection: str | None, again: bool, as_json: bool) -> N
     from monjyu_query.commands.searching import interrupt
 
     opened = _open(protocol, collection)
+    opened.keep_protocol(protocol)
     done = opened.review.run(opened.index, again=again, told=_progress, cancel=interrupt())
     records = opened.records(done.state)
     if as_json:
@@ -189,7 +197,7 @@ def decide(
 @review.command()
 @_protocol
 @collection_option
-@click.option("--format", "form", type=click.Choice(FORMATS), default="markdown", show_default=True)
+@format_option("monjyu_query.reviews.handing_on.review_export", "markdown")
 @click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="Write to this file.")
 @json_option
 def export(protocol: Path, collection: str | None, form: str, output: Path | None, as_json: bool) -> None:

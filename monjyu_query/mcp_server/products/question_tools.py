@@ -14,7 +14,6 @@ from monjyu_core.questions.saved_answer import Failure, SavedAnswer
 from monjyu_core.storage.snapshot import read_current
 from monjyu_query.answers.render import quotable
 from monjyu_query.api.facade_async import AsyncMonjyu
-from monjyu_query.mcp_server.register import Tools
 from monjyu_query.mcp_server.search_tools import Collection
 from monjyu_query.mcp_server.texts import QUOTED, given
 from monjyu_query.mcp_server.tool_errors import as_tool_errors
@@ -49,13 +48,6 @@ class AskedQuestions(BaseModel):
             lines += [f"  - {failure.expectation}: {quotable(failure.detail)}" for failure in one.failures]
             lines += [f"  {QUOTED} {quotable(one.answer)}"] if one.answer else []
         return "\n".join(lines if self.questions else [*lines, "None is saved."])
-
-
-def add_question_tools(tools: Tools, monjyu: AsyncMonjyu) -> None:
-    """Register them."""
-    questions = QuestionTools(monjyu)
-    tools.add("List saved questions", questions.monjyu_questions)
-    tools.add("Ask saved questions", questions.monjyu_run_questions)
 
 
 class QuestionTools:

@@ -11,16 +11,10 @@ from monjyu_core.wording import counted
 from monjyu_query.answers.render import quotable
 from monjyu_query.api.facade_async import AsyncMonjyu
 from monjyu_query.digests.digest_result import source_line
-from monjyu_query.mcp_server.register import Tools
 from monjyu_query.mcp_server.search_tools import Collection
 from monjyu_query.mcp_server.texts import QUOTED, given
 from monjyu_query.mcp_server.tool_errors import as_tool_errors
 from monjyu_query.tensions.tension_list import LONGEST_CONCEPT, Tensions
-
-
-def add_tension_tools(tools: Tools, monjyu: AsyncMonjyu) -> None:
-    """Register it."""
-    tools.add("Find contradictions between papers", TensionTools(monjyu).monjyu_tensions)
 
 
 class TensionTools:

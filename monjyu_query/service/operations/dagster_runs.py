@@ -50,8 +50,8 @@ _ENDED: dict[str, Literal["done", "failed"]] = {
 
 
 class RunState(BaseModel):
-    """Progress of a backfill: `made` of `parts` exist, `begun` are being made, `failed` are not; `cause` says why it
-    failed, as far as the Dagster web server does."""
+    """How far a run is: `made` of `parts` are there, `begun` are being made, `failed` are not; `cause` says why it
+    failed, as far as that is known. `stage` is the step of a run of the service's own, whose parts they then are."""
 
     backfill_id: str
     state: Literal["running", "done", "failed"]
@@ -60,11 +60,12 @@ class RunState(BaseModel):
     begun: int = 0
     failed: int
     cause: str = ""
+    stage: str = ""
     url: str
 
 
 class Launched(BaseModel):
-    """A backfill that has begun; `url` shows it in the Dagster UI."""
+    """A run that has begun; `url` shows it in the Dagster UI, and is empty for one of the service's own."""
 
     collection: str
     level: int

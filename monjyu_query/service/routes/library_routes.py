@@ -20,15 +20,13 @@ from monjyu_query.catalogue.library_table import (
     facet_values,
     library_page,
 )
-from monjyu_query.service.operations.uploads import takes_uploads
+from monjyu_query.service.operations.index_runs import takes_uploads
 from monjyu_query.service.routes.paper_routes import Collection, Shared
 from monjyu_query.service.server.error_responses import COMMON
 
 router = APIRouter(tags=["papers"], responses=COMMON)
 
 MOST_PROBLEMS = 500
-Values = Annotated[list[str], Query(max_length=50)]
-Year = Annotated[int | None, Query(ge=0, le=9999)]
 
 
 class Library(LibraryPage):
@@ -60,21 +58,8 @@ class Problems(BaseModel):
     takes_uploads: bool
 
 
-def _wanted(
-    text: Annotated[str, Query(description="Words of title, authors, venue or text.", max_length=200)] = "",
-    year_from: Year = None,
-    year_to: Year = None,
-    venue: Values = [],  # noqa: B006
-    author: Values = [],  # noqa: B006
-    language: Values = [],  # noqa: B006
-    type: Values = [],  # noqa: B006
-    tag: Values = [],  # noqa: B006
-    shelf: Values = [],  # noqa: B006
-    retracted: bool | None = None,
-) -> Wanted:
-    named = {"venues": venue, "authors": author, "languages": language, "types": type, "tags": tag, "shelves": shelf}
-    lists = {name: [value.encode("utf-8", "replace").decode() for value in values] for name, values in named.items()}
-    return Wanted(text=text, year_from=year_from, year_to=year_to, retracted=retracted, **lists)
+def _wanted(wanted: Annotated[Wanted, Query()]) -> Wanted:
+    return wanted
 
 
 @router.get("/library", summary="The papers as a table: filtered, sorted, counted by kind")
@@ -124,7 +109,7 @@ def problems(service: Shared, collection: Collection = None) -> Problems:
         ],
         unsupported_count=others.unsupported_count,
         sources=sorted({PurePath(source).name for source in known_record(service.data, name).sources}),
-        takes_uploads=takes_uploads(service.data, name),
+        takes_uploads=takes_uploads(service.data, service.settings.service, name),
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Path, Query
+from fastapi import APIRouter, Path, Query
 from fastapi.responses import Response
 from pydantic import BaseModel
 
@@ -13,10 +13,9 @@ from monjyu_query.overviews.theme_page import ThemePage, theme_page
 from monjyu_query.overviews.theme_tree import Theme, ThemeKind, themes_of, usual_kind
 from monjyu_query.service.routes.paper_routes import Collection
 from monjyu_query.service.server.error_responses import COMMON, NotFound
-from monjyu_query.service.worker_state import Service, service_of
+from monjyu_query.service.server.request_parts import Shared
 
 router = APIRouter(tags=["papers"], responses=COMMON)
-Shared = Annotated[Service, Depends(service_of)]
 
 
 class ConceptPaper(BaseModel):
@@ -79,12 +78,15 @@ def theme_tree(
         ThemeKind | None,
         Query(description="`reports` needs level 3, `communities` level 1; by default the better available one."),
     ] = None,
+    widest: Annotated[int | None, Query(ge=1, le=100, description="Only so many, of those at the top.")] = None,
 ) -> Themes:
     name = service.only_collection(collection)
     snapshot = service.snapshot(name)
     level, chosen = snapshot.manifest.level, kind or usual_kind(snapshot)
     kinds: list[ThemeKind] = ["reports", "communities"] if level >= 3 else ["communities"]
     found = themes_of(snapshot, chosen)
+    if widest is not None:
+        found = [theme for theme in found if theme.parent is None][:widest]
     return Themes(
         collection=name, snapshot_id=snapshot.id, level=level, kind=chosen, kinds=kinds, themes=found
     )  # fmt: skip

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from pathlib import PurePath
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Header, Path, Query
+from fastapi import APIRouter, Header, Path, Query
 from fastapi.responses import Response
 from pydantic import BaseModel
 
@@ -23,14 +23,15 @@ from monjyu_query.catalogue.paper_details import (
 from monjyu_query.citations.citation_export import FORMS, entries, entries_of
 from monjyu_query.citations.citation_view import CitationView, citations_of
 from monjyu_query.citations.missing_works import MOST_WORKS, MissingWork, missing_works
+from monjyu_query.declared.fields import OneOf
 from monjyu_query.search.paper_records import list_papers, present_paper, show_paper
 from monjyu_query.service.pages.page_images import page_image
 from monjyu_query.service.server.error_responses import COMMON, NotFound
-from monjyu_query.service.worker_state import Service, service_of
+from monjyu_query.service.server.request_parts import Shared as Shared
+from monjyu_query.service.worker_state import Service
 
 router = APIRouter(tags=["papers"], responses=COMMON)
 
-Shared = Annotated[Service, Depends(service_of)]
 Collection = Annotated[
     str | None, Query(description="Optional if there is only one.", examples=["samples"], max_length=64)
 ]
@@ -119,25 +120,22 @@ def sentences(
     return find_sentences(cursor, paper_id, text)
 
 
-BibliographyForm = Literal["bibtex", "ris", "csl"]
-
-
 @router.get("/bibliography", summary="Papers as BibTeX, RIS or CSL JSON", response_class=Response)
 def bibliography(
     service: Shared,
     collection: Collection = None,
     paper_id: Annotated[list[str], Query(description="Only these papers; by default all.", max_length=200)] = [],  # noqa: B006
-    format: BibliographyForm = "bibtex",
+    format: Annotated[str, OneOf(FORMS), Query()] = "bibtex",
 ) -> Response:
     name = service.only_collection(collection)
     snapshot = service.snapshot(name)
-    write, media_type, ending = FORMS[format]
+    form = FORMS[format]
     try:
         found = entries_of(snapshot, paper_id) if paper_id else entries(snapshot, None)
     except QueryError as error:
         raise NotFound(error.message, "GET /papers lists what it has.") from error
-    headers = {"Content-Disposition": f'attachment; filename="{name}.{ending}"', "Cache-Control": "no-store"}
-    return Response(write(found), media_type=f"{media_type}; charset=utf-8", headers=headers)
+    headers = {"Content-Disposition": f'attachment; filename="{name}.{form.ending}"', "Cache-Control": "no-store"}
+    return Response(form.write(found), media_type=form.media_type, headers=headers)
 
 
 @router.get("/missing", summary="Works that the papers cite and the collection lacks")

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Path
+from fastapi import APIRouter, Path
 from starlette.requests import Request
 
 from monjyu_core.errors import QueryError
 from monjyu_query.service.access.principals import Principal
 from monjyu_query.service.server.error_responses import COMMON, NotFound
-from monjyu_query.service.worker_state import Service, service_of
+from monjyu_query.service.server.request_parts import Shared
+from monjyu_query.service.worker_state import Service
 from monjyu_query.traces.shown_trace import ShownTrace, show_trace
 from monjyu_query.traces.traces import NAMESPACE, may_see, read_trace
 
@@ -21,7 +22,7 @@ router = APIRouter(tags=["search"], responses=COMMON)
 def trace(
     trace_id: Annotated[str, Path(description="`trace_id` of a result.", pattern="^[0-9a-f]{16}$")],
     request: Request,
-    service: Annotated[Service, Depends(service_of)],
+    service: Shared,
 ) -> ShownTrace:
     """Only for your own searches; administrators may see all. A cached result has the trace of the first search,
     shown without `asked_by`. Texts are those of the current collection."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Query
+from fastapi import APIRouter, Query
 
 from monjyu_query.service.routes.paper_routes import Collection
 from monjyu_query.service.server.error_responses import COMMON
-from monjyu_query.service.worker_state import Service, service_of
+from monjyu_query.service.server.request_parts import Shared
 from monjyu_query.tensions.tension_list import LONGEST_CONCEPT, MOST, Tensions
 
 router = APIRouter(tags=["papers"], responses=COMMON)
@@ -16,7 +16,7 @@ router = APIRouter(tags=["papers"], responses=COMMON)
 
 @router.get("/tensions", summary="Contradictions between papers, with both sides quoted")
 def tensions(
-    service: Annotated[Service, Depends(service_of)],
+    service: Shared,
     collection: Collection = None,
     concept: Annotated[
         str | None,

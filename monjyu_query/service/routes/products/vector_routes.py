@@ -4,30 +4,26 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Request
-from pydantic import BaseModel, ConfigDict, Field
+from fastapi import APIRouter, Request
+from pydantic import BaseModel, Field
 
 from monjyu_query.api.vector_search import embedded, search_by_vector
+from monjyu_query.declared.fields import CollectionBody
 from monjyu_query.search.request import LONGEST_QUERY, NUMBER, Filters, make_request
 from monjyu_query.search.result import SearchResult
 from monjyu_query.service.access import audit
 from monjyu_query.service.server.error_responses import COMMON
-from monjyu_query.service.worker_state import Served, Service, service_of
+from monjyu_query.service.server.request_parts import Shared
+from monjyu_query.service.worker_state import Served, Service
 
 router = APIRouter(tags=["search"], responses=COMMON)
 MOST_DIMENSIONS = 16_384
-Shared = Annotated[Service, Depends(service_of)]
-Collection = Annotated[
-    str | None, Field(description="Optional if there is only one.", max_length=64, examples=["samples"])
-]
 
 
-class TextToEmbed(BaseModel):
+class TextToEmbed(CollectionBody):
     """A text, embedded as a question's."""
 
-    model_config = ConfigDict(extra="forbid")
     text: Annotated[str, Field(min_length=1, max_length=LONGEST_QUERY, examples=["How are citations checked?"])]
-    collection: Collection = None
 
 
 class Embedded(BaseModel):
@@ -39,12 +35,10 @@ class Embedded(BaseModel):
     vector: list[float]
 
 
-class VectorQuestion(BaseModel):
+class VectorQuestion(CollectionBody):
     """`vector` must come from the collection's own model; its length does not matter. `min_score` is a cosine."""
 
-    model_config = ConfigDict(extra="forbid")
     vector: Annotated[list[Annotated[float, Field(allow_inf_nan=False), NUMBER]], Field(max_length=MOST_DIMENSIONS)]
-    collection: Collection = None
     top_k: Annotated[int, Field(ge=1, le=1000), NUMBER] | None = None
     min_score: Annotated[float, Field(allow_inf_nan=False), NUMBER] | None = None
     filters: Filters = Filters()
