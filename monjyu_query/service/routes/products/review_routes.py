@@ -46,7 +46,7 @@ FORMS = {
     "svg": ("image/svg+xml", "svg"),
     "mermaid": ("text/plain; charset=utf-8", "mmd"),
 }
-Name = Annotated[str, Path(max_length=64, pattern=r"^[a-z0-9][a-z0-9_-]*$")]
+Name = Annotated[str, Path(examples=["budgets"], max_length=64, pattern=r"^[a-z0-9][a-z0-9_-]*$")]
 
 
 class _OfCollection(BaseModel):
@@ -220,7 +220,7 @@ async def screen(asked: ScreenRequest, service: Shared, request: Request, name: 
         screened = len(done.screened)
         return Screened(screened=screened, kept=done.kept, whole=done.whole, failed=done.failed, page=opened.page())
 
-    return _json(await watched(_Work(service, RUN_SECONDS, work), request))
+    return _json(await watched(_Work(service, RUN_SECONDS, work).run(), request))
 
 
 @router.post("/{name}/decide", summary="Decide on a paper yourself, or take it back")
@@ -246,7 +246,7 @@ async def evidence(service: Shared, request: Request, name: Name, collection: Co
         protocol = opened.review.protocol
         return Evidence(tables=evidence_tables(opened.searcher, opened.index, protocol, opened.included(), cancel))
 
-    return _json(await watched(_Work(service, service.settings.service.search_seconds, work), request))
+    return _json(await watched(_Work(service, service.settings.service.search_seconds, work).run(), request))
 
 
 @router.get(
