@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 @click.option("--host", help="Address to listen on; any but a loopback address needs a key.")
 @click.option("--port", type=click.IntRange(0, 65535), help="Port; 0 = any free one.")
 @click.option("--workers", type=click.IntRange(1, 64), help="Number of processes.")
-@click.option("--link/--no-link", default=True, help="Print a link that opens the page as an editor, once.")
+@click.option("--link/--no-link", default=True, help="Print a single-use link that opens the page as an editor.")
 @successor("--transport", "MCP clients are served by `monjyu mcp` (stdio) and `monjyu mcp --http`.")
 def serve(host: str | None, port: int | None, workers: int | None, link: bool) -> None:
     """Answer questions over HTTP, with a web page.
 
-    What is not given comes from the settings (service.*). On this machine alone (a loopback address, no key needed
-    for reading) the link is opened in a browser too, where there is one and the output is a terminal.
+    Defaults come from the settings (service.*). On a loopback address where reading needs no key, the link is
+    also opened in a browser if the output is a terminal.
     """
     from monjyu_core.settings.settings import load_settings
     from monjyu_core.storage.folders import DataFolder
@@ -70,7 +70,7 @@ def create(name: str, role: str, expires: str | None, collections: tuple[str, ..
 
 
 @keys.command("link")
-@click.option("--end", is_flag=True, help="End the sessions of all browsers instead, and links not used yet.")
+@click.option("--end", is_flag=True, help="End the sessions of all browsers, and unused links, instead.")
 def link(end: bool) -> None:
     """Open the page on this machine as an editor: a link for one browser, once within ten minutes.
 

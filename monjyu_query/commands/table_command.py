@@ -27,14 +27,14 @@ if TYPE_CHECKING:
 
 @click.command(cls=QuestionCommand)
 @collection_option
-@click.option("--columns", multiple=True, metavar="A,B,…", help="What to ask of each paper, in words.")
+@click.option("--columns", multiple=True, metavar="A,B,…", help="Attributes to ask of each paper, in words.")
 @click.option("--paper", "papers", multiple=True, metavar="PAPER", help="Only this paper (repeatable).")
-@click.option("--about", default="", metavar="TOPIC", help="The papers that say most on it, best first.")
-@click.option("--papers", "most", type=int, metavar="N", help="At most so many papers, 1 to 200.  [default: 50]")
+@click.option("--about", default="", metavar="TOPIC", help="Only the papers that say most about this topic.")
+@click.option("--papers", "most", type=int, metavar="N", help="Limit of papers, 1 to 200.  [default: 50]")
 @options_of(Filters, without=("paper_ids", "section_types"))
 @format_option("monjyu_query.digests.study_table.table_export", "table", "table")
 @click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="Write to this file.")
-@click.option("--no-llm", is_flag=True, help="Quotes only, also where roles.answer is a model.")
+@click.option("--no-llm", is_flag=True, help="Quotes only, even if roles.answer is a model.")
 @json_option
 def table(
     collection: str | None,

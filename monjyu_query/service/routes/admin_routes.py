@@ -83,8 +83,9 @@ class UploadResult(BaseModel):
 
 @router.post("/index", summary="Index what has changed", status_code=202)
 async def index(asked: IndexRequest, service: Shared, request: Request) -> Launched:
-    """Returns at once. The service indexes by itself, as `monjyu index` does; where it only answers questions, or its
-    Dagster web server (`service.dagster_url`) is on another machine, that starts a backfill."""
+    """Returns at once. The service indexes itself, as `monjyu index` does; a query-only service, or one whose
+    Dagster web server (`service.dagster_url`) is on another machine, starts a backfill.
+    """
     audit.note(request.scope, collection=asked.collection)
     service.admit(asked.collection)
     return await _begin(service, asked.collection, None, allow_deletes=asked.allow_deletes)
@@ -97,7 +98,7 @@ async def _begin(service: Service, collection: str, level: int | None, *, allow_
     return await asyncio.to_thread(launch, service.data, settings, collection, level, allow_deletes=allow_deletes)
 
 
-@router.get("/index", summary="How far a run is")
+@router.get("/index", summary="Progress of a run")
 def index_state(
     service: Shared,
     collection: Annotated[str, Query(pattern=NAME)],
@@ -112,7 +113,7 @@ def index_state(
 
 @router.post("/upgrade", summary="Build higher levels of a collection and keep them", status_code=202)
 async def upgrade(asked: UpgradeRequest, service: Shared, request: Request) -> Launched:
-    """As /admin/index, with the levels up to that one. The Dagster web server does it where one is known."""
+    """As /admin/index, with the levels up to that one; by the Dagster web server if one is known."""
     audit.note(request.scope, collection=asked.collection, level=asked.level)
     service.admit(asked.collection)
     settings = service.settings.service
@@ -188,7 +189,7 @@ def new_key(asked: KeyRequest, service: Shared, request: Request) -> NewKey:
 
 @router.post("/keys/revoke", summary="Revoke a key")
 def end_key(asked: RevokeRequest, service: Shared, request: Request) -> Revoked:
-    """409 without `confirm` where the caller, or every administrator, would be locked out."""
+    """409 without `confirm` if the caller, or every administrator, would be locked out."""
     audit.note(request.scope, key_id=asked.id)
     _of_all(request)
     return end_one(service.store, asked.id, _principal(request), confirmed=asked.confirm)
@@ -196,7 +197,7 @@ def end_key(asked: RevokeRequest, service: Shared, request: Request) -> Revoked:
 
 @router.post("/samples", summary="Import the sample papers and index them", status_code=202)
 async def samples(service: Shared, request: Request) -> Launched:
-    """Into a collection `samples`. 409 where this installation has no samples."""
+    """Into a collection `samples`. 409 if this installation has no samples."""
     audit.note(request.scope, collection=SAMPLES)
     service.admit(SAMPLES)
     await asyncio.to_thread(bring_in, service.data)
@@ -222,7 +223,7 @@ def upload(
     files: Annotated[list[UploadFile], File(min_length=1, max_length=MOST_FILES)],
     replace: Annotated[bool, Form(description="Overwrite files with the same name.")] = False,
 ) -> UploadResult:
-    """Into `papers/<collection>/`; POST /admin/index then indexes them. Names lose what no file name needs."""
+    """Into `papers/<collection>/`, under safe names; POST /admin/index then indexes them."""
     audit.note(request.scope, collection=collection, files=len(files))
     service.admit(collection)
     folder = service.data.papers / collection

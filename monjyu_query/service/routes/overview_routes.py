@@ -78,7 +78,7 @@ def theme_tree(
         ThemeKind | None,
         Query(description="`reports` needs level 3, `communities` level 1; by default the better available one."),
     ] = None,
-    widest: Annotated[int | None, Query(ge=1, le=100, description="Only so many, of those at the top.")] = None,
+    widest: Annotated[int | None, Query(ge=1, le=100, description="Limit of themes at the top level.")] = None,
 ) -> Themes:
     name = service.only_collection(collection)
     snapshot = service.snapshot(name)

@@ -20,7 +20,7 @@ router = APIRouter(tags=["service"])
 
 class LinkToken(BaseModel):
     model_config = ConfigDict(extra="forbid")
-    token: str = Field(max_length=100, description="What stands after `#/open/` in the link.")
+    token: str = Field(max_length=100, description="What stands after `#/open/` in the link.", examples=["kT3v9QmZ"])
 
 
 class PageSession(BaseModel):

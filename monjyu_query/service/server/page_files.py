@@ -60,7 +60,7 @@ def html(name: str) -> str:
 
 
 def _declared() -> str:
-    """The filters and budgets of a question and the formats of exports as JSON, for the forms of the page."""
+    """As JSON the filters and budgets of a question and the formats of exports: the page makes its forms of them."""
     filters = []
     for name, field in Filters.model_fields.items():
         asked, kinds = asked_as(field), kinds_of(field.annotation)
