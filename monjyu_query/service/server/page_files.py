@@ -60,7 +60,7 @@ def html(name: str) -> str:
 
 
 def _declared() -> str:
-    """As JSON the filters and budgets of a question and the formats of exports, from which the page builds its forms."""
+    """As JSON the filters and budgets of a question and the formats of exports: what the page builds its forms from."""
     filters = []
     for name, field in Filters.model_fields.items():
         asked, kinds = asked_as(field), kinds_of(field.annotation)
