@@ -182,7 +182,7 @@ def copied(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], ob
 
 
 def index_samples(data: Path, *options: str) -> None:
-    done = call_monjyu(data, "index", SAMPLES, "-c", "samples", *options, "--json")
+    done = call_monjyu(data, "index", SAMPLES, "-c", "samples", *(options or ("--level", "0")), "--json")
     assert done.returncode == 0, done.stderr
 
 
@@ -210,7 +210,7 @@ def bracketed_data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     def make(data: Path) -> None:
         papers = data / "papers" / bracketed.COLLECTION
         bracketed.write_papers(papers)
-        done = call_monjyu(data, "index", papers, "--json")
+        done = call_monjyu(data, "index", papers, "--level", "0", "--json")
         assert done.returncode == 0, done.stderr
 
     return copied(tmp_path_factory, "bracketed", make)

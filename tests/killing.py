@@ -271,7 +271,7 @@ class KilledWorld:
         """Undisturbed at last: the tables of a build from nothing, and nothing is left over."""
         if held(self.data.collection("c")):
             self.run("release")
-        self.run("upgrade" if level else "index")
+        self.run("upgrade" if level > 1 else "index")
         self.run("again")
         undisturbed = KilledWorld(fresh, 0)
         shutil.rmtree(undisturbed.papers)

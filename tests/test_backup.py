@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from monjyu_assets.indexing.goals import index_lock
 from monjyu_assets.indexing.requests import index_collection
-from monjyu_assets.indexing.run import index_lock
 from monjyu_assets.maintenance.index_operations import snapshot_rows, verify_all
 from monjyu_assets.orchestration.automation.freshness import freshness_of
 from monjyu_assets.stages.shared.work import Work, no_progress

@@ -1,4 +1,4 @@
-"""Kills while automation is at work: of the process of a `reindex` run, and of the daemon with all that it started."""
+"""Kills while automation is at work: of the process of a build, and of the daemon with all that it started."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_kills_of_runs_and_of_the_daemon_lose_nothing(tmp_path: Path, monkeypatc
         daemons.enter_context(daemon(world))
         wait_for(lambda: is_published(world), instance)
         wait_for(lambda: not instance.get_runs(dg.RunsFilter(statuses=WAITING)), instance)
-        longest = max(record.end_time - record.start_time for record in instance.get_run_records(of_reindex()))
+        longest = max(record.end_time - record.start_time for record in instance.get_run_records(of_builds()))
         for kill in range(1, KILLS + 1):
             known = {run.run_id for run in instance.get_runs()}
             world.change()
@@ -71,7 +71,7 @@ def test_kills_of_runs_and_of_the_daemon_lose_nothing(tmp_path: Path, monkeypatc
             wait_for(lambda: not instance.get_runs(dg.RunsFilter(statuses=WAITING)), instance)
             print(f"kill {kill}: {dict(done)}", flush=True)
     assert not list(world.survivors(20))
-    world.finish(tmp_path / "fresh", level=0)
+    world.finish(tmp_path / "fresh", level=1)
 
 
 @contextmanager
@@ -86,13 +86,13 @@ def is_published(world: KilledWorld) -> bool:
     return read_current(world.data.collection("c")) is not None and readable(world.data, "c") == world.states[-1]
 
 
-def of_reindex(*statuses: dg.DagsterRunStatus) -> dg.RunsFilter:
-    return dg.RunsFilter(job_name="reindex", statuses=list(statuses))
+def of_builds(*statuses: dg.DagsterRunStatus) -> dg.RunsFilter:
+    return dg.RunsFilter(tags={"dagster/sensor_name": "watch_sources"}, statuses=list(statuses))
 
 
 def worker(instance: dg.DagsterInstance, known: set[str]) -> int | None:
     """The process of a run that is new and has begun."""
-    for run in instance.get_runs(of_reindex(dg.DagsterRunStatus.STARTED)):
+    for run in instance.get_runs(of_builds(dg.DagsterRunStatus.STARTED)):
         for entry in instance.all_logs(run.run_id) if run.run_id not in known else ():
             if found := re.search(r"Started process for run \(pid: (\d+)\)", entry.message or ""):
                 return int(found[1])

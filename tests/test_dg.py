@@ -67,12 +67,12 @@ def test_definitions_are_valid_and_listed(data: Path) -> None:
     assert {asset["asset_key"] for asset in listed["assets"]} >= {"papers_folder", "index_snapshot", "query_service"}
     assert {job["name"] for job in listed["jobs"]} >= {f"level_{level}" for level in range(5)}
     resources = {resource["key"] if "key" in resource else resource["name"] for resource in listed["resources"]}
-    assert resources == {"data", "snapshots", "search_files", "models", "monjyu_io"}
+    assert resources == {"build", "data", "snapshots", "search_files", "models", "monjyu_io"}
 
 
 def test_what_the_page_launches_runs(data: Path) -> None:
     launched = [line for line in lines() if line.startswith("dg launch")]
-    assert len(launched) == 4
+    assert len(launched) == 3
     for line in launched:
         shell(line, data)
     assert current_manifest(DataFolder(data).collection("samples")).level == 1
@@ -82,7 +82,7 @@ def test_each_selection_of_the_page_takes_assets() -> None:
     graph = defs.resolve_asset_graph()
     rows = re.findall(r"^\| `([^|]+)` \| ", PAGE.partition("| selection | takes |")[2], flags=re.MULTILINE)
     rows += re.findall(r"--assets '([^']+)'", PAGE)
-    assert len(rows) == 11
+    assert len(rows) == 10
     taken = {row: dg.AssetSelection.from_string(row).resolve(graph) for row in rows}
     assert all(taken.values())
     beyond = {dg.AssetKey("saved_answers")}  # tells of what the snapshot answers

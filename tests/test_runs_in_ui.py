@@ -15,7 +15,6 @@ from filelock import FileLock
 
 from monjyu_assets.definitions import defs
 from monjyu_assets.orchestration.instance import open_instance, prepare_home
-from monjyu_assets.orchestration.partitions import range_tags
 from monjyu_assets.orchestration.run_tags import command_tags
 from monjyu_core.storage.folders import DataFolder
 from tests.conftest import run_monjyu
@@ -60,10 +59,10 @@ RUN = """
   } } }
 """
 PLAN = """{ executionPlanOrError(mode: "default", pipeline: {
-  pipelineName: "step_level_0_papers", repositoryName: "__repository__", repositoryLocationName: "analytics"
+  pipelineName: "level_0", repositoryName: "__repository__", repositoryLocationName: "analytics"
 }) { __typename } }"""
 LOCATION = "analytics"
-JOBS = ["step_level_0_papers", "step_level_1_papers", "step_level_1_collection"]
+JOBS = ["level_0", "level_1"]
 
 
 def test_runs_of_a_command_are_runs_of_the_jobs(tmp_path: Path) -> None:
@@ -85,16 +84,16 @@ def test_runs_of_a_command_are_runs_of_the_jobs(tmp_path: Path) -> None:
         os.kill(up.program("code-server").pid, signal.SIGKILL)
         ended(up, running)  # whose process goes on
         wait_until(lambda: plans(up), 120, process=up.process)
-        for run in sorted(runs, key=lambda run: JOBS.index(run["pipelineName"])):
-            before = described(up, run["id"])
-            again = described(up, ended(up, launched(up, run["id"])))
-            assert again["jobName"] == before["jobName"]
-            assert again["runConfigYaml"] == before["runConfigYaml"]
-            assert tags(again).items() >= tags(before).items()
-            assert materialised(again) == materialised(before)
-            job = ask(up.port, HISTORY, job=run["pipelineName"], location=LOCATION)["pipelineOrError"]
-            known = {one["runId"] for one in job["runs"]}
-            assert {again["runId"], before["runId"]} <= known
+        of_level = {run["pipelineName"]: run["id"] for run in runs}
+        before = described(up, of_level["level_1"])
+        again = described(up, ended(up, launched(up, of_level["level_1"])))
+        assert again["jobName"] == before["jobName"]
+        assert again["runConfigYaml"] == before["runConfigYaml"]
+        assert tags(again).items() >= tags(before).items()
+        assert materialised(again) == materialised(before)
+        job = ask(up.port, HISTORY, job="level_1", location=LOCATION)["pipelineOrError"]
+        assert {again["runId"], before["runId"]} <= {one["runId"] for one in job["runs"]}
+        ended(up, launched(up, of_level["level_0"]), "FAILURE")  # the collection is at level 1 by now
 
 
 def test_the_daemon_leaves_runs_of_commands_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -114,7 +113,7 @@ def test_the_daemon_leaves_runs_of_commands_alone(tmp_path: Path, monkeypatch: p
             statuses = {run.run_id: run.status for run in instance.get_runs()}
             assert statuses.pop(dead.run_id) == dg.DagsterRunStatus.FAILURE
             assert statuses.pop(alive.run_id) == dg.DagsterRunStatus.STARTED
-            assert len(statuses) == 2, "nothing is run in its place"
+            assert len(statuses) == 1, "nothing is run in its place"
         again = run_monjyu(data, "index", tmp_path / "papers", "-c", "c", "--allow-deletes", "--level", "1")
         assert again.returncode == 0, again.stderr
         found = instance.get_run_by_id(alive.run_id)
@@ -142,12 +141,12 @@ def left_by_a_command(instance: dg.DagsterInstance) -> dg.DagsterRun:
     """A run as a command makes it, that has begun."""
     from monjyu_assets.orchestration.code_location import repository_origin
 
-    job = "step_level_0_papers"
+    job = "level_0"
     run_id = str(uuid.uuid4())
     return instance.create_run_for_job(
         defs.resolve_job_def(job),
         run_id=run_id,
-        tags={**range_tags("c"), **command_tags("c", run_id)},
+        tags={"dagster/partition": "c", **command_tags("c", run_id)},
         status=dg.DagsterRunStatus.STARTED,
         remote_job_origin=repository_origin().get_job_origin(job),
     )
@@ -185,10 +184,10 @@ def launched(up: Up, run_id: str) -> str:
     return str(answer["run"]["runId"])
 
 
-def ended(up: Up, run_id: str) -> str:
-    """The same id, once the run has succeeded."""
+def ended(up: Up, run_id: str, status: str = "SUCCESS") -> str:
+    """The same id, once the run has ended in this way."""
     wait_until(lambda: described(up, run_id)["status"] in ("SUCCESS", "FAILURE", "CANCELED"), 300, process=up.process)
-    assert described(up, run_id)["status"] == "SUCCESS"
+    assert described(up, run_id)["status"] == status
     return run_id
 
 

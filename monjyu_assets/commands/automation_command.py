@@ -49,7 +49,7 @@ def show(as_json: bool) -> None:
 @json_option
 def limits(as_json: bool) -> None:
     """Set how many runs may call models at once (runs.runs_calling_models); dagster.yaml cannot hold this."""
-    from monjyu_assets.orchestration.automation.pool_limits import set_limits
+    from monjyu_assets.orchestration.automation.switch import set_limits
     from monjyu_core.settings.settings import load_settings
 
     with _instance() as instance:

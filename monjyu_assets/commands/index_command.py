@@ -38,7 +38,10 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print one JS
 @click.argument("sources", nargs=-1, type=click.Path(path_type=Path), metavar="[SOURCE]...")
 @click.option("-c", "--collection", help="Name of the collection; by default that of the one folder or file.")
 @click.option(
-    "-l", "--level", type=click.IntRange(0, 4), help="Level to bring it to; by default the one it is kept at, or 0."
+    "-l",
+    "--level",
+    type=click.IntRange(0, 4),
+    help="Level to bring it to; by default the one it is kept at (a new one: 1).",
 )
 @include_option
 @exclude_option

@@ -67,7 +67,8 @@ def _contents(row: SnapshotRow) -> str:
 @json_option
 def diff_snapshots(older: str, newer: str, collection: str | None, as_json: bool) -> None:
     """Papers added, changed and deleted between two snapshots, and rows by table."""
-    from monjyu_assets.maintenance.index_operations import diff, known_folder
+    from monjyu_assets.maintenance.index_operations import known_folder
+    from monjyu_assets.publishing.drift import diff
 
     found = diff(known_folder(collection), older, newer)
     papers = {"added": found["added"], "changed": found["changed"], "deleted": found["deleted"]}
@@ -102,7 +103,7 @@ def rollback(snapshot_id: str | None, release: bool, collection: str, as_json: b
     Later builds publish as usual, but readers stay with this snapshot until `--release`.
     """
     from monjyu_assets.maintenance.index_operations import known_folder, release_rollback, roll_back
-    from monjyu_assets.orchestration.telling.served import tell_served
+    from monjyu_assets.orchestration.reporting.snapshot_metadata import report_served
     from monjyu_core.errors import ConfigurationError
     from monjyu_core.storage.folders import DataFolder
 
@@ -110,7 +111,7 @@ def rollback(snapshot_id: str | None, release: bool, collection: str, as_json: b
     if release and snapshot_id:
         raise ConfigurationError("--release takes no snapshot.", "It goes to the newest.")
     now = release_rollback(folder) if release else roll_back(folder, snapshot_id)
-    tell_served(DataFolder.default(), collection)
+    report_served(DataFolder.default(), collection)
     ends = f"; `monjyu snapshots rollback --release -c {collection}` ends it."
     text = f"{collection} serves {now}" + ("." if release else ends)
     echo({"collection": collection, "snapshot_id": now, "held": not release}, text, as_json)

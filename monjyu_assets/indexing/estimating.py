@@ -6,7 +6,9 @@ extractive engine stands in for the model: it finds communities of similar numbe
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
+from functools import partial
 from urllib.parse import urlsplit
 
 from monjyu_assets.analysis.analyses_kept import AnalysesKept, analysed_types
@@ -16,10 +18,12 @@ from monjyu_assets.levels.claims.model_claims import ModelClaimEngine
 from monjyu_assets.levels.engines.answers import ModelClaims, ModelEntities, ModelReport
 from monjyu_assets.levels.engines.model_calls import Question
 from monjyu_assets.levels.entities.model_entities import ModelEntityEngine
+from monjyu_assets.levels.phrases.paper_phrases import ChunkText, paper_mentions
 from monjyu_assets.levels.reports.model_reports import ModelReports
 from monjyu_assets.levels.reports.report_sources import CommunitySource
 from monjyu_assets.publishing.closed_set import all_lagging, primary
 from monjyu_assets.stages import claims, community_reports, extracted_entities
+from monjyu_assets.stages.noun_phrases import chunks_of_papers
 from monjyu_assets.stages.shared.chunk_results import new_chunks
 from monjyu_assets.stages.shared.level_forecast import forecast_sources
 from monjyu_assets.stages.shared.work import Work
@@ -33,11 +37,18 @@ from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.ids import digest
 from monjyu_core.wording import counted
 
+SAMPLED = 8
+"""Papers whose phrases are found to time it."""
+GRAPH_SHARE, RUN_SECONDS = 1.25, 5.0
+"""Measured on jose: graph and communities take a quarter of what phrases take; a run begins and publishes in 5 s."""
+
 
 def estimate_upgrade(data: DataFolder, name: str, level: int) -> Estimate:
     """Calls, tokens and dollars of an upgrade to a level. Results in parts or in the cache cost nothing again."""
     work = Work(data, name)
     reading = _reading(work)
+    if level >= 1:
+        reading += Estimate(seconds=_graph_seconds(work))
     if level < 2 or not _pays(work):
         return reading
     if not work.parts.heads("chunks"):
@@ -59,12 +70,33 @@ def estimate_upgrade(data: DataFolder, name: str, level: int) -> Estimate:
 def describe_estimate(cost: Estimate, level: int) -> str:
     """The estimate as text."""
     pages = f" Azure Document Intelligence would read {counted(cost.pages, 'page')}." if cost.pages else ""
+    pages += f" The noun graph takes about {cost.seconds:.0f} s on this machine." if cost.seconds else ""
     if not cost.llm_calls:
         money = f" ${cost.cost_usd:.2f}." if cost.pages else ""
         return f"Level {level} makes no call of a model.{pages}{money}"
     tokens = f"{cost.prompt_tokens} + {cost.completion_tokens} tokens"
     calls = counted(cost.llm_calls, "call of a model", "calls of models")
     return f"Level {level} would make about {calls}: {tokens}, ${cost.cost_usd:.2f}.{pages}"
+
+
+def _graph_seconds(work: Work) -> float:
+    """Seconds that level 1 takes on this machine, or 0.0 where it stands. Finding phrases of some papers is timed."""
+    if not all_lagging(work.parts, 1):
+        return 0.0
+    total, papers = 0, dict[str, tuple[ChunkText, ...]]()
+    for part in work.parts.heads("chunks"):
+        total += part.rows
+        links = work.parts.head("chunk_sentences", part.shard)
+        if links is not None and len(papers) < SAMPLED:
+            papers |= chunks_of_papers(part, links)
+    sample = [papers[paper_id] for paper_id in sorted(papers)[:SAMPLED]]
+    find = partial(paper_mentions, phrase_model=work.settings.graph.phrase_model)
+    find([ChunkText("", ("Models are loaded.",))])
+    start = time.perf_counter()
+    for chunks in sample:
+        find(chunks)
+    seconds = time.perf_counter() - start
+    return round(RUN_SECONDS + GRAPH_SHARE * seconds * total / max(1, sum(map(len, sample))), 1)
 
 
 def _reading(work: Work) -> Estimate:

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TypedDict, Unpack
 
 from monjyu_assets.indexing.declarations import declaration_of, record_of
-from monjyu_assets.indexing.index_result import (
-    IndexResult,
+from monjyu_assets.indexing.goals import (
+    Say,
+    check_holds_documents,
+    goal_of_request,
+    index_lock,
+    lowered_record,
+    working_towards,
 )
+from monjyu_assets.indexing.index_result import IndexResult
 from monjyu_assets.indexing.pending import check_level, look
-from monjyu_assets.indexing.run import Say, bring_up, index_lock, result, used_by, working_towards
-from monjyu_assets.indexing.scan import check_source, find_files
-from monjyu_assets.indexing.sources import moved_source, named_source, rules_of, with_source, without_source
-from monjyu_assets.indexing.walking import readable_types, types_hint
+from monjyu_assets.indexing.run import bring_up, result, used_by
+from monjyu_assets.indexing.scan import check_source
+from monjyu_assets.indexing.sources import moved_source, named_source, without_source
+from monjyu_assets.indexing.walking import readable_types
 from monjyu_assets.publishing.closed_set import drop_levels_above
 from monjyu_assets.stages.shared.run_rules import NoCalls, without_scan
 from monjyu_assets.stages.shared.work import Progress, Timer, Work, no_progress, no_warning
@@ -25,7 +31,6 @@ from monjyu_core.settings.settings import load_settings
 from monjyu_core.storage.collection import CollectionRecord, known_record, load_record, target_level
 from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.ids import check_collection_name, collection_name_for, unlike_source
-from monjyu_core.storage.other_files import OtherFiles
 
 if find_spec("dagster") is None:  # an installation that only answers: said before anything is looked at or written
     raise ModuleNotFoundError("No module named 'dagster'", name="dagster")
@@ -43,31 +48,23 @@ def index_collection(
     max_cost_usd: float | None = None,
     progress: Progress = no_progress,
     say: Say = no_warning,
-    run_tags: Mapping[str, str] | None = None,
 ) -> IndexResult:
     """Index sources (folders or files; none = those it has) into a collection and publish it.
 
     The collection is brought to `level` and kept there; it never falls below the level it is kept at. `include` and
     `exclude` choose among the files of the folders named, and stay until others are given. Nothing is remembered of a
-    call that fails. With `max_cost_usd`, all calls of models together stay within it; `run_tags` go to the runs.
+    call that fails. With `max_cost_usd`, all calls of models together stay within it.
     """
     types = readable_types(load_settings())
     asked = [check_source(source, types) for source in ([sources] if isinstance(sources, Path) else sources)]
     if (include is not None or exclude is not None) and not any(source.is_dir() for source in asked):
         raise ConfigurationError("Patterns choose among the files of a folder, and none is named.", "Name the folder.")
-    work = Work(data, _name_for(asked, name, say), progress, _once(say), run_tags=run_tags or {})
+    work = Work(data, _name_for(asked, name, say), progress, _once(say))
     if level is not None:
         check_level(level)
     if not asked:
         record_of(data, work.name)
-
-    def goal(record: CollectionRecord) -> CollectionRecord:
-        for source in asked:
-            record = _with_new_source(record, source, include, exclude, types)
-        if level is not None and level < record.level:
-            work.warn(f"{work.name} stays at level {record.level}; `monjyu downgrade` lowers it.")
-        return record.model_copy(update={"level": max(record.level, level or 0)})
-
+    goal = goal_of_request(work, asked, level, include, exclude)
     if asked and load_record(work.folder) is None:
         goal(CollectionRecord(name=work.name))  # a refused request leaves no folder
     if asked:
@@ -118,13 +115,12 @@ def downgrade_collection(
     *,
     progress: Progress = no_progress,
     say: Say = no_warning,
-    run_tags: Mapping[str, str] | None = None,
 ) -> IndexResult:
     """Drop the levels above `level`, publish without them and keep the collection there, without a look at the sources.
 
     ConfigurationError where the collection is not above `level`, or `collection.yaml` or its declaration asks for more.
     """
-    from monjyu_assets.orchestration.runs import Plan, run_levels
+    from monjyu_assets.orchestration.runs import run_build
 
     check_level(level)
     known_record(data, name)
@@ -133,27 +129,15 @@ def downgrade_collection(
         raise ConfigurationError(
             f"{name} is declared at level {declared.level} in {declared.place}.", "Change it there."
         )
-    work = Work(data, name, progress, _once(say), run_tags=run_tags or {})
+    work = Work(data, name, progress, _once(say))
     _tell_declared(work)
     timer = Timer()
-    with index_lock(work, say), working_towards(work, partial(_lowered, level=level)), without_scan():
+    with index_lock(work, say), working_towards(work, partial(lowered_record, level=level)), without_scan():
         before = used_by(work)
         pending = look(work, "", allow_deletes=True, level=level)
         drop_levels_above(work.parts, level)
-        run_levels(work, Plan(level, pending.shards), allow_deletes=True, cap=NoCalls())
+        run_build(work, level, cap=NoCalls(), asked={"downgrade": True})
         return result(work, pending.counts, timer.seconds, before)
-
-
-def _lowered(record: CollectionRecord, *, level: int) -> CollectionRecord:
-    if level >= record.level:
-        way = f"`monjyu upgrade {record.name} --level {level}` brings it higher." if level > record.level else ""
-        raise ConfigurationError(f"{record.name} is kept at level {record.level}, not above {level}.", way)
-    lowered = record.model_copy(update={"level": level})
-    if target_level(lowered) > level:
-        raise ConfigurationError(
-            f"`collection.yaml` of {record.name} asks for level {target_level(lowered)}.", "Change it there first."
-        )
-    return lowered
 
 
 def change_sources(
@@ -178,7 +162,7 @@ def move_source(data: DataFolder, name: str, old: str | Path, new: Path, **how: 
     """Record a source's new place: its papers keep their ids and results. `old` need not exist any more."""
     types = readable_types(load_settings())
     there = check_source(new, types)
-    _check_holds(CollectionRecord(name=name, sources=[str(there)]), there, types)
+    check_holds_documents(CollectionRecord(name=name, sources=[str(there)]), there, types)
     return change_sources(data, name, lambda record: moved_source(record, named_source(record, old), there), **how)
 
 
@@ -206,32 +190,6 @@ def _name_for(sources: Sequence[Path], name: str | None, say: Say) -> str:
     if unlike_source(name, sources[0]):
         say(f"{sources[0].name!r} becomes the collection {name!r}: names hold a-z, 0-9, _ and -. -c gives another.")
     return name
-
-
-def _with_new_source(
-    record: CollectionRecord,
-    source: Path,
-    include: Sequence[str] | None,
-    exclude: Sequence[str] | None,
-    types: Mapping[str, str],
-) -> CollectionRecord:
-    """ConfigurationError where a new source has no document; a known source may be empty."""
-    patterns = (include, exclude) if source.is_dir() else (None, None)
-    changed = with_source(record, source, *patterns)
-    if str(source) not in record.sources:
-        _check_holds(changed, source, types)
-    return changed
-
-
-def _check_holds(record: CollectionRecord, source: Path, types: Mapping[str, str]) -> None:
-    """Walks only the source that holds it: another may be unreadable just now."""
-    rules = {known: rule for known, rule in rules_of(record).items() if source.is_relative_to(known)}
-    walked = record.model_copy(update={"sources": list(rules), "rules": rules})
-    others = OtherFiles()
-    if not any(file.path.is_relative_to(source) for file in find_files(walked, others=others, types=types)):
-        chosen = any(rule.include or rule.exclude for rule in rules.values())
-        hint = types_hint(others) + " Look at the patterns, too." * chosen
-        raise ConfigurationError(f"{source} holds no documents.", hint)
 
 
 def _tell_declared(work: Work) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 
 import pyarrow as pa
 
-from monjyu_assets.publishing.closed_set import ALL_FAILURES, FAILURES, lagging, level_of, primary
+from monjyu_assets.publishing.closed_set import ALL_FAILURES, FAILURES, is_current, lagging, level_of, primary
 from monjyu_assets.stages import chunk_embeddings as embeddings
 from monjyu_assets.stages import chunks, citation_network, scholarly_metadata
 from monjyu_assets.stages import paper_identity as identity
@@ -20,7 +20,7 @@ from monjyu_assets.stages.shared.work import Work
 from monjyu_core.embedding import load_embedder
 from monjyu_core.storage.ids import shard_of_bucket
 from monjyu_core.storage.parts import PartStore
-from monjyu_core.storage.schemas import COLLECTION_SHARD, SHARDS
+from monjyu_core.storage.schemas import COLLECTION_SHARD, SHARDS, TABLES
 
 
 def stale_shards(work: Work, scanned: pa.Table, *, again: bool = False) -> list[str]:
@@ -48,17 +48,32 @@ def _recipes(work: Work) -> dict[str, str]:
     }
 
 
-def made_otherwise(work: Work, shards: Mapping[int, Sequence[str]]) -> list[str]:
-    """Tables of levels 0 and 1 that are made with other code, settings or models than this machine has."""
-    recipes = [(0, table, recipe) for table, recipe in _recipes(work).items()] if shards.get(0) else []
-    if shards.get(1):
+def paper_recipes(work: Work, level: int) -> dict[str, str]:
+    """What the parts of levels 0 and 1 by paper are built with now, by asset."""
+    recipes = {TABLES[table].asset: recipe for table, recipe in _recipes(work).items()}
+    if level:
         from monjyu_assets.stages import noun_phrases
 
-        recipes.append((1, noun_phrases.TABLE, noun_phrases.phrase_recipe(work.settings)))
+        recipes[noun_phrases.ASSET] = noun_phrases.phrase_recipe(work.settings)
+    return recipes
+
+
+def built_otherwise(work: Work, assets: Mapping[str, str], shards: Sequence[str]) -> list[str]:
+    """The assets, given with their recipes, that some of the shards have built with other code, settings or models."""
     return [
-        table
-        for level, table, recipe in recipes
-        if any(_made_with(work.parts, table, shard) != {recipe} for shard in shards[level])
+        asset
+        for asset, recipe in assets.items()
+        if any(_made_with(work.parts, primary(asset), shard) != {recipe} for shard in shards)
+    ]
+
+
+def stale_shards_of(work: Work, asset: str, recipe: str) -> list[str]:
+    """The shards in which an asset by paper is missing, older than its inputs, or built otherwise."""
+    return [
+        shard
+        for shard in SHARDS
+        if _made_with(work.parts, primary(asset), shard) != {recipe}
+        or not all(is_current(work.parts, asset, bucket) for bucket in work.parts.buckets(shard))
     ]
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from monjyu_assets.indexing.goals import Say
 from monjyu_assets.indexing.index_result import IndexResult
 from monjyu_assets.indexing.requests import index_collection
-from monjyu_assets.indexing.run import Say
 from monjyu_assets.libraries.library_folder import Synced
 from monjyu_assets.libraries.syncing import Kind, sync_library
 from monjyu_assets.stages.shared.work import Progress, no_progress, no_warning

@@ -6,13 +6,17 @@ can be written while nothing is running, whatever loads the code later.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from monjyu_core.settings.settings import load_settings
 
 if TYPE_CHECKING:
+    import dagster as dg
     from dagster._core.remote_origin import RemoteRepositoryOrigin
 
+PACKAGE = Path(__file__).parents[1]
 REPOSITORY = "__repository__"
 """Dagster's name for the one repository of a `Definitions` object."""
 
@@ -31,3 +35,16 @@ def repository_origin() -> RemoteRepositoryOrigin:
     from dagster._core.remote_origin import RegisteredCodeLocationOrigin, RemoteRepositoryOrigin
 
     return RemoteRepositoryOrigin(RegisteredCodeLocationOrigin(location_name()), REPOSITORY)
+
+
+def with_code_references(assets: Sequence[dg.AssetsDefinition]) -> list[dg.AssetsDefinition]:
+    """The assets with links to their code: files on this machine, or pages of the Git host that `automation.git_url`
+    and `.git_branch` name."""
+    import dagster as dg
+
+    linked = dg.with_source_code_references(assets)
+    automation = load_settings().automation
+    if automation.git_url:
+        mapping = dg.AnchorBasedFilePathMapping(PACKAGE, PACKAGE.name)
+        linked = dg.link_code_references_to_git(linked, automation.git_url, automation.git_branch, mapping)
+    return [one for one in linked if isinstance(one, dg.AssetsDefinition)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import hashlib
 import os
 from functools import cache
 from pathlib import Path
@@ -17,15 +18,20 @@ if TYPE_CHECKING:
     from dagster import DagsterInstance
 
 
+EARLIER_TEMPLATES = ("c368f697f6a0db34", "e5241d108b2dc7ea", "2d6da15f50ba7611")
+"""How the SHA-256 of the `dagster.yaml` of versions 0.1 and 0.2 begin: their queues run two runs at a time."""
+
+
 def prepare_home(data: DataFolder) -> Path:
-    """The instance's folder, created with `dagster.yaml` if missing; an existing one stays as it is."""
+    """The instance's folder, created with `dagster.yaml` if missing. One that was copied from an earlier version is
+    replaced; one that was edited stays as it is."""
     home = Path(os.environ.get("DAGSTER_HOME") or data.dagster).absolute()
     if home.is_relative_to(data.state.absolute()):
         _keep_private(data.state, home)
     home.mkdir(parents=True, exist_ok=True)
-    if not (home / "dagster.yaml").exists():
-        template = Path(__file__).with_name("dagster.yaml")
-        write_atomically(home / "dagster.yaml", template.read_bytes())
+    path = home / "dagster.yaml"
+    if not path.exists() or hashlib.sha256(path.read_bytes()).hexdigest().startswith(EARLIER_TEMPLATES):
+        write_atomically(path, Path(__file__).with_name("dagster.yaml").read_bytes())
     return home
 
 

@@ -1,89 +1,55 @@
-"""The jobs: a Dagster job takes assets of one partition definition, so a level has one job for shards and one for the
-rest.
-
-A collection's job includes the levels below. So one snapshot is published of all, and readers never fall back to a
-lower level while a collection is updated.
-"""
+"""The jobs that build: one a level, whose steps are the assets up to it and `index_snapshot`."""
 
 from __future__ import annotations
 
 import dagster as dg
 from dagster._core.definitions.unresolved_asset_job_definition import UnresolvedAssetJobDefinition
 
-from monjyu_assets.orchestration.assets.index_snapshot import (
-    ALL_ASSETS,
-    COLLECTION_ASSETS_BY_LEVEL,
-    PAPER_ASSETS_BY_LEVEL,
-    index_snapshot,
-)
+from monjyu_assets.orchestration.assets.index_snapshot import ASSETS_BY_LEVEL, index_snapshot
 from monjyu_assets.orchestration.assets.saved_answers import saved_answers
 from monjyu_assets.orchestration.automation.freshness import snapshot_fresh
+from monjyu_assets.orchestration.code_location import with_code_references
 from monjyu_assets.orchestration.resources import DataFolderResource, resources_of
-from monjyu_assets.orchestration.telling.code_places import with_code_places
+from monjyu_assets.publishing.closed_set import HIGHEST
 
-INTERNAL = {"monjyu/internal": "true"}
-"""On the jobs that others run: a person starts `level_N` (orchestration/launchpad) or `reindex`."""
-_PAPERS = {
-    0: "scan, parse, chunk, embed",
-    1: "noun phrases",
-    2: "entities and relationships of chunks (by the engine of roles.extract)",
-    4: "claims of chunks (by the engine of roles.extract)",
-}
-_COLLECTION = {
-    0: "files of one paper, citations",
-    1: "noun graph and communities",
-    2: "entity graph and its communities",
-    3: "reports of communities (by the engine of roles.report)",
-}
+ADDED = (
+    "papers, chunks, vectors and citations",
+    "noun phrases, their graph and its communities",
+    "entities, relationships and their communities",
+    "reports on these communities",
+    "claims",
+)
+"""What each level adds."""
 
 
-def _papers(level: int) -> UnresolvedAssetJobDefinition:
+def assets_up_to(level: int) -> list[dg.AssetsDefinition]:
+    return [asset for one in range(level + 1) for asset in ASSETS_BY_LEVEL[one]]
+
+
+def assets_of_level(level: int) -> dg.AssetSelection:
+    """The assets up to the level and `index_snapshot`, with their own checks: `snapshot_fresh` looks at the sources."""
+    assets = dg.AssetSelection.assets(*assets_up_to(level), index_snapshot)
+    return assets - dg.AssetSelection.checks(snapshot_fresh)
+
+
+def level_job(level: int) -> UnresolvedAssetJobDefinition:
     return dg.define_asset_job(
-        f"step_level_{level}_papers",
-        dg.AssetSelection.assets(*PAPER_ASSETS_BY_LEVEL[level]),
-        tags=INTERNAL,
-        description=f"Internal, a part of the job level_{level}. Level {level} of a collection's papers: "
-        f"{_PAPERS[level]}. Only what changed is computed.",
+        f"level_{level}",
+        assets_of_level(level),
+        executor_def=dg.in_process_executor,
+        description=f"Build a collection up to level {level} and publish it: {'; '.join(ADDED[: level + 1])}. Only "
+        "what changed is computed. Choose the collection as the partition. *Add a partition* names a new collection: "
+        "its papers are in papers/NAME, or in the folders that `resources: build: config: sources` lists.",
     )
 
 
-def _tables(level: int) -> UnresolvedAssetJobDefinition:
-    """The job without the snapshot, for higher levels that build on this one: only whole levels are published."""
-    return dg.define_asset_job(
-        f"step_level_{level}_tables",
-        dg.AssetSelection.assets(*_assets(level)),
-        tags=INTERNAL,
-        description=f"Internal, a part of the jobs above level_{level}. Levels 0 to {level} of a whole collection "
-        "without publishing: what higher levels are made from.",
-    )
+LEVEL_JOBS = [level_job(level) for level in range(HIGHEST + 1)]
 
-
-def _assets(level: int) -> list[dg.AssetsDefinition]:
-    return [asset for one in range(level + 1) for asset in COLLECTION_ASSETS_BY_LEVEL[one]]
-
-
-def _collection(level: int) -> UnresolvedAssetJobDefinition:
-    return dg.define_asset_job(
-        f"step_level_{level}_collection",
-        dg.AssetSelection.assets(*_assets(level), index_snapshot),
-        tags=INTERNAL,
-        description=f"Internal, the end of the job level_{level}. Levels 0 to {level} of a whole collection: "
-        f"{'; '.join(list(_COLLECTION.values())[: level + 1])}; "
-        "and the published snapshot.",
-    )
-
-
-JOBS = [
-    *(_papers(level) for level in _PAPERS),
-    *(_tables(level) for level in (1, 2, 3)),
-    *(_collection(level) for level in COLLECTION_ASSETS_BY_LEVEL),
-]
-
-levels = dg.Definitions(
-    assets=with_code_places([*ALL_ASSETS, index_snapshot, saved_answers]),
+assets_and_jobs = dg.Definitions(
+    assets=with_code_references([*assets_up_to(HIGHEST), index_snapshot, saved_answers]),
     asset_checks=[snapshot_fresh],
-    jobs=JOBS,
+    jobs=LEVEL_JOBS,
     resources=resources_of(DataFolderResource.configure_at_launch()),
     executor=dg.in_process_executor,
 )
-"""The definitions without automation: the commands run these jobs, and `reindex` runs the commands' code."""
+"""The definitions without automation: the commands run these jobs."""

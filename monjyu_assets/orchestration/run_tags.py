@@ -1,31 +1,45 @@
-"""Tags and configuration of runs that belong to a command, and the statuses of runs that have not ended."""
+"""Tags of runs, and the statuses of runs that have not ended."""
 
 from __future__ import annotations
 
+from collections.abc import Set as AbstractSet
 from typing import Any
 
 import dagster as dg
 
-COMMAND_TAG = "monjyu/command"
-"""Marks runs that a command executes in its own process; the value is the collection."""
-COMMAND_RUN_TAG = "monjyu/command_run"
-"""The run's own id, shortened as in the UI. Re-executing a run copies its tags, and the copy is not a command's run."""
 COLLECTION_TAG = "monjyu/collection"
-"""On `reindex` and level jobs: by this tag, dagster.yaml allows one run a collection at a time."""
-STARTED_BY_TAG = "monjyu/started_by"
-"""On the runs that a run of `reindex` or of a level's job makes; the value is its id."""
+"""The collection that a run works on. Runs that Monjyu starts carry it at launch, others from their first step."""
+CHANGE_TAG = ".dagster/monjyu_change"
+"""The change that a run was started for, or has seen: see `automation/watching.py`. Hidden in the UI, as are all tags
+that begin with `.dagster/`."""
+COMMAND_RUN_TAG = ".dagster/monjyu_command_run"
+"""Marks a run that a command executes in its own process, by the run's own id: re-executing a run copies its tags, and
+the copy is not the command's."""
+ORDER_TAG = ".dagster/monjyu_order"
+"""On the runs of run workers: the order in the object store."""
 LAUNCHED_BY_TAG = "user"
 """Who launched a run, as the UI's list of runs shows it; without it a run counts as launched by hand."""
+AUTOMATIC_TAGS = ("dagster/sensor_name", "dagster/schedule_name")
 OWN_PROCESS = {"dagster/max_retries": "0", LAUNCHED_BY_TAG: "monjyu"}
-"""The daemon cannot replace the worker of such a run: one repeats the command or the `reindex` run instead."""
+"""The daemon cannot replace the worker of such a run: one repeats the command instead."""
 QUIET: dict[str, Any] = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
 UNFINISHED = [dg.DagsterRunStatus.NOT_STARTED, dg.DagsterRunStatus.STARTING, dg.DagsterRunStatus.STARTED]
 
 
 def command_tags(collection: str, run_id: str) -> dict[str, str]:
-    return OWN_PROCESS | {COMMAND_TAG: collection, COMMAND_RUN_TAG: run_id[:8]}
+    return OWN_PROCESS | {COLLECTION_TAG: collection, COMMAND_RUN_TAG: run_id}
 
 
 def is_commands_own(run: dg.DagsterRun) -> bool:
-    """Whether a command (or a `reindex` run) executes the run in its process, under its collection's index lock."""
-    return COMMAND_TAG in run.tags and run.run_id.startswith(run.tags.get(COMMAND_RUN_TAG, ""))
+    """Whether a command executes the run in its process, under its collection's index lock."""
+    return run.tags.get(COMMAND_RUN_TAG) == run.run_id
+
+
+def is_automatic(run: dg.DagsterRun) -> bool:
+    """Whether a sensor or a schedule started the run: such runs call only the models that settings allow."""
+    return any(tag in run.tags for tag in AUTOMATIC_TAGS)
+
+
+def assets_of_run(context: dg.AssetExecutionContext) -> AbstractSet[dg.AssetKey]:
+    """The assets of the whole run (those that the context names are of its step)."""
+    return context.job_def.asset_layer.selected_asset_keys

@@ -210,6 +210,13 @@ def chunk_shards(work: Work, shards: tuple[str, ...]) -> Iterator[ShardReport]:
         work.progress("chunk", done, len(buckets))
 
 
+def unchunked_papers(work: Work, bucket: str, made_with: str) -> int:
+    """How many papers of a bucket have no chunks by this recipe yet."""
+    papers, previous = work.parts.head("papers", bucket), work.parts.head(ASSET, bucket)
+    keys = {paper_id: digest(key, made_with) for paper_id, key in papers.keys.items()} if papers else {}
+    return sum(previous is None or previous.keys.get(paper_id) != key for paper_id, key in keys.items())
+
+
 def _chunk_bucket(work: Work, shard: str, chunker: Chunker, made_with: str) -> ShardReport:
     timer = Timer()
     papers = work.parts.head("papers", shard)

@@ -73,7 +73,7 @@ def _plan(work: Work, shard: str, made_with: str) -> _Shard:
     chunks, links = work.parts.head("chunks", shard), work.parts.head("chunk_sentences", shard)
     if chunks is None or links is None:
         raise StorageError(f"Shard {shard} of {work.name} has no chunks.", "Materialise chunks first.")
-    papers = _papers(chunks, links)
+    papers = chunks_of_papers(chunks, links)
     keys = {paper_id: digest(made_with, *texts) for paper_id, texts in papers.items()}
     previous = work.parts.head(TABLE, shard)
     kept = [paper_id for paper_id, key in keys.items() if previous and previous.keys.get(paper_id) == key]
@@ -81,7 +81,7 @@ def _plan(work: Work, shard: str, made_with: str) -> _Shard:
     return _Shard(chunks, previous, keys, kept, new)
 
 
-def _papers(chunks: Part, links: Part) -> dict[str, tuple[ChunkText, ...]]:
+def chunks_of_papers(chunks: Part, links: Part) -> dict[str, tuple[ChunkText, ...]]:
     """The chunks of each paper, each as its sentences."""
     spans: dict[str, list[tuple[int, int]]] = {}
     for row in links.read(["chunk_id", "ord", "start", "end"]).to_pylist():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from functools import partial
 
 import numpy as np
@@ -18,7 +19,7 @@ from monjyu_core.corrections.renamed import remember_renamed
 from monjyu_core.errors import StorageError
 from monjyu_core.storage.ids import bucket_of, shard_of
 from monjyu_core.storage.manifest import read_manifest
-from monjyu_core.storage.other_files import OtherFiles, read_other_files, save_other_files
+from monjyu_core.storage.other_files import OtherFiles, save_other_files
 from monjyu_core.storage.parts import read_all
 from monjyu_core.storage.schemas import TABLES
 from monjyu_core.storage.snapshot import published
@@ -74,13 +75,19 @@ def _never_published(work: Work, paper_ids: set[str]) -> set[str]:
     return paper_ids.difference(*(part.read(["paper_id"])["paper_id"].to_pylist() for part in parts))
 
 
-def write_manifest(work: Work, shards: tuple[str, ...], *, allow_deletes: bool = False) -> list[ShardReport]:
-    """Scan the sources and write the rows of these shards."""
-    reports = write_scanned(work, shards, scan_manifest(work, allow_deletes=allow_deletes))
+def write_manifest(
+    work: Work,
+    shards: tuple[str, ...],
+    *,
+    allow_deletes: bool = False,
+    seen: Callable[[pa.Table], None] = lambda scanned: None,
+) -> list[ShardReport]:
+    """Scan the sources and write the rows of these shards. `seen` gets what the scan found, before anything is
+    written."""
+    scanned = scan_manifest(work, allow_deletes=allow_deletes)
+    seen(scanned)
+    reports = write_scanned(work, shards, scanned)
     keep_other_files(work)
-    others = read_other_files(work.folder)
-    for report in reports:
-        report.notes = {"files_unsupported": others.unsupported_count, "files_skipped": others.skipped_count}
     return reports
 
 

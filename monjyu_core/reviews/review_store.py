@@ -36,6 +36,19 @@ class ReviewStore:
     def path(self, name: str) -> Path:
         return self._folder / f"{check_review_name(name)}.json"
 
+    def protocol(self, name: str) -> Path:
+        """Where the protocol is kept that the review was last run or saved with. It holds no words of papers."""
+        return self._folder / f"{check_review_name(name)}.yaml"
+
+    def keep_protocol(self, name: str, text: str) -> None:
+        with self._locked():
+            write_atomically(self.protocol(name), text.encode())
+            private_file(self.protocol(name))
+
+    def protocols(self) -> list[str]:
+        """Names of the reviews whose protocol is kept."""
+        return sorted(path.stem for path in self._folder.glob("[!.]*.yaml"))
+
     def names(self) -> list[str]:
         return sorted(path.stem for path in self._folder.glob("[!.]*.json"))
 

@@ -54,10 +54,10 @@ class AutomationSettings(Group):
 
 
 class RunSettings(Group):
-    """How work is spread over run workers. How many a backfill may use stands in dagster.yaml."""
+    """How work is spread over run workers, and how long runs are kept."""
 
     shards_per_run: Annotated[int, NoResult("speed only")] = Field(
-        0, ge=0, le=16, description="shards a run of a backfill takes; 0 = all in one run"
+        0, ge=0, le=16, description="of the 16 shards of a collection, how many a run worker takes; 0 = an equal share"
     )
     keep_days: Annotated[int, NoResult("history of runs only")] = Field(
         90,

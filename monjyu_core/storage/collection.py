@@ -13,6 +13,9 @@ from monjyu_core.settings.settings import EmbeddingModel, ModelName, Settings, l
 from monjyu_core.storage.folders import CollectionFolder, DataFolder, write_atomically
 from monjyu_core.wording import did_you_mean
 
+DEFAULT_LEVEL = 1
+"""The level that a new collection is kept at unless another is asked for."""
+
 
 class SourceRules(BaseModel):
     """What is kept of a source beside its path: `salt` parts the ids of its papers from those of other sources, and
@@ -74,7 +77,7 @@ def known_record(data: DataFolder, name: str) -> CollectionRecord:
         meant = did_you_mean(name, data.collections())
         way = f"Put papers into {source} or run `monjyu index FOLDER -c {name}`."
         raise ConfigurationError(f"Collection {name!r} is not known in {data.root}.", f"{meant} {way}".lstrip())
-    return CollectionRecord(name=name, sources=[str(source)])
+    return CollectionRecord(name=name, sources=[str(source)], level=DEFAULT_LEVEL)
 
 
 def collection_yaml(record: CollectionRecord) -> dict[str, Any]:

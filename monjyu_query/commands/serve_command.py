@@ -18,17 +18,19 @@ if TYPE_CHECKING:
 @click.option("--host", help="Address to listen at; any but a loopback address needs a key.")
 @click.option("--port", type=click.IntRange(0, 65535), help="0 takes any free one.")
 @click.option("--workers", type=click.IntRange(1, 64), help="Processes.")
+@click.option("--link/--no-link", default=True, help="Print a link that opens the page as an editor, once.")
 @successor("--transport", "MCP clients are served by `monjyu mcp` (stdio) and `monjyu mcp --http`.")
-def serve(host: str | None, port: int | None, workers: int | None) -> None:
+def serve(host: str | None, port: int | None, workers: int | None, link: bool) -> None:
     """Answer questions over HTTP, with a web page.
 
-    What is not given comes from the settings (service.*).
+    What is not given comes from the settings (service.*). On this machine alone (a loopback address, no key needed
+    for reading) the link is opened in a browser too, where there is one and the output is a terminal.
     """
     from monjyu_core.settings.settings import load_settings
     from monjyu_core.storage.folders import DataFolder
     from monjyu_query.service.server import serve as server
 
-    server.serve(DataFolder.default(), server.with_options(load_settings(), host, port, workers))
+    server.serve(DataFolder.default(), server.with_options(load_settings(), host, port, workers), link=link)
 
 
 @click.group()
@@ -60,6 +62,23 @@ def create(name: str, role: str, expires: str | None, collections: tuple[str, ..
         print_json({"key": key, **_shown(record)})
     else:
         click.echo(f"{key}\nKeep it: it is not shown again. `monjyu keys revoke {record.id}` ends it.")
+
+
+@keys.command("link")
+@click.option("--end", is_flag=True, help="End the sessions of all browsers instead, and links not used yet.")
+def link(end: bool) -> None:
+    """Open the page on this machine as an editor: a link for one browser, once within ten minutes.
+
+    Its service must run here (`monjyu up`, `monjyu serve`).
+    """
+    from monjyu_query.service.access.page_session import end_sessions
+    from monjyu_query.service.server.serve import give_link
+
+    if end:
+        end_sessions(_store())
+        click.echo("No browser is an editor of the page any more.")
+    else:
+        give_link(_store())
 
 
 @keys.command("list")

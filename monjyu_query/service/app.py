@@ -38,6 +38,7 @@ from monjyu_query.service.routes.products import (
     draft_routes,
     question_routes,
     quote_routes,
+    review_routes,
     tension_routes,
     vector_routes,
 )
@@ -59,6 +60,7 @@ TOPICS = (
     quote_routes,
     draft_routes,
     question_routes,
+    review_routes,
     digest_routes,
     collection_routes,
     library_routes,
@@ -133,4 +135,5 @@ def _add_layers(app: FastAPI, service: Service, authority: Authority) -> None:
 @asynccontextmanager
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     yield
+    await app.state.service.index_runs.close()
     app.state.service.close()

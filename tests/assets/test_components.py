@@ -17,7 +17,7 @@ from monjyu_assets.indexing import declarations
 from monjyu_assets.indexing.declarations import Declaration, as_declared, declare, record_of
 from monjyu_assets.indexing.requests import downgrade_collection
 from monjyu_assets.indexing.sources import with_source
-from monjyu_assets.orchestration.automation.sensor import watch_sources
+from monjyu_assets.orchestration.automation.sensors import watch_sources
 from monjyu_assets.orchestration.automation.watching import automatic_level, watch_collection, watched_collections
 from monjyu_assets.orchestration.instance import open_instance
 from monjyu_assets.orchestration.resources import DataFolderResource
@@ -103,7 +103,7 @@ def test_several_collections_share_one_set_of_assets_and_loading_writes_nothing(
     jobs = {job.name for job in defs.resolve_all_job_defs()}
     assert jobs - {job.name for job in shared.resolve_all_job_defs()} == {"index_one", "index_two_b", "index_lib"}
     schedule = defs.resolve_schedule_def("one_schedule")
-    assert (schedule.job_name, schedule.default_status.value) == ("reindex", "RUNNING")
+    assert (schedule.job_name, schedule.default_status.value) == ("index_one", "RUNNING")
     assert watched_collections(data) == ["lib", "one", "two-b"]
     assert not data.root.exists()
     assert keys(project.load()) == keys(defs), "loaded again in the same process"
@@ -139,7 +139,7 @@ def test_what_is_declared_wrongly_is_said_when_definitions_load(
 def test_a_declared_collection_is_the_one_that_monjyu_index_makes(
     project: Project, data: DataFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    place = project.write("one", name="c", sources=["papers"], exclude=["drafts"])
+    place = project.write("one", name="c", sources=["papers"], exclude=["drafts"], level=0)
     (project.root / "papers" / "drafts").mkdir()
     (project.root / "papers" / "drafts" / "draft.md").write_text("# A draft\n\nNot for others.\n")
     assert project.run("index_c", data).success
@@ -147,7 +147,7 @@ def test_a_declared_collection_is_the_one_that_monjyu_index_makes(
     assert record is not None and record.declared == str(place)
 
     other = Indexer(tmp_path / "other")
-    other.index(project.root / "papers", "c", exclude=["drafts"])
+    other.index(project.root / "papers", "c", exclude=["drafts"], level=0)
     made = load_record(other.data.collection("c"))
     assert made == record.model_copy(update={"declared": ""})
     assert current_manifest(other.data.collection("c")).content == current_manifest(data.collection("c")).content
@@ -166,7 +166,7 @@ def test_a_declared_collection_is_the_one_that_monjyu_index_makes(
     seen = watch_collection(data, "c")
     assert (seen.state, seen.message) == ("changed", "Papers: 1 added, 1 deleted")
     assert load_record(data.collection("c")).level == 0  # type: ignore[union-attr]
-    assert project.run("reindex", data, partition_key="c").success
+    assert project.run("index_c", data).success
     published, kept = current_manifest(data.collection("c")), load_record(data.collection("c"))
     assert kept is not None and kept.sources == [str(project.root / "papers")]
     assert (kept.level, published.level, kept.rules[kept.sources[0]].exclude) == (1, 1, [])
@@ -194,7 +194,7 @@ def test_a_declared_library_is_brought_in_before_each_run(project: Project, data
 
     library.add("BBBB2222", title="A later work", abstractNote="It came later.")
     assert watch_collection(data, "lib").message == "The library changed"
-    assert project.run("reindex", data, partition_key="lib").success
+    assert project.run("index_lib", data).success
     assert current_manifest(data.collection("lib")).rows["papers"] == 2
     assert watch_collection(data, "lib").state == "same"
     assert before != file_sha256(library.folder / "zotero.sqlite")

@@ -1,4 +1,4 @@
-"""The assets under Dagster: one run over all shards, each shard reported on its own, failures seen, runs quiet."""
+"""The assets under Dagster: one event an asset and collection, failures seen, a broken set blocked."""
 
 from __future__ import annotations
 
@@ -9,17 +9,10 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
-from monjyu_assets.definitions import defs
-from monjyu_assets.orchestration.assets.index_snapshot import (
-    ALL_ASSETS,
-    COLLECTION_ASSETS,
-    PAPER_ASSETS,
-    index_snapshot,
-)
-from monjyu_assets.orchestration.partitions import range_tags
+from monjyu_assets.orchestration.assets.index_snapshot import ALL_ASSETS, index_snapshot
+from monjyu_assets.orchestration.assets.level_0 import LEVEL_0
 from monjyu_assets.orchestration.resources import DataFolderResource, resources_of
-from monjyu_assets.publishing.closed_set import RESTS_ON
-from monjyu_core.storage.schemas import ASSET_TABLES, SHARDS, TABLES
+from monjyu_core.storage.schemas import ASSET_TABLES
 from tests.assets.worlds import World, write_records
 
 TEXTS = {str(number): f"This is record {number}. It speaks of graphs and of provenance." for number in range(5)}
@@ -42,49 +35,37 @@ def ran(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ran]:
         yield world, instance
 
 
-PAPER_TABLES = [
-    asset for asset in RESTS_ON if TABLES[ASSET_TABLES[asset][0]].by_shard and not TABLES[ASSET_TABLES[asset][0]].level
-]
+ASSETS = [asset.key.path[-1] for asset in LEVEL_0]
 
 
 def run(world: World, instance: dg.DagsterInstance) -> None:
     resources = resources_of(DataFolderResource(root=str(world.data.root)))
-    assert dg.materialize(PAPER_ASSETS, instance=instance, resources=resources, tags=range_tags("c")).success
-    assert dg.materialize(
-        [*PAPER_ASSETS, *COLLECTION_ASSETS, index_snapshot],
-        selection=[*COLLECTION_ASSETS, index_snapshot],
-        instance=instance,
-        resources=resources,
-        partition_key="c",
-    ).success
+    assert dg.materialize([*LEVEL_0, index_snapshot], instance=instance, resources=resources, partition_key="c").success
 
 
-def versions(instance: dg.DagsterInstance, asset: str) -> dict[str, str]:
-    """The data version of each shard, from its last event."""
+def versions(instance: dg.DagsterInstance) -> dict[str, str]:
+    """The data version of each asset, from its last event."""
     found = {}
-    for shard in SHARDS:
-        records = instance.fetch_materializations(
-            dg.AssetRecordsFilter(asset_key=dg.AssetKey(asset), asset_partitions=[f"c|{shard}"]), limit=1
-        ).records
-        event = records[0].asset_materialization
-        assert event is not None
-        found[shard] = (event.tags or {})["dagster/data_version"]
+    for asset in ASSETS:
+        event = newest(instance, asset)
+        found[asset] = (event.tags or {})["dagster/data_version"]
     return found
 
 
-def test_metadata_tells_failures(ran: Ran) -> None:
+def newest(instance: dg.DagsterInstance, asset: str) -> dg.AssetMaterialization:
+    wanted = dg.AssetRecordsFilter(asset_key=dg.AssetKey(asset), asset_partitions=["c"])
+    event = instance.fetch_materializations(wanted, limit=1).records[0].asset_materialization
+    assert event is not None
+    return event
+
+
+def test_an_asset_is_one_event_of_the_collection_which_counts_failures(ran: Ran) -> None:
     _, instance = ran
-    failed, causes = 0, []
-    for shard in SHARDS:
-        records = instance.fetch_materializations(
-            dg.AssetRecordsFilter(asset_key=dg.AssetKey("parsed_papers"), asset_partitions=[f"c|{shard}"]), limit=1
-        ).records
-        event = records[0].asset_materialization
-        assert event is not None
-        failed += int(event.metadata["papers_failed"].value)  # type: ignore[arg-type]
-        causes += [event.metadata["failures"].value] if "failures" in event.metadata else []
-    assert failed == 1
-    assert causes == [{"MalformedDocument": 1}]
+    for asset in ASSETS:
+        assert instance.get_materialized_partitions(dg.AssetKey(asset)) == {"c"}
+        assert len(instance.fetch_materializations(dg.AssetKey(asset), limit=9).records) == 1
+    metadata = newest(instance, "parsed_papers").metadata
+    assert (metadata["papers_failed"].value, metadata["failures"].value) == (1, {"MalformedDocument": 1})
 
 
 def test_the_checks_block_a_broken_set(ran: Ran, tmp_path: Path) -> None:
@@ -109,40 +90,38 @@ def test_the_checks_block_a_broken_set(ran: Ran, tmp_path: Path) -> None:
     )
     resources = resources_of(DataFolderResource(root=str(world.data.root)))
     result = dg.materialize(
-        [*PAPER_ASSETS, *COLLECTION_ASSETS, index_snapshot],
-        selection=[*COLLECTION_ASSETS, index_snapshot],
+        [*LEVEL_0, index_snapshot],
+        selection=[*LEVEL_0[4:], index_snapshot],
         instance=instance,
         resources=resources,
         partition_key="c",
         raise_on_error=False,
     )
     assert not result.success
-    failed = [
-        event.asset_check_evaluation_data.check_name
-        for event in result.all_events
-        if event.event_type_value == "ASSET_CHECK_EVALUATION" and not event.asset_check_evaluation_data.passed
-    ]
-    assert failed == ["fits_window"]
+    found = [event for event in result.all_events if event.event_type_value == "ASSET_CHECK_EVALUATION"]
+    failed = [event.asset_check_evaluation_data for event in found if not event.asset_check_evaluation_data.passed]
+    assert [(one.check_name, one.description) for one in failed] == [("snapshot_whole", "Failed: fits_window.")]
 
 
-def test_each_shard_has_its_own_data_version_and_only_changed_ones_move(ran: Ran) -> None:
+def test_only_what_depends_on_a_changed_paper_has_another_data_version(ran: Ran) -> None:
     """It changes what the others look at, so it comes after them."""
     world, instance = ran
-    before = {asset: versions(instance, asset) for asset in PAPER_TABLES}
-    heads = {shard: world.work.parts.head("chunks", shard) for shard in SHARDS}
-    assert before["chunks"] == {shard: head.asset_version for shard, head in heads.items() if head}
-    write_records(world.papers, TEXTS | {"0": "Another text stands here now."})
+    before = versions(instance)
     run(world, instance)
-    after = {asset: versions(instance, asset) for asset in PAPER_TABLES}
-    moved = {asset: [s for s in SHARDS if before[asset][s] != after[asset][s]] for asset in PAPER_TABLES}
-    assert len(moved["chunks"]) == 1
-    assert moved["chunks"] == moved["chunk_embeddings"]
+    assert versions(instance) == before, "nothing changed"
+    write_records(world.papers, TEXTS | {"0": "Another text stands here now."})
+    with (world.papers / "records.jsonl").open("a") as file:
+        file.write("{broken\n")
+    run(world, instance)
+    after = versions(instance)
+    changed = {asset for asset in ASSETS if before[asset] != after[asset]}
+    assert changed == {"paper_manifest", "parsed_papers", "chunks", "chunk_embeddings"}
+    metadata = newest(instance, "chunks").metadata
+    assert (metadata["papers_recomputed"].value, metadata["papers_reused"].value) == (1, 4)
 
 
 def test_definitions_say_what_a_data_engineer_needs() -> None:
     for asset in [*ALL_ASSETS, index_snapshot]:
         spec = next(iter(asset.specs))
         assert spec.description and spec.owners and spec.kinds and spec.code_version and spec.group_name
-    assert {job.name for job in defs.resolve_all_job_defs()} >= {
-        f"step_level_{level}_{what}" for level in (0, 1, 2, 4) for what in ("papers", "collection")
-    }
+        assert isinstance(asset.partitions_def, dg.DynamicPartitionsDefinition)

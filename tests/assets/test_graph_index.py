@@ -10,11 +10,11 @@ import duckdb
 import pyarrow.parquet as pq
 import pytest
 
+from monjyu_assets.indexing.estimating import estimate_upgrade
 from monjyu_assets.maintenance.index_operations import purge_paper
-from monjyu_assets.orchestration.assets.levels.communities import community_metadata
-from monjyu_assets.orchestration.assets.levels.noun_graph import graph_metadata
+from monjyu_assets.orchestration.assets.level_1 import community_metadata, graph_metadata
 from monjyu_assets.orchestration.checks.graph_checks import COMMUNITY_CHECKS, measure
-from monjyu_assets.orchestration.telling.snapshot_metadata import lineage_metadata
+from monjyu_assets.orchestration.reporting.snapshot_metadata import lineage_metadata
 from monjyu_assets.publishing.lineage import lineage_counts
 from monjyu_core.storage.collection import save_record
 from monjyu_core.storage.schemas import TABLES
@@ -59,7 +59,10 @@ def members(path: Path) -> dict[str, set[str]]:
 
 def test_the_same_input_gives_the_same_bytes(world: World, tmp_path: Path) -> None:
     again = World(tmp_path / "data", world.papers)
+    again.build(level=0)
+    assert estimate_upgrade(again.data, "c", 1).seconds > 0
     again.build(level=1)
+    assert "seconds" not in estimate_upgrade(again.data, "c", 1).as_json()
     assert {TABLES[name].asset for name in LEVEL_1} == {"noun_phrases", "noun_graph", "communities"}
     assert {table for table, _ in versions(world)} == set(LEVEL_1)
     assert versions(again) == versions(world)

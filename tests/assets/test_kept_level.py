@@ -8,13 +8,13 @@ import dagster as dg
 import pytest
 
 from monjyu_assets.definitions import defs
+from monjyu_assets.indexing.record_keeping import keep_record
 from monjyu_assets.indexing.requests import downgrade_collection, index_collection, upgrade_collection
 from monjyu_assets.maintenance.index_operations import release_rollback, roll_back
-from monjyu_assets.orchestration.automation.conditions import follows
 from monjyu_assets.orchestration.automation.watching import automatic_level
 from monjyu_assets.orchestration.instance import open_instance
-from monjyu_assets.orchestration.partitions import range_tags
 from monjyu_assets.orchestration.resources import DataFolderResource, resources_of
+from monjyu_assets.stages.shared.work import Work
 from monjyu_core.errors import ConfigurationError
 from monjyu_core.storage.collection import known_record, load_record, save_record
 from monjyu_core.storage.snapshot import current_manifest
@@ -50,9 +50,8 @@ def published(world: World) -> tuple[int, list[str]]:
 def test_the_record_follows_what_is_published_and_no_rollback(world: World) -> None:
     for level in range(5):
         world.build(level)
-        assert (published(world)[0], kept(world)) == (level, level)
-        assert all(follows(world.data, "c", one) == (one <= level) for one in range(5))
-        assert automatic_level(world.work) == level
+        assert (published(world)[0], kept(world)) == (level, max(1, level)), "a new collection is kept at level 1"
+        assert automatic_level(world.work) == max(1, level)
     roll_back(world.work.folder, None)
     assert (published(world)[0], kept(world)) == (3, 4)
     world.publish()
@@ -78,16 +77,11 @@ def test_a_level_that_models_are_paid_for_does_not_follow_by_itself(
 
 
 def materialise(world: World, level: int) -> None:
-    """The groups up to a level and the snapshot, as the UI's backfills run them."""
+    """The job of the level, as the UI runs it."""
     resources = resources_of(DataFolderResource(root=str(world.data.root)))
     with dg.DagsterInstance.ephemeral() as instance:
         instance.add_dynamic_partitions("collections", ["c"])
-        for one in range(level + 1):
-            if one != 3:  # its assets are the collection's
-                run(instance, f"step_level_{one}_papers", tags=range_tags("c"), resources=resources)
-            if 0 < one < min(level, 4):
-                run(instance, f"step_level_{one}_tables", partition_key="c", resources=resources)
-        run(instance, f"step_level_{level}_collection", partition_key="c", resources=resources)
+        run(instance, f"level_{level}", partition_key="c", resources=resources)
 
 
 def run(instance: dg.DagsterInstance, job: str, **arguments: object) -> None:
@@ -106,7 +100,7 @@ def test_a_level_that_dagster_built_outlives_changes(world: World, tmp_path: Pat
     (world.papers / "p25.md").write_text(paper_text(62))
     resources = resources_of(DataFolderResource(root=str(world.data.root)))
     with open_instance(world.data) as instance:
-        run(instance, "reindex", partition_key="c", resources=resources)
+        run(instance, f"level_{level}", partition_key="c", resources=resources)
     assert (published(world), kept(world)) == ((level, []), level)
     fresh = world.fresh(tmp_path / "fresh")
     fresh.build(level)
@@ -119,6 +113,32 @@ def test_a_record_of_an_earlier_version_is_mended_by_the_next_run(world: World) 
     save_record(world.work.folder, record.model_copy(update={"level": 0, "rules": {}}))
     assert index_collection(world.data, world.papers, "c").papers.unchanged == 2
     assert kept(world) == 1
+
+
+def test_a_new_collection_is_kept_at_level_1_and_published_at_level_0_first(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[int] = []
+    publish = keep_record
+
+    def noted(work: Work, level: int) -> None:
+        publish(work, level)
+        seen.append(level)
+
+    monkeypatch.setattr("monjyu_assets.publishing.publish.keep_record", noted)
+    done = index_collection(world.data, world.papers, "c")
+    assert (done.level, published(world), kept(world), seen) == (1, (1, []), 1, [0, 1])
+    with open_instance(world.data) as instance:
+        assert [run.job_name for run in instance.get_runs()] == ["level_1", "level_0"]
+    (world.papers / "p11.md").write_text(paper_text(60))
+    index_collection(world.data, world.papers, "c")
+    assert seen == [0, 1, 1], "a later build publishes no lower level"
+
+
+def test_a_level_0_that_was_asked_for_stays(world: World) -> None:
+    assert index_collection(world.data, world.papers, "c", level=0).level == 0
+    (world.papers / "p11.md").write_text(paper_text(60))
+    assert (index_collection(world.data, world.papers, "c").level, kept(world)) == (0, 0)
 
 
 @pytest.mark.slow
@@ -138,7 +158,7 @@ def test_a_downgrade_drops_what_is_above_and_is_kept(world: World, tmp_path: Pat
     asked = call_monjyu(world.data.root, "downgrade", "c", "-l", "1", "--yes")
     assert asked.returncode == 0 and asked.stdout.startswith("c: level 1, "), asked.stderr
     assert (published(world), kept(world)) == ((1, []), 1)
-    assert not any(follows(world.data, "c", one) for one in (2, 3, 4))
+    assert automatic_level(world.work) == 1
     fresh = world.fresh(tmp_path / "fresh")
     fresh.build(1)
     assert differences(world, fresh) == []

@@ -1,5 +1,5 @@
-"""Jobs `level_N`, as the launchpad starts them: the form as it stands, its errors, upgrade and downgrade; and what a
-run says of itself: the cause of a failure, that it publishes nothing, when a table was computed."""
+"""Jobs `level_N`, as the UI starts them: the launch form, its errors, upgrade and downgrade; and what a run says of
+itself: the cause of a failure, that it publishes nothing, when a table was computed."""
 
 from __future__ import annotations
 
@@ -11,14 +11,13 @@ import dagster as dg
 import pytest
 from dagster._core.definitions.data_version import CachingStaleStatusResolver, StaleStatus
 from dagster._core.loader import LoadingContextForTest
+from filelock import FileLock, Timeout
 
 from monjyu_assets.definitions import defs
 from monjyu_assets.orchestration.instance import open_instance
-from monjyu_assets.orchestration.partitions import range_tags
-from monjyu_assets.orchestration.run_tags import COLLECTION_TAG, STARTED_BY_TAG
+from monjyu_assets.orchestration.run_tags import CHANGE_TAG, COLLECTION_TAG
 from monjyu_core.storage.collection import known_record
 from monjyu_core.storage.folders import DataFolder
-from monjyu_core.storage.parts import Part, PartStore
 from monjyu_core.storage.snapshot import current_manifest, read_current
 from tests.assets.changes import paper_text
 
@@ -44,8 +43,14 @@ def put(folder: Path, number: int) -> None:
     (folder / f"p{number}.md").write_text(paper_text(number))
 
 
-def press(instance: dg.DagsterInstance, job: str, **form: Any) -> dg.ExecuteInProcessResult:
-    return defs.resolve_job_def(job).execute_in_process(instance=instance, run_config=form, raise_on_error=False)
+def press(instance: dg.DagsterInstance, job: str, collection: str = "c", **form: Any) -> dg.ExecuteInProcessResult:
+    """Launch the job for a collection, which *Add a partition* has named, with this form of the resource `build`."""
+    if not instance.has_dynamic_partition("collections", collection):
+        instance.add_dynamic_partitions("collections", [collection])
+    config = {"resources": {"build": {"config": form}}} if form else {}
+    return defs.resolve_job_def(job).execute_in_process(
+        instance=instance, run_config=config, partition_key=collection, raise_on_error=False
+    )
 
 
 def said(result: dg.ExecuteInProcessResult) -> tuple[str, str]:
@@ -68,19 +73,17 @@ def metadata(instance: dg.DagsterInstance, asset: str, partition: str) -> dict[s
     return {name: value.value for name, value in event.metadata.items()}
 
 
-def test_the_form_as_it_stands_brings_the_only_collection_to_the_level(
-    data: DataFolder, instance: dg.DagsterInstance
-) -> None:
+def test_a_run_brings_the_collection_to_the_level(data: DataFolder, instance: dg.DagsterInstance) -> None:
     """From an empty data folder up, then down again; a press that would lower it by mistake is refused."""
     done = press(instance, "level_1")
     assert done.success
     assert (current_manifest(data.collection("c")).level, known_record(data, "c").level) == (1, 1)
-    assert instance.get_dynamic_partitions("collections") == ["c"]
-    run = instance.get_run_by_id(done.run_id)
-    assert run is not None and run.tags[COLLECTION_TAG] == "c"
-    made = [run.job_name for run in instance.get_runs(dg.RunsFilter(tags={STARTED_BY_TAG: done.run_id}))]
-    assert sorted(made) == ["step_level_0_papers", "step_level_1_collection", "step_level_1_papers"]
-    assert "c is published at level 1 as " in log(instance, done)
+    (run,) = instance.get_runs()
+    assert run.tags[COLLECTION_TAG] == "c" and run.tags[CHANGE_TAG]
+    steps = {event.step_key for event in done.all_events if event.event_type_value == "STEP_SUCCESS"}
+    assert {"paper_manifest", "noun_graph", "index_snapshot"} < steps and "snapshot_fresh" not in " ".join(
+        map(str, steps)
+    )
 
     before = read_current(data.collection("c"))
     assert press(instance, "level_1").success and read_current(data.collection("c")) == before
@@ -88,54 +91,62 @@ def test_the_form_as_it_stands_brings_the_only_collection_to_the_level(
     description, way = said(press(instance, "level_0"))
     assert description.startswith("c is kept at level 1, above level 0; nothing was done.")
     assert "job level_1 brings it up to date" in way and "`downgrade: true`" in way
-    assert press(instance, "level_0", downgrade=True, collection="c").success
+    assert press(instance, "level_0", downgrade=True).success
     assert (current_manifest(data.collection("c")).level, known_record(data, "c").level) == (0, 0)
 
 
 def test_sources_may_be_given_in_the_form(data: DataFolder, instance: dg.DagsterInstance, tmp_path: Path) -> None:
     put(tmp_path / "Elsewhere", 24)
-    assert press(instance, "level_0", sources=[str(tmp_path / "Elsewhere")]).success
-    assert known_record(data, "elsewhere").sources == [str(tmp_path / "Elsewhere")]
-    description, _ = said(press(instance, "level_0"))
-    assert description == "Which collection? There are: c, elsewhere. Give one in `collection`."
+    assert press(instance, "level_0", "elsewhere", sources=[str(tmp_path / "Elsewhere")]).success
+    record = known_record(data, "elsewhere")
+    assert (record.sources, record.level) == ([str(tmp_path / "Elsewhere")], 0)
 
 
 @pytest.mark.parametrize(
-    ("form", "words"),
+    ("collection", "form", "words"),
     [
-        ({"collection": "d"}, "There is no collection 'd'. There are: c. Or put its papers into"),
-        ({"collection": "A b"}, "'A b'"),
-        ({"sources": ["/a", "/b"]}, "Several sources need the name of a collection. Give it in `collection`."),
-        ({"collection": "d", "sources": ["/nowhere/papers"]}, "/nowhere/papers does not exist."),
+        ("d", {}, "Collection 'd' is not known"),
+        ("A b", {}, "'A b'"),
+        ("d", {"sources": ["/nowhere/papers"]}, "/nowhere/papers does not exist."),
     ],
 )
-def test_a_form_that_cannot_be_meant_ends_at_once_and_says_why(
-    data: DataFolder, instance: dg.DagsterInstance, form: dict[str, Any], words: str
+def test_what_cannot_be_meant_ends_at_once_and_says_why(
+    data: DataFolder, instance: dg.DagsterInstance, collection: str, form: dict[str, Any], words: str
 ) -> None:
-    description, _ = said(press(instance, "level_2", **form))
+    description, _ = said(press(instance, "level_2", collection, **form))
     assert words in description
-    assert data.collections() == [] and instance.get_dynamic_partitions("collections") == []
+    assert data.collections() == [] and not data.collection("d").root.exists()
 
 
-def test_nothing_anywhere_says_where_papers_belong(data: DataFolder, instance: dg.DagsterInstance) -> None:
-    (data.papers / "c" / "p11.md").unlink()
-    assert f"Put papers into {data.papers}/NAME" in said(press(instance, "level_0"))[0]
+class Busy(FileLock):
+    """A lock that another process has at the first look."""
+
+    def acquire(self, timeout: float | None = None, **how: Any) -> Any:
+        if timeout == 0:
+            raise Timeout(str(self.lock_file))
+        return super().acquire(timeout, **how)
 
 
-def materialise(instance: dg.DagsterInstance, *assets: str, **how: Any) -> dg.ExecuteInProcessResult:
+def test_a_run_waits_for_the_lock_of_its_collection(
+    data: DataFolder, instance: dg.DagsterInstance, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The lock keeps two builds of a collection apart, whoever started them."""
+    monkeypatch.setattr("monjyu_assets.indexing.goals.FileLock", Busy)
+    done = press(instance, "level_0")
+    assert done.success and "Another build of c is running; waiting for it." in log(instance, done)
+
+
+def materialise(instance: dg.DagsterInstance, *assets: str) -> dg.ExecuteInProcessResult:
+    """*Materialize* on a selection in the lineage."""
     job = defs.resolve_implicit_global_asset_job_def()
     selected = [dg.AssetKey(asset) for asset in assets]
-    return job.execute_in_process(instance=instance, asset_selection=selected, raise_on_error=False, **how)
+    return job.execute_in_process(instance=instance, asset_selection=selected, partition_key="c", raise_on_error=False)
 
 
 def test_level_1_without_level_0_fails_at_once_with_what_to_do(data: DataFolder, instance: dg.DagsterInstance) -> None:
     instance.add_dynamic_partitions("collections", ["c"])
-    for asset, needs, how in (
-        ("noun_phrases", "chunks", {"tags": range_tags("c")}),
-        ("communities", "noun_graph", {"partition_key": "c"}),
-        ("index_snapshot", "", {"partition_key": "c"}),
-    ):
-        description, way = said(materialise(instance, asset, **how))
+    for asset, needs in (("noun_phrases", "chunks"), ("communities", "noun_graph"), ("index_snapshot", "")):
+        description, way = said(materialise(instance, asset))
         if needs:
             assert description.startswith(f"{asset} needs {needs}, which c does not have. Launch the job level_1")
             assert way.startswith("Launch the job level_1: it makes what is missing")
@@ -148,21 +159,16 @@ def test_what_publishes_nothing_says_so_once_and_names_the_job_that_does(
     data: DataFolder, instance: dg.DagsterInstance
 ) -> None:
     instance.add_dynamic_partitions("collections", ["c"])
-    papers = materialise(
-        instance, "paper_manifest", "parsed_papers", "chunks", "chunk_embeddings", tags=range_tags("c")
-    )
-    note = "This run publishes nothing: readers keep the snapshot they have. The job level_0 makes what is missing"
+    papers = materialise(instance, "paper_manifest", "parsed_papers", "chunks", "chunk_embeddings")
+    note = "This run publishes nothing: readers keep the snapshot they have. The job level_0 builds what is missing"
     assert papers.success and log(instance, papers).count(note) == 1
     tables = ("paper_identity", "citation_network", "scholarly_metadata")
-    alone = materialise(instance, *tables, partition_key="c")
+    alone = materialise(instance, *tables)
     assert alone.success and log(instance, alone).count(note) == 1
-    whole = materialise(instance, *tables, "index_snapshot", partition_key="c")
+    whole = materialise(instance, *tables, "index_snapshot")
     assert whole.success and "publishes nothing" not in log(instance, whole)
     put(data.papers / "c", 24)
-    pressed = press(instance, "level_0")
-    for run in (pressed, *instance.get_runs(dg.RunsFilter(tags={STARTED_BY_TAG: pressed.run_id}))):
-        texts = [record.user_message for record in instance.all_logs(run.run_id)]
-        assert not [text for text in texts if "publishes nothing" in text]
+    assert "publishes nothing" not in log(instance, press(instance, "level_1"))
     specs = {spec.key.path[-1]: spec for spec in defs.resolve_all_asset_specs()}
     assert str(specs["communities"].metadata["published"]).startswith("Not by itself: the job level_1 ")
 
@@ -173,17 +179,15 @@ def test_what_the_last_computation_took_outlives_runs_that_find_all_as_it_was(
 ) -> None:
     put(data.papers / "c", 24)
     assert press(instance, "level_1").success
-    shard = next(part.shard for part in chunks(data) if part.rows)
-    places = {"chunks": f"c|{shard}", "noun_graph": "c", "index_snapshot": "c"}
-    first = {asset: metadata(instance, asset, place) for asset, place in places.items()}
+    first = {asset: metadata(instance, asset, "c") for asset in ("chunks", "noun_graph", "index_snapshot")}
     for asset, found in first.items():
         assert found["computed_seconds"] > 0 and found["computed_at"] and found["computed_by"], asset
-        assert ("computed_cost_usd" in found) and found["computed_seconds"] == found["seconds"]
+        assert found["computed_seconds"] == found["seconds"]
     for _ in range(2):
-        assert materialise(instance, "chunks", tags=range_tags("c")).success
-        assert materialise(instance, "noun_graph", "index_snapshot", partition_key="c").success
+        assert materialise(instance, "chunks").success
+        assert materialise(instance, "noun_graph", "index_snapshot").success
     for asset, found in first.items():
-        again = metadata(instance, asset, places[asset])
+        again = metadata(instance, asset, "c")
         assert again["seconds"] != found["seconds"]
         assert {key: again[key] for key in again if key.startswith("computed_")} == {
             key: found[key] for key in found if key.startswith("computed_")
@@ -191,10 +195,6 @@ def test_what_the_last_computation_took_outlives_runs_that_find_all_as_it_was(
     put(data.papers / "c", 25)
     assert press(instance, "level_1").success
     assert metadata(instance, "index_snapshot", "c")["computed_by"] != first["index_snapshot"]["computed_by"]
-
-
-def chunks(data: DataFolder) -> list[Part]:
-    return PartStore(data.collection("c").parts).heads("chunks")
 
 
 def test_the_folder_stands_before_and_the_service_after(data: DataFolder, instance: dg.DagsterInstance) -> None:
@@ -211,20 +211,22 @@ def test_nothing_counts_as_out_of_date_after_a_run(data: DataFolder, instance: d
     graph = defs.resolve_asset_graph()
     resolver = CachingStaleStatusResolver(instance, graph, LoadingContextForTest(instance))
     found = {
-        (asset, place): resolver.get_status(dg.AssetKey(asset), place)
-        for asset in ("paper_manifest", "parsed_papers", "chunks", "noun_phrases")
-        for place in ("c|0", "c|f")
+        asset: resolver.get_status(dg.AssetKey(asset), "c")
+        for asset in ("paper_manifest", "parsed_papers", "chunks", "noun_phrases", "communities", "index_snapshot")
     }
     assert set(found.values()) == {StaleStatus.FRESH}, found
 
 
-def test_a_person_sees_which_job_to_start() -> None:
+def test_every_job_is_one_that_a_person_may_start() -> None:
     jobs = {job.name: job for job in defs.resolve_all_job_defs() if not job.name.startswith("__")}
-    for_people = [name for name in sorted(jobs) if "monjyu/internal" not in jobs[name].tags]
-    levels = [f"level_{level}" for level in range(5)]
-    others = ["look_at_sources", "reindex", "release", "rollback", "tidy", "verify_rebuild"]
-    assert for_people == ["delete_collection", *levels, *others]
-    for name in set(jobs) - set(for_people):
-        assert name.startswith("step_") and (jobs[name].description or "").startswith("Internal, ")
+    assert sorted(jobs) == [
+        "delete_collection",
+        *(f"level_{level}" for level in range(5)),
+        "look_at_sources",
+        "release",
+        "rollback",
+        "tidy",
+        "verify_rebuild",
+    ]
     for level in range(5):
-        assert (jobs[f"level_{level}"].description or "").startswith("START HERE.")
+        assert (jobs[f"level_{level}"].description or "").startswith(f"Build a collection up to level {level} ")

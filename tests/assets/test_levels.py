@@ -68,7 +68,7 @@ def test_index_brings_a_collection_to_its_level_and_keeps_it_there(
 ) -> None:
     data = DataFolder(tmp_path / "own")
     quiet = {"progress": lambda stage, done, total: None, "say": lambda text: None}
-    assert index_collection(data, world.papers, "k", **quiet).level == 0  # type: ignore[arg-type]
+    assert index_collection(data, world.papers, "k", **quiet).level == 1  # type: ignore[arg-type]
     done = upgrade_collection(data, "k", 4, **quiet)  # type: ignore[arg-type]
     assert (done.level, done.papers.unchanged, done.behind) == (4, 2, [])
     record = load_record(data.collection("k"))

@@ -38,7 +38,8 @@ class Desk:
             for number in numbers:
                 (self.root / folder / f"p{number}.md").write_text(paper_text(number))
         (self.root / "notes.xyz").write_text("no paper")
-        done = call_monjyu(self.data.root, "index", self.root / "ra", "-c", "t", "--level", str(LEVEL))
+        with self.environment({"MONJYU_PUBLISH__KEEP_SNAPSHOTS": "1"}):  # none to go back to
+            done = call_monjyu(self.data.root, "index", self.root / "ra", "-c", "t", "--level", str(LEVEL))
         assert done.returncode == 0, done.stderr
 
     def bytes(self) -> dict[str, bytes]:
@@ -219,7 +220,7 @@ def lack_an_extra(*_: object) -> None:
     [
         ("index_snapshot.publish", refuse_to_publish, 1),
         ("index_snapshot.publish", interrupt, 130),
-        ("chunks.chunk_shards", lack_an_extra, 2),
+        ("level_0.chunk_stage.chunk_shards", lack_an_extra, 2),
     ],
 )
 def test_a_first_run_that_fails_leaves_no_collection_and_can_go_on(

@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 import pytest
 
 from monjyu_assets.definitions import defs
-from monjyu_assets.orchestration.partitions import collections, papers
+from monjyu_assets.orchestration.partitions import collections
 from monjyu_assets.orchestration.resources import (
     DataFolderResource,
     ModelGateway,
@@ -32,9 +32,8 @@ from monjyu_core.errors import MonjyuError, QueryError
 from monjyu_core.models.accounting.caps import SpendingCap
 from monjyu_core.settings.settings import load_settings
 from monjyu_core.storage.folders import DataFolder
-from monjyu_core.storage.ids import shard_of
 from monjyu_core.storage.parts import PartStore, read_all
-from monjyu_core.storage.schemas import SHARDS, TABLES
+from monjyu_core.storage.schemas import TABLES
 from monjyu_core.storage.snapshot import is_leased, open_current
 from tests.copies import copy_data
 
@@ -112,21 +111,6 @@ def test_inputs_are_what_their_assets_made_in_the_type_that_they_ask_for(
     assert TAKEN["lazy"] == len(current(level_1_data, "phrase_mentions"))
     assert TAKEN["rows"] == [(len(expected["chunks"]), 384)]
     assert isinstance(TAKEN["papers"], pa.Table) and len(TAKEN["papers"]) == len(expected["papers"])
-
-
-@dg.asset(partitions_def=papers)
-def own_shard(chunks: pa.Table) -> None:
-    TAKEN["shard"] = chunks
-
-
-@pytest.mark.slow
-def test_an_asset_by_shard_is_given_its_shard_and_no_other(level_1_data: Path, instance: dg.DagsterInstance) -> None:
-    ids = set(current(level_1_data, "papers")["paper_id"].to_pylist())
-    filled = sorted({shard_of(paper_id) for paper_id in ids})
-    for shard in (filled[0], next(shard for shard in SHARDS if shard not in filled)):
-        materialize(own_shard, level_1_data, instance, dg.MultiPartitionKey({"collection": "samples", "shard": shard}))
-        found = set(TAKEN["shard"]["paper_id"].to_pylist())
-        assert found == {paper_id for paper_id in ids if shard_of(paper_id) == shard}
 
 
 @dg.asset(partitions_def=collections)
@@ -219,7 +203,7 @@ def own_output() -> pa.Table:
         (own_misspelt, "has no table 'sentance'.*sentences"),
         (own_whole, "index_snapshot has many tables"),
         (own_list, "gives no .*[lL]ist.*pyarrow.Table"),
-        (own_entities, "samples has no \\w+ of shard 0, 1.*Materialise extracted_entities"),
+        (own_entities, "samples has no \\w+\\. Materialise extracted_entities of this collection first"),
         (own_published_entities, "is of level 1 and has no entities.*monjyu upgrade samples --level 2"),
         (own_output, "only loads.*io_manager_key"),
     ],
@@ -239,7 +223,7 @@ def test_what_cannot_be_loaded_says_what_to_do(
 def test_an_optional_table_without_rows_is_empty(level_1_data: Path) -> None:
     folder = DataFolder(level_1_data).collection("samples")
     snapshot = open_current(folder)
-    for rows in (current_rows(folder, "corrected_fields", SHARDS), published_rows(snapshot, "corrected_fields")):
+    for rows in (current_rows(folder, "corrected_fields"), published_rows(snapshot, "corrected_fields")):
         assert rows.fetchall() == [] and rows.columns == TABLES["corrected_fields"].schema.names
     snapshot.close()
 

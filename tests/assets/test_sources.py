@@ -108,7 +108,7 @@ class Shell:
 
     def runs_of_papers(self) -> set[str]:
         with open_instance(self.data) as instance:
-            return {run.run_id for run in instance.get_runs() if run.job_name == "step_level_0_papers"}
+            return {run.run_id for run in instance.get_runs() if run.job_name in ("level_0", "level_1")}
 
     def recomputed(self, besides: set[str]) -> dict[str, int]:
         """Papers that the assets' runs of papers have computed, some of the runs left out."""

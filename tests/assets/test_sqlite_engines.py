@@ -43,13 +43,9 @@ def test_one_edited_paper_takes_three_runs_and_one_engine_a_file(
     (papers / "p11.md").write_text(paper_text(31))
     assert indexer.index(collection="notes").papers.changed == 1
     new = [run for run in _runs(tmp_path / "data") if run.run_id not in before]
-    assert sorted(run.job_name for run in new) == [
-        "step_level_0_papers",
-        "step_level_1_collection",
-        "step_level_1_papers",
-    ]
+    assert [run.job_name for run in new] == ["level_1"]
     assert all(run.is_success for run in new)
-    assert len(made) == len(set(made)) == 3 + len(new), "the runs, the schedules, the index of events, and each run"
+    assert len(made) == len(set(made)) == 4, "the runs, the schedules, the index of events, and the run"
     assert len(opened) <= 2 * len(made), "connections stay open, though each event asks for several"
     assert not [*(tmp_path / "data" / "state").rglob("*-wal")], "each file is written back when the command ends"
     with open_instance(DataFolder(tmp_path / "data")) as instance:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from monjyu_assets.orchestration.asset_telemetry import asset_done, shard_done
+from monjyu_assets.orchestration.reporting.asset_telemetry import asset_done, papers_done
 from monjyu_assets.stages.shared.work import ShardReport, Work
 from monjyu_core import telemetry
 from monjyu_core.errors import QueryError
@@ -70,7 +70,7 @@ def test_spans_and_metrics_reach_the_collector(tmp_path: Path, collector: Collec
     set_up_observability(Settings(telemetry=TelemetrySettings(endpoint=endpoint)))
     with telemetry.span("index", collection="notes", level=1):
         asset_done(work(tmp_path), "chunks", 2.5, rows=12, tokens=40, cost_usd=0.5)
-        shard_done(work(tmp_path), "chunks", REPORT, {})
+        papers_done(work(tmp_path), "chunks", [REPORT], {})
     sink = telemetry.telemetry()
     assert sink is not None
     sink.close()
@@ -98,15 +98,15 @@ def test_events_are_json_lines_with_run_collection_shard_and_paper(
     try:
         set_up_logs(LogSettings(format="json"))
         set_up_logs(LogSettings(format="json"))  # again: no line twice
-        shard_done(work(tmp_path), "parsed_papers", REPORT, {"b": "EncryptedDocument"})
+        papers_done(work(tmp_path), "parsed_papers", [REPORT], {"b": "EncryptedDocument"})
         lines = [json.loads(line) for line in capsys.readouterr().err.splitlines()]
     finally:
         set_up_logs(LogSettings())
-    assert [line["message"] for line in lines] == ["shard done", "paper failed"]
-    where = {"run": "run-1", "collection": "notes", "asset": "parsed_papers", "shard": "7"}
+    assert [line["message"] for line in lines] == ["papers done", "paper failed"]
+    where = {"run": "run-1", "collection": "notes", "asset": "parsed_papers"}
     assert all(line.items() >= where.items() for line in lines)
     assert (lines[1]["paper"], lines[1]["cause"], lines[1]["level"]) == ("b", "EncryptedDocument", "warning")
-    shard_done(work(tmp_path), "parsed_papers", REPORT, {})
+    papers_done(work(tmp_path), "parsed_papers", [REPORT], {})
     assert capsys.readouterr().err == ""
 
 

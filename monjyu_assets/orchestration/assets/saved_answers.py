@@ -6,12 +6,12 @@ for the published snapshot: questions that were saved since.
 
 import dagster as dg
 
-from monjyu_assets.orchestration.asset_base import collection_run
-from monjyu_assets.orchestration.checks.questions_check import questions_metadata
+from monjyu_assets.orchestration.assets.asset_base import asset_run
+from monjyu_assets.orchestration.checks.snapshot_checks import questions_metadata
 from monjyu_assets.orchestration.code_location import owners
 from monjyu_assets.orchestration.partitions import collections
-from monjyu_assets.orchestration.resources import IO_MANAGER, DataFolderResource
-from monjyu_assets.orchestration.results import Metadata
+from monjyu_assets.orchestration.reporting.metadata_types import Metadata
+from monjyu_assets.orchestration.resources import IO_MANAGER, BuildOptions, DataFolderResource
 from monjyu_assets.publishing.gates.questions_gate import QuestionsGate
 from monjyu_assets.publishing.publish import publish_lock
 from monjyu_assets.stages.shared.work import Work
@@ -38,8 +38,10 @@ NAME = "saved_answers"
     "which goes with it. A publish answers before readers see the snapshot and reports it here; materialising answers "
     "what was saved since.",
 )
-def saved_answers(context: dg.AssetExecutionContext, data: DataFolderResource) -> dg.MaterializeResult[None]:
-    with collection_run(context, data) as run, publish_lock(run.work.folder):
+def saved_answers(
+    context: dg.AssetExecutionContext, data: DataFolderResource, build: BuildOptions
+) -> dg.MaterializeResult[None]:
+    with asset_run(context, data, build) as run, publish_lock(run.work.folder):
         work, current = run.work, read_current(run.work.folder)
         gate = QuestionsGate(work)
         if current is not None and read_questions(work.folder).questions:

@@ -9,8 +9,8 @@ from monjyu_assets.indexing.declarations import record_of
 from monjyu_assets.orchestration.automation.watching import watch_collection, watched_collections
 from monjyu_assets.orchestration.checks.evaluations import evaluation_of
 from monjyu_assets.orchestration.partitions import collections
+from monjyu_assets.orchestration.reporting.metadata_types import Metadata
 from monjyu_assets.orchestration.resources import DataFolderResource
-from monjyu_assets.orchestration.results import Metadata
 from monjyu_core.errors import StorageError
 from monjyu_core.settings.settings import load_settings
 from monjyu_core.storage.collection import collection_settings

@@ -1,9 +1,8 @@
-"""Runs whose process ended with the daemon that started it: nobody else notices, and they would hold the queue.
+"""Runs whose process ended with the daemon that started it: nobody else notices, and they would fill the queue.
 
-A run of `reindex` or of a level's job, and every run made inside a process, works under its collection's index lock,
-which the kernel releases with the process. If such a run counts as started while the lock stays free, its process is
-gone. For other runs (a backfill's), Dagster's default launcher records the process, on the machine of the code server
-that runs this.
+A command's run works under its collection's index lock, which the kernel releases with the process: if such a run
+counts as started while the lock is free, its process is gone. Of other runs Dagster's default launcher records the
+process, on the machine of the code server that evaluates this.
 """
 
 from __future__ import annotations
@@ -15,12 +14,10 @@ import dagster as dg
 from dagster._core.launcher.default_run_launcher import DefaultRunLauncher
 
 from monjyu_assets.orchestration.automation.watching import is_being_indexed
-from monjyu_assets.orchestration.run_tags import COLLECTION_TAG, COMMAND_TAG, UNFINISHED, is_commands_own
+from monjyu_assets.orchestration.run_tags import COLLECTION_TAG, UNFINISHED, is_commands_own
 from monjyu_core.storage.folders import DataFolder, alive
 from monjyu_core.storage.state_store import StateStore
 
-UNDER_LOCK = re.compile(r"reindex|level_\d")
-"""The jobs that work under the lock, by name."""
 SUSPECTS = ("automation", "runs without their lock")
 PROCESS = re.compile(r"Started process for run \(pid: (\d+)\)")
 GRACE_SECONDS = 60.0
@@ -49,9 +46,8 @@ def end_orphans(instance: dg.DagsterInstance, data: DataFolder, grace: float = G
 
 
 def _seems_gone(instance: dg.DagsterInstance, data: DataFolder, run: dg.DagsterRun) -> bool:
-    name = _collection(run)
-    if name is not None:
-        return not is_being_indexed(data.collection(name))
+    if is_commands_own(run):
+        return not is_being_indexed(data.collection(run.tags[COLLECTION_TAG]))
     process = _process(instance, run)
     return process is not None and not alive(process)
 
@@ -64,12 +60,3 @@ def _process(instance: dg.DagsterInstance, run: dg.DagsterRun) -> int | None:
     noted = instance.get_records_for_run(run.run_id, of_type=dg.DagsterEventType.ENGINE_EVENT, limit=20).records
     matches = (PROCESS.match(record.event_log_entry.message) for record in noted)
     return next((int(match[1]) for match in matches if match), None)
-
-
-def _collection(run: dg.DagsterRun) -> str | None:
-    """The collection whose lock the run works under; None for other runs (a backfill's have no such lock)."""
-    if is_commands_own(run):
-        return run.tags[COMMAND_TAG]
-    if UNDER_LOCK.fullmatch(run.job_name) and run.status == dg.DagsterRunStatus.STARTED:
-        return run.tags.get(COLLECTION_TAG) or run.tags.get("dagster/partition")
-    return None

@@ -1,4 +1,5 @@
-"""The switch of `monjyu automation`: sets the state of sensors and schedules in Dagster's instance, as its UI does.
+"""The switch and the limits of `monjyu automation`: the state of sensors and schedules in Dagster's instance, as its UI
+sets it, and the limits of pools.
 
 Dagster's own command loads all code in another process for this. The state needs only names, so it is set directly.
 """
@@ -10,7 +11,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from monjyu_assets.orchestration.code_location import repository_origin
-from monjyu_core.settings.settings import load_settings
+from monjyu_assets.publishing.closed_set import FAILURES
+from monjyu_core.settings.settings import Settings, load_settings
 
 if TYPE_CHECKING:
     from dagster import DagsterInstance
@@ -23,11 +25,10 @@ if TYPE_CHECKING:
     )
 
 SENSORS = {
-    "watch_sources": "starts `reindex` where sources changed",
-    "follow_changes": "assets follow what was made anew by hand",
+    "watch_sources": "builds what changed",
     "freshness": "asks snapshot_fresh of every collection",
 }
-SCHEDULES = {"nightly": "brings all collections up to date", "nightly_tidy": "deletes old runs"}
+SCHEDULES = {"nightly": "builds what changed, also what failed before", "nightly_tidy": "deletes old runs"}
 
 
 @dataclass(frozen=True)
@@ -77,7 +78,7 @@ def _data(name: str) -> ScheduleInstigatorData | SensorInstigatorData:
     return SensorInstigatorData(
         min_interval=settings.freshness_seconds if name == "freshness" else settings.interval_seconds,
         last_sensor_start_timestamp=get_current_timestamp(),
-        sensor_type=SensorType.AUTOMATION if name == "follow_changes" else SensorType.STANDARD,
+        sensor_type=SensorType.STANDARD,
     )
 
 
@@ -87,3 +88,16 @@ def _stored(instance: DagsterInstance, origin: RemoteInstigatorOrigin) -> Instig
 
 def _origin(name: str) -> RemoteInstigatorOrigin:
     return repository_origin().get_instigator_origin(name)
+
+
+def model_pools(settings: Settings) -> list[str]:
+    """The pools of assets that may call a model: each asset has one with its name."""
+    return [*(["chunk_embeddings"] if settings.embedding.remote else []), *FAILURES]
+
+
+def set_limits(instance: DagsterInstance, settings: Settings) -> dict[str, int]:
+    """Set the limit of every pool, free the slots of ended runs, and return the limits of all pools."""
+    storage = instance.event_log_storage
+    for pool in model_pools(settings):
+        storage.set_concurrency_slots(pool, settings.runs.runs_calling_models)
+    return {pool.name: pool.limit for pool in storage.get_pool_limits()}

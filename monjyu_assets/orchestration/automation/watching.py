@@ -1,4 +1,4 @@
-"""A look at a collection's sources, without Dagster: what would a run do, and may it start on its own?"""
+"""A look at a collection's sources, without Dagster: what would a build do, and may it start on its own?"""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ from typing import Literal
 import pyarrow as pa
 from filelock import FileLock, Timeout
 
+from monjyu_assets.indexing.change_key import LENGTH, basis, change_key
 from monjyu_assets.indexing.declarations import declaration_of, declared_names, record_of
+from monjyu_assets.indexing.goals import is_locked_here
 from monjyu_assets.indexing.pending import Pending, look, paid_levels
 from monjyu_assets.indexing.scan import find_files
 from monjyu_assets.indexing.walking import readable_types
@@ -19,26 +21,26 @@ from monjyu_assets.libraries.syncing import library_files, library_mark
 from monjyu_assets.publishing.closed_set import HIGHEST, level_of, primary
 from monjyu_assets.publishing.closed_set import RESTS_ON as ASSETS
 from monjyu_assets.stages.paper_manifest import current_manifest, keep_other_files
-from monjyu_assets.stages.shared.corrected_papers import corrections_for, inputs_of
 from monjyu_assets.stages.shared.work import Work
 from monjyu_core.errors import ConfigurationError, MonjyuError
 from monjyu_core.settings.settings import load_settings
 from monjyu_core.storage.collection import known_record, target_level
 from monjyu_core.storage.folders import CollectionFolder, DataFolder
 from monjyu_core.storage.ids import check_collection_name, digest
-from monjyu_core.storage.snapshot import read_current
 
-State = Literal["same", "changed", "settling", "busy", "stopped"]
+State = Literal["same", "changed", "settling", "busy", "waiting", "stopped"]
 
 
 @dataclass(frozen=True)
 class Watched:
-    """The state of a collection. `key` identifies the change: it stays the same until the change is published."""
+    """The state of a collection. `key` identifies the change (`indexing/change_key.py`); `level` is the one that may be
+    built without asking."""
 
     name: str
     state: State
     message: str = ""
     key: str = ""
+    level: int = 0
 
 
 def watched_collections(data: DataFolder) -> list[str]:
@@ -94,7 +96,8 @@ def _look_at(work: Work) -> Watched:
         return watched
     if not work.parts.heads("manifest"):
         return _first_look(work)
-    pending = look(work, ", ".join(work.record.sources), allow_deletes=False, level=automatic_level(work))
+    level = automatic_level(work)
+    pending = look(work, ", ".join(work.record.sources), allow_deletes=False, level=level)
     if not pending.needed:
         keep_other_files(work)
         return Watched(name, "same")
@@ -102,7 +105,7 @@ def _look_at(work: Work) -> Watched:
     if abs(fresh) < work.settings.automation.settle_seconds:  # a time far ahead is another clock's
         return _settling(name, fresh)
     _may_embed(work, describe(pending))
-    return Watched(name, "changed", describe(pending), _key(work, pending))
+    return Watched(name, "changed", describe(pending), change_key(work, pending.scanned), level)
 
 
 def _library_changed(work: Work, library: Path) -> Watched | None:
@@ -114,7 +117,8 @@ def _library_changed(work: Work, library: Path) -> Watched | None:
     if abs(fresh) < work.settings.automation.settle_seconds:
         return _settling(work.name, fresh)
     _may_embed(work, "The library changed")
-    return Watched(work.name, "changed", "The library changed", digest(work.name, library, mark, length=20))
+    key = digest(basis(work), library, mark, length=LENGTH)
+    return Watched(work.name, "changed", "The library changed", key, automatic_level(work))
 
 
 def _first_look(work: Work) -> Watched:
@@ -127,8 +131,9 @@ def _first_look(work: Work) -> Watched:
     if abs(fresh) < work.settings.automation.settle_seconds:  # a time far ahead is another clock's
         return _settling(work.name, fresh)
     _may_embed(work, f"Files: {len(stats)} new")
-    key = digest(work.name, *(f"{name}\t{stat.st_size}\t{stat.st_mtime_ns}" for name, stat in stats), length=20)
-    return Watched(work.name, "changed", f"Files: {len(stats)} new", key)
+    files = (f"{name}\t{stat.st_size}\t{stat.st_mtime_ns}" for name, stat in stats)
+    key = digest(basis(work), *files, length=LENGTH)
+    return Watched(work.name, "changed", f"Files: {len(stats)} new", key, automatic_level(work))
 
 
 def _settling(name: str, fresh: float) -> Watched:
@@ -145,8 +150,8 @@ def _may_embed(work: Work, what: str) -> None:
 
 
 def is_being_indexed(folder: CollectionFolder) -> bool:
-    """Whether `monjyu index` or a `reindex` run holds the collection."""
-    if not folder.root.is_dir():
+    """Whether a build has the collection's lock."""
+    if not folder.root.is_dir() or is_locked_here(folder):  # a check in a build asks about what that has published
         return False
     try:
         with FileLock(folder.root / "index.lock", timeout=0):
@@ -185,14 +190,6 @@ def _seconds_since_change(work: Work, scanned: pa.Table) -> float:
     after = zip(*(scanned[name].to_pylist() for name in columns), strict=True)
     newest = max((row[2] for row in after if row not in before), default=None)
     return float("inf") if newest is None else time.time() - newest / 1e9
-
-
-def _key(work: Work, pending: Pending) -> str:
-    """Hash of the sources as they are, what is stale, and the current snapshot."""
-    papers = zip(*(pending.scanned[name].to_pylist() for name in ("paper_id", "sha256", "source_path")), strict=True)
-    stale = (repr(pending.shards), repr(pending.further), str(pending.level), read_current(work.folder) or "")
-    corrected = inputs_of(kept, kept).values() if (kept := corrections_for(work, pending.scanned)) else ()
-    return digest(work.name, *stale, *corrected, *("\t".join(paper) for paper in sorted(papers)), length=20)
 
 
 def describe(pending: Pending) -> str:

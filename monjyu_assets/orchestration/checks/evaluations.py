@@ -1,4 +1,4 @@
-"""Results of checks as events, for those that Dagster does not report by itself: by shard, and from jobs of ops."""
+"""Results of checks as events, for those that Dagster does not report by itself: from jobs of ops."""
 
 from __future__ import annotations
 

@@ -12,8 +12,8 @@ from pydantic import BaseModel, ValidationError
 from monjyu_assets.maintenance.rebuild_comparison import compare_with_rebuild, sampled_shards
 from monjyu_assets.orchestration.checks.evaluations import evaluation_of
 from monjyu_assets.orchestration.partitions import collections
+from monjyu_assets.orchestration.reporting.metadata_types import Metadata
 from monjyu_assets.orchestration.resources import DataFolderResource
-from monjyu_assets.orchestration.results import Metadata
 from monjyu_assets.stages.paper_manifest import changed_buckets, scan_manifest
 from monjyu_assets.stages.shared.work import Timer, Work
 from monjyu_core.storage.folders import write_atomically
@@ -46,7 +46,7 @@ class RebuildConfig(dg.Config):
     """How much is computed again."""
 
     shards: int = 1
-    """So many shards, chosen anew for each snapshot; 16: all, and the tables of the whole collection."""
+    """How many of the 16 shards, others for each snapshot; 16: all, and the tables of the whole collection."""
 
 
 def rebuild_result(work: Work) -> dg.AssetCheckResult:
@@ -71,7 +71,7 @@ def compare_shards(context: dg.OpExecutionContext, data: DataFolderResource, con
     current = read_current(work.folder)
     if current is None or changed_buckets(work, scan_manifest(work, allow_deletes=True)):
         why = "its sources have changed" if current else "nothing is published"
-        raise dg.Failure(f"{name} cannot be compared: {why}. Index it first (job reindex).", allow_retries=False)
+        raise dg.Failure(f"{name} cannot be compared: {why}. Index it first (job level_N).", allow_retries=False)
     shards = SHARDS if config.shards >= len(SHARDS) else sampled_shards(work, config.shards, current)
     compared = compare_with_rebuild(work, shards, work.data.state / "rebuild" / name)
     found = Rebuilt(

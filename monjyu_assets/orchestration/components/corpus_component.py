@@ -12,6 +12,7 @@ from pydantic import BaseModel, Field
 from monjyu_assets.indexing.declarations import Declaration
 from monjyu_assets.orchestration.components.declared_collection import DeclaredCollection, absolute, place_of
 from monjyu_core.errors import ConfigurationError
+from monjyu_core.storage.collection import DEFAULT_LEVEL
 from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.ids import check_collection_name
 
@@ -21,7 +22,7 @@ class CorpusParams(BaseModel):
 
     sources: list[str] = Field(["papers"], description="Folders or files, from the project's folder.")
     name: str = Field("", description="The collection's name; that of the new folder if not given.")
-    level: int = Field(0, description="The level that the collection is kept at.")
+    level: int = Field(DEFAULT_LEVEL, description="The level that the collection is kept at.")
 
 
 class CorpusScaffolder(dg.Scaffolder[CorpusParams]):

@@ -9,10 +9,18 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 import dagster as dg
+from dagster._core.definitions.unresolved_asset_job_definition import UnresolvedAssetJobDefinition
+from dagster._core.storage.tags import PARTITION_NAME_TAG
 from pydantic import Field
 
 from monjyu_assets.indexing.declarations import Declaration, declare
+from monjyu_assets.orchestration.assets.index_snapshot import index_snapshot
+from monjyu_assets.orchestration.automation.watching import watch_collection
+from monjyu_assets.orchestration.jobs import assets_of_level, assets_up_to
+from monjyu_assets.orchestration.partitions import add_collections
+from monjyu_assets.orchestration.run_tags import CHANGE_TAG, COLLECTION_TAG
 from monjyu_core.settings.settings import load_settings, merge
+from monjyu_core.storage.collection import DEFAULT_LEVEL
 from monjyu_core.storage.folders import DataFolder
 
 _holders: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
@@ -24,7 +32,7 @@ class DeclaredCollection(dg.Component, dg.Model, dg.Resolvable):
     declared in one project: the first component of a project brings them, each brings a job `index_NAME`."""
 
     name: str = Field(description="The collection's name: a-z, 0-9, _ and -. It is a partition of the assets.")
-    level: int = Field(0, ge=0, le=4, description="The level that the collection is kept at.")
+    level: int = Field(DEFAULT_LEVEL, ge=0, le=4, description="The level that the collection is kept at.")
     models: dict[str, str] = Field(
         {}, description="By role (extract, report, embed, …), a name under `models` of monjyu.yaml."
     )
@@ -42,8 +50,6 @@ class DeclaredCollection(dg.Component, dg.Model, dg.Resolvable):
 
     def build_defs(self, context: dg.ComponentLoadContext) -> dg.Definitions:
         """Writes nothing, and looks at no source: a disk that is missing now stops a run, not the project."""
-        from monjyu_assets.orchestration.components.collection_job import index_job, schedule_of
-
         data = DataFolder.default()
         declaration = self.declaration(context, data)
         load_settings(dict(declaration.settings))  # what is wrong is said by `dg check defs`
@@ -86,3 +92,47 @@ def _holds_the_assets(context: dg.ComponentLoadContext) -> bool:
     return bool(
         _holders.setdefault(context.component_tree.state_tracker, context.component_loc) == context.component_loc
     )
+
+
+def index_job(declaration: Declaration) -> UnresolvedAssetJobDefinition:
+    """Builds the declared collection: its partition is the only one that makes sense."""
+    level = declaration.level
+    return dg.define_asset_job(
+        f"index_{_identifier(declaration.name)}",
+        assets_of_level(level),
+        executor_def=dg.in_process_executor,
+        tags={COLLECTION_TAG: declaration.name, PARTITION_NAME_TAG: declaration.name},
+        description=f"Collection {declaration.name} as {declaration.place} declares it, to level {level}. "
+        "Launched by hand it also calls paid models that the level needs, within the caps of `spending`; its schedule "
+        "does not unless the collection allows it.",
+    )
+
+
+def schedule_of(declaration: Declaration, cron: str) -> dg.ScheduleDefinition:
+    """On from the start: whoever writes a schedule down wants it to run."""
+    name = declaration.name
+
+    @dg.schedule(
+        name=f"{_identifier(name)}_schedule",
+        job_name=f"index_{_identifier(name)}",
+        cron_schedule=cron,
+        execution_timezone=load_settings().automation.time_zone,
+        default_status=dg.DefaultScheduleStatus.RUNNING,
+        description=f"Brings the collection {name} up to date, as {declaration.place} says.",
+    )
+    def scheduled(context: dg.ScheduleEvaluationContext) -> dg.RunRequest | dg.SkipReason:
+        watched = watch_collection(DataFolder.default(), name)
+        if watched.state != "changed":
+            return dg.SkipReason(watched.message or "Nothing changed.")
+        add_collections(context.instance, [name])
+        keys = [asset.key for asset in (*assets_up_to(watched.level), index_snapshot)]
+        run_key = f"{name}-{context.scheduled_execution_time:%Y-%m-%dT%H:%M}"
+        tags = {COLLECTION_TAG: name, CHANGE_TAG: watched.key}
+        return dg.RunRequest(run_key, partition_key=name, asset_selection=keys, tags=tags)
+
+    return scheduled
+
+
+def _identifier(name: str) -> str:
+    """Names in Dagster contain no hyphen."""
+    return name.replace("-", "_")

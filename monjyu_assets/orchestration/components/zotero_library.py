@@ -9,6 +9,7 @@ from pydantic import BaseModel, Field
 from monjyu_assets.indexing.declarations import Declaration
 from monjyu_assets.orchestration.components.corpus_component import name_of_folder
 from monjyu_assets.orchestration.components.declared_collection import DeclaredCollection, absolute, place_of
+from monjyu_core.storage.collection import DEFAULT_LEVEL
 from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.ids import check_collection_name
 
@@ -18,7 +19,7 @@ class ZoteroParams(BaseModel):
 
     library: str = Field("~/Zotero", description="Zotero's data folder, or a library exported with its files.")
     name: str = Field("", description="The collection's name; that of the new folder if not given.")
-    level: int = Field(0, description="The level that the collection is kept at.")
+    level: int = Field(DEFAULT_LEVEL, description="The level that the collection is kept at.")
 
 
 class ZoteroScaffolder(dg.Scaffolder[ZoteroParams]):

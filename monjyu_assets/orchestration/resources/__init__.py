@@ -1,4 +1,5 @@
-"""The resources of the assets: data folder, databases and search files of snapshots, models, and the IO manager."""
+"""The resources of the assets: data folder, build options, databases and search files of snapshots, models, and the IO
+manager."""
 
 from __future__ import annotations
 
@@ -6,14 +7,15 @@ from typing import Any
 
 from dagster._config.pythonic_config import PartialResource
 
+from monjyu_assets.orchestration.resources.build_options import BuildOptions
 from monjyu_assets.orchestration.resources.data_folder import DataFolderResource
 from monjyu_assets.orchestration.resources.io_manager import IO_MANAGER, MonjyuIOManager
 from monjyu_assets.orchestration.resources.model_gateway import ModelGateway
-from monjyu_assets.orchestration.resources.search_reader import SearchFilesResource
-from monjyu_assets.orchestration.resources.snapshot_duckdb import SnapshotDuckDB
+from monjyu_assets.orchestration.resources.snapshot_resources import SearchFilesResource, SnapshotDuckDB
 
 __all__ = [
     "IO_MANAGER",
+    "BuildOptions",
     "DataFolderResource",
     "ModelGateway",
     "MonjyuIOManager",
@@ -27,6 +29,7 @@ def resources_of(data: DataFolderResource | PartialResource[DataFolderResource])
     """All resources over one data folder, by the names that the assets ask for."""
     return {
         "data": data,
+        "build": BuildOptions(data=data),
         "snapshots": SnapshotDuckDB(data=data),
         "search_files": SearchFilesResource(data=data),
         "models": ModelGateway(data=data),

@@ -1,7 +1,7 @@
 """Resource `monjyu_io`: Monjyu's tables as inputs of an engineer's own assets, as the type that an input asks for."""
 
 import importlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
 from typing import Any, get_args
 
@@ -10,13 +10,11 @@ import duckdb
 import pyarrow as pa
 from pydantic import PrivateAttr
 
-from monjyu_assets.orchestration.partitions import by_collection
 from monjyu_assets.orchestration.resources.data_folder import DataFolderResource
 from monjyu_core.errors import ConfigurationError, QueryError, StorageError
 from monjyu_core.storage.folders import CollectionFolder
-from monjyu_core.storage.ids import shard_of_bucket
 from monjyu_core.storage.parts import PartStore
-from monjyu_core.storage.schemas import ASSET_TABLES, COLLECTION_SHARD, TABLES, empty
+from monjyu_core.storage.schemas import ASSET_TABLES, TABLES, empty
 from monjyu_core.storage.snapshot import Snapshot, open_current
 from monjyu_core.wording import did_you_mean
 
@@ -60,7 +58,7 @@ class MonjyuIOManager(dg.ConfigurableIOManager):
         self._open.close()
 
     def _database(self, context: dg.InputContext) -> duckdb.DuckDBPyConnection:
-        collections = list(shards_by_collection(context))
+        collections = list(context.asset_partition_keys)
         if context.asset_key.path[-1] != PUBLISHED or len(collections) != 1:
             raise ConfigurationError(
                 f"{context.asset_key.to_user_string()} of {len(collections)} collections is no database.",
@@ -72,8 +70,7 @@ class MonjyuIOManager(dg.ConfigurableIOManager):
         asset = context.asset_key.path[-1]
         table = table_of_input(asset, named)
         columns = list(some) or TABLES[table].schema.names
-        asked = sorted(shards_by_collection(context).items())
-        read = {name: self._rows(asset, table, name, shards) for name, shards in asked}
+        read = {name: self._rows(asset, table, name) for name in sorted(context.asset_partition_keys)}
         if context.has_partition_key and len(read) == 1:
             (rows,) = read.values()
             if wanted is duckdb.DuckDBPyRelation:
@@ -83,10 +80,10 @@ class MonjyuIOManager(dg.ConfigurableIOManager):
         none = _with_collection("", TABLES[table].schema.empty_table().select(columns))
         return as_type(pa.concat_tables([none, *tables]), wanted)
 
-    def _rows(self, asset: str, table: str, collection: str, shards: tuple[str, ...]) -> duckdb.DuckDBPyRelation:
+    def _rows(self, asset: str, table: str, collection: str) -> duckdb.DuckDBPyRelation:
         if asset == PUBLISHED:
             return published_rows(self._snapshot(collection), table)
-        return current_rows(self.data.folder().collection(collection), table, shards)
+        return current_rows(self.data.folder().collection(collection), table)
 
     def _snapshot(self, collection: str) -> Snapshot:
         snapshot = open_current(self.data.folder().collection(collection))
@@ -108,25 +105,17 @@ def table_of_input(asset: str, named: object) -> str:
     raise ConfigurationError(f"{asset} {what}.", f"{did_you_mean(str(named), tables)} {way}".strip())
 
 
-def shards_by_collection(context: dg.InputContext) -> Mapping[str, tuple[str, ...]]:
-    """The collections whose rows an input depends on, and the shards of each (`all` of what a collection has whole)."""
-    keys = list(context.asset_partition_keys)
-    if keys and "|" in keys[0]:
-        return by_collection(keys)
-    return dict.fromkeys(keys, (COLLECTION_SHARD,))
-
-
-def current_rows(folder: CollectionFolder, table: str, shards: tuple[str, ...]) -> duckdb.DuckDBPyRelation:
-    """The rows of a table's current parts of these shards. StorageError where one has not been made; of an optional
-    table those are not made that would have no rows."""
-    parts = [part for part in PartStore(folder.parts).heads(table) if shard_of_bucket(part.shard) in shards]
-    missing = sorted({*shards} - {shard_of_bucket(part.shard) for part in parts})
+def current_rows(folder: CollectionFolder, table: str) -> duckdb.DuckDBPyRelation:
+    """The rows of a table's current parts. StorageError where one has not been built; parts of an optional table exist
+    only where it has rows."""
+    store = PartStore(folder.parts)
+    parts = store.heads(table)
+    expected = len(store.all_buckets()) if TABLES[table].by_shard else 1
     if TABLES[table].optional and not parts:
         return _no_rows(table)
-    if missing and not TABLES[table].optional:
-        what = "" if missing == [COLLECTION_SHARD] else f" of shard {', '.join(missing)}"
+    if len(parts) < expected and not TABLES[table].optional:
         raise StorageError(
-            f"{folder.name} has no {table}{what}.", f"Materialise {TABLES[table].asset} of this partition first."
+            f"{folder.name} has no {table}.", f"Materialise {TABLES[table].asset} of this collection first."
         )
     filled = [part for part in parts if part.rows] or parts[:1]
     return duckdb.connect().read_parquet([str(part.path) for part in filled], hive_partitioning=False)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import Literal
 
@@ -17,8 +17,9 @@ from dagster._core.origin import DEFAULT_DAGSTER_ENTRY_POINT, JobPythonOrigin, R
 from dagster._core.remote_origin import RemoteRepositoryOrigin
 from dagster._core.utils import make_new_run_id
 
-from monjyu_assets.orchestration.jobs import levels
-from monjyu_assets.orchestration.run_tags import QUIET, command_tags
+from monjyu_assets.orchestration.run_tags import COLLECTION_TAG, ORDER_TAG, OWN_PROCESS, QUIET
+from monjyu_assets.orchestration.workers import worker_job
+from monjyu_assets.orchestration.workers.worker_job import compute_share, papers_on_worker, worker_definitions
 from monjyu_core.errors import IndexBuildError
 
 Fate = Literal["running", "done", "failed", "died", "not begun"]
@@ -32,25 +33,23 @@ class LaunchedRun:
         self,
         instance: dg.DagsterInstance,
         collection: str,
-        job: str,
-        assets: Sequence[str],
-        tags: Mapping[str, str],
+        shards: Sequence[str],
+        order: str,
         repository: RemoteRepositoryOrigin,
     ) -> None:
         self._instance = instance
         self._beat: str | None = None
         self._since = time.monotonic()
         self._begun = False
-        definition, self.run_id = levels.resolve_job_def(job), make_new_run_id()
-        selection = {dg.AssetKey(asset) for asset in assets}
+        definition, self.run_id = worker_definitions.resolve_job_def(papers_on_worker.name), make_new_run_id()
+        config = {"collection": collection, "shards": list(shards)}
         self._run = instance.create_run_for_job(
-            definition.get_subset(asset_selection=selection),
+            definition,
             run_id=self.run_id,
-            run_config=QUIET,
-            tags={**definition.run_tags, **tags, **command_tags(collection, self.run_id)},
-            asset_selection=frozenset(selection),
-            remote_job_origin=repository.get_job_origin(job),
-            job_code_origin=_code_of(job),
+            run_config=QUIET | {"ops": {compute_share.name: {"config": config}}},
+            tags={**definition.run_tags, **OWN_PROCESS, COLLECTION_TAG: collection, ORDER_TAG: order},
+            remote_job_origin=repository.get_job_origin(definition.name),
+            job_code_origin=_code_of(definition.name),
         )
         self._launch()
 
@@ -121,7 +120,7 @@ def _code_of(job: str) -> JobPythonOrigin:
         job,
         RepositoryPythonOrigin(
             executable_path=sys.executable,
-            code_pointer=ModuleCodePointer("monjyu_assets.definitions", "defs"),
+            code_pointer=ModuleCodePointer(worker_job.__name__, "worker_definitions"),
             entry_point=DEFAULT_DAGSTER_ENTRY_POINT,
         ),
     )

@@ -1,7 +1,7 @@
 """Whether vectors are of their texts: a sample of those that changed is made anew.
 
-The other checks see that a vector has its chunk's hash, not what it was made from. The sample has a fixed size, so a
-publish takes no longer in a large collection; where little changed it is all that did.
+The other checks see that a vector has its chunk's hash, not what it was made from. The sample grows with what changed
+and has a bound, so a publish takes no longer in a large collection.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from monjyu_core.storage.parts import Part
 
 NAME = "vectors_hold"
 WHAT = "The vectors of a sample of what changed are those that the model makes of their texts."
-MOST = 64
-"""Vectors that are made anew."""
+FEWEST, MOST, ONE_IN = 16, 64, 8
+"""Vectors that are made anew: one in eight of those in changed parts. Sixteen find a fault of every sixth in .95."""
 LEAST = 0.95
 """Cosine of a vector with the one made anew. Rounding on another processor gives 0.99; another text less than 0.9."""
 
@@ -33,9 +33,10 @@ def check_vectors(parts: list[Part], settings: Settings, passed: Iterable[PartEn
     if settings.embedding.remote is not None or not changed:
         return CheckResult(NAME, True, WHAT, 0, [])
     chunks = {part.shard: part for part in parts if part.table == "chunks"}
-    share = -(-MOST // len(changed))
+    most = min(MOST, max(FEWEST, sum(part.rows for part in changed) // ONE_IN))
+    share = -(-most // len(changed))
     sample = [one for part in changed for one in _sample(part, chunks[part.shard], share)]
-    sample = sorted(sample, key=lambda one: digest(one[0]))[:MOST]
+    sample = sorted(sample, key=lambda one: digest(one[0]))[:most]
     made = load_embedder(settings).embed_passages([text for _, text, _ in sample])
     alike = np.einsum("ij,ij->i", np.asarray(made, np.float32), np.array([one for *_, one in sample], np.float32))
     wrong = [chunk_id for (chunk_id, *_), cosine in zip(sample, alike.tolist(), strict=True) if not cosine >= LEAST]

@@ -14,6 +14,7 @@ from monjyu_assets.levels.engines.chunk_engine import ChunkEngine, ChunkResult, 
 from monjyu_assets.levels.engines.paper_sources import SourceChunk, SourcePaper
 from monjyu_assets.publishing.closed_set import input_versions, primary
 from monjyu_assets.stages.shared.level_sources import only, read_papers
+from monjyu_assets.stages.shared.run_rules import tries_again
 from monjyu_assets.stages.shared.work import ShardReport, Timer, Work, finish, rows_of, unchanged
 from monjyu_core.storage.ids import digest
 from monjyu_core.storage.parts import Part
@@ -67,7 +68,8 @@ def chunk_results(work: Work, shards: tuple[str, ...], stage: ChunkStage) -> Ite
     todo: list[str] = []
     for bucket in work.buckets(shards):
         failures = work.parts.head(stage.failures, bucket)
-        report = None if failures and failures.rows else unchanged(work, stage.asset, bucket, stage.made_with)
+        retried = failures is not None and failures.rows and tries_again()
+        report = None if retried else unchanged(work, stage.asset, bucket, stage.made_with)
         if report is None:
             todo.append(bucket)
         else:

@@ -24,11 +24,6 @@ OTHER_SCRIPTS = frozenset(_OTHER_SCRIPTS.split())
 """Languages not written in Latin letters: the English model reads almost nothing of them."""
 
 
-def is_settled(record: CollectionRecord) -> bool:
-    """Whether the model will stay, whatever languages its papers have. The settings choose one on a server."""
-    return record.embedding_model is not None and wanted_model(record) in ("auto", record.embedding_model)
-
-
 def settle_model(work: Work) -> None:
     """Write language, model and precision to the collection's record where they are missing, or where a setting names
     another model. Warn of what has changed since. A model on a server is up to the settings.

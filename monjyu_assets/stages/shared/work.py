@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
@@ -48,7 +48,7 @@ def no_warning(text: str) -> None:
 class Work:
     """The work on one collection: its folder, its settings, and who hears of progress.
 
-    `run_id` is the Dagster run's, if there is one; `run_tags` go to the runs that this work starts.
+    `run_id` is the Dagster run's, if there is one.
     """
 
     data: DataFolder
@@ -56,7 +56,6 @@ class Work:
     progress: Progress = no_progress
     warn: Warn = no_warning
     run_id: str = ""
-    run_tags: Mapping[str, str] = field(default_factory=dict)
     others: OtherFiles | None = field(default=None, init=False, repr=False, compare=False)
     """Other files that the last scan of this work met besides papers."""
     _accounts: dict[str, Account] = field(default_factory=dict, init=False, repr=False, compare=False)
@@ -140,10 +139,6 @@ class ShardReport:
     seconds: float = 0.0
     recomputed_ids: list[str] = field(default_factory=list)
     failures: dict[str, int] = field(default_factory=dict)
-    tokens: int = 0
-    cost_usd: float = 0.0
-    notes: dict[str, int] = field(default_factory=dict)
-    """Counts of the whole collection, shown beside those of the shard."""
 
 
 def unchanged(work: Work, asset: str, bucket: str, made_with: str) -> ShardReport | None:
@@ -161,16 +156,14 @@ def together(work: Work, asset: str, shard: str, reports: Sequence[ShardReport])
     if len(reports) == 1 and reports[0].shard == shard:
         return reports[0]
     whole = ShardReport(shard, asset_version=shard_version(work.parts, asset, shard) or "")
-    whole.inputs = {name: shard_version(work.parts, name, shard) or "" for name in RESTS_ON[asset]}
     for one in reports:
         for counts, more in ((whole.rows, one.rows), (whole.failures, one.failures)):
             for name, count in more.items():
                 counts[name] = counts.get(name, 0) + count
-        for name in ("total", "reused", "recomputed", "deleted", "failed", "tokens", "cost_usd"):
+        for name in ("total", "reused", "recomputed", "deleted", "failed"):
             setattr(whole, name, getattr(whole, name) + getattr(one, name))
         whole.seconds = max(whole.seconds, one.seconds)
         whole.recomputed_ids += one.recomputed_ids
-        whole.notes |= one.notes
     return whole
 
 

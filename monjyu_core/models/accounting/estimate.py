@@ -30,17 +30,18 @@ class PlannedCall:
 
 @dataclass
 class Estimate:
-    """As `monjyu upgrade --estimate --json` prints it (`pages` only where a service is to read some). Calls answered
-    from the cache are not in it, nor are pages that were read before."""
+    """As `monjyu upgrade --estimate --json` prints it: `pages` only where a service reads some, `seconds` only where
+    the noun graph is to be built. Calls answered from the cache are not in it, nor are pages that were read before."""
 
     llm_calls: int = 0
     prompt_tokens: int = 0
     completion_tokens: int = 0
     cost_usd: float = 0.0
     pages: int = 0
+    seconds: float = 0.0
 
     def as_json(self) -> dict[str, float]:
-        return {name: value for name, value in asdict(self).items() if name != "pages" or value}
+        return {name: value for name, value in asdict(self).items() if value or name not in ("pages", "seconds")}
 
     def __add__(self, other: Estimate) -> Estimate:
         mine, theirs = asdict(self), asdict(other)

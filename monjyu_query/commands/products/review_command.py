@@ -14,6 +14,7 @@ from monjyu_query.commands.options import collection_option, format_option, json
 
 if TYPE_CHECKING:
     from monjyu_core.reviews.review_state import Human, ReviewState
+    from monjyu_core.reviews.review_store import ReviewStore
     from monjyu_query.reviews.review_protocol import Protocol
     from monjyu_query.reviews.review_records import Record
     from monjyu_query.reviews.review_run import Review
@@ -36,6 +37,13 @@ class _Opened:
     index: OpenIndex
     protocol: Protocol
     review: Review
+    store: ReviewStore
+
+    def keep_protocol(self, path: Path) -> None:
+        """For the page, which shows the review with its criteria."""
+        from monjyu_query.reviews.review_protocol import protocol_text
+
+        self.store.keep_protocol(self.protocol.name, protocol_text(path))
 
     def records(self, state: ReviewState) -> list[Record]:
         from monjyu_query.reviews.review_records import review_records
@@ -60,7 +68,7 @@ def _open(path: Path, collection: str | None) -> _Opened:
     protocol = read_protocol(path)
     searcher = collection_searcher(collection or protocol.collection)
     store = ReviewStore(DataFolder.default(), searcher.collection)
-    return _Opened(searcher, searcher.current(), protocol, Review(searcher, store, protocol))
+    return _Opened(searcher, searcher.current(), protocol, Review(searcher, store, protocol), store)
 
 
 @review.command()
@@ -98,6 +106,7 @@ def run(protocol: Path, collection: str | None, again: bool, as_json: bool) -> N
     from monjyu_query.commands.searching import interrupt
 
     opened = _open(protocol, collection)
+    opened.keep_protocol(protocol)
     done = opened.review.run(opened.index, again=again, told=_progress, cancel=interrupt())
     records = opened.records(done.state)
     if as_json:

@@ -17,14 +17,14 @@ from monjyu_core.errors import ConfigurationError, ExternalAPIError
 from monjyu_core.settings.service_settings import ServiceSettings
 from monjyu_core.storage.collection import known_record, target_level
 from monjyu_core.storage.folders import DataFolder
-from monjyu_core.storage.schemas import SHARDS
 from monjyu_query.service.access.addresses import answer_of
 from monjyu_query.service.server.error_responses import Conflict, NotFound
 
 _SECONDS = 60
 _MOST_BYTES = 32 << 20
-_ALLOW_DELETES = {"key": "monjyu/allow_deletes", "value": "true"}
-_ASSETS = """{ assetNodes { assetKey { path } groupName partitionDefinition { name type }
+_ALLOW_DELETES = {"resources": {"build": {"config": {"allow_deletes": True}}}}
+"""The launch form of a build, as far as this service fills it in."""
+_ASSETS = """{ assetNodes { assetKey { path } groupName
   repository { name location { name } } } }"""
 _ADD = """mutation ($key: String!, $repository: RepositorySelector!) {
   addDynamicPartition(partitionsDefName: "collections", partitionKey: $key, repositorySelector: $repository) {
@@ -50,8 +50,8 @@ _ENDED: dict[str, Literal["done", "failed"]] = {
 
 
 class RunState(BaseModel):
-    """How far a backfill is: `made` of `parts` are there, `begun` are being made, `failed` are not; `cause` says why it
-    failed, as far as the Dagster web server does."""
+    """How far a run is: `made` of `parts` are there, `begun` are being made, `failed` are not; `cause` says why it
+    failed, as far as that is known. `stage` is the step of a run of the service's own, whose parts they then are."""
 
     backfill_id: str
     state: Literal["running", "done", "failed"]
@@ -60,11 +60,12 @@ class RunState(BaseModel):
     begun: int = 0
     failed: int
     cause: str = ""
+    stage: str = ""
     url: str
 
 
 class Launched(BaseModel):
-    """A backfill that has begun; `url` shows it in the Dagster UI."""
+    """A run that has begun; `url` shows it in the Dagster UI, and is empty for one of the service's own."""
 
     collection: str
     level: int
@@ -95,7 +96,7 @@ def launch(
     parameters: dict[str, Any] = {
         "partitionsByAssets": [_selected(node, collection) for node in nodes],
         "title": f"{collection} to level {kept}",
-        "tags": [_ALLOW_DELETES] if allow_deletes else [],
+        "runConfigData": _ALLOW_DELETES if allow_deletes else {},
     }
     begun = asked_of(server, _LAUNCH, {"params": parameters})["launchPartitionBackfill"]
     if begun["__typename"] != "LaunchBackfillSuccess":
@@ -149,10 +150,8 @@ def _belongs(group: str | None, level: int) -> bool:
 
 
 def _selected(node: dict[str, Any], collection: str) -> dict[str, Any]:
-    """All partitions of an asset that are the collection's: itself, or its shards."""
-    multiple = (node["partitionDefinition"] or {}).get("type") == "MULTIPARTITIONED"
-    first, last = (f"{collection}|{SHARDS[0]}", f"{collection}|{SHARDS[-1]}") if multiple else (collection,) * 2
-    return {"assetKey": node["assetKey"], "partitions": {"range": {"start": first, "end": last}}}
+    """The partition of an asset that is the collection."""
+    return {"assetKey": node["assetKey"], "partitions": {"range": {"start": collection, "end": collection}}}
 
 
 def asked_of(server: str, query: str, variables: dict[str, Any]) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from typing import IO, Literal
 
 from pydantic import BaseModel
 
-from monjyu_core.storage.folders import DataFolder, remove_dead_temporaries, temporary_for
+from monjyu_core.storage.folders import remove_dead_temporaries, temporary_for
 from monjyu_query.service.server.error_responses import Conflict
 
 KINDS: dict[str, bytes] = {
@@ -50,11 +50,6 @@ class Stored(BaseModel):
     sha256: str | None = None
     outcome: Literal["added", "replaced", "unchanged", "refused"]
     message: str = ""
-
-
-def takes_uploads(data: DataFolder, collection: str) -> bool:
-    """False where the collection has its papers elsewhere than in `papers/<collection>/`."""
-    return (data.papers / collection).is_dir() or not data.collection(collection).record.is_file()
 
 
 def store_uploads(folder: Path, files: Iterable[tuple[str, IO[bytes]]], *, replace: bool) -> list[Stored]:

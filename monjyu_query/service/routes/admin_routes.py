@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, File, Form, Query, Request, UploadFile
@@ -15,6 +16,7 @@ from monjyu_query.service.access.principals import Principal
 from monjyu_query.service.operations.commands_run import Estimated, printed
 from monjyu_query.service.operations.dagster_runs import Launched, RunState, launch, run_state
 from monjyu_query.service.operations.dagster_seen import DagsterSeen, look_at_dagster
+from monjyu_query.service.operations.index_runs import PREFIX, indexes_here, takes_uploads
 from monjyu_query.service.operations.key_keeping import Keys, NewKey, Revoked, all_keys, end_one, make_key
 from monjyu_query.service.operations.rollback import (
     KeptSnapshots,
@@ -25,7 +27,7 @@ from monjyu_query.service.operations.rollback import (
     roll_back,
 )
 from monjyu_query.service.operations.sample_papers import SAMPLES, bring_in
-from monjyu_query.service.operations.uploads import Stored, store_uploads, takes_uploads
+from monjyu_query.service.operations.uploads import Stored, store_uploads
 from monjyu_query.service.server.error_responses import COMMON, Conflict, Forbidden
 from monjyu_query.service.worker_state import Service, service_of
 
@@ -80,14 +82,22 @@ class UploadResult(BaseModel):
 
 
 @router.post("/index", summary="Index what has changed", status_code=202)
-def index(asked: IndexRequest, service: Shared, request: Request) -> Launched:
-    """Starts a backfill at the Dagster web server of `service.dagster_url` and returns at once."""
+async def index(asked: IndexRequest, service: Shared, request: Request) -> Launched:
+    """Returns at once. The service indexes by itself, as `monjyu index` does; where it only answers questions, or its
+    Dagster web server (`service.dagster_url`) is on another machine, that starts a backfill."""
     audit.note(request.scope, collection=asked.collection)
     service.admit(asked.collection)
-    return launch(service.data, service.settings.service, asked.collection, None, allow_deletes=asked.allow_deletes)
+    return await _begin(service, asked.collection, None, allow_deletes=asked.allow_deletes)
 
 
-@router.get("/index", summary="How far a backfill is")
+async def _begin(service: Service, collection: str, level: int | None, *, allow_deletes: bool = False) -> Launched:
+    settings = service.settings.service
+    if indexes_here(settings):
+        return await service.index_runs.start(service.data, collection, level, allow_deletes=allow_deletes)
+    return await asyncio.to_thread(launch, service.data, settings, collection, level, allow_deletes=allow_deletes)
+
+
+@router.get("/index", summary="How far a run is")
 def index_state(
     service: Shared,
     collection: Annotated[str, Query(pattern=NAME)],
@@ -95,15 +105,20 @@ def index_state(
 ) -> RunState:
     """Of one that POST /admin/index has started for the collection."""
     service.admit(collection)
+    if backfill_id.startswith(PREFIX):
+        return service.index_runs.state(collection, backfill_id)
     return run_state(service.settings.service, collection, backfill_id)
 
 
 @router.post("/upgrade", summary="Bring a collection to a higher level, and keep it there", status_code=202)
-def upgrade(asked: UpgradeRequest, service: Shared, request: Request) -> Launched:
-    """As /admin/index, with the assets of the levels up to that one."""
+async def upgrade(asked: UpgradeRequest, service: Shared, request: Request) -> Launched:
+    """As /admin/index, with the levels up to that one. The Dagster web server does it where one is known."""
     audit.note(request.scope, collection=asked.collection, level=asked.level)
     service.admit(asked.collection)
-    return launch(service.data, service.settings.service, asked.collection, asked.level)
+    settings = service.settings.service
+    if settings.dagster_url is None:
+        return await _begin(service, asked.collection, asked.level)
+    return await asyncio.to_thread(launch, service.data, settings, asked.collection, asked.level)
 
 
 @router.post("/rollback", summary="Serve an older snapshot, or the newest again")
@@ -180,11 +195,12 @@ def end_key(asked: RevokeRequest, service: Shared, request: Request) -> Revoked:
 
 
 @router.post("/samples", summary="Bring in the sample papers and index them", status_code=202)
-def samples(service: Shared, request: Request) -> Launched:
-    """Into a collection `samples`. 409 where this installation has no samples, or where no Dagster server is known."""
+async def samples(service: Shared, request: Request) -> Launched:
+    """Into a collection `samples`. 409 where this installation has no samples."""
     audit.note(request.scope, collection=SAMPLES)
     service.admit(SAMPLES)
-    return bring_in(service.data, service.settings.service)
+    await asyncio.to_thread(bring_in, service.data)
+    return await _begin(service, SAMPLES, None)
 
 
 def _of_all(request: Request) -> None:
@@ -210,7 +226,7 @@ def upload(
     audit.note(request.scope, collection=collection, files=len(files))
     service.admit(collection)
     folder = service.data.papers / collection
-    if not takes_uploads(service.data, collection):
+    if not takes_uploads(service.data, service.settings.service, collection):
         raise Conflict(f"Collection {collection!r} has its papers elsewhere.", "Put them there, or use another name.")
     return UploadResult(
         collection=collection,

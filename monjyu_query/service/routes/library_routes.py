@@ -20,7 +20,7 @@ from monjyu_query.catalogue.library_table import (
     facet_values,
     library_page,
 )
-from monjyu_query.service.operations.uploads import takes_uploads
+from monjyu_query.service.operations.index_runs import takes_uploads
 from monjyu_query.service.routes.paper_routes import Collection, Shared
 from monjyu_query.service.server.error_responses import COMMON
 
@@ -109,7 +109,7 @@ def problems(service: Shared, collection: Collection = None) -> Problems:
         ],
         unsupported_count=others.unsupported_count,
         sources=sorted({PurePath(source).name for source in known_record(service.data, name).sources}),
-        takes_uploads=takes_uploads(service.data, name),
+        takes_uploads=takes_uploads(service.data, service.settings.service, name),
     )
 
 

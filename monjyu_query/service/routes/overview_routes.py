@@ -78,12 +78,15 @@ def theme_tree(
         ThemeKind | None,
         Query(description="`reports` needs level 3, `communities` level 1; else the better one there is."),
     ] = None,
+    widest: Annotated[int | None, Query(ge=1, le=100, description="Only so many, of those at the top.")] = None,
 ) -> Themes:
     name = service.only_collection(collection)
     snapshot = service.snapshot(name)
     level, chosen = snapshot.manifest.level, kind or usual_kind(snapshot)
     kinds: list[ThemeKind] = ["reports", "communities"] if level >= 3 else ["communities"]
     found = themes_of(snapshot, chosen)
+    if widest is not None:
+        found = [theme for theme in found if theme.parent is None][:widest]
     return Themes(
         collection=name, snapshot_id=snapshot.id, level=level, kind=chosen, kinds=kinds, themes=found
     )  # fmt: skip

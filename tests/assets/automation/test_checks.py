@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator
-from datetime import UTC, datetime
 from pathlib import Path
 
 import dagster as dg
@@ -14,15 +13,13 @@ import pytest
 from monjyu_assets.definitions import defs
 from monjyu_assets.indexing.requests import index_collection
 from monjyu_assets.orchestration.automation.freshness import freshness, freshness_of
-from monjyu_assets.orchestration.automation.reindex import reindex
-from monjyu_assets.orchestration.automation.schedules import nightly_schedule
 from monjyu_assets.orchestration.automation.watching import watch_collection, watched_collections
 from monjyu_assets.orchestration.instance import open_instance
 from monjyu_assets.orchestration.resources import DataFolderResource
 from monjyu_assets.publishing.drift import drift
 from monjyu_assets.stages.shared.work import no_progress, no_warning
 from monjyu_core.errors import IndexBuildError
-from monjyu_core.settings.settings import CheckSettings, load_settings
+from monjyu_core.settings.settings import CheckSettings
 from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.manifest import read_manifest
 from monjyu_core.storage.snapshot import published, read_current
@@ -126,23 +123,14 @@ def test_the_freshness_sensor_runs_the_check_where_the_answer_is_another(
         (data.papers / "notes" / "n8.txt").unlink()
 
 
-def test_the_nightly_schedule_asks_for_every_indexed_collection(data: DataFolder) -> None:
-    with open_instance(data) as instance:
-        context = dg.build_schedule_context(instance, scheduled_execution_time=datetime(2026, 11, 22, 2, tzinfo=UTC))
-        asked = list(
-            nightly_schedule(load_settings().automation)(context, data=DataFolderResource(root=str(data.root)))
-        )
-    assert [(one.partition_key, one.run_key) for one in asked] == [("notes", "notes-2026-11-22T02:00")]
-
-
-def test_a_source_that_lost_too_much_stops_reindex_with_the_reason(data: DataFolder) -> None:
+def test_a_source_that_lost_too_much_stops_a_build_with_the_reason(data: DataFolder) -> None:
     moved = [path.rename(data.root / path.name) for path in (data.papers / "notes").glob("*.txt")]
     before = read_current(data.collection("notes"))
     with open_instance(data) as instance:
-        done = defs.resolve_job_def(reindex.name).execute_in_process(
+        done = defs.resolve_job_def("level_1").execute_in_process(
             instance=instance, partition_key="notes", raise_on_error=False
         )
-    failure = done.failure_data_for_node("bring_to_sources")
+    failure = done.failure_data_for_node("paper_manifest")
     assert failure is not None and "6 of 6 papers are no longer in the sources" in str(failure.user_failure_data)
     assert read_current(data.collection("notes")) == before
     for path in moved:
@@ -172,6 +160,7 @@ def test_questions_that_find_less_than_asked_keep_a_snapshot_from_readers(
     found = {one.name: one for one in drift(folder, read_manifest(folder, published(folder)[-1]), CheckSettings())}
     assert {name: one.passed for name, one in found.items()} == {
         "sizes_steady": False,
+        "graph_steady": True,
         "failures_steady": True,
         "languages_steady": True,
     }

@@ -13,9 +13,9 @@ from dagster._core.events import EngineEventData
 from filelock import FileLock
 
 from monjyu_assets.orchestration.automation.orphans import end_orphans
-from monjyu_assets.orchestration.automation.reindex import reindex
 from monjyu_assets.orchestration.instance import open_instance
-from monjyu_assets.orchestration.run_tags import COMMAND_TAG, command_tags
+from monjyu_assets.orchestration.maintenance_jobs import tidy
+from monjyu_assets.orchestration.run_tags import COLLECTION_TAG, command_tags
 from monjyu_assets.orchestration.runs import end_dead_runs
 from monjyu_core.storage.folders import DataFolder
 
@@ -31,7 +31,7 @@ def test_a_run_of_a_backfill_whose_process_is_gone_is_ended(tmp_path: Path, monk
     with open_instance(data) as instance:
         runs = []
         for process in (gone.pid, os.getpid(), None):
-            run = instance.create_run_for_job(reindex, tags={"dagster/backfill": "abc"}, status=STARTED)
+            run = instance.create_run_for_job(tidy, tags={"dagster/backfill": "abc"}, status=STARTED)
             runs.append(run.run_id)
             if process is not None:
                 noted = EngineEventData.in_process(process)
@@ -40,24 +40,27 @@ def test_a_run_of_a_backfill_whose_process_is_gone_is_ended(tmp_path: Path, monk
         assert end_orphans(instance, data, grace=0) == runs[:1]
 
 
-def test_a_run_that_stands_as_started_without_its_lock_is_ended_after_a_while(tmp_path: Path) -> None:
+def test_a_commands_run_without_its_lock_is_ended_after_a_while(tmp_path: Path) -> None:
     data = DataFolder(tmp_path)
     lock = data.collection("notes").root / "index.lock"
     lock.parent.mkdir(parents=True)
     with dg.DagsterInstance.ephemeral() as instance:
-        tags = [{"dagster/partition": "notes"}, {COMMAND_TAG: "notes"}, {"dagster/backfill": "abc"}]
-        runs = [instance.create_run_for_job(reindex, tags=one, status=STARTED).run_id for one in tags]
+        own = str(uuid.uuid4())
+        tags = [command_tags("notes", own), {COLLECTION_TAG: "notes"}, {"dagster/backfill": "abc"}]
+        ids = [own, str(uuid.uuid4()), str(uuid.uuid4())]
+        for run_id, one in zip(ids, tags, strict=True):
+            instance.create_run_for_job(tidy, run_id=run_id, tags=one, status=STARTED)
 
         def statuses() -> list[dg.DagsterRunStatus]:
-            return [run.status for run_id in runs if (run := instance.get_run_by_id(run_id)) is not None]
+            return [run.status for run_id in ids if (run := instance.get_run_by_id(run_id)) is not None]
 
         with FileLock(lock):
             assert end_orphans(instance, data, grace=0) == []
             assert end_orphans(instance, data, grace=0) == []
         assert end_orphans(instance, data, grace=0) == [], "not at the first look"
         assert end_orphans(instance, data) == [], "not before the grace is over"
-        assert set(end_orphans(instance, data, grace=0)) == set(runs[:2])
-        assert statuses() == [FAILED, FAILED, STARTED]
+        assert end_orphans(instance, data, grace=0) == [own]
+        assert statuses() == [FAILED, STARTED, STARTED]
         assert end_orphans(instance, data, grace=0) == []
 
 
@@ -68,7 +71,7 @@ def test_a_commands_run_that_is_executed_again_in_the_ui_is_no_commands(tmp_path
         first, again = str(uuid.uuid4()), str(uuid.uuid4())
         tags = command_tags("notes", first)
         for run_id in (first, again):
-            instance.create_run_for_job(reindex, run_id=run_id, tags=tags, status=STARTED)
+            instance.create_run_for_job(tidy, run_id=run_id, tags=tags, status=STARTED)
 
         assert end_orphans(instance, data, grace=0) == []
         assert end_orphans(instance, data, grace=0) == [first]

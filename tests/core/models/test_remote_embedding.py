@@ -443,17 +443,16 @@ def test_the_asset_says_what_its_models_took(
 ) -> None:
     import dagster as dg
 
-    from monjyu_assets.orchestration.assets.index_snapshot import PAPER_ASSETS
-    from monjyu_assets.orchestration.partitions import range_tags
+    from monjyu_assets.orchestration.assets.level_0 import LEVEL_0
     from monjyu_assets.orchestration.resources import DataFolderResource, resources_of
 
     monkeypatch.setenv("MONJYU_SPENDING__PRICES", '{"fake-model-1": {"prompt": 100}}')
     with dg.DagsterInstance.ephemeral() as instance:
         instance.add_dynamic_partitions("collections", ["c"])
         resources = resources_of(DataFolderResource(root=str(new_world.data.root)))
-        result = dg.materialize(PAPER_ASSETS, instance=instance, resources=resources, tags=range_tags("c"))
+        result = dg.materialize(LEVEL_0, instance=instance, resources=resources, partition_key="c")
     events = [event.materialization.metadata for event in result.get_asset_materialization_events()]
-    embedded = next(metadata for metadata in events if metadata["tokens"].value)
+    embedded = next(metadata for metadata in events if "tokens" in metadata)
     used = usage_of(new_world.data, CallFilter(collection="c"))
     assert embedded["tokens"].value == used.prompt_tokens > 0
     assert embedded["cost_usd"].value == pytest.approx(used.prompt_tokens * 100 / 1e6)

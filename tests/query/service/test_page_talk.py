@@ -266,6 +266,7 @@ def test_where_it_looked_is_a_picture_and_a_list(browser: Browser, whole_data: P
             result = page.request.post(f"{url}/search", data=question).json()  # the kept one
             page.locator(".explanation > summary").click()
             page.locator(".communities summary").click()
+            page.locator("#question").click()  # on a telephone the settings come with it
             page.locator(".filters > summary").click()
             visited = [one for one in result["lazy"]["communities"] if one["tested"]]
             tiles = page.locator(".treemap .tile")

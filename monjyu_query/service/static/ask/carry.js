@@ -3,6 +3,7 @@
 import { request } from "../api.js";
 import { copy, h, saved } from "../dom.js";
 import { t } from "../i18n.js";
+import { menu } from "../menu.js";
 import { addressOf, budgetOf } from "./asked.js";
 import { keepDraft } from "../saved/draft.js";
 import "./words.js";
@@ -43,16 +44,24 @@ export function carryBar(result, names, asked) {
     h("a", { href: address, download: `${result.collection}.md` }).click();
     setTimeout(() => URL.revokeObjectURL(address), 1000);
   };
-  return h("p", { class: "row carry" },
-    h("button", { type: "button", class: "small", onclick: () => copy(asMarkdown(result, names, asked), told) }, t("copyAnswer")),
-    h("button", { type: "button", class: "small", onclick: () => copy(linkOf(result, asked), told) }, t("copyLink")),
-    h("button", { type: "button", class: "small", onclick: keep }, t("keepAnswer")), exports(result.trace_id, failed),
-    asked ? h("a", { class: "save-question", href: `#/questions/${encodeURIComponent(result.collection)}/new`, onclick: () => keepDraft(result, asked) }, t("saveQuestion")) : null, told, result.citations.length > 1 ? h("span", { class: "dim keys" }, t("keysHint")) : null, failed);
+  return h("div", { class: "row carry" },
+    h("button", { type: "button", class: "small", "aria-label": t("copyAnswer"), onclick: () => copy(asMarkdown(result, names, asked), told) }, t("copy")),
+    menu(t("exportAnswer"), [[t("keepAnswer"), keep], ...exports(result.trace_id, failed), ...(result.citations.length ? bibliographies(result, failed) : [])]),
+    h("button", { type: "button", class: "small", "aria-label": t("copyLink"), onclick: () => copy(linkOf(result, asked), told) }, t("share")),
+    asked ? h("a", { class: "button small", "aria-label": t("saveQuestion"), href: `#/questions/${encodeURIComponent(result.collection)}/new`, onclick: () => keepDraft(result, asked) }, t("save")) : null, told, failed);
 }
 
 // Documents and the package that `monjyu verify` checks, as the service writes them.
 function exports(trace, failed) {
   const asked = (form) => () => request(`/answers/${trace}/export?format=${form}`);
-  return [["docx", "docx", "Word"], ["pdf", "pdf", "PDF"], ["ro-crate", "zip", t("asPackage"), t("packageIs")]].map(([form, ending, name, title]) =>
-    h("button", { type: "button", class: "small", title: title ?? t("saveAs", name), onclick: () => saved(asked(form), `answer-${trace}.${ending}`, failed) }, name));
+  return [["docx", "docx", "Word"], ["pdf", "pdf", "PDF"], ["ro-crate", "zip", t("asPackage"), t("packageIs")]].map(([form, ending, name, title]) => [name, () => saved(asked(form), `answer-${trace}.${ending}`, failed), title]);
+}
+
+const BIBLIOGRAPHIES = { bibtex: ["BibTeX", "bib"], ris: ["RIS", "ris"], csl: ["CSL JSON", "json"] };
+
+// The papers cited, for a reference manager.
+function bibliographies({ citations, collection }, failed) {
+  const papers = [...new Set(citations.map((citation) => citation.paper_id))].slice(0, 200);
+  const asked = (form) => request(`/bibliography?${new URLSearchParams([["collection", collection], ["format", form], ...papers.map((id) => ["paper_id", id])])}`);
+  return Object.entries(BIBLIOGRAPHIES).map(([form, [name, ending]]) => [t("asReferences", name), () => saved(() => asked(form), `${collection}.${ending}`, failed)]);
 }

@@ -51,6 +51,7 @@ export function library(context) {
   const show = (found, problems) => {
     const only = state.has("failed");
     table.hidden = only || !found.total;
+    table.classList.toggle("one-venue", found.facets.venues.length === 1 && found.facets.venues[0].papers === found.total); // the filters name it
     failing.hidden = !only;
     count.hidden = only;
     replace(failing, only ? problemRows(problems) : null);

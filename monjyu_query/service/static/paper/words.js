@@ -17,7 +17,7 @@ addWords({
     w_otherReader: "The reader that was set failed, and another has read the file: headings or tables may be missing.", w_encoding: "Its characters had to be guessed: some may be wrong.", w_other: "Something in it could not be read.",
     wrong: "Report a wrong field", whichField: "Field", rightValue: "What it should say", note: "Why (optional)", send_: "Send", sent_: "Sent. It counts after the next indexing.", goneBack: (field) => `Taken back: ${field}.`,
     countsLater: "It counts after the next indexing, and stays when the file is edited or moved. It is lost where a file is edited and renamed between two indexings.", countsNow: "The corrections count now.", corrected: "Corrected", waits: "Corrections that wait for the next indexing", indexNow: "Index now", takeBack: "Take back", takenBack: (field) => `${field}: as the file says it again`,
-    askEditor: "Something wrong here? A key with the role editor may correct it. Ask whoever runs this service; `monjyu keys create --role editor` makes one.",
+    askEditor: "Something wrong here? An editor may correct it.",
   },
   ja: {
     readPages: "読む", outline: "目次", findIn: "この論文の中を探す", foundIn: (n) => `${n} 文`, origin: "書誌情報とその出所",
@@ -33,6 +33,6 @@ addWords({
     w_otherReader: "指定された読み取り方法が失敗し、別の方法で読み取りました。見出しや表が欠けているかもしれません。", w_encoding: "文字コードを推定して読み取りました。一部の文字が誤っているかもしれません。", w_other: "読み取れなかったところがあります。",
     wrong: "誤りを報告", whichField: "項目", rightValue: "正しい値", note: "理由（任意）", send_: "送信", sent_: "送信しました。次の索引付けの後に反映されます。", goneBack: (field) => `取り消しました: ${field}。`,
     countsLater: "次の索引付けの後に反映され、ファイルの編集や移動の後も残ります。2 回の索引付けの間に編集と改名の両方があると失われます。", countsNow: "訂正が反映されました。", corrected: "訂正済み", waits: "次の索引付けを待つ訂正", indexNow: "今すぐ索引付け", takeBack: "取り消す", takenBack: (field) => `${field}: ファイルの記載に戻ります`,
-    askEditor: "誤りがありますか。役割 editor のキーで訂正できます。運用者に依頼してください（`monjyu keys create --role editor` で作れます）。",
+    askEditor: "誤りがありますか。編集者が訂正できます。",
   },
 });

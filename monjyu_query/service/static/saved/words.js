@@ -5,7 +5,7 @@ import { addWords } from "../i18n.js";
 addWords({
   en: {
     qsLine: "Every new snapshot answers these before readers see it, and its answers are held to what you expect of them.",
-    qsEditor: "A key with the role editor may save questions and ask them anew.",
+    qsEditor: "An editor may save questions and ask them again.",
     qsNew: "New question", qsEdit: "Change a question", qsRunAll: "Ask all now", qsRun: "Ask now", qsEditIt: "Change", qsRemove: "Remove", qsOpen: "Open it under Ask",
     qsNone: "No question is saved in this collection.", qsNoneLine: "Ask something and press “Save this question” under the answer: the papers it cites are then offered as what must be cited.",
     qsTally: (good, all) => `${good} of ${all} as expected`, qsNotAsked: "not asked yet", qsHolds: "as expected", qsAnswered: "answered", qsFails: "not as expected",
@@ -26,7 +26,7 @@ addWords({
   },
   ja: {
     qsLine: "新しいスナップショットは、公開される前にこれらの質問に答え、その回答が期待どおりかを確かめられます。",
-    qsEditor: "役割 editor のキーがあれば、質問を保存し、改めて尋ねることができます。",
+    qsEditor: "編集者は質問を保存し、改めて尋ねることができます。",
     qsNew: "新しい質問", qsEdit: "質問を変更", qsRunAll: "すべて今尋ねる", qsRun: "今尋ねる", qsEditIt: "変更", qsRemove: "削除", qsOpen: "質問の画面で開く",
     qsNone: "このコレクションに保存された質問はありません。", qsNoneLine: "質問をして、回答の下の「この質問を保存」を押してください。今引用されている論文が、引用されるべきものの候補になります。",
     qsTally: (good, all) => `${all} 件中 ${good} 件が期待どおり`, qsNotAsked: "まだ尋ねていません", qsHolds: "期待どおり", qsAnswered: "回答済み", qsFails: "期待と異なる",

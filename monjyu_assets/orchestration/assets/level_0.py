@@ -1,0 +1,159 @@
+"""Level 0: papers parsed, cut into chunks and embedded; files of one paper, citations, notices."""
+
+from collections.abc import Iterable
+from functools import partial
+
+import dagster as dg
+
+from monjyu_assets.orchestration.assets.asset_base import (
+    Materialized,
+    MaterializedAndChecked,
+    asset_arguments,
+    asset_run,
+    paper_asset_arguments,
+    run_stage,
+)
+from monjyu_assets.orchestration.assets.external_assets import papers_folder
+from monjyu_assets.orchestration.reporting.metadata_types import Metadata
+from monjyu_assets.orchestration.reporting.plots import histogram
+from monjyu_assets.orchestration.reporting.snapshot_metadata import failed_papers_metadata
+from monjyu_assets.orchestration.resources import BuildOptions, DataFolderResource
+from monjyu_assets.parsing.dispatch import PARSER_VERSION
+from monjyu_assets.stages import chunk_embeddings as embedding_stage
+from monjyu_assets.stages import chunks as chunk_stage
+from monjyu_assets.stages import citation_network as citation_stage
+from monjyu_assets.stages import paper_identity as identity_stage
+from monjyu_assets.stages import paper_manifest as manifest_stage
+from monjyu_assets.stages import scholarly_metadata as scholarly_stage
+from monjyu_assets.stages.parsed_papers import parse_shards
+from monjyu_assets.stages.shared.collection_stage import whole_table
+from monjyu_assets.stages.shared.work import ShardReport, Work
+from monjyu_core.storage.other_files import read_other_files
+from monjyu_core.storage.parts import Part
+
+
+@dg.asset(
+    **paper_asset_arguments("paper_manifest", manifest_stage.CODE_VERSION, {"parquet", "file"}),
+    deps=[papers_folder],
+    description="The papers of a collection: stable id, content hash, type, path. The sources are scanned; a scan that "
+    "would delete much stops the run before anything is written, unless the launch form has `allow_deletes: true`.",
+)
+def paper_manifest(
+    context: dg.AssetExecutionContext, data: DataFolderResource, build: BuildOptions
+) -> MaterializedAndChecked:
+    def stage(work: Work, shards: tuple[str, ...]) -> Iterable[ShardReport]:
+        return manifest_stage.write_manifest(
+            work, shards, allow_deletes=build.allow_deletes, seen=partial(build.saw, context, work)
+        )
+
+    yield from run_stage(context, data, build, stage, _other_files)
+
+
+def _other_files(work: Work) -> Metadata:
+    others = read_other_files(work.folder)
+    return {"files_unsupported": others.unsupported_count, "files_skipped": others.skipped_count}
+
+
+@dg.asset(
+    **paper_asset_arguments("parsed_papers", PARSER_VERSION, {"parquet", "python"}),
+    deps=[paper_manifest],
+    description="Papers, authors, sections, sentences with their rectangles on the page, references, citations, "
+    "tables, figures, equations. A document that cannot be read is a row in `failures`, and the run goes on.",
+)
+def parsed_papers(
+    context: dg.AssetExecutionContext, data: DataFolderResource, build: BuildOptions
+) -> MaterializedAndChecked:
+    yield from run_stage(context, data, build, parse_shards, failed_papers_metadata)
+
+
+@dg.asset(
+    **paper_asset_arguments("chunks", chunk_stage.CODE_VERSION, {"parquet", "python"}),
+    deps=[parsed_papers],
+    description="Passages, each of one section, cut as `chunking.strategy` says (section, fixed, sentence, paragraph, "
+    "semantic); each fits the window of the embedding model together with its header (paper title > section).",
+)
+def chunks(context: dg.AssetExecutionContext, data: DataFolderResource, build: BuildOptions) -> MaterializedAndChecked:
+    yield from run_stage(context, data, build, chunk_stage.chunk_shards)
+
+
+@dg.asset(
+    **paper_asset_arguments("chunk_embeddings", embedding_stage.CODE_VERSION, {"parquet", "openvino"}),
+    deps=[chunks],
+    description="Vectors of header and text, of length one. A text that has a vector in the collection keeps it; "
+    "the data version is that of the inputs and the model.",
+)
+def chunk_embeddings(
+    context: dg.AssetExecutionContext, data: DataFolderResource, build: BuildOptions
+) -> MaterializedAndChecked:
+    yield from run_stage(context, data, build, embedding_stage.embed_shards)
+
+
+@dg.asset(
+    **asset_arguments("paper_identity", identity_stage.CODE_VERSION, {"parquet", "duckdb"}),
+    deps=[parsed_papers],
+    description="Files of one paper (same DOI, same arXiv id, or near-equal title and authors) and the one that "
+    "counts, cites and is searched for all of them. Each file keeps its paper_id.",
+)
+def paper_identity(context: dg.AssetExecutionContext, data: DataFolderResource, build: BuildOptions) -> Materialized:
+    with asset_run(context, data, build) as run:
+        report = identity_stage.find_identities(run.work)
+        reasons = report.part.read(["reason"])["reason"].value_counts().to_pylist()
+        counts = {entry["values"]: entry["counts"] for entry in reasons}
+        distinct = counts.get("only", 0) + counts.get("canonical", 0)
+        return run.materialized(report, {"distinct_papers": distinct, "reasons": dg.MetadataValue.json(counts)})
+
+
+@dg.asset(
+    **asset_arguments("citation_network", citation_stage.CODE_VERSION, {"parquet", "duckdb"}),
+    deps=[parsed_papers, paper_identity],
+    description="References resolved inside the collection (DOI, arXiv id, then title with first author and year) as "
+    "edges with their contexts; the others with an id of the work they name.",
+)
+def citation_network(context: dg.AssetExecutionContext, data: DataFolderResource, build: BuildOptions) -> Materialized:
+    with asset_run(context, data, build) as run:
+        report = citation_stage.build_network(run.work)
+        return run.materialized(report, network_metadata(run.work, report.part))
+
+
+def network_metadata(work: Work, edges: Part) -> Metadata:
+    """Counts, the share of references resolved, and how often papers are cited."""
+    table = edges.read(["cited_id", "method"])
+    methods = {entry["values"]: entry["counts"] for entry in table["method"].value_counts().to_pylist()}
+    cited = [entry["counts"] for entry in table["cited_id"].value_counts().to_pylist()]
+    unresolved = sum(part.rows for part in work.parts.heads("unresolved_references"))
+    references = whole_table(work, "references", ["paper_id"]).num_rows
+    return {
+        "edges": edges.rows,
+        "references": references,
+        "unresolved_references": unresolved,
+        "resolved_share": round(1 - unresolved / references, 4) if references else 0.0,
+        "methods": dg.MetadataValue.json(methods),
+        "times_cited": dg.MetadataValue.md(histogram(cited, "times cited in the collection", "papers")),
+    }
+
+
+@dg.asset(
+    **asset_arguments("scholarly_metadata", scholarly_stage.CODE_VERSION, {"parquet", "duckdb"}),
+    deps=[parsed_papers, paper_identity],
+    description="Retractions, expressions of concern, corrections and reinstatements of the papers, from the files "
+    "that scholarly.notices names. Nothing is fetched; without files it is empty.",
+)
+def scholarly_metadata(
+    context: dg.AssetExecutionContext, data: DataFolderResource, build: BuildOptions
+) -> Materialized:
+    with asset_run(context, data, build) as run:
+        report = scholarly_stage.find_notices(run.work)
+        kinds = report.part.read(["kind"])["kind"].value_counts().to_pylist()
+        counts = {entry["values"]: entry["counts"] for entry in kinds}
+        return run.materialized(report, {"notices": dg.MetadataValue.json(counts)})
+
+
+LEVEL_0 = [
+    paper_manifest,
+    parsed_papers,
+    chunks,
+    chunk_embeddings,
+    paper_identity,
+    citation_network,
+    scholarly_metadata,
+]

@@ -1,0 +1,125 @@
+"""Level 1: noun phrases, their graph, and its communities. No model is called."""
+
+import dagster as dg
+
+from monjyu_assets.orchestration.assets.asset_base import (
+    MaterializedAndChecked,
+    asset_arguments,
+    asset_run,
+    paper_asset_arguments,
+    run_stage,
+)
+from monjyu_assets.orchestration.assets.level_0 import chunks, paper_identity
+from monjyu_assets.orchestration.checks.graph_checks import (
+    COMMUNITY_CHECKS,
+    GRAPH_CHECKS,
+    check_results,
+    check_specs,
+    measure,
+)
+from monjyu_assets.orchestration.reporting.metadata_types import Metadata
+from monjyu_assets.orchestration.reporting.plots import histogram
+from monjyu_assets.orchestration.resources import BuildOptions, DataFolderResource
+from monjyu_assets.stages import communities as community_stage
+from monjyu_assets.stages import noun_graph as graph_stage
+from monjyu_assets.stages import noun_phrases as phrase_stage
+from monjyu_assets.stages.shared.collection_stage import whole_table
+from monjyu_assets.stages.shared.work import Work
+from monjyu_core.storage.parts import Part
+
+SHOWN = 10
+
+
+@dg.asset(
+    **paper_asset_arguments("noun_phrases", phrase_stage.CODE_VERSION, {"parquet", "python"}),
+    deps=[chunks],
+    description="Noun phrases of each chunk (spaCy; SudachiPy for Japanese), heads lemmatised, acronyms spelt out as "
+    "their paper defines them; without citations, formulas and boilerplate. No model is called.",
+)
+def noun_phrases(
+    context: dg.AssetExecutionContext, data: DataFolderResource, build: BuildOptions
+) -> MaterializedAndChecked:
+    yield from run_stage(context, data, build, phrase_stage.phrase_shards)
+
+
+@dg.asset(
+    **asset_arguments("noun_graph", graph_stage.CODE_VERSION, {"parquet", "duckdb"}),
+    deps=[noun_phrases, paper_identity],
+    check_specs=check_specs("noun_graph", GRAPH_CHECKS),
+    description="Noun phrases as nodes, those that share a chunk joined by an edge of weight p(x,y) log2(p(x,y) / "
+    "(p(x) p(y))); rare phrases, hubs and weak edges pruned (settings `graph`). No model is called.",
+)
+def noun_graph(
+    context: dg.AssetExecutionContext, data: DataFolderResource, build: BuildOptions
+) -> MaterializedAndChecked:
+    with asset_run(context, data, build) as run:
+        report = graph_stage.build_noun_graph(run.work)
+        yield run.materialized(report, graph_metadata(run.work, report.part))
+        yield from check_results(run.work, GRAPH_CHECKS)
+
+
+def graph_metadata(work: Work, nodes: Part) -> Metadata:
+    """Sizes and degrees. Hubs show degree and document frequency but not their text: the log outlives a purge."""
+    table = nodes.read(["phrase", "df", "degree"]).sort_by([("degree", "descending"), ("phrase", "ascending")])
+    degrees = table["degree"].to_pylist()
+    hubs = table.slice(0, SHOWN).to_pylist()
+    lines = ["| degree | chunks |", "| ---: | ---: |", *(f"| {row['degree']} | {row['df']} |" for row in hubs)]
+    return {
+        "nodes": nodes.rows,
+        "edges": sum(part.rows for part in work.parts.heads("graph_edges")),
+        "isolates": degrees.count(0),
+        "largest_degree": max(degrees, default=0),
+        "degrees": dg.MetadataValue.md(histogram(degrees, "degree", "phrases")),
+        "hubs": dg.MetadataValue.md("\n".join(lines)),
+    }
+
+
+@dg.asset(
+    **asset_arguments("communities", community_stage.CODE_VERSION, {"parquet", "python"}),
+    deps=[noun_graph, noun_phrases, paper_identity],
+    check_specs=check_specs("communities", COMMUNITY_CHECKS),
+    description="Hierarchical Leiden over the noun graph: what is larger than `graph.max_community_size` is split "
+    "again until none is. Ids come from level and members. With the chunks that each touches. No model is called.",
+)
+def communities(
+    context: dg.AssetExecutionContext, data: DataFolderResource, build: BuildOptions
+) -> MaterializedAndChecked:
+    with asset_run(context, data, build) as run:
+        report = community_stage.find_communities(run.work)
+        values = measure(run.work, COMMUNITY_CHECKS)
+        yield run.materialized(report, community_metadata(run.work, report.part, values["chunks_covered"]))
+        yield from check_results(run.work, COMMUNITY_CHECKS, values)
+
+
+def community_metadata(work: Work, part: Part, uncovered: float) -> Metadata:
+    """Sizes by level; of the largest communities only phrases that several papers share, as the log outlives a
+    purge."""
+    rows = part.read(["community_id", "level", "size", "chunks", "top_phrases"]).to_pylist()
+    shared = shared_surfaces(work)
+    by_level: dict[int, list[int]] = {}
+    for row in rows:
+        by_level.setdefault(row["level"], []).append(row["size"])
+    largest = sorted(rows, key=lambda row: (row["level"], -row["size"], row["community_id"]))[:10]
+    lines = ["| community | phrases | chunks | top phrases |", "| --- | ---: | ---: | --- |"]
+    for row in largest:
+        top = ", ".join(phrase for phrase in row["top_phrases"] if phrase in shared)
+        lines.append(f"| `{row['community_id']}` | {row['size']} | {row['chunks']} | {top} |")
+    return {
+        "communities": len(rows),
+        "levels": dg.MetadataValue.json({str(level): len(sizes) for level, sizes in sorted(by_level.items())}),
+        "largest": max((row["size"] for row in rows if row["level"] == 0), default=0),
+        "chunks_covered": round(1 - uncovered, 4),
+        "sizes": dg.MetadataValue.md(
+            histogram(by_level.get(0, []), "phrases in a community of level 0", "communities")
+        ),
+        "largest_communities": dg.MetadataValue.md("\n".join(lines)),
+    }
+
+
+def shared_surfaces(work: Work) -> set[str]:
+    """Phrases that two papers or more use."""
+    nodes = whole_table(work, "graph_nodes", ["surface", "papers"]).to_pylist()
+    return {row["surface"] for row in nodes if row["papers"] > 1}
+
+
+LEVEL_1 = [noun_phrases, noun_graph, communities]

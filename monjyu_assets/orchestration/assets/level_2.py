@@ -1,0 +1,96 @@
+"""Level 2: entities and relationships of chunks, their graph, and its communities."""
+
+import dagster as dg
+
+from monjyu_assets.orchestration.assets.asset_base import (
+    MaterializedAndChecked,
+    asset_arguments,
+    asset_run,
+    paper_asset_arguments,
+    run_stage,
+)
+from monjyu_assets.orchestration.assets.level_0 import chunks, paper_identity, parsed_papers
+from monjyu_assets.orchestration.assets.level_1 import noun_graph
+from monjyu_assets.orchestration.checks.graph_checks import (
+    ENTITY_CHECKS,
+    ENTITY_COMMUNITY_CHECKS,
+    check_results,
+    check_specs,
+)
+from monjyu_assets.orchestration.reporting.metadata_types import Metadata
+from monjyu_assets.orchestration.reporting.plots import histogram
+from monjyu_assets.orchestration.resources import BuildOptions, DataFolderResource
+from monjyu_assets.stages import entity_communities as community_stage
+from monjyu_assets.stages import entity_graph as graph_stage
+from monjyu_assets.stages import extracted_entities as extraction_stage
+from monjyu_assets.stages.shared.work import Work
+from monjyu_core.storage.parts import Part
+
+
+@dg.asset(
+    **paper_asset_arguments("extracted_entities", extraction_stage.CODE_VERSION, {"parquet", "python"}),
+    deps=[parsed_papers, chunks, noun_graph],
+    description="Researchers, organizations, methods, models, datasets, metrics, tasks, concepts, tools and papers of "
+    "each chunk, and what sentences say between them, by the engine of `roles.extract`. A chunk that an engine could "
+    "not do is a row in `entity_failures`. `levels.entities.extract_share` takes the most central chunks only.",
+)
+def extracted_entities(
+    context: dg.AssetExecutionContext, data: DataFolderResource, build: BuildOptions
+) -> MaterializedAndChecked:
+    yield from run_stage(context, data, build, extraction_stage.extract_shards)
+
+
+@dg.asset(
+    **asset_arguments("entity_graph", graph_stage.CODE_VERSION, {"parquet", "python"}),
+    deps=[extracted_entities, parsed_papers, paper_identity],
+    check_specs=check_specs("entity_graph", ENTITY_CHECKS),
+    description="Mentions merged to entities by normalised name, acronym, initials and external ids, never across "
+    "types; relationships with weights summed over their mentions. Files of one paper count once. No model is called.",
+)
+def entity_graph(
+    context: dg.AssetExecutionContext, data: DataFolderResource, build: BuildOptions
+) -> MaterializedAndChecked:
+    with asset_run(context, data, build) as run:
+        report = graph_stage.build_entity_graph(run.work)
+        yield run.materialized(report, entity_metadata(run.work, report.part))
+        yield from check_results(run.work, ENTITY_CHECKS)
+
+
+def entity_metadata(work: Work, entities: Part) -> Metadata:
+    """Sizes, types and degrees, but no names: the log outlives a purge."""
+    table = entities.read(["type", "degree"])
+    types = table["type"].value_counts().to_pylist()
+    degrees = table["degree"].to_pylist()
+    return {
+        "entities": entities.rows,
+        "relationships": sum(part.rows for part in work.parts.heads("relationships")),
+        "alone": degrees.count(0),
+        "types": dg.MetadataValue.json({row["values"]: row["counts"] for row in types}),
+        "degrees": dg.MetadataValue.md(histogram(degrees, "degree", "entities")),
+    }
+
+
+@dg.asset(
+    **asset_arguments("entity_communities", community_stage.CODE_VERSION, {"parquet", "python"}),
+    deps=[entity_graph],
+    check_specs=check_specs("entity_communities", ENTITY_COMMUNITY_CHECKS),
+    description="Hierarchical Leiden over the entity graph; what is larger than `levels.entities.max_community_size` "
+    "is split again until none is. Ids come from level and members. No model is called.",
+)
+def entity_communities(
+    context: dg.AssetExecutionContext, data: DataFolderResource, build: BuildOptions
+) -> MaterializedAndChecked:
+    with asset_run(context, data, build) as run:
+        report = community_stage.find_entity_communities(run.work)
+        sizes = report.part.read(["level", "size"])
+        levels = sizes["level"].value_counts().to_pylist()
+        metadata: Metadata = {
+            "communities": report.part.rows,
+            "levels": dg.MetadataValue.json({str(row["values"]): row["counts"] for row in levels}),
+            "sizes": dg.MetadataValue.md(histogram(sizes["size"].to_pylist(), "entities", "communities")),
+        }
+        yield run.materialized(report, metadata)
+        yield from check_results(run.work, ENTITY_COMMUNITY_CHECKS)
+
+
+LEVEL_2 = [extracted_entities, entity_graph, entity_communities]

@@ -1,1 +1,0 @@
-"""The assets of levels 1 to 4."""

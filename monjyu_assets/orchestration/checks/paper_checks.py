@@ -1,0 +1,176 @@
+"""Checks of the assets whose results are kept by paper: what is wrong shows where it was computed, before anything is
+published."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+
+import dagster as dg
+import duckdb
+
+from monjyu_assets.orchestration.partitions import collections
+from monjyu_assets.publishing.checks import over_parts
+from monjyu_assets.stages.shared.work import Work
+
+SHOWN = 20
+FAILED_FROM = 5
+"""Papers (or chunks) from which on the share that failed says something."""
+
+
+@dataclass(frozen=True)
+class PaperCheck:
+    """A query for (id, paper_id) of rows that offend. It fails where there is one, or where `of` names what they are
+    among (a query for paper_id), where they are more than `share` of at least FAILED_FROM."""
+
+    description: str
+    tables: tuple[str, ...]
+    query: str
+    of: str | None = None
+    share: float = 0.0
+
+    @property
+    def blocking(self) -> bool:
+        return self.of is None
+
+
+PAPER_CHECKS: Mapping[str, Mapping[str, PaperCheck]] = {
+    "parsed_papers": {
+        "papers_have_sentences": PaperCheck(
+            "Every parsed paper has sentences, each inside one of its sections.",
+            ("papers", "sections", "sentences"),
+            "SELECT paper_id, paper_id FROM papers ANTI JOIN sentences USING (paper_id) UNION ALL "
+            "SELECT sentence_id, s.paper_id FROM sentences s LEFT JOIN sections x USING (paper_id, section_ord) "
+            "WHERE x.paper_id IS NULL OR s.start < 0 OR s.end > length(x.text) OR s.start >= s.end",
+        ),
+        "papers_readable": PaperCheck(
+            "Not more than half of the papers could not be read.",
+            ("papers", "failures"),
+            "SELECT paper_id, paper_id FROM failures",
+            of="SELECT paper_id FROM papers UNION ALL SELECT paper_id FROM failures",
+            share=0.5,
+        ),
+    },
+    "chunks": {
+        "chunks_have_sentences": PaperCheck(
+            "Every chunk has text, and sentences of its paper.",
+            ("chunks", "chunk_sentences", "sentences"),
+            "SELECT chunk_id, paper_id FROM chunks WHERE trim(text) = '' UNION ALL "
+            "SELECT chunk_id, paper_id FROM chunks ANTI JOIN chunk_sentences USING (chunk_id) UNION ALL "
+            "SELECT sentence_id, paper_id FROM chunk_sentences ANTI JOIN sentences USING (sentence_id)",
+        ),
+        "papers_have_chunks": PaperCheck(
+            "Not more than a tenth of the papers have no chunk; those are found by title only.",
+            ("papers", "chunks"),
+            "SELECT paper_id, paper_id FROM papers ANTI JOIN chunks USING (paper_id)",
+            of="SELECT paper_id FROM papers",
+            share=0.1,
+        ),
+    },
+    "chunk_embeddings": {
+        "vectors_of_chunks": PaperCheck(
+            "Every chunk has one vector of its own text, or is a failure, and every vector a chunk.",
+            ("chunks", "chunk_embeddings", "embedding_failures"),
+            "SELECT coalesce(c.chunk_id, e.chunk_id), coalesce(c.paper_id, e.paper_id) FROM chunks c "
+            "FULL JOIN chunk_embeddings e USING (chunk_id) LEFT JOIN embedding_failures f ON f.chunk_id = c.chunk_id "
+            "WHERE (e.input_hash IS DISTINCT FROM c.input_hash) = (f.chunk_id IS NULL)",
+        ),
+        "vectors_of_length_one": PaperCheck(
+            "Every vector is finite and of length one.",
+            ("chunk_embeddings",),
+            "SELECT chunk_id, paper_id FROM chunk_embeddings "
+            "WHERE NOT coalesce(abs(list_inner_product(vector, vector) - 1) < 0.01, false)",
+        ),
+    },
+    "noun_phrases": {
+        "phrases_of_chunks": PaperCheck(
+            "Every phrase stands in a chunk.",
+            ("chunks", "phrase_mentions"),
+            "SELECT phrase, paper_id FROM phrase_mentions ANTI JOIN chunks USING (chunk_id)",
+        ),
+        "chunks_have_phrases": PaperCheck(
+            "Not more than a fifth of the chunks have no phrase.",
+            ("chunks", "phrase_mentions"),
+            "SELECT chunk_id, paper_id FROM chunks ANTI JOIN phrase_mentions USING (chunk_id)",
+            of="SELECT paper_id FROM chunks",
+            share=0.2,
+        ),
+    },
+    "extracted_entities": {
+        "entities_cited": PaperCheck(
+            "Every entity and relationship is of a chunk and of sentences that are in it.",
+            ("chunks", "chunk_sentences", "entity_mentions", "relationship_mentions"),
+            "SELECT chunk_id, paper_id FROM (SELECT chunk_id, paper_id, unnest(sentence_ids) AS sentence_id "
+            "FROM entity_mentions UNION ALL SELECT chunk_id, paper_id, unnest(sentence_ids) "
+            "FROM relationship_mentions) ANTI JOIN chunk_sentences USING (chunk_id, sentence_id) UNION ALL "
+            "SELECT chunk_id, paper_id FROM entity_mentions ANTI JOIN chunks USING (chunk_id)",
+        ),
+        "chunks_understood": PaperCheck(
+            "The engine failed on not more than a fifth of the chunks.",
+            ("chunks", "entity_failures"),
+            "SELECT chunk_id, paper_id FROM entity_failures WHERE failed",
+            of="SELECT paper_id FROM chunks",
+            share=0.2,
+        ),
+    },
+    "claims": {
+        "claims_cited": PaperCheck(
+            "Every claim cites sentences of its paper.",
+            ("claims", "sentences"),
+            "SELECT claim_id, paper_id FROM claims WHERE len(sentence_ids) = 0 UNION ALL "
+            "SELECT claim_id, paper_id FROM (SELECT claim_id, paper_id, unnest(sentence_ids) AS sentence_id "
+            "FROM claims) ANTI JOIN sentences USING (sentence_id)",
+        ),
+        "claims_found": PaperCheck(
+            "The engine failed on not more than a fifth of the chunks.",
+            ("chunks", "claim_failures"),
+            "SELECT chunk_id, paper_id FROM claim_failures WHERE failed",
+            of="SELECT paper_id FROM chunks",
+            share=0.2,
+        ),
+    },
+}
+"""By asset and name. Those that block say that our own code went wrong; the others warn."""
+
+
+def paper_check_specs(asset: str) -> list[dg.AssetCheckSpec]:
+    return [
+        dg.AssetCheckSpec(
+            name, asset=asset, description=check.description, blocking=check.blocking, partitions_def=collections
+        )
+        for name, check in PAPER_CHECKS.get(asset, {}).items()
+    ]
+
+
+def check_papers(work: Work, asset: str, changed: Collection[str]) -> Iterator[dg.AssetCheckResult]:
+    """One result a check. Those that block look at the `changed` buckets, since the others have passed them; shares are
+    those of the collection."""
+    checks = PAPER_CHECKS.get(asset, {})
+    every, tables = work.parts.all_buckets(), sorted({table for check in checks.values() for table in check.tables})
+    if not checks:
+        return
+    heads = [part for table in tables for part in work.parts.heads(table)]
+    new = [part for part in heads if part.shard in changed]
+    shares = sorted({table for check in checks.values() if not check.blocking for table in check.tables})
+    with over_parts(heads, shares) as everything, over_parts(new, tables, within=everything) as written:
+        for name, check in checks.items():
+            yield _result(name, check, written if check.blocking else everything, len(changed), len(every))
+
+
+def _result(
+    name: str, check: PaperCheck, connection: duckdb.DuckDBPyConnection, changed: int, of: int
+) -> dg.AssetCheckResult:
+    """Counts and ids, but no text: the log outlives a purge."""
+    ids = [row_id for row_id, _ in connection.execute(check.query).fetchall()]
+    among = connection.execute(f"SELECT count(*) FROM ({check.of})").fetchall()[0][0] if check.of else 0
+    passed = not ids if check.blocking else among < FAILED_FROM or len(ids) <= check.share * among
+    said = f"{len(ids)}{f' of {among}' if check.of else ''} offend." if ids else "Nothing offends."
+    if check.blocking:
+        said += f" {changed} of {of} parts are new and were looked at."
+    return dg.AssetCheckResult(
+        check_name=name,
+        passed=passed,
+        severity=dg.AssetCheckSeverity.ERROR if check.blocking else dg.AssetCheckSeverity.WARN,
+        description=said,
+        metadata={"offending": len(ids), "examples": ", ".join(ids[:SHOWN]) or "none"},
+    )

@@ -1,0 +1,166 @@
+"""Checks of `index_snapshot`: those of the published set, which block; and warnings about how well papers were
+understood, the difference from the snapshot before, and the user's questions.
+"""
+
+from collections.abc import Collection, Sequence
+
+import dagster as dg
+
+from monjyu_assets.orchestration.checks.rebuild_check import REBUILD_SPEC
+from monjyu_assets.orchestration.partitions import collections
+from monjyu_assets.orchestration.reporting.metadata_types import Metadata
+from monjyu_assets.orchestration.resources import SearchFilesResource
+from monjyu_assets.publishing.checks import CHECKS, CheckResult
+from monjyu_assets.publishing.drift import DRIFT_CHECKS, drift
+from monjyu_assets.publishing.gates import questions_gate, retrieval_gate, vector_check
+from monjyu_assets.publishing.gates.questions_gate import QuestionsGate
+from monjyu_assets.publishing.gates.retrieval_gate import RetrievalGate
+from monjyu_assets.publishing.snapshot_quality import snapshot_quality
+from monjyu_assets.stages.shared.work import Work
+from monjyu_core.quality import QUALITY_CHECKS, SHOWN, QualityResult
+from monjyu_core.search_files.nearest_table import MIN_RECALL
+from monjyu_core.storage.manifest import Manifest
+
+MAX_QUESTIONS = 20
+"""Questions that the metadata lists."""
+BLOCKING = {name: what for name, (what, _) in CHECKS.items()} | {vector_check.NAME: vector_check.WHAT}
+QUALITY = {name: check.description for name, check in QUALITY_CHECKS.items()}
+WHOLE, UNDERSTOOD, STEADY = "snapshot_whole", "papers_understood", "snapshot_steady"
+GROUPS = {WHOLE: BLOCKING, UNDERSTOOD: QUALITY, STEADY: DRIFT_CHECKS}
+"""Checks that are one for Dagster, each with its rows in the table of the result: a check is five events of a run."""
+EXAMPLES = 5
+WARNING = {
+    retrieval_gate.NAME: retrieval_gate.WHAT + " It keeps a snapshot from readers if checks.retrieval_blocks is set.",
+    "nearest_found": "The approximate index of a large collection finds nearly all of the nearest chunks.",
+    questions_gate.NAME: questions_gate.WHAT,
+}
+"""Checks that warn, and what they ask."""
+
+
+def snapshot_check_specs() -> list[dg.AssetCheckSpec]:
+    grouped = {name: "\n".join(f"- `{one}`: {what}" for one, what in checks.items()) for name, checks in GROUPS.items()}
+    return [
+        *(_spec(name, what, blocking=name == WHOLE) for name, what in (grouped | WARNING).items()),
+        REBUILD_SPEC,
+    ]
+
+
+def _spec(name: str, what: str, *, blocking: bool) -> dg.AssetCheckSpec:
+    return dg.AssetCheckSpec(
+        name, asset="index_snapshot", description=what, blocking=blocking, partitions_def=collections
+    )
+
+
+def _grouped(
+    name: str, failed: Collection[str], table: Sequence[str], severity: dg.AssetCheckSeverity, more: Metadata
+) -> dg.AssetCheckResult:
+    """One result for the checks of a group. `table` has the head and the rows of its Markdown."""
+    return dg.AssetCheckResult(
+        check_name=name,
+        passed=not failed,
+        severity=severity,
+        description=f"Failed: {', '.join(failed)}." if failed else f"All {len(GROUPS[name])} hold.",
+        metadata={"failed": len(failed), "table": dg.MetadataValue.md("\n".join(table)), **more},
+    )
+
+
+def nearest_result(manifest: Manifest, search_files: SearchFilesResource) -> dg.AssetCheckResult:
+    nearest, expected = manifest.nearest, sum(entry.rows for entry in manifest.search)
+    with search_files.reading(manifest.collection, manifest.snapshot_id) as held:
+        there = held.chunks
+    metadata: Metadata = {"chunks": there}
+    if nearest:
+        metadata |= {"recall": nearest.recall, "probes": nearest.probes, "indexed": nearest.rows}
+    found = f"{nearest.recall:.1%} of the nearest chunks are candidates." if nearest else "All chunks are compared."
+    return dg.AssetCheckResult(
+        check_name="nearest_found",
+        passed=there == expected and (nearest is None or nearest.recall >= MIN_RECALL),
+        severity=dg.AssetCheckSeverity.WARN,
+        description=found,
+        metadata=metadata,
+    )
+
+
+def whole_result(checks: Sequence[CheckResult]) -> dg.AssetCheckResult:
+    """Of the checks that block: how many rows offend, and the ids of some."""
+    blocking = [check for check in checks if check.name in BLOCKING]
+    rows = (f"| `{check.name}` | {check.count} | {', '.join(check.examples)} |" for check in blocking)
+    table = ["| check | rows that offend | for example |", "| --- | ---: | --- |", *rows]
+    failed = [check.name for check in blocking if not check.passed]
+    return _grouped(WHOLE, failed, table, dg.AssetCheckSeverity.ERROR, {})
+
+
+def understood_result(work: Work, manifest: Manifest) -> dg.AssetCheckResult:
+    """Of the checks over the papers of a snapshot: how many offend and some of them; all where too many do."""
+    results = list(snapshot_quality(work, manifest))
+    rows = (
+        f"| `{one.name}` | {one.count} of {one.looked_at} | {one.threshold:.0%} | {_some(one)} |" for one in results
+    )
+    table = ["| check | papers that offend | allowed | for example |", "| --- | ---: | ---: | --- |", *rows]
+    failed: Metadata = {one.name: dg.MetadataValue.md(_papers(one)) for one in results if not one.passed}
+    return _grouped(UNDERSTOOD, failed, table, dg.AssetCheckSeverity.WARN, failed)
+
+
+def _some(result: QualityResult) -> str:
+    return ", ".join(f"`{paper_id}`" for paper_id, _ in result.papers[:EXAMPLES])
+
+
+def _papers(result: QualityResult) -> str:
+    lines = ["| paper | |", "| --- | --- |", *(f"| `{paper_id}` | {detail} |" for paper_id, detail in result.papers)]
+    return "\n".join(lines + [f"| and {result.count - SHOWN} more | |"] * (result.count > SHOWN))
+
+
+def steady_result(work: Work, manifest: Manifest) -> dg.AssetCheckResult:
+    """What changed since the snapshot before. There may be none, or none of the level; nothing is wrong then."""
+    drifts = drift(work.folder, manifest, work.settings.checks)
+    rows = (
+        f"| `{one.name}` | {what} | {before:.4g} | {after:.4g} | {one.value:.3g} | {one.most:.3g} |"
+        for one in drifts
+        for what, (before, after) in one.figures.items()
+    )
+    table = ["| check | | before | now | change | allowed |", "| --- | --- | ---: | ---: | ---: | ---: |", *rows]
+    failed = [one.name for one in drifts if not one.passed]
+    return _grouped(STEADY, failed, table, dg.AssetCheckSeverity.WARN, {})
+
+
+def retrieval_result(gate: RetrievalGate) -> dg.AssetCheckResult:
+    if gate.ndcg is None:
+        why = "No questions are set (checks.questions), or the snapshot is the one that was measured before."
+        return dg.AssetCheckResult(check_name=retrieval_gate.NAME, passed=True, description=why)
+    return dg.AssetCheckResult(
+        check_name=retrieval_gate.NAME,
+        passed=gate.passed,
+        severity=dg.AssetCheckSeverity.WARN,
+        metadata={"ndcg_at_10": gate.ndcg, "required": gate.checks.min_ndcg, "queries": gate.queries},
+    )
+
+
+def questions_result(gate: QuestionsGate) -> dg.AssetCheckResult:
+    """A failure that blocks is an error, any other a warning."""
+    failed = gate.failed
+    severe = any(one.blocks for one in failed)
+    why = "There are no saved questions, or this snapshot has answered them before."
+    return dg.AssetCheckResult(
+        check_name=questions_gate.NAME,
+        passed=not failed,
+        severity=dg.AssetCheckSeverity.ERROR if severe else dg.AssetCheckSeverity.WARN,
+        description=None if gate.answers else why,
+        metadata=questions_metadata(gate) if gate.answers else {},
+    )
+
+
+def questions_metadata(gate: QuestionsGate) -> Metadata:
+    """Counts, and what of each question does not hold."""
+    lines = ["| question | severity | does not hold |", "| --- | --- | --- |"]
+    for one in gate.failed[:MAX_QUESTIONS]:
+        what = "; ".join(f"{failure.expectation}: {failure.detail}" for failure in one.failures)
+        lines.append(f"| `{one.question_id}` | {one.severity} | {what.replace('|', ' ')} |")
+    if len(gate.failed) > MAX_QUESTIONS:
+        lines.append(f"| and {len(gate.failed) - MAX_QUESTIONS} more | | |")
+    return {
+        "questions": len(gate.answers),
+        "hold": len(gate.answers) - len(gate.failed),
+        "answered_before": gate.reused,
+        "seconds_to_answer": gate.seconds,
+        "list": dg.MetadataValue.md("\n".join(lines) if gate.failed else "none"),
+    }

@@ -1,0 +1,262 @@
+"""What the asset `index_snapshot` says of a snapshot: what is in it, where it lies, what it cost, how good it is."""
+
+from __future__ import annotations
+
+from collections import Counter
+from contextlib import suppress
+
+import dagster as dg
+
+from monjyu_assets.orchestration.instance import open_instance
+from monjyu_assets.orchestration.partitions import COLLECTIONS
+from monjyu_assets.orchestration.reporting.metadata_types import Metadata
+from monjyu_assets.orchestration.reporting.plots import bars, line
+from monjyu_assets.orchestration.reporting.table_metadata import column_schema, rows_by_table
+from monjyu_assets.publishing.drift import diff
+from monjyu_assets.publishing.gates.retrieval_gate import RetrievalGate
+from monjyu_assets.publishing.publish import Published
+from monjyu_assets.stages.shared.collection_stage import whole_table
+from monjyu_assets.stages.shared.work import Work
+from monjyu_core.errors import StorageError
+from monjyu_core.models.accounting.ledger_totals import usage_by_level
+from monjyu_core.remote.state import prefix_of
+from monjyu_core.storage.folders import CollectionFolder, DataFolder
+from monjyu_core.storage.manifest import Manifest, read_manifest
+from monjyu_core.storage.other_files import OtherFiles
+from monjyu_core.storage.schemas import LEVEL_NAMES, TABLES
+from monjyu_core.storage.snapshot import read_current
+from monjyu_core.text.controls import without_controls
+from monjyu_core.wording import counted
+
+MOST_FAILED = 50
+"""Papers listed."""
+WHAT_TO_DO = {
+    "PDFProcessError": "Open the PDF in another program and save it anew.",
+    "EncryptedDocument": "Save a copy without a password in its place.",
+    "EmptyDocument": "The file holds no text: replace it or take it out.",
+    "ScannedDocument": "Its pages are images: set up OCR (`monjyu doctor` says how), or give a file with text.",
+    "MalformedDocument": "The file is damaged, or not what its ending says: get it again or save it anew.",
+    "UnsupportedDocument": "Save it as PDF or another format that is read (docs/index.md lists them).",
+    "DocumentTooLarge": "Split it, or raise the limit that its message names (parse.max_file_mb, ...).",
+    "DocumentTimeout": "Raise parse.timeout_seconds; it is then tried again.",
+    "DocumentMemory": "Raise parse.memory_mb; it is then tried again.",
+    "ParserCrash": "The file may be damaged: save it anew. The other papers are not affected.",
+    "DuplicatePaperId": "Two records have one id: give each its own.",
+}
+"""By cause, the name of the error."""
+
+MOST_FILES = 50
+"""Files of unreadable types that the metadata names."""
+MOST_NAMED = 8
+"""Tables that the log names one by one."""
+COUNTED = "chunks"
+"""The table whose rows count as those of the snapshot: what is searched."""
+NDCG = "ndcg_at_10"
+MOST_SNAPSHOTS = 50
+"""Measured snapshots that the plot of retrieval has."""
+
+
+def described_snapshot() -> Metadata:
+    """For the definition: all tables of a snapshot, and the columns of the one that its row count is of.
+
+    Not where Dagster looks for columns: it draws them above everything else on the page.
+    """
+    columns = [dg.TableColumn("table"), dg.TableColumn("a row is")]
+    records = [dg.TableRecord({"table": spec.name, "a row is": spec.row_is}) for spec in TABLES.values() if spec.served]
+    return {
+        f"table {COUNTED}": dg.MetadataValue.table_schema(column_schema(COUNTED)),
+        "row_count_is_of": f"{COUNTED}: {TABLES[COUNTED].row_is}",
+        "tables": dg.MetadataValue.table(records, dg.TableSchema(columns)),
+    }
+
+
+def snapshot_metadata(work: Work, published: Published, seconds: float) -> Metadata:
+    """The summary first, then numbers that plot, places, and tables."""
+    manifest = published.manifest
+    failed = failed_papers_metadata(work)
+    return {
+        "summary": dg.MetadataValue.md(_summary(work, published, int(str(failed["failed_papers"])))),
+        "papers": manifest.rows["papers"],
+        "dagster/row_count": manifest.rows[COUNTED],
+        "dagster/partition_row_count": manifest.rows[COUNTED],
+        "level": manifest.level,
+        "new": published.new,
+        "snapshot_id": manifest.snapshot_id,
+        **served_metadata(work.folder, manifest.snapshot_id),
+        "behind": "; ".join(manifest.behind) or "nothing",
+        **_places(work, manifest),
+        "embedding_model": manifest.embedding.model,
+        "seconds": seconds,
+        **failed,
+        **cost_metadata(work),
+        "rows": rows_by_table(manifest.rows),
+    }
+
+
+def _summary(work: Work, published: Published, failed: int) -> str:
+    """Ten lines at most, for the top of the asset's page."""
+    manifest, service = published.manifest, work.settings.service
+    failures = f"{failed} could not be read (`monjyu status {work.name}`)" if failed else "all were read"
+    lines = [
+        f"[Ask it](http://{service.host}:{service.port}/)" if service.port else "",
+        f"**{manifest.collection}**, level {manifest.level} ({LEVEL_NAMES[manifest.level]})",
+        f"{manifest.rows['papers']} papers: {failures}; {manifest.rows[COUNTED]} chunks",
+        published_told(work, published).partition(": ")[2],
+        f"Behind: {'; '.join(manifest.behind) or 'nothing'}",
+        f"Served: {served_metadata(work.folder, manifest.snapshot_id)['served']}",
+    ]
+    return "\n".join(f"- {line}" for line in lines if line)
+
+
+def _places(work: Work, manifest: Manifest) -> Metadata:
+    """Where the database lies, and the page where people ask it."""
+    store, service = work.settings.storage.uri, work.settings.service
+    place = f"{store.rstrip('/')}/{prefix_of(work.name)}" if store else None
+    uri = place or work.folder.database(manifest.snapshot_id).as_uri()
+    page: Metadata = {"page": dg.MetadataValue.url(f"http://{service.host}:{service.port}/")} if service.port else {}
+    return {"dagster/uri": uri, **page}
+
+
+def cost_metadata(work: Work) -> Metadata:
+    """What models have cost until now to build the collection, in all and by level."""
+    used = usage_by_level(work.data, work.name) if work.settings.models else {}
+    costs = {f"level {level}": round(float(sums["cost_usd"]), 6) for level, sums in used.items()}
+    metadata: Metadata = {"cost_usd_until_now": round(sum(costs.values()), 6)}
+    if any(costs.values()):
+        metadata["cost_by_level"] = dg.MetadataValue.md(bars(costs, "USD until now"))
+    return metadata
+
+
+def retrieval_metadata(context: dg.AssetExecutionContext, gate: RetrievalGate) -> Metadata:
+    """nDCG@10 of the user's questions where it was measured, and its course over the snapshots of the collection."""
+    if gate.ndcg is None:
+        return {}
+    asked = dg.AssetRecordsFilter(asset_key=context.asset_key, asset_partitions=[context.partition_key])
+    records = context.instance.fetch_materializations(asked, limit=MOST_SNAPSHOTS - 1).records
+    events = [record.asset_materialization for record in reversed(records)]
+    earlier = [event.metadata[NDCG].value for event in events if event and NDCG in event.metadata]
+    values = [float(value) for value in earlier if isinstance(value, (int, float))] + [gate.ndcg]
+    drawn = line(values, "measured snapshots, oldest first", "nDCG@10")
+    return {NDCG: gate.ndcg, "retrieval_over_snapshots": dg.MetadataValue.md(drawn)}
+
+
+def published_told(work: Work, published: Published) -> str:
+    """What a publish did, in a sentence of the run's log."""
+    now = published.manifest
+    if not published.new:
+        return f"index_snapshot of {work.name}: nothing changed, {now.snapshot_id} stays what readers open."
+    try:
+        before = read_manifest(work.folder, now.previous) if now.previous else None
+        differing = diff(work.folder, before.snapshot_id, now.snapshot_id) if before else None
+    except StorageError:
+        before = differing = None
+    if before is None or differing is None:
+        return (
+            f"index_snapshot of {work.name}: {now.snapshot_id} is published; there is none before to compare it with."
+        )
+    changed = sorted(_tables(before) ^ _tables(now))
+    names = sorted({table for table, _ in changed})
+    some = ", ".join(names) if len(names) <= MOST_NAMED else f"{len(names)} of {len(now.rows)} tables"
+    papers = {"added": differing["added"], "changed": differing["changed"], "deleted": differing["deleted"]}
+    what = ", ".join(f"{counted(len(ids), 'paper')} {verb}" for verb, ids in papers.items() if ids)
+    what = what or (f"other rows in {some}" if names else "the same rows, made or served in another way")
+    level = f"; level {before.level} -> {now.level}" if before.level != now.level else ""
+    where = f"{now.snapshot_id} is published in place of {before.snapshot_id}"
+    return f"index_snapshot of {work.name}: {where}: {what}{level}."
+
+
+def _tables(manifest: Manifest) -> set[tuple[str, str]]:
+    return {(part.table, part.data_version) for part in manifest.parts}
+
+
+def other_files_metadata(others: OtherFiles) -> Metadata:
+    """Other files of the sources: counts, and the first files of unreadable types."""
+    rows = [
+        f"| `{without_controls(row.source_path).replace('|', ' ')}` | {row.message} |"
+        for row in others.unsupported[:MOST_FILES]
+    ]
+    rows += [f"| {others.unsupported_count - len(rows)} more | |"] if others.unsupported_count > len(rows) else []
+    table = "\n".join(["| file | what to do |", "| --- | --- |", *rows]) if rows else "none"
+    passed = {reason: held.count for reason, held in sorted(others.skipped.items())}
+    return {
+        "files_unsupported": others.unsupported_count,
+        "files_not_read": dg.MetadataValue.md(table),
+        "files_skipped": dg.MetadataValue.json(passed),
+    }
+
+
+def lineage_metadata(counts: dict[str, dict[str, int]]) -> Metadata:
+    """What became of the previous snapshot's communities, for each graph."""
+    return {f"communities_of_{graph}": dg.MetadataValue.json(fates) for graph, fates in counts.items()}
+
+
+def failed_papers_metadata(work: Work) -> Metadata:
+    """Count, table and, where there is something to see, a picture of the causes, over the whole collection."""
+    failed = whole_table(work, "failures", ["paper_id", "error_type"]).sort_by("paper_id").to_pylist()
+    causes = Counter(row["error_type"] for row in failed)
+    metadata: Metadata = {"failed_papers": len(failed)}
+    if failed:
+        metadata["failed_papers_list"] = dg.MetadataValue.table(
+            [
+                dg.TableRecord(
+                    {
+                        "paper": row["paper_id"],
+                        "cause": row["error_type"],
+                        "what to do": WHAT_TO_DO.get(row["error_type"], "See its message in the table failures."),
+                    }
+                )
+                for row in failed[:MOST_FAILED]
+            ],
+            dg.TableSchema(
+                [dg.TableColumn("paper"), dg.TableColumn("cause"), dg.TableColumn("what to do")],
+                constraints=dg.TableConstraints([f"{len(failed)} papers; `monjyu status {work.name}` lists all."]),
+            ),
+        )
+        metadata["failures_by_cause"] = dg.MetadataValue.md(bars(dict(causes.most_common()), "papers"))
+    return metadata
+
+
+def report_served(data: DataFolder, name: str) -> None:
+    """Report the snapshot that CURRENT names as the asset's newest event, without a run.
+
+    What readers see has changed already: that Dagster cannot be told stops nothing.
+    """
+    folder = data.collection(name)
+    current = read_current(folder)
+    if current is None:
+        return
+    manifest = read_manifest(folder, current)
+    with suppress(Exception), open_instance(data) as instance:
+        if not instance.has_dynamic_partition(COLLECTIONS, name):
+            return
+        instance.report_runless_asset_event(
+            dg.AssetMaterialization(
+                asset_key="index_snapshot",
+                partition=name,
+                description=f"{name} serves {current}: {_why(folder)}.",
+                metadata={
+                    "snapshot_id": current,
+                    "new": False,
+                    "level": manifest.level,
+                    "dagster/row_count": manifest.rows["chunks"],
+                    "papers": manifest.rows["papers"],
+                    **served_metadata(folder, current),
+                },
+                tags={
+                    "dagster/data_version": manifest.content,
+                    "dagster/data_version_is_user_provided": "true",
+                    "dagster/partition/collection": name,
+                },
+            )
+        )
+
+
+def _why(folder: CollectionFolder) -> str:
+    return "an operator went back to it" if folder.hold.is_file() else "a rollback has ended"
+
+
+def served_metadata(folder: CollectionFolder, published: str) -> Metadata:
+    """Whether readers are served the snapshot that was published, or an older one that a rollback holds."""
+    current = read_current(folder)
+    held = " (held by a rollback: `monjyu snapshots rollback --release` ends it)" if folder.hold.is_file() else ""
+    return {"served": "this snapshot" + held if current == published else f"{current}{held}"}

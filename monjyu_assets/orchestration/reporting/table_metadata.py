@@ -1,0 +1,142 @@
+"""Metadata of an asset's tables: rows, columns and their lineage, where the data lies, and a preview."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from itertools import islice
+
+import dagster as dg
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from monjyu_assets.orchestration.reporting.metadata_types import Metadata
+from monjyu_assets.stages.shared.column_lineage import column_lineage
+from monjyu_assets.stages.shared.work import Work
+from monjyu_core.remote.state import prefix_of
+from monjyu_core.storage.parts import Part
+from monjyu_core.storage.schemas import ASSET_TABLES, COLLECTION_SHARD, TABLES
+
+ROWS = 5
+IDS = (
+    "paper_id", "chunk_id", "sentence_id", "community_id", "entity_id", "relationship_id", "claim_id", "canonical_id",
+    "citing_id", "cited_id", "source_id", "target_id", "parent_id", "work_id",
+)  # fmt: skip
+"""Ids that we make; hashes of bytes and texts are left out, as they only take room."""
+KINDS = (
+    "document_type", "processor", "language", "venue_type", "section_type", "error_type", "reason", "method",
+    "matched_by", "stance", "model", "engine", "kind",
+)  # fmt: skip
+"""Words of which there are few. All other texts may be a paper's, or a model's about it; numbers and truth values are
+shown of any column."""
+NOT_OURS = frozenset({("scholarly_records", "source_id")})
+"""Ids that say which paper it was."""
+
+
+def described(asset: str) -> Metadata:
+    """For the definition of an asset: what a row is, the columns of all its tables, and what they are made from.
+
+    The primary table's columns stand where Dagster looks for them, those of each other table under its name.
+    """
+    primary, *others = ASSET_TABLES[asset]
+    return {
+        "dagster/column_schema": column_schema(primary),
+        "dagster/column_lineage": lineage_of(asset),
+        "dagster/table_name": primary,
+        "row": TABLES[primary].row_is,
+        **{f"table {name}": dg.MetadataValue.table_schema(column_schema(name)) for name in others},
+    }
+
+
+def column_schema(table: str) -> dg.TableSchema:
+    """The columns of a table with what each says, and as constraints what a row is and what identifies it."""
+    spec = TABLES[table]
+    columns = [
+        dg.TableColumn(
+            field.name,
+            str(field.type),
+            description=spec.descriptions[field.name],
+            constraints=dg.TableColumnConstraints(
+                nullable=field.name not in spec.keys, unique=(field.name,) == spec.keys
+            ),
+        )
+        for field in spec.schema
+    ]
+    known_by = f"{' and '.join(spec.keys)} identif{'ies' if len(spec.keys) == 1 else 'y'} a row."
+    return dg.TableSchema(columns, constraints=dg.TableConstraints([spec.row_is, known_by]))
+
+
+def lineage_of(asset: str) -> dg.TableColumnLineage:
+    """The columns that each column is computed from; those of tables that are not their asset's first as
+    `table.column`."""
+    lineage = column_lineage()
+    return dg.TableColumnLineage(
+        {
+            _in_asset(f"{table}.{column}"): [_dependency(one) for one in upstream]
+            for table in ASSET_TABLES[asset]
+            for column, upstream in lineage.get(table, {}).items()
+        }
+    )
+
+
+def _in_asset(name: str) -> str:
+    table, _, column = name.partition(".")
+    return column if table == ASSET_TABLES[TABLES[table].asset][0] else name
+
+
+@cache
+def _dependency(name: str) -> dg.TableColumnDep:
+    asset = TABLES[name.partition(".")[0]].asset
+    return dg.TableColumnDep(asset_key=dg.AssetKey(asset), column_name=_in_asset(name))
+
+
+def place_of(work: Work, table: str) -> Metadata:
+    """The folder of the table's parts as a URI; with an object store, the collection's in it."""
+    store = work.settings.storage.uri
+    folder = work.parts.path(table, COLLECTION_SHARD, "").parent.parent
+    return {"dagster/uri": f"{store.rstrip('/')}/{prefix_of(work.name)}" if store else folder.as_uri()}
+
+
+def rows_by_table(rows: Mapping[str, int]) -> dg.TableMetadataValue:
+    """Rows of each table, as a table."""
+    schema = dg.TableSchema([dg.TableColumn("table"), dg.TableColumn("rows", "int")])
+    records = [dg.TableRecord({"table": name, "rows": count}) for name, count in rows.items()]
+    return dg.MetadataValue.table(records, schema)
+
+
+def shown(table: str) -> list[str]:
+    """The columns of a table that its preview has."""
+    return [
+        field.name
+        for field in TABLES[table].schema
+        if _plain(field.type)
+        or (field.type == pa.string() and field.name in (*IDS, *KINDS) and (table, field.name) not in NOT_OURS)
+    ]
+
+
+def preview(work: Work, asset: str, shard: str = COLLECTION_SHARD) -> dg.TableMetadataValue:
+    """The first rows of the asset's first table in the shard. The UI shows cells as they are, never as markup."""
+    table = ASSET_TABLES[asset][0]
+    columns = shown(table)
+    heads = (work.parts.head(table, bucket) for bucket in work.parts.buckets(shard))
+    rows = islice((row for part in heads if part is not None and part.rows for row in _first(part, columns)), ROWS)
+    schema = dg.TableSchema(
+        [dg.TableColumn(name, str(TABLES[table].schema.field(name).type)) for name in columns],
+        constraints=dg.TableConstraints(_left_out(table, columns)),
+    )
+    return dg.MetadataValue.table([dg.TableRecord(row) for row in rows], schema)
+
+
+def _first(part: Part, columns: list[str]) -> list[dict[str, str | int | float | bool | None]]:
+    """Some rows from a part, without reading more than its beginning."""
+    batches = pq.ParquetFile(part.path).iter_batches(batch_size=ROWS, columns=columns)
+    return [row for batch in islice(batches, 1) for row in batch.to_pylist()]
+
+
+def _left_out(table: str, columns: list[str]) -> list[str]:
+    hidden = [name for name in TABLES[table].schema.names if name not in columns]
+    return [f"Not shown, as the log outlives a purge: {', '.join(hidden)}."] if hidden else []
+
+
+def _plain(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind))

@@ -1,0 +1,127 @@
+"""Resource `build`: the launch form of a build, and the collection's lock while a run lasts."""
+
+import re
+from contextlib import ExitStack
+from functools import partial
+from pathlib import Path
+
+import dagster as dg
+import pyarrow as pa
+from pydantic import Field, PrivateAttr
+
+from monjyu_assets.indexing.change_key import change_key
+from monjyu_assets.indexing.declarations import declaration_of
+from monjyu_assets.indexing.goals import (
+    cap_of,
+    check_kept_level,
+    goal_of_request,
+    index_lock,
+    is_locked_here,
+    lowered_record,
+    working_towards,
+)
+from monjyu_assets.libraries.syncing import sync_library
+from monjyu_assets.orchestration.partitions import add_collections
+from monjyu_assets.orchestration.progress import reporter
+from monjyu_assets.orchestration.resources.data_folder import DataFolderResource
+from monjyu_assets.orchestration.run_tags import CHANGE_TAG, COLLECTION_TAG, assets_of_run, is_automatic
+from monjyu_assets.publishing.candidate import newest_level
+from monjyu_assets.publishing.closed_set import RESTS_ON, drop_levels_above, level_of
+from monjyu_assets.stages.shared.run_rules import NoCalls, spending_of, trying_again, without_scan
+from monjyu_assets.stages.shared.work import Work
+from monjyu_core.storage.collection import CollectionRecord, load_record, target_level
+from monjyu_core.storage.ids import check_collection_name
+
+LEVEL_JOB = re.compile(r"level_(\d)")
+SNAPSHOT = dg.AssetKey("index_snapshot")
+
+
+class BuildOptions(dg.ConfigurableResource):  # type: ignore[type-arg]
+    """What a build is asked for. As it stands it brings the collection to its sources.
+
+    The first asset of a run locks the collection until the run ends, so two runs of one collection go one after the
+    other, whoever started them. Where a command executes the run in its process, the command holds the lock.
+    """
+
+    data: dg.ResourceDependency[DataFolderResource]
+    sources: list[str] = Field(
+        default=[],
+        description="Folders or files of papers to add, on the machine that runs jobs. Empty: the sources that the "
+        "collection has, or papers/NAME in the data folder.",
+    )
+    allow_deletes: bool = Field(
+        default=False, description="Go on where a scan would delete more papers than publish.delete_share allows."
+    )
+    downgrade: bool = Field(
+        default=False,
+        description="For a collection kept at a higher level than the job's: drop the levels above. Sources are not "
+        "looked at then.",
+    )
+    max_cost_usd: float = Field(
+        default=0.0, ge=0, description="What all calls of models together may cost. 0: what the settings allow."
+    )
+    _until_end: ExitStack = PrivateAttr(default_factory=ExitStack)
+    _begun: bool = PrivateAttr(default=False)
+
+    def begin(self, context: dg.AssetExecutionContext) -> None:
+        """Lock the collection and form the run's goal; does nothing after the run's first asset."""
+        if self._begun:
+            return
+        self._begun = True
+        work = Work(
+            self.data.folder(), context.partition_key, reporter(context.log), context.log.warning, context.run.run_id
+        )
+        if is_locked_here(work.folder):
+            return
+        if COLLECTION_TAG not in context.run.tags:
+            context.instance.add_run_tags(context.run.run_id, {COLLECTION_TAG: work.name})
+        check_collection_name(work.name)
+        sources = [Path(source) for source in self.sources]
+        if not work.folder.root.is_dir():  # what cannot be meant leaves no folder
+            goal_of_request(work, sources, None)(CollectionRecord(name=work.name) if sources else work.record)
+        add_collections(context.instance, [work.name])
+        automatic = is_automatic(context.run)
+        enter = self._until_end.enter_context
+        enter(index_lock(work, context.log.info))
+        enter(trying_again(not automatic))
+        if SNAPSHOT in assets_of_run(context) or self.sources:
+            self._aim(context, work, automatic=automatic)
+        else:
+            enter(spending_of(cap_of(work, self.max_cost_usd or None)))
+
+    def _aim(self, context: dg.AssetExecutionContext, work: Work, *, automatic: bool) -> None:
+        """What the run publishes is written to the collection's record when it publishes."""
+        enter, level = self._until_end.enter_context, _level_of(context)
+        declaration = declaration_of(work.folder)
+        if declaration is not None and declaration.library is not None:
+            synced = sync_library(work.data, "zotero", declaration.library, work.name, say=context.log.warning)
+            context.log.info(f"Library: {synced.model_dump_json()}")
+        stored = load_record(work.folder)
+        kept = max(target_level(stored), newest_level(work.folder)) if stored else 0
+        if level is not None and kept > level and not automatic:
+            check_kept_level(work.name, kept, level, downgrade=self.downgrade)
+            enter(working_towards(work, partial(lowered_record, level=level)))
+            enter(without_scan())
+            enter(spending_of(NoCalls()))
+            drop_levels_above(work.parts, level)
+            return
+        asked = goal_of_request(work, [Path(source) for source in self.sources], None if automatic else level)
+        enter(working_towards(work, asked, new=bool(self.sources) or declaration is not None))
+        enter(spending_of(cap_of(work, self.max_cost_usd or None)))
+
+    def saw(self, context: dg.AssetExecutionContext, work: Work, scanned: pa.Table) -> None:
+        """Tag the run with the change that its scan of the sources has found: the sensor starts no other run for it."""
+        context.instance.add_run_tags(context.run.run_id, {CHANGE_TAG: change_key(work, scanned)})
+
+    def teardown_after_execution(self, context: dg.InitResourceContext) -> None:
+        self._until_end.close()
+
+
+def _level_of(context: dg.AssetExecutionContext) -> int | None:
+    """The level of a level's job; None for a job of another kind, or a part of one."""
+    matched = LEVEL_JOB.fullmatch(context.job_name)
+    level = int(matched[1]) if matched else None
+    whole = level is not None and all(
+        dg.AssetKey(asset) in assets_of_run(context) for asset in RESTS_ON if level_of(asset) <= level
+    )
+    return level if whole else None

@@ -1,0 +1,99 @@
+"""Resources `snapshots` and `search_files`: databases of published snapshots (by dagster-duckdb), and their vectors and
+full text."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import dagster as dg
+import duckdb
+from dagster_duckdb import DuckDBResource
+from pydantic import Field
+
+from monjyu_assets.orchestration.resources.data_folder import DataFolderResource
+from monjyu_core.search_files.nearest_table import NearestTable
+from monjyu_core.search_files.search_file import SearchFile, open_search_file
+from monjyu_core.storage.manifest import read_manifest
+from monjyu_core.storage.snapshot import Snapshot, open_current
+
+FILE_FORMAT = {"storage_compatibility_version": "v1.4.0"}
+"""Without this, DuckDB 2 writes files that shells and tools of DuckDB 1 cannot open. It costs neither size nor time."""
+
+
+class SnapshotDuckDB(dg.ConfigurableResource):  # type: ignore[type-arg]
+    """Opens the published snapshot of a collection read-only; `index_snapshot` writes new ones through it."""
+
+    data: dg.ResourceDependency[DataFolderResource]
+    threads: int = Field(default=0, ge=0, description="Threads of DuckDB; 0 = all cores.")
+    temp_directory: str = Field(
+        default="",
+        description="Where DuckDB puts what does not fit in memory while it writes; empty = beside the snapshot.",
+    )
+
+    @contextmanager
+    def get_connection(self, collection: str) -> Iterator[duckdb.DuckDBPyConnection]:
+        """A connection to the snapshot that is published now. It does not change, and is not collected, until this
+        ends. QueryError where the collection has never been published."""
+        with self.reading(collection) as snapshot:
+            yield snapshot.cursor()
+
+    @contextmanager
+    def reading(self, collection: str) -> Iterator[Snapshot]:
+        """The published snapshot itself: its id, manifest and folder beside the connection (`cursor()`)."""
+        snapshot = open_current(self.data.folder().collection(collection))
+        try:
+            if self.threads:
+                snapshot.cursor().execute(f"SET GLOBAL threads = {self.threads}").fetchall()
+            yield snapshot
+        finally:
+            snapshot.close()
+
+    @contextmanager
+    def writing(self, path: Path) -> Iterator[duckdb.DuckDBPyConnection]:
+        """A new database of a snapshot, opened for writing."""
+        config: dict[str, Any] = dict(FILE_FORMAT)
+        if self.threads:
+            config["threads"] = self.threads
+        if self.temp_directory:
+            config["temp_directory"] = self.temp_directory
+        with DuckDBResource(database=str(path), connection_config=config).get_connection() as connection:
+            yield connection
+
+
+@dataclass(frozen=True)
+class SearchFiles:
+    """The files of one snapshot, mapped: `files` hold the vectors (n, d) and postings of its chunks, each chunk in one.
+    `nearest` is Lance's approximate index, which only large collections have; `recall` is what was measured of it."""
+
+    snapshot_id: str
+    files: Sequence[SearchFile]
+    nearest: NearestTable | None
+    recall: float | None
+
+    @property
+    def chunks(self) -> int:
+        return sum(map(len, self.files))
+
+
+class SearchFilesResource(dg.ConfigurableResource):  # type: ignore[type-arg]
+    """Opens what searches read of a collection: nothing is loaded but what is looked at."""
+
+    data: dg.ResourceDependency[DataFolderResource]
+
+    @contextmanager
+    def reading(self, collection: str, snapshot_id: str | None = None) -> Iterator[SearchFiles]:
+        """The files of the published snapshot, or of the one that is named, which are not collected until this ends.
+        QueryError where there is no snapshot, StorageError where a file is missing or damaged."""
+        place = self.data.folder().collection(collection)
+        snapshot = Snapshot(place, read_manifest(place, snapshot_id)) if snapshot_id else open_current(place)
+        try:
+            manifest, folder = snapshot.manifest, snapshot.collection
+            tables = folder.tables(manifest.snapshot_id)
+            files = [open_search_file(folder.search, tables, entry) for entry in manifest.search]
+            entry = manifest.nearest
+            nearest = NearestTable(folder.lance, entry) if entry else None
+            yield SearchFiles(snapshot.id, files, nearest, entry.recall if entry else None)
+        finally:
+            snapshot.close()

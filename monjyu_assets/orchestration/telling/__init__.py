@@ -1,1 +1,0 @@
-"""What an asset tells people of its run: the cause of a failure first, when it was computed, who publishes it."""
