@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import TypedDict
 
-import duckdb
-
 from monjyu_assets.indexing.pending import look
 from monjyu_assets.indexing.record_keeping import changing_record
 from monjyu_assets.libraries.library_folder import forget_excluded
 from monjyu_assets.publishing import search_target
+from monjyu_assets.publishing.drift import papers_of
 from monjyu_assets.publishing.publish import publish_lock, set_current
 from monjyu_assets.publishing.retention import collect
 from monjyu_assets.publishing.verify import verify_snapshot
@@ -24,9 +23,8 @@ from monjyu_core.reviews.review_store import ReviewStore
 from monjyu_core.settings.settings import load_settings
 from monjyu_core.storage.collection import target_level
 from monjyu_core.storage.folders import CollectionFolder, DataFolder, remove_folder, remove_gone, write_atomically
-from monjyu_core.storage.manifest import read_manifest, unreadable
+from monjyu_core.storage.manifest import read_manifest
 from monjyu_core.storage.snapshot import held, published, read_current
-from monjyu_core.storage.snapshot_database import open_database
 from monjyu_core.storage.state_store import StateStore
 from monjyu_core.wording import among
 
@@ -41,17 +39,6 @@ class SnapshotRow(TypedDict):
     chunks: int | None
     current: bool
     held: bool
-
-
-class SnapshotDiff(TypedDict):
-    """Ids of papers by what happened to them, and [older, newer] rows by table."""
-
-    older: str
-    newer: str
-    added: list[str]
-    changed: list[str]
-    deleted: list[str]
-    rows: dict[str, list[int]]
 
 
 class Purged(TypedDict):
@@ -100,31 +87,6 @@ def snapshot_rows(folder: CollectionFolder) -> list[SnapshotRow]:
             }
         )
     return rows
-
-
-def diff(folder: CollectionFolder, older: str, newer: str) -> SnapshotDiff:
-    """The papers and rows of two snapshots compared."""
-    before, after = (_contents(folder, snapshot_id) for snapshot_id in (older, newer))
-    rows_before, rows_after = (read_manifest(folder, snapshot_id).rows for snapshot_id in (older, newer))
-    both = before.keys() & after.keys()
-    return {
-        "older": older,
-        "newer": newer,
-        "added": sorted(after.keys() - before.keys()),
-        "changed": sorted(paper_id for paper_id in both if before[paper_id] != after[paper_id]),
-        "deleted": sorted(before.keys() - after.keys()),
-        "rows": {name: [rows_before.get(name, 0), rows_after.get(name, 0)] for name in rows_before | rows_after},
-    }
-
-
-def _contents(folder: CollectionFolder, snapshot_id: str) -> dict[str, str]:
-    read_manifest(folder, snapshot_id)  # raises an error that names what is missing
-    path = folder.database(snapshot_id)
-    try:
-        with open_database(path) as connection:
-            return dict(connection.execute("SELECT paper_id, sha256 FROM manifest").fetchall())
-    except duckdb.Error as error:
-        raise unreadable(folder.name, snapshot_id, error) from error
 
 
 def verify_all(folder: CollectionFolder, snapshot_id: str | None) -> dict[str, list[str]]:
@@ -258,8 +220,8 @@ def _publish_without(work: Work) -> None:
 
 
 def _check_known(folder: CollectionFolder, paper_id: str) -> None:
-    if not any(paper_id in _contents(folder, snapshot_id) for snapshot_id in published(folder)):
-        raise ConfigurationError(f"No snapshot of {folder.name} holds paper {paper_id!r}.", "See `monjyu papers list`.")
+    if not any(paper_id in papers_of(folder, snapshot_id) for snapshot_id in published(folder)):
+        raise ConfigurationError(f"No snapshot of {folder.name} has paper {paper_id!r}.", "See `monjyu papers list`.")
 
 
 def _forget_answers(data: DataFolder, label: str) -> None:

@@ -1,15 +1,16 @@
-"""How a snapshot differs from the one before: sizes, languages, failures, the shape of the graph. Numbers only."""
+"""How a snapshot differs from another: which papers; and in numbers its sizes, languages, failures and graph."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TypedDict
 
 import duckdb
 
 from monjyu_core.errors import StorageError
 from monjyu_core.settings.settings import CheckSettings
 from monjyu_core.storage.folders import CollectionFolder
-from monjyu_core.storage.manifest import Manifest, read_manifest
+from monjyu_core.storage.manifest import Manifest, read_manifest, unreadable
 from monjyu_core.storage.snapshot_database import open_database
 
 Pair = tuple[float, float]
@@ -100,3 +101,39 @@ def _graph(figures: dict[str, Pair], limits: CheckSettings) -> Drift:
 def _relative(pair: Pair) -> float:
     before, after = pair
     return abs(after - before) / before if before else float(after > 0)
+
+
+class SnapshotDiff(TypedDict):
+    """Ids of papers by what happened to them, and [older, newer] rows by table."""
+
+    older: str
+    newer: str
+    added: list[str]
+    changed: list[str]
+    deleted: list[str]
+    rows: dict[str, list[int]]
+
+
+def diff(folder: CollectionFolder, older: str, newer: str) -> SnapshotDiff:
+    """The papers and rows of two snapshots compared."""
+    before, after = (papers_of(folder, snapshot_id) for snapshot_id in (older, newer))
+    rows_before, rows_after = (read_manifest(folder, snapshot_id).rows for snapshot_id in (older, newer))
+    both = before.keys() & after.keys()
+    return {
+        "older": older,
+        "newer": newer,
+        "added": sorted(after.keys() - before.keys()),
+        "changed": sorted(paper_id for paper_id in both if before[paper_id] != after[paper_id]),
+        "deleted": sorted(before.keys() - after.keys()),
+        "rows": {name: [rows_before.get(name, 0), rows_after.get(name, 0)] for name in rows_before | rows_after},
+    }
+
+
+def papers_of(folder: CollectionFolder, snapshot_id: str) -> dict[str, str]:
+    read_manifest(folder, snapshot_id)  # raises an error that names what is missing
+    path = folder.database(snapshot_id)
+    try:
+        with open_database(path) as connection:
+            return dict(connection.execute("SELECT paper_id, sha256 FROM manifest").fetchall())
+    except duckdb.Error as error:
+        raise unreadable(folder.name, snapshot_id, error) from error

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from importlib.metadata import version
+from typing import Any
 
 from fastapi import FastAPI, Security
 from fastapi.security import HTTPBearer
@@ -44,9 +45,10 @@ from monjyu_query.service.routes.products import (
 from monjyu_query.service.server import error_responses as errors
 from monjyu_query.service.server.guard import Guard
 from monjyu_query.service.server.page_files import PageFiles
+from monjyu_query.service.server.request_parts import add_examples
 from monjyu_query.service.worker_state import Service
 
-DESCRIPTION = """Questions to collections of academic papers, answered with sentences that stand in the papers.
+DESCRIPTION = """Questions to collections of academic papers, answered with sentences from the papers.
 
 Errors are `{"error": {"type", "message", "request_id"}}`."""
 
@@ -83,10 +85,18 @@ BEARER = HTTPBearer(auto_error=False, description="A key of `monjyu keys create`
 """For the description only: the gate has settled who asks before."""
 
 
+class _App(FastAPI):
+    def openapi(self) -> dict[str, Any]:
+        """The description of the interface, with examples; computed once."""
+        if self.openapi_schema is None:
+            add_examples(super().openapi())
+        return super().openapi()
+
+
 def create_app(data: DataFolder, settings: Settings) -> FastAPI:
     """The service of one data folder. `app.state.service` is what its requests share."""
     service = Service(data, settings)
-    app = FastAPI(
+    app = _App(
         title="Monjyu",
         version=version("monjyu"),
         description=DESCRIPTION,

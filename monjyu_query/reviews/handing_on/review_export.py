@@ -17,12 +17,13 @@ from monjyu_query.reviews.review_protocol import Protocol
 from monjyu_query.reviews.review_records import Record
 from monjyu_query.search.open_index import OpenIndex
 
+FORMS = ("markdown", "csv", "json", "ris", "asreview", "evidence", "svg", "mermaid")
 _BOM = "\ufeff"
 """Which spreadsheets want; ASReview reads plain UTF-8."""
 
 
 def exported(form: str, searcher: Asker, index: OpenIndex, protocol: Protocol, records: Sequence[Record]) -> str:
-    """`form` is one of `FORMATS` of the command."""
+    """`form` is one of `FORMS`."""
     if form in ("svg", "mermaid"):
         counts = prisma(protocol, records)
         return prisma_svg(counts) if form == "svg" else mermaid(counts)

@@ -46,7 +46,7 @@ FORMS = {
     "svg": ("image/svg+xml", "svg"),
     "mermaid": ("text/plain; charset=utf-8", "mmd"),
 }
-Name = Annotated[str, Path(max_length=64, pattern=r"^[a-z0-9][a-z0-9_-]*$")]
+Name = Annotated[str, Path(examples=["budgets"], max_length=64, pattern=r"^[a-z0-9][a-z0-9_-]*$")]
 
 
 class _OfCollection(BaseModel):
@@ -161,7 +161,7 @@ def _open(service: Service, collection: str | None, name: str) -> _Opened:
 
 @router.get("", summary="The living reviews of a collection")
 def reviews(service: Shared, collection: Collection = None) -> Reviews:
-    """Those that were saved here, or run by `monjyu review run`."""
+    """Reviews that were saved here, or run by `monjyu review run`."""
     name = service.only_collection(collection)
     service.folder(name)
     found = [_summary(service, name, one) for one in ReviewStore(service.data, name).protocols()]
@@ -209,9 +209,9 @@ class _Work:
         )
 
 
-@router.post("/{name}/run", response_model=Screened, summary="Screen what is new or has changed")
+@router.post("/{name}/run", response_model=Screened, summary="Screen new and changed papers")
 async def screen(asked: ScreenRequest, service: Shared, request: Request, name: Name) -> Response:
-    """For editors. It ends after fifteen seconds with what it has; where `whole` is false, ask again."""
+    """For editors. It ends after fifteen seconds with what it has; if `whole` is false, ask again."""
     audit.note(request.scope, collection=asked.collection, review=name)
 
     def work(cancel: threading.Event) -> Screened:
@@ -220,12 +220,12 @@ async def screen(asked: ScreenRequest, service: Shared, request: Request, name: 
         screened = len(done.screened)
         return Screened(screened=screened, kept=done.kept, whole=done.whole, failed=done.failed, page=opened.page())
 
-    return _json(await watched(_Work(service, RUN_SECONDS, work), request))
+    return _json(await watched(_Work(service, RUN_SECONDS, work).run(), request))
 
 
-@router.post("/{name}/decide", summary="Decide on a paper yourself, or take it back")
+@router.post("/{name}/decide", summary="Decide on a paper yourself, or undo it")
 def decide(asked: DecisionRequest, service: Shared, request: Request, name: Name) -> ReviewPage:
-    """For editors. What a person decides stands over every run."""
+    """For editors. A person's decision overrides every run."""
     opened = _open(service, asked.collection, name)
     audit.note(request.scope, collection=opened.searcher.collection, review=name)
     principal: Principal = request.scope["state"]["principal"]
@@ -239,14 +239,14 @@ class Evidence(BaseModel):
     tables: list[Digest]
 
 
-@router.get("/{name}/evidence", response_model=Evidence, summary="The evidence table of what is included")
+@router.get("/{name}/evidence", response_model=Evidence, summary="The evidence table of the included papers")
 async def evidence(service: Shared, request: Request, name: Name, collection: Collection = None) -> Response:
     def work(cancel: threading.Event) -> Evidence:
         opened = _open(service, collection, name)
         protocol = opened.review.protocol
         return Evidence(tables=evidence_tables(opened.searcher, opened.index, protocol, opened.included(), cancel))
 
-    return _json(await watched(_Work(service, service.settings.service.search_seconds, work), request))
+    return _json(await watched(_Work(service, service.settings.service.search_seconds, work).run(), request))
 
 
 @router.get(
@@ -263,7 +263,9 @@ def export(
         Literal["markdown", "csv", "json", "ris", "asreview", "evidence", "svg", "mermaid"], Query()
     ] = "markdown",
 ) -> Response:
-    """A report, all decisions, RIS of what is included, labels for ASReview, the evidence table, the flow diagram."""
+    """A report, all decisions, RIS of the included papers, labels for ASReview, the evidence table, the flow
+    diagram.
+    """
     opened = _open(service, collection, name)
     text = exported(format, opened.searcher, opened.index, opened.review.protocol, opened.records())
     media, ending = FORMS[format]
