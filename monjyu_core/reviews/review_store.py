@@ -23,7 +23,7 @@ _SECONDS = 30
 def check_review_name(name: str) -> str:
     """ConfigurationError for what may be no name of a file."""
     if not _NAME.fullmatch(name):
-        raise ConfigurationError(f"{name!r} is no name of a review.", "Use small letters, digits, - and _: up to 64.")
+        raise ConfigurationError(f"{name!r} is not a valid name of a review.", "Use up to 64 of a-z, 0-9, - and _.")
     return name
 
 

@@ -27,9 +27,9 @@ REMEMBERED = 20
 @options_of(SearchQuestion, "mode")
 @json_option
 def chat(collection: str | None, mode: str, as_json: bool) -> None:
-    """Ask question after question; a follow-up may leave out what was said before.
+    """Ask one question after another; follow-ups are understood.
 
-    One question a line, also from a pipe. /new begins a new conversation, /alone asks the last question as it stands,
+    One question per line, typed or piped. /new starts a new conversation, /alone asks the last question as written,
     /quit or the end of the input ends. With --json each result is one line.
     """
     from monjyu_core.storage.folders import DataFolder

@@ -25,22 +25,29 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("paper_id", required=False)
 @collection_option
-@click.option("--depth", type=click.IntRange(1, 10), default=1, show_default=True, help="Follow citations so far.")
-@click.option("--co-cited", is_flag=True, help="Papers that are cited together with this one.")
-@click.option("--coupled", is_flag=True, help="Papers that cite the same works.")
+@click.option("--depth", type=click.IntRange(1, 10), default=1, show_default=True, help="Number of steps to follow.")
+@click.option("--co-cited", is_flag=True, help="Add papers that are cited together with this one.")
+@click.option("--coupled", is_flag=True, help="Add papers that cite the same works.")
 @click.option(
-    "--min-count", type=click.IntRange(1), default=1, metavar="N", help="Of these two only papers that share so many."
+    "--min-count",
+    type=click.IntRange(1),
+    default=1,
+    metavar="N",
+    help="For these two: only papers that share at least this number.",
 )
 @click.option(
-    "--export", "form", type=FormChoice(CITATIONS, "graphml"), help="The network, or PAPER_ID's references, as a file."
+    "--export",
+    "form",
+    type=FormChoice(CITATIONS, "graphml"),
+    help="Write the network, or PAPER_ID's references, in this format.",
 )
 @click.option(
     "--answer",
     type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path),
     metavar="FILE",
-    help="With --export: the papers that an answer cites, of `monjyu search --json`; - is stdin.",
+    help="With --export: the papers that an answer cites, from `monjyu search --json`; - is stdin.",
 )
-@click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="Where --export writes.")
+@click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="File to write to.")
 @json_option
 def citations(
     paper_id: str | None,
@@ -56,8 +63,8 @@ def citations(
 ) -> None:
     """Show what a paper cites within the collection, and what cites it.
 
-    With --export graphml the whole network; with bibtex, ris or csl (JSON) the references of PAPER_ID, the papers that
-    an answer cites (--answer), or without either all papers.
+    --export graphml writes the whole network; bibtex, ris or csl (JSON) the references of PAPER_ID, the papers that
+    an answer cites (--answer), or all papers.
     """
     if answer is not None and (form in (None, "graphml") or paper_id is not None):
         raise click.UsageError("--answer goes with --export bibtex, ris or csl, and with no paper.")
@@ -98,7 +105,7 @@ def _cited_in(answer: Path) -> list[str]:
     try:
         return [str(one["paper_id"]) for one in read_json_file(answer)["citations"]]
     except (OSError, ValueError, KeyError, TypeError):
-        raise click.UsageError(f"{answer} is no search result: `monjyu search … --json` prints one.") from None
+        raise click.UsageError(f"{answer} is not a search result: `monjyu search … --json` prints one.") from None
 
 
 def _write(text: str, output: Path | None) -> None:

@@ -26,9 +26,13 @@ if TYPE_CHECKING:
 @collection_option
 @click.option("--focus", default="", metavar="QUESTION", help="A question to answer from the paper first.")
 @click.option(
-    "--length", type=click.Choice(("short", "medium", "long")), default="medium", show_default=True, help="How much."
+    "--length",
+    type=click.Choice(("short", "medium", "long")),
+    default="medium",
+    show_default=True,
+    help="Length of the summary.",
 )
-@click.option("--section", default="", metavar="S", help="Only this one: its number, type or words of its heading.")
+@click.option("--section", default="", metavar="S", help="Only this section: its number, type or words of its heading.")
 @json_option
 def summarize(paper: str, collection: str | None, focus: str, length: str, section: str, as_json: bool) -> None:
     """Summarize a paper in its own, cited sentences.
@@ -46,7 +50,7 @@ def summarize(paper: str, collection: str | None, focus: str, length: str, secti
 @click.command()
 @click.argument("papers", metavar="PAPER_ID PAPER_ID...", nargs=-1, required=True)
 @collection_option
-@click.option("--aspect", "aspects", multiple=True, metavar="A", help="What to compare, in words (repeatable).")
+@click.option("--aspect", "aspects", multiple=True, metavar="A", help="Aspect to compare, in words (repeatable).")
 @json_option
 def compare(papers: tuple[str, ...], collection: str | None, aspects: tuple[str, ...], as_json: bool) -> None:
     """Compare papers aspect by aspect, in their own, cited sentences.
@@ -61,12 +65,14 @@ def compare(papers: tuple[str, ...], collection: str | None, aspects: tuple[str,
 @click.command(cls=QuestionCommand)
 @click.argument("topic")
 @collection_option
-@click.option("--papers", type=int, default=10, show_default=True, metavar="N", help="How many papers, 1 to 30.")
-@click.option("--budget", type=click.IntRange(0), metavar="N", help="Find them with so many relevance tests.")
+@click.option("--papers", type=int, default=10, show_default=True, metavar="N", help="Number of papers, 1 to 30.")
+@click.option(
+    "--budget", type=click.IntRange(0), metavar="N", help="Find the papers with this number of relevance tests."
+)
 @options_of(Filters)
 @json_option
 def survey(topic: str, collection: str | None, papers: int, budget: int | None, as_json: bool, **filters: Any) -> None:
-    """Survey a topic: theme by theme what each paper says on it."""
+    """Survey a topic: what each paper says about it, by theme."""
     from monjyu_query.digests.survey import survey
     from monjyu_query.search.request import make_request
 

@@ -19,7 +19,7 @@ from monjyu_core.user_files.bounded_reading import MEBIBYTE, FileRefused, parse_
 from monjyu_query.declared.fields import asked_as, kinds_of
 
 collection_option = click.option(
-    "-c", "--collection", metavar="NAME", help="The collection; may be left out where the data folder holds one."
+    "-c", "--collection", metavar="NAME", help="The collection; optional if there is only one."
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON and nothing else on stdout.")
 

@@ -32,13 +32,13 @@ PLAIN = ("vector", "keyword", "hybrid")
 @click.option(
     *("-c", "-i", "--collection"),
     metavar="NAME",
-    help="The collection; may be left out where the data folder holds one.",
+    help="The collection; optional if there is only one.",
 )
 @click.option(
     "--vector",
     type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path),
     metavar="FILE",
-    help="In place of QUERY: the passages nearest to a vector, a JSON list of numbers; - is stdin.",
+    help="Instead of QUERY: find the passages nearest to a vector, a JSON list of numbers; - is stdin.",
 )
 @options_of(SearchRequest, without=OTHERWISE)
 @options_of(Filters)
@@ -46,10 +46,12 @@ PLAIN = ("vector", "keyword", "hybrid")
     "--history",
     type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path),
     metavar="FILE",
-    help="The conversation before: a JSON list of {role, content}; - is stdin.",
+    help="The previous conversation: a JSON list of {role, content}; - is stdin.",
 )
-@click.option("--explain", is_flag=True, help="Say why each passage was found, and how a lazy search went.")
-@click.option("-s", "--stream", is_flag=True, help="As it happens: with --json one event a line, the result last.")
+@click.option("--explain", is_flag=True, help="Show why each passage was found, and the steps of a lazy search.")
+@click.option(
+    "-s", "--stream", is_flag=True, help="Stream the answer; with --json one event per line, the result last."
+)
 @json_option
 def search(
     query: str | None,
@@ -119,7 +121,7 @@ def read_history(path: Path) -> list[Any]:
     if isinstance(turns, dict):
         turns = turns.get("history", turns.get("messages"))
     if not isinstance(turns, list):
-        raise QueryError(f"--history {path}: holds no list of turns.", shape)
+        raise QueryError(f"--history {path}: is not a list of turns.", shape)
     return turns
 
 

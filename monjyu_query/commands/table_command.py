@@ -27,14 +27,14 @@ if TYPE_CHECKING:
 
 @click.command(cls=QuestionCommand)
 @collection_option
-@click.option("--columns", multiple=True, metavar="A,B,…", help="What to ask of each paper, in words.")
+@click.option("--columns", multiple=True, metavar="A,B,…", help="Attributes to ask of each paper, in words.")
 @click.option("--paper", "papers", multiple=True, metavar="PAPER", help="Only this paper (repeatable).")
-@click.option("--about", default="", metavar="TOPIC", help="The papers that say most on it, best first.")
-@click.option("--papers", "most", type=int, metavar="N", help="At most so many papers, 1 to 200.  [default: 50]")
+@click.option("--about", default="", metavar="TOPIC", help="Only the papers that say most about this topic.")
+@click.option("--papers", "most", type=int, metavar="N", help="Limit of papers, 1 to 200.  [default: 50]")
 @options_of(Filters, without=("paper_ids", "section_types"))
 @format_option("monjyu_query.digests.study_table.table_export", "table", "table")
 @click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="Write to this file.")
-@click.option("--no-llm", is_flag=True, help="Quotes only, also where roles.answer is a model.")
+@click.option("--no-llm", is_flag=True, help="Quotes only, even if roles.answer is a model.")
 @json_option
 def table(
     collection: str | None,
@@ -48,7 +48,7 @@ def table(
     as_json: bool,
     **filters: Any,
 ) -> None:
-    """Compare all papers: a row a paper, a column for each thing asked, every cell with its quote and page.
+    """Compare papers in a table: one row per paper, one column per attribute, each cell with quote and page.
 
     Without --columns: question, method, sample, measure, result, limitation. A PAPER is an id (`monjyu papers list`),
     a DOI, words of a title, or first author and year.
@@ -59,7 +59,7 @@ def table(
 
     form = "json" if as_json else form
     if form == "xlsx" and output is None:
-        raise QueryError("A spreadsheet is no text for a terminal.", "Name a file: --output table.xlsx")
+        raise QueryError("A spreadsheet cannot be printed to a terminal.", "Name a file: --output table.xlsx")
     named = [printable(name) for group in columns for name in group.replace("、", ",").split(",")]
     digest = study_table(
         collection_searcher(collection),

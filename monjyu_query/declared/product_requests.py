@@ -27,7 +27,7 @@ class SummaryRequest(CollectionBody):
 
     paper_id: PaperName = asked(NAMED, ...)
     focus: Words = asked("A question to answer from the paper first.", "")
-    length: Literal["short", "medium", "long"] = asked("The number of sentences a part.", "medium")
+    length: Literal["short", "medium", "long"] = asked("The number of sentences per part.", "medium")
     section: Words = asked("Only this one: its number, type (methods, results, ...) or words of its heading.", "")
 
 
@@ -38,8 +38,8 @@ class ComparisonRequest(CollectionBody):
         list[PaperName], Field(min_length=2, max_length=MOST_COMPARED, json_schema_extra={"uniqueItems": True})
     ] = Field(description=f"Two to six papers. {NAMED}")
     aspects: Annotated[list[Words], Field(max_length=MOST_ASPECTS)] = asked(
-        "What to compare, in words, as “evaluation data”; else purpose, data, method, results, limits, conclusion and "
-        "availability.",
+        "Aspects to compare, such as “evaluation data”; by default purpose, data, method, results, limits, "
+        "conclusion and availability.",
         [],
     )
 
@@ -50,22 +50,22 @@ class SurveyRequest(CollectionBody):
     topic: Annotated[str, Field(min_length=1, max_length=LONGEST_QUERY, pattern=ANY_TEXT)] = asked("In words.", ...)
     papers: Annotated[int, Field(ge=1, le=MOST_PAPERS), NUMBER] = asked("The most papers.", 10)
     budget: Annotated[int, Field(ge=0, le=100_000), NUMBER] | None = asked(
-        "Find them by lazy search with this number of relevance tests, as 100; else in one pass."
+        "Find the papers by lazy search with this number of relevance tests, such as 100; by default in one pass."
     )
-    filters: Filters = Field(Filters(), description="What the papers must be.")
+    filters: Filters = Field(Filters(), description="Filters of the papers.")
 
 
 class TableRequest(CollectionBody):
     """A row a paper: of those named, the best on a topic, or all that pass the filters."""
 
     columns: Annotated[list[Words], Field(min_length=1, max_length=MOST_COLUMNS)] | None = asked(
-        "What to ask of each paper, in words, as “sample size”; else question, method, sample, measure, result and "
-        "limitation."
+        "Attributes to ask of each paper, such as “sample size”; by default question, method, sample, measure, "
+        "result and limitation."
     )
     paper_ids: Annotated[list[PaperName], Field(max_length=MOST_ROWS)] = asked("Only these papers.", [])
     about: Words = asked("Only the papers that say most on this topic.", "")
-    filters: Filters = Field(Filters(), description="What the papers must be.")
-    papers: Annotated[int, Field(ge=1, le=MOST_ROWS), NUMBER] | None = asked("The most papers; else 50.")
+    filters: Filters = Field(Filters(), description="Filters of the papers.")
+    papers: Annotated[int, Field(ge=1, le=MOST_ROWS), NUMBER] | None = asked("The limit of papers; by default 50.")
     engine: Literal["extractive", "llm"] | None = asked("By quotes (extractive), or by the model of roles.answer.")
 
 
@@ -73,7 +73,7 @@ class QuoteRequest(CollectionBody):
     """Where quoted words are, also where hyphens, line ends, spaces, punctuation or some words differ."""
 
     quote: Annotated[str, Field(min_length=1, max_length=MOST_CHARACTERS)] = asked(
-        "The words, as they were copied; a sentence or more.", ...
+        "The copied text, a sentence or more.", ...
     )
     most: Annotated[int, Field(ge=1, le=50), NUMBER] = asked("The most places.", 5)
 
@@ -84,7 +84,7 @@ class DraftRequest(CollectionBody):
     text: Annotated[str, Field(min_length=1, max_length=MOST_TEXT, pattern=ANY_TEXT)] = asked(
         "The draft, or sentences of it, with their citations; a Word file in Base64.", ...
     )
-    format: Literal["markdown", "latex", "text", "docx"] = asked("How it is written.", "markdown")
+    format: Literal["markdown", "latex", "text", "docx"] = asked("Its format.", "markdown")
     bibliography: Annotated[str, Field(max_length=MOST_TEXT)] = asked(
-        "The text of the .bib file (or CSL JSON) that its keys are of.", ""
+        "The text of the .bib file (or CSL JSON) of its keys.", ""
     )

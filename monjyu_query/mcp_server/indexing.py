@@ -99,7 +99,7 @@ def source_for(data: DataFolder, settings: McpSettings, folder: str) -> Path:
             continue
     listed = ", ".join(sources_within(data, settings)) or "nothing yet"
     if whole:
-        raise QueryError(f"{folder!r} is all folders at once, which is no collection.", f"Name one of: {listed}.")
+        raise QueryError(f"{folder!r} is all folders at once, which is not a collection.", f"Name one of: {listed}.")
     raise QueryError(f"{folder!r} is not in the folders that may be indexed.", f"They hold: {listed}.")
 
 
@@ -133,8 +133,8 @@ class Indexer:
                     return await self._index(data, sources, collection, level, tell)
             except TimeoutError as error:
                 raise IndexBuildError(
-                    f"Indexing took longer than {self._settings.index_minutes:g} minutes and was ended.",
-                    "Call again: what was done is kept.",
+                    f"Indexing took longer than {self._settings.index_minutes:g} minutes and was stopped.",
+                    "Call again to continue: finished work is kept.",
                 ) from error
 
     async def _index(

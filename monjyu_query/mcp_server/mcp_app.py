@@ -53,7 +53,7 @@ def build_server(monjyu: CallersMonjyu, settings: Settings) -> MCPServer[Any]:
     tools.add("Export an answer", AnswerTools(monjyu).monjyu_export_answer)
     tools.add("List saved questions", questions.monjyu_questions)
     tools.add("Ask saved questions", questions.monjyu_run_questions)
-    tools.add("Find where papers contradict each other", TensionTools(monjyu).monjyu_tensions)
+    tools.add("Find contradictions between papers", TensionTools(monjyu).monjyu_tensions)
     tools.add("Show collections", index.monjyu_status)
     tools.add("Index papers", index.monjyu_index, WRITES)
     server: MCPServer[Any] = MCPServer(

@@ -41,10 +41,10 @@ class PaperTools:
                 "nothing for the abstract."
             ),
         ] = "",
-        offset: Annotated[int, Field(ge=0, description="Where to go on in a long text (next_offset).")] = 0,
-        references: Annotated[bool, Field(description="With the list of references.")] = False,
+        offset: Annotated[int, Field(ge=0, description="Offset to continue a long text (next_offset).")] = 0,
+        references: Annotated[bool, Field(description="Include the reference list.")] = False,
     ) -> Annotated[CallToolResult, PaperView]:
-        """What a paper is, its list of sections, and the text of its abstract or of a section."""
+        """Read a paper: its metadata, its list of sections, and the text of its abstract or of a section."""
         with as_tool_errors():
             paper = await self._monjyu.paper(paper_id, collection)
             view = view_of(paper, section, offset, self._most_characters, references)
@@ -54,19 +54,18 @@ class PaperTools:
         self,
         paper_id: PaperName,
         collection: Collection = None,
-        depth: Annotated[int, Field(ge=1, le=10, description="Follow citations of citations so far.")] = 1,
-        min_count: Annotated[
-            int, Field(ge=1, description="Papers that are cited together with it, or cite the same, at least so often.")
-        ] = 1,
+        depth: Annotated[int, Field(ge=1, le=10, description="Number of steps to follow.")] = 1,
+        min_count: Annotated[int, Field(ge=1, description="Minimum in common for co-cited and coupled papers.")] = 1,
     ) -> Annotated[CallToolResult, CitationView]:
-        """What a paper cites within the collection and what cites it, with the sentences that do; related papers."""
+        """Show what a paper cites within the collection and what cites it, with the citing sentences, and related
+        papers."""
         with as_tool_errors():
             view = await self._monjyu.citations(paper_id, collection, depth, min_count)
         return given(_citations(view), view)
 
     @takes_fields_of(SummaryRequest)
     async def monjyu_summarize(self, **asked: Any) -> Annotated[CallToolResult, Digest]:
-        """A paper's purpose, data, methods, results, limits and conclusion in its own, cited sentences."""
+        """Summarize a paper's purpose, data, methods, results, limits and conclusion in its own, cited sentences."""
         with as_tool_errors():
             digest = await self._monjyu.summarize(**asked)
         return given(digest_text(digest), digest)
@@ -78,7 +77,7 @@ class PaperTools:
         aspect: Annotated[str, Field(description="One aspect, as in `aspects`.")] = "",
         **asked: Any,
     ) -> Annotated[CallToolResult, Digest]:
-        """Papers side by side, aspect by aspect, in their own, cited sentences; and which of them cite which."""
+        """Compare papers by aspect, in their own, cited sentences, and show which of them cite each other."""
         with as_tool_errors():
             wanted = [*([aspect] if aspect.strip() else []), *aspects]
             digest = await self._monjyu.compare(aspects=list(dict.fromkeys(wanted)), **asked)
@@ -86,8 +85,8 @@ class PaperTools:
 
     @takes_fields_of(QuoteRequest)
     async def monjyu_locate(self, **asked: Any) -> Annotated[CallToolResult, Located]:
-        """The paper, page and rectangles where quoted words stand, also where hyphens, spaces or some words differ.
-        Nothing where no paper has them: then the quote is not from this collection."""
+        """Find the paper, page and rectangles of quoted words, even if hyphens, spaces or some words differ. Without
+        a match, the quote is not from this collection."""
         with as_tool_errors():
             located = await self._monjyu.locate(**asked)
         return given(_located(located), located)
@@ -95,7 +94,7 @@ class PaperTools:
 
 def _located(located: Located) -> str:
     if not located.places:
-        return "Nothing in the collection is like this quote."
+        return "Nothing in the collection matches this quote."
     lines = [QUOTED]
     for place in located.places:
         where = f", page {place.page}" if place.page else ""

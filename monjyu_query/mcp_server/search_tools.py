@@ -21,10 +21,12 @@ from monjyu_query.search.request import BasicQuestion, FurtherOptions
 from monjyu_query.search.result import SearchResult
 
 Collection = Annotated[
-    str | None, Field(description="Name of the collection (see monjyu_status); may be left out where there is one.")
+    str | None, Field(description="Name of the collection (see monjyu_status); optional if there is only one.")
 ]
 TopK = Annotated[int, Field(ge=1, le=100, description="The number of passages.")]
-MaxPapers = Annotated[int | None, Field(ge=1, description="The most papers; else 10 in a survey, 50 in a table.")]
+MaxPapers = Annotated[
+    int | None, Field(ge=1, description="The limit of papers; by default 10 in a survey, 50 in a table.")
+]
 PAPERS = 10
 """Of a survey, where no number is asked for."""
 

@@ -160,7 +160,7 @@ def parse_protocol(text: str, place: str) -> Protocol:
     except (yaml.YAMLError, ValueError, FileRefused) as error:
         raise ConfigurationError(f"{place} is not YAML: {error}", "Correct it.") from error
     if not isinstance(values, dict):
-        raise ConfigurationError(f"{place} holds no mapping of settings.", "docs/ask.md describes a protocol.")
+        raise ConfigurationError(f"{place} is not a mapping of settings.", "docs/ask.md describes a protocol.")
     try:
         protocol = Protocol.model_validate(values)
     except ValidationError as error:

@@ -153,10 +153,10 @@ class Filters(Body):
         "Only papers by an author with these words in the name.", [], "author", ("Author", "著者")
     )
     venues: list[_Name] = asked(
-        "Only papers of this journal, conference or archive; words of its name will do.",
+        "Only papers of this journal, conference or archive, by words of its name.",
         *([], "venue", ("Journal or conference", "雑誌・会議")),
     )
-    dois: list[_Doi] = asked("Only the paper with this DOI, in whatever version.", [], "doi", ("DOI", "DOI"))
+    dois: list[_Doi] = asked("Only the paper with this DOI, in any version.", [], "doi", ("DOI", "DOI"))
     section_types: list[SectionType] = asked(
         "Only sections of this type.", [], "section", ("Sections", "節"), option="section-type"
     )
@@ -167,7 +167,7 @@ class Filters(Body):
     )
     tags: list[_Name] = asked("Only papers with this tag of an imported library.", [], "tag", ("Tag", "タグ"))
     shelves: list[_Name] = asked(
-        "Only papers in this collection of an imported library, as Thesis/Methods, or in one below it.",
+        "Only papers in this collection of an imported library, such as Thesis/Methods, or in one below it.",
         *([], "shelf", ("Shelf", "棚")),
     )
     academic: Switch | None = asked(
@@ -213,15 +213,17 @@ class BasicQuestion(Body):
         "the number of passages that may be tested for relevance: z100, z500, z1500 or a number.", under=""
     )
     response_type: ResponseType | None = asked(
-        "The form of the answer: short (two sentences), paragraphs (one a paper), list, table or report; a model takes "
-        "any words.",
+        "The form of the answer: short (two sentences), paragraphs (one per paper), list, table or report; a model "
+        "accepts any words.",
         metavar="FORM",
     )
-    filters: Filters = Field(Filters(), description="What the passages' papers and sections must be.")
+    filters: Filters = Field(Filters(), description="Filters of the passages' papers and sections.")
     history: list[Turn] = Field(
         [],
-        description="The conversation before, oldest turn first: a follow-up (and for R? who wrote it?) is written out "
-        "from it and returned as `resolved_query`.",
+        description=(
+            "The previous conversation, oldest turn first: a follow-up (and for R? who wrote it?) is rewritten "
+            "from it and returned as `resolved_query`."
+        ),
     )
     answer: Switch = asked("Whether an answer is written, or only passages are returned.", default=True)
 
@@ -230,11 +232,11 @@ class FurtherOptions(Body):
     """What a question may set besides; what is not set comes from the collection's settings."""
 
     modes: Annotated[list[FusedMode], Field(min_length=1, max_length=6)] | None = asked(
-        "The modes that mode multi joins, as hybrid,global.", metavar="M,M", modes=("multi",)
+        "The modes that mode multi joins, such as hybrid,global.", metavar="M,M", modes=("multi",)
     )
     controller: Controller = asked(
-        "unified asks one mode; progressive begins cheaply and goes on while the answer is thin; hybrid asks several "
-        "modes at once.",
+        "unified asks one mode; progressive starts with the cheapest and continues while the answer is "
+        "insufficient; hybrid asks several modes at once.",
         "unified",
     )
     alpha: Annotated[float, Field(ge=0, le=1), NUMBER] | None = asked(
@@ -253,10 +255,10 @@ class FurtherOptions(Body):
         "Whether the reader, or the model of roles.rerank, orders the best passages.", modes=PASSAGES
     )
     style: Annotated[str, Field(max_length=LONGEST_STYLE)] = asked(
-        "A wish to the model that answers, as “for a layman”.", ""
+        "A wish to the answering model, such as “for a layman”.", ""
     )
     context: Annotated[int, Field(ge=1, le=MOST_CONTEXT), NUMBER] | None = asked(
-        "Return what the answer is written from as one text for a model of your own, of at most this many tokens.",
+        "Return the passages as one text for another model, of at most this number of tokens.",
     )
     max_level: Annotated[int, Field(ge=0, le=4), NUMBER] | None = _lazy("use nothing of levels above this.")
     max_calls: Annotated[int, Field(ge=1), NUMBER] | None = _lazy("the most calls of models.")
@@ -303,10 +305,10 @@ class SearchRequest(SearchQuestion):
     """A question with what only the owner of the data folder may say, from Python or the command line."""
 
     models: dict[str, Annotated[str, Field(min_length=1)]] = asked(
-        "Another model for a role, as answer=large.", {}, one="model", metavar="ROLE=NAME"
+        "Another model for a role, such as answer=large.", {}, one="model", metavar="ROLE=NAME"
     )
     system_prompt: Annotated[str, Field(max_length=LONGEST_QUERY)] = asked(
-        "Text that goes before the prompt of the model that answers.", ""
+        "Text that precedes the prompt of the answering model.", ""
     )
 
 

@@ -48,7 +48,7 @@ from monjyu_query.service.server.page_files import PageFiles
 from monjyu_query.service.server.request_parts import add_examples
 from monjyu_query.service.worker_state import Service
 
-DESCRIPTION = """Questions to collections of academic papers, answered with sentences that stand in the papers.
+DESCRIPTION = """Questions to collections of academic papers, answered with sentences from the papers.
 
 Errors are `{"error": {"type", "message", "request_id"}}`."""
 

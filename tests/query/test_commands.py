@@ -132,7 +132,7 @@ def test_filters_and_options_reach_the_search(run: Run) -> None:
         (["search", "x", "--budget", "z100", "--mode", "vector"], ["mode lazy"]),
         (["search", "x", "--budget", "z7"], ["budget"]),
         (["search", "x", "--budget", "-5"], ["budget"]),
-        (["search", "x", "--expand", "3", "--mode", "lazy"], ["finds what is related by itself"]),
+        (["search", "x", "--expand", "3", "--mode", "lazy"], ["finds related terms itself"]),
         (["search", "x", "--expand", "21"], ["expand"]),
         (["search", "x", "--lazy", "patient=3"], ["'patient' is not known", "There are max_level"]),
         (["search", "x", "--lazy", "patience=0"], ["patience: must be 1 or more"]),

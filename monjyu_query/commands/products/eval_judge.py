@@ -15,11 +15,11 @@ _FILE = click.Path(path_type=Path, exists=True, dir_okay=False, readable=True)
 
 @click.command("judge")
 @collection_option
-@click.option("--questions", type=_FILE, required=True, help='JSONL, {"id", "text"} a line.')
+@click.option("--questions", type=_FILE, required=True, help='JSON Lines with {"id", "text"}.')
 @options_of(SearchQuestion, "budget")
-@options_of(SearchQuestion, "mode", default="lazy", help="What is judged.")
+@options_of(SearchQuestion, "mode", default="lazy", help="Mode to judge.")
 @click.option("--baseline", default="hybrid", show_default=True, help="The mode that it is compared with.")
-@click.option("--every", type=click.IntRange(min=1), default=1, show_default=True, help="Ask each n-th question only.")
+@click.option("--every", type=click.IntRange(min=1), default=1, show_default=True, help="Ask every n-th question only.")
 @json_option
 def judge(
     collection: str | None,
@@ -32,8 +32,8 @@ def judge(
 ) -> None:
     """Let a strong model (roles.judge, off by default) compare the answers of two modes.
 
-    Each pair is judged twice, in both orders: an answer wins a criterion where it wins both times, else it is a tie. It
-    costs two calls a question, and what the modes themselves call.
+    Each pair is judged in both orders: an answer wins a criterion if it wins both times, otherwise it is a tie.
+    This costs two calls per question in addition to those of the modes.
     """
     from monjyu_query.commands.searching import collection_searcher
     from monjyu_query.evaluation.judged_answers import AnswerJudge, compare_modes, summary

@@ -43,5 +43,5 @@ def read_vector(path: Path) -> list[float]:
         raise QueryError(f"--vector {path}: cannot be read as JSON: {error}.") from error
     vector = told.get("vector") if isinstance(told, dict) else told
     if not isinstance(vector, list) or not all(type(one) in (int, float) for one in vector):
-        raise QueryError(f"--vector {path}: holds no list of numbers.", "`POST /embed` gives one, or Monjyu.embed.")
+        raise QueryError(f"--vector {path} is not a list of numbers.", "`POST /embed` gives one, or Monjyu.embed.")
     return vector

@@ -55,8 +55,8 @@ class AnswerTools:
     async def monjyu_export_answer(
         self, trace_id: TraceId, context: Context[Any, Any], format: Form = "markdown"
     ) -> Annotated[CallToolResult, ExportedAnswer]:
-        """An answer that was given before, as a file: a document with numbered sources and bibliography, the cited
-        papers as BibTeX, or a package with all that it rests on. The question is asked again of its snapshot."""
+        """Export an earlier answer as a file: a document with numbered sources and bibliography, the cited papers as
+        BibTeX, or a package with all its evidence. The question is asked again on its snapshot."""
         with as_tool_errors():
             asked, content = await self._monjyu.run(lambda: _exported(self._monjyu.blocking, trace_id, format, context))
         form = FORMS[format]

@@ -26,12 +26,12 @@ class DraftTools:
     async def monjyu_check_citations(
         self,
         text: str,
-        format: Annotated[Literal["markdown", "latex", "text"], Field(description="How it is written.")] = "markdown",
+        format: Annotated[Literal["markdown", "latex", "text"], Field(description="Its format.")] = "markdown",
         **asked: Any,
     ) -> Annotated[CallToolResult, CheckedDraft]:
-        """What the papers that a draft cites have on it: each citing sentence with the nearest passages of the cited
-        paper, and its figures, names and quotes that stand nowhere in it; or its paper is not in the collection. With a
-        model for it, whether the paper says so; else it is not judged: read the passages."""
+        """Check the citations of a draft: for each citing sentence the nearest passages of the cited paper, and the
+        figures, names and quotes that occur nowhere in it. With a model for this, also a verdict;
+        otherwise read the passages."""
         with as_tool_errors():
             checked = await self._monjyu.check_citations(text, format=format, **asked)
         return given(f"{QUOTED}\n\n{as_text(checked)}", checked)

@@ -57,7 +57,7 @@ class QuestionTools:
         self._monjyu = monjyu
 
     async def monjyu_questions(self, collection: Collection = None) -> Annotated[CallToolResult, AskedQuestions]:
-        """The questions that people saved for a collection, and whether the published index answers as they expect."""
+        """List the saved questions of a collection, and whether the published index answers them as expected."""
         with as_tool_errors():
             listed = await self._monjyu.run(lambda: self._listed(collection))
         return given(listed.as_text(), listed)
@@ -65,11 +65,9 @@ class QuestionTools:
     async def monjyu_run_questions(
         self,
         collection: Collection = None,
-        ids: Annotated[
-            list[str], Field(max_length=MOST, description="Only these; else the first twenty that are saved.")
-        ] = [],  # noqa: B006
+        ids: Annotated[list[str], Field(max_length=MOST, description="Only these; by default the first twenty.")] = [],  # noqa: B006
     ) -> Annotated[CallToolResult, AskedQuestions]:
-        """Ask saved questions of the published index now, and judge the answers by what was expected of them."""
+        """Ask saved questions on the published index now, and check the answers against their expectations."""
         with as_tool_errors():
             asked = await self._monjyu.run(lambda: self._asked(collection, ids))
         return given(asked.as_text(), asked)

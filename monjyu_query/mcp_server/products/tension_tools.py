@@ -27,12 +27,13 @@ class TensionTools:
         self,
         collection: Collection = None,
         concept: Annotated[
-            str, Field(max_length=LONGEST_CONCEPT, description="Words of what it is about; nothing for all.")
+            str, Field(max_length=LONGEST_CONCEPT, description="Words of the subject; empty for all.")
         ] = "",
-        most: Annotated[int, Field(ge=1, le=50, description="Pairs at most.")] = 10,
+        most: Annotated[int, Field(ge=1, le=50, description="Limit of pairs.")] = 10,
     ) -> Annotated[CallToolResult, Tensions]:
-        """Pairs of statements of two papers that contradict each other, both sides quoted. A model set at roles.verify
-        judged them: read both before you call it a contradiction. Without such a model there are none."""
+        """Find pairs of statements of two papers that contradict each other, with both sides quoted. The model of
+        roles.verify judges them: read both before you call it a contradiction. Without such a model there
+        are no pairs."""
         with as_tool_errors():
             found = await self._monjyu.tensions(collection, concept=concept or None, most=most)
         return given(_text(found), found)

@@ -117,7 +117,7 @@ def _streamed(chunks: AsyncIterator[bytes]) -> Response:
 
 @router.post("/embeddings", summary="Vectors of texts by a collection's model", responses={400: {"model": ErrorBody}})
 def embeddings(asked: EmbeddingRequest, service: Shared, request: Request) -> EmbeddingList:
-    """As a question's. A call of a server's model is on the ledger."""
+    """The same vectors as for questions. Calls of a remote model are recorded in the ledger."""
     name = asked.model.partition(":")[0]
     with _as_models():
         audit.note(request.scope, collection=name, mode="vector")

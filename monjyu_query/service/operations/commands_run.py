@@ -51,8 +51,8 @@ def printed(data: DataFolder, *command: str) -> dict[str, Any]:
     only answers questions; StorageError where it fails."""
     if not can_build():
         raise Conflict(
-            "This installation only answers questions: it cannot build or look after indexes.",
-            "Do it where `monjyu` is installed whole.",
+            "This installation only answers questions: it cannot build or manage indexes.",
+            "Use a complete installation of `monjyu`.",
         )
     try:
         done = subprocess.run(

@@ -100,7 +100,7 @@ def launch(
     }
     begun = asked_of(server, _LAUNCH, {"params": parameters})["launchPartitionBackfill"]
     if begun["__typename"] != "LaunchBackfillSuccess":
-        raise ExternalAPIError(f"Dagster did not begin: {begun.get('message', begun['__typename'])}.")
+        raise ExternalAPIError(f"Dagster did not start the run: {begun.get('message', begun['__typename'])}.")
     backfill = str(begun["backfillId"])
     return Launched(collection=collection, level=kept, backfill_id=backfill, url=f"{server}/runs/b/{backfill}?tab=runs")
 

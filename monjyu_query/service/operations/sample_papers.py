@@ -18,7 +18,7 @@ def bring_in(data: DataFolder) -> None:
     """Put them where uploads go, once. Conflict where this installation carries no samples."""
     papers = sorted(path for path in _FOLDER.glob("*") if path.suffix in KINDS)
     if not papers:
-        raise Conflict("This installation carries no sample papers.", "Upload some of your own.")
+        raise Conflict("This installation has no sample papers.", "Upload some of your own.")
     if not data.collection(SAMPLES).record.is_file():
         with ExitStack() as opened:
             files = [(path.name, opened.enter_context(path.open("rb"))) for path in papers]

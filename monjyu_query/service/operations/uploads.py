@@ -73,7 +73,7 @@ def safe_name(given: str) -> str:
     stem, dot, ending = last.rpartition(".")
     kind = f".{ending.lower()}" if dot else ""
     if kind not in KINDS:
-        raise Conflict(f"{last[:100]!r} is of no type that can be indexed.", f"Known types: {' '.join(KINDS)}.")
+        raise Conflict(f"{last[:100]!r} has a type that cannot be indexed.", f"Known types: {' '.join(KINDS)}.")
     stem = _UNWANTED.sub("-", stem).strip(" .-_")[:_LONGEST_STEM].strip(" .-_")
     return f"{stem or 'paper'}{kind}"
 

@@ -58,18 +58,18 @@ class PaperCorrections(BaseModel):
     changed: bool = False
 
 
-@router.get("/corrections", summary="What was corrected of a paper")
+@router.get("/corrections", summary="Corrections of a paper")
 def corrections(
     service: Shared, paper_id: Annotated[str, Query(min_length=1, max_length=1000)], collection: Collection = None
 ) -> PaperCorrections:
-    """With those that wait for the next index."""
+    """Including corrections that wait for the next index."""
     name = service.only_collection(collection)
     snapshot = service.snapshot(name)
     _seen(snapshot, paper_id)
     return _of_paper(service, snapshot, name, paper_id)
 
 
-@router.post("/corrections", summary="Correct a field of a paper, or take a correction back")
+@router.post("/corrections", summary="Correct a field of a paper, or remove a correction")
 def correct_field(asked: CorrectionRequest, service: Shared, request: Request) -> PaperCorrections:
     """For editors. POST /admin/index then brings it into the index: only this paper is computed again."""
     name = service.only_collection(asked.collection)

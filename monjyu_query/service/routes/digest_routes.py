@@ -30,12 +30,12 @@ from monjyu_query.service.worker_state import Service
 
 router = APIRouter(tags=["digests"], responses=COMMON)
 
-Form = Annotated[str, OneOf(FORMS), Query(description="What the table is given as.")]
+Form = Annotated[str, OneOf(FORMS), Query(description="Format of the table.")]
 
 
 @router.post("/summarize", response_model=Digest, summary="A summary of a paper in its own sentences")
 async def summary(asked: SummaryRequest, service: Shared, request: Request) -> Response:
-    """What it is for, how it went, what it found, its limits and conclusion; every sentence is cited."""
+    """Purpose, method, findings, limits and conclusion; every sentence is cited."""
     searcher = _searcher(service, asked.collection, request, "summary", asked.focus)
 
     def make(_: threading.Event) -> Digest:
@@ -50,7 +50,7 @@ async def summary(asked: SummaryRequest, service: Shared, request: Request) -> R
 
 @router.post("/compare", response_model=Digest, summary="Papers side by side")
 async def comparison(asked: ComparisonRequest, service: Shared, request: Request) -> Response:
-    """A table of aspects and papers in the papers' own, cited sentences, and which of them cite which."""
+    """A table of aspects and papers in the papers' own, cited sentences, and which of them cite each other."""
     searcher = _searcher(service, asked.collection, request, "comparison", " ".join(asked.aspects))
 
     def make(_: threading.Event) -> Digest:
@@ -59,9 +59,9 @@ async def comparison(asked: ComparisonRequest, service: Shared, request: Request
     return await _answered(service, request, make, long=bool(asked.aspects))
 
 
-@router.post("/survey", response_model=Digest, summary="What the papers say on a topic, theme by theme")
+@router.post("/survey", response_model=Digest, summary="What the papers say about a topic, by theme")
 async def topic_survey(asked: SurveyRequest, service: Shared, request: Request) -> Response:
-    """The best papers on it, grouped by theme, in their own, cited sentences, and a table of them."""
+    """The best papers on the topic, grouped by theme, in their own, cited sentences, and a table of them."""
     searcher = _searcher(service, asked.collection, request, "survey", asked.topic)
     topic = make_request(query=asked.topic, collection=searcher.collection).query
 
@@ -75,10 +75,10 @@ async def topic_survey(asked: SurveyRequest, service: Shared, request: Request) 
     "/table",
     response_model=Digest,
     responses={200: {"content": {one.media_type.partition(";")[0]: {} for one in FORMS.values()}}},
-    summary="A study table: a row a paper",
+    summary="A study table: one row per paper",
 )
 async def study_table_of(asked: TableRequest, service: Shared, request: Request, format: Form = "json") -> Response:
-    """What each paper says on the same things, every cell with its quote and page; also as Markdown, CSV or XLSX."""
+    """One row per paper and one column per attribute, each cell with quote and page; also as Markdown, CSV or XLSX."""
     searcher = _searcher(
         service, asked.collection, request, "table", " ".join([asked.about, *(asked.columns or ())]).strip()
     )

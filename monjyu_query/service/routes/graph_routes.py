@@ -53,7 +53,7 @@ def graph(
     center: Annotated[
         str | None,
         Query(
-            description="Id of a node (a paper, a phrase, an entity) to begin at; else the largest nodes.",
+            description="Id of a node (paper, phrase, entity) to start from; by default the largest nodes.",
             max_length=1000,
         ),
     ] = None,

@@ -37,10 +37,8 @@ async def health() -> Health:
 
 @router.get("/ready", summary="Whether questions can be answered", responses={503: COMMON[503]})
 def ready(service: Shared) -> Ready:
-    """503 while no published collection can be read, or while so many searches wait that one more is refused.
-
-    One that cannot be read takes none of the others away: then the status is `degraded`.
-    """
+    """503 while no published collection can be read, or while the queue of searches is full. If only some
+    collections cannot be read, the status is `degraded`."""
     if service.turns.full:
         raise Busy("Too many searches wait.", headers={"Retry-After": "5"})
     readable, unreadable = [], dict[str, str]()

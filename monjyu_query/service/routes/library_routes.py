@@ -78,21 +78,21 @@ def library(
     return Library(collection=name, snapshot_id=snapshot.id, **page.model_dump())
 
 
-@router.get("/library/values", summary="Authors, venues, tags or shelves by words, with how many papers each has")
+@router.get("/library/values", summary="Authors, venues, tags or shelves that match words, with their number of papers")
 def values(
     service: Shared,
     wanted: Annotated[Wanted, Depends(_wanted)],
     kind: Searched,
     collection: Collection = None,
-    words: Annotated[str, Query(description="Each must stand in the value.", max_length=200)] = "",
+    words: Annotated[str, Query(description="Each must occur in the value.", max_length=200)] = "",
 ) -> FacetValues:
-    """For a filter with more values than GET /library shows. The filters of the other kinds hold."""
+    """For a filter with more values than GET /library shows. The other filters apply."""
     return facet_values(service.snapshot(service.only_collection(collection)), wanted, kind, words)
 
 
-@router.get("/library/problems", summary="Files that could not be read, with why, and where papers come from")
+@router.get("/library/problems", summary="Files that could not be read, with causes, and the sources")
 def problems(service: Shared, collection: Collection = None) -> Problems:
-    """Names of files and folders only: where they lie is nobody's business."""
+    """Names of files and folders only, without their paths."""
     name = service.only_collection(collection)
     cursor = service.snapshot(name).cursor()
     failed = cursor.execute(

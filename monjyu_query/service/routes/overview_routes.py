@@ -49,21 +49,21 @@ def whole_map(
     service: Shared,
     collection: Collection = None,
     kind: Annotated[Kind, Query(description="`concepts` needs level 1.")] = "citations",
-    limit: Annotated[int, Query(ge=1, le=MOST_DRAWN, description="Nodes, the largest first.")] = MOST_DRAWN,
+    limit: Annotated[int, Query(ge=1, le=MOST_DRAWN, description="Number of nodes, largest first.")] = MOST_DRAWN,
 ) -> Response:
     """Columns instead of rows: 5,000 nodes and their edges stay under a megabyte."""
     snapshot = service.snapshot(service.only_collection(collection))
     return Response(map_columns(snapshot, kind, limit).model_dump_json(), media_type="application/json")
 
 
-@router.get("/map/papers", summary="The papers that speak of a concept")
+@router.get("/map/papers", summary="The papers that mention a concept")
 def concept_papers(
     service: Shared,
     phrase: Annotated[str, Query(description="As in `ids` of a map of concepts.", min_length=1, max_length=1000)],
     collection: Collection = None,
     limit: Annotated[int, Query(ge=1, le=200)] = 20,
 ) -> ConceptPapers:
-    """Those that do most come first; of an unknown concept there are none."""
+    """The most frequent come first; an unknown concept has none."""
     name = service.only_collection(collection)
     rows = papers_of_concept(service.snapshot(name), phrase, limit)
     papers = [ConceptPaper(paper_id=p, title=title, year=year, mentions=n) for p, title, year, n in rows]
@@ -76,9 +76,9 @@ def theme_tree(
     collection: Collection = None,
     kind: Annotated[
         ThemeKind | None,
-        Query(description="`reports` needs level 3, `communities` level 1; else the better one there is."),
+        Query(description="`reports` needs level 3, `communities` level 1; by default the better available one."),
     ] = None,
-    widest: Annotated[int | None, Query(ge=1, le=100, description="Only so many, of those at the top.")] = None,
+    widest: Annotated[int | None, Query(ge=1, le=100, description="Limit of themes at the top level.")] = None,
 ) -> Themes:
     name = service.only_collection(collection)
     snapshot = service.snapshot(name)

@@ -33,7 +33,7 @@ from monjyu_query.service.worker_state import Service
 router = APIRouter(tags=["papers"], responses=COMMON)
 
 Collection = Annotated[
-    str | None, Query(description="May be left out where there is only one.", examples=["samples"], max_length=64)
+    str | None, Query(description="Optional if there is only one.", examples=["samples"], max_length=64)
 ]
 _BOX = r"^[0-9]{1,6}(\.[0-9]{1,3})?(,[0-9]{1,6}(\.[0-9]{1,3})?){3}$"
 PaperId = Annotated[str, Path(description="As in `/papers`.", max_length=1000)]
@@ -88,14 +88,14 @@ def citations(
     collection: Collection = None,
     depth: Annotated[int, Query(ge=1, le=10, description="Citations of citations.")] = 1,
     min_count: Annotated[
-        int, Query(ge=1, le=1_000_000, description="Of co-cited and coupled papers those with so much in common.")
+        int, Query(ge=1, le=1_000_000, description="Minimum in common for co-cited and coupled papers.")
     ] = 1,
 ) -> CitationView:
     snapshot, paper_id = _place_of(service, collection, paper_id)
     return citations_of(snapshot, paper_id, depth, min_count)
 
 
-@router.get("/papers/{paper_id:path}/details", summary="Where a paper's references lead, and papers like it")
+@router.get("/papers/{paper_id:path}/details", summary="A paper's resolved references, and similar papers")
 def details(paper_id: PaperId, service: Shared, collection: Collection = None) -> PaperDetails:
     """With the claims and entities of the levels that have them."""
     name = service.only_collection(collection)
@@ -103,7 +103,7 @@ def details(paper_id: PaperId, service: Shared, collection: Collection = None) -
     return paper_details(service.served(name).searcher.current(), paper_id)
 
 
-@router.get("/papers/{paper_id:path}/sentences", summary="The sentences of a paper that hold words, or have ids")
+@router.get("/papers/{paper_id:path}/sentences", summary="The sentences of a paper that contain words, or have ids")
 def sentences(
     paper_id: PaperId,
     service: Shared,
@@ -124,7 +124,7 @@ def sentences(
 def bibliography(
     service: Shared,
     collection: Collection = None,
-    paper_id: Annotated[list[str], Query(description="Only these; else all papers.", max_length=200)] = [],  # noqa: B006
+    paper_id: Annotated[list[str], Query(description="Only these papers; by default all.", max_length=200)] = [],  # noqa: B006
     format: Annotated[str, OneOf(FORMS), Query()] = "bibtex",
 ) -> Response:
     name = service.only_collection(collection)
@@ -142,10 +142,10 @@ def bibliography(
 def missing(
     service: Shared,
     collection: Collection = None,
-    min_count: Annotated[int, Query(ge=1, le=10_000, description="Cited by so many papers at least.")] = 2,
+    min_count: Annotated[int, Query(ge=1, le=10_000, description="Minimum number of citing papers.")] = 2,
     limit: Annotated[int, Query(ge=1, le=MOST_WORKS)] = 100,
 ) -> list[MissingWork]:
-    """Those cited most first. References count as one work where matching found them to name the same."""
+    """The most cited come first. References that were matched to the same work count as one."""
     return missing_works(service.snapshot(service.only_collection(collection)), min_count, limit)
 
 
@@ -167,7 +167,7 @@ def page(
     ] = None,
     if_none_match: Annotated[str | None, Header(include_in_schema=False)] = None,
 ) -> Response:
-    """404 where the paper is no PDF or has no such page."""
+    """404 if the paper is not a PDF or has no such page."""
     snapshot, paper_id = _place_of(service, collection, paper_id)
     crop = [float(edge) for edge in box.split(",")] if box else None
     if crop and (crop[0] >= crop[2] or crop[1] >= crop[3]):
@@ -179,9 +179,9 @@ def page(
     return Response(image.content(), media_type="image/png", headers=headers)
 
 
-@router.get("/papers/{paper_id:path}", summary="One paper with its sections, references and all")
+@router.get("/papers/{paper_id:path}", summary="One paper with sections, references and all fields")
 def paper(paper_id: PaperId, service: Shared, collection: Collection = None) -> ParsedPaper:
-    """Of `source_path` only the file's name: where it lies is nobody's business."""
+    """`source_path` is only the file's name."""
     found = show_paper(*_place_of(service, collection, paper_id))
     return found.model_copy(update={"source_path": PurePath(found.source_path).name})
 

@@ -87,8 +87,8 @@ async def search(asked: Asked, service: Shared, request: Request) -> Response:
     },
 )
 async def search_stream(asked: Asked, service: Shared, request: Request) -> Response:
-    """The search ends when the client goes away. POST /search/{search_id}/stop, with the id that the header
-    `X-Monjyu-Search` gives, ends it with what it has found."""
+    """The search ends when the client disconnects. POST /search/{search_id}/stop, with the id of the header
+    `X-Monjyu-Search`, ends it with what it has found."""
     note(asked, service, request)
     stoppable = Stoppable(service.stops, _principal(request).asker)
     return EventSourceResponse(
@@ -103,8 +103,8 @@ def stop(
     service: Shared,
     request: Request,
 ) -> Stopped:
-    """Of one's own searches only; whether it is still under way is not told. The result comes where the search is
-    listened to, as partial."""
+    """Only for your own searches; the response does not show whether it was still running. The stream of the search
+    then ends with a partial result."""
     service.stops.stop(search_id, _principal(request).asker)
     return Stopped(search_id=search_id)
 
@@ -146,7 +146,7 @@ async def watched(search: Coroutine[Any, Any, bytes], request: Request) -> bytes
         await asyncio.wait((running, gone), return_when=asyncio.FIRST_COMPLETED)
         if running.done():
             return running.result()
-        raise ClientGone("The client has gone.")
+        raise ClientGone("The client has disconnected.")
     finally:  # also when the service stops meanwhile
         running.cancel()
         gone.cancel()

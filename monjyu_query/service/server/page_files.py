@@ -65,7 +65,7 @@ _EXPORTS = {"bibliography": citation_export, "answer": all_forms, "table": table
 
 
 def _declared() -> str:
-    """As JSON the filters and budgets of a question and the formats of exports: what the page builds its forms from."""
+    """As JSON the filters and budgets of a question and the formats of exports: the page makes its forms of them."""
     filters = []
     for name, field in Filters.model_fields.items():
         asked, kinds = asked_as(field), kinds_of(field.annotation)

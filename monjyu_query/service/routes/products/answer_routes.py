@@ -34,11 +34,11 @@ async def export_answer(
     trace_id: Annotated[str, Path(description="`trace_id` of a result.", pattern="^[0-9a-f]{16}$")],
     request: Request,
     service: Shared,
-    format: Annotated[str, OneOf(FORMS), Query(description="What it is given as.")] = "markdown",
-    crops: Annotated[bool, Query(description="A package with the parts of pages that hold the quotes.")] = False,
+    format: Annotated[str, OneOf(FORMS), Query(description="Format of the answer.")] = "markdown",
+    crops: Annotated[bool, Query(description="Include images of the quotes (packages only).")] = False,
 ) -> Response:
-    """Of one's own searches only, as with traces. The question is asked again of its snapshot; what is different, or
-    gone since, the file says. `ro-crate` is an archive that `monjyu verify` checks."""
+    """Only for your own searches, as with traces. The question is asked again on its snapshot, and the file lists
+    what differs or is gone. `ro-crate` is an archive that `monjyu verify` checks."""
     kept = trace_for(service, trace_id, request.scope["state"]["principal"])
     audit.note(request.scope, collection=kept["collection"], mode=f"export {format}")
     searcher = service.served(kept["collection"]).searcher

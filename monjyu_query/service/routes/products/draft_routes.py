@@ -30,9 +30,9 @@ def _word_file(text: str) -> bytes:
 
 @router.post("/check-citations", response_model=CheckedDraft, summary="Check the citations of a draft")
 async def check_draft(asked: Annotated[DraftRequest, Body()], service: Shared, request: Request) -> Response:
-    """Each citing sentence with the passages of the cited paper that come nearest, what of it stands nowhere in the
-    paper, and its verdict (not_judged without a model; supported, partly, not_found, contradicted; not_in_collection,
-    not_resolved)."""
+    """Each citing sentence with the nearest passages of the cited paper, its figures, names and quotes that occur
+    nowhere in the paper, and its verdict (not_judged without a model; supported, partly, not_found,
+    contradicted; not_in_collection, not_resolved)."""
     name = service.only_collection(asked.collection)
     audit.note(request.scope, collection=name)
     searcher, seconds = service.served(name).searcher, 0.9 * service.settings.service.search_seconds

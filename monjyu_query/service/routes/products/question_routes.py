@@ -53,22 +53,24 @@ class RunRequest(CollectionBody):
 
 @router.get("/questions", summary="The saved questions")
 def questions(service: Shared, collection: Collection = None) -> SavedQuestions:
-    """With what the kept snapshots answer to each."""
+    """With the recorded answers of the kept snapshots."""
     name = service.only_collection(collection)
     return listed(service.folder(name), service.snapshot(name))
 
 
 @router.get(
     "/questions/changes",
-    summary="What changed in their answers",
+    summary="Changes of the answers to saved questions",
     responses={200: {"model": Digest, "content": {media.partition(";")[0]: {} for media in _FORMS.values()}}},
 )
 def changes(
     service: Shared,
     collection: Collection = None,
-    since: Annotated[str | None, Query(description="A date; else since the snapshot before.", max_length=40)] = None,
-    older: Annotated[str | None, Query(description="A snapshot that is kept, instead.", pattern=SNAPSHOT)] = None,
-    newer: Annotated[str | None, Query(description="Another; else the published one.", pattern=SNAPSHOT)] = None,
+    since: Annotated[str | None, Query(description="A date, or the previous snapshot.", max_length=40)] = None,
+    older: Annotated[str | None, Query(description="A kept snapshot instead.", pattern=SNAPSHOT)] = None,
+    newer: Annotated[
+        str | None, Query(description="A snapshot; by default the published one.", pattern=SNAPSHOT)
+    ] = None,
     format: Annotated[Literal["json", "atom", "markdown"], Query()] = "json",
 ) -> Response:
     """Citations gained, lost and moved since a date or between two snapshots, each with the document that caused it."""
@@ -96,7 +98,7 @@ def save_question(asked: QuestionRequest, service: Shared, request: Request) -> 
 
 @router.post("/questions/run", response_model=SavedQuestions, summary="Ask saved questions now")
 async def run_questions(asked: RunRequest, service: Shared, request: Request) -> Response:
-    """For editors. The published snapshot answers, the answers are judged and kept with it."""
+    """For editors. The answers of the published snapshot are checked and recorded."""
     name = service.only_collection(asked.collection)
     audit.note(request.scope, collection=name, questions=len(asked.ids))
     saved = read_questions(service.folder(name)).questions
@@ -124,7 +126,7 @@ def delete_question(
     request: Request,
     collection: Collection = None,
 ) -> SavedQuestion:
-    """For editors. Answers that snapshots gave stay with them."""
+    """For editors. Recorded answers stay with their snapshots."""
     name = service.only_collection(collection)
     audit.note(request.scope, collection=name, question_id=question_id)
     found = read_questions(service.folder(name)).questions.get(question_id)

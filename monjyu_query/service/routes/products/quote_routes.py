@@ -15,7 +15,7 @@ router = APIRouter(tags=["search"], responses=COMMON)
 
 @router.post("/locate", summary="Find where a quote stands")
 def locate_quote(asked: QuoteRequest, service: Shared, request: Request) -> Located:
-    """Paper, page and rectangles of the places that are like the quote, the best first; none where nothing is."""
+    """Paper, page and rectangles of the matches, best first; empty without a match."""
     name = service.only_collection(asked.collection)
     audit.note(request.scope, collection=name)
     return locate(service.served(name).searcher.current(), asked.quote, asked.most)

@@ -36,7 +36,7 @@ router = APIRouter(prefix="/reviews", tags=["reviews"], responses=COMMON)
 
 RUN_SECONDS = 15.0
 """A run is ended after this time with what it has screened; the next request goes on."""
-Name = Annotated[str, Path(max_length=64, pattern=r"^[a-z0-9][a-z0-9_-]*$")]
+Name = Annotated[str, Path(examples=["budgets"], max_length=64, pattern=r"^[a-z0-9][a-z0-9_-]*$")]
 
 
 class ProtocolRequest(CollectionBody):
@@ -146,7 +146,7 @@ def _open(service: Service, collection: str | None, name: str) -> _Opened:
 
 @router.get("", summary="The living reviews of a collection")
 def reviews(service: Shared, collection: Collection = None) -> Reviews:
-    """Those that were saved here, or run by `monjyu review run`."""
+    """Reviews that were saved here, or run by `monjyu review run`."""
     name = service.only_collection(collection)
     service.folder(name)
     found = [_summary(service, name, one) for one in ReviewStore(service.data, name).protocols()]
@@ -179,9 +179,9 @@ def review(service: Shared, name: Name, collection: Collection = None) -> Review
     return _open(service, collection, name).page()
 
 
-@router.post("/{name}/run", response_model=Screened, summary="Screen what is new or has changed")
+@router.post("/{name}/run", response_model=Screened, summary="Screen new and changed papers")
 async def screen(asked: ScreenRequest, service: Shared, request: Request, name: Name) -> Response:
-    """For editors. It ends after fifteen seconds with what it has; where `whole` is false, ask again."""
+    """For editors. It ends after fifteen seconds with what it has; if `whole` is false, ask again."""
     audit.note(request.scope, collection=asked.collection, review=name)
 
     def work(cancel: threading.Event) -> bytes:
@@ -194,9 +194,9 @@ async def screen(asked: ScreenRequest, service: Shared, request: Request, name: 
     return _json(await in_turn(service, request, work, seconds=RUN_SECONDS))
 
 
-@router.post("/{name}/decide", summary="Decide on a paper yourself, or take it back")
+@router.post("/{name}/decide", summary="Decide on a paper yourself, or undo it")
 def decide(asked: DecisionRequest, service: Shared, request: Request, name: Name) -> ReviewPage:
-    """For editors. What a person decides stands over every run."""
+    """For editors. A person's decision overrides every run."""
     opened = _open(service, asked.collection, name)
     audit.note(request.scope, collection=opened.searcher.collection, review=name)
     principal: Principal = request.scope["state"]["principal"]
@@ -210,7 +210,7 @@ class Evidence(BaseModel):
     tables: list[Digest]
 
 
-@router.get("/{name}/evidence", response_model=Evidence, summary="The evidence table of what is included")
+@router.get("/{name}/evidence", response_model=Evidence, summary="The evidence table of the included papers")
 async def evidence(service: Shared, request: Request, name: Name, collection: Collection = None) -> Response:
     def work(cancel: threading.Event) -> bytes:
         opened = _open(service, collection, name)
@@ -233,7 +233,9 @@ def export(
     collection: Collection = None,
     format: Annotated[str, OneOf(FORMS), Query()] = "markdown",
 ) -> Response:
-    """A report, all decisions, RIS of what is included, labels for ASReview, the evidence table, the flow diagram."""
+    """A report, all decisions, RIS of the included papers, labels for ASReview, the evidence table, the flow
+    diagram.
+    """
     opened = _open(service, collection, name)
     form = FORMS[format]
     content = form.write(opened.searcher, opened.index, opened.review.protocol, opened.records())

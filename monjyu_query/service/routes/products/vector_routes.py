@@ -46,7 +46,7 @@ class VectorQuestion(CollectionBody):
 
 @router.post("/embed", summary="The vector of a text by a collection's model")
 def embed(asked: TextToEmbed, service: Shared, request: Request) -> Embedded:
-    """What POST /search/vector takes. A call of a server's model is on the ledger."""
+    """The input of POST /search/vector. Calls of a remote model are recorded in the ledger."""
     served = _served(service, asked.collection, request)
     text = make_request(query=asked.text, collection=served.searcher.collection).query
     vector = embedded(served.searcher, text)
@@ -56,7 +56,7 @@ def embed(asked: TextToEmbed, service: Shared, request: Request) -> Embedded:
 
 @router.post("/search/vector", summary="Find the passages nearest to a vector")
 def search_vector(asked: VectorQuestion, service: Shared, request: Request) -> SearchResult:
-    """By cosine similarity, without an answer, for there is no question. No trace is kept."""
+    """By cosine similarity, without an answer, because there is no question. No trace is kept."""
     searcher = _served(service, asked.collection, request).searcher
     return search_by_vector(searcher, asked.vector, asked.top_k, asked.min_score, asked.filters)
 

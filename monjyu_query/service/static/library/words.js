@@ -31,8 +31,8 @@ addWords({
     why_DocumentTooLarge: "It is larger than allowed here.", do_DocumentTooLarge: "Split it, or have the limit raised that its message names.",
     why_DocumentTimeout: "Reading it took longer than allowed.", do_DocumentTimeout: "Have `parse.timeout_seconds` raised; it is then tried again.",
     why_DocumentMemory: "Reading it needed more memory than allowed.", do_DocumentMemory: "Have `parse.memory_mb` raised; it is then tried again.",
-    why_ParserCrash: "The program that reads it broke off.", do_ParserCrash: "The file may be damaged: save it anew. The other papers are not affected.",
-    why_DuplicatePaperId: "Another record has the same id.", do_DuplicatePaperId: "Give each record an id of its own.",
+    why_ParserCrash: "The program that reads it broke off.", do_ParserCrash: "The file may be damaged: save it again. The other papers are not affected.",
+    why_DuplicatePaperId: "Another record has the same id.", do_DuplicatePaperId: "Give each record its own id.",
   },
   ja: {
     sortBy: "並べ替え", sort_title: "題名", sort_year: "年", sort_venue: "掲載誌", sort_author: "筆頭著者", sort_citations: "ここでの被引用数", sort_pages: "ページ数", andOthers: (n) => `ほか ${n} 名`,

@@ -20,7 +20,7 @@ addWords({
     opOtherTables: (n) => `Other tables (${n})`, opTable: "Rows of", opBefore: "Before", opAfter: "After", opDifference: "Difference",
     opKeys: "Keys", opNoKeys: "There is no key.", opNote: "Note", opNoteHint: "Whose it is, and what for", opRole: "Role", opRole_reader: "reader", opRole_editor: "editor", opRole_admin: "administrator", opEnds: "Ends", opNever: "never", opDays: (n) => `in ${n} days`, opDate: "on a date", opDateMissing: "Choose the date on which it ends.",
     opSees: "Sees", opAll: "all collections", opSeesOnly: "Sees only (none chosen: all collections)", opCreate: "Create a key", opOnce: "Copy it now: it is not shown again.", opCopy: "Copy", opOwn: "yours", opExpired: "expired",
-    opRevoke: "Revoke", opRevokeOf: (name) => `Revoke ${name}`, opRevokeTitle: "Revoke a key?", opRevokeSure: (name) => `Whoever uses “${name}” is refused from the next request on.`, opRevokeOwn: "This is your own key: without it you cannot come back here.", opRevokeLast: "This is the last key of an administrator: afterwards only “monjyu keys create” on the machine makes another.",
+    opRevoke: "Revoke", opRevokeOf: (name) => `Revoke ${name}`, opRevokeTitle: "Revoke a key?", opRevokeSure: (name) => `Whoever uses “${name}” is refused from the next request on.`, opRevokeOwn: "This is your own key: without it you lose access.", opRevokeLast: "This is the last key of an administrator: afterwards only “monjyu keys create” on the machine makes another.",
   },
   ja: {
     opOnlyAdmins: "管理者のための画面です。管理者のキーを使ってください。",

@@ -22,7 +22,7 @@ addWords({
     qsStatus: (before, now) => `The answer was: ${before}. It is: ${now}.`, qsPages: (before, now) => `page ${before}, now ${now}`, qsSentence: "a sentence of the answer",
     qsChange_gained: "gained", qsChange_lost: "lost", qsChange_moved: "moved", qsChange_marked: "marked", qsWhat_page: "to another page", qsWhat_boxes: "on its page", qsWhat_order: "in the answer's order", qsWhat_retracted: "as retracted", qsWhat_paper_id: "to another file name",
     qsCause_added: "because the paper was added", qsCause_removed: "because the paper was removed", qsCause_edited: "because its file was edited", qsCause_renamed: "because its file was renamed", qsCause_unreadable: "because its file cannot be read any more", qsCause_retracted: "because the paper was retracted", qsCause_reinstated: "because its retraction was taken back",
-    qsCause_corrected: "because someone corrected the paper's record", qsCause_reparsed: "because the same file was read anew", qsCause_settings: "because settings changed", qsCause_others: "because other papers came, went or changed: %", qsCause_ranking: "because it is ranked otherwise",
+    qsCause_corrected: "because someone corrected the paper's record", qsCause_reparsed: "because the same file was parsed again", qsCause_settings: "because settings changed", qsCause_others: "because other papers came, went or changed: %", qsCause_ranking: "because it is ranked otherwise",
   },
   ja: {
     qsLine: "新しいスナップショットは、公開される前にこれらの質問に答え、その回答が期待どおりかを確かめられます。",
