@@ -1,6 +1,7 @@
 // An answer carried away: with its citations as text, as a file, or as an address that asks it again.
 
 import { request } from "../api.js";
+import { FORMS } from "../declared.js";
 import { copy, h, saved } from "../dom.js";
 import { t } from "../i18n.js";
 import { menu } from "../menu.js";
@@ -54,14 +55,15 @@ export function carryBar(result, names, asked) {
 // Documents and the package that `monjyu verify` checks, as the service writes them.
 function exports(trace, failed) {
   const asked = (form) => () => request(`/answers/${trace}/export?format=${form}`);
-  return [["docx", "docx", "Word"], ["pdf", "pdf", "PDF"], ["ro-crate", "zip", t("asPackage"), t("packageIs")]].map(([form, ending, name, title]) => [name, () => saved(asked(form), `answer-${trace}.${ending}`, failed), title]);
+  return FORMS.answer.filter(({ name }) => !OWN.includes(name)).map(({ name, label, ending }) =>
+    [name === "ro-crate" ? t("asPackage") : label, () => saved(asked(name), `answer-${trace}.${ending}`, failed), name === "ro-crate" ? t("packageIs") : undefined]);
 }
 
-const BIBLIOGRAPHIES = { bibtex: ["BibTeX", "bib"], ris: ["RIS", "ris"], csl: ["CSL JSON", "json"] };
+const OWN = ["markdown", "bibtex"]; // written by the page, and offered among the bibliographies
 
 // The papers cited, for a reference manager.
 function bibliographies({ citations, collection }, failed) {
   const papers = [...new Set(citations.map((citation) => citation.paper_id))].slice(0, 200);
   const asked = (form) => request(`/bibliography?${new URLSearchParams([["collection", collection], ["format", form], ...papers.map((id) => ["paper_id", id])])}`);
-  return Object.entries(BIBLIOGRAPHIES).map(([form, [name, ending]]) => [t("asReferences", name), () => saved(() => asked(form), `${collection}.${ending}`, failed)]);
+  return FORMS.bibliography.map(({ name, label, ending }) => [t("asReferences", label), () => saved(() => asked(name), `${collection}.${ending}`, failed)]);
 }
