@@ -1,6 +1,7 @@
 // An answer carried away: with its citations as text, as a file, or as an address that asks it again.
 
 import { request } from "../api.js";
+import { FORMS } from "../declared.js";
 import { copy, h, saved } from "../dom.js";
 import { t } from "../i18n.js";
 import { menu } from "../menu.js";
@@ -46,22 +47,22 @@ export function carryBar(result, names, asked) {
   };
   return h("div", { class: "row carry" },
     h("button", { type: "button", class: "small", "aria-label": t("copyAnswer"), onclick: () => copy(asMarkdown(result, names, asked), told) }, t("copy")),
-    menu(t("exportAnswer"), [[t("keepAnswer"), keep], ...exports(result.trace_id, failed), ...(result.citations.length ? bibliographies(result, failed) : [])]),
+    menu(t("exportAnswer"), [["Markdown", keep], ...exports(result, failed), ...bibliographies(result, failed)]),
     h("button", { type: "button", class: "small", "aria-label": t("copyLink"), onclick: () => copy(linkOf(result, asked), told) }, t("share")),
     asked ? h("a", { class: "button small", "aria-label": t("saveQuestion"), href: `#/questions/${encodeURIComponent(result.collection)}/new`, onclick: () => keepDraft(result, asked) }, t("save")) : null, told, failed);
 }
 
-// Documents and the package that `monjyu verify` checks, as the service writes them.
-function exports(trace, failed) {
+// Documents and the package that `monjyu verify` checks, as the service writes them; it keeps no digest.
+function exports({ trace_id: trace }, failed) {
   const asked = (form) => () => request(`/answers/${trace}/export?format=${form}`);
-  return [["docx", "docx", "Word"], ["pdf", "pdf", "PDF"], ["ro-crate", "zip", t("asPackage"), t("packageIs")]].map(([form, ending, name, title]) => [name, () => saved(asked(form), `answer-${trace}.${ending}`, failed), title]);
+  const forms = trace ? FORMS.answer.filter(({ name }) => !["markdown", "bibtex"].includes(name)) : []; // which stand before and after these
+  return forms.map(({ name, label, ending }) => [label, () => saved(asked(name), `answer-${trace}.${ending}`, failed), name === "ro-crate" ? t("packageIs") : null]);
 }
-
-const BIBLIOGRAPHIES = { bibtex: ["BibTeX", "bib"], ris: ["RIS", "ris"], csl: ["CSL JSON", "json"] };
 
 // The papers cited, for a reference manager.
 function bibliographies({ citations, collection }, failed) {
+  if (!citations.length) return [];
   const papers = [...new Set(citations.map((citation) => citation.paper_id))].slice(0, 200);
   const asked = (form) => request(`/bibliography?${new URLSearchParams([["collection", collection], ["format", form], ...papers.map((id) => ["paper_id", id])])}`);
-  return Object.entries(BIBLIOGRAPHIES).map(([form, [name, ending]]) => [t("asReferences", name), () => saved(() => asked(form), `${collection}.${ending}`, failed)]);
+  return FORMS.bibliography.map(({ name, label, ending }) => [t("asReferences", label), () => saved(() => asked(name), `${collection}.${ending}`, failed)]);
 }
