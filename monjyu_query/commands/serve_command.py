@@ -76,14 +76,22 @@ def link(end: bool) -> None:
 
     Its service must run here (`monjyu up`, `monjyu serve`).
     """
-    from monjyu_query.service.access.page_session import end_sessions
+    from monjyu_core.errors import ConfigurationError
+    from monjyu_query.service.access.addresses import answer_of
+    from monjyu_query.service.access.page_session import end_sessions, page_address
     from monjyu_query.service.server.serve import give_link
 
+    store = _store()
     if end:
-        end_sessions(_store())
+        end_sessions(store)
         click.echo("No browser is an editor of the page any more.")
-    else:
-        give_link(_store())
+        return
+    address = page_address(store)
+    try:
+        answer_of(f"{address}/health", 10, 1 << 16)
+    except OSError as error:
+        raise ConfigurationError(f"The page at {address} does not answer.", "Start it: `monjyu up`.") from error
+    give_link(store)
 
 
 @keys.command("list")

@@ -50,15 +50,21 @@ def announce(store: StateStore, address: str | None) -> None:
         store.put(_ADDRESS, "url", address)
 
 
-def new_link(store: StateStore) -> str:
-    """An address that makes one browser an editor within `LINK_SECONDS`. The token is in the fragment, which browsers
-    send to nobody. ConfigurationError where no page of this machine gives links."""
+def page_address(store: StateStore) -> str:
+    """Where the page of this machine is. ConfigurationError where none gives links."""
     address = store.get(_ADDRESS, "url")
     if address is None:
         raise ConfigurationError(
             "No page here gives a link.",
             "Start it with `monjyu up` on a loopback address; a service for others takes keys (`monjyu keys create`).",
         )
+    return str(address)
+
+
+def new_link(store: StateStore) -> str:
+    """An address that makes one browser an editor within `LINK_SECONDS`. The token is in the fragment, which browsers
+    send to nobody. ConfigurationError where no page of this machine gives links."""
+    address = page_address(store)
     token = secrets.token_urlsafe(32)
     store.put(_LINKS, _hash(token), time.time() + LINK_SECONDS)
     store.keep_newest(_LINKS, _MOST, time.time() - LINK_SECONDS)

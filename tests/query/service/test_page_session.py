@@ -86,6 +86,19 @@ def test_all_sessions_can_be_ended(store: StateStore, monkeypatch: pytest.Monkey
     assert exchange(store, left) is None
 
 
+def test_the_command_gives_a_link_to_a_page_that_answers(
+    service: Served, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("MONJYU_DATA", str(tmp_path))
+    store = StateStore(tmp_path / "state")
+    for address, told in ((None, "No page here gives a link"), ("http://127.0.0.1:9", "does not answer")):
+        announce(store, address)
+        refused = CliRunner().invoke(keys_command, ["link"])
+        assert told in str(refused.exception) and "/#/open/" not in refused.output
+    announce(store, service.url)
+    assert f"{service.url}/#/open/" in CliRunner().invoke(keys_command, ["link"]).output
+
+
 @pytest.mark.parametrize(
     "values", [{"host": "0.0.0.0"}, {"host": "192.168.1.4"}, {"allowed_hosts": ["x.org"]}, {"require_key": True}]
 )

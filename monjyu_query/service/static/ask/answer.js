@@ -109,14 +109,14 @@ function byPaper(citations) {
   return [...found.values()];
 }
 
-// The card of a paper with the places that are cited. What is quoted stands below an answer in other words; an
-// extractive answer has said it.
+// The card of a paper with the places that are cited. What is quoted stands below the answer of a model; any other
+// answer has said it.
 function source(cited, { collection, answer_engine: engine }, names) {
   const [first] = cited;
   const place = (citation) => h("button", { type: "button", class: "place", title: t("openPage", citation.n), onclick: (event) => openCitation(citation, collection, event.currentTarget) },
     h("b", {}, String(citation.n)), citation.page ? ` ${t("page", citation.page)}` : "");
   return h("li", {}, h("p", { class: "where" }, h("a", { href: paperLink(first.paper_id, collection) }, quoted(label(first, names))), first.retracted ? h("span", { class: "badge" }, t("retracted")) : null),
-    engine === "extractive" ? h("p", { class: "row places" }, cited.map(place)) : cited.map((citation) => [h("p", { class: "row places" }, place(citation)), h("blockquote", {}, quoteText(citation))]));
+    engine !== "llm" ? h("p", { class: "row places" }, cited.map(place)) : cited.map((citation) => [h("p", { class: "row places" }, place(citation)), h("blockquote", {}, quoteText(citation))]));
 }
 
 function passage(hit, collection) {

@@ -76,7 +76,7 @@ export function uploader({ name, offered, signal, who }, done) {
     replace(place);
     await outcome(collection, names, step);
     done(collection);
-    step(h("a", { class: "button primary", href: `#/ask/${encodeURIComponent(collection)}` }, t("askAboutThem")));
+    replace(place, h("p", {}, h("a", { class: "button primary", href: `#/ask/${encodeURIComponent(collection)}` }, t("askAboutThem"))));
   });
   if (name && underWay(name)) follow(name);
   const box = h("div", { class: "drop" }, h("p", {}, t("dropHere")), goes,
