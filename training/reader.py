@@ -64,6 +64,10 @@ class Settings:
     """Of each question."""
     claims: int = 16
     """In a step."""
+    rare: float = 0.0
+    """See `Sampler`."""
+    shares: tuple[str, ...] = ()
+    """How often a question of a source is drawn, each as `source:share`; of other sources as they say."""
     begin: str = ""
     """The name of a training whose weights this one begins with."""
 
@@ -135,11 +139,14 @@ def train(settings: Settings, tokens: Tokens, given: argparse.Namespace) -> Read
         reader.load(torch.load(given.work / f"{settings.begin}.pt")["average"])
         average = {name: value.detach().clone() for name, value in reader.state_dict().items()}
     sources = load_sources(settings.sources, given.corpora, given.extra)
+    shares = SHARES[settings.model] | {
+        name: float(share) for name, _, share in (text.partition(":") for text in settings.shares)
+    }
     for source in sources:
-        source.share = SHARES[settings.model].get(source.name, source.share)
-    claims = claims_of(settings, sources, given)
-    drawn = ClaimSampler(claims)
-    sampler = Sampler(sources, tokens.length, settings.passages, settings.altered)
+        source.share = shares.get(source.name, source.share)
+    claims = claims_of(settings, sources, given) if settings.claims else []
+    drawn = ClaimSampler(claims) if claims else None
+    sampler = Sampler(sources, tokens.length, settings.passages, settings.altered, rare=settings.rare)
     optimizer = torch.optim.AdamW(groups_of(reader, settings), weight_decay=0.01)
     peaks = [group["lr"] for group in optimizer.param_groups]
     path = given.work / f"{given.name}.pt"
@@ -159,7 +166,8 @@ def train(settings: Settings, tokens: Tokens, given: argparse.Namespace) -> Read
         for group, peak in zip(optimizer.param_groups, peaks, strict=True):
             group["lr"] = peak * share
         chance = random.Random(f"{settings.seed} claims {step}")
-        losses = losses_of(reader, tokens, examples, [drawn.draw(chance) for _ in range(settings.claims)])
+        claimed = [drawn.draw(chance) for _ in range(settings.claims)] if drawn else []
+        losses = losses_of(reader, tokens, examples, claimed)
         optimizer.zero_grad()
         sum(losses).backward()  # type: ignore[union-attr]
         torch.nn.utils.clip_grad_norm_(reader.parameters(), 1.0)
@@ -173,7 +181,7 @@ def train(settings: Settings, tokens: Tokens, given: argparse.Namespace) -> Read
             scale = 1 / (1 - 0.98 ** (step + 1 - first))
             shown = " ".join(f"{total * scale:.3f}" for total in sums)
             print(f"{step + 1} {shown} {(time.time() - began) / (step + 1 - first):.2f} s a step", flush=True)
-        if time.time() - saved > 600 or step + 1 == settings.steps:
+        if time.time() - saved > 300 or step + 1 == settings.steps:
             state = {"reader": reader.state_dict(), "optimizer": optimizer.state_dict(), "average": average}
             torch.save(state | {"step": step + 1, "settings": asdict(settings)}, path.with_suffix(".part"))
             path.with_suffix(".part").replace(path)

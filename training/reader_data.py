@@ -8,6 +8,7 @@ answering sentences are known. Texts are read from `../shared/corpora` and from 
 from __future__ import annotations
 
 import csv
+import hashlib
 import json
 import random
 import re
@@ -67,6 +68,20 @@ class Source:
         for number, document in enumerate(self.documents):
             groups[document.group].append(number)
         return dict(groups)
+
+    @cached_property
+    def shared(self) -> list[float]:
+        """The share of each question's words that its answering sentences contain, by idf; 0.5 if unknown."""
+        idf = self.index.idf
+        shares = []
+        for question in self.questions:
+            sentences = self.documents[question.document].sentences
+            answering = {term for number in question.gold for term in terms(sentences[number])}
+            weights = {term: idf.get(term, 0.0) for term in set(terms(question.text))}
+            total = sum(weights.values())
+            known = bool(question.gold) and total > 0
+            shares.append(sum(w for term, w in weights.items() if term in answering) / total if known else 0.5)
+        return shares
 
     @cached_property
     def names(self) -> list[str]:
@@ -226,7 +241,7 @@ def medquad(corpora: Path, _: Path) -> Source:
     return Source("medquad", documents, questions, 0.5)
 
 
-def squad_like(name: str, files: Sequence[Path], language: str, share: float, every: int = 1) -> Source:
+def squad_like(name: str, files: Sequence[Path], language: str, share: float, titled: bool = True) -> Source:
     """Paragraphs with questions whose answers are spans, in the format of SQuAD 1.1."""
     documents, questions = [], []
     for path in files:
@@ -235,18 +250,27 @@ def squad_like(name: str, files: Sequence[Path], language: str, share: float, ev
                 text = paragraph["context"]
                 group = f"{path.stem}:{article.get('title', text[:60])}"
                 sentences, _ = split_with_spans(text, [], language)
-                documents.append(Document(article.get("title", "").replace("_", " "), tuple(sentences), group))
+                title = article.get("title", "").replace("_", " ") if titled else ""
+                documents.append(Document(title, tuple(sentences), group))
                 for qa in paragraph["qas"]:
                     answers = {(a["answer_start"], a["text"]) for a in qa["answers"]}
                     gold = split_with_spans(text, [(s, s + len(t)) for s, t in answers], language)[1]
                     if gold:
                         texts = tuple(sorted({t for _, t in answers}))
                         questions.append(Question(qa["question"], len(documents) - 1, frozenset(gold), texts))
-    return Source(name, documents, questions[::every], share)
+    return Source(name, documents, questions, share)
 
 
 def new_wiki(_: Path, extra: Path) -> Source:
     return squad_like("new_wiki", [extra / "squadshifts/new_wiki.json"], "en", 0.7)
+
+
+def amazon(_: Path, extra: Path) -> Source:
+    return squad_like("amazon", [extra / "squadshifts/amazon_reviews.json"], "en", 0.5, titled=False)
+
+
+def reddit(_: Path, extra: Path) -> Source:
+    return squad_like("reddit", [extra / "squadshifts/reddit.json"], "en", 0.5, titled=False)
 
 
 def xquad(language: str) -> Callable[[Path, Path], Source]:
@@ -453,6 +477,46 @@ def trial_questions(_: Path, extra: Path) -> Source:
     return Source("trials", documents, questions, 2.5)
 
 
+_NUMBER = re.compile(r"\d+\.\d+|\b\d{2,}\b")
+_USUAL_NUMBERS = {"95", "99", "0.05", "0.01", "0.001", "100", *map(str, range(1990, 2025))}
+
+
+def trial_abstracts(_: Path, extra: Path) -> Source:
+    """A sentence of an abstract, without its numbers, asks for the sentence of the text with two of these numbers."""
+    documents, questions = [], []
+    for name, paper in trials(extra).items():
+        abstract = paper.part("^ABSTRACT")
+        body = tuple(text for number, text in enumerate(paper.sentences) if number not in abstract)
+        documents.append(Document(paper.title, body, name))
+        # A long sentence is the text of a table, which contains many numbers.
+        numbers = [set(_NUMBER.findall(text)) if len(text) < 400 else set() for text in body]
+        for sentence in (paper.sentences[number] for number in abstract):
+            wanted = set(_NUMBER.findall(sentence)) - _USUAL_NUMBERS
+            shared = [len(wanted & others) for others in numbers]
+            text = re.sub(r"\([^()]*\d[^()]*\)", "", sentence)
+            text = " ".join(re.sub(r"[\d.,/%±=<>-]*\d[\d.,/%±=<>-]*", "", text).split())
+            best = max(shared, default=0)
+            if best >= 2 and shared.count(best) == 1 and 7 < len(text.split()) < 50:
+                questions.append(Question(text, len(documents) - 1, frozenset({shared.index(best)})))
+    return Source("abstracts", documents, questions)
+
+
+def fool_me_twice(_: Path, extra: Path) -> Source:
+    """A claim, in words other than its evidence, asks for the evidence among sentences of the same article."""
+    documents, questions = [], []
+    for name in ("dev", "test"):
+        for row in rows_of(extra / f"fool_me_twice/{name}.jsonl"):
+            evidence, retrieved = (
+                {" ".join(sentence["text"].split()) for sentence in row[part]}
+                for part in ("gold_evidence", "retrieved_evidence")
+            )
+            sentences = sorted(evidence | retrieved, key=lambda text: hashlib.sha256(text.encode()).digest())
+            documents.append(Document("", tuple(sentences), row["wikipedia_page"]))
+            gold = frozenset(number for number, text in enumerate(sentences) if text in evidence)
+            questions.append(Question(row["text"], len(documents) - 1, gold))
+    return Source("fool_me_twice", documents, questions)
+
+
 def trial_titles(_: Path, extra: Path) -> Source:
     """A paper's title asks for its abstract."""
     documents, questions = [], []
@@ -466,8 +530,9 @@ def trial_titles(_: Path, extra: Path) -> Source:
 
 ENGLISH: dict[str, Callable[[Path, Path], Source]] = {
     "selqa": selqa, "qed": qed, "covidqa": covidqa, "pubmedqa": pubmedqa, "medquad": medquad, "new_wiki": new_wiki,
-    "xquad_en": xquad("en"), "boolq": boolq, "scitldr": scitldr,
-    "tldr": tldr, "trials": trial_questions, "titles": trial_titles,
+    "amazon": amazon, "reddit": reddit, "xquad_en": xquad("en"), "boolq": boolq, "scitldr": scitldr,
+    "tldr": tldr, "trials": trial_questions, "titles": trial_titles, "abstracts": trial_abstracts,
+    "fool_me_twice": fool_me_twice,
 }  # fmt: skip
 JAPANESE: dict[str, Callable[[Path, Path], Source]] = {"jsquad": jsquad, "ja_wiki": ja_wiki, "jaquad": jaquad}
 OTHERS = {f"xquad_{code}": xquad(code) for code in ("de", "es", "ru", "zh", "tr", "vi", "el", "ro")}
@@ -521,13 +586,18 @@ class Sampler:
     headers: float = 0.5
     rooms: tuple[tuple[int, float], ...] = ((70, 0.2), (130, 0.35), (205, 0.45))
     hard: int = 12
+    rare: float = 0.0
+    """How much more often than its share a question is drawn that has no word of its answer: 0.7 draws it 1.7 times as
+    often, and a question that has all of its words 0.3 times."""
 
     def order(self, chance: random.Random) -> list[tuple[int, int]]:
         """(source, question) of one pass over the data, in random order; a share of 1.5 takes half of them twice."""
         found = []
         for number, source in enumerate(self.sources):
             for question in range(len(source.questions)):
-                times = int(source.share) + (chance.random() < source.share % 1)
+                other_words = 1 - 2 * source.shared[question] if self.rare else 0.0
+                share = source.share * (1 + self.rare * other_words)
+                times = int(share) + (chance.random() < share % 1)
                 found += [(number, question)] * times
         chance.shuffle(found)
         return found

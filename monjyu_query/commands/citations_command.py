@@ -17,13 +17,14 @@ from monjyu_query.commands.options import (
     write_output,
 )
 from monjyu_query.commands.papers_command import open_chosen
+from monjyu_query.commands.searching import printable
 
 if TYPE_CHECKING:
     from monjyu_core.storage.snapshot import Snapshot
 
 
 @click.command()
-@click.argument("paper_id", required=False)
+@click.argument("paper_id", required=False, callback=lambda ctx, param, name: name and printable(name))
 @collection_option
 @click.option("--depth", type=click.IntRange(1, 10), default=1, show_default=True, help="Number of steps to follow.")
 @click.option("--co-cited", is_flag=True, help="Add papers that are cited together with this one.")
@@ -74,21 +75,17 @@ def citations(
         raise click.UsageError("-o goes with --export.")
     with open_chosen(collection) as snapshot:
         if form is not None:
-            _write(_exported(snapshot, form, _printable(paper_id), answer), output)
+            _write(_exported(snapshot, form, paper_id, answer), output)
             return
         from monjyu_query.citations.citation_view import citations_of
 
-        view = citations_of(snapshot, _printable(paper_id) or "", depth, min_count)
+        view = citations_of(snapshot, paper_id or "", depth, min_count)
     if as_json:
         print_json(view.model_dump(mode="json"))
         return
     from monjyu_query.citations.render_citations import print_citations
 
     print_citations(view, co_cited=co_cited, coupled=coupled)
-
-
-def _printable(paper_id: str | None) -> str | None:
-    return None if paper_id is None else paper_id.encode("utf-8", "replace").decode()
 
 
 def _exported(snapshot: Snapshot, form: str, paper_id: str | None, answer: Path | None) -> str:

@@ -55,11 +55,13 @@ def table(
     """
     from monjyu_query.commands.searching import collection_searcher, interrupt, printable
     from monjyu_query.digests.study_table.study_table import study_table
+    from monjyu_query.digests.study_table.table_export import FORMS
     from monjyu_query.search.request import make_filters
 
     form = "json" if as_json else form
-    if form == "xlsx" and output is None:
-        raise QueryError("A spreadsheet cannot be printed to a terminal.", "Name a file: --output table.xlsx")
+    if output is None and form in FORMS and not FORMS[form].is_text:
+        told = f"{FORMS[form].label} cannot be printed to a terminal."
+        raise QueryError(told, f"Name a file: --output table.{FORMS[form].ending}")
     named = [printable(name) for group in columns for name in group.replace("、", ",").split(",")]
     digest = study_table(
         collection_searcher(collection),

@@ -11,6 +11,7 @@ import click
 import pytest
 from jsonschema import validate
 
+import monjyu_query
 from monjyu_core.settings.settings import load_settings
 from monjyu_core.storage.folders import DataFolder
 from monjyu_query.commands.digest_commands import survey
@@ -130,3 +131,18 @@ def test_http_has_an_example_of_every_request(tmp_path: Path) -> None:
                     )
     assert bodies >= 20
     assert app.openapi() is described
+
+
+@pytest.mark.parametrize(
+    ("word", "places"),
+    [
+        ("dois", {"search/request.py", "ranking/filters.py"}),  # a filter: what it is called, and what it means
+        ("xlsx", {"digests/study_table/table_export.py"}),  # a format of an export
+    ],
+)
+def test_it_is_written_in_few_files(word: str, places: set[str]) -> None:
+    """No way in names a filter or format of its own accord, so that a new one needs no more files than these."""
+    package = Path(monjyu_query.__file__).parent
+    files = [path for ending in ("py", "js", "html") for path in package.rglob(f"*.{ending}")]
+    naming = {path for path in files if re.search(rf"\b{word}\b", path.read_text("utf-8"))}
+    assert {str(path.relative_to(package)) for path in naming} == places

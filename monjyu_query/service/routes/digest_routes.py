@@ -89,8 +89,8 @@ async def study_table_of(asked: TableRequest, service: Shared, request: Request,
         return study_table(searcher, asked.columns or (), names, **how, cancel=cancel)  # type: ignore[arg-type]
 
     answer = await _answered(service, request, make, long=True, form=format)
-    if format in ("csv", "xlsx"):
-        answer.headers["Content-Disposition"] = f'attachment; filename="table.{format}"'
+    if format != "json":
+        answer.headers["Content-Disposition"] = f'attachment; filename="table.{FORMS[format].ending}"'
     return answer
 
 

@@ -72,7 +72,8 @@ async def search(asked: Asked, service: Shared, request: Request) -> Response:
     found = _look_up(service, asked)
     if isinstance(found, KeptResult):
         return _json(found.content, kept=True)
-    return _json(await watched(found.run(), request), kept=False)
+    content = await watched(found.run(), request)
+    return _json(content, kept=found.was_kept)
 
 
 @router.post(
@@ -125,12 +126,18 @@ def note(asked: SearchQuestion, service: Service, request: Request) -> None:
 
 
 async def in_turn(
-    service: Service, request: Request, work: Callable[[threading.Event], bytes], *, long: bool = True
+    service: Service,
+    request: Request,
+    work: Callable[[threading.Event], bytes],
+    *,
+    long: bool = True,
+    seconds: float | None = None,
 ) -> bytes:
-    """What `work(cancel)` gives, done when its turn comes; `long`: it takes steps, and waits in the line of those."""
-    cancel, seconds = threading.Event(), service.settings.service.search_seconds
-    turns = service.long_turns if long else service.turns
-    return await watched(turns.take(lambda: work(cancel), cancel, seconds), request)
+    """What `work(cancel)` gives, done when its turn comes; `long`: it takes steps, and waits in the line of those.
+    `cancel` is set after `seconds`, by default those of a search."""
+    cancel, turns = threading.Event(), service.long_turns if long else service.turns
+    most = seconds or service.settings.service.search_seconds
+    return await watched(turns.take(lambda: work(cancel), cancel, most), request)
 
 
 async def watched(search: Coroutine[Any, Any, bytes], request: Request) -> bytes:

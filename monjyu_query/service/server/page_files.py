@@ -16,6 +16,7 @@ from monjyu_query.answer_packages.forms import all_forms
 from monjyu_query.citations import citation_export
 from monjyu_query.declared.fields import asked_as, kinds_of
 from monjyu_query.digests.study_table import table_export
+from monjyu_query.reviews.handing_on import review_export
 from monjyu_query.search.request import BasicQuestion, Filters
 
 STATIC = Path(__file__).parents[1] / "static"
@@ -59,6 +60,10 @@ def html(name: str) -> str:
     return text.replace("/static/", f"/static/{version()}/")
 
 
+_EXPORTS = {"bibliography": citation_export, "answer": all_forms, "table": table_export, "review": review_export}
+"""By what is exported, the module that has its formats."""
+
+
 def _declared() -> str:
     """As JSON the filters and budgets of a question and the formats of exports: the page makes its forms of them."""
     filters = []
@@ -70,10 +75,9 @@ def _declared() -> str:
         one = {"name": name, "one": asked.one or name, "kind": kind, "many": kinds[0] is list}
         filters.append(one | {"choices": choices, "labels": labels})
     budgets = [kind for kind in kinds_of(BasicQuestion.model_fields["budget"].annotation) if isinstance(kind, str)]
-    registries = {"bibliography": citation_export.FORMS, "answer": all_forms.FORMS, "table": table_export.FORMS}
     forms = {
-        what: [{"name": name, "label": form.label, "ending": form.ending} for name, form in registry.items()]
-        for what, registry in registries.items()
+        what: [{"name": name, "label": form.label, "ending": form.ending} for name, form in module.FORMS.items()]
+        for what, module in _EXPORTS.items()
     }
     declared = {"filters": filters, "budgets": budgets, "forms": forms}
     return json.dumps(declared, ensure_ascii=False).replace("<", "\\u003c")

@@ -22,6 +22,7 @@ _EXAMPLES: Mapping[str, Any] = {
     "kind": "authors",
     "level": 1,
     "model": "samples",
+    "name": "budgets",
     "newer": _SNAPSHOT,
     "number": 1,
     "older": _SNAPSHOT,

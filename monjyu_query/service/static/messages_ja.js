@@ -114,6 +114,7 @@ export const MESSAGES = [
 
   // Questions, and what goes with them.
   ["query: is empty: ask something.", "質問が空です。"],
+  ["filters.dois: {} is not a DOI: give it as 10.1234/abcd.", "絞り込みの {0} は DOI ではありません。10.1234/abcd の形で入れてください。"],
   ["query: has {} characters, more than {}: ask with fewer words.", "質問が長すぎます（{0} 字、上限 {1} 字）。短くしてください。"],
   ["filters: year_from {} is after year_to {}.", "年の範囲が逆です（{0} から {1} まで）。"],
   ["Mode {} finds related terms itself.", "探し方 {0} は関連するものを自分で探します。"],

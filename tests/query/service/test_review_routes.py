@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, expect
 
 from monjyu_core.reviews.review_store import ReviewStore
 from monjyu_core.storage.folders import DataFolder
-from monjyu_query.service.routes.products.review_routes import FORMS
+from monjyu_query.reviews.handing_on.review_export import FORMS
 from tests.query.service.conftest import WITHOUT_BROWSER, Served
 
 OF = {"collection": "samples"}

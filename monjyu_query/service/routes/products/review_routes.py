@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Annotated
 
 from fastapi import APIRouter, Path, Query, Request
 from fastapi.responses import Response
-from pydantic import BaseModel, ConfigDict, Field, StrictBool
+from pydantic import BaseModel, Field, StrictBool
 
 from monjyu_core.errors import ConfigurationError
 from monjyu_core.reviews.review_state import Human
 from monjyu_core.reviews.review_store import ReviewStore
+from monjyu_query.declared.fields import CollectionBody, OneOf
 from monjyu_query.digests.digest_result import Digest
 from monjyu_query.reviews.handing_on.evidence_table import evidence_tables
 from monjyu_query.reviews.handing_on.prisma import Prisma, prisma
-from monjyu_query.reviews.handing_on.review_export import exported
+from monjyu_query.reviews.handing_on.review_export import FORMS
 from monjyu_query.reviews.handing_on.review_listing import ReviewedRecord, record_json
 from monjyu_query.reviews.protocol_template import protocol_template
 from monjyu_query.reviews.review_protocol import LONGEST, MOST_BYTES, Protocol, parse_protocol, protocol_text
@@ -28,7 +28,7 @@ from monjyu_query.search.searcher import Searcher
 from monjyu_query.service.access import audit
 from monjyu_query.service.access.principals import Principal
 from monjyu_query.service.routes.paper_routes import Collection, Shared
-from monjyu_query.service.routes.search_routes import watched
+from monjyu_query.service.routes.search_routes import in_turn
 from monjyu_query.service.server.error_responses import COMMON, NotFound
 from monjyu_query.service.worker_state import Service
 
@@ -36,38 +36,23 @@ router = APIRouter(prefix="/reviews", tags=["reviews"], responses=COMMON)
 
 RUN_SECONDS = 15.0
 """A run is ended after this time with what it has screened; the next request goes on."""
-FORMS = {
-    "markdown": ("text/markdown; charset=utf-8", "md"),
-    "csv": ("text/csv; charset=utf-8", "csv"),
-    "json": ("application/json", "json"),
-    "ris": ("application/x-research-info-systems", "ris"),
-    "asreview": ("text/csv; charset=utf-8", "csv"),
-    "evidence": ("text/csv; charset=utf-8", "csv"),
-    "svg": ("image/svg+xml", "svg"),
-    "mermaid": ("text/plain; charset=utf-8", "mmd"),
-}
 Name = Annotated[str, Path(examples=["budgets"], max_length=64, pattern=r"^[a-z0-9][a-z0-9_-]*$")]
 
 
-class _OfCollection(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-    collection: str | None = Field(default=None, max_length=64, examples=["samples"])
-
-
-class ProtocolRequest(_OfCollection):
+class ProtocolRequest(CollectionBody):
     """`protocol` is the text of a protocol file (YAML), whose `name` is the review's; it takes the place of one of the
     same name, whose decisions stay."""
 
     protocol: str = Field(min_length=1, max_length=MOST_BYTES, examples=["name: budgets\nquestion: Who spends?\n..."])
 
 
-class ScreenRequest(_OfCollection):
+class ScreenRequest(CollectionBody):
     """`again`: also papers that have not changed, the first time that it is asked."""
 
     again: StrictBool = False
 
 
-class DecisionRequest(_OfCollection):
+class DecisionRequest(CollectionBody):
     """`decision` null takes back what was decided. A decision needs its reason."""
 
     paper_id: str = Field(min_length=1, max_length=200, examples=["relevance-budget-438725c6"])
@@ -194,33 +179,19 @@ def review(service: Shared, name: Name, collection: Collection = None) -> Review
     return _open(service, collection, name).page()
 
 
-@dataclass(frozen=True)
-class _Work:
-    """What is done when its turn comes, until the time is up."""
-
-    service: Service
-    seconds: float
-    work: Callable[[threading.Event], BaseModel]
-
-    async def run(self) -> bytes:
-        cancel = threading.Event()
-        return await self.service.long_turns.take(
-            lambda: self.work(cancel).model_dump_json().encode(), cancel, self.seconds
-        )
-
-
 @router.post("/{name}/run", response_model=Screened, summary="Screen new and changed papers")
 async def screen(asked: ScreenRequest, service: Shared, request: Request, name: Name) -> Response:
     """For editors. It ends after fifteen seconds with what it has; if `whole` is false, ask again."""
     audit.note(request.scope, collection=asked.collection, review=name)
 
-    def work(cancel: threading.Event) -> Screened:
+    def work(cancel: threading.Event) -> bytes:
         opened = _open(service, asked.collection, name)
         done = opened.review.run(opened.index, again=asked.again, cancel=cancel)
         screened = len(done.screened)
-        return Screened(screened=screened, kept=done.kept, whole=done.whole, failed=done.failed, page=opened.page())
+        said = Screened(screened=screened, kept=done.kept, whole=done.whole, failed=done.failed, page=opened.page())
+        return said.model_dump_json().encode()
 
-    return _json(await watched(_Work(service, RUN_SECONDS, work).run(), request))
+    return _json(await in_turn(service, request, work, seconds=RUN_SECONDS))
 
 
 @router.post("/{name}/decide", summary="Decide on a paper yourself, or undo it")
@@ -241,36 +212,35 @@ class Evidence(BaseModel):
 
 @router.get("/{name}/evidence", response_model=Evidence, summary="The evidence table of the included papers")
 async def evidence(service: Shared, request: Request, name: Name, collection: Collection = None) -> Response:
-    def work(cancel: threading.Event) -> Evidence:
+    def work(cancel: threading.Event) -> bytes:
         opened = _open(service, collection, name)
         protocol = opened.review.protocol
-        return Evidence(tables=evidence_tables(opened.searcher, opened.index, protocol, opened.included(), cancel))
+        tables = evidence_tables(opened.searcher, opened.index, protocol, opened.included(), cancel)
+        return Evidence(tables=tables).model_dump_json().encode()
 
-    return _json(await watched(_Work(service, service.settings.service.search_seconds, work).run(), request))
+    return _json(await in_turn(service, request, work))
 
 
 @router.get(
     "/{name}/export",
     response_class=Response,
     summary="A review as a file",
-    responses={200: {"content": {media.partition(";")[0]: {} for media, _ in FORMS.values()}}},
+    responses={200: {"content": {one.media_type.partition(";")[0]: {} for one in FORMS.values()}}},
 )
 def export(
     service: Shared,
     name: Name,
     collection: Collection = None,
-    format: Annotated[
-        Literal["markdown", "csv", "json", "ris", "asreview", "evidence", "svg", "mermaid"], Query()
-    ] = "markdown",
+    format: Annotated[str, OneOf(FORMS), Query()] = "markdown",
 ) -> Response:
     """A report, all decisions, RIS of the included papers, labels for ASReview, the evidence table, the flow
     diagram.
     """
     opened = _open(service, collection, name)
-    text = exported(format, opened.searcher, opened.index, opened.review.protocol, opened.records())
-    media, ending = FORMS[format]
-    headers = {"Content-Disposition": f'attachment; filename="{name}-{format}.{ending}"'}
-    return Response(text.encode(), media_type=media, headers=headers)
+    form = FORMS[format]
+    content = form.write(opened.searcher, opened.index, opened.review.protocol, opened.records())
+    headers = {"Content-Disposition": f'attachment; filename="{name}-{format}.{form.ending}"'}
+    return Response(content, media_type=form.media_type, headers=headers)
 
 
 def _json(content: bytes) -> Response:

@@ -55,9 +55,12 @@ export function carryBar(result, names, asked) {
 // Documents and the package that `monjyu verify` checks, as the service writes them; it keeps no digest.
 function exports({ trace_id: trace }, failed) {
   const asked = (form) => () => request(`/answers/${trace}/export?format=${form}`);
-  const forms = trace ? FORMS.answer.filter(({ name }) => !["markdown", "bibtex"].includes(name)) : []; // which stand before and after these
-  return forms.map(({ name, label, ending }) => [label, () => saved(asked(name), `answer-${trace}.${ending}`, failed), name === "ro-crate" ? t("packageIs") : null]);
+  const forms = trace ? FORMS.answer.filter(({ name }) => !OWN.includes(name)) : [];
+  return forms.map(({ name, label, ending }) =>
+    [name === "ro-crate" ? t("asPackage") : label, () => saved(asked(name), `answer-${trace}.${ending}`, failed), name === "ro-crate" ? t("packageIs") : null]);
 }
+
+const OWN = ["markdown", "bibtex"]; // written by the page, and offered among the bibliographies
 
 // The papers cited, for a reference manager.
 function bibliographies({ citations, collection }, failed) {

@@ -4,15 +4,15 @@ import { addWords } from "../i18n.js";
 
 addWords({
   en: {
-    partialWhy: "This answers a part, or nearly: the papers may hold more than was read. Ask in other words, or let more be read.",
+    partialWhy: "This answers part of the question: the papers may say more than was read. Use other words, or a larger budget.",
     abstainedWhy: "Nothing that was read answers this clearly enough. Try other words, fewer filters, or another collection.",
     copy: "Copy", copyAnswer: "Copy with citations", share: "Share", copyLink: "Share: copy the link", save: "Save", saveQuestion: "Save this question", exportAnswer: "Export", asReferences: (name) => `References as ${name}`, aboutAnswer: "About this answer", packageIs: "The answer, its quotes and how it was found in one file that `monjyu verify` checks",
     sure_high: "well supported", sure_some: "supported in part", sure_low: "weakly supported", confidence: (word) => `Confidence: ${word}`,
-    foundSoFar: "Stopped. What was found so far stands above; ask again to go on: what was judged is kept.",
+    foundSoFar: "Stopped. What was found so far is above; ask again to continue: judgements are kept.",
     etAl: (name) => `${name} et al.`, keysHint: "n and p lead to the next and the previous citation; Esc leaves the question box for the answer.",
     cardHint: "Press to open the page with this marked.",
-    legend: "How the sentences stand to their sources", said_sample: "Text", said_quoted: "quoted word for word",
-    said_supported: "written by a model, its source agrees", said_partly: "its source agrees in part", said_contradicted: "its source says otherwise",
+    legend: "How the sentences relate to their sources", said_sample: "Text", said_quoted: "quoted word for word",
+    said_supported: "written by a model, its source agrees", said_partly: "its source agrees in part", said_contradicted: "contradicted by its source",
     said_not_found: "not found in its source", said_unchecked: "written by a model, not checked", said_own: "a note by Monjyu, not from a paper",
     why_enough: "The search ended because it had found enough.", why_budget: "The search ended because it had read as much as you allowed.",
     why_everything: "The search ended because there was nothing left to read.", why_cap: "The search ended because a limit on cost or calls was reached, or its model failed.",
@@ -20,7 +20,7 @@ addWords({
     judged: (n, left) => `${n === 1 ? "1 passage was" : `${n} passages were`} judged, ${left ? `${left} ${left === 1 ? "was" : "were"} not looked at` : "none is left"}.`,
     resume: (n) => `Go on (${n} more)`, spendMore: (n) => `Read ${n} more`, spendRest: (n) => (n === 1 ? "Read the one that is left" : `Read the other ${n}`), keptJudgements: "What was judged is kept.", stopping: "Stopping …",
     olderSnapshot: "This was answered from an older state of the collection, as the link says. Pages open as they are now.", askPresent: "Ask the present state",
-    snapshotGone: "The state of the collection that this link names is not kept any more.", papersChanged: "The collection has changed since this was answered.",
+    snapshotGone: "The snapshot that this link names is no longer kept.", papersChanged: "The collection has changed since this was answered.",
     past: (n) => `Your questions (${n})`, pastHere: "They are kept in this browser only.", pastClear: "Clear them",
     examples: "Questions to begin with", filters: "Filters",
     chipOff: (text) => `Remove the filter “${text}”`, chipGone: (text) => `The filter “${text}” is gone.`,

@@ -3,6 +3,7 @@
 // `#/reviews/COLLECTION`, `…/new`, `…/NAME`, `…/NAME/edit`
 
 import { json, post, request } from "../api.js";
+import { FORMS } from "../declared.js";
 import { h, quoted, replace, saved } from "../dom.js";
 import { editorNeeded, isEditor } from "../editor.js";
 import { t } from "../i18n.js";
@@ -10,8 +11,6 @@ import { menu } from "../menu.js";
 import { decisions } from "./decisions.js";
 import { evidence } from "./evidence.js";
 import "./words.js";
-
-const FORMS = { markdown: "md", csv: "csv", json: "json", ris: "ris", asreview: "csv", evidence: "csv", svg: "svg", mermaid: "mmd" };
 
 export async function show(context, part, act) {
   const { name, who } = context;
@@ -94,7 +93,7 @@ function review(context, first) {
     }
   };
   const screener = h("button", { type: "button", class: "primary", onclick: screen }, t("rvScreen"));
-  const files = menu(t("rvExport"), Object.entries(FORMS).map(([form, ending]) => [t(`rvAs_${form}`), () =>
+  const files = menu(t("rvExport"), FORMS.review.map(({ name: form, label, ending }) => [t(`rvAs_${form}`).replace(/^rvAs_.*/, label), () =>
     saved(() => request(`${path}/export?${new URLSearchParams({ collection: name, format: form })}`), `${first.protocol.name}-${form}.${ending}`, failed)]));
   draw(first);
   return h("article", { class: "wide stacked reviews" }, h("a", { class: "back", href: address(name) }, `‹ ${t("reviews")}`),
