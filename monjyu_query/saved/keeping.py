@@ -79,7 +79,7 @@ def accept(searcher: Searcher, question_ids: list[str]) -> list[str]:
 
 def read_file(path: Path) -> list[Question]:
     """The questions of a YAML file: a list, or a mapping with `questions`. ConfigurationError where it is none."""
-    shape = "It is a list of questions, each with `text`, and `expect` if something is expected."
+    shape = "Write a list of questions, each with `text`, and `expect` if something is expected."
     try:
         found = parse_yaml(read_text(path, _LARGEST), _MOST_VALUES)
     except (FileRefused, ValueError, yaml.YAMLError) as error:

@@ -145,4 +145,5 @@ def test_it_is_written_in_few_files(word: str, places: set[str]) -> None:
     package = Path(monjyu_query.__file__).parent
     files = [path for ending in ("py", "js", "html") for path in package.rglob(f"*.{ending}")]
     naming = {path for path in files if re.search(rf"\b{word}\b", path.read_text("utf-8"))}
+    naming = {path for path in naming if path.name != "messages_ja.js"}  # an error of the filter's own, translated
     assert {str(path.relative_to(package)) for path in naming} == places
