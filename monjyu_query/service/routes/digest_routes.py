@@ -89,7 +89,7 @@ async def study_table_of(asked: TableRequest, service: Shared, request: Request,
         return study_table(searcher, asked.columns or (), names, **how, cancel=cancel)  # type: ignore[arg-type]
 
     answer = await _answered(service, request, make, long=True, form=format)
-    if format != "json":
+    if format not in ("json", "markdown"):
         answer.headers["Content-Disposition"] = f'attachment; filename="table.{FORMS[format].ending}"'
     return answer
 
