@@ -94,10 +94,10 @@ def cluster(root: Path, workers: int, **settings: str) -> Iterator[tuple[Machine
 
 
 @contextmanager
-def redis() -> Iterator[str]:
-    """The URL of a Redis server of its own."""
+def redis(port: int = 0) -> Iterator[str]:
+    """The URL of a Redis server of its own; at a port, of one that was there before."""
     assert REDIS is not None
-    port = free_port()
+    port = port or free_port()
     with tempfile.TemporaryDirectory(prefix="monjyu-redis-") as folder:
         command = [REDIS, "--port", str(port), "--bind", "127.0.0.1", "--dir", folder, "--save", ""]
         server = subprocess.Popen(command, stdout=subprocess.DEVNULL)

@@ -20,15 +20,18 @@ WRITING = os.O_WRONLY | os.O_RDWR
 class Counter:
     """An audit hook; one of Python cannot be taken off again, so the process is this command's alone."""
 
-    def __init__(self, root: str, kill_at: int) -> None:
-        self.root, self.kill_at, self.count = root, kill_at, 0
+    def __init__(self, root: str, kill_at: int, number: int = signal.SIGKILL) -> None:
+        """`number` is of the signal that is sent."""
+        self.root, self.kill_at, self.number, self.count = root, kill_at, number, 0
 
     def __call__(self, event: str, arguments: tuple[Any, ...]) -> None:
-        if not self._counts(event, arguments):
-            return
+        if self._counts(event, arguments):
+            self.step()
+
+    def step(self) -> None:
         self.count += 1
         if self.count == self.kill_at:
-            os.kill(os.getpid(), signal.SIGKILL)
+            os.kill(os.getpid(), self.number)
 
     def _counts(self, event: str, arguments: tuple[Any, ...]) -> bool:
         if event == "open":

@@ -15,7 +15,8 @@ NOT_OURS = ("transfer-encoding", "connection", "keep-alive")
 
 
 class LosingProxy(ThreadingHTTPServer):
-    """`share` of the answers to writes are lost; `lost` counts them."""
+    """`share` of the answers to writes are lost, and that to request `lose_at` from now; `lost` counts them, `asked`
+    requests."""
 
     daemon_threads = True
 
@@ -23,6 +24,18 @@ class LosingProxy(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), _Handler)
         self.host = urlsplit(server).netloc
         self.share, self.chance, self.lost = share, random.Random(seed), 0
+        self.asked, self.at = 0, 0
+        self.counting = threading.Lock()
+
+    def lose_at(self, number: int) -> None:
+        self.asked, self.at = 0, number
+
+    def loses(self, method: str) -> bool:
+        with self.counting:
+            self.asked += 1
+            lost = self.asked == self.at or (method != "GET" and self.chance.random() < self.share)
+            self.lost += lost
+        return lost
 
     def handle_error(self, request: object, client_address: object) -> None:
         """Clients that go away are what this is about."""
@@ -40,8 +53,7 @@ class _Handler(BaseHTTPRequestHandler):
         answer = connection.getresponse()
         content = answer.read()
         connection.close()
-        if self.command != "GET" and proxy.chance.random() < proxy.share:
-            proxy.lost += 1
+        if proxy.loses(self.command):
             self.close_connection = True
             return
         self.send_response(answer.status)
@@ -63,7 +75,7 @@ for _method in METHODS:
 
 
 @contextmanager
-def losing(server: str, share: float, seed: int = 0) -> Iterator[tuple[str, LosingProxy]]:
+def losing(server: str, share: float = 0.0, seed: int = 0) -> Iterator[tuple[str, LosingProxy]]:
     """The address of such a proxy before a server, and the proxy."""
     proxy = LosingProxy(server, share, seed)
     thread = threading.Thread(target=proxy.serve_forever, daemon=True)

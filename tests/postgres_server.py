@@ -6,7 +6,7 @@ import os
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,13 @@ QUICK = ("fsync=off", "listen_addresses=127.0.0.1", "unix_socket_directories=''"
 @contextmanager
 def postgres() -> Iterator[str]:
     """The URL of its database. A test that needs it is skipped where PG_CTL is None."""
+    with restartable() as (url, _):
+        yield url
+
+
+@contextmanager
+def restartable() -> Iterator[tuple[str, Callable[[], None]]]:
+    """The same, and what crashes the server and starts it again."""
     assert PG_CTL is not None
     folder = Path(tempfile.mkdtemp(prefix="monjyu-postgres-"))
     own: dict[str, Any] = {"cwd": folder, "check": True, "stdout": subprocess.DEVNULL}
@@ -33,10 +40,15 @@ def postgres() -> Iterator[str]:
         subprocess.run([initdb, "-D", data, "-U", "monjyu", "-A", "trust", "-E", "UTF8", "--no-sync"], **own)
         options = " ".join(f"-c {setting}" for setting in (*QUICK, f"port={port}"))
         log = folder / "log"
-        subprocess.run([PG_CTL, "-D", data, "-w", "-t", "30", "-l", log, "-o", options, "start"], **own)
+        start = [PG_CTL, "-D", data, "-w", "-t", "60", "-l", log, "-o", options, "start"]
+        stop = [PG_CTL, "-D", data, "-w", "-m", "immediate", "stop"]
+        subprocess.run(start, **own)
         try:
-            yield f"postgresql+psycopg2://monjyu@127.0.0.1:{port}/postgres"
+            yield (
+                f"postgresql+psycopg2://monjyu@127.0.0.1:{port}/postgres",
+                lambda: [subprocess.run(command, **own) for command in (stop, start)] and None,
+            )
         finally:
-            subprocess.run([PG_CTL, "-D", data, "-w", "-m", "immediate", "stop"], **own)
+            subprocess.run(stop, **own)
     finally:
         shutil.rmtree(folder, ignore_errors=True)

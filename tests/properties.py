@@ -20,7 +20,7 @@ def examples(number: int, **more: Any) -> settings:
     return settings(max_examples=number if ALL_EXAMPLES else min(number, FEW), deadline=None, **more)
 
 
-def sequences(number: int) -> settings:
+def sequences(number: int, **more: Any) -> settings:
     """Settings for `number` sequences of changes, the same each time. MONJYU_EXAMPLES=N tries N random ones and
     shortens one that fails."""
     phases = [Phase.explicit, Phase.generate, *([Phase.shrink] if SEQUENCES else [])]
@@ -32,6 +32,7 @@ def sequences(number: int) -> settings:
         database=None,
         print_blob=True,
         suppress_health_check=list(HealthCheck),
+        **more,
     )
 
 

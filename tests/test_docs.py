@@ -83,6 +83,16 @@ def test_documents_have_usual_words(page: Path) -> None:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=NAMES)
+def test_paragraphs_have_a_sentence_a_line(page: Path) -> None:
+    if page.name in ("SECURITY.md", "tables.md"):  # a table, and written by a script
+        return
+    quoted = re.compile(r"\([^)]*\)|“[^”]*”|\"[^\"]*\"")
+    lines = [line for line in prose(page).splitlines() if line[:1].isalpha() or line.startswith(("*", "`", "["))]
+    plain = {line: quoted.sub("x", _CODE.sub("x", line)) for line in lines}
+    assert not [line for line, text in plain.items() if re.search(r"[a-z\dx]\. [A-Z]", text)]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=NAMES)
 def test_commands_and_their_options_are_there(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
     shown = [line.split("  #")[0].strip() for block in _CODE_BLOCK.findall(text) for line in block.splitlines()]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,9 +13,11 @@ import pytest
 import yaml
 
 from tests.conftest import ROOT
-from tests.postgres_server import PG_CTL, postgres
+from tests.killing import unfinished_runs
+from tests.postgres_server import PG_CTL, postgres, restartable
 from tests.test_backfill import launch, versions, wait_for_backfill
 from tests.test_up import ask, running_up
+from tests.waiting import wait_until
 
 pytestmark = pytest.mark.slow
 
@@ -71,6 +75,36 @@ def test_runs_beside_each_other_on_postgresql_give_the_tables_of_one_process(
     for name in names:
         assert monjyu(one, "index", one / "papers" / name).returncode == 0
         assert versions(many, name) == versions(one, name)
+
+
+@needs_postgres
+@pytest.mark.parametrize("begun", ["manifest", "chunks"])
+def test_a_crash_of_postgresql_during_a_run_is_told_and_the_next_run_has_everything(
+    begun: str, tmp_path: Path, monjyu: Callable[..., subprocess.CompletedProcess[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DAGSTER_HOME", "")
+    data, one, papers = tmp_path / "many", tmp_path / "one", tmp_path / "papers"
+    write_papers(papers, "a")
+    home = data / "state" / "dagster"
+    home.mkdir(parents=True)
+    shutil.copy(INSTANCE, home / "dagster.yaml")
+    index = ["index", papers, "-c", "a"]
+    with restartable() as (url, restart):
+        monkeypatch.setenv("MONJYU_POSTGRES_URL", url)
+        command = [sys.executable, "-m", "monjyu_core", *map(str, index)]
+        with subprocess.Popen(
+            command, env=os.environ | {"MONJYU_DATA": str(data)}, stderr=subprocess.PIPE, text=True
+        ) as process:
+            parts = data / "index" / "a" / "parts" / begun
+            wait_until(lambda: list(parts.glob("shard=*/HEAD")), 300, process=process)
+            restart()
+            said = process.communicate(timeout=300)[1]
+        print(f"crash after {begun}: exit code {process.returncode}: {said[-300:]}")
+        assert process.returncode in (0, 1, 3) and "Traceback" not in said, said
+        assert monjyu(data, *index).returncode == 0
+        assert unfinished_runs(data) == []
+        assert monjyu(one, *index).returncode == 0
+        assert versions(data, "a") == versions(one, "a")
 
 
 def most_at_once(spans: list[tuple[float, float]]) -> int:

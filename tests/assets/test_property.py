@@ -1,24 +1,34 @@
-"""An incremental index equals a full rebuild, whatever happened to the folder, at every level.
+"""An incremental index equals a full rebuild, whatever happened to it and to its folder, at every level.
 
-`MONJYU_EXAMPLES=100 pytest tests/assets/test_property.py` tries as many random sequences; one that fails is made short
+`MONJYU_EXAMPLES=300 pytest tests/assets/test_property.py` tries as many random histories; one that fails is made short
 and printed.
 """
 
 from __future__ import annotations
 
-import tempfile
+import subprocess
+from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis.stateful import run_state_machine_as_test
 
 from monjyu_assets.maintenance.index_operations import verify_all
 from monjyu_core.storage.snapshot import read_current
-from tests.assets.changes import ACTIONS, Change, Folder
+from tests.assets.changes import Change, Folder
+from tests.assets.histories import ROOM, History, load
 from tests.assets.worlds import World, differences
-from tests.properties import example, given, sequences, st
+from tests.core.remote.conftest import bucket_of
+from tests.forked import Forked
+from tests.object_servers import AZURITE, MISSING, azurite, moto
+from tests.properties import sequences
+from tests.test_full_disk import mount
 
-CHANGE = st.tuples(st.sampled_from(ACTIONS), st.integers(0, 5), st.integers(0, 59))
-BATCHES = st.lists(st.lists(CHANGE, min_size=1, max_size=5), min_size=1, max_size=3)
+pytestmark = pytest.mark.slow
+
+STEPS = 6
+"""At most, of a history."""
 ALL_LEVELS: list[list[Change]] = [
     [("level", 0, 3), ("bib", 1, 3), ("add", 4, 10), ("record", 2, 6)],
     [("swap", 0, 1), ("move", 1, 4), ("delete", 2, 0), ("setting", 0, 7), ("level", 0, 0), ("shuffle", 0, 1)],
@@ -28,19 +38,22 @@ ALL_LEVELS: list[list[Change]] = [
 """Upgrades, changes that levels 2 to 4 do not follow, and what was deleted comes back."""
 
 
-def check(batches: list[list[Change]], root: Path) -> None:
-    """Apply and build each batch, then compare with what is built at once."""
-    folder = Folder(World(root / "data", root / "papers"))
+def test_changes_at_all_levels_give_the_tables_of_a_fresh_build(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MONJYU_DATA", str(tmp_path / "data"))
+    monkeypatch.setenv("MONJYU_PUBLISH__KEEP_SNAPSHOTS", "2")
+    folder = Folder(World(tmp_path / "data", tmp_path / "papers"))
     for number, seed in enumerate((3, 8, 15)):
         folder.apply(("add", number, seed))
     folder.apply(("record", 9, 5))
     folder.build()
-    for batch in batches:
+    for batch in ALL_LEVELS:
         for change in batch:
             folder.apply(change)
         folder.build()
     folder.finish()
-    fresh = folder.world.fresh(root / "fresh")
+    fresh = folder.world.fresh(tmp_path / "fresh")
     fresh.build(folder.highest)
     apart = differences(folder.world, fresh)
     assert apart == [], apart
@@ -49,13 +62,82 @@ def check(batches: list[list[Change]], root: Path) -> None:
     assert not any(verify_all(folder.world.work.folder, None).values())
 
 
-@pytest.mark.slow
-@sequences(1)
-@example(ALL_LEVELS)
-@given(BATCHES)
-def test_random_changes_give_the_tables_of_a_fresh_build(batches: list[list[Change]]) -> None:
-    with tempfile.TemporaryDirectory() as root, pytest.MonkeyPatch.context() as patch:
-        patch.setenv("MONJYU_DATA", f"{root}/data")
-        patch.setenv("MONJYU_PARSE__TIMEOUT_SECONDS", "600")  # a busy machine is no failure
-        patch.setenv("MONJYU_PUBLISH__KEEP_SNAPSHOTS", "2")
-        check(batches, Path(root))
+@pytest.fixture(scope="module")
+def forked() -> Iterator[Forked]:
+    made = Forked(load)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def disk(tmp_path: Path) -> Iterator[tuple[Path, bool]]:
+    """A file system of its own in memory, if one can be mounted."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    mounted = mount("-t", "tmpfs", "-o", ROOM, "tmpfs", str(folder))
+    yield folder, mounted
+    if mounted:
+        subprocess.run(["umount", "-l", str(folder)], check=True)
+
+
+def run_histories(number: int, **own: object) -> None:
+    own["done"] = Counter()
+    run_state_machine_as_test(type("Histories", (History,), own), settings=sequences(number, stateful_step_count=STEPS))
+    print(dict(own["done"]))
+
+
+def every_step(**own: object) -> None:
+    """A history in which everything happens once."""
+    own["done"] = done = Counter[str]()
+    made = type("Every", (History,), own)()
+    try:
+        made.begin()
+        made.change("edit", 0, 4)
+        made.ended("killed", 40)
+        made.level_from_now(0)
+        made.import_library(7)
+        made.ended("interrupted", 90)
+        made.clock_set_back(30)
+        made.index_it(True)
+        made.correct_one(1, 0, 0)
+        made.switch_snapshot()
+        if made.mounted:
+            made.change("delete", 1, 0)
+            made.read_only()
+            made.full_disk(60)
+        if made.environment.get("MONJYU_STORAGE__URI"):
+            made.other_machine()
+        made.move_papers()
+        made.change("move", 0, 5)
+        made.ended("told to end", 60)
+        made.purge_one(1)
+        made.downgrade_it(0)
+    finally:
+        made.teardown()
+    print(dict(done))
+    assert done["histories"] == 1
+
+
+def test_every_step_gives_the_tables_of_a_fresh_build(forked: Forked, disk: tuple[Path, bool]) -> None:
+    every_step(forked=forked, disk=disk[0], mounted=disk[1])
+
+
+def test_random_histories_give_the_tables_of_a_fresh_build(forked: Forked, disk: tuple[Path, bool]) -> None:
+    run_histories(18, forked=forked, disk=disk[0], mounted=disk[1])
+
+
+def test_histories_over_s3_give_the_tables_of_a_fresh_build(forked: Forked, disk: tuple[Path, bool]) -> None:
+    with moto() as endpoint:
+        names = (f"history {number}" for number in range(10**6))
+        own = {"forked": forked, "disk": disk[0], "mounted": disk[1]}
+        own["stores"] = staticmethod(lambda: bucket_of(endpoint, next(names)))
+        every_step(**own)
+        run_histories(8, **own)
+
+
+@pytest.mark.skipif(AZURITE is None, reason=MISSING)
+def test_histories_over_azure_give_the_tables_of_a_fresh_build(forked: Forked, disk: tuple[Path, bool]) -> None:
+    with azurite() as environment:
+        places = ({"MONJYU_STORAGE__URI": f"az://library/history{number}"} for number in range(10**6))
+        stores = staticmethod(lambda: environment | next(places))
+        run_histories(4, forked=forked, disk=disk[0], mounted=disk[1], stores=stores)

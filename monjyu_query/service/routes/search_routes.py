@@ -72,7 +72,8 @@ async def search(asked: Asked, service: Shared, request: Request) -> Response:
     found = _look_up(service, asked)
     if isinstance(found, KeptResult):
         return _json(found.content, kept=True)
-    return _json(await watched(found.run(), request), kept=False)
+    content = await watched(found.run(), request)
+    return _json(content, kept=found.was_kept)
 
 
 @router.post(

@@ -26,15 +26,17 @@ class KeptResult:
     content: bytes
 
 
-@dataclass(frozen=True)
+@dataclass
 class Search:
-    """A search to be run. `key` is what its result is kept under; with `snapshot_id` an older snapshot is asked."""
+    """A search to be run. `key` is what its result is kept under; with `snapshot_id` an older snapshot is asked.
+    `was_kept` afterwards: another worker had the result already."""
 
     service: Service
     asked: SearchRequest
     served: Served
     key: str
     snapshot_id: str | None = None
+    was_kept: bool = False
 
     @property
     def long(self) -> bool:
@@ -55,6 +57,8 @@ class Search:
         results = self.service.results
         kept = results.get(self.key) if results.shared else None
         if kept is not None:
+            self.was_kept = True
+            self.service.metrics.kept()
             _give(self.service, kept)
             return kept
         searcher = self.served.searcher

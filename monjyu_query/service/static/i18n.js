@@ -29,7 +29,7 @@ const WORDS = {
     further: "Ask further", howLazy: "How the search went", tested: "Tested", relevant: "Relevant", concepts: "What the relevant sentences speak of",
     bestSentences: "Best sentences", vector: "meaning", keyword: "words",
     compare: "Compare", reviews: "Reviews", checkDraft: "Check a draft", savedQuestions: "Saved questions", maps: "Maps", themes: "Themes", operate: "Operate", library: "Library", loading: "Loading …",
-    columns: "Columns, with commas between", about: "Only papers on",
+    columns: "Columns, separated by commas", about: "Only papers on",
     most: "Papers at most",
     told: "Beside the paper: what services say", citedTimes: (n, lean) => `cited ${n} times${lean == null ? "" : `, ${lean} of them influential`}`, access: "open access",
     notice_retraction: "Retracted", notice_concern: "Expression of concern", notice_correction: "Corrected", notice_reinstatement: "Reinstated",

@@ -94,7 +94,7 @@ function mark(view) {
   for (const link of document.querySelectorAll(".bar a[id]")) {
     if (link.id === `nav-${VIEWS[view].nav}`) {
       link.setAttribute("aria-current", "page");
-      link.scrollIntoView({ block: "nearest", inline: "nearest" }); // on a narrow page the bar is longer than the page
+      link.scrollIntoView({ block: "nearest", inline: "center" }); // on a narrow page the bar is longer than the page
     } else link.removeAttribute("aria-current");
   }
 }

@@ -136,3 +136,44 @@ def test_lost_answers_are_no_lost_or_doubled_writes(s3: str, tmp_path: Path, mon
     world.look()
     assert failed and world.seen == 13 and read_base(folder).state.current == "s13"
     world.check_nothing_left()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("retries", ["0", "2"])
+def test_whichever_answer_of_a_publish_is_lost_nothing_is_lost_or_published_twice(
+    s3: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, retries: str
+) -> None:
+    """The answer to each request of a publish in turn; the next publish goes on from whatever came of it."""
+    for name, value in bucket_of(s3, str(tmp_path)).items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setenv("MONJYU_STORAGE__RETRIES", retries)
+    world, folder, failed = World(tmp_path, {}), DataFolder(tmp_path / "a").collection("c"), 0
+
+    def publish() -> None:
+        world.begun += 1
+        with holding(folder, load_settings(), lambda text: None):
+            write(folder.root, world.begun)
+
+    with losing(s3) as (address, proxy):
+        monkeypatch.setenv("MONJYU_STORAGE__ENDPOINT", address)
+        for _ in range(3):
+            proxy.lose_at(0)
+            publish()
+        calls = proxy.asked
+        for call in range(1, calls + 1):
+            proxy.lose_at(call)
+            try:
+                publish()
+            except MonjyuError:
+                failed += 1
+                world.look()
+            else:
+                world.look()
+                assert world.seen == world.begun, f"the publish whose answer {call} was lost"
+        assert proxy.lost == calls
+        proxy.lose_at(0)
+        publish()
+    world.look()
+    print(f"{calls} answers lost, with {retries} retries: {failed} publishes failed, and the next went on")
+    assert world.seen == world.begun and calls >= 8
+    world.check_nothing_left()

@@ -18,6 +18,7 @@ from monjyu_query.search.searcher import Searcher
 from monjyu_query.service.access.keys import create_key
 from tests.core.models import fake_server as server
 from tests.core.models.fake_server import FakeModels
+from tests.core.models.test_cache import needs_redis, redis_url  # noqa: F401
 from tests.query.service.conftest import Serving
 from tests.waiting import wait_until
 
@@ -25,10 +26,10 @@ OWN, OTHER, UNKNOWN = "samples", "hostile", "absent9"
 QUESTION = "How many relevance tests did the zebrafish measure in a week?"
 
 
-def kept_by_scope(serve_with: Serving, data: Path) -> None:
+def kept_by_scope(serve_with: Serving, data: Path, cache: str) -> None:
     store = StateStore(data / "state")
     keys = {"all": create_key(store, "", "reader")[0], "own": create_key(store, "", "reader", collections=[OWN])[0]}
-    with serve_with(require_key=True) as (served, _):
+    with serve_with(require_key=True, cache=cache) as (served, _):
         held = replace(served, keys=keys)
         with held.client("all") as everybody, held.client("own") as scoped:
             asked = {"query": QUESTION, "collection": OTHER, "mode": "keyword"}
@@ -49,7 +50,19 @@ def kept_by_scope(serve_with: Serving, data: Path) -> None:
 
 
 def test_kept_results_are_given_by_scope(serve_with: Serving, service_data: Path, published: list[str]) -> None:
-    kept_by_scope(serve_with, service_data)
+    kept_by_scope(serve_with, service_data, "memory")
+
+
+@needs_redis
+def test_results_kept_in_redis_are_given_by_scope(
+    serve_with: Serving,
+    service_data: Path,
+    published: list[str],
+    redis_url: str,  # noqa: F811
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("MONJYU_CACHE__REDIS_URL", redis_url)
+    kept_by_scope(serve_with, service_data, "redis")
 
 
 @pytest.fixture

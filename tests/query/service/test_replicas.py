@@ -19,7 +19,10 @@ from monjyu_core.settings.settings import Settings
 from monjyu_query.modes.lazy.judgements import JudgementStore, open_judgements
 from monjyu_query.service.access.rates import BURST_SECONDS, open_rates
 from monjyu_query.service.server.error_responses import TooMany
+from tests.celery_workers import redis
 from tests.core.models.test_cache import needs_redis, redis_url  # noqa: F401
+from tests.query.service.conftest import Serving
+from tests.waiting import free_port
 
 pytestmark = pytest.mark.slow
 
@@ -49,6 +52,32 @@ def test_two_replicas_share_rates_and_results(service_data: Path, redis_url: str
         found = [clients[number % 2].get("/health").status_code for number in range(3 * BURST_SECONDS)]
     accepted = found.count(200)
     assert set(found) == {200, 429} and BURST_SECONDS <= accepted < 2 * BURST_SECONDS
+
+
+@needs_redis
+def test_a_search_answers_while_redis_is_full_or_gone_and_is_kept_again_when_it_is_back(
+    serve_with: Serving, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(outage, "SECONDS", 0.0)
+    port = free_port()
+    monkeypatch.setenv("MONJYU_CACHE__REDIS_URL", f"redis://127.0.0.1:{port}/0")
+    with serve_with(cache="redis") as (served, _), served.client() as client:
+
+        def ask(words: str) -> str:
+            asked = {"query": f"What does the {words} bound?", "collection": "samples", "mode": "keyword"}
+            answer = client.post("/search", json=asked)
+            assert answer.status_code == 200 and answer.json()["hits"], answer.text
+            return str(answer.headers["x-monjyu-cache"])
+
+        assert ask("relevance budget") == "miss"  # not there yet
+        with redis(port) as url:
+            assert [ask("relevance budget") for _ in range(2)] == ["miss", "hit"]
+            RedisCache(url, 1)._client.config_set("maxmemory", "1")
+            assert [ask("budget of relevance") for _ in range(2)] == ["miss", "miss"]
+            assert ask("relevance budget") == "hit"
+        assert ask("relevance budget") == "miss"
+        with redis(port):
+            assert [ask("relevance budget") for _ in range(2)] == ["miss", "hit"]
 
 
 @needs_redis

@@ -47,22 +47,24 @@ export function carryBar(result, names, asked) {
   };
   return h("div", { class: "row carry" },
     h("button", { type: "button", class: "small", "aria-label": t("copyAnswer"), onclick: () => copy(asMarkdown(result, names, asked), told) }, t("copy")),
-    menu(t("exportAnswer"), [[t("keepAnswer"), keep], ...exports(result.trace_id, failed), ...(result.citations.length ? bibliographies(result, failed) : [])]),
+    menu(t("exportAnswer"), [["Markdown", keep], ...exports(result, failed), ...bibliographies(result, failed)]),
     h("button", { type: "button", class: "small", "aria-label": t("copyLink"), onclick: () => copy(linkOf(result, asked), told) }, t("share")),
     asked ? h("a", { class: "button small", "aria-label": t("saveQuestion"), href: `#/questions/${encodeURIComponent(result.collection)}/new`, onclick: () => keepDraft(result, asked) }, t("save")) : null, told, failed);
 }
 
-// Documents and the package that `monjyu verify` checks, as the service writes them.
-function exports(trace, failed) {
+// Documents and the package that `monjyu verify` checks, as the service writes them; it keeps no digest.
+function exports({ trace_id: trace }, failed) {
   const asked = (form) => () => request(`/answers/${trace}/export?format=${form}`);
-  return FORMS.answer.filter(({ name }) => !OWN.includes(name)).map(({ name, label, ending }) =>
-    [name === "ro-crate" ? t("asPackage") : label, () => saved(asked(name), `answer-${trace}.${ending}`, failed), name === "ro-crate" ? t("packageIs") : undefined]);
+  const forms = trace ? FORMS.answer.filter(({ name }) => !OWN.includes(name)) : [];
+  return forms.map(({ name, label, ending }) =>
+    [name === "ro-crate" ? t("asPackage") : label, () => saved(asked(name), `answer-${trace}.${ending}`, failed), name === "ro-crate" ? t("packageIs") : null]);
 }
 
 const OWN = ["markdown", "bibtex"]; // written by the page, and offered among the bibliographies
 
 // The papers cited, for a reference manager.
 function bibliographies({ citations, collection }, failed) {
+  if (!citations.length) return [];
   const papers = [...new Set(citations.map((citation) => citation.paper_id))].slice(0, 200);
   const asked = (form) => request(`/bibliography?${new URLSearchParams([["collection", collection], ["format", form], ...papers.map((id) => ["paper_id", id])])}`);
   return FORMS.bibliography.map(({ name, label, ending }) => [t("asReferences", label), () => saved(() => asked(name), `${collection}.${ending}`, failed)]);

@@ -4,15 +4,15 @@ import { addWords } from "../i18n.js";
 
 addWords({
   en: {
-    partialWhy: "This answers a part, or nearly: the papers may hold more than was read. Ask in other words, or let more be read.",
+    partialWhy: "This answers part of the question: the papers may say more than was read. Use other words, or a larger budget.",
     abstainedWhy: "Nothing that was read answers this clearly enough. Try other words, fewer filters, or another collection.",
-    copy: "Copy", copyAnswer: "Copy with citations", share: "Share", copyLink: "Share: copy the link", save: "Save", saveQuestion: "Save this question", exportAnswer: "Export", keepAnswer: "Markdown", asReferences: (name) => `References as ${name}`, aboutAnswer: "About this answer", asPackage: "Package", packageIs: "The answer, its quotes and how it was found in one file that `monjyu verify` checks",
+    copy: "Copy", copyAnswer: "Copy with citations", share: "Share", copyLink: "Share: copy the link", save: "Save", saveQuestion: "Save this question", exportAnswer: "Export", asReferences: (name) => `References as ${name}`, aboutAnswer: "About this answer", packageIs: "The answer, its quotes and how it was found in one file that `monjyu verify` checks",
     sure_high: "well supported", sure_some: "supported in part", sure_low: "weakly supported", confidence: (word) => `Confidence: ${word}`,
-    foundSoFar: "Stopped. What was found so far stands above; ask again to go on: what was judged is kept.",
+    foundSoFar: "Stopped. What was found so far is above; ask again to continue: judgements are kept.",
     etAl: (name) => `${name} et al.`, keysHint: "n and p lead to the next and the previous citation; Esc leaves the question box for the answer.",
     cardHint: "Press to open the page with this marked.",
-    legend: "How the sentences stand to their sources", said_sample: "Text", said_quoted: "quoted word for word",
-    said_supported: "written by a model, its source agrees", said_partly: "its source agrees in part", said_contradicted: "its source says otherwise",
+    legend: "How the sentences relate to their sources", said_sample: "Text", said_quoted: "quoted word for word",
+    said_supported: "written by a model, its source agrees", said_partly: "its source agrees in part", said_contradicted: "contradicted by its source",
     said_not_found: "not found in its source", said_unchecked: "written by a model, not checked", said_own: "a note by Monjyu, not from a paper",
     why_enough: "The search ended because it had found enough.", why_budget: "The search ended because it had read as much as you allowed.",
     why_everything: "The search ended because there was nothing left to read.", why_cap: "The search ended because a limit on cost or calls was reached, or its model failed.",
@@ -20,7 +20,7 @@ addWords({
     judged: (n, left) => `${n === 1 ? "1 passage was" : `${n} passages were`} judged, ${left ? `${left} ${left === 1 ? "was" : "were"} not looked at` : "none is left"}.`,
     resume: (n) => `Go on (${n} more)`, spendMore: (n) => `Read ${n} more`, spendRest: (n) => (n === 1 ? "Read the one that is left" : `Read the other ${n}`), keptJudgements: "What was judged is kept.", stopping: "Stopping …",
     olderSnapshot: "This was answered from an older state of the collection, as the link says. Pages open as they are now.", askPresent: "Ask the present state",
-    snapshotGone: "The state of the collection that this link names is not kept any more.", papersChanged: "The collection has changed since this was answered.",
+    snapshotGone: "The snapshot that this link names is no longer kept.", papersChanged: "The collection has changed since this was answered.",
     past: (n) => `Your questions (${n})`, pastHere: "They are kept in this browser only.", pastClear: "Clear them",
     examples: "Questions to begin with", filters: "Filters",
     chipOff: (text) => `Remove the filter “${text}”`, chipGone: (text) => `The filter “${text}” is gone.`,
@@ -34,7 +34,7 @@ addWords({
   ja: {
     partialWhy: "一部だけ、またはそれに近い内容に答えています。読んだ以外の箇所にまだあるかもしれません。言葉を変えるか、読む量を増やしてください。",
     abstainedWhy: "読んだ箇所に、はっきり答えるものがありませんでした。別の言葉、少ない絞り込み、または別のコレクションを試してください。",
-    copy: "コピー", copyAnswer: "出典つきでコピー", share: "共有", copyLink: "共有: リンクをコピー", save: "保存", saveQuestion: "この質問を保存", exportAnswer: "書き出す", keepAnswer: "Markdown", asReferences: (name) => `文献を ${name} で`, aboutAnswer: "この回答について", asPackage: "パッケージ", packageIs: "回答、引用、探索の経過を一つにまとめたファイル（`monjyu verify` で検査できます）",
+    copy: "コピー", copyAnswer: "出典つきでコピー", share: "共有", copyLink: "共有: リンクをコピー", save: "保存", saveQuestion: "この質問を保存", exportAnswer: "書き出す", asReferences: (name) => `文献を ${name} で`, aboutAnswer: "この回答について", packageIs: "回答、引用、探索の経過を一つにまとめたファイル（`monjyu verify` で検査できます）",
     sure_high: "十分な根拠あり", sure_some: "一部に根拠あり", sure_low: "根拠は弱い", confidence: (word) => `確からしさ: ${word}`,
     foundSoFar: "中止しました。ここまでに見つかったものは上にあります。もう一度質問すると続きから始まります（判定は保存されています）。",
     etAl: (name) => `${name} ほか`, keysHint: "n と p で次と前の出典に移ります。Esc で質問欄から回答へ移ります。",

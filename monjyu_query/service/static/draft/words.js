@@ -4,8 +4,8 @@ import { addWords, currentLanguage } from "../i18n.js";
 
 addWords({
   en: {
-    draft: "Check a draft", draftLine: "Does each cited paper say what your draft says of it? You see its nearest passages, and the figures, names and quotes that stand nowhere in it; whether it says so is judged only where a model is set up. Nothing that the draft names is opened.",
-    draftText: "Your draft, or some sentences of it with their citations", draftPlaceholder: "Notebooks keep code and prose together (Hamrick et al., 2019).", draftFile: "Or drop a file here, or choose one (.md, .tex, .docx, .txt):", draftBib: "Bibliography, where the draft cites keys (.bib, CSL JSON):",
+    draft: "Check a draft", draftLine: "Does each cited paper say what your draft claims? You see its nearest passages, and the figures, names and quotes that occur nowhere in it; a verdict needs a model. Nothing that the draft names is opened.",
+    draftText: "Your draft, or some sentences of it with their citations", draftPlaceholder: "Notebooks keep code and prose together (Hamrick et al., 2019).", draftFile: "Or drop a file here, or choose one (.md, .tex, .docx, .txt):", draftBib: "Bibliography, if the draft cites keys (.bib, CSL JSON):",
     draftGo: "Check it", draftChecking: "Reading the cited papers …", draftEmpty: "Paste some text or choose a file first.", draftWord: (name) => `Word file: ${name}`,
     draftUnknown: (name) => `${name} is not a readable draft. Known are .md, .tex, .docx and .txt.`, draftLarge: (name) => `${name} is too large for this page. Check it chapter by chapter, or by the command monjyu check-citations.`,
     draftCount: (total, sentences) => `${total} ${total === 1 ? "citation" : "citations"} in ${sentences} ${sentences === 1 ? "sentence" : "sentences"}`, draftHint: "The worst comes first.",

@@ -4,9 +4,9 @@ import { addWords } from "../i18n.js";
 
 addWords({
   en: {
-    rvLine: "A review screens every paper by a protocol, shows why each is in or out, and screens only what is new or has changed when papers come in.",
+    rvLine: "A review screens every paper by a protocol, shows why each is included or excluded, and later screens only new and changed papers.",
     rvNone: "No review yet.", rvNew: "New review", rvEditor: "Editors write protocols, screen and decide.", rvProtocol: "Protocol", rvEdit: "Change the protocol",
-    rvProtocolLine: "The protocol is a text (YAML): a question, criteria with rules, and the columns of the evidence table. What people decided stays when it changes.", rvSave: "Save the protocol",
+    rvProtocolLine: "The protocol is a text (YAML): a question, criteria with rules, and the columns of the evidence table. Decisions of people are kept when it changes.", rvSave: "Save the protocol",
     rvInclude: "Include", rvExclude: "Exclude", rvIncludeIf: "Included where all hold", rvExcludeIf: "Excluded where one holds",
     rvScreen: "Screen now", rvScreening: (done) => (done ? `Screening … ${done} papers so far` : "Screening …"), rvScreened: (n, kept) => `${n} screened, ${kept} as they were.`, rvStale: "The papers or criteria have changed since the last run.", rvCurrent: "All papers are screened by these criteria.",
     rvFailed: (n) => `A model failed for ${n}, which the next run asks again.`,

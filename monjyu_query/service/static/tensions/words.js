@@ -4,7 +4,7 @@ import { addWords } from "../i18n.js";
 
 addWords({
   en: {
-    tensions: "Where papers disagree", tensions_line: "Looked for are sentences of two papers about the same thing of which only one can be true: a model reads the pairs that share most words. Read both quotes before you call it a contradiction.",
+    tensions: "Where papers disagree", tensions_line: "This looks for sentences of two papers about the same subject of which only one can be true: a model reads the pairs that share the most words. Read both quotes before you call it a contradiction.",
     tensions_find: "About which words", tensions_show: "Show", tensions_all: "Show all", tensions_none: (read) => (read ? `The ${read} pairs that share most were read, and the model calls none contradictory.` : "No two papers have sentences that share enough words to be compared."),
     tensions_none_of: (words, read) => (read ? `The ${read} pairs about “${words}” that share most were read, and the model calls none contradictory.` : `No two papers have a sentence with all the words of “${words}”: try fewer words, or only the thing itself.`),
     tensions_count: (shown, total) => (shown === total ? (total === 1 ? "1 pair" : `${total} pairs`) : `${shown} of ${total} pairs`),
