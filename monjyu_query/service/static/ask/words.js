@@ -6,7 +6,7 @@ addWords({
   en: {
     partialWhy: "This answers part of the question: the papers may say more than was read. Use other words, or a larger budget.",
     abstainedWhy: "Nothing that was read answers this clearly enough. Try other words, fewer filters, or another collection.",
-    copy: "Copy", copyAnswer: "Copy with citations", share: "Share", copyLink: "Share: copy the link", save: "Save", saveQuestion: "Save this question", exportAnswer: "Export", asReferences: (name) => `References as ${name}`, aboutAnswer: "About this answer", packageIs: "The answer, its quotes and how it was found in one file that `monjyu verify` checks",
+    copy: "Copy", copyAnswer: "Copy with citations", share: "Share", copyLink: "Share: copy the link", save: "Save", saveQuestion: "Save this question", exportAnswer: "Export", asReferences: (name) => `References as ${name}`, aboutAnswer: "About this answer", asPackage: "Package", packageIs: "The answer, its quotes and how it was found in one file that `monjyu verify` checks",
     sure_high: "well supported", sure_some: "supported in part", sure_low: "weakly supported", confidence: (word) => `Confidence: ${word}`,
     foundSoFar: "Stopped. What was found so far is above; ask again to continue: judgements are kept.",
     etAl: (name) => `${name} et al.`, keysHint: "n and p lead to the next and the previous citation; Esc leaves the question box for the answer.",
@@ -34,7 +34,7 @@ addWords({
   ja: {
     partialWhy: "一部だけ、またはそれに近い内容に答えています。読んだ以外の箇所にまだあるかもしれません。言葉を変えるか、読む量を増やしてください。",
     abstainedWhy: "読んだ箇所に、はっきり答えるものがありませんでした。別の言葉、少ない絞り込み、または別のコレクションを試してください。",
-    copy: "コピー", copyAnswer: "出典つきでコピー", share: "共有", copyLink: "共有: リンクをコピー", save: "保存", saveQuestion: "この質問を保存", exportAnswer: "書き出す", asReferences: (name) => `文献を ${name} で`, aboutAnswer: "この回答について", packageIs: "回答、引用、探索の経過を一つにまとめたファイル（`monjyu verify` で検査できます）",
+    copy: "コピー", copyAnswer: "出典つきでコピー", share: "共有", copyLink: "共有: リンクをコピー", save: "保存", saveQuestion: "この質問を保存", exportAnswer: "書き出す", asReferences: (name) => `文献を ${name} で`, aboutAnswer: "この回答について", asPackage: "パッケージ", packageIs: "回答、引用、探索の経過を一つにまとめたファイル（`monjyu verify` で検査できます）",
     sure_high: "十分な根拠あり", sure_some: "一部に根拠あり", sure_low: "根拠は弱い", confidence: (word) => `確からしさ: ${word}`,
     foundSoFar: "中止しました。ここまでに見つかったものは上にあります。もう一度質問すると続きから始まります（判定は保存されています）。",
     etAl: (name) => `${name} ほか`, keysHint: "n と p で次と前の出典に移ります。Esc で質問欄から回答へ移ります。",
