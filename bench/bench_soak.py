@@ -1,9 +1,9 @@
 """Publishes, searches, upgrades and deletes together: does the service err, and do memory and handles stay flat?
 
 One `monjyu serve` with the settings as shipped. Clients ask in every mode, stream, read papers, graph and page images;
-meanwhile papers are added, edited, deleted and purged, snapshots rolled back and released, and collections begun,
-brought to level 4 and deleted, each by a command of its own. `--minutes 10` is the full measurement. The first fifth
-fills models and caches and is not counted; of the rest the first half is held against the second.
+meanwhile, every 30 seconds, papers are uploaded, edited, deleted and purged, snapshots rolled back and released, and
+collections begun, brought to level 4 and deleted, each by a command of its own. `--minutes 10` is the full measurement.
+The first fifth fills models and caches and is not counted; of the rest the first half is held against the second.
 """
 
 from __future__ import annotations
@@ -60,8 +60,9 @@ async def sample(process: psutil.Process, until: float) -> list[Sample]:
 
 
 def prepare(corpus: Path, notes: int, folder: Path) -> tuple[Path, DataFolder]:
-    """The papers and some notes at level 4."""
-    papers, data = folder / "papers", DataFolder(folder / "data")
+    """The papers and some notes at level 4, where uploads arrive too."""
+    data = DataFolder(folder / "data")
+    papers = data.papers
     shutil.copytree(corpus, papers / MAIN)
     chance = Random(1)
     for number in range(notes):
@@ -72,10 +73,12 @@ def prepare(corpus: Path, notes: int, folder: Path) -> tuple[Path, DataFolder]:
     return papers, data
 
 
-async def go(port: int, process: psutil.Process, watch: Watch, papers: Path, seconds: float) -> list[Sample]:
+async def go(
+    port: int, process: psutil.Process, watch: Watch, papers: Path, seconds: float, every: float
+) -> list[Sample]:
     until = time.monotonic() + seconds
     watch.look()
-    writer = Writer(watch, papers, until)
+    writer = Writer(watch, papers, until, port, every)
     clients = [Client(watch, port, kind, number) for kind, count in CLIENTS.items() for number in range(count)]
     sampling = asyncio.create_task(sample(process, until))
     await asyncio.gather(writer.change_main(), writer.pass_by(), *(client.run(until) for client in clients))
@@ -105,6 +108,8 @@ def shown(watch: Watch, samples: list[Sample], seconds: float) -> Document:
         "load_average": {"value": round(os.getloadavg()[0], 1)},
         "asked": dict(sorted(watch.asked.items())),
         "written": dict(sorted(watch.written.items())),
+        "refused_as_busy": {"value": watch.busy},
+        "hybrid_p95": {"value": round(float(np.percentile(watch.hybrid or [0.0], 95)) * 1000), "unit": "ms"},
         "errors": {"value": len(watch.wrong), "at_most": 0},
         "memory": halves(samples, "memory_mb", "MB", at_most=30),
         "drawing": halves(samples, "drawing_mb", "MB", at_most=30),
@@ -119,6 +124,7 @@ def main() -> None:
     parser.add_argument("--minutes", type=float, default=1)
     parser.add_argument("--corpus", type=Path, default=SAMPLES)
     parser.add_argument("--notes", type=int, default=NOTES, help="Generated papers beside those of the corpus.")
+    parser.add_argument("--every", type=float, default=30, help="Seconds from one index of it to the next.")
     parser.add_argument("--samples", type=Path, help="Write the samples here, a JSON object a line.")
     parser.add_argument("--json", action="store_true", dest="as_json")
     arguments = parser.parse_args()
@@ -128,7 +134,7 @@ def main() -> None:
         watch, log = Watch(data), Path(folder) / "service.log"
         with log.open("w") as messages, serving(data.root, messages=messages) as (url, service):
             port, process = int(url.rpartition(":")[2]), psutil.Process(service.pid)
-            samples = asyncio.run(go(port, process, watch, papers, seconds))
+            samples = asyncio.run(go(port, process, watch, papers, seconds, arguments.every))
         sys.stderr.write(log.read_text()[-5000:])
     if arguments.samples:
         arguments.samples.write_text("".join(json.dumps(vars(one)) + "\n" for one in samples))

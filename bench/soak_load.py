@@ -21,6 +21,8 @@ from typing import Any
 from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.manifest import read_manifest
 from monjyu_core.storage.snapshot import Snapshot, published, read_current
+from monjyu_core.storage.state_store import StateStore
+from monjyu_query.service.access.keys import create_key
 
 MAIN = "soak"
 QUICK = ("hybrid", "vector", "keyword", "auto")
@@ -43,6 +45,10 @@ class Watch:
     written: Counter[str] = field(default_factory=Counter)
     wrong: list[str] = field(default_factory=list)
     passing: str | None = None
+    busy: int = 0
+    """Requests that were refused with 503 and a time to ask again."""
+    hybrid: list[float] = field(default_factory=list)
+    """Seconds of hybrid searches without an answer."""
 
     def look(self) -> None:
         """Learn the papers of new snapshots."""
@@ -78,14 +84,18 @@ class Watch:
 
 
 def write_note(path: Path, chance: random.Random) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(note(path.stem, chance))
+
+
+def note(name: str, chance: random.Random) -> str:
     words = [
         f"The {chance.choice(SUBJECTS)} {chance.choice(DOINGS)} the {chance.choice(SUBJECTS)} of "
         f"{chance.choice(SUBJECTS)} {chance.randrange(100)} by {chance.randrange(2, 90)} percent."
         for _ in range(40)
     ]
-    path.parent.mkdir(parents=True, exist_ok=True)
-    text = f"# A note on the {chance.choice(SUBJECTS)} {path.stem}\n\n## Methods\n\n{' '.join(words[:20])}\n\n"
-    path.write_text(f"{text}## Results\n\n{' '.join(words[20:])}\n")
+    text = f"# A note on the {chance.choice(SUBJECTS)} {name}\n\n## Methods\n\n{' '.join(words[:20])}\n\n"
+    return f"{text}## Results\n\n{' '.join(words[20:])}\n"
 
 
 def question(chance: random.Random) -> str:
@@ -100,12 +110,19 @@ class Connection:
         self._port = port
         self._writer: asyncio.StreamWriter | None = None
 
-    async def ask(self, path: str, body: dict[str, Any] | None = None) -> tuple[int, bytes]:
+    async def ask(self, path: str, body: dict[str, Any] | None = None) -> tuple[int, dict[str, str], bytes]:
+        content = b"" if body is None else json.dumps(body).encode()
+        return await self.send("GET" if body is None else "POST", path, content, "application/json")
+
+    async def send(
+        self, method: str, path: str, content: bytes, kind: str, key: str = ""
+    ) -> tuple[int, dict[str, str], bytes]:
+        """Status, headers in small letters, and content."""
         if self._writer is None or self._writer.is_closing():
             self._reader, self._writer = await asyncio.open_connection("127.0.0.1", self._port)
-        content = b"" if body is None else json.dumps(body).encode()
-        head = f"{'GET' if body is None else 'POST'} {path} HTTP/1.1\r\nHost: localhost\r\n"
-        head += f"Content-Type: application/json\r\nContent-Length: {len(content)}\r\n\r\n"
+        head = f"{method} {path} HTTP/1.1\r\nHost: localhost\r\n"
+        head += f"Authorization: Bearer {key}\r\n" if key else ""
+        head += f"Content-Type: {kind}\r\nContent-Length: {len(content)}\r\n\r\n"
         self._writer.write(head.encode() + content)
         lines = (await self._reader.readuntil(b"\r\n\r\n")).decode().lower().split("\r\n")
         headers = dict(line.split(": ", 1) for line in lines[1:] if line)
@@ -120,7 +137,7 @@ class Connection:
             while size := int(await self._reader.readline(), 16):
                 received += (await self._reader.readexactly(size + 2))[:-2]
             await self._reader.readline()
-        return status, received
+        return status, headers, received
 
     def close(self) -> None:
         if self._writer is not None:
@@ -160,6 +177,8 @@ class Client:
         body = {"query": question(self.chance), "collection": MAIN, "mode": mode, "answer": self.chance.random() < 0.5}
         began = time.monotonic()
         if (content := await self.expect("/search", body, mode)) is not None:
+            if mode == "hybrid" and not body["answer"]:
+                self.watch.hybrid.append(time.monotonic() - began)
             self.watch.note(json.loads(content), began, mode)
 
     async def stream(self) -> None:
@@ -170,8 +189,9 @@ class Client:
             "mode": mode,
         } | ({"budget": "z100"} if mode == "lazy" else {})
         began = time.monotonic()
-        content = await self.expect("/search/stream", body, f"{mode} stream")
-        events = (content or b"").strip().replace(b"\r\n", b"\n").split(b"\n\n")
+        if (content := await self.expect("/search/stream", body, f"{mode} stream")) is None:
+            return
+        events = content.strip().replace(b"\r\n", b"\n").split(b"\n\n")
         if b"event: done" not in events[-1]:
             self.watch.wrong.append(f"{mode} stream: ended with {events[-1][:200].decode()!r}")
             return
@@ -181,10 +201,13 @@ class Client:
     async def reading(self) -> None:
         """The papers, one of them with its citations and its graph, and pages of a PDF that stays."""
         await self.expect("/collections", None, "collections")
-        content = await self.expect(f"/papers?collection={MAIN}&limit=1000", None, "papers")
-        listed = json.loads(content or b'{"papers": []}')["papers"]
+        if (content := await self.expect(f"/papers?collection={MAIN}&limit=1000", None, "papers")) is None:
+            return
+        listed = json.loads(content)["papers"]
         lasting = [paper["paper_id"] for paper in listed if paper["document_type"] != "md"]
         pdfs = [paper for paper in listed if paper["document_type"] == "pdf"]
+        if not pdfs:
+            return
         one = self.chance.choice(lasting)
         await self.expect(f"/papers/{one}?collection={MAIN}", None, "paper")
         await self.expect(f"/papers/{one}/citations?collection={MAIN}", None, "citations")
@@ -201,10 +224,13 @@ class Client:
             await self.expect("/search", body, "passing", allowed=(200, 404, 409))
 
     async def expect(self, path: str, body: Any, how: str, allowed: tuple[int, ...] = (200,)) -> bytes | None:
-        status, content = await self.connection.ask(path, body)
+        status, headers, content = await self.connection.ask(path, body)
         self.watch.asked[how] += 1
         if status in allowed:
             return content if status == 200 else None
+        if status == 503 and "retry-after" in headers:
+            self.watch.busy += 1
+            return None
         self.watch.wrong.append(f"{how}: {status} {content.decode(errors='replace')[:300]}")
         return None
 
@@ -221,8 +247,11 @@ STEPS: dict[str, Step] = {
 class Writer:
     """Changes papers and runs commands, as an operator and a scheduler would, one command at a time."""
 
-    def __init__(self, watch: Watch, papers: Path, until: float) -> None:
-        self.watch, self.papers, self.until = watch, papers, until
+    def __init__(self, watch: Watch, papers: Path, until: float, port: int, every: float) -> None:
+        """The main collection is indexed every so many seconds, or as fast as it goes."""
+        self.watch, self.papers, self.until, self.every = watch, papers, until, every
+        self.connection = Connection(port)
+        self.key, _ = create_key(StateStore(watch.data.state), "", "editor")
         self.chance = random.Random(5)
 
     async def run(self, *arguments: str | Path, what: str) -> None:
@@ -247,17 +276,30 @@ class Writer:
         number = 0
         while time.monotonic() < self.until:
             for step in (self.add, self.edit, self.delete, self.roll_back, self.purge):
-                if time.monotonic() < self.until:
+                if (began := time.monotonic()) < self.until:
                     number += 1
                     await step(number)
+                    await asyncio.sleep(max(0.0, min(began + self.every, self.until) - time.monotonic()))
 
     def notes(self) -> list[Path]:
         return sorted((self.papers / MAIN).glob("n*.md"))
 
     async def add(self, number: int) -> None:
         for one in range(3):
-            write_note(self.papers / MAIN / f"n{number}-{one}.md", self.chance)
-        await self.index("publish of added papers")
+            await self.upload(f"n{number}-{one}.md")
+        await self.index("publish of uploaded papers")
+
+    async def upload(self, name: str) -> None:
+        edge = "--edge"
+        parts = [f'"collection"\r\n\r\n{MAIN}', f'"files"; filename="{name}"\r\n\r\n{note(name, self.chance)}']
+        named = "".join(f"{edge}\r\nContent-Disposition: form-data; name={part}\r\n" for part in parts)
+        kind = f"multipart/form-data; boundary={edge[2:]}"
+        body = f"{named}{edge}--\r\n".encode()
+        status, _, content = await self.connection.send("POST", "/admin/papers", body, kind, self.key)
+        self.connection.close()
+        self.watch.written["upload"] += 1
+        if status != 201:
+            self.watch.wrong.append(f"upload: {status} {content[:300].decode(errors='replace')}")
 
     async def edit(self, _: int) -> None:
         for path in self.chance.sample(self.notes(), 3):

@@ -118,6 +118,22 @@ def test_a_script_runs(name: str, corpora: Path, tmp_path: Path) -> None:
         assert list(figures(json.loads(done.stdout)))
 
 
+def test_a_short_soak_has_no_error_and_keeps_its_memory(tmp_path: Path) -> None:
+    """Half a minute of searches, uploads, publishes and purges. How long anything took is not judged."""
+    corpus = tmp_path / "corpus"
+    corpus.mkdir()
+    shutil.copy(SAMPLES / PAPERS[0], corpus)
+    command = [sys.executable, str(FOLDER / "bench_soak.py"), "--minutes", "0.5", "--every", "5"]
+    command += ["--notes", "6", "--corpus", str(corpus), "--json"]
+    environment = {**os.environ, "DAGSTER_HOME": ""}
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=900, check=False)
+    assert done.returncode == 0, done.stderr[-3000:]
+    found = json.loads(done.stdout)
+    assert found["messages"] == [] and found["errors"]["value"] == 0
+    assert found["written"]["upload"] and sum(found["asked"].values()) > 5, found
+    assert found["memory"]["gained"]["value"] < 300, found["memory"]  # MB: models and caches fill on a slow machine
+
+
 def test_peers_are_compared(corpora: Path, tmp_path: Path) -> None:
     """Without those that are installed for it: what is left ranks the papers, and says what that cost."""
     command = [sys.executable, str(FOLDER / "peers" / "compare.py"), "--corpora", str(corpora), "--names", "cranfield"]
