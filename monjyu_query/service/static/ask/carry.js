@@ -57,7 +57,7 @@ function exports({ trace_id: trace }, failed) {
   const asked = (form) => () => request(`/answers/${trace}/export?format=${form}`);
   const forms = trace ? FORMS.answer.filter(({ name }) => !OWN.includes(name)) : [];
   return forms.map(({ name, label, ending }) =>
-    [label, () => saved(asked(name), `answer-${trace}.${ending}`, failed), name === "ro-crate" ? t("packageIs") : null]);
+    [name === "ro-crate" ? t("asPackage") : label, () => saved(asked(name), `answer-${trace}.${ending}`, failed), name === "ro-crate" ? t("packageIs") : null]);
 }
 
 const OWN = ["markdown", "bibtex"]; // written by the page, and offered among the bibliographies
