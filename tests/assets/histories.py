@@ -54,7 +54,7 @@ from tests.properties import st
 SOURCES = ("add", "edit", "move", "delete", "restore", "swap", "copy", "touch", "bib", "record", "unrecord", "broken")
 SMALL = st.integers(0, 59)
 ENDS = {"killed": signal.SIGKILL, "told to end": signal.SIGTERM, "interrupted": signal.SIGINT}
-CHANGES = 250
+CHANGES = 120
 """About how many changes of files and requests an index of four papers makes; a kill after the last one never comes."""
 KEEP = 2
 PAGE = 4096
@@ -364,7 +364,7 @@ class History(RuleBasedStateMachine):
         self.check()
 
     @precondition(lambda self: self.mounted)
-    @rule(pages=st.integers(0, 600))
+    @rule(pages=st.integers(0, 200))
     def full_disk(self, pages: int) -> None:
         self.settle()
         used = shutil.disk_usage(self.disk).used
