@@ -22,43 +22,43 @@ from monjyu_core.wording import did_you_mean
 
 SUMMARIES: Mapping[str, str] = {
     "index": "Index folders or files of papers into a collection.",
-    "upgrade": "Bring a collection to a higher level and keep it there.",
+    "upgrade": "Build higher levels of a collection and keep them.",
     "downgrade": "Drop the higher levels of a collection and keep it at a lower one.",
     "sources": "List the sources of a collection; add, move or remove one.",
-    "import": "Bring a reference manager's library into a collection, with its tags.",
-    "parse": "Parse files and print what was understood of them.",
+    "import": "Import a reference manager's library with its tags.",
+    "parse": "Parse files and print the result.",
     "status": "Show the collections: levels, counts, failures, last build.",
     "search": "Ask a collection a question.",
-    "chat": "Ask question after question; a follow-up may leave out what was said before.",
+    "chat": "Ask one question after another; follow-ups are understood.",
     "summarize": "Summarize a paper in its own, cited sentences.",
     "compare": "Compare papers aspect by aspect, in their own, cited sentences.",
-    "survey": "Survey a topic: theme by theme what each paper says on it.",
-    "table": "Compare all papers: a row a paper, a column for each thing asked, every cell with its quote and page.",
+    "survey": "Survey a topic: what each paper says about it, by theme.",
+    "table": "Compare papers in a table: one row per paper, one column per attribute, each cell with quote and page.",
     "locate": "Find the paper, page and place of a pasted quote.",
-    "check-citations": "Check whether the papers that a draft cites say what it says of them.",
-    "verify": "Check the package of an answer by building it again.",
-    "questions": "Save questions; each new snapshot answers them before readers see it.",
-    "answer": "Give answers away, checked and whole; see how they changed from snapshot to snapshot.",
-    "watch": "Tell what changed in the answers to the saved questions.",
-    "tensions": "Show where papers contradict each other, both sides quoted.",
-    "review": "Screen the papers of a collection by a protocol; only new and changed ones at an update.",
-    "trace": "Show how a search went, from what is kept of it.",
+    "check-citations": "Check the citations of a draft against the cited papers.",
+    "verify": "Verify the package of an answer by building it again.",
+    "questions": "Save questions that each new snapshot must answer before it is published.",
+    "answer": "Export answers; show how they changed between snapshots.",
+    "watch": "Show what changed in the answers to saved questions.",
+    "tensions": "Show contradictions between papers, with both sides quoted.",
+    "review": "Screen papers by a protocol; updates screen only new and changed papers.",
+    "trace": "Show the trace of a search.",
     "papers": "List the papers of a collection, or show one.",
     "citations": "Show what a paper cites within the collection, and what cites it.",
     "graph": "Export the graph of a collection for other programs.",
     "serve": "Answer questions over HTTP, with a web page.",
     "up": "Start the page and the Dagster UI with its daemon; Ctrl-C stops all.",
-    "keys": "Make, list and revoke the keys of the HTTP service.",
+    "keys": "Create, list and revoke keys of the HTTP service.",
     "mcp": "Serve the collections to MCP clients (programs with language models).",
-    "eval": "Measure retrieval against judged queries.",
+    "eval": "Measure retrieval and answers.",
     "snapshots": "List, compare, verify and roll back published snapshots.",
     "collections": "List the collections, or delete one's index.",
-    "automation": "Put what runs by itself on or off; show it; set limits.",
-    "storage": "Fetch collections from the object store that storage.uri names, or bring them there.",
+    "automation": "Turn automation on or off, show its state, set limits.",
+    "storage": "Synchronise collections with the object store of storage.uri.",
     "purge": "Remove a paper's text everywhere at once, older snapshots included.",
-    "cost": "Show what calls of models took: tokens, money, time.",
-    "models": "Try the models that the settings name.",
-    "doctor": "Check the data folder, the settings and every service they name, and say what is wrong.",
+    "cost": "Show the usage of models: tokens, cost, time.",
+    "models": "Try a configured model with small tasks.",
+    "doctor": "Check the data folder, the settings and every configured service.",
     "config": "Show the settings in force, or write a settings file.",
 }
 """One line a command, so that `--help` imports none of them; a test compares them with the commands' own."""
@@ -76,7 +76,7 @@ def tell_interrupted() -> None:
     if _Program.has_told:
         return
     _Program.has_told = _Program.has_begun
-    click.echo("\nInterrupted. What was done is kept; run the same command again to go on.", err=True)
+    click.echo("\nInterrupted. Finished work is kept; run the same command again to continue.", err=True)
 
 
 class RootCommand(click.Group):
@@ -130,15 +130,16 @@ def successor(*names: str) -> Callable[[Any], Any]:
         if value is not None:
             raise click.UsageError(f"{options[-1]} is not an option of this command. {instead}", ctx)
 
-    return click.option(*options, hidden=True, expose_value=False, callback=refuse)
+    flag: dict[str, Any] = {"is_flag": False, "flag_value": ""}  # it may come without a value
+    return click.option(*options, hidden=True, expose_value=False, callback=refuse, **flag)
 
 
 @click.group(cls=RootCommand, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="monjyu")
 def root() -> None:
-    """Folders of academic papers into a searchable knowledge index, level by level.
+    """Turn folders of academic papers into a searchable knowledge index, level by level.
 
-    The data folder is ./data, or what MONJYU_DATA names.
+    The data folder is ./data, or that of MONJYU_DATA.
     """
 
 

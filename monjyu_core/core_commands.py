@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("collection", required=False)
-@click.option("--files", is_flag=True, help="List the files that are no papers, and why each is passed over.")
+@click.option("--files", is_flag=True, help="List the files that are skipped, and why.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def status(collection: str | None, files: bool, as_json: bool) -> None:
     """Show the collections: levels, counts, failures, last build."""
@@ -48,11 +48,11 @@ def status(collection: str | None, files: bool, as_json: bool) -> None:
     type=click.Choice(["level", "asset", "query", "model", "day"]),
     default="level",
     show_default=True,
-    help="What to add up by; query = its trace id, day = UTC.",
+    help="Group by this; query = trace id, day = UTC.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def cost(collection: str | None, by: By, as_json: bool) -> None:
-    """Show what calls of models took: tokens, money, time."""
+    """Show the usage of models: tokens, cost, time."""
     from monjyu_core.models.accounting.ledger_totals import describe_totals, totals
     from monjyu_core.storage.folders import DataFolder
     from monjyu_core.storage.ids import check_collection_name
@@ -75,14 +75,14 @@ def config(context: click.Context, *, show: bool, init: bool) -> None:
     """Show the settings in force, or write a settings file."""
     if context.invoked_subcommand is None:
         if not show and not init:
-            raise click.UsageError("Say what: monjyu config show, or monjyu config init.", context)
+            raise click.UsageError("Specify a command: monjyu config show, or monjyu config init.", context)
         context.invoke(config_show if show else config_init)
 
 
 @config.command("show")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of YAML.")
 def config_show(as_json: bool) -> None:
-    """Print every setting with secrets hidden, and where each that is not at its default has its value from."""
+    """Print every setting without secrets, and where each value that is not a default comes from."""
     import yaml
 
     from monjyu_core.settings.origins import flat, origin_of, origins, with_origins

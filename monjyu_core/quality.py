@@ -145,7 +145,7 @@ QUALITY_CHECKS: dict[str, QualityCheck] = {
     "title_found": QualityCheck("Every paper has a title.", _ALL, _without("title")),
     "abstract_found": QualityCheck("Every paper has an abstract.", _ALL, _without("abstract")),
     "sections_found": QualityCheck(
-        "Every paper has a section with a heading beside its abstract (records of JSONL files are not asked).",
+        "Every paper has a section with a heading in addition to its abstract (except records of JSONL files).",
         "SELECT paper_id FROM papers WHERE document_type <> 'jsonl'",
         _SECTIONS,
     ),
@@ -160,16 +160,16 @@ QUALITY_CHECKS: dict[str, QualityCheck] = {
         _UNRESOLVED,
     ),
     "furniture_removed": QualityCheck(
-        "No running head or page number stands in the text: no short line comes again on several pages of a paper.",
+        "No running head or page number is in the text: no short line is repeated on several pages of a paper.",
         _ALL,
         _FURNITURE,
     ),
     "boxes_apart": QualityCheck(
-        "No rectangle of a sentence lies over another's, beside its line or out of the columns.",
+        "No rectangle of a sentence overlaps another's, or is next to its line or outside the columns.",
         "SELECT paper_id FROM papers WHERE document_type = 'pdf'",
         _BOXES,
     ),
-    "sentences_whole": QualityCheck("All text of a section stands in its sentences.", _ALL, _WHOLE_TEXT),
+    "sentences_whole": QualityCheck("All text of a section is in its sentences.", _ALL, _WHOLE_TEXT),
 }
 """By name, which is also that of the setting in `checks` with the share of papers that may offend."""
 

@@ -1,4 +1,4 @@
-"""Three papers whose sentences cite works of their own: a `[1]` of theirs is no source of ours."""
+"""Three papers whose sentences cite works of their own: a `[1]` of theirs is not a source of ours."""
 
 from __future__ import annotations
 

@@ -99,7 +99,7 @@ def test_ctrl_c_ends_at_once_and_keeps_what_is_done(tmp_path: Path) -> None:
     kept = versions(DataFolder(data))
     process.send_signal(signal.SIGINT)
     assert process.wait(60) == 130
-    assert (tmp_path / "messages").read_text().endswith("run the same command again to go on.\n")
+    assert (tmp_path / "messages").read_text().endswith("run the same command again to continue.\n")
     after = versions(DataFolder(data))
     assert kept.items() <= after.items()
     assert len(list(parts.glob("shard=*/HEAD"))) < len(SHARDS), "it went on to the end"

@@ -16,16 +16,16 @@ if TYPE_CHECKING:
 
 @click.group()
 def automation() -> None:
-    """Put what runs by itself on or off; show it; set limits."""
+    """Turn automation on or off, show its state, set limits."""
 
 
 @automation.command("on")
 @json_option
 def put_on(as_json: bool) -> None:
-    """Watch the sources, re-index nightly, let assets follow changes. Nothing that may cost money begins by this.
+    """Watch the sources and update the collections automatically.
 
-    It takes the daemon: `monjyu up`. Levels 2 to 4 follow where they are free, or automation.auto_refresh_levels names
-    them.
+    It needs the daemon: `monjyu up`. Levels 2 to 4 follow if they are free, or if automation.auto_refresh_levels
+    names them; nothing else that costs money is started.
     """
     _put(True, as_json)
 
@@ -33,14 +33,14 @@ def put_on(as_json: bool) -> None:
 @automation.command("off")
 @json_option
 def put_off(as_json: bool) -> None:
-    """Start nothing by itself any more; runs that are under way end by themselves."""
+    """Stop starting runs automatically; running ones finish."""
     _put(False, as_json)
 
 
 @automation.command("status")
 @json_option
 def show(as_json: bool) -> None:
-    """Show what is on, and the limits that are set."""
+    """Show the state of automation and its limits."""
     with _instance() as instance:
         _show(instance, as_json)
 
@@ -48,7 +48,7 @@ def show(as_json: bool) -> None:
 @automation.command("limits")
 @json_option
 def limits(as_json: bool) -> None:
-    """Set how many runs may call models at once (runs.runs_calling_models); dagster.yaml cannot hold this."""
+    """Apply runs.runs_calling_models, the number of concurrent runs that call models, to Dagster's instance."""
     from monjyu_assets.orchestration.automation.switch import set_limits
     from monjyu_core.settings.settings import load_settings
 

@@ -13,9 +13,9 @@ _MARKS = {"ok": ("ok", "green"), "off": ("--", "bright_black"), "wrong": ("!!", 
 @click.command()
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def doctor(as_json: bool) -> None:
-    """Check the data folder, the settings and every service they name, and say what is wrong.
+    """Check the data folder, the settings and every configured service.
 
-    Each service gets one cheap call: a model a question of a few tokens. Ends with 1 where something is wrong.
+    Each service gets one cheap call, a model a question of a few tokens. Exit code 1 if something is wrong.
     """
     from monjyu_assets.maintenance.doctor import examine
 

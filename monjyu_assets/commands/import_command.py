@@ -19,14 +19,14 @@ if TYPE_CHECKING:
     from monjyu_assets.libraries.library_folder import Synced
     from monjyu_assets.libraries.syncing import Kind
 
-level_option = click.option("-l", "--level", type=click.IntRange(0, 4), help="Level to bring the collection to.")
+level_option = click.option("-l", "--level", type=click.IntRange(0, 4), help="Level to build.")
 
 
 @click.group("import")
 def import_group() -> None:
-    """Bring a reference manager's library into a collection, with its tags.
+    """Import a reference manager's library with its tags.
 
-    The same command again adds, updates and removes what changed in the library, which itself is only read.
+    The library is only read. Run the same command again to follow its changes.
     """
 
 
@@ -38,7 +38,8 @@ def import_group() -> None:
 @json_option
 def zotero(path: Path, collection: str, level: int | None, allow_deletes: bool, as_json: bool) -> None:
     """PATH: Zotero's data folder (with zotero.sqlite), or a library exported as RDF, Better BibTeX JSON, CSL JSON or
-    BibTeX, with its files beside it."""
+    BibTeX, with its files next to it.
+    """
     _import("zotero", path, collection, level, allow_deletes, as_json)
 
 
@@ -49,8 +50,10 @@ def zotero(path: Path, collection: str, level: int | None, allow_deletes: bool, 
 @deletes_option
 @json_option
 def bibtex(path: Path, collection: str, level: int | None, allow_deletes: bool, as_json: bool) -> None:
-    """PATH: a .bib file. Files that it names are read where they lie in its folder; the other works become papers of
-    title and abstract, which citations find."""
+    """PATH: a .bib file.
+
+    Files that it names are read if they are in its folder; other works become papers of title and abstract.
+    """
     _import("bibtex", path, collection, level, allow_deletes, as_json)
 
 

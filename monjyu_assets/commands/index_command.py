@@ -21,34 +21,37 @@ if TYPE_CHECKING:
 
 
 include_option = click.option(
-    "--include", multiple=True, metavar="PATTERN", help="Only files that fit, as '*.pdf' or '2024/*' (repeatable)."
+    "--include",
+    multiple=True,
+    metavar="PATTERN",
+    help="Read only matching files, such as '*.pdf' or '2024/*' (repeatable).",
 )
 exclude_option = click.option(
-    "--exclude", multiple=True, metavar="PATTERN", help="No files that fit, as 'drafts' or '*.txt' (repeatable)."
+    "--exclude", multiple=True, metavar="PATTERN", help="Skip matching files, such as 'drafts' or '*.txt' (repeatable)."
 )
-flat_option = click.option("--no-recursive", is_flag=True, help="No files of folders below: as --exclude '*/*'.")
+flat_option = click.option("--no-recursive", is_flag=True, help="Skip subfolders; the same as --exclude '*/*'.")
 deletes_option = click.option(
-    "--allow-deletes", is_flag=True, help="Let papers go that are no longer in the sources, however many."
+    "--allow-deletes", is_flag=True, help="Delete papers that are no longer in the sources, however many."
 )
-verbose_option = click.option("-v", "--verbose", is_flag=True, help="Say each step on stderr, and every failure.")
+verbose_option = click.option("-v", "--verbose", is_flag=True, help="Report each step and every failure on stderr.")
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 
 
 @click.command()
 @click.argument("sources", nargs=-1, type=click.Path(path_type=Path), metavar="[SOURCE]...")
-@click.option("-c", "--collection", help="Name of the collection; by default that of the one folder or file.")
+@click.option("-c", "--collection", help="Name of the collection; by default the name of the folder or file.")
 @click.option(
     "-l",
     "--level",
     type=click.IntRange(0, 4),
-    help="Level to bring it to; by default the one it is kept at (a new one: 1).",
+    help="Level to build; by default the collection's level (a new one: 1).",
 )
 @include_option
 @exclude_option
 @flat_option
 @deletes_option
 @successor("-o", "--output", "There is one data folder for all collections: set MONJYU_DATA=DIR instead.")
-@click.option("--progress", "as_lines", is_flag=True, help="Say how far it is in JSON lines on stderr.")
+@click.option("--progress", "as_lines", is_flag=True, help="Report progress as JSON Lines on stderr.")
 @verbose_option
 @json_option
 def index(
@@ -65,8 +68,8 @@ def index(
 ) -> None:
     """Index folders or files of papers into a collection.
 
-    Only what changed since the last time is computed. A collection remembers its sources, and the patterns given with
-    them; without a SOURCE it is brought to those it has (-c says which).
+    Only what changed since the last time is computed. A collection remembers its sources and their patterns;
+    without a SOURCE, all of them are indexed again.
     """
     from monjyu_assets.indexing.requests import index_collection
     from monjyu_core.storage.folders import DataFolder
@@ -100,9 +103,11 @@ def exit_code(done: IndexResult, asked: int | None) -> int:
 
 @click.command()
 @click.argument("collection", required=False)
-@click.option("-l", "--level", type=click.IntRange(0, 4), help="Level to bring it to.")
-@click.option("--estimate", is_flag=True, help="Print what models would cost, and run nothing.")
-@click.option("--max-cost-usd", type=click.FloatRange(min=0, min_open=True), help="Make no call that would pass this.")
+@click.option("-l", "--level", type=click.IntRange(0, 4), help="Level to build.")
+@click.option("--estimate", is_flag=True, help="Print the cost of models and run nothing.")
+@click.option(
+    "--max-cost-usd", type=click.FloatRange(min=0, min_open=True), help="Make no call that would exceed this."
+)
 @deletes_option
 @verbose_option
 @json_option
@@ -115,10 +120,10 @@ def upgrade(
     verbose: bool,
     as_json: bool,
 ) -> None:
-    """Bring a collection to a higher level and keep it there.
+    """Build higher levels of a collection and keep them.
 
-    What stands is kept; what failed or was stopped by a cap is tried again. Where there is one collection, a level
-    alone does: `monjyu upgrade 2`.
+    Existing results are kept; what failed or was stopped by a cap is tried again. If there is only one collection,
+    a level is enough: `monjyu upgrade 2`.
     """
     from monjyu_assets.indexing.requests import upgrade_collection
     from monjyu_core.storage.folders import DataFolder
@@ -151,24 +156,24 @@ def _wanted(known: Sequence[str], collection: str | None, level: int | None) -> 
     if level is None and collection is not None and collection in ("0", "1", "2", "3", "4"):
         level, collection = int(collection), None
     if level is None:
-        raise click.UsageError("Say the level: monjyu upgrade COLLECTION --level 2.")
+        raise click.UsageError("Specify the level: monjyu upgrade COLLECTION --level 2.")
     if collection is None:
         if len(known) != 1:
-            raise click.UsageError(f"Say which collection: {', '.join(known) or 'there is none yet'}.")
+            raise click.UsageError(f"Specify the collection: {', '.join(known) or 'no collection exists yet'}.")
         [collection] = known
     return collection, level
 
 
 @click.command()
 @click.argument("collection")
-@click.option("-l", "--level", type=click.IntRange(0, 3), required=True, help="Level to go down to.")
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("-l", "--level", type=click.IntRange(0, 3), required=True, help="Level to keep.")
+@click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 @verbose_option
 @json_option
 def downgrade(collection: str, level: int, yes: bool, verbose: bool, as_json: bool) -> None:
     """Drop the higher levels of a collection and keep it at a lower one.
 
-    Older snapshots still hold them, until they are collected.
+    Older snapshots contain them until they are removed.
     """
     from monjyu_assets.indexing.requests import downgrade_collection
     from monjyu_core.storage.folders import DataFolder

@@ -27,7 +27,7 @@ def confirm(question: str) -> None:
     except click.Abort:
         if sys.stdin.isatty():
             raise
-        raise ConfigurationError("Nothing was done: there is no terminal to answer at.", "Give --yes.") from None
+        raise ConfigurationError("Nothing was done: there is no terminal to confirm at.", "Give --yes.") from None
 
 
 STAGES = {

@@ -18,11 +18,14 @@ TYPES = ("pdf", "docx", "pptx", "doc", "ppt", "html", "xml", "latex", "md", "txt
 @click.command()
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="FILE...")
 @click.option(
-    "--type", "document_type", type=click.Choice(TYPES), help="Read the files as this type, whatever their endings."
+    "--type",
+    "document_type",
+    type=click.Choice(TYPES),
+    help="Read the files as this type, regardless of their extensions.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print one parsed paper a line.")
+@click.option("--json", "as_json", is_flag=True, help="Print one parsed paper per line.")
 def parse(files: tuple[Path, ...], document_type: str | None, as_json: bool) -> None:
-    """Parse files and print what was understood of them."""
+    """Parse files and print the result."""
     from monjyu_assets.parsing.parse_files import parse_files
 
     failed = False

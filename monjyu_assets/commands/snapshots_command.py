@@ -27,9 +27,7 @@ def tell(text: str) -> None:
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 collection_option = click.option("-c", "--collection", required=True, help="Name of the collection.")
-read_option = click.option(
-    "-c", "--collection", metavar="NAME", help="The collection; may be left out where the data folder holds one."
-)
+read_option = click.option("-c", "--collection", metavar="NAME", help="The collection; optional if there is only one.")
 
 
 @click.group()
@@ -41,7 +39,7 @@ def snapshots() -> None:
 @read_option
 @json_option
 def list_snapshots(collection: str | None, as_json: bool) -> None:
-    """The snapshots kept, oldest first; the current one is marked."""
+    """List the snapshots, oldest first, with the current one marked."""
     from monjyu_assets.maintenance.index_operations import known_folder, snapshot_rows
 
     folder = known_folder(collection)
@@ -66,7 +64,7 @@ def _contents(row: SnapshotRow) -> str:
 @read_option
 @json_option
 def diff_snapshots(older: str, newer: str, collection: str | None, as_json: bool) -> None:
-    """Papers added, changed and deleted between two snapshots, and rows by table."""
+    """Show papers added, changed and deleted between two snapshots, and rows by table."""
     from monjyu_assets.maintenance.index_operations import known_folder
     from monjyu_assets.publishing.drift import diff
 
@@ -82,7 +80,7 @@ def diff_snapshots(older: str, newer: str, collection: str | None, as_json: bool
 @read_option
 @json_option
 def verify(snapshot_id: str | None, collection: str | None, as_json: bool) -> None:
-    """Check every file of a snapshot (of all, by default) against its hash."""
+    """Check every file of a snapshot (by default of all snapshots) against its hash."""
     from monjyu_assets.maintenance.index_operations import known_folder, verify_all
 
     folder = known_folder(collection)
@@ -98,7 +96,7 @@ def verify(snapshot_id: str | None, collection: str | None, as_json: bool) -> No
 @collection_option
 @json_option
 def rollback(snapshot_id: str | None, release: bool, collection: str, as_json: bool) -> None:
-    """Serve an older snapshot (the one before, by default) until it is released.
+    """Serve an older snapshot (by default the previous one) until it is released.
 
     Later builds publish as usual, but readers stay with this snapshot until `--release`.
     """
@@ -125,7 +123,7 @@ def collections() -> None:
 @collections.command("list")
 @json_option
 def list_collections(as_json: bool) -> None:
-    """Names, levels and sizes of the collections in the data folder."""
+    """Show names, levels and sizes of the collections in the data folder."""
     from monjyu_core.status import collection_status
     from monjyu_core.storage.folders import DataFolder
 
@@ -140,12 +138,12 @@ def list_collections(as_json: bool) -> None:
 
 @collections.command("delete")
 @click.argument("name")
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 @json_option
 def delete_collection(name: str, yes: bool, as_json: bool) -> None:
-    """Delete a collection's index, snapshots and kept copies. Its source files stay.
+    """Delete a collection's index, snapshots and copies of files.
 
-    A partition in Dagster that has no index, as a typing error in "Add a partition" leaves it, is removed.
+    The source files stay. A partition in Dagster without an index, such as a mistyped one, is removed.
     """
     from monjyu_assets.maintenance.index_operations import delete_index, known_folder
     from monjyu_core.storage.folders import GONE, DataFolder
@@ -177,7 +175,7 @@ def delete_collection(name: str, yes: bool, as_json: bool) -> None:
 def purge(paper_id: str, collection: str, as_json: bool) -> None:
     """Remove a paper's text everywhere at once, older snapshots included.
 
-    The paper is not indexed again, even while its source file stands. The file itself is not touched.
+    The paper is not indexed again, even if its source file still exists. The file itself is not touched.
     """
     from monjyu_assets.maintenance.index_operations import purge_paper
     from monjyu_core.storage.folders import DataFolder

@@ -25,7 +25,7 @@ collection_option = click.option("-c", "--collection", required=True, help="Name
 def sources() -> None:
     """List the sources of a collection; add, move or remove one.
 
-    Each change brings the index to the new sources at once. One that is refused changes nothing.
+    Each change also updates the index. A refused change has no effect.
     """
 
 
@@ -33,7 +33,7 @@ def sources() -> None:
 @read_option
 @json_option
 def list_sources(collection: str | None, as_json: bool) -> None:
-    """The folders and files that are indexed, with the papers of each."""
+    """List the sources with their number of papers."""
     from monjyu_assets.indexing.source_list import list_sources
     from monjyu_assets.maintenance.index_operations import known_folder
     from monjyu_core.storage.folders import DataFolder
@@ -68,7 +68,7 @@ def add(
     allow_deletes: bool,
     as_json: bool,
 ) -> None:
-    """Add a folder or file, or give one that is there other patterns: what `monjyu index SOURCE` does."""
+    """Add a folder or file, or change the patterns of one, as `monjyu index SOURCE` does."""
     from monjyu_assets.indexing.requests import index_collection
     from monjyu_core.storage.collection import known_record
     from monjyu_core.storage.folders import DataFolder
@@ -96,9 +96,9 @@ def add(
 @deletes_option
 @json_option
 def move(old: Path, new: Path, collection: str, allow_deletes: bool, as_json: bool) -> None:
-    """Say that a source lies elsewhere now: its papers keep their ids, and nothing is computed again.
+    """Record that a source has moved.
 
-    The files themselves are not touched.
+    Its papers keep their ids, and nothing is computed again. The files themselves are not touched.
     """
     from monjyu_assets.indexing.requests import move_source
     from monjyu_core.storage.folders import DataFolder
@@ -114,7 +114,10 @@ def move(old: Path, new: Path, collection: str, allow_deletes: bool, as_json: bo
 @collection_option
 @json_option
 def remove(source: Path, collection: str, as_json: bool) -> None:
-    """Take a source's papers out of the index and forget it. The files themselves are not touched."""
+    """Remove a source and its papers from the index.
+
+    The files themselves are not touched.
+    """
     from monjyu_assets.indexing.requests import remove_source
     from monjyu_core.storage.folders import DataFolder
 

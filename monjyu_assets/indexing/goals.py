@@ -135,7 +135,7 @@ def check_holds_documents(record: CollectionRecord, source: Path, types: Mapping
     if not any(file.path.is_relative_to(source) for file in find_files(walked, others=others, types=types)):
         chosen = any(rule.include or rule.exclude for rule in rules.values())
         hint = types_hint(others) + " Look at the patterns, too." * chosen
-        raise ConfigurationError(f"{source} holds no documents.", hint)
+        raise ConfigurationError(f"{source} has no documents.", hint)
 
 
 def lowered_record(record: CollectionRecord, *, level: int) -> CollectionRecord:

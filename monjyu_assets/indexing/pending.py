@@ -55,7 +55,7 @@ def look(
     work.progress("scan", 0, 0)
     scanned = manifest.scan_manifest(work, allow_deletes=allow_deletes)
     if scanned.num_rows == 0 and read_current(work.folder) is None:
-        raise ConfigurationError(f"{source} holds no documents.", types_hint(work.others or OtherFiles()))
+        raise ConfigurationError(f"{source} has no documents.", types_hint(work.others or OtherFiles()))
     stale = {0: stale_shards(work, scanned, again=again)}
     if level:
         stale[1] = sorted({*stale[0], *stale_phrases(work)})

@@ -58,7 +58,7 @@ def index_collection(
     types = readable_types(load_settings())
     asked = [check_source(source, types) for source in ([sources] if isinstance(sources, Path) else sources)]
     if (include is not None or exclude is not None) and not any(source.is_dir() for source in asked):
-        raise ConfigurationError("Patterns choose among the files of a folder, and none is named.", "Name the folder.")
+        raise ConfigurationError("Patterns select files of a folder, but no folder is named.", "Name the folder.")
     work = Work(data, _name_for(asked, name, say), progress, _once(say))
     if level is not None:
         check_level(level)
@@ -188,7 +188,7 @@ def _name_for(sources: Sequence[Path], name: str | None, say: Say) -> str:
         return check_collection_name(name)
     name = collection_name_for(sources[0])
     if unlike_source(name, sources[0]):
-        say(f"{sources[0].name!r} becomes the collection {name!r}: names hold a-z, 0-9, _ and -. -c gives another.")
+        say(f"{sources[0].name!r} becomes the collection {name!r}: names contain a-z, 0-9, _ and -. -c gives another.")
     return name
 
 

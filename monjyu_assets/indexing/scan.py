@@ -223,7 +223,7 @@ def guard_deletes(old: set[str], new: set[str], limits: PublishSettings, *, allo
     if emptied or (gone > limits.delete_papers and gone > limits.delete_share * len(old)):
         raise IndexBuildError(
             f"{gone} of {len(old)} papers are no longer in the sources; is a disk or folder missing?",
-            "If they are meant to go, run again with --allow-deletes. Nothing was changed.",
+            "If they should be deleted, run again with --allow-deletes. Nothing was changed.",
         )
 
 
@@ -233,5 +233,5 @@ def check_source(source: Path, types: Mapping[str, str] = DOCUMENT_TYPES) -> Pat
     if not source.exists():
         raise ConfigurationError(f"{source} does not exist.", "Name a folder of papers or a file.")
     if source.is_file() and ending_of(source) not in types:
-        raise ConfigurationError(f"{source.name} is of no type that can be indexed.", way_for(source))
+        raise ConfigurationError(f"{source.name} has a type that cannot be indexed.", way_for(source))
     return source

@@ -59,7 +59,7 @@ def with_source(
             raise ConfigurationError(f"{source} lies in the source {around}.", "Name that one to choose its files.")
         return record
     if given and not source.is_dir():
-        raise ConfigurationError(f"{source} is a file.", "Patterns choose among the files of a folder.")
+        raise ConfigurationError(f"{source} is a file.", "Patterns select files of a folder.")
     if str(source) not in rules:
         rules = {known: kept for known, kept in rules.items() if not Path(known).is_relative_to(source)}
         rules[str(source)] = SourceRules(salt=_free_salt(rules, source))
@@ -73,7 +73,7 @@ def moved_source(record: CollectionRecord, old: str, new: Path) -> CollectionRec
     others = [known for known in rules if known != old]
     apart = not any(new.is_relative_to(known) or Path(known).is_relative_to(new) for known in others)
     if str(new) == old or not apart:
-        raise ConfigurationError(f"{new} is a source of {record.name} already, or lies in one.", "Nothing was changed.")
+        raise ConfigurationError(f"{new} is already a source of {record.name}, or inside one.", "Nothing was changed.")
     return _with_rules(record, {str(new) if known == old else known: kept for known, kept in rules.items()})
 
 
@@ -91,7 +91,8 @@ def named_source(record: CollectionRecord, source: str | Path) -> str:
     name = os.path.normpath(Path(source).expanduser().absolute())
     match = next((known for known in record.sources if os.path.normpath(known) == name), None)
     if match is None:
-        raise ConfigurationError(f"{name} is no source of {record.name}.", f"Its sources: {', '.join(record.sources)}.")
+        known = ", ".join(record.sources)
+        raise ConfigurationError(f"{name} is not a source of {record.name}.", f"Its sources: {known}.")
     return match
 
 

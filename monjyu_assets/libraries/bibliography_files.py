@@ -50,7 +50,7 @@ def read_library_file(path: Path, readable: tuple[str, ...]) -> tuple[list[Libra
 
             items, broken = read_zotero_rdf(text.encode(), path.parent, readable), 0
         else:
-            raise ConfigurationError(f"{path.name} is no exported library.", f"Known types: {' '.join(ENDINGS)}.")
+            raise ConfigurationError(f"{path.name} is not an exported library.", f"Known types: {' '.join(ENDINGS)}.")
     except (OSError, ValueError, RecursionError) as error:
         raise ConfigurationError(f"{path} cannot be read: {str(error)[:200]}.", "Export the library again.") from None
     if len(items) > MOST_ITEMS:

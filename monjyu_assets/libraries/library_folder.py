@@ -154,7 +154,7 @@ def _entry(folder: Path, item: LibraryItem) -> KeptItem:
 
 
 def _brought(source: Path, target: Path) -> bool:
-    """Link or copy a file; False where it is there already."""
+    """Link or copy a file; False where it already exists."""
     if target.is_file():
         there, here = source.stat(), target.stat()
         if os.path.samestat(there, here) or (there.st_size, there.st_mtime_ns) == (here.st_size, here.st_mtime_ns):

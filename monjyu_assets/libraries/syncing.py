@@ -31,7 +31,7 @@ def sync_library(data: DataFolder, kind: Kind, path: Path, name: str, *, say: Wa
     named = load_settings().libraries.linked_files
     items, broken = _read(kind, path, data.root / Path(named).expanduser() if named else None)
     if not any(item.record.title for item in items):
-        raise ConfigurationError(f"{path} holds no works.", "Nothing was changed.")
+        raise ConfigurationError(f"{path} has no works.", "Nothing was changed.")
     record = load_record(folder) or CollectionRecord(name=name)
     place = folder_for(data, name, path, "zotero" if path.is_dir() else path.stem)
     done = sync_folder(place, path, items, record.excluded, salt_of(record, place), mark)
@@ -41,7 +41,7 @@ def sync_library(data: DataFolder, kind: Kind, path: Path, name: str, *, say: Wa
         say(f"{done.outside} files lie outside {path if path.is_dir() else path.parent}, or are gone: not read.{hint}")
     if twice := [key for key, count in Counter(item.record.source_id for item in items).items() if count > 1]:
         shown = ", ".join(twice[:5]) + (", …" if len(twice) > 5 else "")
-        say(f"Keys that {path.name} uses more than once, each for a work of its own: {shown}")
+        say(f"Keys that {path.name} uses more than once, for different works: {shown}")
     return done
 
 
@@ -64,7 +64,7 @@ def _read(kind: Kind, path: Path, linked: Path | None) -> tuple[list[LibraryItem
     """The works, and how many entries could not be read."""
     if not path.is_dir():
         if kind == "bibtex" and path.suffix.lower() != ".bib":
-            raise ConfigurationError(f"{path.name} is no BibTeX.", "`monjyu import zotero` reads .json and .rdf, too.")
+            raise ConfigurationError(f"{path.name} is not BibTeX.", "`monjyu import zotero` reads .json and .rdf, too.")
         if path.name == DATABASE:
             return read_zotero_folder(path.parent, READABLE, linked), 0
         return read_library_file(path, READABLE)

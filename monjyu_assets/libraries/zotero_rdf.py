@@ -20,13 +20,13 @@ Element = Any
 
 
 def read_zotero_rdf(data: bytes, folder: Path, readable: tuple[str, ...]) -> list[LibraryItem]:
-    """The works of an export. ValueError where it is no RDF of Zotero's."""
+    """The works of an export. ValueError where it is not an RDF export of Zotero."""
     try:
         root = read_tree(data, ParseSettings(max_characters=LARGEST_FILE))
     except DocumentError as error:
         raise ValueError(str(error)) from None
     if root.tag != "RDF":
-        raise ValueError("no RDF of Zotero's")
+        raise ValueError("not an RDF export of Zotero")
     by_name = {name: node for node in root if (name := node.get("about"))}
     shelves = _shelves([node for node in root if node.tag == "Collection"])
     works = [node for node in root if isinstance(node.tag, str) and node.tag not in _NO_WORKS]

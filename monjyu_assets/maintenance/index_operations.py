@@ -221,7 +221,7 @@ def _publish_without(work: Work) -> None:
 
 def _check_known(folder: CollectionFolder, paper_id: str) -> None:
     if not any(paper_id in papers_of(folder, snapshot_id) for snapshot_id in published(folder)):
-        raise ConfigurationError(f"No snapshot of {folder.name} holds paper {paper_id!r}.", "See `monjyu papers list`.")
+        raise ConfigurationError(f"No snapshot of {folder.name} has paper {paper_id!r}.", "See `monjyu papers list`.")
 
 
 def _forget_answers(data: DataFolder, label: str) -> None:

@@ -10,7 +10,10 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import dagster as dg
+import sqlalchemy as sa
 from dagster._core.events import DagsterEventType
+from dagster._core.storage.event_log.schema import AssetCheckExecutionsTable
+from dagster._core.storage.event_log.sql_event_log import SqlEventLogStorage
 from dagster._core.storage.event_log.sqlite import SqliteEventLogStorage
 
 from monjyu_core.storage.folders import folder_bytes
@@ -46,6 +49,7 @@ def tidy_instance(instance: dg.DagsterInstance, keep_days: int, now: datetime | 
             continue
         _delete_run(instance, run_id)
         tidied.runs += 1
+    _delete_check_results(instance)
     if instance.schedule_storage is not None:
         instance.schedule_storage.purge_asset_evaluations(before.timestamp())
     _vacuum(home)
@@ -91,6 +95,23 @@ def _delete_run(instance: dg.DagsterInstance, run_id: str) -> None:
     manager = instance.compute_log_manager
     with suppress(NotImplementedError):  # of a manager whose store has a retention of its own
         manager.delete_logs(prefix=[run_id])
+
+
+def _delete_check_results(instance: dg.DagsterInstance) -> None:
+    """Results of checks by runs that are gone, which `DagsterInstance.delete_run` leaves. The newest of each check
+    and partition stays: its page shows it."""
+    storage, results = instance.event_log_storage, AssetCheckExecutionsTable.c
+    if not isinstance(storage, SqlEventLogStorage):
+        return
+    known = set(instance.get_run_ids())
+    newest = sa.select(sa.func.max(results.id)).group_by(results.asset_key, results.check_name, results.partition)
+    with storage.index_connection() as connection:
+        kept = set(connection.execute(newest).scalars())
+        rows = connection.execute(sa.select(results.id, results.run_id)).all()
+        gone = [number for number, run_id in rows if run_id not in known and number not in kept]
+        for start in range(0, len(gone), BATCH):
+            ids = gone[start : start + BATCH]
+            connection.execute(sa.delete(AssetCheckExecutionsTable).where(results.id.in_(ids)))
 
 
 def _vacuum(home: Path) -> None:

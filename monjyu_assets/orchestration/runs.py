@@ -172,4 +172,4 @@ def _cause(error: BaseException, data: DataFolder) -> MonjyuError:
         if isinstance(inner, MonjyuError):
             return inner
         inner = inner.__cause__
-    return IndexBuildError(f"The run failed: {error}.", "Its log stands in the Dagster UI (`monjyu up`).")
+    return IndexBuildError(f"The run failed: {error}.", "Its log is in the Dagster UI (`monjyu up`).")

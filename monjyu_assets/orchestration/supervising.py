@@ -56,7 +56,7 @@ class Program:
         if not self.leaves_runs:
             end([ended])  # its children may hold its port
         if ended.returncode == ConfigurationError.exit_code and not self.restarted:
-            raise ConfigurationError(f"{self.name} cannot run like this.", "Its message stands above.")
+            raise ConfigurationError(f"{self.name} cannot run like this.", "Its message is above.")
         self.restarted = True
         self.quick_ends = self.quick_ends + 1 if time.monotonic() - self.began < QUICK_SECONDS else 1
         message = f"{self.name} ended by itself ({_how(ended.returncode)})"
@@ -67,10 +67,10 @@ class Program:
             return
         self.given_up = True
         if self.needed:
-            raise StorageError(f"{message}, for the {self.quick_ends}th time in a row.", "Its messages stand above.")
+            raise StorageError(f"{message}, for the {self.quick_ends}th time in a row.", "Its messages are above.")
         click.echo(
             f"{message}, for the {self.quick_ends}th time in a row, and is not started again; the others go on. "
-            "Its messages stand above: mend the cause, stop this with Ctrl-C and start it again.",
+            "Its messages are above: fix the cause, press Ctrl-C and start it again.",
             err=True,
         )
 
@@ -96,7 +96,7 @@ class Supervisor:
             for program in self.programs:
                 self._look_after(program)
             if time.monotonic() > deadline:
-                raise StorageError(f"Not everything is up after {seconds:.0f} s.", "The messages stand above.")
+                raise StorageError(f"Not everything is up after {seconds:.0f} s.", "The messages are above.")
             self.stop.wait(0.2)
 
     def _look_after(self, program: Program) -> None:

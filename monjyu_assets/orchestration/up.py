@@ -9,6 +9,7 @@ import json
 import os
 import signal
 import socket
+import subprocess
 import sys
 import tempfile
 import threading
@@ -62,7 +63,7 @@ def web_server(port: int, workspace: Path) -> Program:
 def page_service(host: str, port: int) -> Program:
     """The query service, started as its command: it belongs to another package, and knows of Dagster only an address.
     The daemon's work goes on without it."""
-    command = [sys.executable, "-m", "monjyu_core", "serve", "--host", host, "--port", str(port)]
+    command = [sys.executable, "-m", "monjyu_core", "serve", "--host", host, "--port", str(port), "--no-link"]
     return Program("monjyu-service", command, needed=False)
 
 
@@ -157,17 +158,30 @@ def _url(host: str, port: int) -> str:
 def _serve(port: int, host: str, page_port: int, environment: Mapping[str, str], stop: threading.Event) -> None:
     ui, page = _url(HOST, port), _url(host, page_port)
     with tempfile.TemporaryDirectory(prefix="monjyu-") as name, supervising(environment, stop) as supervisor:
-        folder, service = Path(name), page_service(host, page_port)
+        folder, service, shown = Path(name), page_service(host, page_port), False
+
+        def page_answers() -> bool:
+            """The first time that it does, whoever started it gets a link (a service for others gives none)."""
+            nonlocal shown
+            answers = _answers(f"{page}/health")
+            if answers and not shown:
+                command = [sys.executable, "-m", "monjyu_core", "keys", "link"]
+                subprocess.run(command, env=environment, check=False, stderr=subprocess.DEVNULL)
+            shown = shown or answers
+            return answers
+
         click.echo("Starting the page and the code server ...")
         supervisor.start(service, code_server(folder))
-        supervisor.wait(lambda: _serves_code(folder / SOCKET), START_SECONDS)
+        supervisor.wait(
+            lambda: (service.given_up or shown or page_answers()) and _serves_code(folder / SOCKET), START_SECONDS
+        )
         workspace = write_workspace(folder)
         if not stop.is_set():
             click.echo("The code is loaded. Starting the daemon and the web server ...")
         supervisor.start(daemon(workspace), web_server(port, workspace))
 
         def all_answer() -> bool:
-            return _answers(f"{ui}/server_info") and (service.given_up or _answers(f"{page}/health"))
+            return _answers(f"{ui}/server_info") and (service.given_up or page_answers())
 
         supervisor.wait(all_answer, START_SECONDS)
         if not stop.is_set():

@@ -98,5 +98,5 @@ class AnswersKept:
                 yield connection
         except sqlite3.Error as error:
             raise StorageError(
-                f"{self._path} cannot be used: {error}.", "Remove it: what it holds is asked for again."
+                f"{self._path} cannot be used: {error}.", "Remove it: its content is requested again."
             ) from error

@@ -67,7 +67,7 @@ def read_notices(path: Path) -> Iterator[Notice]:
             elif "RetractionNature" in first:
                 yield from filter(None, map(_of_retraction_watch, csv.DictReader(file)))
             else:
-                raise ConfigurationError(f"{path} holds no notices.", _HINT)
+                raise ConfigurationError(f"{path} has no notices.", _HINT)
     except (OSError, csv.Error) as error:
         raise ConfigurationError(f"{path} cannot be read: {error}.", "See scholarly.notices.") from error
 

@@ -134,7 +134,7 @@ def _identification(
 def _checked_address(service: ScholarlyService, address: str) -> str:
     parts = urlsplit(address)
     if parts.scheme not in ("http", "https") or not parts.hostname or "@" in parts.netloc or parts.query:
-        raise ConfigurationError(f"scholarly.{service}_url is no address.", "It begins with https://.")
+        raise ConfigurationError(f"scholarly.{service}_url is not an address.", "It begins with https://.")
     if parts.scheme == "http" and parts.hostname not in _LOOPBACK:
         raise ConfigurationError(f"scholarly.{service}_url is not encrypted.", "Write https:// before it.")
     return address.rstrip("/")

@@ -22,7 +22,7 @@ LONGEST = 20_000
 _ALL_HAVE = ("title", "language")
 _LENGTHS: dict[Field, int] = {"title": 1000, "authors": 200, "venue": 500, "doi": 250, "abstract": LONGEST}
 _DOI = re.compile(r"10\.\d{4,9}/[^\s\"<>]+")
-_BEFORE_DOI = re.compile(r"(?:https?://(?:dx\.)?doi\.org/|doi:\s*)", re.IGNORECASE)
+_BEFORE_DOI = re.compile(r"(?:(?:https?://)?(?:dx\.|www\.)?doi\.org/|doi:?\s*)", re.IGNORECASE)
 _DATE = re.compile(r"(\d{4})(?:-(\d\d))?(?:-(\d\d))?", re.ASCII)
 _LANGUAGE = re.compile(r"[a-z]{2}", re.ASCII)
 _FIRST, _LAST = 1500, 2099
@@ -58,9 +58,14 @@ def _text(field: Field, value: object, *, needed: bool) -> str:
     return text
 
 
+def bare_doi(text: str) -> str | None:
+    """A DOI without its address or `doi:`; None for what is not a DOI."""
+    bare = _BEFORE_DOI.sub("", text.strip(), count=1)
+    return bare if _DOI.fullmatch(bare) else None
+
+
 def _doi(text: str) -> str:
-    bare = _BEFORE_DOI.sub("", text, count=1)
-    if not _DOI.fullmatch(bare):
+    if (bare := bare_doi(text)) is None:
         raise _wrong("doi", "of the form 10.1234/abcd")
     return bare
 

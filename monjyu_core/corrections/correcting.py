@@ -64,7 +64,7 @@ def _with(held: Corrections, paper_id: str, seen: SeenPaper, field: Field, made:
         held.papers[paper_id] = paper
     if len(held.papers) > MOST_PAPERS:
         raise ConfigurationError(
-            f"{MOST_PAPERS} papers are corrected already.", "Mend the files themselves, or take corrections back."
+            f"{MOST_PAPERS} papers are corrected already.", "Correct the files themselves, or remove corrections."
         )
     return held
 

@@ -98,7 +98,7 @@ def server_of(name: str, model: ModelSettings) -> Server:
         where = f"MONJYU_AZURE__OPENAI_API_KEY or {own}" if azure else own
         raise ConfigurationError(f"models.{name}.api_key is missing.", f"Set it, best as {where}.")
     if not key.isascii() or not key.isprintable():
-        raise ConfigurationError(f"models.{name}.api_key holds characters that no key has.", "Copy it again.")
+        raise ConfigurationError(f"models.{name}.api_key contains characters that no key has.", "Copy it again.")
     headers = {"api-key": key} if azure else {"authorization": f"Bearer {key}"}
     return Server(
         name=name,

@@ -48,10 +48,12 @@ def load_prompt(name: str, language: str, folder: Path | None = None) -> Prompt:
     try:
         prompt = Prompt(name, path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as error:
-        raise ConfigurationError(f"The prompt {path} cannot be read: {error}.", "Mend or remove it.") from error
+        raise ConfigurationError(f"The prompt {path} cannot be read: {error}.", "Correct or remove it.") from error
     if prompt.places != own.places:
         wanted = ", ".join(f"{{{{{place}}}}}" for place in sorted(own.places))
-        raise ConfigurationError(f"The prompt {path} must have just these places: {wanted}.", "Mend or remove it.")
+        raise ConfigurationError(
+            f"The prompt {path} needs exactly these placeholders: {wanted}.", "Correct or remove it."
+        )
     return prompt
 
 

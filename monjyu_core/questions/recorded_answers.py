@@ -90,7 +90,7 @@ def _unpacked(content: bytes, path: Path) -> dict[str, SavedAnswer]:
 
 
 def _damaged(path: Path, error: Exception) -> StorageError:
-    return StorageError(f"{path} cannot be read: {error}.", "Delete it: the answers are made anew.")
+    return StorageError(f"{path} cannot be read: {error}.", "Delete it: the questions are asked again.")
 
 
 def kept_bytes(folder: CollectionFolder, snapshot_id: str) -> bytes:

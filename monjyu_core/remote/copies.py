@@ -72,7 +72,7 @@ def _pull(objects: Objects, folder: CollectionFolder, only_served: bool, force: 
             if not remote.is_behind():
                 return False
             raise StorageError(
-                f"{folder.name} was changed here and in the store.", "With --force, what was done here is dropped."
+                f"{folder.name} was changed here and in the store.", "With --force, local work is discarded."
             )
         return remote.pull(only_served=only_served, again=force)
 

@@ -79,7 +79,7 @@ def _start_from_store(hold: Hold, *, resume: bool, untidy: bool) -> None:
     if (resume or not remote.is_known()) and remote.has_diverged():
         raise StorageError(
             f"The object store has a {remote.name} that this work did not start from.",
-            f"`monjyu storage pull {remote.name} --force` fetches it and drops what was done here.",
+            f"`monjyu storage pull {remote.name} --force` fetches it and discards local work.",
         )
     remote.pull()
     remote.fence(hold.lease.token)

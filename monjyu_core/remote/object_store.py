@@ -179,7 +179,7 @@ class Objects:
         except BaseError as error:
             kind = type(error).__name__.removesuffix("Error")
             raise ExternalAPIError(
-                f"The object store {self._name} does not serve us ({kind}).",
+                f"The object store {self._name} does not allow access ({kind}).",
                 "See storage.uri, and who may write there.",
             ) from None
 

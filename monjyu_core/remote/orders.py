@@ -244,4 +244,4 @@ def _key(folder: CollectionFolder, name: str) -> str:
 
 
 def _void() -> StorageError:
-    return StorageError("The command that gave this run has ended.", "`monjyu index` makes what is missing.")
+    return StorageError("The command that launched this run has ended.", "`monjyu index` computes what is missing.")

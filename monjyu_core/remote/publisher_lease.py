@@ -68,10 +68,10 @@ class PublisherLease:
                 self._start()
                 return died or lease.untidy
             if not told and lease.holder is not None and not died:
-                say("Another machine works on this collection, or has died while it did; waiting for it.")
+                say("Another machine is working on this collection, or died while it was; waiting for it.")
                 told = True
             if time.monotonic() - began > patience:
-                raise StorageError("Another machine holds this collection.", "Run the command again when it has ended.")
+                raise StorageError("Another machine has locked this collection.", "Run the command again later.")
             time.sleep(min(_LOOK, self._seconds / 10))
             now = self._read()
             if now[0] is None or found is None or now[0].etag != found.etag:
@@ -81,7 +81,7 @@ class PublisherLease:
     def check(self) -> None:
         """Overtaken where it was not renewed in time: another may hold it by now."""
         if time.monotonic() - self._renewed > self._seconds:
-            raise Overtaken("This machine could not renew its hold of the collection.", "Run the command again.")
+            raise Overtaken("This machine could not renew its lease of the collection.", "Run the command again.")
 
     def release(self, *, untidy: bool = False) -> None:
         self._end.set()
@@ -91,7 +91,7 @@ class PublisherLease:
         try:
             self._objects.swap(self._key, free.packed(), self._tag)
         except (Overtaken, ExternalAPIError) as error:  # it ends by itself
-            _log.warning("The hold of a collection was not given back: %s", error)
+            _log.warning("The lease of a collection was not released: %s", error)
 
     def _read(self) -> tuple[Found | None, Lease]:
         found = self._objects.read(self._key)
@@ -122,11 +122,11 @@ class PublisherLease:
             try:
                 self._tag = self._objects.swap(self._key, lease.packed(), self._tag)
             except Overtaken as error:
-                _log.error("The hold of a collection is lost: %s", error)
+                _log.error("The lease of a collection is lost: %s", error)
                 self._renewed = float("-inf")
                 return
             except ExternalAPIError as error:  # `check` decides when it has lasted too long
-                _log.warning("The hold of a collection was not renewed: %s", error)
+                _log.warning("The lease of a collection was not renewed: %s", error)
                 continue
             self._lease, self._renewed = lease, at
 

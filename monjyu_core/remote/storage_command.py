@@ -9,7 +9,7 @@ import click
 
 @click.group()
 def storage() -> None:
-    """Fetch collections from the object store that storage.uri names, or bring them there."""
+    """Synchronise collections with the object store of storage.uri."""
 
 
 @storage.command("status")
@@ -31,8 +31,8 @@ def status(as_json: bool) -> None:
 
 @storage.command("pull")
 @click.argument("collections", nargs=-1)
-@click.option("--served", is_flag=True, help="Fetch only what answering needs: no parts, no older snapshots.")
-@click.option("--force", is_flag=True, help="Drop work on this machine that was never brought to the store.")
+@click.option("--served", is_flag=True, help="Fetch only what answering needs, without parts and older snapshots.")
+@click.option("--force", is_flag=True, help="Discard local work that was never uploaded.")
 def pull(collections: tuple[str, ...], served: bool, force: bool) -> None:
     """Fetch collections (by default all) that others have published."""
     from monjyu_core.remote.copies import pull_all
@@ -51,8 +51,7 @@ def pull(collections: tuple[str, ...], served: bool, force: bool) -> None:
 @storage.command("push")
 @click.argument("collections", nargs=-1)
 def push(collections: tuple[str, ...]) -> None:
-    """Bring collections (by default all) to the store: those indexed before storage.uri was set, or whose sending was
-    interrupted."""
+    """Upload collections (by default all) that the store lacks: indexed before storage.uri was set, or interrupted."""
     from monjyu_core.remote.copies import push_all
     from monjyu_core.settings.settings import load_settings
     from monjyu_core.storage.folders import DataFolder

@@ -32,7 +32,7 @@ def open_objects(settings: Settings) -> Objects | None:
     place = parts.path.strip("/") if parts.scheme == "file" else parts.netloc
     if parts.scheme not in SCHEMES or not place or parts.query or "@" in parts.netloc:
         raise ConfigurationError(
-            "storage.uri is no address.", "It is s3://BUCKET/…, az://CONTAINER/…, gs://BUCKET/… or file:///FOLDER."
+            "storage.uri is not an address.", "It is s3://BUCKET/…, az://CONTAINER/…, gs://BUCKET/… or file:///FOLDER."
         )
     try:
         import obstore  # noqa: F401

@@ -23,7 +23,7 @@ _SECONDS = 30
 def check_review_name(name: str) -> str:
     """ConfigurationError for what may be no name of a file."""
     if not _NAME.fullmatch(name):
-        raise ConfigurationError(f"{name!r} is no name of a review.", "Use small letters, digits, - and _: up to 64.")
+        raise ConfigurationError(f"{name!r} is not a valid name of a review.", "Use up to 64 of a-z, 0-9, - and _.")
     return name
 
 
@@ -35,6 +35,19 @@ class ReviewStore:
 
     def path(self, name: str) -> Path:
         return self._folder / f"{check_review_name(name)}.json"
+
+    def protocol(self, name: str) -> Path:
+        """Where the protocol is kept that the review was last run or saved with. It holds no words of papers."""
+        return self._folder / f"{check_review_name(name)}.yaml"
+
+    def keep_protocol(self, name: str, text: str) -> None:
+        with self._locked():
+            write_atomically(self.protocol(name), text.encode())
+            private_file(self.protocol(name))
+
+    def protocols(self) -> list[str]:
+        """Names of the reviews whose protocol is kept."""
+        return sorted(path.stem for path in self._folder.glob("[!.]*.yaml"))
 
     def names(self) -> list[str]:
         return sorted(path.stem for path in self._folder.glob("[!.]*.json"))

@@ -87,7 +87,7 @@ def open_search_file(search: Path, lance: Path, entry: SearchFileEntry) -> Searc
             about = json.loads((reader.schema.metadata or {})[_METADATA])
             batch = reader.get_batch(0)
             if about["layout"] != LAYOUT:
-                raise StorageError(f"{path.name} is of another layout.", "Index the collection again.")
+                raise StorageError(f"{path.name} has another layout.", "Index the collection again.")
             held = {name: batch.column(name).values for name in batch.schema.names}
             ids, headers, texts = (held.pop(name) for name in ("chunk_id", "header", "text"))
             arrays = {name: one.to_numpy() for name, one in held.items()}

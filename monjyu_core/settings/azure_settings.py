@@ -27,8 +27,10 @@ class AzureServiceSettings(Group):
 
     endpoint: Annotated[str | None, _WHERE] = Field(None, description="the resource's address, https://...")
     api_key: Annotated[SecretStr | None, _SECRET] = None
-    timeout_seconds: Annotated[float, _PACE] = Field(60.0, gt=0, description="for each wait of a call")
-    retries: Annotated[int, _PACE] = Field(3, ge=0, le=10, description="of what may pass, with growing waits")
+    timeout_seconds: Annotated[float, _PACE] = Field(60.0, gt=0, description="per call")
+    retries: Annotated[int, _PACE] = Field(
+        3, ge=0, le=10, description="retries of temporary failures, with growing delays"
+    )
 
 
 class DocumentIntelligenceSettings(AzureServiceSettings):
@@ -37,18 +39,20 @@ class DocumentIntelligenceSettings(AzureServiceSettings):
     reads: Annotated[list[AnalysedType], Changes("parsed_papers")] = Field(
         ["pdf"],
         min_length=1,
-        description="types of files it reads where pdf.processor or pdf.fallback asks for it; "
-        "with image, pictures in a source become papers",
+        description=(
+            "file types that it reads if pdf.processor or pdf.fallback selects it; with image, pictures in a "
+            "source become papers"
+        ),
     )
     formulas: Annotated[bool, Changes("parsed_papers")] = Field(
-        False, description="formulas as LaTeX: an add-on that is paid beside the pages"
+        False, description="formulas as LaTeX, an add-on paid in addition to the pages"
     )
-    concurrency: Annotated[int, _PACE] = Field(4, ge=1, le=32, description="documents at once")
-    wait_seconds: Annotated[float, _PACE] = Field(600.0, gt=0, description="longest time one document may take")
+    concurrency: Annotated[int, _PACE] = Field(4, ge=1, le=32, description="concurrent documents")
+    wait_seconds: Annotated[float, _PACE] = Field(600.0, gt=0, description="time limit of one document")
     price_per_1000_pages: Annotated[float, _PACE] = Field(10.0, ge=0, description="US dollars, for ledger and caps")
     formula_price_per_1000_pages: Annotated[float, _PACE] = Field(6.0, ge=0, description="US dollars, with formulas")
     max_pages_per_run: Annotated[int, _PACE] = Field(
-        0, ge=0, description="a document that would pass it waits for the next run; 0 = no cap"
+        0, ge=0, description="a document that would exceed it waits for the next run; 0 = no limit"
     )
 
 
@@ -56,17 +60,17 @@ class AzureSearchSettings(AzureServiceSettings):
     """Azure AI Search, for `search.backend: azure_search`."""
 
     index_prefix: Annotated[str, _WHERE] = Field(
-        "monjyu", pattern=r"^[a-z][a-z0-9-]{0,30}$", description="first part of the names of indexes and aliases"
+        "monjyu", pattern=r"^[a-z][a-z0-9-]{0,30}$", description="prefix of indexes and aliases"
     )
-    batch: Annotated[int, _PACE] = Field(500, ge=1, le=1000, description="chunks in one upload")
+    batch: Annotated[int, _PACE] = Field(500, ge=1, le=1000, description="chunks per upload")
     exhaustive: Annotated[bool, NoResult("read at query time")] = Field(
-        False, description="nearest vectors exactly instead of by HNSW: slower, misses none"
+        False, description="exact nearest vectors instead of HNSW: slower, but complete"
     )
     semantic: Annotated[bool, NoResult("read at query time")] = Field(
-        False, description="the semantic ranker orders the best 50 of a hybrid search; it is paid by the query"
+        False, description="the semantic ranker orders the best 50 of a hybrid search; paid per query"
     )
     keep_indexes: Annotated[int, _PACE] = Field(
-        2, ge=1, description="indexes of a collection that stay for rollback; the tier limits their number"
+        2, ge=1, description="indexes per collection kept for rollback; the tier limits their number"
     )
 
 
@@ -83,16 +87,18 @@ class AzureStorageSettings(Group):
 class AzureSettings(Group):
     credential: Annotated[AzureCredential, _SECRET] = Field(
         "auto",
-        description="auto = the key where one is set, else the default chain of azure-identity, with the extra `azure` "
-        "(environment, workload identity, managed identity, Azure CLI); the others ask for one way alone",
+        description=(
+            "auto = the key if set, otherwise azure-identity's default chain (environment, workload identity, "
+            "managed identity, Azure CLI; extra `azure`); key or identity = only that one"
+        ),
     )
     keys_in_file: Annotated[bool, _SECRET] = Field(
-        False, description="whether keys of Azure may stand in this file; else they are read from the environment only"
+        False, description="allow keys of Azure in this file; otherwise only the environment is read"
     )
     openai_endpoint: Annotated[str | None, _WHERE] = None
     openai_api_key: Annotated[SecretStr | None, _SECRET] = None
     openai_api_version: Annotated[str | None, _WHERE] = Field(
-        None, description="of models that have none of their own; by default the newest stable one that is needed"
+        None, description="default for models without their own; by default the newest stable version needed"
     )
     document_intelligence: DocumentIntelligenceSettings = DocumentIntelligenceSettings()
     search: AzureSearchSettings = AzureSearchSettings()

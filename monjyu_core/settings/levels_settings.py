@@ -16,43 +16,48 @@ PARTITION = Changes("communities", "entity_communities")
 class GraphSettings(Group):
     profile: Annotated[Literal["monjyu", "graphrag_compat"], Changes("noun_graph", "communities")] = Field(
         "monjyu",
-        description="graphrag_compat = microsoft/graphrag's order and defaults of pruning and community size; the "
-        "numbers below are then not read",
+        description=(
+            "graphrag_compat = microsoft/graphrag's order and defaults of pruning and community size, instead of "
+            "the values below"
+        ),
     )
     phrase_model: Annotated[Literal["tagger", "parser"], Changes("noun_phrases")] = Field(
         "tagger",
-        description="finds English noun phrases: a small tagger that learned them from spaCy's parser, or the parser",
+        description="what finds English noun phrases: a small tagger that was trained on spaCy's parser, or the parser",
     )
-    min_df: Annotated[int, NODES] = Field(2, ge=1, description="fewest chunks a phrase stands in")
+    min_df: Annotated[int, NODES] = Field(2, ge=1, description="minimum number of chunks with a phrase")
     max_df_share: Annotated[float, NODES] = Field(
         0.15,
         gt=0,
         le=1,
-        description="a phrase in more than this share of the chunks (and in more than 20) says nothing",
+        description="a phrase in more than this share of the chunks (and in more than 20) is dropped",
     )
-    min_cooccurrences: Annotated[int, NODES] = Field(1, ge=1, description="fewest chunks two phrases share")
+    min_cooccurrences: Annotated[int, NODES] = Field(
+        1, ge=1, description="minimum number of chunks that two phrases share"
+    )
     min_degree: Annotated[int, NODES] = Field(1, ge=0)
     max_degree_std: Annotated[float | None, NODES] = Field(
-        None, gt=0, description="phrases with more neighbours than mean + this many deviations go"
+        None,
+        gt=0,
+        description="drop phrases with more neighbours than the mean plus this number of standard deviations",
     )
     edge_percentile: Annotated[float, NODES] = Field(
-        40.0, ge=0, lt=100, description="edges whose weight is below this percentile go"
+        40.0, ge=0, lt=100, description="drop edges with a weight below this percentile"
     )
     max_edges: Annotated[int, NODES] = Field(
         50,
         ge=0,
-        description="an edge stays that is among so many of the heaviest of one of its ends, so that a graph grows "
-        "with its phrases; 0 = no limit",
+        description="heaviest edges kept per phrase, so that a graph grows with its phrases; 0 = no limit",
     )
     backend: Annotated[Literal["igraph", "leidenalg", "graspologic-native"], PARTITION] = Field(
-        "igraph", description="whose Leiden; as good as each other, igraph is the quickest"
+        "igraph", description="Leiden implementation; all are equally good, igraph is the fastest"
     )
     max_community_size: Annotated[int, Changes("communities")] = Field(
-        10, ge=2, description="phrases; a larger community is split until none is larger at the lowest level"
+        10, ge=2, description="phrases per community at the lowest level; larger communities are split"
     )
     resolution: Annotated[float, PARTITION] = Field(1.0, gt=0)
     seed: Annotated[int, PARTITION] = Field(42, ge=0, lt=2**31)
-    workers: Annotated[int, NoResult("speed only")] = Field(0, ge=0, description="parser processes; 0 = one a core")
+    workers: Annotated[int, NoResult("speed only")] = Field(0, ge=0, description="parser processes; 0 = one per core")
 
 
 class EntitySettings(Group):
@@ -60,22 +65,22 @@ class EntitySettings(Group):
         1.0,
         gt=0,
         le=1,
-        description="share of the chunks, those in the middle of the noun graph; the rest stays level 1",
+        description="share of the chunks to extract from, the most central of the noun graph first",
     )
     max_community_size: Annotated[int, Changes("entity_communities")] = Field(
-        20, ge=2, description="entities; a larger community is split until none is larger at the lowest level"
+        20, ge=2, description="entities per community at the lowest level; larger communities are split"
     )
 
 
 class ReportSettings(Group):
     min_size: Annotated[int, Changes("community_reports")] = Field(
-        3, ge=1, description="entities; a smaller community has no report"
+        3, ge=1, description="entities; smaller communities have no report"
     )
     per_100_chunks: Annotated[float, Changes("community_reports")] = Field(
-        20, gt=0, description="most reports for 100 chunks (10 in any case); the largest communities have them"
+        20, gt=0, description="limit of reports per 100 chunks (at least 10), for the largest communities"
     )
     source_tokens: Annotated[int, Changes("community_reports")] = Field(
-        1500, ge=200, description="of a community's sentences, most central first, that a report is made from"
+        1500, ge=200, description="tokens of a community's sentences, most central first, in a report's source"
     )
     max_findings: Annotated[int, Changes("community_reports")] = Field(7, ge=1, le=20)
 
@@ -83,7 +88,7 @@ class ReportSettings(Group):
 class ClaimSettings(Group):
     max_per_chunk: Annotated[int, Changes("claims")] = Field(3, ge=1, le=20)
     min_confidence: Annotated[float, Changes("claims")] = Field(
-        0.55, ge=0, le=1, description="claims whose kind is less sure are left out"
+        0.55, ge=0, le=1, description="drop claims whose type is less certain"
     )
 
 
@@ -95,9 +100,9 @@ class LevelSettings(Group):
         0.2,
         ge=0,
         le=1,
-        description="a level where more chunks or communities have no result is not published",
+        description="do not publish a level if a larger share of chunks or communities has no result",
     )
     follow_changes: Annotated[bool, NoResult("when models are asked, not what")] = Field(
         False,
-        description="`monjyu index` may call models for levels 2 to 4; else only `monjyu upgrade` does",
+        description="`monjyu index` may call models for levels 2 to 4, not only `monjyu upgrade`",
     )

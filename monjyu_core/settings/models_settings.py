@@ -45,13 +45,15 @@ class RoleSettings(Group):
 
     engine: Annotated[Literal["extractive", "llm"], QUERY_TIME] = "extractive"
     model: Annotated[str, QUERY_TIME] = Field("default", description="a name under `models`")
-    max_tokens: Annotated[int, QUERY_TIME] = Field(1000, ge=1, description="longest answer")
+    max_tokens: Annotated[int, QUERY_TIME] = Field(1000, ge=1, description="limit of a reply, in tokens")
     temperature: Annotated[float, QUERY_TIME] = Field(0.0, ge=0, le=2)
     timeout_seconds: Annotated[float, QUERY_TIME] = Field(60.0, gt=0)
-    retries: Annotated[int, QUERY_TIME] = Field(3, ge=0, le=10, description="of what may pass, with growing waits")
-    concurrency: Annotated[int, QUERY_TIME] = Field(4, ge=1, description="calls at once in one process")
-    requests_per_minute: Annotated[int, QUERY_TIME] = Field(0, ge=0, description="0 = no limit of ours")
-    tokens_per_minute: Annotated[int, QUERY_TIME] = Field(0, ge=0, description="0 = no limit of ours")
+    retries: Annotated[int, QUERY_TIME] = Field(
+        3, ge=0, le=10, description="retries of temporary failures, with growing delays"
+    )
+    concurrency: Annotated[int, QUERY_TIME] = Field(4, ge=1, description="concurrent calls per process")
+    requests_per_minute: Annotated[int, QUERY_TIME] = Field(0, ge=0, description="0 = no limit")
+    tokens_per_minute: Annotated[int, QUERY_TIME] = Field(0, ge=0, description="0 = no limit")
 
 
 class AssessRole(RoleSettings):
@@ -73,28 +75,28 @@ class ExtractRole(RoleSettings):
     """
 
     engine: Annotated[Literal["extractive", "llm"], Changes("extracted_entities", "claims")] = "extractive"
-    max_tokens: Annotated[int, QUERY_TIME] = Field(1500, ge=1, description="longest answer")
+    max_tokens: Annotated[int, QUERY_TIME] = Field(1500, ge=1, description="limit of a reply, in tokens")
 
 
 class ClaimsRole(RoleSettings):
     """What draws claims from relevant passages when a question is asked."""
 
-    max_tokens: Annotated[int, QUERY_TIME] = Field(1500, ge=1, description="longest answer")
+    max_tokens: Annotated[int, QUERY_TIME] = Field(1500, ge=1, description="limit of a reply, in tokens")
 
 
 class ParseRole(RoleSettings):
     """What reads title, authors and abstract from the first page, where the rules find no title."""
 
-    engine: Annotated[
-        Literal["extractive", "llm"], NoResult("stands in the keys of the papers that it may read, and of no others")
-    ] = "extractive"
+    engine: Annotated[Literal["extractive", "llm"], NoResult("is part of the keys of the papers that it may read")] = (
+        "extractive"
+    )
 
 
 class ReportRole(RoleSettings):
     """What writes the reports of communities (level 3)."""
 
     engine: Annotated[Literal["extractive", "llm"], Changes("community_reports")] = "extractive"
-    max_tokens: Annotated[int, QUERY_TIME] = Field(2000, ge=1, description="longest answer")
+    max_tokens: Annotated[int, QUERY_TIME] = Field(2000, ge=1, description="limit of a reply, in tokens")
 
 
 class RolesSettings(Group):
@@ -135,7 +137,7 @@ class CacheSettings(Group):
     redis_url: Annotated[SecretStr | None, QUERY_TIME] = Field(None, description="instead of SQLite in data/state")
     max_entries: Annotated[int, QUERY_TIME] = Field(500_000, ge=1)
     max_age_days: Annotated[float, QUERY_TIME] = Field(
-        0.0, ge=0, description="older answers are not given any more, and go when the next is kept; 0 = no limit"
+        0.0, ge=0, description="days that a reply is valid; 0 = no limit"
     )
 
     @property
@@ -145,5 +147,5 @@ class CacheSettings(Group):
 
 class PromptSettings(Group):
     folder: Annotated[Path | None, QUERY_TIME] = Field(
-        None, description="files that stand in for the package's: LANGUAGE/NAME.md"
+        None, description="folder of files that replace the packaged prompts: LANGUAGE/NAME.md"
     )

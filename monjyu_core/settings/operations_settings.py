@@ -20,35 +20,40 @@ class AutomationSettings(Group):
 
     auto_refresh_levels: Annotated[tuple[Literal[2, 3, 4], ...] | Literal["free"], WHEN_NOT_WHAT] = Field(
         "free",
-        description="levels beyond 1 that follow changes by themselves, once somebody has built them; free = those "
-        "that no model is paid for",
+        description="levels above 1 that follow changes once they are built; free = those without paid models",
     )
     allow_paid_embeddings: Annotated[bool, WHEN_NOT_WHAT] = Field(
-        False, description="whether changes are embedded by themselves where embedding.remote names a model"
+        False, description="embed changes automatically with the model of embedding.remote"
     )
-    interval_seconds: Annotated[int, WHEN_NOT_WHAT] = Field(30, ge=1, description="between two looks at the sources")
+    interval_seconds: Annotated[int, WHEN_NOT_WHAT] = Field(
+        30, ge=1, description="seconds between checks of the sources"
+    )
     settle_seconds: Annotated[float, WHEN_NOT_WHAT] = Field(
-        5.0, ge=0, description="a file changed since then is still being copied: the next look decides"
+        5.0, ge=0, description="seconds without a change before a file counts as completely copied"
     )
-    nightly: Annotated[str, WHEN_NOT_WHAT] = Field("0 2 * * *", description="when all is brought up to date (cron)")
+    nightly: Annotated[str, WHEN_NOT_WHAT] = Field(
+        "0 2 * * *", description="cron schedule of the update of all collections"
+    )
     time_zone: Annotated[str, WHEN_NOT_WHAT] = Field("UTC", description="of nightly, such as Asia/Tokyo")
     freshness_seconds: Annotated[int, WHEN_NOT_WHAT] = Field(
-        3600, ge=1, description="how often snapshot_fresh is asked"
+        3600, ge=1, description="seconds between evaluations of snapshot_fresh"
     )
     publish_within_hours: Annotated[float | None, WHEN_NOT_WHAT] = Field(
-        None, gt=0, description="Dagster's freshness policy of index_snapshot: some collection is published so often"
+        None, gt=0, description="Dagster's freshness policy of index_snapshot, in hours"
     )
     code_location: Annotated[str, WHEN_NOT_WHAT] = Field(
-        "monjyu", min_length=1, description="Dagster's code location of Monjyu's definitions: runs stand under its name"
+        "monjyu",
+        min_length=1,
+        description="Dagster's code location of Monjyu's definitions, under which runs are listed",
     )
     owners: Annotated[tuple[Annotated[str, Field(pattern=OWNER)], ...], WHEN_NOT_WHAT] = Field(
         ("team:data-engineering",),
-        description="who answers for the assets, as Dagster shows it: team:NAME or an e-mail address",
+        description="owners of the assets in Dagster: team:NAME or an e-mail address",
     )
     git_url: Annotated[str, WHEN_NOT_WHAT] = Field(
         "",
         pattern=r"^(https://(github|gitlab)\.com/[^\s/]+/[^\s/]+)?$",
-        description="repository on GitHub or GitLab that assets link to for their code; empty = files on this machine",
+        description="repository on GitHub or GitLab for code links of assets; empty = local files",
     )
     git_branch: Annotated[str, WHEN_NOT_WHAT] = Field("main", min_length=1, description="branch or tag of git_url")
 
@@ -62,8 +67,10 @@ class RunSettings(Group):
     keep_days: Annotated[int, NoResult("history of runs only")] = Field(
         90,
         ge=1,
-        description="days that the job `tidy` keeps runs in Dagster, with their events and logs; the last "
-        "materialization of each asset and collection stays",
+        description=(
+            "days that the job `tidy` keeps runs with their events and logs; the last materialization of each "
+            "asset and collection stays"
+        ),
     )
     workers: Annotated[int, NoResult("speed only")] = Field(
         0,
@@ -73,28 +80,28 @@ class RunSettings(Group):
         "dagster.yaml (Celery, Kubernetes); needs storage.uri; 0 = it does them itself",
     )
     least_papers: Annotated[int, NoResult("speed only")] = Field(
-        16, ge=0, description="fewer changed papers than this are no work for run workers"
+        16, ge=0, description="changed papers from which run workers are used"
     )
     start_seconds: Annotated[float, NoResult("speed only")] = Field(
-        300.0, gt=0, description="a run that no worker has begun for so long is given out once more"
+        300.0, gt=0, description="seconds until a run that no worker has started is launched again"
     )
     runs_calling_models: Annotated[int, NoResult("speed only")] = Field(
-        1, ge=1, description="runs at once of each asset that calls models; `monjyu automation limits` sets it"
+        1, ge=1, description="concurrent runs of each asset that calls models; applied by `monjyu automation limits`"
     )
 
 
 class TraceSettings(Group):
     """Traces of searches in state/state.sqlite: each has the question and its history, and ids of what was found."""
 
-    newest: Annotated[int, OBSERVES] = Field(1000, ge=0, description="so many are kept; 0 = none, and old ones go")
-    days: Annotated[float, OBSERVES] = Field(
-        0, ge=0, description="older ones go, too, with later searches; 0 = no limit"
+    newest: Annotated[int, OBSERVES] = Field(
+        1000, ge=0, description="number of traces kept; 0 = none, and existing ones are deleted"
     )
+    days: Annotated[float, OBSERVES] = Field(0, ge=0, description="days that a trace is kept; 0 = no limit")
 
 
 class LogSettings(Group):
     format: Annotated[Literal["text", "json"], OBSERVES] = Field(
-        "text", description="json = one object a line on stderr, with run, collection, asset, shard and paper"
+        "text", description="json = one object per line on stderr, with run, collection, asset, shard and paper"
     )
 
 
@@ -109,18 +116,22 @@ class StorageSettings(Group):
         description="s3://BUCKET/…, az://CONTAINER/…, gs://BUCKET/… or file:///FOLDER; none = the data folder is all "
         "there is",
     )
-    endpoint: Annotated[str | None, WHERE] = Field(None, description="of a store that speaks S3, or of Azurite")
+    endpoint: Annotated[str | None, WHERE] = Field(None, description="address of an S3-compatible store, or of Azurite")
     region: Annotated[str | None, WHERE] = None
-    retries: Annotated[int, WHERE] = Field(5, ge=0, le=20, description="of what may pass, with growing waits")
-    timeout_seconds: Annotated[float, WHERE] = Field(60.0, gt=0, description="for each request")
+    retries: Annotated[int, WHERE] = Field(
+        5, ge=0, le=20, description="retries of temporary failures, with growing delays"
+    )
+    timeout_seconds: Annotated[float, WHERE] = Field(60.0, gt=0, description="per request")
     lease_seconds: Annotated[float, WHERE] = Field(
-        60.0, ge=1, description="a machine that publishes and says nothing for so long is taken to have died"
+        60.0, ge=1, description="seconds without a sign of life until a publishing machine counts as dead"
     )
     follow_seconds: Annotated[float, WHERE] = Field(
-        5.0, gt=0, description="between two looks of `monjyu serve` for a newer snapshot"
+        5.0, gt=0, description="seconds between checks of `monjyu serve` for a newer snapshot"
     )
     keep_minutes: Annotated[float, WHERE] = Field(
-        30.0, ge=0, description="objects needed no longer stay for readers that are fetching them; purge waits for none"
+        30.0,
+        ge=0,
+        description="minutes that unused objects stay for readers that are fetching them; purge removes them at once",
     )
 
 
@@ -128,7 +139,8 @@ class TelemetrySettings(Group):
     """OpenTelemetry traces and metrics (extra `otel`). OTEL_… variables (headers, sampling) are obeyed as well."""
 
     endpoint: Annotated[str | None, OBSERVES] = Field(
-        None, description="where an OTLP collector takes HTTP, such as http://127.0.0.1:4318; none = nothing is sent"
+        None,
+        description="address of an OTLP collector over HTTP, such as http://127.0.0.1:4318; null = nothing is sent",
     )
     service_name: Annotated[str, OBSERVES] = "monjyu"
 
@@ -142,18 +154,19 @@ class WatchSettings(Group):
     webhooks: Annotated[list[Annotated[str, Field(pattern=WEBHOOK, max_length=2000)]], OBSERVES] = Field(
         [],
         max_length=10,
-        description="https addresses (http on this machine) that take the event as JSON; none = nothing is sent",
+        description="https addresses (http on this machine) that receive the event as JSON; empty = nothing is sent",
     )
-    timeout_seconds: Annotated[float, OBSERVES] = Field(10.0, gt=0, le=300, description="for each of them")
+    timeout_seconds: Annotated[float, OBSERVES] = Field(10.0, gt=0, le=300, description="per address")
 
 
 class OpenLineageSettings(Group):
     """OpenLineage events of every asset that is made (extra `openlineage`). OPENLINEAGE_API_KEY is sent as the key."""
 
     url: Annotated[str | None, OBSERVES] = Field(
-        None, description="where a catalogue takes events over HTTP, such as http://127.0.0.1:5000; none = nowhere"
+        None,
+        description="address of a catalogue over HTTP, such as http://127.0.0.1:5000; null = nothing is sent",
     )
     file: Annotated[str | None, OBSERVES] = Field(
-        None, description="file of JSON lines that events are added to, in the data folder unless absolute"
+        None, description="file of JSON Lines for events, relative to the data folder"
     )
-    namespace: Annotated[str, OBSERVES] = Field("monjyu", min_length=1, description="of its jobs and tables")
+    namespace: Annotated[str, OBSERVES] = Field("monjyu", min_length=1, description="namespace of jobs and tables")

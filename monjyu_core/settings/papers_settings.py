@@ -11,46 +11,48 @@ from monjyu_core.settings.setting_marks import PARSE_LIMIT, Changes, Group, NoRe
 
 class ParseSettings(Group):
     timeout_seconds: Annotated[float, PARSE_LIMIT] = Field(
-        60.0, gt=0, description="most CPU time one file may take, and a fifth of what it may wait"
+        60.0, gt=0, description="CPU time limit of one file; its wall-clock limit is five times as long"
     )
     memory_mb: Annotated[int, PARSE_LIMIT] = Field(1500, ge=256, description="memory limit of a parser process")
     max_file_mb: Annotated[int, PARSE_LIMIT] = Field(200, gt=0)
     max_pages: Annotated[int, PARSE_LIMIT] = Field(2000, gt=0)
     max_characters: Annotated[int, PARSE_LIMIT] = Field(20_000_000, gt=0)
     max_members: Annotated[int, PARSE_LIMIT] = Field(20_000, gt=0, description="files in an Office file or archive")
-    max_unpacked_mb: Annotated[int, PARSE_LIMIT] = Field(500, gt=0, description="size of such a file when unpacked")
-    max_ratio: Annotated[int, PARSE_LIMIT] = Field(
-        200, gt=0, description="most that unpacking may multiply its size by"
-    )
-    workers: Annotated[int, NoResult("speed only")] = Field(0, ge=0, description="parser processes; 0 = one a core")
+    max_unpacked_mb: Annotated[int, PARSE_LIMIT] = Field(500, gt=0, description="size of such a file after unpacking")
+    max_ratio: Annotated[int, PARSE_LIMIT] = Field(200, gt=0, description="highest ratio of unpacked to packed size")
+    workers: Annotated[int, NoResult("speed only")] = Field(0, ge=0, description="parser processes; 0 = one per core")
 
 
 class LibrarySettings(Group):
     linked_files: Annotated[str | None, NoResult("what an import brings are papers")] = Field(
         None,
-        description="folder of the files that a Zotero library links instead of holding them (Zotero calls it Linked "
-        "Attachment Base Directory); a relative one starts at the data folder",
+        description=(
+            "folder of a Zotero library's linked files (Zotero: Linked Attachment Base Directory); relative to the "
+            "data folder"
+        ),
     )
 
 
 class OcrSettings(Group):
     enabled: Annotated[Literal["auto", "off"], Changes("parsed_papers")] = Field(
-        "auto", description="auto = pages without usable text are read where the extra `ocr` is installed"
+        "auto", description="auto = read pages without usable text if the extra `ocr` is installed"
     )
     languages: Annotated[Literal["auto", "en", "ja"], Changes("parsed_papers")] = Field(
         "auto",
-        description="letters that may be read: en = Latin, Greek and Cyrillic; ja = those, kana and the characters of "
-        "JIS X 0213; auto = those and Chinese",
+        description=(
+            "characters to recognise: en = Latin, Greek and Cyrillic; ja = also kana and the characters of JIS X "
+            "0213; auto = also Chinese"
+        ),
     )
     dpi: Annotated[int, Changes("parsed_papers")] = Field(
-        200, ge=72, le=600, description="resolution pages are read in"
+        200, ge=72, le=600, description="resolution of the page images"
     )
-    max_pages: Annotated[int, PARSE_LIMIT] = Field(100, ge=1, description="pages of one file that are read")
+    max_pages: Annotated[int, PARSE_LIMIT] = Field(100, ge=1, description="limit of pages per file")
     timeout_seconds: Annotated[float, PARSE_LIMIT] = Field(
-        120.0, gt=0, description="most CPU time one page may take; it then stays unread"
+        120.0, gt=0, description="CPU time limit of one page, which is then skipped"
     )
     memory_mb: Annotated[int, PARSE_LIMIT] = Field(
-        1000, ge=0, description="what a parser process may take beyond parse.memory_mb while it reads pages"
+        1000, ge=0, description="memory of a parser process in addition to parse.memory_mb while it reads pages"
     )
 
 
@@ -60,14 +62,17 @@ PdfProcessor = Literal["pypdfium2", "unstructured", "document_intelligence"]
 class PdfSettings(Group):
     processor: Annotated[PdfProcessor, Changes("parsed_papers")] = Field(
         "pypdfium2",
-        description="what PDFs are read with; unstructured needs an installation of its own, "
-        "document_intelligence is a paid service (docs/azure.md)",
+        description=(
+            "parser of PDFs; unstructured needs a separate installation (docs/configure.md), document_intelligence "
+            "is a paid service (docs/azure.md)"
+        ),
     )
     fallback: Annotated[Literal["none", "document_intelligence"], Changes("parsed_papers")] = Field(
-        "none", description="what reads a PDF of which the processor finds no title, references or half of its text"
+        "none",
+        description="parser of PDFs in which the processor finds no title, no references or less than half of the text",
     )
     require_all_pages: Annotated[bool, Changes("parsed_papers")] = Field(
-        False, description="a PDF of which a service reads fewer pages than it has fails, instead of a warning"
+        False, description="fail a PDF, instead of warning, if a service reads only some of its pages"
     )
 
 
@@ -85,21 +90,27 @@ class ChunkSettings(Group):
     strategy: Annotated[ChunkStrategy, Changes("chunks")] = Field(
         "section", description="how the sentences of a section are grouped into chunks"
     )
-    size_tokens: Annotated[int, Changes("chunks")] = Field(200, ge=16, description="cl100k_base tokens a chunk")
-    overlap_tokens: Annotated[int, Changes("chunks")] = Field(40, ge=0, description="whole sentences up to this size")
+    size_tokens: Annotated[int, Changes("chunks")] = Field(200, ge=16, description="cl100k_base tokens per chunk")
+    overlap_tokens: Annotated[int, Changes("chunks")] = Field(
+        40, ge=0, description="overlap in tokens, in whole sentences"
+    )
     min_tokens: Annotated[int, Changes("chunks")] = Field(
         30,
         ge=0,
-        description="a smaller chunk joins its neighbours in the section (not for strategy sentence); more than half "
-        "of size_tokens counts as half",
+        description=(
+            "a smaller chunk joins its neighbours in the section (not with strategy sentence); at most half of "
+            "size_tokens"
+        ),
     )
     sentences_per_chunk: Annotated[int, Changes("chunks")] = Field(1, ge=1, description="strategy sentence only")
     break_percentile: Annotated[float, Changes("chunks")] = Field(
         20.0,
         ge=0,
         le=100,
-        description="strategy semantic only: a new chunk where neighbouring sentences are less alike than in this "
-        "share (percent) of their paper",
+        description=(
+            "strategy semantic only: break where neighbouring sentences are less similar than in this percentage "
+            "of the paper's pairs"
+        ),
     )
 
     @model_validator(mode="after")
@@ -111,7 +122,7 @@ class ChunkSettings(Group):
 
 class CitationSettings(Group):
     follow_preprints: Annotated[bool, Changes("citation_network")] = Field(
-        False, description="a reference to a preprint by its DOI counts as one to the published paper of that title"
+        False, description="resolve a reference to a preprint's DOI to the published paper of the same title"
     )
 
 
@@ -129,45 +140,47 @@ class CheckSettings(Group):
         0.1, ge=0, le=1, description="share of academic papers without references"
     )
     references_resolved: Annotated[float, WARNING_ONLY] = Field(
-        1.0, ge=0, le=1, description="share of papers none of whose references is to a paper of the collection"
+        1.0, ge=0, le=1, description="share of papers without a reference to a paper of the collection"
     )
     text_kept: Annotated[float, WARNING_ONLY] = Field(
-        0.05, ge=0, le=1, description="share of PDFs that keep less of their characters than min_coverage"
+        0.05, ge=0, le=1, description="share of PDFs that keep less than min_coverage of their characters"
     )
     min_coverage: Annotated[float, WARNING_ONLY] = Field(0.7, ge=0, le=1, description="share of a PDF's characters")
     furniture_removed: Annotated[float, WARNING_ONLY] = Field(
-        0.05, ge=0, le=1, description="share of papers with a short line that comes again on furniture_pages pages"
+        0.05, ge=0, le=1, description="share of papers with a short line repeated on furniture_pages pages"
     )
     furniture_pages: Annotated[int, WARNING_ONLY] = Field(3, ge=2)
     boxes_apart: Annotated[float, WARNING_ONLY] = Field(
-        0.0, ge=0, le=1, description="share of PDFs in which rectangles of sentences lie over each other"
+        0.0, ge=0, le=1, description="share of PDFs with overlapping rectangles of sentences"
     )
     sentences_whole: Annotated[float, WARNING_ONLY] = Field(
-        0.0, ge=0, le=1, description="share of papers with text that stands in no sentence"
+        0.0, ge=0, le=1, description="share of papers with text that is in no sentence"
     )
     fresh_hours: Annotated[float, WARNING_ONLY] = Field(
-        24.0, ge=0, description="snapshot_fresh: how long changes of the sources may wait to be published"
+        24.0, ge=0, description="snapshot_fresh: hours until changes of the sources must be published"
     )
     drift_size: Annotated[float, WARNING_ONLY] = Field(
-        0.3, ge=0, description="sizes_steady: share by which papers and chunks may change from snapshot to snapshot"
+        0.3, ge=0, description="sizes_steady: allowed change of papers and chunks between snapshots, as a share"
     )
     drift_languages: Annotated[float, WARNING_ONLY] = Field(
-        0.1, ge=0, le=1, description="languages_steady: share of the papers by which the mix of languages may change"
+        0.1, ge=0, le=1, description="languages_steady: allowed change of the language mix, as a share of the papers"
     )
     drift_failures: Annotated[float, WARNING_ONLY] = Field(
-        0.05, ge=0, le=1, description="failures_steady: by how much the share of failed papers may rise"
+        0.05, ge=0, le=1, description="failures_steady: allowed rise of the share of failed papers"
     )
     drift_graph: Annotated[float, WARNING_ONLY] = Field(
-        0.5, ge=0, description="graph_steady: share by which edges a phrase, isolates and communities may change"
+        0.5, ge=0, description="graph_steady: allowed change of edges per phrase, isolates and communities, as a share"
     )
     questions: Annotated[str | None, WARNING_ONLY] = Field(
         None,
-        description="retrieval_kept: JSONL, {id, text} a line, as for `monjyu eval retrieval`; outside the sources",
+        description="retrieval_kept: JSON Lines with {id, text}, as for `monjyu eval retrieval`; outside the sources",
     )
-    qrels: Annotated[str | None, WARNING_ONLY] = Field(None, description="retrieval_kept: the papers that answer them")
-    min_ndcg: Annotated[float, WARNING_ONLY] = Field(0.5, ge=0, le=1, description="retrieval_kept: least nDCG@10")
+    qrels: Annotated[str | None, WARNING_ONLY] = Field(
+        None, description="retrieval_kept: relevance judgements of these questions"
+    )
+    min_ndcg: Annotated[float, WARNING_ONLY] = Field(0.5, ge=0, le=1, description="retrieval_kept: minimum nDCG@10")
     saved_questions_seconds: Annotated[int, NoResult("a limit on time, changes no row")] = Field(
-        1800, ge=1, description="saved_questions: how long they may take to be answered before a snapshot is published"
+        1800, ge=1, description="saved_questions: time limit in seconds before a snapshot is published"
     )
     retrieval_blocks: Annotated[bool, NoResult("decides what is published, changes no row")] = Field(
         False, description="whether a snapshot below checks.min_ndcg is not published"

@@ -27,17 +27,19 @@ class ScholarlySettings(Group):
         "fetched",
     )
     services: Annotated[list[ScholarlyService], _ANSWERS] = Field(
-        [], description="asked for each paper by DOI, arXiv id or title: crossref, openalex, semantic_scholar"
+        [], description="services to look up each paper by DOI, arXiv id or title: crossref, openalex, semantic_scholar"
     )
     contact: Annotated[str | None, _PACE] = Field(
         None,
         pattern=r"^[^@\s]+@[^@\s]+\.[^@\s]+$",
-        description="mail address that crossref and openalex are told, as they ask of those who use them often",
+        description="e-mail address sent to crossref and openalex, as they request of frequent users",
     )
-    refresh_days: Annotated[float, _PACE] = Field(30.0, gt=0, description="age at which a paper is asked for again")
-    timeout_seconds: Annotated[float, _PACE] = Field(30.0, gt=0, description="longest wait for one answer")
-    retries: Annotated[int, _PACE] = Field(3, ge=0, le=10, description="of what may pass, with growing waits")
-    requests_per_minute: Annotated[int, _PACE] = Field(60, ge=1, description="to one service from one process")
+    refresh_days: Annotated[float, _PACE] = Field(30.0, gt=0, description="days until a paper is looked up again")
+    timeout_seconds: Annotated[float, _PACE] = Field(30.0, gt=0, description="limit of one request")
+    retries: Annotated[int, _PACE] = Field(
+        3, ge=0, le=10, description="retries of temporary failures, with growing delays"
+    )
+    requests_per_minute: Annotated[int, _PACE] = Field(60, ge=1, description="per service and process")
     openalex_key: Annotated[SecretStr | None, NoResult("a secret")] = None
     semantic_scholar_key: Annotated[SecretStr | None, NoResult("a secret")] = None
     crossref_url: Annotated[str, _PACE] = Field("https://api.crossref.org", description="or a mirror's address")

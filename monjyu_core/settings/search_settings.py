@@ -15,13 +15,13 @@ FusedMode = Literal["vector", "keyword", "hybrid", "lazy", "local", "global"]
 class LocalSettings(Group):
     """Local search: what is read around the question's entities, and how it shares the context of an answer."""
 
-    context_tokens: Annotated[int, QUERY_TIME] = Field(8000, ge=500, description="of all that an answer is made from")
-    text_share: Annotated[float, QUERY_TIME] = Field(0.5, ge=0, le=1, description="of it for passages")
+    context_tokens: Annotated[int, QUERY_TIME] = Field(8000, ge=500, description="tokens of the context of an answer")
+    text_share: Annotated[float, QUERY_TIME] = Field(0.5, ge=0, le=1, description="share of the context for passages")
     report_share: Annotated[float, QUERY_TIME] = Field(
-        0.25, ge=0, le=1, description="of it for community reports; the rest is for entities, relationships, claims"
+        0.25, ge=0, le=1, description="share for community reports; the rest is for entities, relationships and claims"
     )
-    entities: Annotated[int, QUERY_TIME] = Field(10, ge=1, le=100, description="that a question is mapped to")
-    relationships: Annotated[int, QUERY_TIME] = Field(10, ge=0, le=200, description="for each entity at most")
+    entities: Annotated[int, QUERY_TIME] = Field(10, ge=1, le=100, description="entities that a question is mapped to")
+    relationships: Annotated[int, QUERY_TIME] = Field(10, ge=0, le=200, description="limit per entity")
 
     @model_validator(mode="after")
     def _shares(self) -> LocalSettings:
@@ -34,13 +34,15 @@ class ReportSearchSettings(Group):
     """Global search: which reports are read, and what goes into an answer."""
 
     selection: Annotated[Literal["dynamic", "static"], QUERY_TIME] = Field(
-        "dynamic", description="from the root down to what is relevant, or all reports of one level"
+        "dynamic", description="dynamic = from the root to relevant reports; static = all reports of one level"
     )
-    level: Annotated[int, QUERY_TIME] = Field(2, ge=0, description="static: reports at this level, leaves above it too")
-    relevant_from: Annotated[float, QUERY_TIME] = Field(3.0, ge=0, le=10, description="rating of a report to follow")
-    map_tokens: Annotated[int, QUERY_TIME] = Field(6000, ge=500, description="of the reports in one call")
-    reduce_tokens: Annotated[int, QUERY_TIME] = Field(4000, ge=100, description="of the points an answer is made from")
-    max_sentences: Annotated[int, QUERY_TIME] = Field(8, ge=1, le=50, description="of an extractive answer")
+    level: Annotated[int, QUERY_TIME] = Field(2, ge=0, description="static: reports of this level, and leaves above it")
+    relevant_from: Annotated[float, QUERY_TIME] = Field(
+        3.0, ge=0, le=10, description="rating from which a report is followed"
+    )
+    map_tokens: Annotated[int, QUERY_TIME] = Field(6000, ge=500, description="tokens of reports per call")
+    reduce_tokens: Annotated[int, QUERY_TIME] = Field(4000, ge=100, description="tokens of points per answer")
+    max_sentences: Annotated[int, QUERY_TIME] = Field(8, ge=1, le=50, description="sentences of an extractive answer")
 
 
 class MultiSettings(Group):
@@ -49,7 +51,7 @@ class MultiSettings(Group):
     modes: Annotated[list[FusedMode], QUERY_TIME] = Field(
         ["hybrid", "lazy", "local", "global"],
         min_length=1,
-        description="those that the level does not serve are left out",
+        description="modes that the collection's level does not serve are skipped",
     )
     rrf_k: Annotated[int, QUERY_TIME] = Field(20, ge=1)
 
@@ -57,10 +59,12 @@ class MultiSettings(Group):
 class ProgressiveSettings(Group):
     """The controller that begins with the cheapest mode and goes on while the answer is insufficient."""
 
-    max_cost_usd: Annotated[float, QUERY_TIME] = Field(0.0, ge=0, description="no step beyond this cost; 0 = no cap")
-    max_calls: Annotated[int, QUERY_TIME] = Field(0, ge=0, description="no step beyond so many calls; 0 = no cap")
+    max_cost_usd: Annotated[float, QUERY_TIME] = Field(0.0, ge=0, description="no step beyond this cost; 0 = no limit")
+    max_calls: Annotated[int, QUERY_TIME] = Field(
+        0, ge=0, description="no step beyond this number of calls; 0 = no limit"
+    )
     min_coverage: Annotated[float, QUERY_TIME] = Field(
-        0.6, ge=0, le=1, description="share of the question's terms, by weight, that an answer's quotes must have"
+        0.6, ge=0, le=1, description="weighted share of the question's terms that the quotes must contain"
     )
 
 
@@ -68,41 +72,48 @@ class LazySettings(Group):
     """Lazy search: how communities are visited, what counts as relevant, and how much goes into an answer."""
 
     rank: Annotated[Literal["vector", "hybrid"], QUERY_TIME] = Field(
-        "hybrid", description="what orders chunks and communities for a subquery"
+        "hybrid", description="order of chunks and communities for a subquery"
     )
     opening: Annotated[int, QUERY_TIME] = Field(
-        5, ge=0, description="chunks most like the question that are tested first, in whatever community they are"
+        5, ge=0, description="most similar chunks, tested first in any community"
     )
     chunks_per_call: Annotated[int, QUERY_TIME] = Field(
-        5, ge=1, le=20, description="chunks that a model judges in one call"
+        5, ge=1, le=20, description="chunks that a model judges per call"
     )
     worth_reading: Annotated[float, QUERY_TIME] = Field(
         4.0,
         ge=0,
         le=10,
-        description="score that the reader must give a sentence of a chunk before a model judges it (the "
-        "opening chunks it judges in any case); 0 = it judges all",
+        description=(
+            "reader's score of a chunk's best sentence below which a model does not judge it (except opening "
+            "chunks); 0 = judge all"
+        ),
     )
-    chunks_per_visit: Annotated[int, QUERY_TIME] = Field(3, ge=1, le=50, description="tests of one visit")
+    chunks_per_visit: Annotated[int, QUERY_TIME] = Field(3, ge=1, le=50, description="tests per visit of a community")
     patience: Annotated[int, QUERY_TIME] = Field(
-        5, ge=1, description="z: visits in a row without a relevant chunk before the search goes down"
+        5, ge=1, description="z: consecutive visits without a relevant chunk before the search descends"
     )
-    max_depth: Annotated[int, QUERY_TIME] = Field(10, ge=0, description="how often a subquery may go down")
+    max_depth: Annotated[int, QUERY_TIME] = Field(10, ge=0, description="levels that a subquery may descend")
     relevant_from: Annotated[float, QUERY_TIME] = Field(5.0, gt=0, le=10, description="score of a relevant sentence")
     enough_from: Annotated[float, QUERY_TIME] = Field(
-        7.0, ge=0, le=10, description="score from which a relevant sentence counts towards enough"
+        7.0, ge=0, le=10, description="score from which a sentence counts towards enough"
     )
     sufficiency: Annotated[Literal["count", "model", "off"] | Annotated[int, Field(ge=1)], QUERY_TIME] = Field(
         "count",
-        description="what ends a search early: enough relevant sentences (as the presets say, or your own number), or "
-        "a model (roles.assess) as well",
+        description=(
+            "what ends a search early: enough relevant sentences (the preset's number, or your own), or also a "
+            "model (roles.assess)"
+        ),
     )
     max_subqueries: Annotated[int, QUERY_TIME] = Field(5, ge=1, le=10)
     follow_ups: Annotated[int, QUERY_TIME] = Field(
-        0, ge=0, le=5, description="questions raised by the evidence that the second half of the budget asks (as DRIFT)"
+        0,
+        ge=0,
+        le=5,
+        description="questions raised by the evidence, asked with the second half of the budget (as in DRIFT)",
     )
     claim_tokens: Annotated[int, QUERY_TIME] = Field(
-        4000, ge=100, description="of the claims that a model writes from at once; more are written from in parts"
+        4000, ge=100, description="tokens of claims per call of the writing model; more claims are split"
     )
 
 
@@ -110,15 +121,18 @@ class PriorSettings(Group):
     """What is added to a hybrid score for a passage's paper, in deviations of that score."""
 
     cited: Annotated[float, QUERY_TIME] = Field(
-        0.0, ge=-2, le=2, description="times how often papers of the collection cite it (logarithm, standardised)"
+        0.0,
+        ge=-2,
+        le=2,
+        description="weight of the number of citing papers in the collection (logarithm, standardised)",
     )
     coupled: Annotated[float, QUERY_TIME] = Field(
         0.0,
         ge=-2,
         le=2,
-        description="times how closely it cites, is cited by or shares works with the best hits, 0 to 1",
+        description="weight of citations and shared works with the best hits (0 to 1)",
     )
-    recent: Annotated[float, QUERY_TIME] = Field(0.0, ge=-2, le=2, description="times its year (standardised)")
+    recent: Annotated[float, QUERY_TIME] = Field(0.0, ge=-2, le=2, description="weight of the year (standardised)")
 
     @property
     def in_use(self) -> bool:
@@ -126,48 +140,60 @@ class PriorSettings(Group):
 
 
 class SearchSettings(Group):
-    mode: Annotated[SettledMode, QUERY_TIME] = Field("auto", description="of mode auto; auto = the router chooses")
+    mode: Annotated[SettledMode, QUERY_TIME] = Field(
+        "auto", description="mode of questions with mode auto; auto = the router chooses"
+    )
     backend: Annotated[Literal["local", "azure_search"], QUERY_TIME] = Field(
         "local",
-        description="where passages are looked up: in the snapshot, or in Azure AI Search, to which each snapshot is "
-        "published then (docs/azure.md)",
+        description=(
+            "where passages are retrieved: from the snapshot, or from Azure AI Search, to which each snapshot is "
+            "then published (docs/azure.md)"
+        ),
     )
     exact_up_to: Annotated[int, QUERY_TIME] = Field(
         100_000,
         ge=1000,
-        description="chunks that a question is compared with one by one; a larger collection is published with an "
-        "approximate index, whose candidates are compared",
+        description=(
+            "chunks compared exactly; a larger collection is published with an approximate index, whose candidates "
+            "are compared"
+        ),
     )
     prior: PriorSettings = PriorSettings()
     reader: Annotated[Literal["auto", "off"], QUERY_TIME] = Field(
         "auto",
-        description="the packaged model that reads question and passage together: chooses sentences, judges passages, "
-        "tells how sure an answer is; off = by the words they share, for machines that cannot afford it",
+        description=(
+            "packaged model that reads question and passage together: selects sentences, judges passages, "
+            "estimates confidence; off = compare shared words, for weak machines"
+        ),
     )
     router: Annotated[Literal["learned", "patterns", "model"], QUERY_TIME] = Field(
         "learned",
-        description="what tells the kind of a question: the weights of the package, patterns alone, or the model of "
-        "roles.expand",
+        description="classifier of question types: packaged weights, patterns only, or the model of roles.expand",
     )
     top_k: Annotated[int, QUERY_TIME] = Field(10, ge=1, le=1000)
     alpha: Annotated[float, QUERY_TIME] = Field(0.55, ge=0, le=1, description="weight of the vector score in hybrid")
     fusion: Annotated[Literal["zscore", "rrf"], QUERY_TIME] = "zscore"
     rrf_k: Annotated[int, QUERY_TIME] = Field(20, ge=1)
     min_score: Annotated[float | None, QUERY_TIME] = Field(
-        None, description="lowest score of a passage, on the scale of the mode; local and multi refuse it"
+        None, description="lowest score of a passage, on the scale of the mode; not for local and multi"
     )
     expand: Annotated[int, QUERY_TIME] = Field(
-        0, ge=0, le=20, description="of modes vector, keyword and hybrid: related terms to add, or a model's rewordings"
+        0,
+        ge=0,
+        le=20,
+        description="modes vector, keyword and hybrid: number of related terms to add, or of a model's rewordings",
     )
     rerank: Annotated[bool, QUERY_TIME] = Field(
         True,
-        description="of the same modes: by roles.rerank, where that is the reader or a model; a question may ask "
-        "for it, and gets the reader where the role has no engine",
+        description=(
+            "the same modes: rerank with roles.rerank, if it is the reader or a model; a question that requests it "
+            "uses the reader by default"
+        ),
     )
-    per_paper: Annotated[int, QUERY_TIME] = Field(3, ge=0, description="most passages of one paper; 0 = no cap")
+    per_paper: Annotated[int, QUERY_TIME] = Field(3, ge=0, description="limit of passages per paper; 0 = no limit")
     retracted: Annotated[Literal["mark", "lower", "exclude"], QUERY_TIME] = Field(
         "mark",
-        description="what retracted papers say: marked only; ranked lower (half as far above the lowest); not found",
+        description="passages of retracted papers: mark; rank lower (half as far above the lowest); exclude",
     )
     lazy: LazySettings = LazySettings()
     local: LocalSettings = LocalSettings()
@@ -178,12 +204,12 @@ class SearchSettings(Group):
 
 class AnswerSettings(Group):
     unsupported: Annotated[Literal["drop", "mark"], QUERY_TIME] = Field(
-        "drop", description="what is done with a model's sentence that no source supports"
+        "drop", description="treatment of a model's unsupported sentences: drop, or mark"
     )
     max_sentences: Annotated[int, QUERY_TIME] = Field(5, ge=1, le=50)
     min_confidence: Annotated[float | None, QUERY_TIME] = Field(
-        None, ge=0, le=1, description="below this confidence the answer abstains; by default as learned"
+        None, ge=0, le=1, description="confidence below which an answer abstains; by default as learned"
     )
     sure_confidence: Annotated[float | None, QUERY_TIME] = Field(
-        None, ge=0, le=1, description="below this confidence the answer is one in part; by default as learned"
+        None, ge=0, le=1, description="confidence below which an answer is partial; by default as learned"
     )

@@ -78,24 +78,30 @@ _OF_FIELD = re.compile(r'field "(\w+)"')
 class EmbeddingSettings(Group):
     model: Annotated[ModelName, Changes("chunks", "chunk_embeddings")] = Field(
         "auto",
-        description="auto = by the papers' languages when a collection is first indexed: all-MiniLM-L6-v2 for English, "
-        "else multilingual-e5-small",
+        description=(
+            "auto = by the papers' languages at the first indexing: all-MiniLM-L6-v2 for English, otherwise "
+            "multilingual-e5-small"
+        ),
     )
     precision: Annotated[Literal["auto", "f32", "bf16", "int8"], Changes("chunk_embeddings")] = Field(
         "auto",
-        description="auto = int8 for a collection first indexed with all-MiniLM-L6-v2 on a processor with VNNI; else, "
-        "and for collections of earlier versions, bf16 where the processor has bf16 matrix units, f32 where not",
+        description=(
+            "auto = int8 for new collections with all-MiniLM-L6-v2 on a processor with VNNI; otherwise bf16 if the "
+            "processor has bf16 matrix units, or f32"
+        ),
     )
     threads: Annotated[int, NoResult("speed only")] = Field(0, ge=0, description="0 = all cores")
     remote: Annotated[str | None, Changes("chunks", "chunk_embeddings")] = Field(
-        None, description="a name under `models`: that model embeds, on its server, with the limits of roles.embed"
+        None, description="a name under `models`: embed with that model on its server, with the limits of roles.embed"
     )
     batch_size: Annotated[int, NoResult("how many texts a request has")] = Field(
         32,
         ge=1,
         le=2048,
-        description="texts of a request to `remote`: more of them are faster where the server has a GPU, fewer keep "
-        "within the time-out of one that has none, and some servers refuse more than 16 or 100",
+        description=(
+            "texts per request to `remote`: more are faster with a GPU, fewer avoid time-outs without one; some "
+            "servers refuse more than 16 or 100"
+        ),
     )
 
 
@@ -112,8 +118,10 @@ class Settings(BaseSettings):
 
     profile: Annotated[Literal["local", "azure"], NoResult("only picks other settings")] = Field(
         "local",
-        description="azure = the roles ask a model of Azure OpenAI, and services of Azure that have an endpoint are "
-        "used, see docs/azure.md",
+        description=(
+            "azure = the roles use a model of Azure OpenAI, and Azure services with an endpoint are used "
+            "(docs/azure.md)"
+        ),
     )
     parse: ParseSettings = ParseSettings()
     pdf: PdfSettings = PdfSettings()
@@ -225,7 +233,7 @@ def read_yaml(path: Path) -> dict[str, Any]:
     if values is None:
         return {}
     if not isinstance(values, dict):
-        raise ConfigurationError(f"{path} holds no mapping of settings.", "See `monjyu config init`.")
+        raise ConfigurationError(f"{path} is not a mapping of settings.", "See `monjyu config init`.")
     return values
 
 

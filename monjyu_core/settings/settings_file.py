@@ -15,7 +15,7 @@ from monjyu_core.settings.settings import Settings
 HEAD = """\
 # Settings of Monjyu. Uncomment what you want to change. Environment variables win over this file:
 # MONJYU_CHUNKING__SIZE_TOKENS=150. Secrets belong into the environment, not here.
-# `profiles:` holds settings that apply only with `profile: azure` or MONJYU_PROFILE=azure.
+# `profiles:` contains settings that apply only with `profile: azure` or MONJYU_PROFILE=azure.
 """
 
 

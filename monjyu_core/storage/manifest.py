@@ -109,7 +109,7 @@ class Manifest(BaseModel):
 def mend(collection: str) -> str:
     """What to do about a snapshot that cannot be read."""
     return (
-        f"`monjyu snapshots verify -c {collection}` says what is wrong; indexing the collection again builds it anew, "
+        f"`monjyu snapshots verify -c {collection}` says what is wrong; indexing the collection again rebuilds it, "
         f"`monjyu snapshots rollback -c {collection}` serves the one before."
     )
 
@@ -126,7 +126,7 @@ def read_manifest(collection: CollectionFolder, snapshot_id: str) -> Manifest:
     """StorageError where it is gone or cannot be read; UnknownVersion where another version of Monjyu wrote it, or it
     is damaged."""
     if not _ID.fullmatch(snapshot_id):
-        raise StorageError(f"{snapshot_id[:80]!r} is no snapshot of {collection.name}.", mend(collection.name))
+        raise StorageError(f"{snapshot_id[:80]!r} is not a snapshot of {collection.name}.", mend(collection.name))
     path = collection.snapshot(snapshot_id) / "manifest.json"
     try:
         seen = path.stat()

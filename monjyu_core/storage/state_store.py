@@ -51,6 +51,14 @@ class StateStore:
             rows = [(namespace, key, text, now) for key, text in texts]
             connection.executemany("INSERT OR REPLACE INTO state VALUES (?, ?, ?, ?)", rows)
 
+    def take(self, namespace: str, key: str) -> Any | None:
+        """Delete one value and return it: of several that ask for it, one gets it."""
+        with self._connect() as connection:
+            row = connection.execute(
+                "DELETE FROM state WHERE namespace = ? AND key = ? RETURNING value", (namespace, key)
+            ).fetchone()
+        return json.loads(row[0]) if row else None
+
     def delete(self, namespace: str, key: str | None = None) -> None:
         """Delete one key, or the whole namespace."""
         with self._connect() as connection:

@@ -57,7 +57,7 @@ def parse_json(text: str, most_values: int) -> Any:
     empty lists takes thirty times its size in memory. ValueError for what is not JSON."""
     values = text.count(",") + text.count("[") + text.count("{")
     if values > most_values:
-        raise FileRefused(f"The JSON holds more than {most_values:,} values.", "Give a part of it.")
+        raise FileRefused(f"The JSON has more than {most_values:,} values.", "Give a part of it.")
     try:
         return json.loads(text)
     except RecursionError as error:
@@ -86,7 +86,7 @@ def parse_yaml(text: str, most_values: int = 100_000) -> Any:
             sizes |= {event.anchor: 1} if event.anchor else {}
         if total > most_values or len(stack) > _DEEPEST:
             bound = f"{most_values:,} values" if total > most_values else f"{_DEEPEST} levels"
-            raise FileRefused(f"The YAML holds more than {bound}, aliases written out.", "Shorten it.")
+            raise FileRefused(f"The YAML has more than {bound}, aliases written out.", "Shorten it.")
     return yaml.load(text, Loader=_LOADER)
 
 

@@ -66,7 +66,7 @@ def asked_now(data: DataFolder, request: SearchRequest) -> AskedAnswer:
     log.flush()
     index = searcher.current()
     if index.snapshot.id != result.snapshot_id:
-        raise QueryError("The collection was published anew meanwhile.", "Ask again.")
+        raise QueryError("The collection was published again meanwhile.", "Ask again.")
     settings = searcher.settings.model_dump(mode="json", include={"search", "answer"})
     trace = store.get(NAMESPACE, result.trace_id) or trace_of(request, result, settings)  # none where none are kept
     asked_at: str = trace["asked_at"]
@@ -84,7 +84,7 @@ def asked_again(
     folder = require_collection(data, kept["collection"])
     request = make_request(**kept["request"])
     if not request.answer:
-        raise QueryError("No answer was asked for, only passages.", "Search without --no-answer.")
+        raise QueryError("Only passages were requested, no answer.", "Search without --no-answer.")
     there = kept["snapshot_id"] in published(folder)
     searcher = _as_then(running, kept) if running is not None else None
     if searcher is None:

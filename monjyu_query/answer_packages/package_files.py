@@ -77,7 +77,7 @@ def write_package(files: Files, output: Path) -> None:
         output.write_bytes(as_zip(files))
         return
     if output.exists() and (not output.is_dir() or any(output.iterdir())):
-        raise ConfigurationError(f"{output} is there already.", "Name a new folder, or a file that ends in .zip.")
+        raise ConfigurationError(f"{output} already exists.", "Name a new folder, or a file that ends in .zip.")
     for name, content in files.items():
         path = output / name
         path.parent.mkdir(parents=True, exist_ok=True)

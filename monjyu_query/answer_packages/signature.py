@@ -28,7 +28,8 @@ def signed(files: Mapping[str, bytes], key: bytes) -> dict[str, bytes]:
         private = None
     if not isinstance(private, Ed25519PrivateKey):
         raise ConfigurationError(
-            "The file is no private Ed25519 key without a password.", "`openssl genpkey -algorithm ed25519` makes one."
+            "The file is not a private Ed25519 key without a password.",
+            "`openssl genpkey -algorithm ed25519` creates one.",
         )
     told = {
         "algorithm": _ALGORITHM,
@@ -71,6 +72,6 @@ def public_key_of(pem: bytes) -> str:
         public = None
     if not isinstance(public, Ed25519PublicKey):
         raise ConfigurationError(
-            "The file is no public Ed25519 key.", "`openssl pkey -in KEY -pubout` writes that of a private one."
+            "The file is not a public Ed25519 key.", "`openssl pkey -in KEY -pubout` writes that of a private one."
         )
     return base64.b64encode(public.public_bytes_raw()).decode()

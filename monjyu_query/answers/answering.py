@@ -10,12 +10,12 @@ from monjyu_query.search.result import AnswerTable, Citation, SearchResult, Segm
 
 _IN_JAPANESE = {
     "no passage was found": "該当する箇所は見つかりませんでした。",
-    "no sentence of what was found stands in its source": "見つかった文は、どれも出典の中に確認できませんでした。",
+    "no retrieved sentence is in its source": "見つかった文は、どれも出典の中に確認できませんでした。",
     "no sentence was chosen from the passages": "見つかった箇所から文を選べませんでした。",
     "no community report was judged relevant": "関連すると判断されたコミュニティの報告はありませんでした。",
     "it has no community reports": "コミュニティの報告がまだありません。",
     "the model saw no answer in the passages": "モデルは、見つかった箇所に答えを認めませんでした。",
-    "the question has no word that says what is asked": "何についての問いかを示す語が、問いの中にありません。",
+    "the question has no content words": "何についての問いかを示す語が、問いの中にありません。",
 }
 
 

@@ -77,7 +77,7 @@ _SHORTEST_USUAL = 400
 _REPORT_ROOM = 2.0
 """So many times the usual length are read by their headings."""
 _EXAMPLES = {
-    "en": "These are single passages: the themes of a collection are told by its community reports (level 3).",
+    "en": "These are single passages; community reports (level 3) describe the themes of a collection.",
     "ja": "これらは個々の箇所です。コレクション全体のテーマはコミュニティの報告（レベル3）が述べます。",
 }
 

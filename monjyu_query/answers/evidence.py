@@ -145,7 +145,7 @@ def _by_theme(index: OpenIndex, claims: Sequence[Claim], language: str, response
     themes = {claim.sentences[0].sentence_id: _theme(claim) for claim in claims}
     cited = cite_windows(cursor, [neighbours.grown(claim.sentences[0]) for claim in claims])
     if not cited:
-        return abstained("no sentence of what was found stands in its source", language)
+        return abstained("no retrieved sentence is in its source", language)
     labels = paper_labels(index, [citation.paper_id for _, citation in cited], language)
     order = list(dict.fromkeys(themes[window.key.sentence_id] for window, _ in cited))
     told: list[tuple[str, list[int], str]] = []

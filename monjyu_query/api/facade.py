@@ -5,7 +5,7 @@ from __future__ import annotations
 import queue
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 from monjyu_query.api.facade_base import AS_ARGUMENT, Collections
 
@@ -14,41 +14,12 @@ if TYPE_CHECKING:
     from monjyu_query.drafts.checked import CheckedDraft
     from monjyu_query.quotes.locate import Located
     from monjyu_query.search.events import Emit
-    from monjyu_query.search.request import Filters, SearchRequest, Turn
+    from monjyu_query.search.request import Filters, SearchOptions, SearchRequest
     from monjyu_query.search.result import SearchResult
     from monjyu_query.tensions.tension_list import Tensions
 
 Event = dict[str, Any]
 """One event of a search, by its key `event`: subquery, community, test, claim, budget, answer, done."""
-
-
-class SearchOptions(TypedDict, total=False):
-    """What a question may say besides its text, as in `monjyu search`; the collection's settings say the rest."""
-
-    mode: Literal["auto", "vector", "keyword", "hybrid", "lazy", "local", "global", "multi"]
-    modes: Sequence[Literal["vector", "keyword", "hybrid", "lazy", "local", "global"]] | None
-    controller: Literal["unified", "progressive", "hybrid"]
-    top_k: int | None
-    budget: Literal["z100", "z500", "z1500"] | int | None
-    alpha: float | None
-    min_score: float | None
-    expand: int | None
-    rerank: bool | None
-    response_type: str | None
-    models: Mapping[str, str]
-    system_prompt: str
-    context: int | None
-    max_level: int | None
-    max_calls: int | None
-    max_cost_usd: float | None
-    patience: int | None
-    sufficiency: Literal["count", "model", "off"] | int | None
-    subqueries: int | None
-    threshold: float | None
-    reasons: bool
-    filters: Filters | Mapping[str, Any]
-    history: Sequence[Turn | Mapping[str, str]]
-    answer: bool
 
 
 class Monjyu(Collections):

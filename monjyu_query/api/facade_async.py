@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
+import inspect
 import threading
-from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial, wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar, Unpack
 
-from monjyu_query.api.facade import Event, Monjyu, SearchOptions
+from monjyu_query.api.facade import Event, Monjyu
 
 if TYPE_CHECKING:
     from types import TracebackType
 
-    from monjyu_query.digests.digest_result import Digest
     from monjyu_query.search.events import Emit
-    from monjyu_query.search.request import Filters, SearchRequest
+    from monjyu_query.search.request import SearchOptions, SearchRequest
     from monjyu_query.search.result import SearchResult
 
 T = TypeVar("T")
@@ -31,13 +31,23 @@ THREADS = 16
 def _in_a_thread(
     method: Callable[Concatenate[Monjyu, P], T],
 ) -> Callable[Concatenate[AsyncMonjyu, P], Coroutine[Any, Any, T]]:
-    """The same method as a coroutine: one source of its parameters, types and docstring (less the examples)."""
+    """The same method as a coroutine: one source of its parameters, types and docstring (less the examples). One that
+    takes `cancel` ends when its task is cancelled."""
+    signature = inspect.signature(method)
+    cancellable = "cancel" in signature.parameters
 
     @wraps(method)
     async def call(self: AsyncMonjyu, /, *arguments: P.args, **named: P.kwargs) -> T:
-        return await self.run(partial(method, self.blocking, *arguments, **named))
+        cancel = threading.Event()
+        more: Any = {"cancel": cancel} if cancellable else {}
+        try:
+            return await self.run(partial(method, self.blocking, *arguments, **named, **more))
+        finally:
+            cancel.set()
 
     call.__doc__ = (method.__doc__ or "").partition(">>>")[0].rstrip()
+    kept = [one for name, one in signature.parameters.items() if name not in ("emit", "cancel")]
+    call.__signature__ = signature.replace(parameters=kept)  # type: ignore[attr-defined]
     return call
 
 
@@ -90,6 +100,8 @@ class AsyncMonjyu:
     locate = _in_a_thread(Monjyu.locate)
     check_citations = _in_a_thread(Monjyu.check_citations)
     tensions = _in_a_thread(Monjyu.tensions)
+    survey = _in_a_thread(Monjyu.survey)
+    table = _in_a_thread(Monjyu.table)
 
     async def search(
         self,
@@ -116,41 +128,6 @@ class AsyncMonjyu:
         request = await self.run(partial(self.blocking.request, query, collection, **options))
         async for event in self.events(request):
             yield event
-
-    async def survey(
-        self,
-        topic: str,
-        collection: str | None = None,
-        *,
-        papers: int = 10,
-        budget: int | None = None,
-        filters: Filters | Mapping[str, Any] | None = None,
-    ) -> Digest:
-        """An overview of a topic, then paper by paper."""
-        survey = partial(self.blocking.survey, topic, collection, papers=papers, budget=budget, filters=filters)
-        return await self._cancelled_with_us(survey)
-
-    async def table(
-        self,
-        columns: Sequence[str] = (),
-        collection: str | None = None,
-        *,
-        paper_ids: Sequence[str] = (),
-        about: str = "",
-        filters: Filters | Mapping[str, Any] | None = None,
-        papers: int | None = None,
-        engine: Literal["extractive", "llm"] | None = None,
-    ) -> Digest:
-        """A row a paper, a column for each thing asked of all of them; every cell with its quote and page."""
-        of = partial(self.blocking.table, columns, collection, paper_ids=paper_ids, about=about)
-        return await self._cancelled_with_us(partial(of, filters=filters, papers=papers, engine=engine))
-
-    async def _cancelled_with_us(self, work: Callable[..., T]) -> T:
-        cancel = threading.Event()
-        try:
-            return await self.run(partial(work, cancel=cancel))
-        finally:
-            cancel.set()
 
     async def ask(self, request: SearchRequest, on_event: Emit | None = None) -> SearchResult:
         """The result of a request. `on_event` is called in the event loop."""

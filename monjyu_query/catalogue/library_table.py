@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import duckdb
-from pydantic import BaseModel, Field
+from pydantic import AfterValidator, BaseModel, Field
 
 from monjyu_core.retractions import RETRACTED
 from monjyu_core.storage.snapshot import Snapshot
 from monjyu_core.text.unicode_words import folded_sql
+from monjyu_query.search.request import encodable
 
 Sort = Literal["title", "year", "venue", "author", "citations", "pages"]
 Facet = Literal["years", "venues", "authors", "languages", "types", "tags", "shelves", "retracted"]
@@ -19,19 +20,23 @@ MOST_VALUES = 40
 """Of one kind that are counted and shown."""
 
 
+_Year = Annotated[int, Field(ge=0, le=9999)]
+_Values = Annotated[list[Annotated[str, AfterValidator(encodable)]], Field(max_length=50)]
+
+
 class Wanted(BaseModel):
     """Filters of different kinds must all hold, values of one kind any; `text`: every word stands in the title, the
     venue, an author's name or the text but for its references."""
 
-    text: str = ""
-    year_from: int | None = None
-    year_to: int | None = None
-    venues: list[str] = []
-    authors: list[str] = []
-    languages: list[str] = []
-    types: list[str] = []
-    tags: list[str] = []
-    shelves: list[str] = []
+    text: Annotated[str, Field(description="Words of title, authors, venue or text.", max_length=200)] = ""
+    year_from: _Year | None = None
+    year_to: _Year | None = None
+    venues: _Values = Field([], alias="venue")
+    authors: _Values = Field([], alias="author")
+    languages: _Values = Field([], alias="language")
+    types: _Values = Field([], alias="type")
+    tags: _Values = Field([], alias="tag")
+    shelves: _Values = Field([], alias="shelf")
     retracted: bool | None = None
 
 

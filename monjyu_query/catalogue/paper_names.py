@@ -13,6 +13,7 @@ from math import log
 from typing import Literal
 from weakref import WeakKeyDictionary
 
+from monjyu_core.corrections.corrected_values import bare_doi
 from monjyu_core.errors import QueryError
 from monjyu_core.storage.snapshot import Snapshot
 from monjyu_core.text.search_text import count_wide
@@ -192,7 +193,7 @@ def _card(row: tuple[str, str, int | None, str, list[str], str], terms: frozense
 
 def _exact(cards: Sequence[_Card], name: str) -> PaperName | None:
     """By id, DOI, whole title, or the name before its colon, where one paper has it."""
-    doi, plain = name.casefold().removeprefix("https://doi.org/").removeprefix("doi:"), _plain(name)
+    doi, plain = (bare_doi(name) or "").casefold(), _plain(name)
     bare = _AROUND.sub("", plain)
     lead = {compact(name), compact(bare)} - {""}
     ways: tuple[tuple[How, list[_Card]], ...] = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from monjyu_core.storage.snapshot import Snapshot
@@ -13,6 +13,7 @@ from monjyu_query.answers.render import safe
 from monjyu_query.citations.citation_keys import citation_key, distinct
 from monjyu_query.citations.citation_view import canonical_id
 from monjyu_query.citations.xml_safe import xml_text
+from monjyu_query.declared.fields import ExportForm
 
 _PAPERS = """
 SELECT p.paper_id, p.title, list(a.name ORDER BY a.ord) FILTER (a.name IS NOT NULL), p.year, p.venue, p.doi, p.arxiv_id
@@ -176,9 +177,12 @@ def _csl_name(name: str) -> dict[str, str]:
     return {"family": family.strip(), "given": given.strip()} if given.strip() else {"literal": name.strip()}
 
 
-FORMS: Mapping[str, tuple[Callable[[list[Entry]], str], str, str]] = {
-    "bibtex": (bibtex, "application/x-bibtex", "bib"),
-    "ris": (ris, "application/x-research-info-systems", "ris"),
-    "csl": (csl, "application/vnd.citationstyles.csl+json", "json"),
+def _form(text: Callable[[list[Entry]], str], kind: str, ending: str, label: str) -> ExportForm:
+    return ExportForm(lambda found: text(found).encode("utf-8", "replace"), f"{kind}; charset=utf-8", ending, label)
+
+
+FORMS = {
+    "bibtex": _form(bibtex, "application/x-bibtex", "bib", "BibTeX"),
+    "ris": _form(ris, "application/x-research-info-systems", "ris", "RIS"),
+    "csl": _form(csl, "application/vnd.citationstyles.csl+json", "json", "CSL JSON"),
 }
-"""By format what writes it, its media type and the ending of its file."""

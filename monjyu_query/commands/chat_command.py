@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import click
 
 from monjyu_core.errors import MonjyuError
-from monjyu_query.commands.options import MODES, collection_option, json_option, print_json
+from monjyu_query.commands.options import collection_option, json_option, options_of, print_json
+from monjyu_query.search.request import SearchQuestion
 
 if TYPE_CHECKING:
     from monjyu_query.search.request import Turn
@@ -23,12 +24,12 @@ REMEMBERED = 20
 
 @click.command()
 @collection_option
-@click.option("-m", "--mode", type=click.Choice(MODES), default="auto", show_default=True, help="As in monjyu search.")
+@options_of(SearchQuestion, "mode")
 @json_option
 def chat(collection: str | None, mode: str, as_json: bool) -> None:
-    """Ask question after question; a follow-up may leave out what was said before.
+    """Ask one question after another; follow-ups are understood.
 
-    One question a line, also from a pipe. /new begins a new conversation, /alone asks the last question as it stands,
+    One question per line, typed or piped. /new starts a new conversation, /alone asks the last question as written,
     /quit or the end of the input ends. With --json each result is one line.
     """
     from monjyu_core.storage.folders import DataFolder

@@ -7,32 +7,48 @@ from typing import TYPE_CHECKING
 
 import click
 
-from monjyu_query.commands.options import collection_option, json_option, print_json, read_json_file, write_output
+from monjyu_query.commands.options import (
+    CITATIONS,
+    FormChoice,
+    collection_option,
+    json_option,
+    print_json,
+    read_json_file,
+    write_output,
+)
 from monjyu_query.commands.papers_command import open_chosen
+from monjyu_query.commands.searching import printable
 
 if TYPE_CHECKING:
     from monjyu_core.storage.snapshot import Snapshot
 
-FORMATS = ("graphml", "bibtex", "ris", "csl")
-
 
 @click.command()
-@click.argument("paper_id", required=False)
+@click.argument("paper_id", required=False, callback=lambda ctx, param, name: name and printable(name))
 @collection_option
-@click.option("--depth", type=click.IntRange(1, 10), default=1, show_default=True, help="Follow citations so far.")
-@click.option("--co-cited", is_flag=True, help="Papers that are cited together with this one.")
-@click.option("--coupled", is_flag=True, help="Papers that cite the same works.")
+@click.option("--depth", type=click.IntRange(1, 10), default=1, show_default=True, help="Number of steps to follow.")
+@click.option("--co-cited", is_flag=True, help="Add papers that are cited together with this one.")
+@click.option("--coupled", is_flag=True, help="Add papers that cite the same works.")
 @click.option(
-    "--min-count", type=click.IntRange(1), default=1, metavar="N", help="Of these two only papers that share so many."
+    "--min-count",
+    type=click.IntRange(1),
+    default=1,
+    metavar="N",
+    help="For these two: only papers that share at least this number.",
 )
-@click.option("--export", "form", type=click.Choice(FORMATS), help="The network, or PAPER_ID's references, as a file.")
+@click.option(
+    "--export",
+    "form",
+    type=FormChoice(CITATIONS, "graphml"),
+    help="Write the network, or PAPER_ID's references, in this format.",
+)
 @click.option(
     "--answer",
     type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path),
     metavar="FILE",
-    help="With --export: the papers that an answer cites, of `monjyu search --json`; - is stdin.",
+    help="With --export: the papers that an answer cites, from `monjyu search --json`; - is stdin.",
 )
-@click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="Where --export writes.")
+@click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="File to write to.")
 @json_option
 def citations(
     paper_id: str | None,
@@ -48,8 +64,8 @@ def citations(
 ) -> None:
     """Show what a paper cites within the collection, and what cites it.
 
-    With --export graphml the whole network; with bibtex, ris or csl (JSON) the references of PAPER_ID, the papers that
-    an answer cites (--answer), or without either all papers.
+    --export graphml writes the whole network; bibtex, ris or csl (JSON) the references of PAPER_ID, the papers that
+    an answer cites (--answer), or all papers.
     """
     if answer is not None and (form in (None, "graphml") or paper_id is not None):
         raise click.UsageError("--answer goes with --export bibtex, ris or csl, and with no paper.")
@@ -59,11 +75,11 @@ def citations(
         raise click.UsageError("-o goes with --export.")
     with open_chosen(collection) as snapshot:
         if form is not None:
-            _write(_exported(snapshot, form, _printable(paper_id), answer), output)
+            _write(_exported(snapshot, form, paper_id, answer), output)
             return
         from monjyu_query.citations.citation_view import citations_of
 
-        view = citations_of(snapshot, _printable(paper_id) or "", depth, min_count)
+        view = citations_of(snapshot, paper_id or "", depth, min_count)
     if as_json:
         print_json(view.model_dump(mode="json"))
         return
@@ -72,17 +88,13 @@ def citations(
     print_citations(view, co_cited=co_cited, coupled=coupled)
 
 
-def _printable(paper_id: str | None) -> str | None:
-    return None if paper_id is None else paper_id.encode("utf-8", "replace").decode()
-
-
 def _exported(snapshot: Snapshot, form: str, paper_id: str | None, answer: Path | None) -> str:
     from monjyu_query.citations.citation_export import FORMS, entries, entries_of, graphml
 
     if form == "graphml":
         return graphml(snapshot)
     found = entries(snapshot, paper_id) if answer is None else entries_of(snapshot, _cited_in(answer))
-    return FORMS[form][0](found)
+    return FORMS[form].write(found).decode()
 
 
 def _cited_in(answer: Path) -> list[str]:
@@ -90,7 +102,7 @@ def _cited_in(answer: Path) -> list[str]:
     try:
         return [str(one["paper_id"]) for one in read_json_file(answer)["citations"]]
     except (OSError, ValueError, KeyError, TypeError):
-        raise click.UsageError(f"{answer} is no search result: `monjyu search … --json` prints one.") from None
+        raise click.UsageError(f"{answer} is not a search result: `monjyu search … --json` prints one.") from None
 
 
 def _write(text: str, output: Path | None) -> None:

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from monjyu_query.commands.options import collection_option, json_option, print_json
+from monjyu_query.commands.options import (
+    QuestionCommand,
+    collection_option,
+    given,
+    json_option,
+    options_of,
+    print_json,
+)
 from monjyu_query.commands.searching import collection_searcher, printable
+from monjyu_query.search.request import Filters
 
 if TYPE_CHECKING:
     from monjyu_query.digests.digest_result import Digest
@@ -18,9 +26,13 @@ if TYPE_CHECKING:
 @collection_option
 @click.option("--focus", default="", metavar="QUESTION", help="A question to answer from the paper first.")
 @click.option(
-    "--length", type=click.Choice(("short", "medium", "long")), default="medium", show_default=True, help="How much."
+    "--length",
+    type=click.Choice(("short", "medium", "long")),
+    default="medium",
+    show_default=True,
+    help="Length of the summary.",
 )
-@click.option("--section", default="", metavar="S", help="Only this one: its number, type or words of its heading.")
+@click.option("--section", default="", metavar="S", help="Only this section: its number, type or words of its heading.")
 @json_option
 def summarize(paper: str, collection: str | None, focus: str, length: str, section: str, as_json: bool) -> None:
     """Summarize a paper in its own, cited sentences.
@@ -38,7 +50,7 @@ def summarize(paper: str, collection: str | None, focus: str, length: str, secti
 @click.command()
 @click.argument("papers", metavar="PAPER_ID PAPER_ID...", nargs=-1, required=True)
 @collection_option
-@click.option("--aspect", "aspects", multiple=True, metavar="A", help="What to compare, in words (repeatable).")
+@click.option("--aspect", "aspects", multiple=True, metavar="A", help="Aspect to compare, in words (repeatable).")
 @json_option
 def compare(papers: tuple[str, ...], collection: str | None, aspects: tuple[str, ...], as_json: bool) -> None:
     """Compare papers aspect by aspect, in their own, cited sentences.
@@ -50,30 +62,22 @@ def compare(papers: tuple[str, ...], collection: str | None, aspects: tuple[str,
     _print(compare(collection_searcher(collection), [*map(printable, papers)], [*map(printable, aspects)]), as_json)
 
 
-@click.command()
+@click.command(cls=QuestionCommand)
 @click.argument("topic")
 @collection_option
-@click.option("--papers", type=int, default=10, show_default=True, metavar="N", help="How many papers, 1 to 30.")
-@click.option("--budget", type=click.IntRange(0), metavar="N", help="Find them with so many relevance tests.")
-@click.option("--year-from", type=int, metavar="YEAR", help="Only papers of this year or later.")
-@click.option("--year-to", type=int, metavar="YEAR", help="Only papers of this year or earlier.")
+@click.option("--papers", type=int, default=10, show_default=True, metavar="N", help="Number of papers, 1 to 30.")
+@click.option(
+    "--budget", type=click.IntRange(0), metavar="N", help="Find the papers with this number of relevance tests."
+)
+@options_of(Filters)
 @json_option
-def survey(
-    topic: str,
-    collection: str | None,
-    papers: int,
-    budget: int | None,
-    year_from: int | None,
-    year_to: int | None,
-    as_json: bool,
-) -> None:
-    """Survey a topic: theme by theme what each paper says on it."""
+def survey(topic: str, collection: str | None, papers: int, budget: int | None, as_json: bool, **filters: Any) -> None:
+    """Survey a topic: what each paper says about it, by theme."""
     from monjyu_query.digests.survey import survey
     from monjyu_query.search.request import make_request
 
     searcher = collection_searcher(collection)
-    filters = {"year_from": year_from, "year_to": year_to}
-    request = make_request(query=topic, collection=searcher.collection, filters=filters)
+    request = make_request(query=topic, collection=searcher.collection, filters=given(Filters, filters))
     _print(survey(searcher, request.query, papers, budget, request.filters), as_json)
 
 

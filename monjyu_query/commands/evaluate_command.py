@@ -9,9 +9,10 @@ from pathlib import Path
 
 import click
 
-from monjyu_query.commands.options import MODES, collection_option, json_option, print_json
+from monjyu_query.commands.options import collection_option, json_option, options_of, print_json
 from monjyu_query.commands.products.eval_judge import judge
 from monjyu_query.evaluation.questions.kinds import KINDS, Kind
+from monjyu_query.search.request import SearchQuestion
 
 _FILE = click.Path(path_type=Path, exists=True, dir_okay=False, readable=True)
 _NEW_FILE = click.Path(path_type=Path, dir_okay=False)
@@ -22,7 +23,7 @@ RANKED = ("vector", "keyword", "hybrid")
 
 @click.group("eval")
 def evaluate() -> None:
-    """Measure retrieval against judged queries."""
+    """Measure retrieval and answers."""
 
 
 evaluate.add_command(judge)
@@ -30,12 +31,12 @@ evaluate.add_command(judge)
 
 @evaluate.command("retrieval")
 @collection_option
-@click.option("--queries", type=_FILE, required=True, help='JSONL, {"id", "text"} a line.')
+@click.option("--queries", type=_FILE, required=True, help='JSON Lines with {"id", "text"}.')
 @click.option("--qrels", type=_FILE, required=True, help="TSV with a header: query_id, doc_id, score.")
 @click.option("--mode", type=click.Choice(("auto", *RANKED)), default="auto", show_default=True)
 @click.option("--top-k", type=click.IntRange(1, 1000), default=100, show_default=True, help="Papers in RUN.tsv.")
 @click.option("--run-out", type=click.Path(path_type=Path, dir_okay=False), help="Write the ranked papers here (TSV).")
-@click.option("--snapshot", "snapshot_id", help="Measure this snapshot; by default the one that is published.")
+@click.option("--snapshot", "snapshot_id", help="Measure this snapshot instead of the published one.")
 @json_option
 def retrieval(
     collection: str | None,
@@ -78,13 +79,15 @@ def retrieval(
 
 @evaluate.command("lazy")
 @collection_option
-@click.option("--questions", type=_FILE, required=True, help='JSONL, {"id", "text", "gold"} or {… "doc", "answers"}.')
-@click.option("--paraphrased", is_flag=True, help="Ask generated questions in their other wording.")
-@click.option("--within-paper", is_flag=True, help="Ask only the paper that answers, where the question names it.")
-@click.option("--every", type=click.IntRange(min=1), default=1, show_default=True, help="Ask each n-th question only.")
+@click.option(
+    "--questions", type=_FILE, required=True, help='JSON Lines with {"id", "text", "gold"} or {… "doc", "answers"}.'
+)
+@click.option("--paraphrased", is_flag=True, help="Use the alternative wording of generated questions.")
+@click.option("--within-paper", is_flag=True, help="Ask only the paper that answers, if the question names it.")
+@click.option("--every", type=click.IntRange(min=1), default=1, show_default=True, help="Ask every n-th question only.")
 @click.option("--budgets", default="0,25,50,100,200,500", show_default=True, help="Numbers of relevance tests.")
-@click.option("--plot", type=_NEW_FILE, help="Draw evidence recall by budget into this file (.png, .svg, .pdf).")
-@click.option("--report", type=_NEW_FILE, help="Write recall by kind of question, with intervals, here (JSON).")
+@click.option("--plot", type=_NEW_FILE, help="Plot evidence recall by budget into this file (.png, .svg, .pdf).")
+@click.option("--report", type=_NEW_FILE, help="Write recall by question type, with intervals, to this file (JSON).")
 @json_option
 def lazy(
     collection: str | None,
@@ -97,9 +100,10 @@ def lazy(
     report: Path | None,
     as_json: bool,
 ) -> None:
-    """Ask each question with each budget: how much of the gold evidence lazy search finds, and what it takes.
+    """Measure how much of the gold evidence lazy search finds with each budget, and its cost.
 
-    Hybrid search is given as many passages as the evidence of 100 tests stands in, and all their sentences count.
+    Hybrid search gets the number of passages that the evidence of 100 tests comes from, and all their sentences
+    count.
     """
     from monjyu_core.storage.folders import DataFolder
     from monjyu_query.evaluation import lazy_quality as measure
@@ -138,26 +142,27 @@ def lazy(
     "--questions",
     type=_FILE,
     required=True,
-    help='JSONL, {"id", "text", "doc", "answers": [{"text", "start"}]} a line.',
+    help='JSON Lines with {"id", "text", "doc", "answers": [{"text", "start"}]}.',
 )
-@click.option("--mode", type=click.Choice(MODES), default="auto", show_default=True)
-@click.option("--budget", help="Of lazy search: z100, z500, z1500 or a number of relevance tests.")
-@click.option("--without-source", is_flag=True, help="Leave out the paper that answers: how often does it abstain?")
-@click.option("--every", type=click.IntRange(min=1), default=1, show_default=True, help="Ask each n-th question only.")
+@options_of(SearchQuestion, "mode", "budget")
+@click.option(
+    "--without-source", is_flag=True, help="Exclude the paper that answers, to measure how often the answer abstains."
+)
+@click.option("--every", type=click.IntRange(min=1), default=1, show_default=True, help="Ask every n-th question only.")
 @json_option
 def answers(
     collection: str | None,
     questions: Path,
     mode: str,
-    budget: str | None,
+    budget: str | int | None,
     without_source: bool,
     every: int,
     as_json: bool,
 ) -> None:
-    """Ask questions whose answering text is known: how often it is quoted, in how many words, how fast.
+    """Ask questions with known answering text: how often it is quoted, in how many words, how fast.
 
-    A quote has hold of the gold if it covers half of it or lies in it by eight tenths. Questions without `answers` are
-    those that the collection does not answer.
+    A quote counts if it covers half of the gold, or if eight tenths of it are inside the gold. Questions without
+    `answers` have no answer in the collection.
     """
     from monjyu_core.storage.folders import DataFolder
     from monjyu_query.evaluation import answer_quality as measure
@@ -184,12 +189,12 @@ def answers(
 @evaluate.command("questions")
 @collection_option
 @click.option("-o", "--out", type=_NEW_FILE, required=True, help="Write the questions here (JSONL).")
-@click.option("--kind", "kinds", type=click.Choice(KINDS), multiple=True, help="Only this kind (repeatable).")
-@click.option("--count", type=click.IntRange(1, 10_000), default=40, show_default=True, help="At most, of each kind.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Another seed, other questions.")
+@click.option("--kind", "kinds", type=click.Choice(KINDS), multiple=True, help="Only this type (repeatable).")
+@click.option("--count", type=click.IntRange(1, 10_000), default=40, show_default=True, help="Limit per type.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Random seed of the questions.")
 @json_option
 def questions(collection: str | None, out: Path, kinds: tuple[Kind, ...], count: int, seed: int, as_json: bool) -> None:
-    """Make questions with gold sentences from a collection's own sentences, graph and citations (level 1)."""
+    """Generate questions with gold sentences from a collection's sentences, graph and citations (level 1)."""
     from collections import Counter
 
     from monjyu_core.storage.folders import DataFolder
@@ -214,7 +219,7 @@ def questions(collection: str | None, out: Path, kinds: tuple[Kind, ...], count:
 @click.argument("trace_id")
 @json_option
 def replay(trace_id: str, as_json: bool) -> None:
-    """Ask the question of a trace again, with its settings, and say what is not as it was."""
+    """Ask the question of a trace again, with its settings, and show what differs."""
     from dataclasses import asdict
 
     from monjyu_core.storage.folders import DataFolder

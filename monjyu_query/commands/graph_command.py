@@ -23,12 +23,14 @@ def graph() -> None:
 @graph.command("export")
 @collection_option
 @click.option("--format", "form", type=click.Choice(["graphml", "parquet"]), required=True)
-@click.option("-o", "--output", type=click.Path(path_type=Path), required=True, help="A file; for parquet a folder.")
+@click.option(
+    "-o", "--output", type=click.Path(path_type=Path), required=True, help="File to write; a folder for parquet."
+)
 @click.option(
     "--graph",
     "kind",
     type=click.Choice(["phrases", "entities"]),
-    help="The noun graph (level 1) or that of entities (level 2, the default where the collection has it).",
+    help="The noun graph (level 1) or the entity graph (level 2, the default if the collection has it).",
 )
 @json_option
 def export(collection: str | None, form: str, output: Path, kind: Kind | None, as_json: bool) -> None:

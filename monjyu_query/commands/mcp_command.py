@@ -6,7 +6,7 @@ import click
 
 
 @click.command()
-@click.option("--http", is_flag=True, help="Listen for streamable HTTP instead of speaking over stdin and stdout.")
+@click.option("--http", is_flag=True, help="Serve streamable HTTP instead of stdin and stdout.")
 @click.option("--host", default="127.0.0.1", show_default=True, help="With --http: the address to listen on.")
 @click.option(
     "--port", type=click.IntRange(0, 65535), help="With --http; by default mcp.port (8001), 0 = any free one."
@@ -14,7 +14,7 @@ import click
 def mcp(http: bool, host: str, port: int | None) -> None:
     """Serve the collections to MCP clients (programs with language models).
 
-    Without --http it speaks over stdin and stdout, as clients that start it expect.
+    Without --http it uses stdin and stdout, as clients that start it expect.
     """
     from monjyu_core.remote.following import following
     from monjyu_core.settings.settings import load_settings

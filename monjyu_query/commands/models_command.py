@@ -17,7 +17,7 @@ _MARKS = {"right": "ok", "wrong": "wrong", "failed": "failed", "no time": "-"}
 
 @click.group()
 def models() -> None:
-    """Try the models that the settings name."""
+    """Try a configured model with small tasks."""
 
 
 @models.command("try")
@@ -27,14 +27,14 @@ def models() -> None:
     "kinds",
     type=click.Choice(["chat", "embed", "rerank"]),
     multiple=True,
-    help="By default what the settings use it for.",
+    help="Try it for this use; by default that of the settings.",
 )
-@click.option("--seconds", type=click.FloatRange(5, 3600), default=60.0, show_default=True, help="Longest time.")
+@click.option("--seconds", type=click.FloatRange(5, 3600), default=60.0, show_default=True, help="Time limit.")
 @json_option
 def try_command(name: str, kinds: tuple[str, ...], seconds: float, as_json: bool) -> None:
-    """Ask the model NAME of `models` a dozen small questions: what is it good enough for?
+    """Try the model NAME of `models` with a dozen small tasks, and show which roles it is good enough for.
 
-    The answers are known. Ends with 1 where it is good for nothing.
+    Exit code 1 if it is good enough for none.
     """
     from monjyu_core.settings.settings import load_settings
     from monjyu_query.evaluation.model_trial.trial import try_model

@@ -1,27 +1,155 @@
-"""Options that several commands share, JSON on stdout, and files that a user asked for."""
+"""Options that commands share, those of a question as its declaration has them, JSON on stdout, and output files."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import click
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
 
+from monjyu_core.cli import successor
 from monjyu_core.errors import QueryError
 from monjyu_core.text.controls import escaped_in_json
 from monjyu_core.user_files.bounded_reading import MEBIBYTE, FileRefused, parse_json
+from monjyu_query.declared.fields import asked_as, kinds_of
 
 collection_option = click.option(
-    "-c", "--collection", metavar="NAME", help="The collection; may be left out where the data folder holds one."
+    "-c", "--collection", metavar="NAME", help="The collection; optional if there is only one."
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON and nothing else on stdout.")
 
-MODES = ("auto", "vector", "keyword", "hybrid", "lazy", "local", "global", "multi")
-CONTROLLERS = ("unified", "progressive", "hybrid")
-
 _LONGEST_JSON, _MOST_VALUES = 16 * MEBIBYTE, 1_000_000
+
+CITATIONS = "monjyu_query.citations.citation_export"
+
+
+class FormChoice(click.Choice[str]):
+    """The formats that a module has as `FORMS`, imported only when they are needed, and some of the command's own."""
+
+    def __init__(self, module: str, *own: str) -> None:
+        super().__init__(())
+        self._module, self._own = module, own
+
+    @property
+    def choices(self) -> tuple[str, ...]:
+        return (*self._own, *import_module(self._module).FORMS)
+
+    @choices.setter
+    def choices(self, none: object) -> None: ...
+
+
+def format_option(module: str, default: str, *own: str) -> Callable[[Any], Any]:
+    """`--format`, of the formats of a module."""
+    return click.option("--format", "form", type=FormChoice(module, *own), default=default, show_default=True)
+
+
+class QuestionCommand(click.Command):
+    """A command with the filters of a question, which its help names in one paragraph."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The other options one by one; `monjyu papers list --help` explains each filter."""
+        from monjyu_query.search.request import Filters
+
+        options = [param for param in self.get_params(ctx) if isinstance(param, click.Option)]
+        rows = [(one.name in Filters.model_fields, row) for one in options if (row := one.get_help_record(ctx))]
+        with formatter.section("Options"):
+            formatter.write_dl([row for is_filter, row in rows if not is_filter])
+        with formatter.section("Filters (explained by monjyu papers list --help)"):
+            formatter.write_text(", ".join(row[0].replace(" ", "\u00a0") for is_filter, row in rows if is_filter))
+
+
+def options_of(
+    model: type[BaseModel], *names: str, without: Collection[str] = (), **otherwise: Any
+) -> Callable[[Any], Any]:
+    """An option for each field of a model, or for those named; `otherwise` is what this command says of them instead.
+
+    Fields that are declared `under` an option are its KEY=VALUE, and their own options name it."""
+    fields = {name: one for name, one in model.model_fields.items() if name not in without}
+    fields = {name: fields[name] for name in names or fields}
+    together: dict[str, dict[str, FieldInfo]] = {}
+    for name, field in fields.items():
+        together.setdefault(asked_as(field).under, {})[name] = field
+
+    def add(command: Any) -> Any:
+        for group, gathered in reversed(together.items()):
+            for name, field in reversed(gathered.items()):
+                instead = f"Write --{group} {name}=VALUE."
+                flag = f"--{name.replace('_', '-')}"
+                command = (successor(flag, instead) if group else _option(name, field, **otherwise))(command)
+            command = _keys(group, gathered)(command) if group else command
+        return command
+
+    return add
+
+
+def given(model: type[BaseModel], options: Mapping[str, Any]) -> dict[str, Any]:
+    """What options of `options_of` say, as fields of the model: one that was left out has None or its default."""
+    fields, said = model.model_fields, {**options}
+    for group in {asked_as(field).under for field in fields.values()}:
+        said |= options.get(group) or {}
+    return {name: value for name, value in said.items() if name in fields and value not in (None, fields[name].default)}
+
+
+def _option(name: str, field: FieldInfo, **otherwise: Any) -> Callable[[Any], Any]:
+    """An option whose value is given to the command as JSON would have it."""
+    how, kinds = asked_as(field), kinds_of(field.annotation)
+    several = bool({list, dict} & set(kinds))
+    flag = f"--{(how.option or how.one or name).replace('_', '-')}"
+    about = f"{(field.description or '').removesuffix('.')}{' (repeatable)' if several else ''}."
+    if kinds == [bool]:
+        off = flag.replace("--", "--no-")
+        if field.default is True:
+            return click.option(off, name, flag_value=False, default=True, help=about)
+        return click.option(flag if "/" in flag else f"{flag}/{off}", name, default=None, help=about)
+    more: dict[str, Any] = {"help": about, "metavar": how.metavar or (how.one or name).upper(), "multiple": several}
+    if kinds in ([int], [float]):
+        more["type"] = kinds[0]
+    elif not how.metavar and not several and all(isinstance(kind, str) for kind in kinds):
+        more |= {"type": click.Choice(kinds), "metavar": None, "default": field.default, "show_default": True}
+    else:
+        more["callback"] = lambda ctx, param, value: _as_json(value, kinds)
+    return click.option(*_SHORT.get(name, ()), flag, name, **more | otherwise)
+
+
+_SHORT = {"mode": ("-m",), "top_k": ("-k",)}
+
+
+def _keys(group: str, fields: Mapping[str, FieldInfo]) -> Callable[[Any], Any]:
+    """One option for all of these fields; its value is a mapping of them. QueryError for a KEY that none of them is."""
+
+    def parsed(ctx: click.Context, param: click.Parameter, pairs: tuple[str, ...]) -> dict[str, Any]:
+        values = {}
+        for pair in filter(None, ",".join(pairs).split(",")):
+            key, _, value = pair.partition("=")
+            if key not in fields:
+                raise QueryError(f"--{group} {pair}: {key!r} is not known.", f"There are {', '.join(fields)}.")
+            values[key] = _json_or_text(value or "true")
+        return values
+
+    abouts = (f"{name}: {(one.description or '').partition(' only: ')[2]}" for name, one in fields.items())
+    about = f"Of mode {group} (repeatable). {' '.join(abouts)}"
+    return click.option(f"--{group}", multiple=True, metavar="KEY=VALUE", callback=parsed, help=about)
+
+
+def _as_json(value: Any, kinds: Collection[Any]) -> Any:
+    if not isinstance(value, tuple):
+        return _json_or_text(value) if value is not None and int in kinds else value
+    if dict in kinds:
+        return {key: text for key, _, text in (one.partition("=") for one in value)} or None
+    apart = str not in kinds  # the names of a Literal have no commas
+    return [part for one in value for part in (one.split(",") if apart else [one])] or None
+
+
+def _json_or_text(value: str) -> Any:
+    try:
+        return json.loads(value)
+    except ValueError:
+        return value
 
 
 def print_json(value: Mapping[str, Any] | list[Any]) -> None:

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from monjyu_core.corrections.corrected_values import FIELDS
-from monjyu_query.commands.options import collection_option, json_option, print_json
+from monjyu_query.commands.options import (
+    CITATIONS,
+    FormChoice,
+    collection_option,
+    given,
+    json_option,
+    options_of,
+    print_json,
+)
+from monjyu_query.search.request import Filters
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -22,24 +31,20 @@ def papers() -> None:
 
 @papers.command("list")
 @collection_option
-@click.option(
-    "--tag", "tags", multiple=True, metavar="TAG", help="Only papers with this tag of a library (repeatable)."
-)
-@click.option(
-    "--shelf", "shelves", multiple=True, metavar="PATH", help="Only those of a library's collection (repeatable)."
-)
+@options_of(Filters, without=("section_types",))
 @json_option
-def papers_list(collection: str | None, tags: tuple[str, ...], shelves: tuple[str, ...], as_json: bool) -> None:
-    """Every paper: id, title, authors, year, passages; into a pipe a line each with tabs between."""
+def papers_list(collection: str | None, as_json: bool, **filters: Any) -> None:
+    """List every paper: id, title, authors, year, passages; tab-separated in a pipe."""
     from monjyu_query.ranking.filters import passing_papers
     from monjyu_query.search.paper_records import list_papers
-    from monjyu_query.search.request import Filters
+    from monjyu_query.search.request import make_filters
 
+    wanted = make_filters(given(Filters, filters))
     with open_chosen(collection) as snapshot:
         found = list_papers(snapshot)
-        if tags or shelves:
-            labelled = set(passing_papers(snapshot.cursor(), Filters(tags=list(tags), shelves=list(shelves))))
-            found = [paper for paper in found if paper["paper_id"] in labelled]
+        if not wanted.empty:
+            passing = set(passing_papers(snapshot.cursor(), wanted))
+            found = [paper for paper in found if paper["paper_id"] in passing]
     if as_json:
         print_json(found)
         return
@@ -51,22 +56,27 @@ def papers_list(collection: str | None, tags: tuple[str, ...], shelves: tuple[st
 @papers.command("missing")
 @collection_option
 @click.option(
-    "--min-count", type=click.IntRange(1), default=2, show_default=True, metavar="N", help="Cited by so many papers."
+    "--min-count",
+    type=click.IntRange(1),
+    default=2,
+    show_default=True,
+    metavar="N",
+    help="Minimum number of citing papers.",
 )
 @click.option(
-    "--most", type=click.IntRange(1, 1000), default=100, show_default=True, metavar="N", help="So many works."
+    "--most", type=click.IntRange(1, 1000), default=100, show_default=True, metavar="N", help="Limit of works."
 )
-@click.option("--export", "form", type=click.Choice(("bibtex", "ris", "csl")), help="As a file for a library.")
+@click.option("--export", "form", type=FormChoice(CITATIONS), help="Write a file for a reference manager.")
 @json_option
 def papers_missing(collection: str | None, min_count: int, most: int, form: str | None, as_json: bool) -> None:
-    """Works that papers of the collection cite and that it does not have, those cited most first."""
+    """List works that papers of the collection cite and that it lacks, most cited first."""
     from monjyu_query.citations.citation_export import FORMS
     from monjyu_query.citations.missing_works import missing_works
 
     with open_chosen(collection) as snapshot:
         found = missing_works(snapshot, min_count, most)
     if form is not None:
-        click.echo(FORMS[form][0]([work.entry for work in found]))
+        click.echo(FORMS[form].write([work.entry for work in found]).decode())
         return
     if as_json:
         print_json([work.model_dump(mode="json") for work in found])
@@ -80,7 +90,7 @@ def papers_missing(collection: str | None, min_count: int, most: int, form: str 
 @collection_option
 @json_option
 def papers_tags(collection: str | None, as_json: bool) -> None:
-    """Tags and shelves (collections, groups) of imported libraries, each with the number of its papers."""
+    """List tags and shelves (collections, groups) of imported libraries with their number of papers."""
     from monjyu_query.citations.told_of_papers import labels_in
 
     with open_chosen(collection) as snapshot:
@@ -98,7 +108,7 @@ def papers_tags(collection: str | None, as_json: bool) -> None:
 @collection_option
 @json_option
 def papers_show(paper_id: str, collection: str | None, as_json: bool) -> None:
-    """One paper: what was understood of it, with its sections and references."""
+    """Show a paper as it was parsed, with its sections and references."""
     from monjyu_query.search.paper_records import show_paper
 
     with open_chosen(collection) as snapshot:
@@ -120,16 +130,16 @@ def papers_show(paper_id: str, collection: str | None, as_json: bool) -> None:
 @click.option("--venue")
 @click.option("--doi")
 @click.option("--abstract")
-@click.option("--language", help="A code of two letters: en, ja.")
-@click.option("--undo", multiple=True, type=click.Choice(FIELDS), help="Take the correction of this field back.")
-@click.option("--note", default="", help="Why, for those who read it later.")
+@click.option("--language", help="Two-letter code: en, ja.")
+@click.option("--undo", multiple=True, type=click.Choice(FIELDS), help="Remove the correction of this field.")
+@click.option("--note", default="", help="Reason, for later readers.")
 @json_option
 def papers_correct(
     paper_id: str, collection: str | None, undo: tuple[str, ...], note: str, as_json: bool, **given: object
 ) -> None:
-    """Correct what was read of a paper; an empty text says that it has none. Without options, list its corrections.
+    """Correct fields of a paper, or list its corrections; an empty text means that the paper has none.
 
-    Corrections outlast each indexing; the next `monjyu index` brings them in, computing only this paper again.
+    The next `monjyu index` applies corrections, computing only this paper again, and they are kept.
     """
     from monjyu_core.corrections.correcting import correct
     from monjyu_core.corrections.correction_record import CorrectedPaper, read_corrections

@@ -15,39 +15,46 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.option("--host", help="Address to listen at; any but a loopback address needs a key.")
-@click.option("--port", type=click.IntRange(0, 65535), help="0 takes any free one.")
-@click.option("--workers", type=click.IntRange(1, 64), help="Processes.")
+@click.option("--host", help="Address to listen on; any but a loopback address needs a key.")
+@click.option("--port", type=click.IntRange(0, 65535), help="Port; 0 = any free one.")
+@click.option("--workers", type=click.IntRange(1, 64), help="Number of processes.")
+@click.option("--link/--no-link", default=True, help="Print a single-use link that opens the page as an editor.")
 @successor("--transport", "MCP clients are served by `monjyu mcp` (stdio) and `monjyu mcp --http`.")
-def serve(host: str | None, port: int | None, workers: int | None) -> None:
+def serve(host: str | None, port: int | None, workers: int | None, link: bool) -> None:
     """Answer questions over HTTP, with a web page.
 
-    What is not given comes from the settings (service.*).
+    Defaults come from the settings (service.*). On a loopback address where reading needs no key, the link is
+    also opened in a browser if the output is a terminal.
     """
     from monjyu_core.settings.settings import load_settings
     from monjyu_core.storage.folders import DataFolder
     from monjyu_query.service.server import serve as server
 
-    server.serve(DataFolder.default(), server.with_options(load_settings(), host, port, workers))
+    server.serve(DataFolder.default(), server.with_options(load_settings(), host, port, workers), link=link)
 
 
 @click.group()
 def keys() -> None:
-    """Make, list and revoke the keys of the HTTP service."""
+    """Create, list and revoke keys of the HTTP service."""
 
 
 @keys.command("create")
-@click.option("--name", default="", help="Whose it is, for the list.")
+@click.option("--name", default="", help="Owner or purpose, for the list.")
 @click.option("--role", type=click.Choice(["reader", "editor", "admin"]), default="reader", show_default=True)
-@click.option("--expires", metavar="30d|DATE", help="When it ends (UTC): in 12h, 30d, 8w, or after 2030-12-31.")
+@click.option("--expires", metavar="30d|DATE", help="Expiry (UTC): in 12h, 30d, 8w, or after 2030-12-31.")
 @click.option(
-    "-c", "--collection", "collections", metavar="NAME", multiple=True, help="All it may see; can be repeated."
+    "-c",
+    "--collection",
+    "collections",
+    metavar="NAME",
+    multiple=True,
+    help="Collection that it may see (repeatable; default: all).",
 )
 @json_option
 def create(name: str, role: str, expires: str | None, collections: tuple[str, ...], as_json: bool) -> None:
-    """A new key. It is shown once: only its hash is kept.
+    """Create a key, which is shown once: only its hash is stored.
 
-    Without --expires it holds until it is revoked, without --collection for all collections.
+    Without --expires it is valid until it is revoked, without --collection for all collections.
     """
     from monjyu_core.storage.folders import DataFolder
     from monjyu_query.service.access.keys import create_key, expiry
@@ -62,10 +69,35 @@ def create(name: str, role: str, expires: str | None, collections: tuple[str, ..
         click.echo(f"{key}\nKeep it: it is not shown again. `monjyu keys revoke {record.id}` ends it.")
 
 
+@keys.command("link")
+@click.option("--end", is_flag=True, help="End the sessions of all browsers, and unused links, instead.")
+def link(end: bool) -> None:
+    """Open the page on this machine as an editor: a link for one browser, once within ten minutes.
+
+    Its service must run here (`monjyu up`, `monjyu serve`).
+    """
+    from monjyu_core.errors import ConfigurationError
+    from monjyu_query.service.access.addresses import answer_of
+    from monjyu_query.service.access.page_session import end_sessions, page_address
+    from monjyu_query.service.server.serve import give_link
+
+    store = _store()
+    if end:
+        end_sessions(store)
+        click.echo("No browser is an editor of the page any more.")
+        return
+    address = page_address(store)
+    try:
+        answer_of(f"{address}/health", 10, 1 << 16)
+    except OSError as error:
+        raise ConfigurationError(f"The page at {address} does not answer.", "Start it: `monjyu up`.") from error
+    give_link(store)
+
+
 @keys.command("list")
 @json_option
 def list_all(as_json: bool) -> None:
-    """Ids, roles, ends, collections and names of the keys."""
+    """List the keys with id, role, expiry, collections and name."""
     from monjyu_query.service.access.keys import list_keys
 
     found = list_keys(_store())
@@ -79,7 +111,7 @@ def list_all(as_json: bool) -> None:
 @click.argument("key_id", metavar="ID")
 @json_option
 def revoke(key_id: str, as_json: bool) -> None:
-    """End a key: the next request with it is refused. A search that it has begun runs to its end."""
+    """Revoke a key; the next request with it is refused, and a running search finishes."""
     from monjyu_query.service.access.keys import revoke_key
 
     record = revoke_key(_store(), key_id)

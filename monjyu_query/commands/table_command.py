@@ -9,33 +9,32 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from monjyu_core.errors import QueryError
-from monjyu_query.commands.options import collection_option, json_option, print_json, write_output
+from monjyu_query.commands.options import (
+    QuestionCommand,
+    collection_option,
+    format_option,
+    given,
+    json_option,
+    options_of,
+    print_json,
+    write_output,
+)
+from monjyu_query.search.request import Filters
 
 if TYPE_CHECKING:
     from monjyu_query.digests.digest_result import Digest
 
-FORMATS = ("table", "markdown", "csv", "xlsx", "json")
 
-
-@click.command()
+@click.command(cls=QuestionCommand)
 @collection_option
-@click.option("--columns", multiple=True, metavar="A,B,…", help="What to ask of each paper, in words.")
+@click.option("--columns", multiple=True, metavar="A,B,…", help="Attributes to ask of each paper, in words.")
 @click.option("--paper", "papers", multiple=True, metavar="PAPER", help="Only this paper (repeatable).")
-@click.option("--about", default="", metavar="TOPIC", help="The papers that say most on it, best first.")
-@click.option("--papers", "most", type=int, metavar="N", help="At most so many papers, 1 to 200.  [default: 50]")
-@click.option("--year-from", type=int, metavar="YEAR", help="Only papers of this year or later.")
-@click.option("--year-to", type=int, metavar="YEAR", help="Only papers of this year or earlier.")
-@click.option("--author", "authors", multiple=True, metavar="NAME", help="Only papers by this author (repeatable).")
-@click.option("--language", "languages", multiple=True, metavar="CODE", help="Only papers in it, as en (repeatable).")
-@click.option(
-    "--tag", "tags", multiple=True, metavar="TAG", help="Only papers with this tag of a library (repeatable)."
-)
-@click.option(
-    "--shelf", "shelves", multiple=True, metavar="PATH", help="Only those of a library's collection (repeatable)."
-)
-@click.option("--format", "form", type=click.Choice(FORMATS), default="table", show_default=True)
+@click.option("--about", default="", metavar="TOPIC", help="Only the papers that say most about this topic.")
+@click.option("--papers", "most", type=int, metavar="N", help="Limit of papers, 1 to 200.  [default: 50]")
+@options_of(Filters, without=("paper_ids", "section_types"))
+@format_option("monjyu_query.digests.study_table.table_export", "table", "table")
 @click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="Write to this file.")
-@click.option("--no-llm", is_flag=True, help="Quotes only, also where roles.answer is a model.")
+@click.option("--no-llm", is_flag=True, help="Quotes only, even if roles.answer is a model.")
 @json_option
 def table(
     collection: str | None,
@@ -49,25 +48,27 @@ def table(
     as_json: bool,
     **filters: Any,
 ) -> None:
-    """Compare all papers: a row a paper, a column for each thing asked, every cell with its quote and page.
+    """Compare papers in a table: one row per paper, one column per attribute, each cell with quote and page.
 
     Without --columns: question, method, sample, measure, result, limitation. A PAPER is an id (`monjyu papers list`),
     a DOI, words of a title, or first author and year.
     """
     from monjyu_query.commands.searching import collection_searcher, interrupt, printable
     from monjyu_query.digests.study_table.study_table import study_table
+    from monjyu_query.digests.study_table.table_export import FORMS
     from monjyu_query.search.request import make_filters
 
     form = "json" if as_json else form
-    if form == "xlsx" and output is None:
-        raise QueryError("A spreadsheet is no text for a terminal.", "Name a file: --output table.xlsx")
+    if output is None and form in FORMS and not FORMS[form].is_text:
+        told = f"{FORMS[form].label} cannot be printed to a terminal."
+        raise QueryError(told, f"Name a file: --output table.{FORMS[form].ending}")
     named = [printable(name) for group in columns for name in group.replace("、", ",").split(",")]
     digest = study_table(
         collection_searcher(collection),
         named,
         [*map(printable, papers)],
         about=printable(about),
-        filters=make_filters(filters),
+        filters=make_filters(given(Filters, filters)),
         most=most,
         engine="extractive" if no_llm else None,
         emit=_progress,
@@ -84,7 +85,7 @@ def _progress(event: dict[str, Any]) -> None:
 
 
 def _give(digest: Digest, form: str, output: Path | None) -> None:
-    from monjyu_query.digests.study_table.table_export import as_csv, as_xlsx
+    from monjyu_query.digests.study_table.table_export import FORMS
 
     if form == "table" and output is None:
         from monjyu_query.digests.render_digest import print_digest
@@ -94,12 +95,9 @@ def _give(digest: Digest, form: str, output: Path | None) -> None:
     if form == "json" and output is None:
         print_json(digest.model_dump(mode="json"))
         return
-    if form in ("csv", "xlsx"):
-        content = as_csv(digest) if form == "csv" else as_xlsx(digest)
-    else:
-        content = (digest.model_dump_json() if form == "json" else digest.text()).encode() + b"\n"
+    content = FORMS["markdown" if form == "table" else form].write(digest)
     if output is None:
-        click.echo(content.decode(), nl=False)
+        click.echo(content.decode().rstrip("\n"))
         return
     write_output(output, content)
     click.echo(f"{len(digest.papers)} papers: {output}")

@@ -9,16 +9,16 @@ from monjyu_query.commands.options import json_option, print_json
 
 @click.group()
 def trace() -> None:
-    """Show how a search went, from what is kept of it."""
+    """Show the trace of a search."""
 
 
 @trace.command("show")
 @click.argument("trace_id")
 @json_option
 def trace_show(trace_id: str, as_json: bool) -> None:
-    """What was asked and found, how long each phase took, and how a lazy search went.
+    """Show request, results, time by phase and the steps of a lazy search.
 
-    TRACE_ID is the `trace_id` of a result. The words are those that the collection has now.
+    TRACE_ID is the `trace_id` of a result. Texts are those of the current collection.
     """
     from monjyu_core.storage.folders import DataFolder
     from monjyu_core.storage.snapshot import reading

@@ -163,12 +163,12 @@ def _sentence(sentence: CitingSentence, checks: list[CheckedCitation]) -> Checke
 def _warnings(draft: Draft, counts: Counter[Verdict], bibliography: str) -> list[str]:
     found = list(draft.warnings)
     if not draft.sentences:
-        found.append("No sentence of the draft cites anything in a way that is understood.")
+        found.append("No sentence of the draft has a citation in a known form.")
     keyed = any(wanted.key for one in draft.sentences for cited in one.cited for wanted in cited.mark.wanted)
     if keyed and counts["not_resolved"] and not bibliography:
         found.append("The draft cites keys: give its .bib file.")
     if counts["not_judged"]:
         found.append("No model judged what the papers say (roles.verify): read the passages.")
     if counts["not_checked"]:
-        found.append(f"{counts['not_checked']} citations were not checked: the time was over.")
+        found.append(f"{counts['not_checked']} citations were not checked: the time limit was reached.")
     return found

@@ -50,7 +50,7 @@ def read_gold(path: Path) -> list[SpanQuestion]:
         if not isinstance(text, str) or not text.strip():
             raise ConfigurationError(f"{path}, line {number}: `text` is empty or no text.")
     if not found:
-        raise ConfigurationError(f"{path} holds no question.")
+        raise ConfigurationError(f"{path} has no question.")
     return found
 
 

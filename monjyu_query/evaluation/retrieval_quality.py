@@ -50,7 +50,7 @@ def read_queries(path: Path) -> dict[str, str]:
         if not isinstance(text, str) or not text.strip():
             raise ConfigurationError(f"{path}, line {number}: `text` is empty or no text.")
         if query_id in queries:
-            raise ConfigurationError(f"{path}, line {number}: query {query_id!r} stands there twice.")
+            raise ConfigurationError(f"{path}, line {number}: query {query_id!r} occurs twice.")
         queries[query_id] = text
     return queries
 

@@ -24,7 +24,7 @@ def write_graphml(snapshot: Snapshot, path: Path, kind: Kind | None = None) -> t
     if path.is_dir():
         raise ConfigurationError(f"{path} is a folder.", "Name a file with -o.")
     if not path.absolute().parent.is_dir():
-        raise ConfigurationError(f"{path.parent} is no folder.", "Make it first, or name a file elsewhere with -o.")
+        raise ConfigurationError(f"{path.parent} is not a folder.", "Make it first, or name a file elsewhere with -o.")
     import networkx
 
     graph, chosen = as_networkx(snapshot, kind)

@@ -134,7 +134,7 @@ def _check(folder: Path) -> None:
     names = {path.name for path in folder.iterdir()} if folder.exists() else set()
     strange = names - {f"{name}.parquet" for name in SHAPES}
     if strange:
-        raise ConfigurationError(f"{folder} holds other files ({sorted(strange)[0]}).", "Name a new folder with -o.")
+        raise ConfigurationError(f"{folder} contains other files ({sorted(strange)[0]}).", "Name a new folder with -o.")
 
 
 def _query(name: str, there: set[str], kind: Kind) -> str | None:

@@ -19,7 +19,6 @@ from monjyu_query.api.facade_async import AsyncMonjyu
 from monjyu_query.api.listings import CollectionRecord
 from monjyu_query.mcp_server.caller_identity import require_admin
 from monjyu_query.mcp_server.indexing import Indexer, IndexOutcome, sources_within
-from monjyu_query.mcp_server.register import WRITES, Tools
 from monjyu_query.mcp_server.texts import given
 from monjyu_query.mcp_server.tool_errors import as_tool_errors
 from monjyu_query.search.which_collection import chosen_collection
@@ -59,13 +58,6 @@ class Status(BaseModel):
         return "\n".join([*lines, f"monjyu_index takes: {', '.join(self.indexable) or 'nothing'}."])
 
 
-def add_index_tools(tools: Tools, monjyu: AsyncMonjyu, settings: McpSettings) -> None:
-    """Register them."""
-    index = IndexTools(monjyu, settings)
-    tools.add("Show collections", index.monjyu_status)
-    tools.add("Index papers", index.monjyu_index, WRITES)
-
-
 class IndexTools:
     """The tools; their names, parameters and docstrings are what clients see."""
 
@@ -78,7 +70,7 @@ class IndexTools:
         self,
         collection: Annotated[str | None, Field(description="Only this collection.")] = None,
     ) -> Annotated[CallToolResult, Status]:
-        """The collections: papers, level, snapshot, what failed; and what may be indexed."""
+        """List the collections with papers, level, snapshot and failures, and what may be indexed."""
         with as_tool_errors():
             status = await self._monjyu.run(partial(_status, self._monjyu.blocking, self._settings, collection))
         return given(status.as_text(), status)
@@ -91,21 +83,20 @@ class IndexTools:
         ] = [],  # noqa: B006
         folder: Annotated[str, Field(description="One of them, as in `paths`.")] = "",
         collection: Annotated[
-            str | None, Field(description="Name of the collection, a-z, 0-9, _ and -; by default that of the one path.")
+            str | None, Field(description="Name of the collection (a-z, 0-9, _ and -); by default that of the path.")
         ] = None,
         level: Annotated[
             Literal[0, 1, 2, 3, 4] | None,
             Field(
-                description="0 baseline, 1 with communities for lazy search, 2 entities, 3 reports, 4 claims; by "
-                "default as it is. From 2 on only where no model is called for it."
+                description=(
+                    "0 baseline, 1 with communities for lazy search, 2 entities, 3 reports, 4 claims; by default "
+                    "the current level. From 2 on only if no model is called."
+                )
             ),
         ] = None,
     ) -> Annotated[CallToolResult, IndexOutcome]:
-        """Index the papers of folders, or bring a collection up to date; only what changed is computed.
-
-        Takes seconds to minutes and tells of its progress. Papers are never deleted in numbers this way: a person does
-        that.
-        """
+        """Index the papers of folders, or update a collection; only what changed is computed. Takes seconds to
+        minutes and reports progress. It never deletes many papers: a person does that."""
         progress = _Steps(context)
         with as_tool_errors():
             require_admin(context)

@@ -3,27 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
-import json
-import os
-import signal
-import sys
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, TypeVar
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel
 
-from monjyu_core.errors import ConfigurationError, IndexBuildError, QueryError
+from monjyu_core.errors import IndexBuildError, QueryError
 from monjyu_core.settings.service_settings import McpSettings
 from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.ids import collection_name_for
+from monjyu_query.service.operations.commands_run import Tell, printed_telling
 
-Tell = Callable[[dict[str, Any]], Awaitable[None]]
-"""Receives `{"stage", "text", "done", "total"}`."""
-
-LONGEST_LINE = 1 << 24
-"""Bytes of a line of the child's output; a result names each failed paper."""
 MOST_FAILURES = 50
 MOST_LISTED = 200
 
@@ -65,9 +55,6 @@ class IndexOutcome(BaseModel):
         ]
         lines += [f"Failed: {f.source_path}: {f.error_type}: {f.message}" for f in self.failures]
         return "\n".join([*lines, *(f"Not read: {f.source_path}: {f.message}" for f in self.unsupported)])
-
-
-Printed = TypeVar("Printed", Expected, IndexOutcome)
 
 
 def allowed_roots(data: DataFolder, settings: McpSettings) -> list[Path]:
@@ -112,7 +99,7 @@ def source_for(data: DataFolder, settings: McpSettings, folder: str) -> Path:
             continue
     listed = ", ".join(sources_within(data, settings)) or "nothing yet"
     if whole:
-        raise QueryError(f"{folder!r} is all folders at once, which is no collection.", f"Name one of: {listed}.")
+        raise QueryError(f"{folder!r} is all folders at once, which is not a collection.", f"Name one of: {listed}.")
     raise QueryError(f"{folder!r} is not in the folders that may be indexed.", f"They hold: {listed}.")
 
 
@@ -146,8 +133,8 @@ class Indexer:
                     return await self._index(data, sources, collection, level, tell)
             except TimeoutError as error:
                 raise IndexBuildError(
-                    f"Indexing took longer than {self._settings.index_minutes:g} minutes and was ended.",
-                    "Call again: what was done is kept.",
+                    f"Indexing took longer than {self._settings.index_minutes:g} minutes and was stopped.",
+                    "Call again to continue: finished work is kept.",
                 ) from error
 
     async def _index(
@@ -157,10 +144,10 @@ class Indexer:
         arguments = ["index", *map(str, sources), "--progress", "--json"]
         arguments += [] if collection is None else ["--collection", collection]
         free = level is None or level <= FREE_LEVEL
-        outcome = await _printed(data, [*arguments, *_level(level if free else None)], IndexOutcome, tell)
+        outcome = await printed_telling(data, [*arguments, *_level(level if free else None)], IndexOutcome, tell)
         if level is not None and outcome.level < level:
             name = ["upgrade", outcome.collection, *_level(level), "--estimate", "--json"]
-            expected = await _printed(data, name, Expected, tell)
+            expected = await printed_telling(data, name, Expected, tell)
             if expected.llm_calls or expected.cost_usd:
                 raise QueryError(
                     f"Level {level} would make {expected.llm_calls} calls of a model (about ${expected.cost_usd:.2f}); "
@@ -168,7 +155,7 @@ class Indexer:
                     f"A person decides on that: monjyu upgrade {outcome.collection} --level {level}",
                 )
             arguments = ["index", "--collection", outcome.collection, *_level(level), "--progress", "--json"]
-            upgraded = await _printed(data, arguments, IndexOutcome, tell)
+            upgraded = await printed_telling(data, arguments, IndexOutcome, tell)
             outcome = upgraded.model_copy(update={"papers": outcome.papers})
         first = {"failures": outcome.failures[:MOST_FAILURES], "unsupported": outcome.unsupported[:MOST_FAILURES]}
         return outcome.model_copy(update=first)
@@ -176,63 +163,3 @@ class Indexer:
 
 def _level(level: int | None) -> list[str]:
     return [] if level is None else ["--level", str(level)]
-
-
-async def _printed(data: DataFolder, arguments: list[str], shape: type[Printed], tell: Tell) -> Printed:
-    """What the command prints as JSON; ConfigurationError or IndexBuildError where it prints none."""
-    async with _child(arguments, os.environ | {"MONJYU_DATA": str(data.root)}) as child:
-        assert child.stdout is not None
-        output, complaint = await asyncio.gather(child.stdout.read(), _follow(child, tell))
-        await child.wait()
-    try:
-        return shape.model_validate_json(output)
-    except ValidationError as error:
-        kind = ConfigurationError if child.returncode == 2 else IndexBuildError
-        raise kind(complaint or "Indexing failed.", "Nothing was changed.") from error
-
-
-@contextlib.asynccontextmanager
-async def _child(arguments: list[str], environment: Mapping[str, str]) -> AsyncIterator[asyncio.subprocess.Process]:
-    """The command line in a process group of its own, which is ended with the block."""
-    process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "monjyu_core", *arguments),
-        stdin=asyncio.subprocess.DEVNULL,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.PIPE,
-        env=environment,
-        limit=LONGEST_LINE,
-        start_new_session=True,
-    )
-    try:
-        yield process
-    finally:
-        if process.returncode is None:
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGTERM)
-            with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(asyncio.shield(process.wait()), 10)
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)
-
-
-async def _follow(process: asyncio.subprocess.Process, tell: Tell) -> str:
-    """Pass progress on; return the last line that is not progress."""
-    complaint = ""
-    assert process.stderr is not None
-    async for raw in process.stderr:
-        line = raw.decode("utf-8", "replace").strip()
-        step = _step(line)
-        if step is not None:
-            await tell(step)
-        elif line:
-            complaint = line.removeprefix("monjyu: ")
-    return complaint
-
-
-def _step(line: str) -> dict[str, Any] | None:
-    if not line.startswith('{"stage"'):
-        return None
-    with contextlib.suppress(ValueError):
-        step: dict[str, Any] = json.loads(line)
-        return step
-    return None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any
 
 from mcp.types import CallToolResult
 from pydantic import Field
@@ -11,28 +11,16 @@ from monjyu_query.answers.render import quotable, safe
 from monjyu_query.api.facade_async import AsyncMonjyu
 from monjyu_query.citations.citation_view import CitationView
 from monjyu_query.citations.told_of_papers import times_cited
+from monjyu_query.declared.product_requests import ComparisonRequest, QuoteRequest, SummaryRequest
 from monjyu_query.digests.digest_result import Digest
 from monjyu_query.mcp_server.paper_view import PaperView, view_of
-from monjyu_query.mcp_server.register import Tools
+from monjyu_query.mcp_server.register import takes_fields_of
 from monjyu_query.mcp_server.search_tools import Collection
 from monjyu_query.mcp_server.texts import QUOTED, digest_text, given
 from monjyu_query.mcp_server.tool_errors import as_tool_errors
 from monjyu_query.quotes.locate import Located
 
 PaperName = Annotated[str, Field(description="Id, DOI, words of the title, authors and year, or a description.")]
-
-TWO_TO_SIX = {"minItems": 2, "maxItems": 6}
-"""Documented for clients; `compare` itself refuses other numbers."""
-
-
-def add_paper_tools(tools: Tools, monjyu: AsyncMonjyu, most_characters: int) -> None:
-    """Register them. `most_characters` of a paper's text are given at once."""
-    papers = PaperTools(monjyu, most_characters)
-    tools.add("Read a paper", papers.monjyu_get_paper)
-    tools.add("Follow citations", papers.monjyu_citations)
-    tools.add("Summarize a paper", papers.monjyu_summarize)
-    tools.add("Compare papers", papers.monjyu_compare)
-    tools.add("Find where a quote stands", papers.monjyu_locate)
 
 
 class PaperTools:
@@ -53,10 +41,10 @@ class PaperTools:
                 "nothing for the abstract."
             ),
         ] = "",
-        offset: Annotated[int, Field(ge=0, description="Where to go on in a long text (next_offset).")] = 0,
-        references: Annotated[bool, Field(description="With the list of references.")] = False,
+        offset: Annotated[int, Field(ge=0, description="Offset to continue a long text (next_offset).")] = 0,
+        references: Annotated[bool, Field(description="Include the reference list.")] = False,
     ) -> Annotated[CallToolResult, PaperView]:
-        """What a paper is, its list of sections, and the text of its abstract or of a section."""
+        """Read a paper: its metadata, its list of sections, and the text of its abstract or of a section."""
         with as_tool_errors():
             paper = await self._monjyu.paper(paper_id, collection)
             view = view_of(paper, section, offset, self._most_characters, references)
@@ -66,73 +54,47 @@ class PaperTools:
         self,
         paper_id: PaperName,
         collection: Collection = None,
-        depth: Annotated[int, Field(ge=1, le=10, description="Follow citations of citations so far.")] = 1,
-        min_count: Annotated[
-            int, Field(ge=1, description="Papers that are cited together with it, or cite the same, at least so often.")
-        ] = 1,
+        depth: Annotated[int, Field(ge=1, le=10, description="Number of steps to follow.")] = 1,
+        min_count: Annotated[int, Field(ge=1, description="Minimum in common for co-cited and coupled papers.")] = 1,
     ) -> Annotated[CallToolResult, CitationView]:
-        """What a paper cites within the collection and what cites it, with the sentences that do; related papers."""
+        """Show what a paper cites within the collection and what cites it, with the citing sentences, and related
+        papers."""
         with as_tool_errors():
             view = await self._monjyu.citations(paper_id, collection, depth, min_count)
         return given(_citations(view), view)
 
-    async def monjyu_summarize(
-        self,
-        paper_id: PaperName,
-        collection: Collection = None,
-        focus: Annotated[str, Field(description="A question to answer from this paper first.")] = "",
-        length: Annotated[Literal["short", "medium", "long"], Field(description="Sentences a part.")] = "medium",
-        section: Annotated[
-            str,
-            Field(description="Only this section: its number, type (methods, results, ...) or words of its heading."),
-        ] = "",
-    ) -> Annotated[CallToolResult, Digest]:
-        """A paper's purpose, data, methods, results, limits and conclusion in its own, cited sentences."""
+    @takes_fields_of(SummaryRequest)
+    async def monjyu_summarize(self, **asked: Any) -> Annotated[CallToolResult, Digest]:
+        """Summarize a paper's purpose, data, methods, results, limits and conclusion in its own, cited sentences."""
         with as_tool_errors():
-            digest = await self._monjyu.summarize(paper_id, collection, focus=focus, length=length, section=section)
+            digest = await self._monjyu.summarize(**asked)
         return given(digest_text(digest), digest)
 
+    @takes_fields_of(ComparisonRequest)
     async def monjyu_compare(
         self,
-        paper_ids: Annotated[
-            list[str],
-            Field(
-                description="Two to six papers.",
-                json_schema_extra=TWO_TO_SIX,
-            ),
-        ],
-        collection: Collection = None,
-        aspects: Annotated[
-            list[str],
-            Field(
-                max_length=8,
-                description="What to compare, in words, as “evaluation data”; else the usual.",
-            ),
-        ] = [],  # noqa: B006
+        aspects: list[str],
         aspect: Annotated[str, Field(description="One aspect, as in `aspects`.")] = "",
+        **asked: Any,
     ) -> Annotated[CallToolResult, Digest]:
-        """Papers side by side, aspect by aspect, in their own, cited sentences; and which of them cite which."""
+        """Compare papers by aspect, in their own, cited sentences, and show which of them cite each other."""
         with as_tool_errors():
             wanted = [*([aspect] if aspect.strip() else []), *aspects]
-            digest = await self._monjyu.compare(paper_ids, collection, aspects=list(dict.fromkeys(wanted)))
+            digest = await self._monjyu.compare(aspects=list(dict.fromkeys(wanted)), **asked)
         return given(digest_text(digest), digest)
 
-    async def monjyu_locate(
-        self,
-        quote: Annotated[str, Field(description="The words, as they were copied; a sentence or more.")],
-        collection: Collection = None,
-        most: Annotated[int, Field(ge=1, le=20, description="Places at most.")] = 5,
-    ) -> Annotated[CallToolResult, Located]:
-        """The paper, page and rectangles where quoted words stand, also where hyphens, spaces or some words differ.
-        Nothing where no paper has them: then the quote is not from this collection."""
+    @takes_fields_of(QuoteRequest)
+    async def monjyu_locate(self, **asked: Any) -> Annotated[CallToolResult, Located]:
+        """Find the paper, page and rectangles of quoted words, even if hyphens, spaces or some words differ. Without
+        a match, the quote is not from this collection."""
         with as_tool_errors():
-            located = await self._monjyu.locate(quote, collection, most=most)
+            located = await self._monjyu.locate(**asked)
         return given(_located(located), located)
 
 
 def _located(located: Located) -> str:
     if not located.places:
-        return "Nothing in the collection is like this quote."
+        return "Nothing in the collection matches this quote."
     lines = [QUOTED]
     for place in located.places:
         where = f", page {place.page}" if place.page else ""

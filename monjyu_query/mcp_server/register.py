@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Callable, Mapping, Sequence
-from inspect import cleandoc
-from typing import Any
+import inspect
+from collections.abc import Awaitable, Callable, Collection, Mapping
+from inspect import Parameter
+from typing import Annotated, Any, TypeVar, get_origin
 
 from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp.server.mcpserver.tools import Tool
 from mcp.types import ToolAnnotations
-from pydantic import ValidationError
+from pydantic import BaseModel, Field, ValidationError
+from pydantic.fields import FieldInfo
+
+from monjyu_core.errors import MonjyuError
+from monjyu_core.settings.validation import sentence
+from monjyu_query.api.facade_async import AsyncMonjyu
+from monjyu_query.mcp_server.tool_errors import advice
+from monjyu_query.search.request import problem, unknown_name
+from monjyu_query.search.which_collection import require_collection
+
+Function = TypeVar("Function", bound=Callable[..., Any])
 
 READS = ToolAnnotations(read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False)
 WRITES = ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_hint=True, open_world_hint=False)
@@ -22,19 +32,26 @@ _NOTHING = frozenset({"", "null", "none", "undefined"})
 
 
 class StrictTool(Tool):
-    """A tool that refuses arguments it does not know, and says in plain words which value is wrong."""
+    """A tool that refuses arguments it does not know, and names all that is wrong with a call at once."""
+
+    check_collection: Callable[[str], Awaitable[str]] = Field(exclude=True)
 
     async def run(self, arguments: dict[str, Any], context: Context[Any, Any], convert_result: bool = False) -> Any:
         """ToolError for arguments that are unknown, missing or of the wrong kind."""
         arguments = self.given(arguments)
         known = list(self.fn_metadata.arg_model.model_fields)
-        unknown = [name for name in arguments if name not in known]
-        if unknown:
-            raise ToolError(f"{self.name} does not know {_listed(unknown)}.{_meant(unknown, known)} {self._takes()}")
+        problems = [unknown_name([name], known) for name in arguments if name not in known]
         try:
             self.fn_metadata.validate_arguments(arguments)
         except ValidationError as error:
-            raise ToolError(f"{self.name}: {wrong_values(error.errors(include_url=False))} {self._takes()}") from error
+            problems += [problem(one, known) for one in error.errors(include_url=False)]
+        if problems:
+            collection = arguments.get("collection")
+            if self.annotations == READS and isinstance(collection, str):
+                problems += filter(None, [await self.check_collection(collection)])
+            told = sentence(problems)
+            listed = "" if "There are" in told else f" It takes {', '.join(known)}."
+            raise ToolError(f"{self.name}: {told}{listed}")
         return await super().run(arguments, context, convert_result)
 
     def given(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
@@ -44,22 +61,54 @@ class StrictTool(Tool):
         given = {name: _without_nulls(value) for name, value in arguments.items()}
         return {name: v for name, v in given.items() if v is not None and (name in needed or not _is_nothing(v))}
 
-    def _takes(self) -> str:
-        return f"It takes {', '.join(self.fn_metadata.arg_model.model_fields)}."
-
 
 class Tools:
     """The tools of a server, as they are added."""
 
-    def __init__(self) -> None:
+    def __init__(self, monjyu: AsyncMonjyu) -> None:
+        self._monjyu = monjyu
         self.all: list[Tool] = []
 
     def add(self, title: str, function: Callable[..., Any], annotations: ToolAnnotations = READS) -> None:
         """Make a function a tool under its own name, described by its docstring."""
-        about = cleandoc(function.__doc__ or "")
-        tool = StrictTool.from_function(function, title=title, description=about, annotations=annotations)
-        tool.parameters["additionalProperties"] = False
-        self.all.append(tool)
+        about = inspect.cleandoc(function.__doc__ or "")
+        plain = Tool.from_function(function, title=title, description=about, annotations=annotations)
+        plain.parameters["additionalProperties"] = False
+        fields = {name: getattr(plain, name) for name in Tool.model_fields}
+        self.all.append(StrictTool(**fields, check_collection=self._wrong_collection))
+
+    async def _wrong_collection(self, name: str) -> str:
+        """What is wrong with the name of a collection, empty where nothing is."""
+        try:
+            await self._monjyu.run(lambda: require_collection(self._monjyu.blocking.data, name))
+        except MonjyuError as error:
+            return f"collection: {advice(error)}"
+        return ""
+
+
+def takes_fields_of(model: type[BaseModel], *, without: Collection[str] = ()) -> Callable[[Function], Function]:
+    """Let a tool take the fields of a model in place of its `**arguments`. A parameter of its own is another one where
+    its type is annotated, else it is the field of that name."""
+
+    def with_fields(function: Function) -> Function:
+        signature = inspect.signature(function, eval_str=True)
+        own = {name: one for name, one in signature.parameters.items() if one.kind is not Parameter.VAR_KEYWORD}
+        fields = {name: one for name, one in model.model_fields.items() if name not in without}
+        parameters = {name: _parameter(name, field) for name, field in fields.items()}
+        for name, one in own.items():
+            if name not in fields or get_origin(one.annotation) is Annotated:
+                parameters[name] = one.replace(kind=Parameter.KEYWORD_ONLY)
+        parameters.pop("self")
+        ordered = signature.replace(parameters=[own["self"], *parameters.values()])
+        function.__signature__ = ordered  # type: ignore[attr-defined]
+        return function
+
+    return with_fields
+
+
+def _parameter(name: str, field: FieldInfo) -> Parameter:
+    default = Parameter.empty if field.is_required() else field.default
+    return Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[field.annotation, field])
 
 
 def _is_nothing(value: object) -> bool:
@@ -70,46 +119,3 @@ def _without_nulls(value: Any) -> Any:
     if isinstance(value, dict):
         return {name: _without_nulls(inner) for name, inner in value.items() if inner is not None}
     return [_without_nulls(inner) for inner in value if not _is_nothing(inner)] if isinstance(value, list) else value
-
-
-def wrong_values(errors: Sequence[Any]) -> str:
-    """What is wrong with each argument, in a sentence: what it must be, once where several kinds of value would do."""
-    by_name: dict[str, list[str]] = {}
-    for error in errors:
-        by_name.setdefault(str(error["loc"][0]) if error["loc"] else "arguments", []).append(_must(error))
-    return "; ".join(f"{name} {' or '.join(dict.fromkeys(wording))}" for name, wording in by_name.items()) + "."
-
-
-_KINDS = {
-    "missing": "is needed",
-    "literal_error": "must be {expected}",
-    "greater_than_equal": "must be {ge} or more",
-    "less_than_equal": "must be {le} or less",
-    "too_short": "has {actual_length} and needs {min_length} or more",
-    "too_long": "has {actual_length} and may have {max_length}",
-    "list_type": "must be a list",
-    "string_type": "must be text",
-    "bool_type": "must be true or false",
-    "bool_parsing": "must be true or false",
-    "float_type": "must be a number",
-    "float_parsing": "must be a number",
-    "int_type": "must be a whole number",
-    "int_parsing": "must be a whole number",
-    "int_from_float": "must be a whole number",
-}
-"""By pydantic's kind of error, with the values it gives."""
-
-
-def _must(error: Any) -> str:
-    wording = _KINDS.get(error["type"])
-    item = next((f"item {place + 1} " for place in error["loc"][1:] if isinstance(place, int)), "")
-    return item + (wording.format(**error.get("ctx", {})) if wording else f"is not as it must be: {error['msg']}")
-
-
-def _listed(names: Sequence[str]) -> str:
-    return f"the argument{'s' if len(names) > 1 else ''} {', '.join(map(repr, names))}"
-
-
-def _meant(unknown: Sequence[str], known: Sequence[str]) -> str:
-    close = [near for name in unknown for near in difflib.get_close_matches(name, known, 1)]
-    return f" Did you mean {', '.join(dict.fromkeys(close))}?" if close else ""

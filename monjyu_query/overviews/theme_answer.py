@@ -90,7 +90,7 @@ def theme_answer(ask: Ask, tools: Tools, intent: Intent) -> SearchResult | None:
         return None
     answer, quoted = _told(ask, cursor, kind, themes)
     source = "community reports" if kind == "reports" else "communities of phrases"
-    routing = Routing(query_type="collection", reason=f"it asks for the themes of all papers, told by their {source}")
+    routing = Routing(query_type="collection", reason=f"it asks for the themes of all papers: their {source}")
     passages = list({sentence.passage.chunk_id: sentence.passage for sentence in quoted}.values())
     return result_of(replace(ask, mode="catalogue", routing=routing), answer, "tables", passages)
 

@@ -15,7 +15,8 @@ ThemeKind = Literal["reports", "communities"]
 
 
 class Theme(BaseModel):
-    """`parent` is the theme above, None at the top, `depth` counts from there. `size` counts entities or phrases."""
+    """`parent` is the theme above, None at the top, `depth` counts from there. `size` counts entities or phrases.
+    `sentence`, at the top: the first one of its report, or that of its papers which names most of its phrases."""
 
     id: str
     parent: str | None
@@ -26,23 +27,36 @@ class Theme(BaseModel):
     first_year: int | None
     last_year: int | None
     rating: float | None
+    sentence: str = ""
 
 
 # Papers are counted before titles come to them: grouping by titles takes three times as long.
-_REPORTS = """WITH told AS (SELECT m.community_id, e.paper_id
+_REPORTS = r"""WITH told AS (SELECT m.community_id, e.paper_id
     FROM entity_community_members m JOIN entity_chunks e USING (entity_id) GROUP BY ALL),
 span AS (SELECT community_id, count(*) AS papers, min(p.year) AS first_year, max(p.year) AS last_year
     FROM told JOIN papers p USING (paper_id) GROUP BY community_id)
-SELECT r.community_id, c.parent_id, r.level, r.title, c.size, coalesce(s.papers, 0), s.first_year, s.last_year, r.rating
+SELECT r.community_id, c.parent_id, r.level, r.title, c.size, coalesce(s.papers, 0), s.first_year, s.last_year,
+    r.rating, CASE WHEN c.parent_id IS NULL
+        THEN coalesce(regexp_extract(r.summary, '^.{20,240}?([.!?](\s|$)|。)'), '') ELSE '' END
 FROM community_reports r JOIN entity_communities c USING (community_id) LEFT JOIN span s USING (community_id)
 ORDER BY r.rating DESC NULLS LAST, c.size DESC, r.community_id"""
-_COMMUNITIES = """WITH told AS (SELECT l.community_id, k.paper_id
+_COMMUNITIES = r"""WITH told AS (SELECT l.community_id, k.paper_id
     FROM chunk_communities l JOIN chunks k USING (chunk_id) GROUP BY ALL),
 span AS (SELECT community_id, count(*) AS papers, min(p.year) AS first_year, max(p.year) AS last_year
-    FROM told JOIN papers p USING (paper_id) GROUP BY community_id)
+    FROM told JOIN papers p USING (paper_id) GROUP BY community_id),
+near AS (SELECT c.community_id, c.top_phrases[:5] AS phrases, l.chunk_id, l.share
+    FROM communities c JOIN chunk_communities l USING (community_id) WHERE c.parent_id IS NULL
+    QUALIFY row_number() OVER (PARTITION BY c.community_id ORDER BY l.share DESC, l.chunk_id) <= 8),
+told_by AS (SELECT n.community_id, t.text
+    FROM near n JOIN chunk_sentences o USING (chunk_id) JOIN sentences t USING (sentence_id)
+    WHERE length(t.text) BETWEEN 20 AND 240 AND regexp_matches(t.text, '^[\p{Lu}\p{Lo}].*[.!?。]$')
+    QUALIFY row_number() OVER (PARTITION BY n.community_id ORDER BY
+        len(list_filter(n.phrases, lambda one: contains(lower(t.text), lower(one)))) DESC,
+        n.share DESC, t.sentence_id) = 1)
 SELECT c.community_id, c.parent_id, c.level, array_to_string(c.top_phrases[:3], ', '), c.size, coalesce(s.papers, 0),
-    s.first_year, s.last_year, NULL
-FROM communities c LEFT JOIN span s USING (community_id) ORDER BY c.size DESC, c.community_id"""
+    s.first_year, s.last_year, NULL, coalesce(b.text, '')
+FROM communities c LEFT JOIN span s USING (community_id) LEFT JOIN told_by b USING (community_id)
+ORDER BY c.size DESC, c.community_id"""
 _PARENTS = "SELECT community_id, parent_id FROM entity_communities"
 _KEPT: WeakKeyDictionary[Snapshot, dict[ThemeKind, list[Theme]]] = WeakKeyDictionary()
 

@@ -88,7 +88,7 @@ def _check(quote: str, wanted: Squeezed) -> None:
         raise QueryError(f"A quote has at most {MOST_CHARACTERS:,} characters.", "Look for its first sentences.")
     wide = sum("\u3040" <= letter <= "\u9fff" or "\uac00" <= letter <= "\ud7af" for letter in wanted.letters)
     if len(wanted.letters) < (FEWEST_WIDE if wide > len(wanted.letters) / 2 else FEWEST_LETTERS):
-        raise QueryError("The quote is too short to be found again.", "Give a sentence, or most of one.")
+        raise QueryError("The quote is too short.", "Give a sentence, or most of one.")
 
 
 def _passages(index: OpenIndex, quote: str, wanted: Squeezed) -> list[_Passage]:

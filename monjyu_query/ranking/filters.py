@@ -15,18 +15,29 @@ from monjyu_query.ranking.fusion import Mask
 from monjyu_query.search.request import Filters
 
 _WORDS = r"regexp_extract_all({}, '[\p{{L}}\p{{N}}][\p{{L}}\p{{M}}\p{{N}}\p{{Cf}}]*')"
-_NAME, _WANTED = (_WORDS.format(folded_sql(name)) for name in ("authors.name", "wanted.name"))
-_NAME_EXPANDED, _WANTED_EXPANDED = (_WORDS.format(expanded_sql(name)) for name in ("authors.name", "wanted.name"))
-
 # Names of scripts without spaces are one word: there a part of the name is enough.
-_AUTHORED = f"""EXISTS (
-    FROM authors, (SELECT unnest($authors::VARCHAR[]) AS name) AS wanted
-    WHERE authors.paper_id = papers.paper_id AND len({_WANTED}) > 0 AND (
-        list_has_all({_NAME}, {_WANTED})
-        OR list_has_all({_NAME_EXPANDED}, {_WANTED_EXPANDED})
-        OR list_has_all({_NAME_EXPANDED}, {_WANTED})
-        OR (regexp_matches(wanted.name, '[^\\x00-\\x{{024F}}]')
-            AND contains(lower(authors.name), lower(wanted.name)))))"""
+_NAMED = """len({wanted}) > 0 AND (list_has_all({words}, {wanted})
+    OR list_has_all({words_expanded}, {wanted_expanded}) OR list_has_all({words_expanded}, {wanted})
+    OR (regexp_matches(wanted.name, '[^\\x00-\\x{{024F}}]') AND contains(lower({name}), lower(wanted.name))))"""
+
+
+def _named(name: str) -> str:
+    """SQL: all words of `wanted.name` are words of the column `name`."""
+    words, wanted = (_WORDS.format(folded_sql(column)) for column in (name, "wanted.name"))
+    expanded = [_WORDS.format(expanded_sql(column)) for column in (name, "wanted.name")]
+    return _NAMED.format(name=name, words=words, wanted=wanted, words_expanded=expanded[0], wanted_expanded=expanded[1])
+
+
+_AUTHORED = f"""EXISTS (FROM authors, (SELECT unnest($authors::VARCHAR[]) AS name) AS wanted
+    WHERE authors.paper_id = papers.paper_id AND {_named("authors.name")})"""
+# A venue that some paper has by just this name is meant itself: Nature is not Nature Communications.
+_SAME = f"{folded_sql('{}')} = {folded_sql('wanted.name')}"
+_IN_VENUE = f"""EXISTS (FROM (SELECT unnest($venues::VARCHAR[]) AS name) AS wanted
+    WHERE {_SAME.format("papers.venue")} OR ({_named("papers.venue")}
+        AND NOT EXISTS (FROM papers AS other WHERE {_SAME.format("other.venue")})))"""
+_WITH_DOI = """paper_id IN (SELECT of_work.paper_id FROM paper_identity AS of_work JOIN paper_identity AS named
+    USING (canonical_id) JOIN papers AS p ON p.paper_id = named.paper_id
+    WHERE list_contains($dois::VARCHAR[], lower(p.doi)))"""
 
 # A label on one file of a paper holds for all its files. A shelf holds what stands on those inside it, too.
 _LABEL, _ONE = folded_sql("label"), folded_sql("one")
@@ -43,7 +54,9 @@ WHERE ($year_from::INT IS NULL OR year >= $year_from::INT)
   AND ($academic::BOOLEAN IS NULL OR is_academic_paper = $academic::BOOLEAN)
   AND (len($languages::VARCHAR[]) = 0 OR list_contains($languages::VARCHAR[], lower(language)))
   AND (len($paper_ids::VARCHAR[]) = 0 OR list_contains($paper_ids::VARCHAR[], paper_id))
-  AND (len($authors::VARCHAR[]) = 0 OR {_AUTHORED})"""
+  AND (len($authors::VARCHAR[]) = 0 OR {_AUTHORED})
+  AND (len($venues::VARCHAR[]) = 0 OR {_IN_VENUE})
+  AND (len($dois::VARCHAR[]) = 0 OR {_WITH_DOI})"""
 
 _UNKNOWN = "SELECT unnest($paper_ids::VARCHAR[]) AS paper_id EXCEPT SELECT paper_id FROM papers ORDER BY paper_id"
 

@@ -72,7 +72,7 @@ def _ranked(
     every: bool,
 ) -> Ranking:
     if not len(index.corpus):
-        return Ranking(np.zeros(0, dtype=np.float32), None, ["The collection holds no text to search."])
+        return Ranking(np.zeros(0, dtype=np.float32), None, ["The collection has no text to search."])
     passing = passing_chunks(index.corpus, index.snapshot.cursor(), filters)
     if settings.retracted == "exclude" and index.retracted:
         passing &= ~index.corpus.of_papers(list(index.retracted))

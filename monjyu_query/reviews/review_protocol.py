@@ -7,13 +7,14 @@ import re
 from pathlib import Path
 from typing import Annotated, Literal
 
+import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from monjyu_core.errors import ConfigurationError
 from monjyu_core.paper import SectionType
 from monjyu_core.reviews.review_store import check_review_name
-from monjyu_core.settings.settings import read_yaml
 from monjyu_core.settings.validation import plain, sentence
+from monjyu_core.user_files.bounded_reading import FileRefused, parse_yaml, read_text
 from monjyu_query.digests.study_table.table_columns import MOST_COLUMNS
 
 LONGEST = 1000
@@ -141,18 +142,30 @@ class Protocol(_Strict):
 
 def read_protocol(path: Path) -> Protocol:
     """ConfigurationError for a file that is none, and says what is wrong in it."""
+    return parse_protocol(protocol_text(path), str(path))
+
+
+def protocol_text(path: Path) -> str:
+    """ConfigurationError where it cannot be read, or is longer than any protocol."""
     try:
-        size = path.stat().st_size
-    except OSError as error:
-        told = f"{path} cannot be read: {error.strerror}."
-        raise ConfigurationError(told, "`monjyu review init PROTOCOL.yaml` writes an example.") from error
-    if size > MOST_BYTES:
-        raise ConfigurationError(f"{path} has {size} bytes: no protocol is so long.", f"At most {MOST_BYTES}.")
+        return read_text(path, MOST_BYTES)
+    except FileRefused as error:
+        raise ConfigurationError(error.message, "`monjyu review init PROTOCOL.yaml` writes an example.") from error
+
+
+def parse_protocol(text: str, place: str) -> Protocol:
+    """`place` is what an error calls it."""
     try:
-        protocol = Protocol.model_validate(read_yaml(path))
+        values = parse_yaml(text)
+    except (yaml.YAMLError, ValueError, FileRefused) as error:
+        raise ConfigurationError(f"{place} is not YAML: {error}", "Correct it.") from error
+    if not isinstance(values, dict):
+        raise ConfigurationError(f"{place} is not a mapping of settings.", "docs/ask.md describes a protocol.")
+    try:
+        protocol = Protocol.model_validate(values)
     except ValidationError as error:
         wrong = [f"{'.'.join(map(str, one['loc'])) or 'the protocol'} {plain(one)}" for one in error.errors()]
-        raise ConfigurationError(f"{path}: {sentence(wrong)}", "docs/ask.md describes a protocol.") from None
+        raise ConfigurationError(f"{place}: {sentence(wrong)}", "docs/ask.md describes a protocol.") from None
     check_review_name(protocol.name)
     return protocol
 

@@ -100,7 +100,7 @@ class Review:
             return paper_id, self._overridden(paper_id, None)
         reason = clean_text(reason)[:LONGEST]
         if not reason:
-            raise QueryError("A decision needs its reason.", "Say it with --reason.")
+            raise QueryError("A decision needs its reason.", "Give it with --reason.")
         if criterion and self.protocol.criterion(criterion) is None:
             known = ", ".join(one.id for one in self.protocol.criteria)
             raise QueryError(f"The protocol has no criterion {criterion!r}.", f"There are {known}.")

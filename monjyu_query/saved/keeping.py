@@ -55,7 +55,7 @@ def _held(searcher: Searcher, question: Question) -> Question:
     index = searcher.current()
     answer = ask(searcher, index, question, basis_of(index.snapshot.manifest, searcher.settings))
     if answer.error:
-        raise ConfigurationError(f"{question.id} cannot be held to its answer: {answer.error}")
+        raise ConfigurationError(f"{question.id} cannot require the same answer: {answer.error}")
     return question.model_copy(update={"baseline": baseline_of(answer)})
 
 
@@ -79,14 +79,14 @@ def accept(searcher: Searcher, question_ids: list[str]) -> list[str]:
 
 def read_file(path: Path) -> list[Question]:
     """The questions of a YAML file: a list, or a mapping with `questions`. ConfigurationError where it is none."""
-    shape = "It holds a list of questions, each with `text`, and `expect` if something is expected."
+    shape = "Write a list of questions, each with `text`, and `expect` if something is expected."
     try:
         found = parse_yaml(read_text(path, _LARGEST), _MOST_VALUES)
     except (FileRefused, ValueError, yaml.YAMLError) as error:
         raise ConfigurationError(f"{path} cannot be read as YAML: {error}.", shape) from error
     listed = found.get("questions") if isinstance(found, dict) else found
     if not isinstance(listed, list) or not all(isinstance(one, dict) for one in listed):
-        raise ConfigurationError(f"{path} holds no list of questions.", shape)
+        raise ConfigurationError(f"{path} is not a list of questions.", shape)
     if len(listed) > MOST_QUESTIONS:
         raise ConfigurationError(f"{path} holds {len(listed)} questions, more than {MOST_QUESTIONS}.")
     questions = [checked({str(name): value for name, value in one.items()}) for one in listed]

@@ -124,6 +124,6 @@ def _of_azure(snapshot: Snapshot, corpus: Corpus, settings: Settings) -> AzureSe
     if not indexes.holds(name, snapshot.manifest.embedding.dimensions, len(corpus)):
         indexes.close()
         raise StorageError(
-            f"Azure AI Search does not hold snapshot {snapshot.id}.", f"`monjyu index -c {collection}` publishes it."
+            f"Azure AI Search does not have snapshot {snapshot.id}.", f"`monjyu index -c {collection}` publishes it."
         )
     return AzureSearchStore(corpus, indexes, name, settings.azure.search.semantic)

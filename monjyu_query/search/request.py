@@ -1,28 +1,32 @@
-"""The question: what `monjyu search`, the Python facade and (as JSON) the HTTP service ask for."""
+"""The declaration of a question, of its filters and of its options: their types, limits, defaults and help.
+
+The options of commands, the bodies of HTTP, the schemas of MCP and the forms of the page are generated from the fields
+here; tests/query/test_declaration.py names the ways in that lack one. What a filter means is in `ranking/filters.py`.
+"""
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Collection, Mapping
-from typing import Annotated, Any, Literal, get_args
+from collections.abc import Collection, Mapping, Sequence
+from typing import Annotated, Any, Literal, TypedDict, get_args
 
 from pydantic import (
-    BaseModel,
+    AfterValidator,
     BeforeValidator,
-    ConfigDict,
     Field,
     Strict,
     ValidationError,
-    field_validator,
     model_validator,
 )
 
+from monjyu_core.corrections.corrected_values import bare_doi
 from monjyu_core.errors import QueryError
 from monjyu_core.paper import SectionType
 from monjyu_core.settings.search_settings import FusedMode
 from monjyu_core.settings.validation import plain, sentence
 from monjyu_core.wording import did_you_mean
+from monjyu_query.declared.fields import Body, asked, asked_as
 
 Mode = Literal["auto", "vector", "keyword", "hybrid", "lazy", "local", "global", "multi"]
 Controller = Literal["unified", "progressive", "hybrid"]
@@ -46,17 +50,13 @@ def _a_number(value: object) -> object:
 NUMBER = BeforeValidator(_a_number)
 """Stands after the bounds, so that they are seen in the JSON schema."""
 Year = Annotated[int, Field(ge=0, le=9999), NUMBER]
-LAZY_FIELDS = (
-    *("budget", "max_level", "max_calls", "max_cost_usd", "patience", "sufficiency", "subqueries", "threshold"),
-    "reasons",
-)
-"""What only mode lazy understands."""
 Switch = Annotated[bool, Strict()]
 """Values as JSON has them: 5.0 is a whole number, "5" is none, and 0 is not false."""
 
-_ANY_TEXT = r"[^\s\x00-\x1f\x7f-\x9f]"
-_NAMES: Any = Field(default=[], json_schema_extra={"items": {"type": "string", "pattern": r"\S"}})
-
+_LAZY, PASSAGES = ("lazy",), ("vector", "keyword", "hybrid")
+SCORED = (*PASSAGES, "lazy", "global")
+"""Modes whose hits have scores on a scale of their own, which `min_score` may be on."""
+ANY_TEXT = r"[^\s\x00-\x1f\x7f-\x9f]"
 MOST_CONTEXT = 200_000
 """Tokens of a context."""
 LONGEST_STYLE = 200
@@ -81,50 +81,20 @@ _CODE_OR_NAME = rf"^(?:[A-Za-z]{{2}}(?:-[A-Za-z]{{2,4}})?|{'|'.join(_ENGLISH_NAM
 """What is described; names in other languages and codes of three letters are taken too."""
 
 
-class _Model(BaseModel):
-    model_config = ConfigDict(extra="forbid")
+def _lazy(about: str, default: Any = None, *, under: str = "lazy") -> Any:
+    return asked(f"Mode lazy only: {about}", default, modes=_LAZY, under=under)
 
 
-class Filters(_Model):
-    """What a passage's paper (or section) must be. Filters of different kinds must all hold, values of one kind any.
+def _not_blank(value: str) -> str:
+    if not value.strip():
+        raise ValueError("holds an empty value")
+    return encodable(value)
 
-    `year_from` and `year_to` are inclusive and a paper without a year passes neither. An author filter holds where all
-    its words are words of one author's name, whatever their order, case and accents. Languages are codes (en, en-GB) or
-    names (English). Tags and shelves (a library's collections, as `Thesis/Methods`; those below count) are those of
-    `monjyu import`, whatever their case. `academic`: only what was judged an academic paper (true) or none (false).
-    """
 
-    year_from: Year | None = None
-    year_to: Year | None = None
-    authors: list[str] = _NAMES
-    section_types: list[SectionType] = []
-    paper_ids: list[str] = _NAMES
-    languages: list[str] = Field(default=[], json_schema_extra={"items": {"type": "string", "pattern": _CODE_OR_NAME}})
-    tags: list[str] = _NAMES
-    shelves: list[str] = _NAMES
-    academic: Annotated[bool, Strict()] | None = None
-
-    @field_validator("authors", "paper_ids", "languages", "tags", "shelves")
-    @classmethod
-    def _no_blanks(cls, values: list[str]) -> list[str]:
-        if not all(value.strip() for value in values):
-            raise ValueError("holds an empty value")
-        return [_encodable(value) for value in values]
-
-    @field_validator("languages")
-    @classmethod
-    def _codes(cls, values: list[str]) -> list[str]:
-        return list(dict.fromkeys(map(language_code, values)))
-
-    @model_validator(mode="after")
-    def _years_in_order(self) -> Filters:
-        if self.year_from is not None and self.year_to is not None and self.year_from > self.year_to:
-            raise ValueError(f"year_from {self.year_from} is after year_to {self.year_to}")
-        return self
-
-    @property
-    def empty(self) -> bool:
-        return self == Filters()
+def _doi(value: str) -> str:
+    if (doi := bare_doi(value)) is None:
+        raise ValueError(f"{encodable(value.strip())!r} is not a DOI: give it as 10.1234/abcd")
+    return doi.lower()
 
 
 def language_code(named: str) -> str:
@@ -139,57 +109,178 @@ def language_code(named: str) -> str:
     raise ValueError(f"{named.strip()!r} is no language that is known: give its two letters, as en or ja")
 
 
-class Turn(_Model):
+def clean_text(text: str) -> str:
+    """One line, composed characters, no control characters."""
+    composed = unicodedata.normalize("NFC", encodable(text))
+    return " ".join("".join(" " if unicodedata.category(c) == "Cc" else c for c in composed).split())
+
+
+def encodable(text: str) -> str:
+    """Without lone surrogates, which bytes that are no UTF-8 become in command-line arguments."""
+    return text.encode("utf-8", "replace").decode()
+
+
+def _question(query: str) -> str:
+    query = clean_text(query)
+    if not query:
+        raise ValueError("is empty: ask something")
+    if len(query) > LONGEST_QUERY:
+        raise ValueError(f"has {len(query)} characters, more than {LONGEST_QUERY}: ask with fewer words")
+    return query
+
+
+def _items(pattern: str) -> Any:
+    return Field(json_schema_extra={"pattern": pattern})
+
+
+_Name = Annotated[str, AfterValidator(_not_blank), _items(r"\S")]
+_Language = Annotated[str, AfterValidator(language_code), _items(_CODE_OR_NAME)]
+_Doi = Annotated[str, AfterValidator(_doi), _items(r"^10\.[0-9]{4,9}/[0-9a-zA-Z]+$")]
+"""What is described; an address (https://doi.org/...) and any other letters of a DOI are taken too."""
+
+
+class Filters(Body):
+    """What a passage's paper (or section) must be. Filters of different fields must all hold, values of one field any.
+
+    Names match by whole words, whatever their order, case and accents.
+    """
+
+    year_from: Year | None = asked(
+        "Only papers of this year or later; one without a year never passes.", labels=("From year", "年（から）")
+    )
+    year_to: Year | None = asked("Only papers of this year or earlier.", labels=("To year", "年（まで）"))
+    authors: list[_Name] = asked(
+        "Only papers by an author with these words in the name.", [], "author", ("Author", "著者")
+    )
+    venues: list[_Name] = asked(
+        "Only papers of this journal, conference or archive, by words of its name.",
+        *([], "venue", ("Journal or conference", "雑誌・会議")),
+    )
+    dois: list[_Doi] = asked("Only the paper with this DOI, in any version.", [], "doi", ("DOI", "DOI"))
+    section_types: list[SectionType] = asked(
+        "Only sections of this type.", [], "section", ("Sections", "節"), option="section-type"
+    )
+    paper_ids: list[_Name] = asked("Only this paper.", [], "paper")
+    languages: Annotated[list[_Language], AfterValidator(lambda codes: list(dict.fromkeys(codes)))] = asked(
+        "Only papers in this language, as a code (en, en-GB) or a name (English).",
+        *([], "language", ("Languages", "言語")),
+    )
+    tags: list[_Name] = asked("Only papers with this tag of an imported library.", [], "tag", ("Tag", "タグ"))
+    shelves: list[_Name] = asked(
+        "Only papers in this collection of an imported library, such as Thesis/Methods, or in one below it.",
+        *([], "shelf", ("Shelf", "棚")),
+    )
+    academic: Switch | None = asked(
+        "Only academic papers (true), or only the other files (false).",
+        labels=("Academic papers only", "学術論文のみ"),
+        option="academic/--not-academic",
+    )
+
+    @model_validator(mode="after")
+    def _years_in_order(self) -> Filters:
+        if self.year_from is not None and self.year_to is not None and self.year_from > self.year_to:
+            raise ValueError(f"year_from {self.year_from} is after year_to {self.year_to}")
+        return self
+
+    @property
+    def empty(self) -> bool:
+        return self == Filters()
+
+
+class Turn(Body):
     """One turn of the conversation before the question."""
 
     role: Literal["user", "assistant", "system"]
     content: str
 
 
-class SearchQuestion(_Model):
-    """One question to one collection, as any caller may ask it. What is None comes from the collection's settings.
+class BasicQuestion(Body):
+    """What most questions say."""
 
-    `min_score` is on the scale of the mode: cosine similarity (-1 to 1) in `vector`, BM25 (0 and up) in `keyword`,
-    the weighted standard deviations above the mean chunk in `hybrid` (a strong hit has 3 or more), and from 0 to 10 in
-    `lazy` and `global`. Passages below it are neither hits nor evidence. Modes `local` and `multi` and the controllers
-    that ask several modes refuse it: they join ranks. With `auto` it is on the scale of the mode chosen. `expand` adds
-    that many related terms, or rewordings by a model, in the first three; `rerank` is whether the model of
-    `roles.rerank` orders their best passages anew. `modes` are those that mode `multi` joins. `response_type`: two
-    sentences at most, a paragraph a paper, a list, a table of papers, or a report with headings; other words than
-    these, as "three bullet points for a layman", are a wish to the model that answers (`style`). `context`: give what
-    the answer is written from (claims, hits) as one text for a model of one's own too, of so many tokens at most.
+    query: Annotated[str, AfterValidator(_question)] = Field(
+        description="The question in words, in any language of the papers.",
+        json_schema_extra={"pattern": ANY_TEXT, "maxLength": LONGEST_QUERY},
+    )
+    collection: str = Field(description="The name of the collection.")
+    mode: Mode = asked(
+        "How passages are found: auto chooses; hybrid is quick and good for facts; lazy explores broad questions step "
+        "by step; keyword finds exact words; vector finds meanings; local follows entities (level 2); global sums up "
+        "the whole collection (level 3); multi joins several.",
+        "auto",
+    )
+    top_k: Annotated[int, Field(ge=1, le=1000), NUMBER] | None = asked("The number of passages.")
+    budget: Literal["z100", "z500", "z1500"] | Annotated[int, Field(ge=0), NUMBER] | None = _lazy(
+        "the number of passages that may be tested for relevance: z100, z500, z1500 or a number.", under=""
+    )
+    response_type: ResponseType | None = asked(
+        "The form of the answer: short (two sentences), paragraphs (one per paper), list, table or report; a model "
+        "accepts any words.",
+        metavar="FORM",
+    )
+    filters: Filters = Field(Filters(), description="Filters of the passages' papers and sections.")
+    history: list[Turn] = Field(
+        [],
+        description=(
+            "The previous conversation, oldest turn first: a follow-up (and for R? who wrote it?) is rewritten "
+            "from it and returned as `resolved_query`."
+        ),
+    )
+    answer: Switch = asked("Whether an answer is written, or only passages are returned.", default=True)
 
-    For mode lazy alone: `max_level` (levels above it are not used), `max_calls` and `max_cost_usd` (of models),
-    `patience` (communities in a row without a relevant chunk), `sufficiency` (what ends it early: as many relevant
-    sentences, as the presets say (`count`), a model's judgement or nothing), `subqueries` (at most, the question
-    included), `threshold` (0 to 10, of a relevant sentence) and `reasons` (why each sentence was judged relevant).
-    """
 
-    query: str = Field(json_schema_extra={"pattern": _ANY_TEXT, "maxLength": LONGEST_QUERY})
-    collection: str
-    mode: Mode = "auto"
-    modes: Annotated[list[FusedMode], Field(min_length=1, max_length=6)] | None = None
-    controller: Controller = "unified"
-    top_k: Annotated[int, Field(ge=1, le=1000), NUMBER] | None = None
-    budget: Literal["z100", "z500", "z1500"] | Annotated[int, Field(ge=0), NUMBER] | None = None
-    alpha: Annotated[float, Field(ge=0, le=1), NUMBER] | None = None
-    min_score: Annotated[float, Field(allow_inf_nan=False), NUMBER] | None = None
-    expand: Annotated[int, Field(ge=0, le=20), NUMBER] | None = None
-    rerank: Switch | None = None
-    response_type: ResponseType | None = None
-    style: Annotated[str, Field(max_length=LONGEST_STYLE)] = ""
-    context: Annotated[int, Field(ge=1, le=MOST_CONTEXT), NUMBER] | None = None
-    max_level: Annotated[int, Field(ge=0, le=4), NUMBER] | None = None
-    max_calls: Annotated[int, Field(ge=1), NUMBER] | None = None
-    max_cost_usd: Annotated[float, Field(gt=0, allow_inf_nan=False), NUMBER] | None = None
-    patience: Annotated[int, Field(ge=1), NUMBER] | None = None
-    sufficiency: Sufficiency | Annotated[int, Field(ge=1), NUMBER] | None = None
-    subqueries: Annotated[int, Field(ge=1, le=10), NUMBER] | None = None
-    threshold: Annotated[float, Field(gt=0, le=10), NUMBER] | None = None
-    reasons: Switch = False
-    filters: Filters = Filters()
-    history: list[Turn] = []
-    answer: Switch = True
+class FurtherOptions(Body):
+    """What a question may set besides; what is not set comes from the collection's settings."""
+
+    modes: Annotated[list[FusedMode], Field(min_length=1, max_length=6)] | None = asked(
+        "The modes that mode multi joins, such as hybrid,global.", metavar="M,M", modes=("multi",)
+    )
+    controller: Controller = asked(
+        "unified asks one mode; progressive starts with the cheapest and continues while the answer is "
+        "insufficient; hybrid asks several modes at once.",
+        "unified",
+    )
+    alpha: Annotated[float, Field(ge=0, le=1), NUMBER] | None = asked(
+        "The weight of the vectors where ranks are joined, 0 to 1.", modes=("hybrid", "lazy", "local")
+    )
+    min_score: Annotated[float, Field(allow_inf_nan=False), NUMBER] | None = asked(
+        "The lowest score of a passage on the mode's scale: vector -1 to 1 (cosine), keyword 0 and up (BM25), hybrid "
+        "standard deviations above the mean passage (3 is strong), lazy and global 0 to 10; local, multi and the "
+        "controllers that ask several modes join ranks and refuse it.",
+        modes=SCORED,
+    )
+    expand: Annotated[int, Field(ge=0, le=20), NUMBER] | None = asked(
+        "The number of related terms, or rewordings by a model, that are added.", modes=PASSAGES
+    )
+    rerank: Switch | None = asked(
+        "Whether the reader, or the model of roles.rerank, orders the best passages.", modes=PASSAGES
+    )
+    style: Annotated[str, Field(max_length=LONGEST_STYLE)] = asked(
+        "A wish to the answering model, such as “for a layman”.", ""
+    )
+    context: Annotated[int, Field(ge=1, le=MOST_CONTEXT), NUMBER] | None = asked(
+        "Return the passages as one text for another model, of at most this number of tokens.",
+    )
+    max_level: Annotated[int, Field(ge=0, le=4), NUMBER] | None = _lazy("use nothing of levels above this.")
+    max_calls: Annotated[int, Field(ge=1), NUMBER] | None = _lazy("the most calls of models.")
+    max_cost_usd: Annotated[float, Field(gt=0, allow_inf_nan=False), NUMBER] | None = _lazy(
+        "the most US dollars that models may cost."
+    )
+    patience: Annotated[int, Field(ge=1), NUMBER] | None = _lazy(
+        "the communities in a row without a relevant passage before it descends a level."
+    )
+    sufficiency: Sufficiency | Annotated[int, Field(ge=1), NUMBER] | None = _lazy(
+        "what ends it early: count (as many relevant sentences as the preset says), model (its judgement), off, or a "
+        "number of sentences."
+    )
+    subqueries: Annotated[int, Field(ge=1, le=10), NUMBER] | None = _lazy("the most subqueries, the question included.")
+    threshold: Annotated[float, Field(gt=0, le=10), NUMBER] | None = _lazy(
+        "the score, above 0 up to 10, from which a sentence is relevant."
+    )
+    reasons: Switch = _lazy("say why each sentence was judged relevant.", default=False)
+
+
+class SearchQuestion(FurtherOptions, BasicQuestion):
+    """One question to one collection, as any caller may ask it."""
 
     @model_validator(mode="before")
     @classmethod
@@ -209,37 +300,50 @@ class SearchQuestion(_Model):
         known of the collection as a whole may answer then, instead of a search."""
         return self.mode == "auto" and self.controller == "unified" and self.answer and self.budget is None
 
-    @field_validator("query")
-    @classmethod
-    def _a_question(cls, query: str) -> str:
-        query = clean_text(query)
-        if not query:
-            raise ValueError("is empty: ask something")
-        if len(query) > LONGEST_QUERY:
-            raise ValueError(f"has {len(query)} characters, more than {LONGEST_QUERY}: ask with fewer words")
-        return query
-
 
 class SearchRequest(SearchQuestion):
-    """A question with what only the owner of the data folder may say, from Python or the command line: other `models`
-    (role to a name under `models` in the settings) and a `system_prompt`, which goes before Monjyu's own."""
+    """A question with what only the owner of the data folder may say, from Python or the command line."""
 
-    models: dict[str, str] = {}
-    system_prompt: Annotated[str, Field(max_length=LONGEST_QUERY)] = ""
+    models: dict[str, Annotated[str, Field(min_length=1)]] = asked(
+        "Another model for a role, such as answer=large.", {}, one="model", metavar="ROLE=NAME"
+    )
+    system_prompt: Annotated[str, Field(max_length=LONGEST_QUERY)] = asked(
+        "Text that precedes the prompt of the answering model.", ""
+    )
+
+
+class SearchOptions(TypedDict, total=False):
+    """The fields of a `SearchRequest` besides query and collection, for checkers of types."""
+
+    mode: Mode
+    top_k: int | None
+    budget: Literal["z100", "z500", "z1500"] | int | None
+    response_type: str | None
+    filters: Filters | Mapping[str, Any]
+    history: Sequence[Turn | Mapping[str, str]]
+    answer: bool
+    modes: Sequence[FusedMode] | None
+    controller: Controller
+    alpha: float | None
+    min_score: float | None
+    expand: int | None
+    rerank: bool | None
+    style: str
+    context: int | None
+    max_level: int | None
+    max_calls: int | None
+    max_cost_usd: float | None
+    patience: int | None
+    sufficiency: Sufficiency | int | None
+    subqueries: int | None
+    threshold: float | None
+    reasons: bool
+    models: Mapping[str, str]
+    system_prompt: str
 
 
 OWNERS_FIELDS = SearchRequest.model_fields.keys() - SearchQuestion.model_fields.keys()
-
-
-def clean_text(text: str) -> str:
-    """One line, composed characters, no control characters."""
-    composed = unicodedata.normalize("NFC", _encodable(text))
-    return " ".join("".join(" " if unicodedata.category(c) == "Cc" else c for c in composed).split())
-
-
-def _encodable(text: str) -> str:
-    """Without lone surrogates, which bytes that are no UTF-8 become in command-line arguments."""
-    return text.encode("utf-8", "replace").decode()
+LAZY_FIELDS = [name for name, field in SearchQuestion.model_fields.items() if asked_as(field).modes == _LAZY]
 
 
 def make_request(**values: Any) -> SearchRequest:
@@ -256,24 +360,36 @@ def make_filters(values: Mapping[str, Any]) -> Filters:
 
 
 _IN_WORDS = {
-    "budget": "budget: must be z100, z500, z1500 or a number of 0 or more",
-    "sufficiency": "sufficiency: must be count, model, off or a number of sentences of 1 or more",
+    "budget": "must be z100, z500, z1500 or a number of 0 or more",
+    "sufficiency": "must be count, model, off or a number of sentences of 1 or more",
 }
 """For fields of several types, each of which complains for itself."""
+_GROUPS: dict[str, type[Body]] = {"filters": Filters, "options": FurtherOptions}
 
 
 def problem(error: Any, known: Collection[str] | None = None) -> str:
     """`top_k: must be 1000 or less`, for one of pydantic's errors. `known`: the names that there are, by default those
     of a search."""
-    where = ".".join(str(part) for part in error["loc"] if not isinstance(part, int))
+    path = [str(part) for part in error["loc"] if not isinstance(part, int)]
     if error["type"] != "extra_forbidden":
-        said = _IN_WORDS.get(where.partition(".")[0])
-        return said or f"{where or 'body'}: {plain(error)}"
-    *group, name = where.split(".")
-    if group not in ([], ["filters"]):
+        named = next((n for n, part in enumerate(path[:2]) if part in _IN_WORDS), None)
+        if named is not None:
+            return f"{'.'.join(path[: named + 1])}: {_IN_WORDS[path[named]]}"
+        return f"{'.'.join(path) or 'body'}: {plain(error)}"
+    return unknown_name(path, known or list(SearchQuestion.model_fields))
+
+
+def unknown_name(path: Sequence[str], known: Collection[str]) -> str:
+    """`tpo_k: is not known. Did you mean 'top_k'?`, for a name among `known`, or inside filters or options."""
+    *group, name = path
+    where = ".".join(path)
+    if group and (len(group) > 1 or group[0] not in _GROUPS):
         return f"{where}: is not known"
     if name in OWNERS_FIELDS and not group:
         return f"{name}: is for the owner's own programs, from Python or the command line"
-    names = Filters.model_fields if group else known or SearchQuestion.model_fields
+    home = next((one for one, model in _GROUPS.items() if one in known and name in model.model_fields), None)
+    if not group and home:
+        return f"{name}: belongs in `{home}`"
+    names = _GROUPS[group[0]].model_fields if group else known
     meant = did_you_mean(name, names) or f"There are {', '.join(names)}"
     return f"{where}: is not known. {meant}"

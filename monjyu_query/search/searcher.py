@@ -134,7 +134,7 @@ class Searcher:
         roles: dict[str, Any] = {}
         for role, name in models.items():
             if role not in ROLES:
-                raise QueryError(f"models: {role!r} is no role of a search.", among(role, ROLES))
+                raise QueryError(f"models: {role!r} is not a role of a search.", among(role, ROLES))
             if name not in self.settings.models:
                 raise QueryError(f"models: {name!r} is not set up.", among(name, list(self.settings.models)))
             roles[role] = getattr(self.settings.roles, role).model_copy(update={"engine": "llm", "model": name})

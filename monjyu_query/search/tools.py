@@ -113,5 +113,5 @@ class Ask:
         if behind:
             warnings.append(f"Behind the papers: {', '.join(behind)}.")
         if self.request.rerank and self.mode in NOT_RERANKED:
-            warnings.append(f"Not reranked: mode {self.mode} orders what it finds by itself.")
+            warnings.append(f"Not reranked: mode {self.mode} has its own order.")
         return warnings

@@ -39,4 +39,4 @@ def chosen_collection(data: DataFolder, name: str | None, way: str = "with -c") 
     if known:
         hint = f"Name one {way}: {', '.join(known)}."
         raise ConfigurationError(f"{data.root} holds {len(known)} collections.", hint)
-    raise ConfigurationError(f"{data.root} holds no collections.", "Start with `monjyu index FOLDER`.")
+    raise ConfigurationError(f"{data.root} has no collections.", "Start with `monjyu index FOLDER`.")

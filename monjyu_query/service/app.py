@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from importlib.metadata import version
+from typing import Any
 
 from fastapi import FastAPI, Security
 from fastapi.security import HTTPBearer
@@ -37,15 +38,17 @@ from monjyu_query.service.routes.products import (
     draft_routes,
     question_routes,
     quote_routes,
+    review_routes,
     tension_routes,
     vector_routes,
 )
 from monjyu_query.service.server import error_responses as errors
 from monjyu_query.service.server.guard import Guard
 from monjyu_query.service.server.page_files import PageFiles
+from monjyu_query.service.server.request_parts import add_examples
 from monjyu_query.service.worker_state import Service
 
-DESCRIPTION = """Questions to collections of academic papers, answered with sentences that stand in the papers.
+DESCRIPTION = """Questions to collections of academic papers, answered with sentences from the papers.
 
 Errors are `{"error": {"type", "message", "request_id"}}`."""
 
@@ -57,6 +60,7 @@ TOPICS = (
     quote_routes,
     draft_routes,
     question_routes,
+    review_routes,
     digest_routes,
     collection_routes,
     library_routes,
@@ -81,10 +85,18 @@ BEARER = HTTPBearer(auto_error=False, description="A key of `monjyu keys create`
 """For the description only: the gate has settled who asks before."""
 
 
+class _App(FastAPI):
+    def openapi(self) -> dict[str, Any]:
+        """The description of the interface, with examples; computed once."""
+        if self.openapi_schema is None:
+            add_examples(super().openapi())
+        return super().openapi()
+
+
 def create_app(data: DataFolder, settings: Settings) -> FastAPI:
     """The service of one data folder. `app.state.service` is what its requests share."""
     service = Service(data, settings)
-    app = FastAPI(
+    app = _App(
         title="Monjyu",
         version=version("monjyu"),
         description=DESCRIPTION,
@@ -123,4 +135,5 @@ def _add_layers(app: FastAPI, service: Service, authority: Authority) -> None:
 @asynccontextmanager
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     yield
+    await app.state.service.index_runs.close()
     app.state.service.close()

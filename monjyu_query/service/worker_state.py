@@ -19,6 +19,7 @@ from monjyu_core.storage.state_store import StateStore
 from monjyu_query.search.searcher import Searcher
 from monjyu_query.service.access.audit import AuditLog
 from monjyu_query.service.access.principals import Principal
+from monjyu_query.service.operations.index_runs import IndexRuns
 from monjyu_query.service.pages.drawing import Drawing, Images
 from monjyu_query.service.searches.kept_results import ResultCache, open_results
 from monjyu_query.service.searches.stops import Stops
@@ -54,6 +55,7 @@ class Service:
         self.turns = Turns(settings.service.searches, settings.service.waiting, self.metrics.line("quick"))
         self.long_turns = Turns(settings.service.long_searches, settings.service.waiting, self.metrics.line("long"))
         self.stops = Stops(self.store)
+        self.index_runs = IndexRuns(self.store)
         self.audit = AuditLog(data.state / "audit") if settings.service.audit else None
         self._whole = data
         self._lock = threading.Lock()

@@ -108,7 +108,7 @@ def read_trace(store: StateStore, trace_id: str) -> dict[str, Any]:
 def no_such_trace(trace_id: str) -> QueryError:
     """Says why there may be none, and what to do."""
     return QueryError(
-        f"There is no trace {trace_id!r} any more, or there never was.",
+        f"Trace {trace_id!r} does not exist or is no longer kept.",
         "The newest are kept, as the settings traces.newest and traces.days say, until a purge or the end of their "
         "collection. Ask the question again.",
     )

@@ -83,10 +83,10 @@ def test_the_log_says_what_was_reused_and_why_something_ran(tmp_path: Path, monk
     world, instance = new_world(tmp_path), new_instance()
     first = run(world, instance)
     assert about(first, "parsed_papers") == (
-        "0 papers reused, 5 recomputed (5 new, 0 changed). 16 of 16 parts written anew: made for the first time."
+        "0 papers reused, 5 recomputed (5 new, 0 changed). 16 of 16 parts rewritten: made for the first time."
     )
     assert about(first, "paper_identity") == "computed, made for the first time."
-    assert "there is none before" in about(first, "index_snapshot")
+    assert "without an earlier one" in about(first, "index_snapshot")
 
     same = run(world, instance)
     assert about(same, "chunks") == "4 papers reused, 0 recomputed. Nothing changed: all parts stayed as they were."
@@ -105,7 +105,7 @@ def test_the_log_says_what_was_reused_and_why_something_ran(tmp_path: Path, monk
     again = run(world, instance, [chunks])
     assert about(again, "chunks") == (
         "0 papers reused, 4 recomputed (0 new, 4 changed). "
-        "16 of 16 parts written anew: settings, models or limits that it depends on changed."
+        "16 of 16 parts rewritten: settings, models or limits that it depends on changed."
     )
 
 

@@ -76,7 +76,7 @@ def run(what: str, *, interrupt: bool) -> tuple[int, str, float]:
 def test_an_interruption_that_a_library_spoils_ends_the_command(what: str) -> None:
     code, errors, seconds = run(what, interrupt=True)
     assert code == INTERRUPTED, errors
-    assert errors.count("Interrupted. What was done is kept") == 1
+    assert errors.count("Interrupted. Finished work is kept") == 1
     assert seconds < 15, "it would have slept for 60"
 
 

@@ -96,7 +96,7 @@ def test_a_setting_wins_and_embeds_anew(world: World, monkeypatch: pytest.Monkey
     record, warned = chunked(world)
     assert record.embedding_model == MULTILINGUAL_MODEL
     assert len(warned) == 1
-    assert "embedded anew" in warned[0]
+    assert "embedded again" in warned[0]
     assert chunked(world)[1] == []
     monkeypatch.delenv("MONJYU_EMBEDDING__MODEL")
     record, warned = chunked(world)

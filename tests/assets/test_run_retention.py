@@ -15,9 +15,13 @@ collections = dg.DynamicPartitionsDefinition(name="collections")
 KEEP = 5
 
 
-@dg.asset(partitions_def=collections)
-def built(context: dg.AssetExecutionContext) -> dg.MaterializeResult[None]:
-    return dg.MaterializeResult(metadata={"text": "x" * 20_000})
+CHECK = dg.AssetCheckSpec("looked_at", asset="built", partitions_def=collections)
+
+
+@dg.asset(partitions_def=collections, check_specs=[CHECK])
+def built(context: dg.AssetExecutionContext):  # type: ignore[no-untyped-def]  # Dagster reads the annotation
+    result = dg.AssetCheckResult(check_name=CHECK.name, passed=True, metadata={"text": "x" * 20_000})
+    return dg.MaterializeResult(metadata={"text": "x" * 20_000}, check_results=[result])
 
 
 @pytest.fixture
@@ -56,5 +60,7 @@ def test_old_runs_go_and_the_last_event_of_a_partition_stays(data: DataFolder) -
         for name in ("daily", "once"):
             wanted = dg.AssetRecordsFilter(asset_key=built.key, asset_partitions=[name])
             assert instance.fetch_materializations(wanted, limit=1).records
+        results = instance.event_log_storage.get_asset_check_execution_history(CHECK.key, limit=99)
+        assert len(results) == KEEP + 1 and {one.partition for one in results} == {"daily", "once"}
     files = [path.name for path in (data.dagster / "history" / "runs").iterdir() if first in path.name]
     assert not files and not list((data.dagster / "storage").glob(f"{first}*"))

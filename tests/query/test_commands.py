@@ -16,7 +16,6 @@ from monjyu_core.cli import SUMMARIES, main
 from monjyu_core.paper import ParsedPaper
 from monjyu_query import Monjyu
 from monjyu_query.commands import chat, evaluate, papers, search
-from monjyu_query.commands.options import CONTROLLERS, MODES
 from monjyu_query.search.events import last_events
 
 QUESTION = "What is early cutoff in a build system?"
@@ -41,14 +40,6 @@ def run(sample_data: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.Captur
 def test_summaries_are_those_of_the_root_command() -> None:
     for name, command in {"search": search, "chat": chat, "papers": papers, "eval": evaluate}.items():
         assert command.get_short_help_str(limit=200) == SUMMARIES[name]
-
-
-def test_choices_are_those_of_the_request() -> None:
-    from typing import get_args
-
-    from monjyu_query.search.request import Controller, Mode
-
-    assert (get_args(Mode), get_args(Controller)) == (MODES, CONTROLLERS)
 
 
 def test_search_json_is_one_document(run: Run) -> None:
@@ -141,8 +132,14 @@ def test_filters_and_options_reach_the_search(run: Run) -> None:
         (["search", "x", "--budget", "z100", "--mode", "vector"], ["mode lazy"]),
         (["search", "x", "--budget", "z7"], ["budget"]),
         (["search", "x", "--budget", "-5"], ["budget"]),
-        (["search", "x", "--expand", "3", "--mode", "lazy"], ["finds what is related by itself"]),
+        (["search", "x", "--expand", "3", "--mode", "lazy"], ["finds related terms itself"]),
         (["search", "x", "--expand", "21"], ["expand"]),
+        (["search", "x", "--lazy", "patient=3"], ["'patient' is not known", "There are max_level"]),
+        (["search", "x", "--lazy", "patience=0"], ["patience: must be 1 or more"]),
+        (["search", "x", "--lazy", "patience"], ["patience: must be a number"]),
+        (["search", "x", "--patience", "3"], ["--lazy patience=VALUE"]),
+        (["search", "x", "--reasons"], ["--lazy reasons=VALUE"]),
+        (["search", "x", "--doi", "10.1000"], ["'10.1000' is not a DOI"]),
         (["search"], ["QUERY"]),
         (["papers", "show", "unknown"], ["'unknown'", "papers list"]),
         (["papers", "show", "score-fusoin"], ["Did you mean score-fusion (“Score Fusion When One Ranker Is Weak”)?"]),
@@ -282,6 +279,27 @@ def test_search_by_a_vector(run: Run, sample_data: Path, tmp_path: Path) -> None
     ):
         code, _, err = run(*wrong)
         assert code == 2 and word in err, wrong
+
+
+def test_options_of_lazy_search_are_keys_of_one(run: Run) -> None:
+    given = ["--lazy", "subqueries=1,threshold=4.5", "--lazy", "sufficiency=off", "--lazy", "reasons"]
+    result = json.loads(run("search", QUESTION, "-c", "samples", "--budget", "5", *given, "--json")[1])
+    used = result["routing"]["params"]
+    assert (result["mode"], used["subqueries"], used["threshold"], used["sufficiency"]) == ("lazy", 1, 4.5, "off")
+
+
+def test_papers_are_listed_by_any_filter(run: Run) -> None:
+    """A venue by words of its name, a DOI, several values, and none that fits."""
+    listed = json.loads(run("papers", "list", "--json")[1])
+    for filters, fits in (
+        (["--year-from", "1990", "--language", "en"], lambda paper: paper["year"] and paper["language"] == "en"),
+        (["--venue", "notes, SAMPLE"], lambda paper: paper["venue"] == "Monjyu Sample Notes"),
+        (["--venue", "Monjyu"], lambda paper: paper["venue"] is not None),
+        (["--venue", "no such journal"], lambda paper: False),
+        (["--doi", "10.9999/none"], lambda paper: False),
+    ):
+        found = json.loads(run("papers", "list", "--json", *filters)[1])
+        assert [one["paper_id"] for one in found] == [one["paper_id"] for one in listed if fits(one)]
 
 
 def test_modes_of_multi(run: Run) -> None:

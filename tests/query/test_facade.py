@@ -149,7 +149,7 @@ def test_a_folder_has_its_own_settings(sample_data: Path, tmp_path: Path, monkey
     (tmp_path / "monjyu.yaml").write_text("search: {top_k: 1}")
     monkeypatch.setenv("MONJYU_DATA", str(tmp_path))
     assert len(Monjyu(sample_data).search(QUESTION, answer=False, mode="keyword").hits) > 1
-    with pytest.raises(ConfigurationError, match="holds no collections"):
+    with pytest.raises(ConfigurationError, match="has no collections"):
         Monjyu().papers()
 
 

@@ -160,7 +160,7 @@ def test_what_cannot_be_exported_says_why(world: World, snapshot: Snapshot, tmp_
         write_tables(snapshot, tmp_path / "file")
     with pytest.raises(ConfigurationError):
         export(world.data.root, "--format", "graphml", "-o", tmp_path)
-    with pytest.raises(ConfigurationError, match="is no folder"):
+    with pytest.raises(ConfigurationError, match="is not a folder"):
         export(world.data.root, "--format", "graphml", "-o", tmp_path / "missing" / "graph.graphml")
     with pytest.raises(NotADirectoryError):  # no fault of the snapshot's
         export(world.data.root, "--format", "parquet", "-o", tmp_path / "file" / "tables")

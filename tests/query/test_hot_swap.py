@@ -89,7 +89,7 @@ def test_an_empty_collection_says_so(tmp_path: Path) -> None:
     world.build()
     result = Searcher(world.data, "c").search(REQUEST)
     assert (result.status, result.hits) == ("abstained", [])
-    assert result.warnings == ["The collection holds no text to search."]
+    assert result.warnings == ["The collection has no text to search."]
 
 
 @pytest.mark.slow

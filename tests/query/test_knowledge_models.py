@@ -165,7 +165,7 @@ def test_progressive_keeps_its_caps(known_data: Path, fake: FakeModels, monkeypa
     fake.requests.clear()
     monkeypatch.setenv("MONJYU_SEARCH__PROGRESSIVE__MAX_CALLS", "2")
     capped = ask(known_data, query, controller="progressive", budget=4)
-    assert count(fake, "assess") == 0 and any("Not gone on with lazy" in warning for warning in capped.warnings)
+    assert count(fake, "assess") == 0 and any("Not continued with lazy" in warning for warning in capped.warnings)
     assert capped.usage.llm_calls == len(fake.requests) <= 3
 
 

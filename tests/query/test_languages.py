@@ -90,7 +90,7 @@ def test_function_words_are_not_what_is_missing(monjyu: Monjyu, question: str, w
 def test_a_question_of_function_words_alone_has_no_answer(monjyu: Monjyu, question: str, mode: str) -> None:
     found = monjyu.search(question, mode=mode)
     assert found.status == "abstained" and not found.citations
-    assert found.answer.endswith("the question has no word that says what is asked.")
+    assert found.answer.endswith("the question has no content words.")
 
 
 @pytest.mark.parametrize("name", ["Sorensen", "SOERENSEN", "Gross", "Muller", "Mueller", "शर्मा", "أَحمد"])

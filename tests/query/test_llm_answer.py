@@ -60,7 +60,7 @@ def test_sentences_are_cited_checked_and_streamed(sample_data: Path, fake: FakeM
     assert result.answer_engine == "llm" and result.status == "complete" and result.verified
     assert len(result.citations) == 2 and [c.n for c in result.citations] == [1, 2]
     assert "Bananas" not in result.answer and "31415" not in result.answer
-    assert result.warnings == ["2 sentences of the model do not stand in their sources and were left out."]
+    assert result.warnings == ["2 sentences of the model are not in their sources and were left out."]
     assert [event["text"] for event in events] == re.findall(r"\S.*?\[\d\](?= |$)", result.answer)
     assert {segment.check.verdict for segment in result.segments} == {"supported"}
     assert (result.usage.llm_calls, fake.problems) == (2, []), "the answer, and those sentences once more"
@@ -76,7 +76,7 @@ def test_the_owner_chooses_model_prompt_and_form_of_one_question(sample_data: Pa
     assert "three bullet points for a layman" in first
     with pytest.raises(QueryError, match="'large' is not set up"):
         ask(sample_data, models={"answer": "large"})
-    with pytest.raises(QueryError, match="'answr' is no role of a search"):
+    with pytest.raises(QueryError, match="'answr' is not a role of a search"):
         ask(sample_data, models={"answr": "default"})
 
 
@@ -166,7 +166,7 @@ def test_a_model_that_agrees_to_everything_restores_nothing_that_words_refute_cl
     for refuted in ("evil.example", "Bananas", leaked[:40]):
         assert refuted not in result.answer
     left_out = 4 if found_out else 3  # the model saved one that the words do not refute clearly
-    assert result.warnings[-1].startswith(f"{left_out} sentences of the model do not stand in their sources")
+    assert result.warnings[-1].startswith(f"{left_out} sentences of the model are not in their sources")
     assert ["fails on sentences of which the verdict is known" in one for one in result.warnings[:-1]] == (
         [True] if found_out else []
     )

@@ -173,7 +173,7 @@ async def check_digests(client: Client) -> None:
         ("monjyu_summarize", {"paper_id": PAPER, "focus": "Why is a quotation not repaired?"}),
         ("monjyu_compare", {"paper_ids": [PAPER, OTHER]}),
         ("monjyu_compare", {"paper_ids": [PAPER, OTHER], "aspects": ["How long are identifiers?"]}),
-        ("monjyu_survey", {"topic": "incremental indexing of document collections", "papers": 4}),
+        ("monjyu_survey", {"topic": "incremental indexing of document collections", "max_papers": 4}),
         ("monjyu_table", {"columns": ["method"], "paper_ids": [PAPER, OTHER]}),
     ):
         digest = Digest.model_validate(await structured(client, name, **arguments))
@@ -231,23 +231,35 @@ async def check_errors(client: Client) -> None:
     assert "lazy" in await refused(client, "monjyu_search", query=QUESTION, mode="hybrid", budget=5)
     assert "2 to 6" in await refused(client, "monjyu_compare", paper_ids=[PAPER, PAPER])
     alone = await refused(client, "monjyu_compare", paper_ids=[PAPER])
-    assert "takes 2 to 6 different papers, not 1" in alone and "paper_ids" in alone
+    assert "paper_ids: must hold 2 or more" in alone
     wrong = [alone, await refused(client, "monjyu_summarize", paper_id=PAPER, part="methods")]
-    assert "does not know the argument 'part'" in wrong[-1] and "paper_id, collection, focus" in wrong[-1]
+    assert "part: is not known. There are collection, paper_id, focus" in wrong[-1]
     wrong += [await refused(client, "monjyu_search", query=QUESTION, topk=3)]
-    assert "Did you mean top_k?" in wrong[-1]
-    wrong += [await refused(client, "monjyu_search", query=QUESTION, top_k="many", budget="z200", mode="best")]
-    assert "top_k must be a whole number" in wrong[-1] and "'z1500' or must be a whole number" in wrong[-1]
-    assert "mode must be 'auto', 'vector'" in wrong[-1]
+    assert "Did you mean 'top_k'?" in wrong[-1]
     wrong += [await refused(client, "monjyu_summarize"), await refused(client, "monjyu_index")]
-    assert "paper_id is needed" in wrong[-2] and "paths" in wrong[-1]
+    assert "paper_id: is missing" in wrong[-2] and "paths" in wrong[-1]
     assert not [text for text in wrong if "pydantic" in text or "validation error" in text or "input_value" in text]
-    both = {"topic": "indexing", "papers": 2, "max_papers": 3}
-    assert "mean the same" in await refused(client, "monjyu_survey", **both)
+    assert "Did you mean 'max_papers'?" in await refused(client, "monjyu_survey", topic="indexing", papers=2)
     for mode in ("multi", "lazy"):
-        asked = {"mode": mode, "min_score": 5.0} | ({"budget": 0} if mode == "lazy" else {})
+        asked = {"mode": mode, "options": {"min_score": 5.0}} | ({"budget": 0} if mode == "lazy" else {})
         assert "min_score" in await refused(client, "monjyu_search", query=QUESTION, collection="samples", **asked)
     assert "empty" in await refused(client, "monjyu_search", query=" ")
+
+
+async def check_that_all_is_named_at_once(client: Client) -> None:
+    """Every argument that is wrong, whatever is wrong with it and however deep it lies."""
+    wrong: dict[str, Any] = {"query": " ", "collection": "sample", "top_k": "many", "budget": "z200", "mode": "best"}
+    wrong |= {"year_from": 2020, "tpo": 3, "filters": {"year_to": "x", "colour": "red", "languages": ["Klingon"]}}
+    wrong |= {"options": {"sufficiency": "much", "patience": 0, "threshhold": 3}}
+    told = await refused(client, "monjyu_search", **wrong)
+    for part in (
+        "query: is empty", "collection: Collection 'sample' is not known", "top_k: must be a whole number",
+        "budget: must be z100", "mode: must be one of 'auto'", "year_from: belongs in `filters`",
+        "tpo: is not known", "filters.year_to: must be a number", "filters.colour: is not known. There are year_from",
+        "two letters", "options.sufficiency: must be count", "options.patience: must be 1 or more",
+        "options.threshhold: is not known. Did you mean 'threshold'?",
+    ):  # fmt: skip
+        assert part in told, (part, told)
 
 
 async def check_resources_and_prompts(client: Client) -> None:
@@ -356,13 +368,19 @@ def test_over_streamable_http(world: Path, address: str) -> None:
     async def use() -> None:
         async with over_http(address) as client:
             await check_search(client)
-            unwanted = dict.fromkeys(("authors", "mode", "top_k", "answer", "languages", "reasons", "history"))
+            await check_that_all_is_named_at_once(client)
+            unwanted = dict.fromkeys(("mode", "top_k", "answer", "filters", "options", "history"))
             found = await structured(client, "monjyu_search", query="reader lease", collection="samples", **unwanted)
             assert found["hits"] and found["mode"] != "keyword"
-            named = {"query": "reader lease", "collection": "samples", "authors": [None], "languages": ["English"]}
-            assert (await structured(client, "monjyu_search", **named))["hits"]
-            assert "two letters" in await refused(client, "monjyu_search", **named | {"languages": ["Klingon"]})
-            assert "query is needed" in await refused(client, "monjyu_search", query=None)
+            named = {"query": "reader lease", "collection": "samples", "options": {"reasons": None, "alpha": 0.4}}
+            for filters, found_papers in (
+                ({"authors": [None], "languages": ["English"], "year_to": None}, True),
+                ({"venues": ["Proceedings of nowhere"]}, False),
+                ({"dois": ["10.9999/nowhere"]}, False),
+            ):
+                hits = (await structured(client, "monjyu_search", **named | {"filters": filters}))["hits"]
+                assert bool(hits) == found_papers, filters
+            assert "query: is missing" in await refused(client, "monjyu_search", query=None)
             assert "administrator's key" in await refused(client, "monjyu_index", folder="notes")
         async with over_http(address, (world / "key").read_text()) as client:
             assert "not in the folders" in await refused(client, "monjyu_index", folder="..")

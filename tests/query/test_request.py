@@ -38,6 +38,8 @@ def ask(**more: Any) -> SearchRequest:
         ({"filters": {"section_types": ["poem"]}}, "abstract"),
         ({"filters": {"authors": [" "]}}, "authors"),
         ({"filters": {"colour": "red"}}, "colour"),
+        ({"filters": {"dois": ["10.1000"]}}, "10.1234/abcd"),
+        ({"year_from": 2020}, "year_from: belongs in `filters`"),
         ({"filters": {"languages": ["Klingon"]}}, "two letters"),
         ({"filters": {"languages": ["en') OR 1=1 --"]}}, "languages"),
         ({"history": [{"role": "robot", "content": ""}]}, "role"),

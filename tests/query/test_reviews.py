@@ -243,4 +243,4 @@ def test_init_writes_a_protocol_that_runs(samples: Path, tmp_path: Path) -> None
     told(samples, "init", path)
     assert read_protocol(path).name == "my-review"
     assert sums_up(told(samples, "run", path)["counts"])
-    assert "is there already" in told(samples, "init", path, code=2)["error"]
+    assert "already exists" in told(samples, "init", path, code=2)["error"]

@@ -40,7 +40,7 @@ def test_nine_of_ten_questions_are_told_right(language: str) -> None:
 
 def test_reasons_name_what_decided() -> None:
     assert kind_of("How does A compare with B?") == Kind("comparison", "“compare” says so")
-    assert kind_of("ideas").reason == "nothing in it says otherwise"
+    assert kind_of("ideas").reason == "no other pattern matches"
     assert "yes or no" in kind_of("受講にプログラミング経験は必要ですか").reason
 
 
@@ -103,9 +103,9 @@ def test_every_mode_of_the_interface_is_known() -> None:
         ({"mode": "vector", "budget": 50}, "mode lazy"),
         ({"mode": "vector", "controller": "progressive"}, "chooses the modes itself"),
         ({"mode": "lazy", "controller": "hybrid"}, "chooses the modes itself"),
-        ({"mode": "lazy", "expand": 2}, "by itself"),
-        ({"mode": "global", "expand": 2}, "by itself"),
-        ({"mode": "lazy", "rerank": True}, "by itself"),
+        ({"mode": "lazy", "expand": 2}, "itself"),
+        ({"mode": "global", "expand": 2}, "itself"),
+        ({"mode": "lazy", "rerank": True}, "has its own order"),
         ({"mode": "hybrid", "modes": ["hybrid", "lazy"]}, "mode multi joins"),
         ({"modes": ["hybrid"], "controller": "progressive"}, "mode multi joins"),
     ],

@@ -129,7 +129,7 @@ def test_the_text_says_what_was_asked_and_found(level_1_data: Path, show: Show) 
         assert wanted in out
     assert GONE not in out
     code, out = show(level_1_data, "unknown\x1b[31m")
-    assert code == 2 and "There is no trace" in out and "\x1b" not in out
+    assert code == 2 and "does not exist or is no longer kept" in out and "\x1b" not in out
 
 
 @pytest.fixture(scope="module")

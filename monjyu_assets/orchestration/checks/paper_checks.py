@@ -84,7 +84,7 @@ PAPER_CHECKS: Mapping[str, Mapping[str, PaperCheck]] = {
     },
     "noun_phrases": {
         "phrases_of_chunks": PaperCheck(
-            "Every phrase stands in a chunk.",
+            "Every phrase is in a chunk.",
             ("chunks", "phrase_mentions"),
             "SELECT phrase, paper_id FROM phrase_mentions ANTI JOIN chunks USING (chunk_id)",
         ),

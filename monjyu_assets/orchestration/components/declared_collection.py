@@ -37,7 +37,7 @@ class DeclaredCollection(dg.Component, dg.Model, dg.Resolvable):
         {}, description="By role (extract, report, embed, …), a name under `models` of monjyu.yaml."
     )
     settings: dict[str, Any] = Field(
-        {}, description="Settings of this collection, as in docs/configure.md. They stand over all others."
+        {}, description="Settings of this collection, as in docs/configure.md. They override all other settings."
     )
     checks: dict[str, Any] = Field({}, description="Settings `checks` of this collection: thresholds, questions.")
     schedule: str | None = Field(

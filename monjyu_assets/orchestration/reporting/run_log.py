@@ -60,7 +60,7 @@ def describe_papers(
         return f"{name}: {counts}. Nothing changed: all parts stayed as they were."
     causes = Counter(cause for one in remade for cause in causes_of(before.get(one), after[one], code) or [AGAIN])
     why = "; ".join(f"{cause}{_how_many(count, len(remade))}" for cause, count in causes.most_common())
-    return f"{name}: {counts}. {len(remade)} of {len(after)} parts written anew: {why}."
+    return f"{name}: {counts}. {len(remade)} of {len(after)} parts rewritten: {why}."
 
 
 def describe_asset(name: str, before: Part | None, after: Part, recomputed: bool, code: tuple[str | None, str]) -> str:

@@ -31,16 +31,16 @@ from monjyu_core.wording import counted
 MOST_FAILED = 50
 """Papers listed."""
 WHAT_TO_DO = {
-    "PDFProcessError": "Open the PDF in another program and save it anew.",
+    "PDFProcessError": "Open the PDF in another program and save it again.",
     "EncryptedDocument": "Save a copy without a password in its place.",
-    "EmptyDocument": "The file holds no text: replace it or take it out.",
+    "EmptyDocument": "The file has no text: replace or remove it.",
     "ScannedDocument": "Its pages are images: set up OCR (`monjyu doctor` says how), or give a file with text.",
-    "MalformedDocument": "The file is damaged, or not what its ending says: get it again or save it anew.",
+    "MalformedDocument": "The file is damaged, or its extension is wrong: download or save it again.",
     "UnsupportedDocument": "Save it as PDF or another format that is read (docs/index.md lists them).",
     "DocumentTooLarge": "Split it, or raise the limit that its message names (parse.max_file_mb, ...).",
     "DocumentTimeout": "Raise parse.timeout_seconds; it is then tried again.",
     "DocumentMemory": "Raise parse.memory_mb; it is then tried again.",
-    "ParserCrash": "The file may be damaged: save it anew. The other papers are not affected.",
+    "ParserCrash": "The file may be damaged: save it again. The other papers are not affected.",
     "DuplicatePaperId": "Two records have one id: give each its own.",
 }
 """By cause, the name of the error."""
@@ -151,9 +151,7 @@ def published_told(work: Work, published: Published) -> str:
     except StorageError:
         before = differing = None
     if before is None or differing is None:
-        return (
-            f"index_snapshot of {work.name}: {now.snapshot_id} is published; there is none before to compare it with."
-        )
+        return f"index_snapshot of {work.name}: {now.snapshot_id} is published, without an earlier one to compare with."
     changed = sorted(_tables(before) ^ _tables(now))
     names = sorted({table for table, _ in changed})
     some = ", ".join(names) if len(names) <= MOST_NAMED else f"{len(names)} of {len(now.rows)} tables"

@@ -29,7 +29,7 @@ class SnapshotDuckDB(dg.ConfigurableResource):  # type: ignore[type-arg]
     threads: int = Field(default=0, ge=0, description="Threads of DuckDB; 0 = all cores.")
     temp_directory: str = Field(
         default="",
-        description="Where DuckDB puts what does not fit in memory while it writes; empty = beside the snapshot.",
+        description="Where DuckDB writes temporary data that does not fit in memory; empty = next to the snapshot.",
     )
 
     @contextmanager

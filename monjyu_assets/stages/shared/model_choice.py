@@ -43,7 +43,7 @@ def settle_model(work: Work) -> None:
             eight = _eight_bits(work.settings.embedding.precision, record.embedding_model)
             record.embedding_precision = "int8" if eight else None
     if before and record.embedding_model != before:
-        work.warn(f"{work.name} was embedded with {before}; the settings name {wanted}: all of it is embedded anew.")
+        work.warn(f"{work.name} was embedded with {before}; the settings name {wanted}: it is embedded again.")
     elif record.embedding_model == ENGLISH_MODEL != choose_model(named, languages) and wanted == "auto":
         work.warn(_unread(work.name, languages))
 
@@ -66,7 +66,7 @@ def _unread(name: str, languages: Counter[str]) -> str:
     way = f"{install}set embedding.model to {MULTILINGUAL_MODEL} (overrides in collection.yaml, or monjyu.yaml)"
     return (
         f"{other_share(languages):.0%} of the papers of {name} are in languages that {ENGLISH_MODEL} does not read: "
-        f"they are found by keywords only. To embed all of it anew, {way} and index again."
+        f"they are found by keywords only. To embed it again, {way} and index again."
     )
 
 

@@ -56,7 +56,7 @@ class NoCalls(SpendingCap):
         super().__init__("run")
 
     def try_reserve(self, expected_usd: float) -> Reservation | None:
-        raise CostCapReached("No model is asked in this run.", "`monjyu upgrade` asks for what is missing.")
+        raise CostCapReached("This run calls no model.", "`monjyu upgrade` asks for what is missing.")
 
 
 @contextmanager

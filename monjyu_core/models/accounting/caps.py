@@ -92,7 +92,7 @@ class SpendingCap:
     def _reached(self, what: str, setting: str) -> CostCapReached:
         return CostCapReached(
             f"The cap per {self.per} is reached: {what}.",
-            f"What was done is kept. Raise spending.{setting}_per_{self.per} to go on from here.",
+            f"Finished work is kept. Raise spending.{setting}_per_{self.per} to go on from here.",
         )
 
 

@@ -89,14 +89,14 @@ class RedisCache:
         except ImportError as error:
             raise ConfigurationError(
                 "cache.redis_url is set, but Redis' Python client is not installed.",
-                f"Install it: {install_line('redis')}. Or take the setting out: answers are then kept in SQLite.",
+                f"Install it: {install_line('redis')}. Or remove the setting: replies are then cached in SQLite.",
             ) from error
         try:
             self._client: Redis = Redis.from_url(
                 url, socket_connect_timeout=5, socket_timeout=30, retry=Retry(ExponentialBackoff(cap=1, base=0.05), 3)
             )
         except ValueError:  # its text may repeat the URL, and with it a password
-            raise ConfigurationError("cache.redis_url is no Redis URL.", "Write redis://HOST:PORT/0.") from None
+            raise ConfigurationError("cache.redis_url is not a Redis URL.", "Write redis://HOST:PORT/0.") from None
         self._max_entries = max_entries
         self._max_age = max_age
 
@@ -186,7 +186,7 @@ class RedisCache:
             raise ExternalAPIError(
                 f"The cache in Redis at {where.get('host', where.get('path', 'the address given'))} "
                 f"does not answer: {type(error).__name__}.",
-                "Start it, mend cache.redis_url, or unset it to use SQLite.",
+                "Start it, correct cache.redis_url, or unset it to use SQLite.",
             ) from error
 
 

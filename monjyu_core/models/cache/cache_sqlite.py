@@ -214,7 +214,7 @@ class SQLiteCache:
             fresh = self._first.with_stem(f"{self._first.stem}-{number}")
             private_file(fresh)
         _log.warning(
-            "%s is damaged (%s). A new cache is begun in %s; the old can be deleted.", damaged, cause, fresh.name
+            "%s is damaged (%s). A new cache is used in %s; the old one can be deleted.", damaged, cause, fresh.name
         )
 
     def _files(self) -> list[Path]:

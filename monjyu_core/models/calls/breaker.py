@@ -35,7 +35,7 @@ class Breaker:
         if left > 0 or self._trying:
             reason = self._last.message if self._last else ""
             error = ModelUnavailable(
-                f"No call was made, for {self._failures} failed one after another: {reason}",
+                f"No call was made, because {self._failures} failed one after another: {reason}",
                 f"One is tried in {max(left, 1):.0f} seconds. Look at the server, or use the extractive engine.",
                 retry_after=max(left, 0.0),
             )

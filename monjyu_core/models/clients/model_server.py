@@ -94,7 +94,7 @@ class Server:
             context.load_verify_locations(cafile=str(file))
         except (OSError, ssl.SSLError) as error:
             named = setting if self.ca_file else "SSL_CERT_FILE"
-            reason = "it holds no certificate" if isinstance(error, ssl.SSLError) else error.strerror
+            reason = "it contains no certificate" if isinstance(error, ssl.SSLError) else error.strerror
             raise ConfigurationError(
                 f"{named} names {file}, which cannot be used: {reason}.", "It is a file of certificates in PEM."
             ) from None

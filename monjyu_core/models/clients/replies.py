@@ -85,7 +85,7 @@ class Collected:
         refusal = message.get("refusal")
         self._refusal += refusal if isinstance(refusal, str) else ""
         if message.get("tool_calls") and not self._refusal:
-            self._refusal = "it called a tool, of which there are none"
+            self._refusal = "it called a tool, but none is offered"
         content = message.get("content")
         yield from self._parts(content if isinstance(content, list) else [content])
 

@@ -14,7 +14,7 @@ class PhraseMentionRow(TypedDict):
     paper_id: PaperId
     chunk_id: ChunkId
     phrase: Annotated[str, "Key of the phrase: lower case, normalised words, acronyms written out."]
-    surface: Annotated[str, "The form that stands in the chunk most often."]
+    surface: Annotated[str, "The most frequent form in the chunk."]
     count: Annotated[int, "How often the chunk has it."]
 
 
@@ -30,7 +30,7 @@ class GraphNodeRow(TypedDict):
 
 
 class GraphEdgeRow(TypedDict):
-    """Two phrases that stand in the same chunks; each pair once."""
+    """Two phrases that occur in the same chunks; each pair once."""
 
     source: Annotated[str, "The phrase of the pair that comes first by its bytes."]
     target: Annotated[str, "The other phrase."]

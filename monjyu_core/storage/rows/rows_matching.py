@@ -15,7 +15,7 @@ class PaperIdentityRow(TypedDict):
 
     paper_id: Annotated[str, "The file, as in `papers`."]
     canonical_id: Annotated[
-        str, "The file that stands for the paper in counts, citations and search; its own where it does."
+        str, "The file that represents the paper in counts, citations and search; may be the same file."
     ]
     reason: Annotated[
         str,
@@ -30,7 +30,7 @@ class PaperNoticeRow(TypedDict):
     ord: Annotated[int, "Place among the paper's notices, from 0, by date."]
     kind: Annotated[str, "`retraction`, `concern`, `correction` or `reinstatement`."]
     date: Annotated[str | None, "Since when: ISO date, as far as known; null where not known."]
-    source: Annotated[str, "Who says so: a service, or a list of notices."]
+    source: Annotated[str, "The origin: a service, or a list of notices."]
     notice_doi: Annotated[str | None, "DOI of the notice itself; null where it has none."]
     matched_by: Annotated[
         str, "How it was matched: `doi`, `pmid`, `title`, or `record` (the paper's own record says it)."
@@ -39,7 +39,7 @@ class PaperNoticeRow(TypedDict):
 
 
 class ScholarlyRecordRow(TypedDict):
-    """What one scholarly service or library says of one paper, beside what the paper prints."""
+    """The record of one scholarly service or library for one paper, separate from what the paper prints."""
 
     paper_id: PaperId
     ord: Annotated[int, "Place among the paper's records, from 0, by source."]
@@ -82,7 +82,7 @@ class CitationEdgeRow(TypedDict):
 
     citing_id: Annotated[str, "The paper that cites (the file that counts for it)."]
     cited_id: Annotated[str, "The paper that is cited (the file that counts for it)."]
-    paper_id: Annotated[str, "The file whose reference list says so: `citing_id` where that one does."]
+    paper_id: Annotated[str, "The file with the reference list; `citing_id` if it is the same file."]
     ref_ord: Annotated[int, "The entry in that list: `ord` of `references`."]
     ref_id: RefId
     method: Annotated[str, "How the entry was matched: `doi`, `arxiv_id` or `title`."]
@@ -167,7 +167,7 @@ class ReferenceMatchRow(TypedDict):
 
 class AlikeTitleRow(TypedDict):
     """Two titles of works outside that are nearly equal, in references of one year and first name. Both are empty for
-    a year and name of so many references that only equal titles count."""
+    a year and name with too many references, of which only equal titles count."""
 
     year: Annotated[int, "Year of the references."]
     name: Annotated[str, "First word of the references."]

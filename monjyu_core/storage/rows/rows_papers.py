@@ -26,12 +26,12 @@ class ManifestRow(TypedDict):
     paper_id: Annotated[
         str, "Id of the paper: its file's name with a hash of the path inside the source; a record's own id."
     ]
-    sha256: Annotated[str, "SHA-256 (hex) of the bytes, those of pictures and parts beside the file included."]
+    sha256: Annotated[str, "SHA-256 (hex) of the bytes, including pictures and parts next to the file."]
     document_type: Annotated[
         str,
         "How it is parsed: `pdf`, `docx`, `latex`, `jats`, ...; `duplicate` (its id is taken) and `unreadable` fail.",
     ]
-    size: Annotated[BigInt, "Size in bytes, of the record or of the file with what lies beside it."]
+    size: Annotated[BigInt, "Size in bytes, of the record, or of the file with its companions."]
     record: Annotated[BigInt | None, "Line of the record in its file, from 1; null for a whole file."]
     source_path: SourcePath
     mtime_ns: Annotated[
@@ -67,7 +67,7 @@ class PaperRow(TypedDict):
     pages: Annotated[str | None, "Page range in the venue, as printed; null where none was found."]
     citation_count: Annotated[int | None, "Not looked up: null. See `scholarly_records`."]
     influential_citation_count: Annotated[int | None, "Not looked up: null. See `scholarly_records`."]
-    keywords: Annotated[list[str], "The authors' keywords, in order; empty where there are none."]
+    keywords: Annotated[list[str], "The authors' keywords, in order; may be empty."]
     language: Annotated[str, "Main language, ISO 639-1 (`en`, `ja`); `en` where there is too little text to tell."]
     page_count: Annotated[int, "Pages (slides) of the file; 0 where the format has none."]
     characters: Annotated[BigInt, "Characters of text kept, over all sections."]
@@ -160,9 +160,9 @@ class InlineCitationRow(TypedDict):
     paper_id: PaperId
     ord: Annotated[int, "Place among the paper's citations, from 0, in reading order."]
     ref_id: RefId
-    context: Annotated[str, "The citing sentence; where there is none, 150 characters on both sides."]
+    context: Annotated[str, "The citing sentence, otherwise 150 characters on both sides."]
     section: Annotated[str, "Heading of the section that cites."]
-    position: Annotated[int, "Character of the section's text at which the citation stands, from 0."]
+    position: Annotated[int, "Character offset of the citation in the section's text, from 0."]
 
 
 class TableRow(TypedDict):
@@ -173,7 +173,7 @@ class TableRow(TypedDict):
     page: Page
     box: BoxColumn
     caption: Caption
-    headers: Annotated[list[str], "Cells of the header line; empty where there is none."]
+    headers: Annotated[list[str], "Cells of the header line; empty without one."]
     rows: Annotated[list[list[str]], "The lines below the header, each as its cells."]
 
 
@@ -196,7 +196,7 @@ class EquationRow(TypedDict):
     box: BoxColumn
     text: Annotated[str, "The equation as plain text."]
     latex: Annotated[str | None, "The equation as LaTeX; null where the source does not have it."]
-    inline: Annotated[bool, "Whether it stands within a line rather than by itself."]
+    inline: Annotated[bool, "Whether it is within a line."]
 
 
 class FailureRow(TypedDict):
@@ -218,7 +218,7 @@ class ChunkRow(TypedDict):
     section_type: Annotated[str, "What the section is for, as in `sections`."]
     heading: Annotated[str, "Heading of the section."]
     header: Annotated[str, "Title and heading, as they are embedded and searched together with the text."]
-    text: Annotated[str, "The passage, as it stands in the section."]
+    text: Annotated[str, "The passage, as in the section."]
     input_hash: Annotated[str, "Hash of header and text: equal ones share a vector."]
     tokens: Annotated[int, "Tokens of the text (tiktoken's `cl100k_base`)."]
     pieces: Annotated[

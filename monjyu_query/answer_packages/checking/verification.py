@@ -192,5 +192,5 @@ def _signature(files: Mapping[str, bytes], key: str | None) -> list[Check]:
         return []
     signer = signer_of(files)
     wrong = [] if signer is not None and key in (None, signer) else [signer or SIGNATURE]
-    said = "" if key else " --key tells whose key it is."
-    return [_check("signature", wrong, "signature is missing, or not of the key given", f"The signature holds.{said}")]
+    said = "" if key else " Pass --key to check whose key it is."
+    return [_check("signature", wrong, "signature is missing, or of another key", f"The signature is valid.{said}")]

@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-
 from monjyu_query.answer_packages.asked_answer import AskedAnswer
 from monjyu_query.answer_packages.cited_evidence import bibliography
 from monjyu_query.answer_packages.forms.document import document_of
 from monjyu_query.citations.citation_export import Entry, bibtex
-
-KINDS: Mapping[str, tuple[str, str]] = {
-    "ro-crate": ("application/zip", "zip"),
-    "markdown": ("text/markdown; charset=utf-8", "md"),
-    "docx": ("application/vnd.openxmlformats-officedocument.wordprocessingml.document", "docx"),
-    "pdf": ("application/pdf", "pdf"),
-    "bibtex": ("application/x-bibtex", "bib"),
-}
-"""Media type and ending by format."""
+from monjyu_query.declared.fields import ExportForm
 
 
 def written(asked: AskedAnswer, form: str) -> bytes:
-    """The file of a format of `KINDS` that is a document."""
-    papers = bibliography(asked.index.snapshot, asked.result)
-    return _WRITERS[form](asked, papers)
+    """The file of a format of `FORMS`."""
+    return FORMS[form].write(asked, bibliography(asked.index.snapshot, asked.result))
+
+
+def _package(asked: AskedAnswer, papers: list[Entry]) -> bytes:
+    from monjyu_query.answer_packages.package import package_of
+    from monjyu_query.answer_packages.package_files import as_zip
+
+    return as_zip(package_of(asked))
 
 
 def _markdown(asked: AskedAnswer, papers: list[Entry]) -> bytes:
@@ -51,9 +47,11 @@ def _bibtex(asked: AskedAnswer, papers: list[Entry]) -> bytes:
     return (notes + bibtex(papers)).encode("utf-8", "replace")
 
 
-_WRITERS: dict[str, Callable[[AskedAnswer, list[Entry]], bytes]] = {
-    "markdown": _markdown,
-    "docx": _docx,
-    "pdf": _pdf,
-    "bibtex": _bibtex,
+_WORD = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
+FORMS = {
+    "ro-crate": ExportForm(_package, "application/zip", "zip", "RO-Crate", is_text=False),
+    "markdown": ExportForm(_markdown, "text/markdown; charset=utf-8", "md", "Markdown"),
+    "docx": ExportForm(_docx, _WORD, "docx", "Word", is_text=False),
+    "pdf": ExportForm(_pdf, "application/pdf", "pdf", "PDF", is_text=False),
+    "bibtex": ExportForm(_bibtex, "application/x-bibtex", "bib", "BibTeX"),
 }

@@ -175,7 +175,7 @@ def notes_of(asked: AskedAnswer) -> list[str]:
             f"{asked.index.snapshot.id}" + (", and the answer is another." if asked.differs else ".")
         )
     elif asked.differs:
-        notes.append(f"Asked again, the answer is another than that of the kept search ({', '.join(asked.differs)}).")
+        notes.append(f"Asked again, the answer differs from that of the recorded search ({', '.join(asked.differs)}).")
     return [*notes, *_left_out(asked)]
 
 
@@ -186,7 +186,7 @@ def _left_out(asked: AskedAnswer) -> Iterable[str]:
     if purged:
         yield f"Quotes of {len(purged)} papers that were purged from the collection are left out."
     if gone:
-        yield f"Quotes that no longer stand there as they did are left out: {', '.join(map(safe, gone))}."
+        yield f"Quotes that have changed or disappeared are omitted: {', '.join(map(safe, gone))}."
 
 
 def _about(asked: AskedAnswer, words: Mapping[str, str]) -> list[str]:

@@ -155,7 +155,7 @@ class Draft:
         warnings = list(self.warnings)
         if dropped:
             did = "marked" if self._keep else "left out"
-            warnings.append(f"{dropped} sentences of the model do not stand in their sources and were {did}.")
+            warnings.append(f"{dropped} sentences of the model are not in their sources and were {did}.")
         if finish == "length":
             warnings.append("The answer was cut off at roles.answer.max_tokens.")
         if finish == "content_filter":

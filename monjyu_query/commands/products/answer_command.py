@@ -10,7 +10,7 @@ from monjyu_query.commands.products.answer_export import export
 
 @click.group()
 def answer() -> None:
-    """Give answers away, checked and whole; see how they changed from snapshot to snapshot."""
+    """Export answers; show how they changed between snapshots."""
 
 
 answer.add_command(diff)

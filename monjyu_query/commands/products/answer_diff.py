@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import click
 
-from monjyu_query.commands.options import MODES, collection_option, json_option, print_json
+from monjyu_query.commands.options import collection_option, json_option, options_of, print_json
+from monjyu_query.search.request import SearchQuestion
 
 
 @click.command("diff")
 @click.argument("question")
 @collection_option
-@click.option("--from", "older", metavar="SNAPSHOT", help="By default the one before the published one.")
-@click.option("--to", "newer", metavar="SNAPSHOT", help="By default the published one.")
-@click.option("--since", metavar="DATE", help="Instead of --from: the snapshot that was the newest then.")
-@click.option(
-    "-m", "--mode", type=click.Choice(MODES), default="auto", show_default=True, help="Of a question in words."
-)
+@click.option("--from", "older", metavar="SNAPSHOT", help="Older snapshot; by default the one before the newer.")
+@click.option("--to", "newer", metavar="SNAPSHOT", help="Newer snapshot; by default the published one.")
+@click.option("--since", metavar="DATE", help="Instead of --from: the snapshot that was the newest at this time.")
+@options_of(SearchQuestion, "mode", help="Mode, for a question in words.")
 @json_option
 def diff(
     question: str,
@@ -26,7 +25,7 @@ def diff(
     mode: str,
     as_json: bool,
 ) -> None:
-    """What an answer gained, lost and moved from one snapshot to another, and which document caused it.
+    """Show what an answer gained, lost and moved between two snapshots, and which document caused it.
 
     QUESTION is the id of a saved question, or a question in words.
     """

@@ -7,30 +7,36 @@ from typing import TYPE_CHECKING
 
 import click
 
-from monjyu_query.commands.options import MODES, collection_option, json_option, print_json, write_output
+from monjyu_query.commands.options import (
+    collection_option,
+    format_option,
+    json_option,
+    options_of,
+    print_json,
+    write_output,
+)
 from monjyu_query.commands.searching import printable
+from monjyu_query.search.request import SearchQuestion
 
 if TYPE_CHECKING:
     from monjyu_core.storage.folders import DataFolder
     from monjyu_query.answer_packages.asked_answer import AskedAnswer
 
-FORMATS = ("ro-crate", "markdown", "docx", "pdf", "bibtex")
-
 
 @click.command()
 @click.argument("asked")
 @collection_option
-@click.option("--format", "form", type=click.Choice(FORMATS), default="ro-crate", show_default=True)
+@format_option("monjyu_query.answer_packages.forms.all_forms", "ro-crate")
 @click.option(
     "-o",
     "--output",
     type=click.Path(path_type=Path),
     required=True,
-    help="The file; of a package a new folder, or a file that ends in .zip.",
+    help="File to write; for a package a new folder or a .zip file.",
 )
-@click.option("--mode", type=click.Choice(MODES), default="auto", show_default=True, help="Of a question asked now.")
-@click.option("--crops", is_flag=True, help="With the parts of pages that hold the quotes, as pictures (packages).")
-@click.option("--author", metavar="NAME", help="Who gives the package away: named in its metadata. Nobody by default.")
+@options_of(SearchQuestion, "mode", help="Mode, for a new question.")
+@click.option("--crops", is_flag=True, help="Add images of the quotes on their pages (packages only).")
+@click.option("--author", metavar="NAME", help="Author named in the package's metadata.")
 @click.option(
     "--sign",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
@@ -51,7 +57,7 @@ def export(
 ) -> None:
     """Write an answer as a file, or as a package that `monjyu verify` checks.
 
-    ASKED is the `trace_id` of a search that was made, or a question, which is asked now.
+    ASKED is the `trace_id` of an earlier search, or a new question.
     """
     if form != "ro-crate" and (crops or sign or author):
         raise click.UsageError("--crops, --sign and --author go with packages (--format ro-crate).")

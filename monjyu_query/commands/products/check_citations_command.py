@@ -17,18 +17,22 @@ MOST_BIB_BYTES = 20 << 20
 @click.command("check-citations")
 @click.argument("draft", type=_FILE)
 @collection_option
-@click.option("--bib", type=_FILE, metavar="FILE", help="The works that the draft's keys name: .bib or CSL JSON.")
+@click.option("--bib", type=_FILE, metavar="FILE", help="Bibliography of the draft's keys: .bib or CSL JSON.")
 @click.option(
     "--strict",
     is_flag=True,
-    help="Exit with 1 where a paper lacks a figure, name or quote of its claim, or does not say it by the model.",
+    help=(
+        "Exit with 1 if a paper lacks a figure, name or quote of its claim, or if the model does not find the "
+        "claim supported."
+    ),
 )
 @json_option
 def check_citations(draft: Path, collection: str | None, bib: Path | None, strict: bool, as_json: bool) -> None:
-    """Check whether the papers that a draft cites say what it says of them.
+    """Check the citations of a draft against the cited papers.
 
-    DRAFT is a Markdown, LaTeX, Word (.docx) or text file. Nothing that it names is opened: a .bib file is given by
-    --bib. The worst comes first. Without a model (roles.verify) it shows passages and what stands nowhere.
+    DRAFT is a Markdown, LaTeX, Word (.docx) or text file. Nothing that it names is opened; pass a .bib file with
+    --bib. Without a model (roles.verify) there are no verdicts: it shows the nearest passages, and what occurs
+    nowhere in the paper.
     """
     from monjyu_core.errors import QueryError
     from monjyu_query.drafts.check import check_citations
@@ -38,7 +42,7 @@ def check_citations(draft: Path, collection: str | None, bib: Path | None, stric
 
     kind = FORMATS.get(draft.suffix.casefold())
     if kind is None:
-        raise QueryError(f"{draft.name} is no draft that can be read.", f"Known: {', '.join(FORMATS)}.")
+        raise QueryError(f"{draft.name} is not a readable draft.", f"Known: {', '.join(FORMATS)}.")
     content = _bytes(draft, MOST_BYTES)
     works = printable(_bytes(bib, MOST_BIB_BYTES).decode("utf-8-sig", "replace")) if bib else ""
     checked = check_citations(collection_searcher(collection), content, kind, works)

@@ -7,34 +7,33 @@ from pathlib import Path
 
 import click
 
-from monjyu_query.commands.options import MODES, collection_option, json_option, print_json
+from monjyu_query.commands.options import collection_option, json_option, options_of, print_json
+from monjyu_query.search.request import SearchQuestion
 
 _FILE = click.Path(path_type=Path, exists=True, dir_okay=False, readable=True)
 
 
 @click.command("judge")
 @collection_option
-@click.option("--questions", type=_FILE, required=True, help='JSONL, {"id", "text"} a line.')
-@click.option("--mode", type=click.Choice(MODES), default="lazy", show_default=True, help="What is judged.")
-@click.option("--budget", help="Of mode lazy: z100, z500, z1500 or a number of relevance tests.")
-@click.option(
-    "--baseline", type=click.Choice(MODES), default="hybrid", show_default=True, help="What it is held against."
-)
-@click.option("--every", type=click.IntRange(min=1), default=1, show_default=True, help="Ask each n-th question only.")
+@click.option("--questions", type=_FILE, required=True, help='JSON Lines with {"id", "text"}.')
+@options_of(SearchQuestion, "budget")
+@options_of(SearchQuestion, "mode", default="lazy", help="Mode to judge.")
+@click.option("--baseline", default="hybrid", show_default=True, help="The mode that it is compared with.")
+@click.option("--every", type=click.IntRange(min=1), default=1, show_default=True, help="Ask every n-th question only.")
 @json_option
 def judge(
     collection: str | None,
     questions: Path,
     mode: str,
-    budget: str | None,
+    budget: str | int | None,
     baseline: str,
     every: int,
     as_json: bool,
 ) -> None:
     """Let a strong model (roles.judge, off by default) compare the answers of two modes.
 
-    Each pair is judged twice, in both orders: an answer wins a criterion where it wins both times, else it is a tie. It
-    costs two calls a question, and what the modes themselves call.
+    Each pair is judged in both orders: an answer wins a criterion if it wins both times, otherwise it is a tie.
+    This costs two calls per question in addition to those of the modes.
     """
     from monjyu_query.commands.searching import collection_searcher
     from monjyu_query.evaluation.judged_answers import AnswerJudge, compare_modes, summary
@@ -43,11 +42,10 @@ def judge(
     wanted = list(read_queries(questions).values())[::every]
     searcher = collection_searcher(collection).untraced()
     model = AnswerJudge(searcher).model
-    number = int(budget) if budget and budget.isdecimal() else budget
-    pairs = compare_modes(searcher, wanted, mode, baseline, number)
+    pairs = compare_modes(searcher, wanted, mode, baseline, budget)
     with click.progressbar(pairs, len(wanted), "pairs", file=sys.stderr) as waiting:
         judged = list(waiting)
-    found = {"mode": mode, "budget": number, "baseline": baseline, "judge": model} | summary(judged)
+    found = {"mode": mode, "budget": budget, "baseline": baseline, "judge": model} | summary(judged)
     for warning in found["warnings"]:
         click.echo(f"Note: {warning}", err=True)
     if as_json:

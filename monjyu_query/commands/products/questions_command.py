@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from monjyu_query.commands.options import MODES, collection_option, json_option, print_json
+from monjyu_query.commands.options import collection_option, json_option, options_of, print_json
 from monjyu_query.commands.searching import collection_searcher
+from monjyu_query.search.request import SearchQuestion
 
 if TYPE_CHECKING:
     from monjyu_core.questions.question import Question
@@ -20,25 +21,24 @@ if TYPE_CHECKING:
 
 @click.group()
 def questions() -> None:
-    """Save questions; each new snapshot answers them before readers see it."""
+    """Save questions that each new snapshot must answer before it is published."""
 
 
 @questions.command("add")
 @click.argument("text")
 @collection_option
-@click.option("--id", "question_id", metavar="ID", help="Its name; else one is made of its words.")
-@click.option("-m", "--mode", type=click.Choice(MODES), default="auto", show_default=True)
-@click.option("--budget", metavar="B", help="Of mode lazy: z100, z500, z1500 or a number.")
-@click.option("--block", is_flag=True, help="A snapshot that fails is kept from readers; else it warns.")
+@click.option("--id", "question_id", metavar="ID", help="Id of the question; by default derived from its words.")
+@options_of(SearchQuestion, "mode", "budget")
+@click.option("--block", is_flag=True, help="Do not publish a snapshot that fails; the default is a warning.")
 @click.option("--must-cite", metavar="PAPER_ID", multiple=True, help="A paper that must be cited (repeatable).")
-@click.option("--must-not-cite", metavar="PAPER_ID", multiple=True, help="One that must not (repeatable).")
-@click.option("--must-mention", metavar="WORDS", multiple=True, help="Words of the answer (repeatable).")
-@click.option("--must-abstain", is_flag=True, help="The papers must not answer it.")
-@click.option("--min-papers", type=int, metavar="N", help="So many papers must be cited.")
-@click.option("--same-answer", is_flag=True, help="The answer of now must stay: quotes, pages, rectangles.")
+@click.option("--must-not-cite", metavar="PAPER_ID", multiple=True, help="A paper that must not be cited (repeatable).")
+@click.option("--must-mention", metavar="WORDS", multiple=True, help="Words that the answer must contain (repeatable).")
+@click.option("--must-abstain", is_flag=True, help="The answer must abstain.")
+@click.option("--min-papers", type=int, metavar="N", help="Minimum number of cited papers.")
+@click.option("--same-answer", is_flag=True, help="The current answer must stay the same: quotes, pages, rectangles.")
 @json_option
 def add(text: str, collection: str | None, as_json: bool, **options: Any) -> None:
-    """Save a question, in place of one of the same id."""
+    """Save a question, replacing one with the same id."""
     from monjyu_query.saved.keeping import checked, save
     from monjyu_query.saved.listing import unknown_papers
 
@@ -57,7 +57,7 @@ def add(text: str, collection: str | None, as_json: bool, **options: Any) -> Non
 @collection_option
 @json_option
 def list_questions(collection: str | None, as_json: bool) -> None:
-    """List the saved questions, with what the published snapshot answers where that is recorded."""
+    """List the saved questions, with recorded answers of the published snapshot."""
     from monjyu_core.questions.question_record import read_questions
     from monjyu_core.questions.recorded_answers import kept_answers
     from monjyu_core.storage.folders import DataFolder
@@ -80,7 +80,7 @@ def list_questions(collection: str | None, as_json: bool) -> None:
 @click.argument("question_id")
 @collection_option
 def remove(question_id: str, collection: str | None) -> None:
-    """Remove a saved question. Answers that snapshots gave stay with them."""
+    """Remove a saved question; recorded answers stay with their snapshots."""
     from monjyu_core.questions.question_record import remove_question
 
     searcher = collection_searcher(collection)
@@ -93,7 +93,7 @@ def remove(question_id: str, collection: str | None) -> None:
 @collection_option
 @json_option
 def import_questions(file: Path, collection: str | None, as_json: bool) -> None:
-    """Save the questions of a YAML file, each in place of one of the same id."""
+    """Save the questions of a YAML file, replacing those with the same id."""
     from monjyu_query.saved.keeping import read_file, save
 
     found = read_file(file)
@@ -108,7 +108,7 @@ def import_questions(file: Path, collection: str | None, as_json: bool) -> None:
 @click.argument("question_ids", nargs=-1)
 @collection_option
 def accept(question_ids: tuple[str, ...], collection: str | None) -> None:
-    """Let the next snapshot's answers be those that questions with --same-answer are held to (none named: all)."""
+    """Accept the next snapshot's answers as the baseline of questions with --same-answer (default: all)."""
     from monjyu_query.saved.keeping import accept
 
     accepted = accept(collection_searcher(collection), list(question_ids))
@@ -118,9 +118,9 @@ def accept(question_ids: tuple[str, ...], collection: str | None) -> None:
 @questions.command("run")
 @click.argument("question_ids", nargs=-1)
 @collection_option
-@click.option("--snapshot", "snapshot_id", help="Ask this snapshot; by default the one that is published.")
-@click.option("--anew", is_flag=True, help="Ask also what an equal snapshot has answered before.")
-@click.option("--record", is_flag=True, help="Keep the answers with the snapshot.")
+@click.option("--snapshot", "snapshot_id", help="Ask this snapshot instead of the published one.")
+@click.option("--anew", is_flag=True, help="Also ask questions that an equal snapshot has answered before.")
+@click.option("--record", is_flag=True, help="Record the answers with the snapshot.")
 @json_option
 def run(
     question_ids: tuple[str, ...],
@@ -130,9 +130,9 @@ def run(
     record: bool,
     as_json: bool,
 ) -> None:
-    """Answer the saved questions and judge the answers.
+    """Answer the saved questions and check their expectations.
 
-    Exit code 1 where a question fails that blocks.
+    Exit code 1 if a blocking question fails.
     """
     started = time.perf_counter()
     searcher = _searcher(collection, snapshot_id)
@@ -154,14 +154,13 @@ def run(
 
 
 def _values(text: str, **options: Any) -> dict[str, Any]:
-    budget = options["budget"]
     expect = {name: options[name] for name in ("must_abstain", "min_papers", "same_answer")}
     expect |= {name: list(options[name]) for name in ("must_not_cite", "must_mention")}
     return {
         "id": options["question_id"],
         "text": text,
         "mode": options["mode"],
-        "budget": int(budget) if budget and budget.isdecimal() else budget,
+        "budget": options["budget"],
         "severity": "block" if options["block"] else "warn",
         "expect": expect | {"must_cite": [{"paper": one} for one in options["must_cite"]]},
     }

@@ -17,14 +17,13 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("quote")
 @collection_option
-@click.option("--most", type=click.IntRange(1, 50), default=5, show_default=True, help="Places at most.")
+@click.option("--most", type=click.IntRange(1, 50), default=5, show_default=True, help="Limit of places.")
 @json_option
 def locate(quote: str, collection: str | None, most: int, as_json: bool) -> None:
     """Find the paper, page and place of a pasted quote.
 
-    QUOTE is the words, or - to read them from stdin.
-
-    Line ends, hyphens, spaces and punctuation may differ, and some words. Exit code 1 where nothing is like it.
+    QUOTE is the text, or - for stdin. Line ends, hyphens, spaces, punctuation and some words may differ. Exit code
+    1 if there is no match.
     """
     from monjyu_query.quotes.locate import locate
 
@@ -35,7 +34,7 @@ def locate(quote: str, collection: str | None, most: int, as_json: bool) -> None
     for place in () if as_json else found.places:
         click.echo(_shown(place))
     if not found.places:
-        click.echo("Nothing in the collection is like this quote.", err=True)
+        click.echo("Nothing in the collection matches this quote.", err=True)
         sys.exit(1)
 
 

@@ -10,23 +10,23 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from monjyu_core.errors import QueryError
-from monjyu_query.commands.options import collection_option, json_option, print_json, write_output
+from monjyu_query.commands.options import collection_option, format_option, json_option, print_json, write_output
 
 if TYPE_CHECKING:
     from monjyu_core.reviews.review_state import Human, ReviewState
+    from monjyu_core.reviews.review_store import ReviewStore
     from monjyu_query.reviews.review_protocol import Protocol
     from monjyu_query.reviews.review_records import Record
     from monjyu_query.reviews.review_run import Review
     from monjyu_query.search.open_index import OpenIndex
     from monjyu_query.search.searcher import Searcher
 
-FORMATS = ("markdown", "csv", "json", "ris", "asreview", "evidence", "svg", "mermaid")
 _protocol = click.argument("protocol", type=click.Path(dir_okay=False, path_type=Path), metavar="PROTOCOL.yaml")
 
 
 @click.group()
 def review() -> None:
-    """Screen the papers of a collection by a protocol; only new and changed ones at an update."""
+    """Screen papers by a protocol; updates screen only new and changed papers."""
 
 
 @dataclass(frozen=True)
@@ -37,6 +37,13 @@ class _Opened:
     index: OpenIndex
     protocol: Protocol
     review: Review
+    store: ReviewStore
+
+    def keep_protocol(self, path: Path) -> None:
+        """For the page, which shows the review with its criteria."""
+        from monjyu_query.reviews.review_protocol import protocol_text
+
+        self.store.keep_protocol(self.protocol.name, protocol_text(path))
 
     def records(self, state: ReviewState) -> list[Record]:
         from monjyu_query.reviews.review_records import review_records
@@ -61,7 +68,7 @@ def _open(path: Path, collection: str | None) -> _Opened:
     protocol = read_protocol(path)
     searcher = collection_searcher(collection or protocol.collection)
     store = ReviewStore(DataFolder.default(), searcher.collection)
-    return _Opened(searcher, searcher.current(), protocol, Review(searcher, store, protocol))
+    return _Opened(searcher, searcher.current(), protocol, Review(searcher, store, protocol), store)
 
 
 @review.command()
@@ -69,7 +76,7 @@ def _open(path: Path, collection: str | None) -> _Opened:
 @collection_option
 @json_option
 def init(protocol: Path, collection: str | None, as_json: bool) -> None:
-    """Write a protocol to begin with. A file that is there stays as it is."""
+    """Write a template of a protocol; an existing file is not overwritten."""
     from monjyu_core.storage.folders import DataFolder
     from monjyu_query.reviews.protocol_template import protocol_template
     from monjyu_query.reviews.review_protocol import review_name
@@ -80,7 +87,7 @@ def init(protocol: Path, collection: str | None, as_json: bool) -> None:
         with protocol.open("x", encoding="utf-8") as file:
             file.write(protocol_template(review_name(protocol.stem), name))
     except FileExistsError:
-        raise QueryError(f"{protocol} is there already.", "Name another file, or change this one.") from None
+        raise QueryError(f"{protocol} already exists.", "Name another file, or change this one.") from None
     except OSError as error:
         raise QueryError(f"{protocol} cannot be written: {error.strerror}.", "Name another file.") from error
     if as_json:
@@ -92,13 +99,14 @@ def init(protocol: Path, collection: str | None, as_json: bool) -> None:
 @review.command()
 @_protocol
 @collection_option
-@click.option("--again", is_flag=True, help="Screen every paper again, also those that have not changed.")
+@click.option("--again", is_flag=True, help="Screen every paper again, including unchanged ones.")
 @json_option
 def run(protocol: Path, collection: str | None, again: bool, as_json: bool) -> None:
-    """Screen what is new or has changed since the last run, or all where the criteria have changed."""
+    """Screen new and changed papers, or all papers if the criteria have changed."""
     from monjyu_query.commands.searching import interrupt
 
     opened = _open(protocol, collection)
+    opened.keep_protocol(protocol)
     done = opened.review.run(opened.index, again=again, told=_progress, cancel=interrupt())
     records = opened.records(done.state)
     if as_json:
@@ -109,7 +117,7 @@ def run(protocol: Path, collection: str | None, again: bool, as_json: bool) -> N
     gone = f", {len(done.gone)} gone" if done.gone else ""
     click.echo(f"{len(done.screened)} screened, {done.kept} as they were{gone}.")
     if not done.whole:
-        click.echo("Stopped; the same command goes on.", err=True)
+        click.echo("Stopped; run the same command to continue.", err=True)
     if done.failed:
         click.echo(
             f"The model failed for {len(done.failed)}, which the next run asks again: {done.failed[0]}", err=True
@@ -154,8 +162,8 @@ def _print_counts(opened: _Opened, records: list[Record]) -> None:
 @_protocol
 @click.argument("paper")
 @click.argument("decision", type=click.Choice(("include", "exclude", "undo")))
-@click.option("--reason", default="", help="Why; needed for include and exclude.")
-@click.option("--criterion", default="", metavar="ID", help="The criterion of the protocol that decides.")
+@click.option("--reason", default="", help="Reason; required for include and exclude.")
+@click.option("--criterion", default="", metavar="ID", help="Criterion of the protocol that decides.")
 @collection_option
 @json_option
 def decide(
@@ -167,7 +175,7 @@ def decide(
     collection: str | None,
     as_json: bool,
 ) -> None:
-    """Decide on a paper yourself; it stands over every run until `undo`.
+    """Decide on a paper yourself; this overrides every run until `undo`.
 
     PAPER is an id, a DOI, words of a title, or first author and year.
     """
@@ -189,12 +197,13 @@ def decide(
 @review.command()
 @_protocol
 @collection_option
-@click.option("--format", "form", type=click.Choice(FORMATS), default="markdown", show_default=True)
+@format_option("monjyu_query.reviews.handing_on.review_export", "markdown")
 @click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="Write to this file.")
 @json_option
 def export(protocol: Path, collection: str | None, form: str, output: Path | None, as_json: bool) -> None:
-    """Write the review: a report, all decisions (csv, json), RIS of what is included, labels for ASReview, the evidence
-    table (csv), the flow diagram (svg, mermaid)."""
+    """Write the review: a report, all decisions (csv, json), RIS of the included papers, labels for ASReview, the
+    evidence table (csv), the flow diagram (svg, mermaid).
+    """
     from monjyu_query.reviews.handing_on.review_export import exported
 
     opened = _open(protocol, collection)

@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 
 @click.command()
 @collection_option
-@click.option("--concept", metavar="WORDS", help="Only what is said where all of these words stand.")
-@click.option("--most", type=click.IntRange(1, 200), default=50, show_default=True, help="Pairs at most.")
+@click.option("--concept", metavar="WORDS", help="Only statements that contain all of these words.")
+@click.option("--most", type=click.IntRange(1, 200), default=50, show_default=True, help="Limit of pairs.")
 @json_option
 def tensions(collection: str | None, concept: str | None, most: int, as_json: bool) -> None:
-    """Show where papers contradict each other, both sides quoted.
+    """Show contradictions between papers, with both sides quoted.
 
-    The model of roles.verify reads the pairs of statements of two papers that share most. Read both quotes before you
-    call it a contradiction. Without such a model none are shown.
+    The model of roles.verify judges the most similar pairs of statements; without a model none are shown. Read both
+    quotes before you call it a contradiction.
     """
     asked = None if concept is None else printable(concept)
     found = collection_searcher(collection).tensions(asked, most)

@@ -12,14 +12,13 @@ from monjyu_core.errors import QueryError
 from monjyu_query.commands.options import print_json, read_json_file
 from monjyu_query.commands.searching import collection_searcher
 
-TAKES = ("top_k", "min_score", "filters")
+TAKES = ("top_k", "min_score", "filters", "answer")
 """What of a question has a meaning beside a vector."""
-_AS_IT_IS: tuple[object, ...] = (None, False, "auto", "vector", "unified", [], (), {}, "")
 
 
 def print_nearest(path: Path, collection: str | None, values: Mapping[str, Any], as_json: bool) -> None:
     """QueryError for what is no list of numbers, or is not of the collection's model; UsageError for other options."""
-    given = sorted(name for name, value in values.items() if name not in TAKES and value not in _AS_IT_IS)
+    given = sorted(name for name, value in values.items() if name not in TAKES and value != "vector")
     if given:
         raise click.UsageError(f"--vector goes with --top-k, --min-score and filters, not with {', '.join(given)}.")
     vector = read_vector(path)
@@ -27,8 +26,9 @@ def print_nearest(path: Path, collection: str | None, values: Mapping[str, Any],
     from monjyu_query.api.vector_search import search_by_vector
     from monjyu_query.search.request import make_filters
 
-    filters = make_filters(values["filters"])
-    found = search_by_vector(collection_searcher(collection), vector, values["top_k"], values["min_score"], filters)
+    filters = make_filters(values.get("filters", {}))
+    top_k, min_score = values.get("top_k"), values.get("min_score")
+    found = search_by_vector(collection_searcher(collection), vector, top_k, min_score, filters)
     if as_json:
         print_json(found.model_dump(mode="json"))
     else:
@@ -43,5 +43,5 @@ def read_vector(path: Path) -> list[float]:
         raise QueryError(f"--vector {path}: cannot be read as JSON: {error}.") from error
     vector = told.get("vector") if isinstance(told, dict) else told
     if not isinstance(vector, list) or not all(type(one) in (int, float) for one in vector):
-        raise QueryError(f"--vector {path}: holds no list of numbers.", "`POST /embed` gives one, or Monjyu.embed.")
+        raise QueryError(f"--vector {path} is not a list of numbers.", "`POST /embed` gives one, or Monjyu.embed.")
     return vector

@@ -14,7 +14,7 @@ _SIGNS = {"holds": "ok", "differs": "DIFF", "not_checked": "?"}
 
 @click.command()
 @click.argument("package", type=click.Path(exists=True, path_type=Path))
-@click.option("-c", "--collection", metavar="NAME", help="The collection, where it has another name here.")
+@click.option("-c", "--collection", metavar="NAME", help="The collection, if it has another name here.")
 @click.option(
     "--key",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
@@ -22,11 +22,11 @@ _SIGNS = {"holds": "ok", "differs": "DIFF", "not_checked": "?"}
 )
 @json_option
 def verify(package: Path, collection: str | None, key: Path | None, as_json: bool) -> None:
-    """Check the package of an answer by building it again.
+    """Verify the package of an answer by building it again.
 
-    PACKAGE is a folder or an archive that `monjyu answer export` wrote. Every file is compared with what the collection
-    gives, where it is here. Exit code 0: everything was compared, and holds; 1: something differs; 2: it is not a
-    package; 3: something could not be compared.
+    PACKAGE is a folder or archive written by `monjyu answer export`. Every file is compared with one built from the
+    collection, if it is here. Exit code 0: everything matches; 1: something differs; 2: it is not a package; 3:
+    something could not be compared.
     """
     from monjyu_core.settings.settings import load_settings
     from monjyu_core.storage.folders import DataFolder

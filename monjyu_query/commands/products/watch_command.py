@@ -12,13 +12,15 @@ from monjyu_query.commands.options import collection_option, print_json
 @click.option(
     "--format", "form", type=click.Choice(("markdown", "atom", "json")), default="markdown", show_default=True
 )
-@click.option("--from", "older", metavar="SNAPSHOT", help="By default the one before the published one.")
-@click.option("--since", metavar="DATE", help="Instead of --from: the snapshot that was the newest then.")
-@click.option("--send", is_flag=True, help="Send the event, too, to the addresses of watch.webhooks.")
+@click.option(
+    "--from", "older", metavar="SNAPSHOT", help="Older snapshot; by default the one before the published one."
+)
+@click.option("--since", metavar="DATE", help="Instead of --from: the snapshot that was the newest at this time.")
+@click.option("--send", is_flag=True, help="Also send the event to the addresses of watch.webhooks.")
 def watch(collection: str | None, form: str, older: str | None, since: str | None, send: bool) -> None:
-    """Tell what changed in the answers to the saved questions.
+    """Show what changed in the answers to saved questions.
 
-    Each change with the document that caused it.
+    Each change has the document that caused it.
     """
     from monjyu_core.errors import ConfigurationError
     from monjyu_core.settings.settings import load_settings

@@ -76,7 +76,7 @@ def study_table(
     ]
     draft.table(heads, filled, engine="llm" if by_model and len(table.failed) < len(kept) else "extractive")
     if table.failed:
-        draft.warnings.append(f"{len(table.failed)} rows are quotes, for the model failed: {table.failed[0]}")
+        draft.warnings.append(f"{len(table.failed)} rows are quotes because the model failed: {table.failed[0]}")
     subject = about or ", ".join(column.name for column in table.columns)
     return draft.finish("table", subject, kept, partial=len(kept) < len(chosen) or bool(table.failed))
 

@@ -7,6 +7,7 @@ import io
 from collections.abc import Iterator
 
 from monjyu_query.answers.verification.numbers import figures
+from monjyu_query.declared.fields import ExportForm
 from monjyu_query.digests.digest_result import Digest
 from monjyu_query.digests.digest_wording import word
 from monjyu_query.digests.draft import NOTHING
@@ -83,3 +84,12 @@ def as_xlsx(digest: Digest) -> bytes:
                     sheet.set_column(place + 2, place + 2, _WIDTHS["page"])
         sheet.freeze_panes(1, 1)
     return out.getvalue()
+
+
+_SHEET = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
+FORMS = {
+    "markdown": ExportForm(lambda digest: digest.text().encode(), "text/markdown; charset=utf-8", "md", "Markdown"),
+    "csv": ExportForm(as_csv, "text/csv; charset=utf-8", "csv", "CSV"),
+    "xlsx": ExportForm(as_xlsx, _SHEET, "xlsx", "Excel", is_text=False),
+    "json": ExportForm(lambda digest: digest.model_dump_json().encode(), "application/json", "json", "JSON"),
+}

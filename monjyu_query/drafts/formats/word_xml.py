@@ -30,7 +30,7 @@ MOST_FIELD = 200_000
 def parse_xml(text: str, target: Any) -> None:
     """Hand the elements of a document to a target. QueryError where it is no XML or declares a document type."""
     if "<!DOCTYPE" in text or "<!ENTITY" in text:
-        raise QueryError("The Word file declares entities, which none does.", "Save it again from Word.")
+        raise QueryError("The Word file declares XML entities, which Word never writes.", "Save it again from Word.")
     parser = XMLParser(target=target)
     try:
         parser.feed(text)

@@ -95,7 +95,7 @@ class Structure:
         """QueryError below level 1."""
         cursor = snapshot.cursor()
         if not has_tables(cursor, GRAPH_TABLES):
-            raise QueryError("Questions are made from the noun graph of level 1.", "Upgrade the collection to level 1.")
+            raise QueryError("Questions come from the noun graph of level 1.", "Upgrade the collection to level 1.")
         rows = cursor.execute(_SENTENCES).fetchall()
         sentences = [s for paper, text, _ in rows if (s := _sentence(paper, text)) is not None]
         papers: dict[str, set[str]] = defaultdict(set)

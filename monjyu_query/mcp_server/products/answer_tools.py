@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import base64
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from mcp.server.mcpserver import Context
 from mcp.types import BlobResourceContents, CallToolResult, ContentBlock, EmbeddedResource, TextContent
@@ -13,23 +13,21 @@ from pydantic import BaseModel, Field
 from monjyu_core.errors import ConfigurationError, QueryError
 from monjyu_core.storage.state_store import StateStore
 from monjyu_query.answer_packages.asked_answer import AskedAnswer, asked_again
-from monjyu_query.answer_packages.forms.all_forms import KINDS, written
+from monjyu_query.answer_packages.forms.all_forms import FORMS, written
 from monjyu_query.answer_packages.forms.document import notes_of
-from monjyu_query.answer_packages.package import package_of
-from monjyu_query.answer_packages.package_files import as_zip
 from monjyu_query.answers.render import safe
 from monjyu_query.api.facade import Monjyu
+from monjyu_query.declared.fields import OneOf
 from monjyu_query.mcp_server.caller_identity import CallersMonjyu, may_see_trace
-from monjyu_query.mcp_server.register import Tools
 from monjyu_query.mcp_server.tool_errors import as_tool_errors
 from monjyu_query.traces.traces import no_such_trace, read_trace
 
 MOST_BYTES = 8 * 1024 * 1024
 """Of a file: a message holds it whole, as base64."""
-_AS_TEXT = ("markdown", "bibtex")
 TraceId = Annotated[str, Field(pattern="^[0-9a-f]{16}$", description="`trace_id` of a result of monjyu_search.")]
 Form = Annotated[
-    Literal["markdown", "bibtex", "docx", "pdf", "ro-crate"],
+    str,
+    OneOf(FORMS),
     Field(description="markdown and bibtex are text; ro-crate is an archive that `monjyu verify` checks."),
 ]
 
@@ -48,11 +46,6 @@ class ExportedAnswer(BaseModel):
     notes: list[str]
 
 
-def add_answer_tools(tools: Tools, monjyu: CallersMonjyu) -> None:
-    """Register them."""
-    tools.add("Export an answer", AnswerTools(monjyu).monjyu_export_answer)
-
-
 class AnswerTools:
     """The tool; its name, parameters and docstring are what clients see."""
 
@@ -62,17 +55,17 @@ class AnswerTools:
     async def monjyu_export_answer(
         self, trace_id: TraceId, context: Context[Any, Any], format: Form = "markdown"
     ) -> Annotated[CallToolResult, ExportedAnswer]:
-        """An answer that was given before, as a file: a document with numbered sources and bibliography, the cited
-        papers as BibTeX, or a package with all that it rests on. The question is asked again of its snapshot."""
+        """Export an earlier answer as a file: a document with numbered sources and bibliography, the cited papers as
+        BibTeX, or a package with all its evidence. The question is asked again on its snapshot."""
         with as_tool_errors():
             asked, content = await self._monjyu.run(lambda: _exported(self._monjyu.blocking, trace_id, format, context))
-        kind, ending = KINDS[format]
+        form = FORMS[format]
         told = ExportedAnswer(
             trace_id=trace_id,
             snapshot_id=asked.index.snapshot.id,
             format=format,
-            name=f"answer-{trace_id}.{ending}",
-            media_type=kind.partition(";")[0],
+            name=f"answer-{trace_id}.{form.ending}",
+            media_type=form.media_type.partition(";")[0],
             size=len(content),
             differs=list(asked.differs),
             notes=notes_of(asked),
@@ -94,7 +87,7 @@ def _exported(monjyu: Monjyu, trace_id: str, form: str, context: Context[Any, An
     if searcher is None:
         raise no_such_trace(trace_id)
     asked = asked_again(monjyu.data, trace_id, kept, searcher)
-    content = as_zip(package_of(asked)) if form == "ro-crate" else written(asked, form)
+    content = written(asked, form)
     if len(content) > MOST_BYTES:
         raise QueryError(
             f"The file has {len(content):,} bytes; a message may have {MOST_BYTES:,}.", "Ask for markdown or bibtex."
@@ -104,6 +97,6 @@ def _exported(monjyu: Monjyu, trace_id: str, form: str, context: Context[Any, An
 
 def _resource(told: ExportedAnswer, content: bytes) -> TextFile | BlobResourceContents:
     uri = f"monjyu://answers/{told.name}"
-    if told.format in _AS_TEXT:
+    if FORMS[told.format].is_text:
         return TextFile(uri=uri, mime_type=told.media_type, text=content.decode("utf-8"))
     return BlobResourceContents(uri=uri, mime_type=told.media_type, blob=base64.b64encode(content).decode())

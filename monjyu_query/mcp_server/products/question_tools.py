@@ -14,7 +14,6 @@ from monjyu_core.questions.saved_answer import Failure, SavedAnswer
 from monjyu_core.storage.snapshot import read_current
 from monjyu_query.answers.render import quotable
 from monjyu_query.api.facade_async import AsyncMonjyu
-from monjyu_query.mcp_server.register import Tools
 from monjyu_query.mcp_server.search_tools import Collection
 from monjyu_query.mcp_server.texts import QUOTED, given
 from monjyu_query.mcp_server.tool_errors import as_tool_errors
@@ -51,13 +50,6 @@ class AskedQuestions(BaseModel):
         return "\n".join(lines if self.questions else [*lines, "None is saved."])
 
 
-def add_question_tools(tools: Tools, monjyu: AsyncMonjyu) -> None:
-    """Register them."""
-    questions = QuestionTools(monjyu)
-    tools.add("List saved questions", questions.monjyu_questions)
-    tools.add("Ask saved questions", questions.monjyu_run_questions)
-
-
 class QuestionTools:
     """The tools; their names, parameters and docstrings are what clients see."""
 
@@ -65,7 +57,7 @@ class QuestionTools:
         self._monjyu = monjyu
 
     async def monjyu_questions(self, collection: Collection = None) -> Annotated[CallToolResult, AskedQuestions]:
-        """The questions that people saved for a collection, and whether the published index answers as they expect."""
+        """List the saved questions of a collection, and whether the published index answers them as expected."""
         with as_tool_errors():
             listed = await self._monjyu.run(lambda: self._listed(collection))
         return given(listed.as_text(), listed)
@@ -73,11 +65,9 @@ class QuestionTools:
     async def monjyu_run_questions(
         self,
         collection: Collection = None,
-        ids: Annotated[
-            list[str], Field(max_length=MOST, description="Only these; else the first twenty that are saved.")
-        ] = [],  # noqa: B006
+        ids: Annotated[list[str], Field(max_length=MOST, description="Only these; by default the first twenty.")] = [],  # noqa: B006
     ) -> Annotated[CallToolResult, AskedQuestions]:
-        """Ask saved questions of the published index now, and judge the answers by what was expected of them."""
+        """Ask saved questions on the published index now, and check the answers against their expectations."""
         with as_tool_errors():
             asked = await self._monjyu.run(lambda: self._asked(collection, ids))
         return given(asked.as_text(), asked)

@@ -11,16 +11,10 @@ from monjyu_core.wording import counted
 from monjyu_query.answers.render import quotable
 from monjyu_query.api.facade_async import AsyncMonjyu
 from monjyu_query.digests.digest_result import source_line
-from monjyu_query.mcp_server.register import Tools
 from monjyu_query.mcp_server.search_tools import Collection
 from monjyu_query.mcp_server.texts import QUOTED, given
 from monjyu_query.mcp_server.tool_errors import as_tool_errors
 from monjyu_query.tensions.tension_list import LONGEST_CONCEPT, Tensions
-
-
-def add_tension_tools(tools: Tools, monjyu: AsyncMonjyu) -> None:
-    """Register it."""
-    tools.add("Find where papers contradict each other", TensionTools(monjyu).monjyu_tensions)
 
 
 class TensionTools:
@@ -33,12 +27,13 @@ class TensionTools:
         self,
         collection: Collection = None,
         concept: Annotated[
-            str, Field(max_length=LONGEST_CONCEPT, description="Words of what it is about; nothing for all.")
+            str, Field(max_length=LONGEST_CONCEPT, description="Words of the subject; empty for all.")
         ] = "",
-        most: Annotated[int, Field(ge=1, le=50, description="Pairs at most.")] = 10,
+        most: Annotated[int, Field(ge=1, le=50, description="Limit of pairs.")] = 10,
     ) -> Annotated[CallToolResult, Tensions]:
-        """Pairs of statements of two papers that contradict each other, both sides quoted. A model set at roles.verify
-        judged them: read both before you call it a contradiction. Without such a model there are none."""
+        """Find pairs of statements of two papers that contradict each other, with both sides quoted. The model of
+        roles.verify judges them: read both before you call it a contradiction. Without such a model there
+        are no pairs."""
         with as_tool_errors():
             found = await self._monjyu.tensions(collection, concept=concept or None, most=most)
         return given(_text(found), found)

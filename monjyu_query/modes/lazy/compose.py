@@ -72,7 +72,7 @@ def overview(ask: Ask, claims: Sequence[Claim], budget: int) -> Answer:
     neighbours = Neighbours(load_sentences(cursor, passages_of(best)))
     cited = cite_windows(cursor, [neighbours.grown(sentence) for sentence in best])
     if not cited:
-        return abstained("no sentence of what was found stands in its source", language)
+        return abstained("no retrieved sentence is in its source", language)
     quotes = quoted(cited)
     labels = paper_labels(ask.index, list(quotes), language)
     aspects = papers_by_aspect(ask.index, ask.request.query, quotes)

@@ -67,10 +67,10 @@ class LocalSearch:
         warnings = list(ranking.warnings)
         if not topic_of(query):
             warnings.append(
-                "The question names no subject to look around: mode global answers for the whole collection."
+                "The question names no subject to start from: mode global answers for the whole collection."
             )
         elif not around.entities:
-            warnings.append("No entity of the collection has to do with the question: passages alone were read.")
+            warnings.append("No entity of the collection is related to the question: only passages were read.")
         return result_of(
             ask,
             answer,

@@ -48,7 +48,7 @@ def search_for_nothing(tools: Tools, ask: Ask) -> SearchResult | None:
     if not request.answer or request.filters.paper_ids or not says_nothing(request.query):
         return None
     found = search_passages(tools, replace(ask, request=request.model_copy(update={"answer": False})))
-    answer = abstained("the question has no word that says what is asked", message_language(request.query))
+    answer = abstained("the question has no content words", message_language(request.query))
     told = {
         "status": answer.status,
         "answer": answer.text,

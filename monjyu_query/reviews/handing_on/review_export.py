@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
+from monjyu_query.declared.fields import ExportForm
 from monjyu_query.digests.asker import Asker
 from monjyu_query.digests.study_table.table_export import as_csv
 from monjyu_query.reviews.handing_on.evidence_table import evidence_tables
@@ -22,7 +23,7 @@ _BOM = "\ufeff"
 
 
 def exported(form: str, searcher: Asker, index: OpenIndex, protocol: Protocol, records: Sequence[Record]) -> str:
-    """`form` is one of `FORMATS` of the command."""
+    """`form` is one of `FORMS`."""
     if form in ("svg", "mermaid"):
         counts = prisma(protocol, records)
         return prisma_svg(counts) if form == "svg" else mermaid(counts)
@@ -48,3 +49,20 @@ def _as_json(index: OpenIndex, protocol: Protocol, records: Sequence[Record], ta
         "evidence": tables,
     }
     return json.dumps(value, ensure_ascii=False) + "\n"
+
+
+def _form(name: str, media_type: str, ending: str, label: str) -> ExportForm:
+    return ExportForm(lambda *review: exported(name, *review).encode(), media_type, ending, label)
+
+
+_CSV = "text/csv; charset=utf-8"
+FORMS = {
+    "markdown": _form("markdown", "text/markdown; charset=utf-8", "md", "Report"),
+    "csv": _form("csv", _CSV, "csv", "Decisions (CSV)"),
+    "json": _form("json", "application/json", "json", "JSON"),
+    "ris": _form("ris", "application/x-research-info-systems", "ris", "RIS"),
+    "asreview": _form("asreview", _CSV, "csv", "ASReview"),
+    "evidence": _form("evidence", _CSV, "csv", "Evidence (CSV)"),
+    "svg": _form("svg", "image/svg+xml", "svg", "SVG"),
+    "mermaid": _form("mermaid", "text/plain; charset=utf-8", "mmd", "Mermaid"),
+}

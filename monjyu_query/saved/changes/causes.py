@@ -50,7 +50,7 @@ class Causes:
             now = paper_id in self.newer.retracted
             return Cause(kind="retracted" if now else "reinstated", paper_id=paper_id)
         if paper_id in self.newer.unread - self.older.unread:
-            return Cause(kind="unreadable", paper_id=paper_id, detail="it could not be read any more")
+            return Cause(kind="unreadable", paper_id=paper_id, detail="it can no longer be read")
         if before != after:
             return Cause(kind="edited", paper_id=paper_id)
         if self._corrected[0].get(paper_id) != self._corrected[1].get(paper_id):
@@ -82,7 +82,7 @@ class Causes:
         names, others = self._settings, self.others
         if names and (not others or self._is_so_already(paper_id, quote, gained=gained)):
             return Cause(kind="settings", paper_id=paper_id, detail=", ".join(names))
-        detail = "" if others else "no document changed: the index was made anew"
+        detail = "" if others else "no document changed: the index was rebuilt"
         return Cause(kind="ranking", paper_id=paper_id, documents=others[:_NAMED], detail=detail)
 
     def _is_so_already(self, paper_id: str, quote: str, *, gained: bool) -> bool:

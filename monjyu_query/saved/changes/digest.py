@@ -96,7 +96,7 @@ def because(cause: Cause) -> str:
     paper, more = _plain(cause.paper_id or "the document"), f" ({_plain(cause.detail)})" if cause.detail else ""
     words = {
         "settings": f"settings changed: {_plain(cause.detail)}",
-        "reparsed": f"{paper} was read anew{more}",
+        "reparsed": f"{paper} was parsed again{more}",
         "unreadable": f"{paper} cannot be read any more",
         "renamed": f"a file was renamed: {_plain(cause.detail)}",
     }

@@ -32,5 +32,5 @@ def send(digest: Digest, settings: WatchSettings) -> list[str]:
             except httpx2.HTTPError as error:
                 failed.append(f"{host}: {type(error).__name__}")
     if failed:
-        raise ExternalAPIError(f"The event was not taken: {'; '.join(failed)}.", "See watch.webhooks.")
+        raise ExternalAPIError(f"The event was not accepted: {'; '.join(failed)}.", "See watch.webhooks.")
     return told

@@ -58,7 +58,7 @@ def search_progressively(modes: Modes, ask: Ask) -> SearchResult:
         step = _step(ask, mode, budget)
         reason = _too_dear(modes.tools, step)
         if reason and climb.results:
-            climb.notes.append(f"Not gone on with {mode}: {reason}.")
+            climb.notes.append(f"Not continued with {mode}: {reason}.")
             break
         before = len(climb.hits), sum(len(result.claims) for result in climb.results)
         _take(climb, modes.search(step))

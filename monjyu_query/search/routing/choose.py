@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from monjyu_core.errors import QueryError
 from monjyu_core.settings.settings import SearchSettings
-from monjyu_query.search.request import LAZY_FIELDS, SearchRequest
+from monjyu_query.search.request import LAZY_FIELDS, SCORED, SearchRequest
 from monjyu_query.search.result import Routing
 from monjyu_query.search.routing.question_kinds import Kind, QueryType
 
 NEEDS = {"vector": 0, "keyword": 0, "hybrid": 0, "lazy": 0, "multi": 0, "local": 2, "global": 3}
 """The level that a mode rests on. Lazy has communities to walk through from level 1."""
-SCORED = ("vector", "keyword", "hybrid", "lazy", "global")
-"""Modes whose hits have scores on a scale of their own, which `min_score` may be on."""
 NOT_RERANKED = ("lazy", "local", "global")
 BUILDS = {1: "the noun graph", 2: "entities and relationships", 3: "community reports", 4: "claims"}
 BEST: dict[QueryType, tuple[tuple[int, str], ...]] = {
@@ -20,8 +18,8 @@ BEST: dict[QueryType, tuple[tuple[int, str], ...]] = {
     "exploration": ((2, "local"), (1, "lazy"), (0, "hybrid")),
     "factoid": ((0, "hybrid"),),
 }
-"""For each kind of question, from which level on which mode answers it best; docs/reading-notes.md says why. Global is
-chosen only where a model wrote the reports: from extractive ones it gave the worst answers."""
+"""For each kind of question, from which level on which mode answers it best; docs/decisions/search.md says why. Global
+is chosen only where a model wrote the reports: from extractive ones it gave the worst answers."""
 STANDS_IN = {"local": "exploration", "global": "survey"}
 """The kind of question that a mode is for: what is offered where a level is missing."""
 
@@ -61,9 +59,9 @@ def refuse(request: SearchRequest) -> None:
         said = "A budget counts the tests" if lazy[0] == "budget" else f"{lazy[0]} is a setting"
         raise QueryError(f"{said} of mode lazy.", "Ask with mode lazy.")
     if request.expand and request.mode in ("lazy", "local", "global"):
-        raise QueryError(f"Mode {request.mode} finds what is related by itself.", "Leave `expand` out.")
+        raise QueryError(f"Mode {request.mode} finds related terms itself.", "Leave `expand` out.")
     if request.rerank and request.mode in NOT_RERANKED:
-        raise QueryError(f"Mode {request.mode} orders what it finds by itself.", "Leave `rerank` out.")
+        raise QueryError(f"Mode {request.mode} has its own order.", "Leave `rerank` out.")
     if request.modes and (controlled or request.mode not in ("auto", "multi")):
         raise QueryError("modes: names what mode multi joins.", "Ask with mode multi, and with no controller.")
 

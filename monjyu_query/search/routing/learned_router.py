@@ -66,7 +66,7 @@ class LearnedRouter:
 def _reason(query: str, kind: QueryType) -> str:
     """The words by which patterns say the same; a sum of hundreds of weights has no one word that decides."""
     said = kind_of(query)
-    return said.reason if said.name == kind else "its wording as a whole says so"
+    return said.reason if said.name == kind else "its wording as a whole"
 
 
 @cache

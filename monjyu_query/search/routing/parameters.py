@@ -8,6 +8,7 @@ from typing import Any
 from monjyu_core.models.accounting.caps import SpendingCap
 from monjyu_core.settings.models_settings import SpendingSettings
 from monjyu_core.settings.settings import SearchSettings
+from monjyu_query.declared.fields import asked_as
 from monjyu_query.modes.lazy.walk.budget import DEFAULT, PRESETS
 from monjyu_query.search.request import SearchRequest
 from monjyu_query.search.result import Parameters
@@ -20,17 +21,6 @@ _OF_LAZY = {
     "threshold": "relevant_from",
 }
 """What a request says of lazy search, and the settings that it stands in for."""
-_PASSAGES = ("min_score", "expand", "rerank")
-_USED = {
-    "vector": _PASSAGES,
-    "keyword": _PASSAGES,
-    "hybrid": (*_PASSAGES, "alpha"),
-    "lazy": ("min_score", "alpha", "budget", "max_level", *_OF_LAZY),
-    "local": ("alpha",),
-    "global": ("min_score",),
-    "multi": ("modes",),
-}
-"""The parameters that each mode looks at, besides `top_k`."""
 
 
 def settings_for(request: SearchRequest, settings: SearchSettings) -> SearchSettings:
@@ -58,7 +48,8 @@ def parameters_of(
     `settings` are those of `settings_for`; `mode` is the choice of the router at this level; `reranks`: something does.
     """
     several = _several(request, settings, mode, level)
-    used = {name for one in (mode, *several) for name in _USED[one]}
+    fields = SearchRequest.model_fields.items()
+    used = {name for name, field in fields if {mode, *several}.intersection(asked_as(field).modes)}
     if settings.lazy.rank == "vector" and mode == "lazy" and not several:
         used.discard("alpha")
     budget = request.budget

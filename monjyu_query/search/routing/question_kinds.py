@@ -116,4 +116,4 @@ def kind_of(query: str) -> Kind:
             return Kind(name, f"“{' '.join(found.group().split())}” says so")
     if _asks_yes_or_no(query):
         return Kind("factoid", "it can be answered with yes or no")
-    return Kind("exploration", "nothing in it says otherwise")
+    return Kind("exploration", "no other pattern matches")

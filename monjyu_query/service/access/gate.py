@@ -6,25 +6,28 @@ import asyncio
 import re
 
 from starlette.datastructures import Headers
+from starlette.requests import cookie_parser
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from monjyu_core.settings.service_settings import ServiceSettings
 from monjyu_query.service.access.addresses import is_loopback
 from monjyu_query.service.access.keys import Role, looks_like_key
+from monjyu_query.service.access.page_session import HEADER, Halves, cookie_name
 from monjyu_query.service.access.principals import Authority, Principal, require
 from monjyu_query.service.access.rates import SharedRates
 from monjyu_query.service.server.error_responses import Forbidden, ServiceError, TooLarge, send_error
 from monjyu_query.traces.traces import asked_by
 
-PUBLIC = ("/", "/health", "/docs", "/openapi.json", "/favicon.ico")
-"""Paths that anyone may read: the page and its files hold nothing of the papers."""
+SESSION = "/page/session"
+PUBLIC = ("/", "/health", "/docs", "/openapi.json", "/favicon.ico", SESSION)
+"""Paths that anyone may ask: the page and its files hold nothing of the papers; a session is given for a link alone."""
 PUBLIC_FOLDERS = ("/static/",)
 ADMIN = "/admin"
 UPLOAD = "/admin/papers"
 EDITING = (UPLOAD, "/admin/index", "/admin/samples", "/corrections")
 """What an editor may: bring papers in, have them indexed, correct what is known of them."""
-QUESTIONS = "/questions"
-"""Saved questions: all may read them, an editor changes them."""
+SAVED = ("/questions", "/reviews")
+"""Saved questions and reviews: all may read them, an editor changes them."""
 MOST_OF_CHAT = 16 << 20
 """Bytes. Chat programs send the whole conversation each time, pictures too, of which only the last turns are read."""
 CHAT = "/v1/"
@@ -45,7 +48,7 @@ def role_for(path: str, method: str = "GET") -> Role | None:
     """The role that a path needs; None for what anyone may read. Any other path needs a reader's."""
     if path == "/corrections" and method in _SAFE:
         return "reader"
-    if path == QUESTIONS or path.startswith(f"{QUESTIONS}/"):
+    if path in SAVED or path.startswith(tuple(f"{one}/" for one in SAVED)):
         return "reader" if method in _SAFE else "editor"
     if path in EDITING:
         return "editor"
@@ -91,7 +94,7 @@ class Gate:
         if self._authority.open:
             await self._rates.take(f"address {address}")
         try:
-            principal = await self._principal(headers, scope["path"])
+            principal = await self._principal(headers, scope)
         except ServiceError:
             await self._rates.take(f"failed {address}")
             raise
@@ -101,11 +104,14 @@ class Gate:
             await self._rates.take(principal.name)
         require(principal, needed)
 
-    async def _principal(self, headers: Headers, path: str) -> Principal:
+    async def _principal(self, headers: Headers, scope: Scope) -> Principal:
         given = headers.get("authorization"), headers.get("x-api-key")
-        placeholder = path.startswith(CHAT) and self._authority.open and not looks_like_key(given[0])
+        placeholder = scope["path"].startswith(CHAT) and self._authority.open and not looks_like_key(given[0])
         if given == (None, None) or (placeholder and given[1] is None):
-            return self._authority.principal()
+            halves = _halves(headers, scope)
+            if halves is None:
+                return self._authority.principal()
+            return await asyncio.to_thread(self._authority.opened_here, halves)
         # Keys are read from a file now and then, and an issuer's from its server: not in the event loop.
         return await asyncio.to_thread(self._authority.principal, *given)
 
@@ -167,6 +173,15 @@ class _Limited:
         if self._left < 0:
             raise _too_large(self._most)
         return message
+
+
+def _halves(headers: Headers, scope: Scope) -> Halves | None:
+    """The page's session, which counts from this machine only."""
+    page, client = headers.get(HEADER), scope.get("client")
+    if page is None or not client or not is_loopback(client[0]):
+        return None
+    cookie = cookie_parser(headers.get("cookie", "")).get(cookie_name(scope["server"][1]))
+    return Halves(cookie, page) if cookie else None
 
 
 def _too_large(most: int) -> TooLarge:

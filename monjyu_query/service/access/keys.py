@@ -96,7 +96,7 @@ def expiry(given: str) -> datetime:
             found = (found if found.tzinfo else found.replace(tzinfo=UTC)).astimezone(UTC)
     except (ValueError, OverflowError) as error:
         hint = "Give days, as 30d (or 12h, 2w), or a date, as 2030-12-31 (UTC)."
-        raise ConfigurationError(f"{given!r} is no time at which a key could expire.", hint) from error
+        raise ConfigurationError(f"{given!r} is not a valid expiry time.", hint) from error
     if found <= now:
         raise ConfigurationError(f"{given!r} has passed.", f"In UTC it is {_written(now)} now.")
     return found

@@ -44,7 +44,7 @@ class TokenReader:
     def __init__(self, settings: OidcSettings) -> None:
         """ConfigurationError where the audience is missing or an address is neither TLS nor of this machine."""
         if not settings.audience:
-            raise ConfigurationError("service.oidc.issuer needs service.oidc.audience.", "Tokens are made for someone.")
+            raise ConfigurationError("service.oidc.issuer needs service.oidc.audience.", "Tokens need an audience.")
         self._settings = settings
         self._issuer = str(settings.issuer)
         _check_address(self._issuer)
@@ -90,7 +90,7 @@ class TokenReader:
             return "reader", None
         given = [known.collection_roles[role] for role in roles.intersection(known.collection_roles)]
         if not given:
-            raise Forbidden("The token has no role here.", "Ask who runs this service for one.")
+            raise Forbidden("The token has no role here.", "Ask the operator of this service for one.")
         return "reader", frozenset().union(*given)
 
     def _client(self) -> PyJWKClient:
@@ -130,4 +130,4 @@ def _invalid(why: str) -> Unauthorized:
 def _check_address(address: str) -> None:
     parts = urlsplit(address)
     if parts.scheme != "https" and not (parts.scheme == "http" and is_loopback(parts.hostname or "")):
-        raise ConfigurationError(f"{address} is no https address.", "Look at service.oidc.")
+        raise ConfigurationError(f"{address} is not an https address.", "Look at service.oidc.")

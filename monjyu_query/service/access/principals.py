@@ -1,4 +1,4 @@
-"""Who asks: by an API key, by a token of an issuer, or anonymously on this machine."""
+"""Who asks: by an API key, by a token of an issuer, as the page's editor or anonymously on this machine."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from monjyu_core.storage.state_store import StateStore
 from monjyu_query.service.access.addresses import is_loopback
 from monjyu_query.service.access.keys import RANKS, KeyRing, Role, list_keys
 from monjyu_query.service.access.oidc import TokenReader
+from monjyu_query.service.access.page_session import Halves, is_valid
 from monjyu_query.service.server.error_responses import Forbidden, Unauthorized
 
 CHALLENGE = {"WWW-Authenticate": "Bearer"}
@@ -18,8 +19,8 @@ KEEPERS: dict[Role, str] = {"reader": "A reader's", "editor": "An editor's", "ad
 
 @dataclass(frozen=True)
 class Principal:
-    """`name` is what the audit log has: `key:ID`, `user:SUBJECT` or `local`; collections other than these (None = all)
-    do not exist for the caller."""
+    """`name` is what the audit log has: `key:ID`, `user:SUBJECT`, `page` or `local`; collections other than these
+    (None = all) do not exist for the caller."""
 
     name: str
     role: Role
@@ -27,20 +28,31 @@ class Principal:
 
     @property
     def asker(self) -> str | None:
-        """What traces name whoever asked; None of an anonymous caller."""
-        return None if self is LOCAL else self.name
+        """What traces name whoever asked; None of a caller of this machine who has no key."""
+        return self.name if self.keyed else None
+
+    @property
+    def keyed(self) -> bool:
+        return self not in (LOCAL, PAGE)
 
 
 LOCAL = Principal("local", "reader")
+PAGE = Principal("page", "editor")
+"""Whoever opened the page by the link that the service gave on its own machine."""
 
 
 class Authority:
     """Says who a request comes from. `open` is whether one without a key may read."""
 
     def __init__(self, settings: ServiceSettings, store: StateStore) -> None:
-        self.open = not (settings.require_key or settings.allowed_hosts or not is_loopback(settings.host))
+        self.open = own_machine(settings)
+        self._store = store
         self._keys = KeyRing(store)
         self._tokens = TokenReader(settings.oidc) if settings.oidc.issuer else None
+
+    def opened_here(self, halves: Halves) -> Principal:
+        """The page's editor; LOCAL where the session is not valid, or the service does not give links."""
+        return PAGE if self.open and is_valid(self._store, halves) else self.principal()
 
     def principal(self, authorization: str | None = None, api_key: str | None = None) -> Principal:
         """Of the headers `Authorization: Bearer ...` or `X-API-Key`. Unauthorized for one that is not valid."""
@@ -66,9 +78,15 @@ def require(principal: Principal, role: Role) -> None:
         return
     whose, how = KEEPERS[role], f"`monjyu keys create --role {role}` makes one."
     if principal is LOCAL:
-        raise Unauthorized(f"{whose} key is needed.", how, CHALLENGE)
+        link = "Or open the page by the link of `monjyu keys link`." if role == "editor" else ""
+        raise Unauthorized(f"{whose} key is needed.", f"{how} {link}".rstrip(), CHALLENGE)
     named = whose[0].lower() + whose[1:]
     raise Forbidden(f"This needs {named} key.", how)
+
+
+def own_machine(settings: ServiceSettings) -> bool:
+    """Whether only this machine reaches the service, and reading needs no key: then it gives links to its page."""
+    return not (settings.require_key or settings.allowed_hosts or not is_loopback(settings.host))
 
 
 def check_exposure(settings: ServiceSettings, store: StateStore) -> None:

@@ -7,10 +7,10 @@ import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
-from fastapi import APIRouter, Body, Depends
+from fastapi import APIRouter, Body
 from fastapi.responses import Response
 from fastapi.sse import EventSourceResponse
 from numpy.typing import NDArray
@@ -43,32 +43,24 @@ from monjyu_query.service.chat_api.openai_stream import stream_chunks, whole_chu
 from monjyu_query.service.routes.search_routes import note, watched
 from monjyu_query.service.searches.running_search import KeptResult, look_up
 from monjyu_query.service.server.error_responses import COMMON, ErrorBody, NotFound, ServiceError, request_id_of
-from monjyu_query.service.worker_state import Service, service_of
+from monjyu_query.service.server.request_parts import Shared, examples
+from monjyu_query.service.worker_state import Service
 
 router = APIRouter(prefix="/v1", tags=["chat"], responses=COMMON)
 
-EXAMPLES: dict[str, Any] = {
-    "question": {
-        "summary": "A question to a collection",
-        "value": {"model": "samples", "messages": [{"role": "user", "content": "How are citations checked?"}]},
-    },
-    "lazy": {
-        "summary": "A follow-up, by lazy search, as a stream",
-        "value": {
-            "model": "samples:lazy:z100",
-            "messages": [
-                {"role": "user", "content": "What are incremental indexes?"},
-                {"role": "assistant", "content": "Indexes that follow changes [1]."},
-                {"role": "user", "content": "How do they stay equal to full rebuilds?"},
-            ],
-            "stream": True,
-        },
-    },
-}
+_TURNS = [
+    {"role": "user", "content": "What are incremental indexes?"},
+    {"role": "assistant", "content": "Indexes that follow changes [1]."},
+    {"role": "user", "content": "How do they stay equal to full rebuilds?"},
+]
+_STREAMED = {"model": "samples:lazy:z100", "messages": _TURNS, "stream": True}
+EXAMPLES = examples(
+    ("A question to a collection", {"model": "samples", "messages": _TURNS[:1]}),
+    ("A follow-up, by lazy search, as a stream", _STREAMED),
+)
 CHUNK = {"type": "object", "required": ["data"], "properties": {"data": {"type": "string"}}}
 """An event of a stream: a chunk as JSON, or `[DONE]`."""
 Asked = Annotated[ChatRequest, Body(openapi_examples=EXAMPLES)]
-Shared = Annotated[Service, Depends(service_of)]
 
 
 @router.post(
@@ -98,7 +90,7 @@ async def chat(asked: Asked, service: Shared, request: Request) -> Response:
     if asked.stream:
         return _streamed(stream_chunks(found, asked, request_id_of(request)))
     with _as_bad_requests():
-        content = found.content if isinstance(found, KeptResult) else await watched(found, request)
+        content = found.content if isinstance(found, KeptResult) else await watched(found.run(), request)
     result = SearchResult.model_validate_json(content)
     return _answer(asked, request, chat_text(result), result)
 
@@ -125,7 +117,7 @@ def _streamed(chunks: AsyncIterator[bytes]) -> Response:
 
 @router.post("/embeddings", summary="Vectors of texts by a collection's model", responses={400: {"model": ErrorBody}})
 def embeddings(asked: EmbeddingRequest, service: Shared, request: Request) -> EmbeddingList:
-    """As a question's. A call of a server's model is on the ledger."""
+    """The same vectors as for questions. Calls of a remote model are recorded in the ledger."""
     name = asked.model.partition(":")[0]
     with _as_models():
         audit.note(request.scope, collection=name, mode="vector")

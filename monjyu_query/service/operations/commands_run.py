@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import importlib.util
 import json
 import os
+import signal
 import subprocess
 import sys
-from typing import Any
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from typing import Any, TypeVar
 
-from pydantic import BaseModel
+from pydantic import BaseModel, ValidationError
 
-from monjyu_core.errors import StorageError
+from monjyu_core.errors import ConfigurationError, IndexBuildError, StorageError
 from monjyu_core.storage.folders import DataFolder
 from monjyu_query.service.server.error_responses import Conflict
 
 _SECONDS = 300
 BUILDER = "monjyu_assets"
+LONGEST_LINE = 1 << 24
+"""Bytes of a line of a command's output; a result names each failed paper."""
+Tell = Callable[[dict[str, Any]], Awaitable[None]]
+"""Receives `{"stage", "text", "done", "total"}`."""
+Shape = TypeVar("Shape", bound=BaseModel)
 
 
 class Estimated(BaseModel):
@@ -32,13 +41,18 @@ class Estimated(BaseModel):
     seconds: float = 0.0
 
 
+def can_build() -> bool:
+    """Whether this installation indexes, or only answers questions."""
+    return importlib.util.find_spec(BUILDER) is not None
+
+
 def printed(data: DataFolder, *command: str) -> dict[str, Any]:
     """The JSON that `monjyu COMMAND` prints. Conflict where it was asked for what cannot be, or where this installation
     only answers questions; StorageError where it fails."""
-    if importlib.util.find_spec(BUILDER) is None:
+    if not can_build():
         raise Conflict(
-            "This installation only answers questions: it cannot build or look after indexes.",
-            "Do it where `monjyu` is installed whole.",
+            "This installation only answers questions: it cannot build or manage indexes.",
+            "Use a complete installation of `monjyu`.",
         )
     try:
         done = subprocess.run(
@@ -57,3 +71,66 @@ def printed(data: DataFolder, *command: str) -> dict[str, Any]:
         return found
     message = done.stderr.strip().rpartition("monjyu: ")[2] or "The command failed."
     raise Conflict(message) if done.returncode == 2 else StorageError(message)
+
+
+async def printed_telling(data: DataFolder, arguments: list[str], shape: type[Shape], tell: Tell) -> Shape:
+    """What a command with `--progress` prints as JSON, with what it tells meanwhile. It ends with the task that waits.
+
+    ConfigurationError or IndexBuildError where it prints none.
+    """
+    async with _child(arguments, os.environ | {"MONJYU_DATA": str(data.root)}) as child:
+        assert child.stdout is not None
+        output, complaint = await asyncio.gather(child.stdout.read(), _follow(child, tell))
+        await child.wait()
+    try:
+        return shape.model_validate_json(output)
+    except ValidationError as error:
+        kind = ConfigurationError if child.returncode == 2 else IndexBuildError
+        raise kind(complaint or "Indexing failed.", "Nothing was changed.") from error
+
+
+@contextlib.asynccontextmanager
+async def _child(arguments: list[str], environment: Mapping[str, str]) -> AsyncIterator[asyncio.subprocess.Process]:
+    """The command line in a process group of its own, which is ended with the block."""
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "monjyu_core", *arguments),
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+        env=environment,
+        limit=LONGEST_LINE,
+        start_new_session=True,
+    )
+    try:
+        yield process
+    finally:
+        if process.returncode is None:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGTERM)
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(asyncio.shield(process.wait()), 10)
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+
+
+async def _follow(process: asyncio.subprocess.Process, tell: Tell) -> str:
+    """Pass progress on; return the last line that is not progress."""
+    complaint = ""
+    assert process.stderr is not None
+    async for raw in process.stderr:
+        line = raw.decode("utf-8", "replace").strip()
+        step = _step(line)
+        if step is not None:
+            await tell(step)
+        elif line:
+            complaint = line.removeprefix("monjyu: ")
+    return complaint
+
+
+def _step(line: str) -> dict[str, Any] | None:
+    if not line.startswith('{"stage"'):
+        return None
+    with contextlib.suppress(ValueError):
+        step: dict[str, Any] = json.loads(line)
+        return step
+    return None

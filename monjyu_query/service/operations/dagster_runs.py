@@ -50,8 +50,8 @@ _ENDED: dict[str, Literal["done", "failed"]] = {
 
 
 class RunState(BaseModel):
-    """How far a backfill is: `made` of `parts` are there, `begun` are being made, `failed` are not; `cause` says why it
-    failed, as far as the Dagster web server does."""
+    """How far a run is: `made` of `parts` are there, `begun` are being made, `failed` are not; `cause` says why it
+    failed, as far as that is known. `stage` is the step of a run of the service's own, whose parts they then are."""
 
     backfill_id: str
     state: Literal["running", "done", "failed"]
@@ -60,11 +60,12 @@ class RunState(BaseModel):
     begun: int = 0
     failed: int
     cause: str = ""
+    stage: str = ""
     url: str
 
 
 class Launched(BaseModel):
-    """A backfill that has begun; `url` shows it in the Dagster UI."""
+    """A run that has begun; `url` shows it in the Dagster UI, and is empty for one of the service's own."""
 
     collection: str
     level: int
@@ -99,7 +100,7 @@ def launch(
     }
     begun = asked_of(server, _LAUNCH, {"params": parameters})["launchPartitionBackfill"]
     if begun["__typename"] != "LaunchBackfillSuccess":
-        raise ExternalAPIError(f"Dagster did not begin: {begun.get('message', begun['__typename'])}.")
+        raise ExternalAPIError(f"Dagster did not start the run: {begun.get('message', begun['__typename'])}.")
     backfill = str(begun["backfillId"])
     return Launched(collection=collection, level=kept, backfill_id=backfill, url=f"{server}/runs/b/{backfill}?tab=runs")
 

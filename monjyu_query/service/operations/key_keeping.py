@@ -70,7 +70,7 @@ def end_one(store: StateStore, key_id: str, asker: Principal, *, confirmed: bool
 def _warn(record: KeyRecord, others: Sequence[KeyRecord], asker: Principal) -> None:
     again = "Send `confirm` to do it all the same; `monjyu keys create --role admin` makes another."
     if asker.name == f"key:{record.id}":
-        raise Conflict("This is your own key: without it you cannot come back here.", again)
+        raise Conflict("This is your own key: without it you lose access.", again)
     holding = [one.id for one in others if one.role == "admin" and not one.expired]
     if holding == [record.id]:
         raise Conflict("This is the last key of an administrator.", again)

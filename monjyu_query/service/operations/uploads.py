@@ -13,7 +13,7 @@ from typing import IO, Literal
 
 from pydantic import BaseModel
 
-from monjyu_core.storage.folders import DataFolder, remove_dead_temporaries, temporary_for
+from monjyu_core.storage.folders import remove_dead_temporaries, temporary_for
 from monjyu_query.service.server.error_responses import Conflict
 
 KINDS: dict[str, bytes] = {
@@ -52,11 +52,6 @@ class Stored(BaseModel):
     message: str = ""
 
 
-def takes_uploads(data: DataFolder, collection: str) -> bool:
-    """False where the collection has its papers elsewhere than in `papers/<collection>/`."""
-    return (data.papers / collection).is_dir() or not data.collection(collection).record.is_file()
-
-
 def store_uploads(folder: Path, files: Iterable[tuple[str, IO[bytes]]], *, replace: bool) -> list[Stored]:
     """Each file by itself; Conflict where none of them could be stored."""
     remove_dead_temporaries(folder)
@@ -78,7 +73,7 @@ def safe_name(given: str) -> str:
     stem, dot, ending = last.rpartition(".")
     kind = f".{ending.lower()}" if dot else ""
     if kind not in KINDS:
-        raise Conflict(f"{last[:100]!r} is of no type that can be indexed.", f"Known types: {' '.join(KINDS)}.")
+        raise Conflict(f"{last[:100]!r} has a type that cannot be indexed.", f"Known types: {' '.join(KINDS)}.")
     stem = _UNWANTED.sub("-", stem).strip(" .-_")[:_LONGEST_STEM].strip(" .-_")
     return f"{stem or 'paper'}{kind}"
 

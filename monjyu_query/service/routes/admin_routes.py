@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, File, Form, Query, Request, UploadFile
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
+from monjyu_query.declared.fields import Body
 from monjyu_query.search.request import NUMBER, Switch
 from monjyu_query.service.access import audit
 from monjyu_query.service.access.keys import Role
@@ -14,6 +16,7 @@ from monjyu_query.service.access.principals import Principal
 from monjyu_query.service.operations.commands_run import Estimated, printed
 from monjyu_query.service.operations.dagster_runs import Launched, RunState, launch, run_state
 from monjyu_query.service.operations.dagster_seen import DagsterSeen, look_at_dagster
+from monjyu_query.service.operations.index_runs import PREFIX, indexes_here, takes_uploads
 from monjyu_query.service.operations.key_keeping import Keys, NewKey, Revoked, all_keys, end_one, make_key
 from monjyu_query.service.operations.rollback import (
     KeptSnapshots,
@@ -24,7 +27,7 @@ from monjyu_query.service.operations.rollback import (
     roll_back,
 )
 from monjyu_query.service.operations.sample_papers import SAMPLES, bring_in
-from monjyu_query.service.operations.uploads import Stored, store_uploads, takes_uploads
+from monjyu_query.service.operations.uploads import Stored, store_uploads
 from monjyu_query.service.server.error_responses import COMMON, Conflict, Forbidden
 from monjyu_query.service.worker_state import Service, service_of
 
@@ -36,8 +39,7 @@ router = APIRouter(prefix="/admin", tags=["admin"], responses=COMMON)
 Shared = Annotated[Service, Depends(service_of)]
 
 
-class _Wanted(BaseModel):
-    model_config = ConfigDict(extra="forbid")
+class _Wanted(Body):
     collection: str = Field(pattern=NAME, examples=["my-papers"])
 
 
@@ -58,20 +60,18 @@ class RollbackRequest(_Wanted):
     release: Switch = False
 
 
-class KeyRequest(BaseModel):
+class KeyRequest(Body):
     """`expires`: 12h, 30d, 8w, or a date (UTC); null = never. `collections`: all that it may see; null = all."""
 
-    model_config = ConfigDict(extra="forbid")
     name: str = Field(default="", max_length=100)
     role: Role = "reader"
     expires: str | None = Field(default=None, max_length=40, examples=["30d"])
     collections: list[Annotated[str, Field(pattern=NAME)]] | None = Field(default=None, max_length=100)
 
 
-class RevokeRequest(BaseModel):
+class RevokeRequest(Body):
     """`confirm`: also where it is one's own key, or the last of an administrator."""
 
-    model_config = ConfigDict(extra="forbid")
     id: str = Field(pattern=r"^[0-9a-f]{8}$")
     confirm: Switch = False
 
@@ -82,30 +82,44 @@ class UploadResult(BaseModel):
 
 
 @router.post("/index", summary="Index what has changed", status_code=202)
-def index(asked: IndexRequest, service: Shared, request: Request) -> Launched:
-    """Starts a backfill at the Dagster web server of `service.dagster_url` and returns at once."""
+async def index(asked: IndexRequest, service: Shared, request: Request) -> Launched:
+    """Returns at once. The service indexes itself, as `monjyu index` does; a query-only service, or one whose
+    Dagster web server (`service.dagster_url`) is on another machine, starts a backfill.
+    """
     audit.note(request.scope, collection=asked.collection)
     service.admit(asked.collection)
-    return launch(service.data, service.settings.service, asked.collection, None, allow_deletes=asked.allow_deletes)
+    return await _begin(service, asked.collection, None, allow_deletes=asked.allow_deletes)
 
 
-@router.get("/index", summary="How far a backfill is")
+async def _begin(service: Service, collection: str, level: int | None, *, allow_deletes: bool = False) -> Launched:
+    settings = service.settings.service
+    if indexes_here(settings):
+        return await service.index_runs.start(service.data, collection, level, allow_deletes=allow_deletes)
+    return await asyncio.to_thread(launch, service.data, settings, collection, level, allow_deletes=allow_deletes)
+
+
+@router.get("/index", summary="Progress of a run")
 def index_state(
     service: Shared,
     collection: Annotated[str, Query(pattern=NAME)],
     backfill_id: Annotated[str, Query(pattern=r"^[0-9A-Za-z_-]{1,100}$")],
 ) -> RunState:
-    """Of one that POST /admin/index has started for the collection."""
+    """For a run that POST /admin/index has started for the collection."""
     service.admit(collection)
+    if backfill_id.startswith(PREFIX):
+        return service.index_runs.state(collection, backfill_id)
     return run_state(service.settings.service, collection, backfill_id)
 
 
-@router.post("/upgrade", summary="Bring a collection to a higher level, and keep it there", status_code=202)
-def upgrade(asked: UpgradeRequest, service: Shared, request: Request) -> Launched:
-    """As /admin/index, with the assets of the levels up to that one."""
+@router.post("/upgrade", summary="Build higher levels of a collection and keep them", status_code=202)
+async def upgrade(asked: UpgradeRequest, service: Shared, request: Request) -> Launched:
+    """As /admin/index, with the levels up to that one; by the Dagster web server if one is known."""
     audit.note(request.scope, collection=asked.collection, level=asked.level)
     service.admit(asked.collection)
-    return launch(service.data, service.settings.service, asked.collection, asked.level)
+    settings = service.settings.service
+    if settings.dagster_url is None:
+        return await _begin(service, asked.collection, asked.level)
+    return await asyncio.to_thread(launch, service.data, settings, asked.collection, asked.level)
 
 
 @router.post("/rollback", summary="Serve an older snapshot, or the newest again")
@@ -117,7 +131,7 @@ def rollback(asked: RollbackRequest, service: Shared, request: Request) -> Rolle
     return roll_back(service.data, asked.collection, asked.snapshot_id, release=asked.release)
 
 
-@router.post("/estimate", summary="What an upgrade would cost, before it is begun")
+@router.post("/estimate", summary="Estimate the cost of an upgrade")
 def estimate(asked: UpgradeRequest, service: Shared, request: Request) -> Estimated:
     """Counts the calls of models that a level would make, and makes none. It can take a minute."""
     audit.note(request.scope, collection=asked.collection, level=asked.level)
@@ -132,7 +146,7 @@ def snapshots(service: Shared, collection: Annotated[str, Query(pattern=NAME)]) 
     return kept_snapshots(service.data, collection)
 
 
-@router.get("/snapshots/diff", summary="What differs between two snapshots")
+@router.get("/snapshots/diff", summary="Differences between two snapshots")
 def compare(
     service: Shared,
     collection: Annotated[str, Query(pattern=NAME)],
@@ -143,14 +157,14 @@ def compare(
     return compare_snapshots(service.data, collection, older, newer)
 
 
-@router.get("/runs", summary="The last runs and the checks, as Dagster has them")
+@router.get("/runs", summary="The last runs and checks in Dagster")
 def runs(
     service: Shared,
     request: Request,
     collection: Annotated[str | None, Query(pattern=NAME)] = None,
     most: Annotated[int, Query(ge=1, le=100)] = 12,
 ) -> DagsterSeen:
-    """Where no Dagster web server answers, `problem` says so."""
+    """If no Dagster web server answers, `problem` explains it."""
     if collection is None:
         _of_all(request)
     else:
@@ -164,7 +178,7 @@ def keys(service: Shared, request: Request) -> Keys:
     return all_keys(service.store, _principal(request))
 
 
-@router.post("/keys", summary="A new key, shown this once", status_code=201)
+@router.post("/keys", summary="Create a key, which is shown once", status_code=201)
 def new_key(asked: KeyRequest, service: Shared, request: Request) -> NewKey:
     audit.note(request.scope, role=asked.role, name=asked.name)
     _of_all(request)
@@ -173,26 +187,27 @@ def new_key(asked: KeyRequest, service: Shared, request: Request) -> NewKey:
     return made
 
 
-@router.post("/keys/revoke", summary="End a key at once")
+@router.post("/keys/revoke", summary="Revoke a key")
 def end_key(asked: RevokeRequest, service: Shared, request: Request) -> Revoked:
-    """409 without `confirm` where the caller, or every administrator, would be locked out."""
+    """409 without `confirm` if the caller, or every administrator, would be locked out."""
     audit.note(request.scope, key_id=asked.id)
     _of_all(request)
     return end_one(service.store, asked.id, _principal(request), confirmed=asked.confirm)
 
 
-@router.post("/samples", summary="Bring in the sample papers and index them", status_code=202)
-def samples(service: Shared, request: Request) -> Launched:
-    """Into a collection `samples`. 409 where this installation has no samples, or where no Dagster server is known."""
+@router.post("/samples", summary="Import the sample papers and index them", status_code=202)
+async def samples(service: Shared, request: Request) -> Launched:
+    """Into a collection `samples`. 409 if this installation has no samples."""
     audit.note(request.scope, collection=SAMPLES)
     service.admit(SAMPLES)
-    return bring_in(service.data, service.settings.service)
+    await asyncio.to_thread(bring_in, service.data)
+    return await _begin(service, SAMPLES, None)
 
 
 def _of_all(request: Request) -> None:
     """Forbidden for an administrator of some collections: keys and runs are of all, and a new key could be for all."""
     if _principal(request).collections is not None:
-        raise Forbidden("This is of all collections, and the key is of some.")
+        raise Forbidden("This covers all collections, but the key only some.")
 
 
 def _principal(request: Request) -> Principal:
@@ -206,13 +221,13 @@ def upload(
     request: Request,
     collection: Annotated[str, Form(pattern=NAME)],
     files: Annotated[list[UploadFile], File(min_length=1, max_length=MOST_FILES)],
-    replace: Annotated[bool, Form(description="Files of the same name may be written over.")] = False,
+    replace: Annotated[bool, Form(description="Overwrite files with the same name.")] = False,
 ) -> UploadResult:
-    """Into `papers/<collection>/`; POST /admin/index then indexes them. Names lose what no file name needs."""
+    """Into `papers/<collection>/`, under safe names; POST /admin/index then indexes them."""
     audit.note(request.scope, collection=collection, files=len(files))
     service.admit(collection)
     folder = service.data.papers / collection
-    if not takes_uploads(service.data, collection):
+    if not takes_uploads(service.data, service.settings.service, collection):
         raise Conflict(f"Collection {collection!r} has its papers elsewhere.", "Put them there, or use another name.")
     return UploadResult(
         collection=collection,

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import Annotated
 
-from fastapi import APIRouter, Depends
+from fastapi import APIRouter
 from pydantic import BaseModel
 
 from monjyu_core.errors import QueryError, StorageError
@@ -14,7 +13,8 @@ from monjyu_core.storage.other_files import read_other_files
 from monjyu_core.storage.snapshot import current_manifest, held
 from monjyu_query.search.routing.choose import served
 from monjyu_query.service.server.error_responses import COMMON, NotFound
-from monjyu_query.service.worker_state import Service, service_of
+from monjyu_query.service.server.request_parts import Shared
+from monjyu_query.service.worker_state import Service
 
 router = APIRouter(tags=["collections"], responses=COMMON)
 
@@ -56,7 +56,7 @@ class Collections(BaseModel):
 
 
 @router.get("/collections", summary="The collections, their levels and what they cost")
-def list_collections(service: Annotated[Service, Depends(service_of)]) -> Collections:
+def list_collections(service: Shared) -> Collections:
     found, unreadable = [], dict[str, str]()
     for name in service.published():
         with suppress(NotFound, QueryError):  # one that is deleted meanwhile

@@ -5,30 +5,30 @@ from __future__ import annotations
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 from pydantic import Field as Described
 
 from monjyu_core.corrections.corrected_values import LONGEST, MOST_AUTHORS, Field, Value
 from monjyu_core.corrections.correcting import correct
 from monjyu_core.corrections.correction_record import CorrectedPaper, SeenPaper, read_corrections
 from monjyu_core.storage.snapshot import Snapshot
+from monjyu_query.declared.fields import CollectionBody
 from monjyu_query.search.paper_records import fields_corrected, seen_paper
 from monjyu_query.service.access import audit
 from monjyu_query.service.access.principals import Principal
-from monjyu_query.service.routes.paper_routes import Collection, Shared
+from monjyu_query.service.routes.paper_routes import Collection
 from monjyu_query.service.server.error_responses import COMMON, NotFound
+from monjyu_query.service.server.request_parts import Shared
 
 router = APIRouter(tags=["papers"], responses=COMMON)
 
 _Text = Annotated[str, Described(max_length=LONGEST)]
 
 
-class CorrectionRequest(BaseModel):
+class CorrectionRequest(CollectionBody):
     """`value`: the names of `authors`, a text for any other field (a date is `2021`, `2021-03` or `2021-03-05`; an
     empty text says that the paper has none); null takes a correction back. `note` is for those who read it later."""
 
-    model_config = ConfigDict(extra="forbid")
-    collection: str | None = Described(default=None, max_length=64, examples=["samples"])
     paper_id: str = Described(min_length=1, max_length=1000)
     field: Field
     value: _Text | Annotated[list[Annotated[str, Described(max_length=200)]], Described(max_length=MOST_AUTHORS)] | None
@@ -58,18 +58,18 @@ class PaperCorrections(BaseModel):
     changed: bool = False
 
 
-@router.get("/corrections", summary="What was corrected of a paper")
+@router.get("/corrections", summary="Corrections of a paper")
 def corrections(
     service: Shared, paper_id: Annotated[str, Query(min_length=1, max_length=1000)], collection: Collection = None
 ) -> PaperCorrections:
-    """With those that wait for the next index."""
+    """Including corrections that wait for the next index."""
     name = service.only_collection(collection)
     snapshot = service.snapshot(name)
     _seen(snapshot, paper_id)
     return _of_paper(service, snapshot, name, paper_id)
 
 
-@router.post("/corrections", summary="Correct a field of a paper, or take a correction back")
+@router.post("/corrections", summary="Correct a field of a paper, or remove a correction")
 def correct_field(asked: CorrectionRequest, service: Shared, request: Request) -> PaperCorrections:
     """For editors. POST /admin/index then brings it into the index: only this paper is computed again."""
     name = service.only_collection(asked.collection)

@@ -4,141 +4,38 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Annotated
 
-from fastapi import APIRouter, Body, Depends, Query
+from fastapi import APIRouter, Query
 from fastapi.responses import Response
-from pydantic import BaseModel, ConfigDict, Field
 from starlette.requests import Request
 
 from monjyu_core.errors import QueryError
 from monjyu_query.catalogue.paper_names import one_paper
-from monjyu_query.digests.comparison import MOST_ASPECTS, compare
-from monjyu_query.digests.comparison import MOST_PAPERS as MOST_COMPARED
+from monjyu_query.declared.fields import OneOf
+from monjyu_query.declared.product_requests import ComparisonRequest, SummaryRequest, SurveyRequest, TableRequest
+from monjyu_query.digests.comparison import compare
 from monjyu_query.digests.digest_result import Digest
 from monjyu_query.digests.study_table.study_table import study_table
-from monjyu_query.digests.study_table.table_columns import MOST_COLUMNS
-from monjyu_query.digests.study_table.table_export import as_csv, as_xlsx
-from monjyu_query.digests.study_table.which_papers import MOST_PAPERS as MOST_ROWS
+from monjyu_query.digests.study_table.table_export import FORMS
 from monjyu_query.digests.summary import summarize
-from monjyu_query.digests.survey import MOST_PAPERS, survey
-from monjyu_query.search.request import LONGEST_QUERY, NUMBER, Filters, clean_text, make_request
+from monjyu_query.digests.survey import survey
+from monjyu_query.search.request import clean_text, make_request
 from monjyu_query.search.searcher import Searcher
 from monjyu_query.service.access import audit
-from monjyu_query.service.routes.search_routes import watched
+from monjyu_query.service.routes.search_routes import in_turn
 from monjyu_query.service.server.error_responses import COMMON, NotFound
-from monjyu_query.service.worker_state import Service, service_of
+from monjyu_query.service.server.request_parts import Shared
+from monjyu_query.service.worker_state import Service
 
 router = APIRouter(tags=["digests"], responses=COMMON)
 
-_TEXT = r"[^\s\x00-\x1f\x7f-\x9f]"
-Collection = Annotated[str | None, Field(description="May be left out where there is only one.", max_length=64)]
-PaperName = Annotated[
-    str,
-    Field(
-        description="Id, DOI, words of the title, or first author and year.",
-        min_length=1,
-        max_length=1000,
-        pattern=_TEXT,
-    ),
-]
-Words = Annotated[str, Field(max_length=1000)]
-
-
-class _Body(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
-
-class SummaryRequest(_Body):
-    """`focus`: a question to answer from the paper first; `section`: its number, type or words of its heading."""
-
-    paper_id: PaperName
-    collection: Collection = None
-    focus: Words = ""
-    length: Literal["short", "medium", "long"] = "medium"
-    section: Words = ""
-
-
-class ComparisonRequest(_Body):
-    """Without `aspects` by purpose, data, method, results, limits, conclusion and availability."""
-
-    paper_ids: Annotated[
-        list[PaperName], Field(min_length=2, max_length=MOST_COMPARED, json_schema_extra={"uniqueItems": True})
-    ]
-    collection: Collection = None
-    aspects: Annotated[list[Words], Field(max_length=MOST_ASPECTS)] = []
-
-
-class SurveyRequest(_Body):
-    """`budget` relevance tests of a lazy search find the papers; without one they are found in one pass."""
-
-    topic: Annotated[str, Field(min_length=1, max_length=LONGEST_QUERY, pattern=_TEXT)]
-    collection: Collection = None
-    papers: Annotated[int, Field(ge=1, le=MOST_PAPERS), NUMBER] = 10
-    budget: Annotated[int, Field(ge=0, le=100_000), NUMBER] | None = None
-    filters: Filters = Filters()
-
-
-class TableRequest(_Body):
-    """Without `columns`: question, method, sample, measure, result, limitation. Of the papers named (`paper_ids`), the
-    best on a topic (`about`), or all that pass the filters; `papers` of them at most. `engine: extractive` asks no
-    model."""
-
-    collection: Collection = None
-    columns: Annotated[list[Words], Field(min_length=1, max_length=MOST_COLUMNS)] | None = None
-    paper_ids: Annotated[list[PaperName], Field(max_length=MOST_ROWS)] = []
-    about: Words = ""
-    filters: Filters = Filters()
-    papers: Annotated[int, Field(ge=1, le=MOST_ROWS), NUMBER] | None = None
-    engine: Literal["extractive", "llm"] | None = None
-
-
-def _examples(value: dict[str, Any]) -> Any:
-    return Body(openapi_examples={"sample": {"summary": "Of the samples", "value": {"collection": "samples", **value}}})
-
-
-_PAPERS = ["answer-provenance-ac1d5330", "relevance-budget-438725c6"]
-AskedSummary = Annotated[SummaryRequest, _examples({"paper_id": _PAPERS[0], "length": "short"})]
-AskedComparison = Annotated[ComparisonRequest, _examples({"paper_ids": _PAPERS})]
-AskedSurvey = Annotated[SurveyRequest, _examples({"topic": "incremental indexing", "papers": 3})]
-AskedTable = Annotated[TableRequest, _examples({"columns": ["method", "limitation"], "papers": 3})]
-Form = Annotated[Literal["json", "markdown", "csv", "xlsx"], Query(description="What the table is given as.")]
-_XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
-_FORMS: dict[str, tuple[str, Callable[[Digest], bytes]]] = {
-    "json": ("application/json", lambda digest: digest.model_dump_json().encode()),
-    "markdown": ("text/markdown; charset=utf-8", lambda digest: digest.text().encode()),
-    "csv": ("text/csv; charset=utf-8", as_csv),
-    "xlsx": (_XLSX, as_xlsx),
-}
-Shared = Annotated[Service, Depends(service_of)]
-
-
-@dataclass(frozen=True)
-class DigestRun:
-    """A digest to be made when its turn comes; `long`: it takes steps, and waits in the line of those."""
-
-    service: Service
-    make: Callable[[threading.Event], Digest]
-    long: bool = False
-    form: str = "json"
-
-    async def run(self) -> bytes:
-        """The digest in its form."""
-        cancel = threading.Event()
-        turns = self.service.long_turns if self.long else self.service.turns
-        seconds = self.service.settings.service.search_seconds
-        return await turns.take(lambda: self._made(cancel), cancel, seconds)
-
-    def _made(self, cancel: threading.Event) -> bytes:
-        digest = self.make(cancel)
-        self.service.metrics.digested(digest)
-        return _FORMS[self.form][1](digest)
+Form = Annotated[str, OneOf(FORMS), Query(description="Format of the table.")]
 
 
 @router.post("/summarize", response_model=Digest, summary="A summary of a paper in its own sentences")
-async def summary(asked: AskedSummary, service: Shared, request: Request) -> Response:
-    """What it is for, how it went, what it found, its limits and conclusion; every sentence is cited."""
+async def summary(asked: SummaryRequest, service: Shared, request: Request) -> Response:
+    """Purpose, method, findings, limits and conclusion; every sentence is cited."""
     searcher = _searcher(service, asked.collection, request, "summary", asked.focus)
 
     def make(_: threading.Event) -> Digest:
@@ -148,40 +45,40 @@ async def summary(asked: AskedSummary, service: Shared, request: Request) -> Res
         except QueryError as error:
             raise NotFound(error.message, error.hint) from error
 
-    return await _answered(DigestRun(service, make, long=bool(asked.focus)), request)
+    return await _answered(service, request, make, long=bool(asked.focus))
 
 
 @router.post("/compare", response_model=Digest, summary="Papers side by side")
-async def comparison(asked: AskedComparison, service: Shared, request: Request) -> Response:
-    """A table of aspects and papers in the papers' own, cited sentences, and which of them cite which."""
+async def comparison(asked: ComparisonRequest, service: Shared, request: Request) -> Response:
+    """A table of aspects and papers in the papers' own, cited sentences, and which of them cite each other."""
     searcher = _searcher(service, asked.collection, request, "comparison", " ".join(asked.aspects))
 
     def make(_: threading.Event) -> Digest:
         return compare(searcher, [_paper(searcher, name) for name in asked.paper_ids], asked.aspects)
 
-    return await _answered(DigestRun(service, make, long=bool(asked.aspects)), request)
+    return await _answered(service, request, make, long=bool(asked.aspects))
 
 
-@router.post("/survey", response_model=Digest, summary="What the papers say on a topic, theme by theme")
-async def topic_survey(asked: AskedSurvey, service: Shared, request: Request) -> Response:
-    """The best papers on it, grouped by theme, in their own, cited sentences, and a table of them."""
+@router.post("/survey", response_model=Digest, summary="What the papers say about a topic, by theme")
+async def topic_survey(asked: SurveyRequest, service: Shared, request: Request) -> Response:
+    """The best papers on the topic, grouped by theme, in their own, cited sentences, and a table of them."""
     searcher = _searcher(service, asked.collection, request, "survey", asked.topic)
     topic = make_request(query=asked.topic, collection=searcher.collection).query
 
     def make(cancel: threading.Event) -> Digest:
         return survey(searcher, topic, asked.papers, asked.budget, asked.filters, cancel=cancel)
 
-    return await _answered(DigestRun(service, make, long=True), request)
+    return await _answered(service, request, make, long=True)
 
 
 @router.post(
     "/table",
     response_model=Digest,
-    responses={200: {"content": {kind.partition(";")[0]: {} for kind, _ in _FORMS.values()}}},
-    summary="A study table: a row a paper",
+    responses={200: {"content": {one.media_type.partition(";")[0]: {} for one in FORMS.values()}}},
+    summary="A study table: one row per paper",
 )
-async def study_table_of(asked: AskedTable, service: Shared, request: Request, format: Form = "json") -> Response:
-    """What each paper says on the same things, every cell with its quote and page; also as Markdown, CSV or XLSX."""
+async def study_table_of(asked: TableRequest, service: Shared, request: Request, format: Form = "json") -> Response:
+    """One row per paper and one column per attribute, each cell with quote and page; also as Markdown, CSV or XLSX."""
     searcher = _searcher(
         service, asked.collection, request, "table", " ".join([asked.about, *(asked.columns or ())]).strip()
     )
@@ -191,15 +88,22 @@ async def study_table_of(asked: AskedTable, service: Shared, request: Request, f
         how = {"about": asked.about, "filters": asked.filters, "most": asked.papers, "engine": asked.engine}
         return study_table(searcher, asked.columns or (), names, **how, cancel=cancel)  # type: ignore[arg-type]
 
-    answer = await _answered(DigestRun(service, make, long=True, form=format), request)
-    if format in ("csv", "xlsx"):
-        answer.headers["Content-Disposition"] = f'attachment; filename="table.{format}"'
+    answer = await _answered(service, request, make, long=True, form=format)
+    if format not in ("json", "markdown"):  # which are shown, not saved
+        answer.headers["Content-Disposition"] = f'attachment; filename="table.{FORMS[format].ending}"'
     return answer
 
 
-async def _answered(run: DigestRun, request: Request) -> Response:
-    content = await watched(run, request)
-    return Response(content, media_type=_FORMS[run.form][0], headers={"Cache-Control": "no-store"})
+async def _answered(
+    service: Service, request: Request, make: Callable[[threading.Event], Digest], *, long: bool, form: str = "json"
+) -> Response:
+    def made(cancel: threading.Event) -> bytes:
+        digest = make(cancel)
+        service.metrics.digested(digest)
+        return FORMS[form].write(digest)
+
+    content = await in_turn(service, request, made, long=long)
+    return Response(content, media_type=FORMS[form].media_type, headers={"Cache-Control": "no-store"})
 
 
 def _searcher(service: Service, collection: str | None, request: Request, kind: str, words: str) -> Searcher:

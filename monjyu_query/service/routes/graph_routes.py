@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, Depends, Query
+from fastapi import APIRouter, Query
 from pydantic import BaseModel
 
 from monjyu_query.service.routes.paper_routes import Collection
 from monjyu_query.service.routes.subgraph import MOST_NODES, subgraph
 from monjyu_query.service.server.error_responses import COMMON
-from monjyu_query.service.worker_state import Service, service_of
+from monjyu_query.service.server.request_parts import Shared
 
 router = APIRouter(tags=["papers"], responses=COMMON)
 
@@ -44,7 +44,7 @@ class Graph(BaseModel):
 
 @router.get("/graph", summary="Part of a graph of the collection")
 def graph(
-    service: Annotated[Service, Depends(service_of)],
+    service: Shared,
     collection: Collection = None,
     kind: Annotated[
         Literal["citations", "phrases", "entities"],
@@ -53,7 +53,7 @@ def graph(
     center: Annotated[
         str | None,
         Query(
-            description="Id of a node (a paper, a phrase, an entity) to begin at; else the largest nodes.",
+            description="Id of a node (paper, phrase, entity) to start from; by default the largest nodes.",
             max_length=1000,
         ),
     ] = None,

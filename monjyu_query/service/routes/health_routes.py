@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import Annotated, Literal
+from typing import Literal
 
-from fastapi import APIRouter, Depends
+from fastapi import APIRouter
 from pydantic import BaseModel
 
 from monjyu_core.errors import QueryError, StorageError
 from monjyu_query.service.server.error_responses import COMMON, Busy, NotFound
-from monjyu_query.service.worker_state import Service, service_of
+from monjyu_query.service.server.request_parts import Shared
 
 router = APIRouter(tags=["service"])
 
@@ -36,11 +36,9 @@ async def health() -> Health:
 
 
 @router.get("/ready", summary="Whether questions can be answered", responses={503: COMMON[503]})
-def ready(service: Annotated[Service, Depends(service_of)]) -> Ready:
-    """503 while no published collection can be read, or while so many searches wait that one more is refused.
-
-    One that cannot be read takes none of the others away: then the status is `degraded`.
-    """
+def ready(service: Shared) -> Ready:
+    """503 while no published collection can be read, or while the queue of searches is full. If only some
+    collections cannot be read, the status is `degraded`."""
     if service.turns.full:
         raise Busy("Too many searches wait.", headers={"Retry-After": "5"})
     readable, unreadable = [], dict[str, str]()

@@ -20,15 +20,13 @@ from monjyu_query.catalogue.library_table import (
     facet_values,
     library_page,
 )
-from monjyu_query.service.operations.uploads import takes_uploads
+from monjyu_query.service.operations.index_runs import takes_uploads
 from monjyu_query.service.routes.paper_routes import Collection, Shared
 from monjyu_query.service.server.error_responses import COMMON
 
 router = APIRouter(tags=["papers"], responses=COMMON)
 
 MOST_PROBLEMS = 500
-Values = Annotated[list[str], Query(max_length=50)]
-Year = Annotated[int | None, Query(ge=0, le=9999)]
 
 
 class Library(LibraryPage):
@@ -60,21 +58,8 @@ class Problems(BaseModel):
     takes_uploads: bool
 
 
-def _wanted(
-    text: Annotated[str, Query(description="Words of title, authors, venue or text.", max_length=200)] = "",
-    year_from: Year = None,
-    year_to: Year = None,
-    venue: Values = [],  # noqa: B006
-    author: Values = [],  # noqa: B006
-    language: Values = [],  # noqa: B006
-    type: Values = [],  # noqa: B006
-    tag: Values = [],  # noqa: B006
-    shelf: Values = [],  # noqa: B006
-    retracted: bool | None = None,
-) -> Wanted:
-    named = {"venues": venue, "authors": author, "languages": language, "types": type, "tags": tag, "shelves": shelf}
-    lists = {name: [value.encode("utf-8", "replace").decode() for value in values] for name, values in named.items()}
-    return Wanted(text=text, year_from=year_from, year_to=year_to, retracted=retracted, **lists)
+def _wanted(wanted: Annotated[Wanted, Query()]) -> Wanted:
+    return wanted
 
 
 @router.get("/library", summary="The papers as a table: filtered, sorted, counted by kind")
@@ -93,21 +78,21 @@ def library(
     return Library(collection=name, snapshot_id=snapshot.id, **page.model_dump())
 
 
-@router.get("/library/values", summary="Authors, venues, tags or shelves by words, with how many papers each has")
+@router.get("/library/values", summary="Authors, venues, tags or shelves that match words, with their number of papers")
 def values(
     service: Shared,
     wanted: Annotated[Wanted, Depends(_wanted)],
     kind: Searched,
     collection: Collection = None,
-    words: Annotated[str, Query(description="Each must stand in the value.", max_length=200)] = "",
+    words: Annotated[str, Query(description="Each must occur in the value.", max_length=200)] = "",
 ) -> FacetValues:
-    """For a filter with more values than GET /library shows. The filters of the other kinds hold."""
+    """For a filter with more values than GET /library shows. The other filters apply."""
     return facet_values(service.snapshot(service.only_collection(collection)), wanted, kind, words)
 
 
-@router.get("/library/problems", summary="Files that could not be read, with why, and where papers come from")
+@router.get("/library/problems", summary="Files that could not be read, with causes, and the sources")
 def problems(service: Shared, collection: Collection = None) -> Problems:
-    """Names of files and folders only: where they lie is nobody's business."""
+    """Names of files and folders only, without their paths."""
     name = service.only_collection(collection)
     cursor = service.snapshot(name).cursor()
     failed = cursor.execute(
@@ -124,7 +109,7 @@ def problems(service: Shared, collection: Collection = None) -> Problems:
         ],
         unsupported_count=others.unsupported_count,
         sources=sorted({PurePath(source).name for source in known_record(service.data, name).sources}),
-        takes_uploads=takes_uploads(service.data, name),
+        takes_uploads=takes_uploads(service.data, service.settings.service, name),
     )
 
 

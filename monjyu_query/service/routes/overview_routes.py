@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Path, Query
+from fastapi import APIRouter, Path, Query
 from fastapi.responses import Response
 from pydantic import BaseModel
 
@@ -13,10 +13,9 @@ from monjyu_query.overviews.theme_page import ThemePage, theme_page
 from monjyu_query.overviews.theme_tree import Theme, ThemeKind, themes_of, usual_kind
 from monjyu_query.service.routes.paper_routes import Collection
 from monjyu_query.service.server.error_responses import COMMON, NotFound
-from monjyu_query.service.worker_state import Service, service_of
+from monjyu_query.service.server.request_parts import Shared
 
 router = APIRouter(tags=["papers"], responses=COMMON)
-Shared = Annotated[Service, Depends(service_of)]
 
 
 class ConceptPaper(BaseModel):
@@ -50,21 +49,21 @@ def whole_map(
     service: Shared,
     collection: Collection = None,
     kind: Annotated[Kind, Query(description="`concepts` needs level 1.")] = "citations",
-    limit: Annotated[int, Query(ge=1, le=MOST_DRAWN, description="Nodes, the largest first.")] = MOST_DRAWN,
+    limit: Annotated[int, Query(ge=1, le=MOST_DRAWN, description="Number of nodes, largest first.")] = MOST_DRAWN,
 ) -> Response:
     """Columns instead of rows: 5,000 nodes and their edges stay under a megabyte."""
     snapshot = service.snapshot(service.only_collection(collection))
     return Response(map_columns(snapshot, kind, limit).model_dump_json(), media_type="application/json")
 
 
-@router.get("/map/papers", summary="The papers that speak of a concept")
+@router.get("/map/papers", summary="The papers that mention a concept")
 def concept_papers(
     service: Shared,
     phrase: Annotated[str, Query(description="As in `ids` of a map of concepts.", min_length=1, max_length=1000)],
     collection: Collection = None,
     limit: Annotated[int, Query(ge=1, le=200)] = 20,
 ) -> ConceptPapers:
-    """Those that do most come first; of an unknown concept there are none."""
+    """The most frequent come first; an unknown concept has none."""
     name = service.only_collection(collection)
     rows = papers_of_concept(service.snapshot(name), phrase, limit)
     papers = [ConceptPaper(paper_id=p, title=title, year=year, mentions=n) for p, title, year, n in rows]
@@ -77,14 +76,17 @@ def theme_tree(
     collection: Collection = None,
     kind: Annotated[
         ThemeKind | None,
-        Query(description="`reports` needs level 3, `communities` level 1; else the better one there is."),
+        Query(description="`reports` needs level 3, `communities` level 1; by default the better available one."),
     ] = None,
+    widest: Annotated[int | None, Query(ge=1, le=100, description="Limit of themes at the top level.")] = None,
 ) -> Themes:
     name = service.only_collection(collection)
     snapshot = service.snapshot(name)
     level, chosen = snapshot.manifest.level, kind or usual_kind(snapshot)
     kinds: list[ThemeKind] = ["reports", "communities"] if level >= 3 else ["communities"]
     found = themes_of(snapshot, chosen)
+    if widest is not None:
+        found = [theme for theme in found if theme.parent is None][:widest]
     return Themes(
         collection=name, snapshot_id=snapshot.id, level=level, kind=chosen, kinds=kinds, themes=found
     )  # fmt: skip

@@ -1,4 +1,4 @@
-"""The web page, the reference of this interface, and Prometheus' figures."""
+"""The web page and its session, the reference of this interface, and Prometheus' figures."""
 
 from __future__ import annotations
 
@@ -6,7 +6,11 @@ from typing import Annotated
 
 from fastapi import APIRouter, Depends, Request
 from fastapi.responses import FileResponse, Response
+from pydantic import BaseModel, ConfigDict, Field
 
+from monjyu_query.service.access.addresses import is_loopback
+from monjyu_query.service.access.page_session import SESSION_SECONDS, cookie_name, exchange
+from monjyu_query.service.access.principals import own_machine
 from monjyu_query.service.server.error_responses import COMMON, Forbidden
 from monjyu_query.service.server.page_files import STATIC, page_answer
 from monjyu_query.service.worker_state import Service, service_of
@@ -14,9 +18,35 @@ from monjyu_query.service.worker_state import Service, service_of
 router = APIRouter(tags=["service"])
 
 
+class LinkToken(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+    token: str = Field(max_length=100, description="What stands after `#/open/` in the link.", examples=["kT3v9QmZ"])
+
+
+class PageSession(BaseModel):
+    """`page` is sent in the header `X-Monjyu-Page`, with the cookie that comes with this answer."""
+
+    page: str
+
+
 @router.get("/", include_in_schema=False)
 async def page() -> Response:
     return page_answer("index.html")
+
+
+@router.post("/page/session", summary="Open the page as an editor, by the link of `monjyu up`", responses=COMMON)
+def session(given: LinkToken, request: Request, response: Response) -> PageSession:
+    """Only on a loopback address where reading needs no key. A link works once, for ten minutes."""
+    service: Service = request.app.state.service
+    if not own_machine(service.settings.service) or not is_loopback(request.client.host if request.client else ""):
+        raise Forbidden("This service gives no links.", "It takes keys: `monjyu keys create`.")
+    halves = exchange(service.store, given.token)
+    if halves is None:
+        raise Forbidden("This link was used already, or is too old.", "`monjyu keys link` gives another.")
+    name = cookie_name(request.scope["server"][1])
+    response.set_cookie(name, halves.cookie, max_age=SESSION_SECONDS, httponly=True, samesite="strict")
+    response.headers["Cache-Control"] = "no-store"
+    return PageSession(page=halves.page)
 
 
 @router.get("/docs", include_in_schema=False)
@@ -36,7 +66,7 @@ async def icon() -> Response:
     responses={200: {"content": {"text/plain": {"schema": {"type": "string"}}}}, 401: COMMON[401], 403: COMMON[403]},
 )
 def metrics(service: Annotated[Service, Depends(service_of)], request: Request) -> Response:
-    """They tell of all collections, so a key of some of them does not read them."""
+    """They cover all collections, so a key of some collections may not read them."""
     if request.scope["state"]["principal"].collections is not None:
-        raise Forbidden("These figures are of all collections, and the key is of some.")
+        raise Forbidden("These figures cover all collections, but the key only some.")
     return Response(service.metrics.text(), media_type="text/plain; version=0.0.4; charset=utf-8")

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from pathlib import PurePath
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Header, Path, Query
+from fastapi import APIRouter, Header, Path, Query
 from fastapi.responses import Response
 from pydantic import BaseModel
 
@@ -23,16 +23,17 @@ from monjyu_query.catalogue.paper_details import (
 from monjyu_query.citations.citation_export import FORMS, entries, entries_of
 from monjyu_query.citations.citation_view import CitationView, citations_of
 from monjyu_query.citations.missing_works import MOST_WORKS, MissingWork, missing_works
+from monjyu_query.declared.fields import OneOf
 from monjyu_query.search.paper_records import list_papers, present_paper, show_paper
 from monjyu_query.service.pages.page_images import page_image
 from monjyu_query.service.server.error_responses import COMMON, NotFound
-from monjyu_query.service.worker_state import Service, service_of
+from monjyu_query.service.server.request_parts import Shared as Shared
+from monjyu_query.service.worker_state import Service
 
 router = APIRouter(tags=["papers"], responses=COMMON)
 
-Shared = Annotated[Service, Depends(service_of)]
 Collection = Annotated[
-    str | None, Query(description="May be left out where there is only one.", examples=["samples"], max_length=64)
+    str | None, Query(description="Optional if there is only one.", examples=["samples"], max_length=64)
 ]
 _BOX = r"^[0-9]{1,6}(\.[0-9]{1,3})?(,[0-9]{1,6}(\.[0-9]{1,3})?){3}$"
 PaperId = Annotated[str, Path(description="As in `/papers`.", max_length=1000)]
@@ -87,14 +88,14 @@ def citations(
     collection: Collection = None,
     depth: Annotated[int, Query(ge=1, le=10, description="Citations of citations.")] = 1,
     min_count: Annotated[
-        int, Query(ge=1, le=1_000_000, description="Of co-cited and coupled papers those with so much in common.")
+        int, Query(ge=1, le=1_000_000, description="Minimum in common for co-cited and coupled papers.")
     ] = 1,
 ) -> CitationView:
     snapshot, paper_id = _place_of(service, collection, paper_id)
     return citations_of(snapshot, paper_id, depth, min_count)
 
 
-@router.get("/papers/{paper_id:path}/details", summary="Where a paper's references lead, and papers like it")
+@router.get("/papers/{paper_id:path}/details", summary="A paper's resolved references, and similar papers")
 def details(paper_id: PaperId, service: Shared, collection: Collection = None) -> PaperDetails:
     """With the claims and entities of the levels that have them."""
     name = service.only_collection(collection)
@@ -102,7 +103,7 @@ def details(paper_id: PaperId, service: Shared, collection: Collection = None) -
     return paper_details(service.served(name).searcher.current(), paper_id)
 
 
-@router.get("/papers/{paper_id:path}/sentences", summary="The sentences of a paper that hold words, or have ids")
+@router.get("/papers/{paper_id:path}/sentences", summary="The sentences of a paper that contain words, or have ids")
 def sentences(
     paper_id: PaperId,
     service: Shared,
@@ -119,35 +120,32 @@ def sentences(
     return find_sentences(cursor, paper_id, text)
 
 
-BibliographyForm = Literal["bibtex", "ris", "csl"]
-
-
 @router.get("/bibliography", summary="Papers as BibTeX, RIS or CSL JSON", response_class=Response)
 def bibliography(
     service: Shared,
     collection: Collection = None,
-    paper_id: Annotated[list[str], Query(description="Only these; else all papers.", max_length=200)] = [],  # noqa: B006
-    format: BibliographyForm = "bibtex",
+    paper_id: Annotated[list[str], Query(description="Only these papers; by default all.", max_length=200)] = [],  # noqa: B006
+    format: Annotated[str, OneOf(FORMS), Query()] = "bibtex",
 ) -> Response:
     name = service.only_collection(collection)
     snapshot = service.snapshot(name)
-    write, media_type, ending = FORMS[format]
+    form = FORMS[format]
     try:
         found = entries_of(snapshot, paper_id) if paper_id else entries(snapshot, None)
     except QueryError as error:
         raise NotFound(error.message, "GET /papers lists what it has.") from error
-    headers = {"Content-Disposition": f'attachment; filename="{name}.{ending}"', "Cache-Control": "no-store"}
-    return Response(write(found), media_type=f"{media_type}; charset=utf-8", headers=headers)
+    headers = {"Content-Disposition": f'attachment; filename="{name}.{form.ending}"', "Cache-Control": "no-store"}
+    return Response(form.write(found), media_type=form.media_type, headers=headers)
 
 
 @router.get("/missing", summary="Works that the papers cite and the collection lacks")
 def missing(
     service: Shared,
     collection: Collection = None,
-    min_count: Annotated[int, Query(ge=1, le=10_000, description="Cited by so many papers at least.")] = 2,
+    min_count: Annotated[int, Query(ge=1, le=10_000, description="Minimum number of citing papers.")] = 2,
     limit: Annotated[int, Query(ge=1, le=MOST_WORKS)] = 100,
 ) -> list[MissingWork]:
-    """Those cited most first. References count as one work where matching found them to name the same."""
+    """The most cited come first. References that were matched to the same work count as one."""
     return missing_works(service.snapshot(service.only_collection(collection)), min_count, limit)
 
 
@@ -169,7 +167,7 @@ def page(
     ] = None,
     if_none_match: Annotated[str | None, Header(include_in_schema=False)] = None,
 ) -> Response:
-    """404 where the paper is no PDF or has no such page."""
+    """404 if the paper is not a PDF or has no such page."""
     snapshot, paper_id = _place_of(service, collection, paper_id)
     crop = [float(edge) for edge in box.split(",")] if box else None
     if crop and (crop[0] >= crop[2] or crop[1] >= crop[3]):
@@ -181,9 +179,9 @@ def page(
     return Response(image.content(), media_type="image/png", headers=headers)
 
 
-@router.get("/papers/{paper_id:path}", summary="One paper with its sections, references and all")
+@router.get("/papers/{paper_id:path}", summary="One paper with sections, references and all fields")
 def paper(paper_id: PaperId, service: Shared, collection: Collection = None) -> ParsedPaper:
-    """Of `source_path` only the file's name: where it lies is nobody's business."""
+    """`source_path` is only the file's name."""
     found = show_paper(*_place_of(service, collection, paper_id))
     return found.model_copy(update={"source_path": PurePath(found.source_path).name})
 

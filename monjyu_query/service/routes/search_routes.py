@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Annotated, Any, Protocol
+import threading
+from collections.abc import Callable, Coroutine
+from typing import Annotated, Any
 
-from fastapi import APIRouter, Body, Depends, Path
+from fastapi import APIRouter, Body, Path
 from fastapi.responses import Response, StreamingResponse
 from fastapi.sse import EventSourceResponse
 from pydantic import BaseModel, Field
@@ -20,36 +22,18 @@ from monjyu_query.service.searches.running_search import KeptResult, Search, loo
 from monjyu_query.service.searches.stops import SEARCH_ID, Stoppable
 from monjyu_query.service.searches.streaming import stream_events
 from monjyu_query.service.server.error_responses import COMMON, ClientGone, request_id_of
-from monjyu_query.service.worker_state import Service, service_of
+from monjyu_query.service.server.request_parts import Shared, examples
+from monjyu_query.service.worker_state import Service
 
 router = APIRouter(tags=["search"], responses=COMMON)
 
-EXAMPLES: dict[str, Any] = {
-    "question": {
-        "summary": "A question, answered from the best passages",
-        "value": {"query": "How are citations checked?", "collection": "samples"},
-    },
-    "lazy": {
-        "summary": "A lazy search with a budget of 100 relevance tests",
-        "value": {
-            "query": "How do incremental indexes stay equal to full rebuilds?",
-            "collection": "samples",
-            "mode": "lazy",
-            "budget": "z100",
-        },
-    },
-    "passages": {
-        "summary": "Passages only, of some papers",
-        "value": {
-            "query": "Leiden communities",
-            "collection": "samples",
-            "mode": "keyword",
-            "top_k": 5,
-            "filters": {"year_from": 2020, "section_types": ["methods", "results"]},
-            "answer": False,
-        },
-    },
-}
+_ASKED = {"query": "How do incremental indexes stay equal to full rebuilds?", "collection": "samples"}
+_PASSAGES = {"mode": "keyword", "top_k": 5, "filters": {"year_from": 2020, "section_types": ["methods", "results"]}}
+EXAMPLES = examples(
+    ("A question, answered from the best passages", _ASKED),
+    ("A lazy search with a budget of 100 relevance tests", {**_ASKED, "mode": "lazy", "budget": "z100"}),
+    ("Passages only, of some papers", {**_ASKED, **_PASSAGES, "answer": False}),
+)
 STEPS = ("subquery", "community", "test", "claim", "budget", "phase_start", "phase")
 EVENT = {
     "type": "object",
@@ -79,7 +63,6 @@ class Stopped(BaseModel):
 
 
 Asked = Annotated[SearchOfSnapshot, Body(openapi_examples=EXAMPLES)]
-Shared = Annotated[Service, Depends(service_of)]
 
 
 @router.post("/search", response_model=SearchResult, summary="Ask a collection a question")
@@ -89,7 +72,7 @@ async def search(asked: Asked, service: Shared, request: Request) -> Response:
     found = _look_up(service, asked)
     if isinstance(found, KeptResult):
         return _json(found.content, kept=True)
-    content = await watched(found, request)
+    content = await watched(found.run(), request)
     return _json(content, kept=found.was_kept)
 
 
@@ -105,8 +88,8 @@ async def search(asked: Asked, service: Shared, request: Request) -> Response:
     },
 )
 async def search_stream(asked: Asked, service: Shared, request: Request) -> Response:
-    """The search ends when the client goes away. POST /search/{search_id}/stop, with the id that the header
-    `X-Monjyu-Search` gives, ends it with what it has found."""
+    """The search ends when the client disconnects. POST /search/{search_id}/stop, with the id of the header
+    `X-Monjyu-Search`, ends it with what it has found."""
     note(asked, service, request)
     stoppable = Stoppable(service.stops, _principal(request).asker)
     return EventSourceResponse(
@@ -121,8 +104,8 @@ def stop(
     service: Shared,
     request: Request,
 ) -> Stopped:
-    """Of one's own searches only; whether it is still under way is not told. The result comes where the search is
-    listened to, as partial."""
+    """Only for your own searches; the response does not show whether it was still running. The stream of the search
+    then ends with a partial result."""
     service.stops.stop(search_id, _principal(request).asker)
     return Stopped(search_id=search_id)
 
@@ -142,20 +125,29 @@ def note(asked: SearchQuestion, service: Service, request: Request) -> None:
     audit.note(request.scope, collection=asked.collection, mode=asked.mode, **query)
 
 
-class Runnable(Protocol):
-    """A search, or what else takes its turn."""
+async def in_turn(
+    service: Service,
+    request: Request,
+    work: Callable[[threading.Event], bytes],
+    *,
+    long: bool = True,
+    seconds: float | None = None,
+) -> bytes:
+    """What `work(cancel)` gives, done when its turn comes; `long`: it takes steps, and waits in the line of those.
+    `cancel` is set after `seconds`, by default those of a search."""
+    cancel, turns = threading.Event(), service.long_turns if long else service.turns
+    most = seconds or service.settings.service.search_seconds
+    return await watched(turns.take(lambda: work(cancel), cancel, most), request)
 
-    async def run(self) -> bytes: ...
 
-
-async def watched(search: Runnable, request: Request) -> bytes:
+async def watched(search: Coroutine[Any, Any, bytes], request: Request) -> bytes:
     """The result. When the client goes away, a search that waits is never begun, and one that runs is ended."""
-    running, gone = asyncio.create_task(search.run()), asyncio.create_task(_gone(request))
+    running, gone = asyncio.create_task(search), asyncio.create_task(_gone(request))
     try:
         await asyncio.wait((running, gone), return_when=asyncio.FIRST_COMPLETED)
         if running.done():
             return running.result()
-        raise ClientGone("The client has gone.")
+        raise ClientGone("The client has disconnected.")
     finally:  # also when the service stops meanwhile
         running.cancel()
         gone.cancel()

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Path
+from fastapi import APIRouter, Path
 from starlette.requests import Request
 
 from monjyu_core.errors import QueryError
 from monjyu_query.service.access.principals import Principal
 from monjyu_query.service.server.error_responses import COMMON, NotFound
-from monjyu_query.service.worker_state import Service, service_of
+from monjyu_query.service.server.request_parts import Shared
+from monjyu_query.service.worker_state import Service
 from monjyu_query.traces.shown_trace import ShownTrace, show_trace
 from monjyu_query.traces.traces import NAMESPACE, may_see, read_trace
 
@@ -21,11 +22,10 @@ router = APIRouter(tags=["search"], responses=COMMON)
 def trace(
     trace_id: Annotated[str, Path(description="`trace_id` of a result.", pattern="^[0-9a-f]{16}$")],
     request: Request,
-    service: Annotated[Service, Depends(service_of)],
+    service: Shared,
 ) -> ShownTrace:
-    """Of one's own searches only; an administrator's key may see all. A result that was kept from another's question
-    has the trace of that one, which whoever is given the result may see, too, without `asked_by`. The words are those
-    that the collection has now."""
+    """Only for your own searches; administrators may see all. A cached result has the trace of the first search,
+    shown without `asked_by`. Texts are those of the current collection."""
     kept = trace_for(service, trace_id, request.scope["state"]["principal"])
     return show_trace(service.snapshot(kept["collection"]), trace_id, kept)
 
@@ -36,11 +36,11 @@ def trace_for(service: Service, trace_id: str, principal: Principal) -> dict[str
     try:
         kept = _kept(service, trace_id, principal.asker)
         if principal.role != "admin" and not may_see(kept, principal.asker):
-            raise NotFound("It is another's.")
+            raise NotFound("It belongs to someone else.")
         service.folder(kept["collection"])
     except (QueryError, NotFound):  # which of them it was is nobody's business
         hint = "They are kept as traces.newest and traces.days say, until a purge. Ask the question again."
-        raise NotFound(f"There is no trace {trace_id!r} of yours.", hint) from None
+        raise NotFound(f"You have no trace {trace_id!r}.", hint) from None
     own = principal.role == "admin" or kept.get("asked_by") == principal.asker
     return kept if own else kept | {"asked_by": None}
 

@@ -2,26 +2,41 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter, Request
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Depends, Request
 from pydantic import BaseModel
 
 from monjyu_query.service.access.keys import Role
-from monjyu_query.service.access.principals import LOCAL, Principal
+from monjyu_query.service.access.principals import Principal, own_machine
+from monjyu_query.service.operations.index_runs import indexes_here
 from monjyu_query.service.server.error_responses import COMMON
+from monjyu_query.service.worker_state import Service, service_of
 
 router = APIRouter(tags=["service"], responses=COMMON)
 
 
 class Caller(BaseModel):
-    """`collections` are all that the caller may see, null = all. `keyed` is false of a caller who sent no key."""
+    """`collections` are all that the caller may see, null = all. `keyed` is false of a caller who sent no key;
+    `own_machine`: the service is for this machine, where `monjyu keys link` opens the page as an editor.
+    `indexing`: whether what is uploaded is indexed by the service itself, by Dagster elsewhere, or not at all."""
 
     role: Role
     collections: list[str] | None
     keyed: bool
+    own_machine: bool
+    indexing: Literal["here", "dagster", "none"]
 
 
 @router.get("/whoami", summary="What the caller may do")
-async def whoami(request: Request) -> Caller:
+async def whoami(service: Annotated[Service, Depends(service_of)], request: Request) -> Caller:
     principal: Principal = request.scope["state"]["principal"]
     seen = None if principal.collections is None else sorted(principal.collections)
-    return Caller(role=principal.role, collections=seen, keyed=principal is not LOCAL)
+    settings = service.settings.service
+    return Caller(
+        role=principal.role,
+        collections=seen,
+        keyed=principal.keyed,
+        own_machine=own_machine(settings),
+        indexing="here" if indexes_here(settings) else "dagster" if settings.dagster_url else "none",
+    )

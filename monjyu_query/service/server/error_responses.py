@@ -219,7 +219,7 @@ async def _damaged(request: Request, error: Exception) -> JSONResponse:
     request.app.state.service.forget()
     unreadable = StorageError(
         "The index cannot be read: files of its snapshot are damaged or gone.",
-        "`monjyu snapshots verify` says what is wrong; indexing the collection again builds it anew.",
+        "`monjyu snapshots verify` says what is wrong; indexing the collection again rebuilds it.",
     )
     return await _monjyu(request, unreadable)
 

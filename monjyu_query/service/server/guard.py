@@ -15,8 +15,8 @@ from monjyu_query.service.server.error_responses import send_error
 from monjyu_query.service.server.metrics import Metrics
 
 POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; connect-src 'self'; "
-    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; font-src 'self'; "
+    "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
 """No inline script or style, nothing from elsewhere: text of a paper that got into the page could do nothing."""
 HEADERS = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 from functools import cache
 from pathlib import Path
@@ -10,6 +11,13 @@ from pathlib import Path
 from starlette.responses import HTMLResponse, Response
 from starlette.staticfiles import StaticFiles
 from starlette.types import Scope
+
+from monjyu_query.answer_packages.forms import all_forms
+from monjyu_query.citations import citation_export
+from monjyu_query.declared.fields import asked_as, kinds_of
+from monjyu_query.digests.study_table import table_export
+from monjyu_query.reviews.handing_on import review_export
+from monjyu_query.search.request import BasicQuestion, Filters
 
 STATIC = Path(__file__).parents[1] / "static"
 FOREVER = "public, max-age=31536000, immutable"
@@ -48,8 +56,31 @@ def html(name: str) -> str:
     text = (STATIC / name).read_text("utf-8")
     found = _MODULE.search(text)
     links = [f'<link rel="modulepreload" href="/static/{path}">\n' for path in modules_of(found[1])] if found else []
-    text = text.replace("</head>", "".join(links) + "</head>")
+    text = text.replace("</head>", "".join(links) + "</head>").replace("{{declared}}", _declared())
     return text.replace("/static/", f"/static/{version()}/")
+
+
+_EXPORTS = {"bibliography": citation_export, "answer": all_forms, "table": table_export, "review": review_export}
+"""By what is exported, the module that has its formats."""
+
+
+def _declared() -> str:
+    """As JSON the filters and budgets of a question and the formats of exports: the page makes its forms of them."""
+    filters = []
+    for name, field in Filters.model_fields.items():
+        asked, kinds = asked_as(field), kinds_of(field.annotation)
+        choices = [kind for kind in kinds if isinstance(kind, str)] or None
+        labels = dict(zip(("en", "ja"), asked.labels, strict=True)) if asked.labels else None
+        kind = {int: "integer", bool: "boolean"}.get(kinds[0], "text")
+        one = {"name": name, "one": asked.one or name, "kind": kind, "many": kinds[0] is list}
+        filters.append(one | {"choices": choices, "labels": labels})
+    budgets = [kind for kind in kinds_of(BasicQuestion.model_fields["budget"].annotation) if isinstance(kind, str)]
+    forms = {
+        what: [{"name": name, "label": form.label, "ending": form.ending} for name, form in module.FORMS.items()]
+        for what, module in _EXPORTS.items()
+    }
+    declared = {"filters": filters, "budgets": budgets, "forms": forms}
+    return json.dumps(declared, ensure_ascii=False).replace("<", "\\u003c")
 
 
 def modules_of(script: str) -> list[str]:

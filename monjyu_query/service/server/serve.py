@@ -23,7 +23,8 @@ from monjyu_core.remote.following import following
 from monjyu_core.settings.settings import Settings, load_settings
 from monjyu_core.storage.folders import DataFolder, alive, host_id
 from monjyu_core.storage.state_store import StateStore
-from monjyu_query.service.access.principals import check_exposure
+from monjyu_query.service.access.page_session import announce, new_link, show_link
+from monjyu_query.service.access.principals import check_exposure, own_machine
 from monjyu_query.service.app import create_app
 from monjyu_query.service.server.http_limits import protocol_with
 from monjyu_query.service.server.listening import listen
@@ -52,13 +53,14 @@ def _end_with(parent: multiprocessing.process.BaseProcess) -> None:
     os.kill(os.getpid(), signal.SIGTERM)
 
 
-def serve(data: DataFolder, settings: Settings) -> None:
-    """Serve until SIGINT or SIGTERM.
+def serve(data: DataFolder, settings: Settings, *, link: bool = True) -> None:
+    """Serve until SIGINT or SIGTERM. On one's own machine a `link` opens the page as an editor.
 
     ConfigurationError where the port is taken, or where other machines could ask without a key.
     """
     service = settings.service
-    check_exposure(service, StateStore(data.state))
+    store, own = StateStore(data.state), own_machine(service)
+    check_exposure(service, store)
     with (
         listen(service.host, service.port) as listening,
         _environment(data, settings),
@@ -67,7 +69,11 @@ def serve(data: DataFolder, settings: Settings) -> None:
         listening.set_inheritable(True)
         host, port = listening.getsockname()[:2]
         shown = f"[{host}]" if ":" in host else host
-        click.echo(f"Monjyu is at http://{shown}:{port} - Ctrl-C stops it.")
+        address = f"http://{shown}:{port}"
+        announce(store, address if own else None)
+        click.echo(f"Monjyu is at {address} - Ctrl-C stops it.")
+        if own and link:
+            give_link(store)
         config = uvicorn.Config(
             "monjyu_query.service.server.serve:app",
             factory=True,
@@ -91,6 +97,13 @@ def serve(data: DataFolder, settings: Settings) -> None:
             from uvicorn.supervisors import Multiprocess
 
             Multiprocess(config, sockets=[listening]).run()
+
+
+def give_link(store: StateStore) -> None:
+    """Print a link to the page, and open it where there is a browser. Whoever started this reads it; no log does."""
+    link = new_link(store)
+    opened = show_link(store, link)
+    click.echo(f"{'Your browser opens it' if opened else 'Open it'} as an editor, once within 10 minutes: {link}")
 
 
 @contextmanager

@@ -1,9 +1,11 @@
-// Requests to the service this page comes from. The key, where one is needed, lives as long as the tab.
+// Requests to the service this page comes from. The key, where one is needed, lives as long as the tab; the page's half
+// of a session that a link has opened (the other is a cookie) is there for all tabs of this origin.
 
 import { t } from "./i18n.js";
 import { said } from "./said.js";
 
 const KEY = "monjyu-key";
+const SESSION = "monjyu-page";
 let askForKey = async () => null;
 
 export class ApiError extends Error {
@@ -40,7 +42,8 @@ export function keepKey(value) {
 
 export async function request(path, options = {}) {
   const key = sessionStorage.getItem(KEY);
-  const headers = { ...options.headers, ...(key ? { Authorization: `Bearer ${key}` } : {}) };
+  const page = localStorage.getItem(SESSION);
+  const headers = { ...options.headers, ...(key ? { Authorization: `Bearer ${key}` } : {}), ...(page ? { "X-Monjyu-Page": page } : {}) };
   const response = await fetch(path, { ...options, headers }).catch((error) => {
     throw inWords(error);
   });
@@ -67,6 +70,11 @@ export function posted(path, body, signal) {
 
 export async function post(path, body, signal) {
   return (await posted(path, body, signal)).json();
+}
+
+// Makes this browser the page's editor, by the token of a link.
+export async function openSession(token) {
+  localStorage.setItem(SESSION, (await post("/page/session", { token })).page);
 }
 
 export function paperPath(id, rest = "") {

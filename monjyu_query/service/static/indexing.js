@@ -1,4 +1,4 @@
-// An indexing that Dagster does, watched until it has ended. It is found again after its view was left.
+// An indexing, by the service itself or by Dagster, watched until it has ended. It is found again after its view was left.
 
 import { json, post } from "./api.js";
 import { coded, h, quoted, replace } from "./dom.js";
@@ -6,18 +6,21 @@ import { addWords, t } from "./i18n.js";
 
 addWords({
   en: {
-    ix_begun: "Waiting for Dagster to begin …", ix_reading: "Reading what has changed …", ix_publishing: "Building the index and publishing it …", ix_parts: (made, all) => `${made} of ${all} parts`,
-    ix_seconds: (n) => `${n} s`, ix_none: "Nothing can be indexed from here. Run `monjyu index`, wait for the schedule, or start page and Dagster together with `monjyu up`.", ix_failed: "The indexing failed. What was there before is still searched.",
+    ix_begun: "Beginning …", ix_starting: "Dagster is still starting: this is tried again by itself …", ix_at: (done, all) => `${done} of ${all}`,
+    ix_parse: "Reading the papers …", ix_ocr: "Reading scanned pages …", ix_chunk: "Cutting into passages …", ix_embed: "Making them searchable …", ix_publish: "Publishing …", ix_reading: "Reading what has changed …", ix_publishing: "Building the index and publishing it …", ix_parts: (made, all) => `${made} of ${all} parts`,
+    ix_seconds: (n) => `${n} s`, ix_none: "The files are stored, but nothing can be indexed from here. Run `monjyu index` where it is installed whole.", ix_failed: "The indexing failed. What was there before is still searched.",
     ix_run: "Look at the run", ix_lost: "The indexing goes on, but its progress cannot be read.",
   },
   ja: {
-    ix_begun: "Dagster の開始を待っています …", ix_reading: "変わったものを読み取っています …", ix_publishing: "索引を作り、公開しています …", ix_parts: (made, all) => `${all} 個中 ${made} 個`,
-    ix_seconds: (n) => `${n} 秒`, ix_none: "ここからは索引付けできません。`monjyu index` を実行するか、予定された実行を待つか、`monjyu up` でページと Dagster を一緒に起動してください。", ix_failed: "索引付けに失敗しました。これまでの内容は引き続き検索できます。",
+    ix_begun: "開始しています …", ix_starting: "Dagster は起動中です。自動的に再試行します …", ix_at: (done, all) => `${all} 件中 ${done} 件`,
+    ix_parse: "論文を読み取っています …", ix_ocr: "スキャン画像を読み取っています …", ix_chunk: "箇所に分けています …", ix_embed: "検索できるようにしています …", ix_publish: "公開しています …", ix_reading: "変わったものを読み取っています …", ix_publishing: "索引を作り、公開しています …", ix_parts: (made, all) => `${all} 個中 ${made} 個`,
+    ix_seconds: (n) => `${n} 秒`, ix_none: "ファイルは保存されましたが、ここからは索引付けできません。すべてがインストールされた環境で `monjyu index` を実行してください。", ix_failed: "索引付けに失敗しました。これまでの内容は引き続き検索できます。",
     ix_run: "実行の記録を見る", ix_lost: "索引付けは続いていますが、進み具合を取得できません。",
   },
 });
 
-const STEP = 2000; // ms between two looks
+const STEP = 1000; // ms between two looks
+const PATIENCE = 180_000; // ms in which Dagster may start
 const MOST_MISSES = 10; // looks without an answer in a row, as while the page's server starts again
 const KEPT = "monjyu-indexing";
 
@@ -43,14 +46,25 @@ export function remember(begun, files = []) {
 }
 
 // Remembered before it is asked for, so that who leaves at that moment finds it begun when coming back.
-export async function begin(collection, files = []) {
-  keep(collection, { since: Date.now(), files });
-  try {
-    remember(await post("/admin/index", { collection }), files);
-  } catch (error) {
-    if (error.status) keep(collection, null); // not where nobody answered, or the page was left: it is asked for again
-    throw error;
+export async function begin(collection, files = [], place = null, signal = null) {
+  const since = Date.now();
+  keep(collection, { since, files });
+  for (;;) {
+    try {
+      remember(await post("/admin/index", { collection }), files);
+      return;
+    } catch (error) {
+      const starting = error.type === "ExternalAPIError" && Date.now() - since < PATIENCE;
+      if (error.status && !starting) keep(collection, null); // not where nobody answered, or the page was left: it is asked for again
+      if (!starting || signal?.aborted) throw error;
+      if (place) replace(place, h("p", { class: "dim", role: "status" }, t("ix_starting")));
+    }
+    await pause();
   }
+}
+
+function pause() {
+  return new Promise((resolve) => setTimeout(resolve, STEP));
 }
 
 // Shows in `place` how far it is; `done(files)` once it is searchable. Ends without a word when the view is left.
@@ -58,7 +72,7 @@ export async function watch(collection, place, signal, done) {
   if (!underWay(collection)) return;
   if (!underWay(collection).backfill_id) {
     try {
-      await begin(collection, underWay(collection).files);
+      await begin(collection, underWay(collection).files, place, signal);
     } catch (error) {
       replace(place, notBegun(error));
       return;
@@ -88,13 +102,20 @@ export async function watch(collection, place, signal, done) {
         else replace(place, failure(state));
         return;
       }
-      const word = t(state.made ? "ix_publishing" : state.begun ? "ix_reading" : "ix_begun");
+      const word = stageOf(state);
       if (line.textContent !== word) replace(line, word);
-      if (state.made) [bar.max, bar.value] = [state.parts, state.made];
-      replace(numbers, [state.made ? t("ix_parts", state.made, state.parts) : null, t("ix_seconds", Math.round((Date.now() - run.since) / 1000))].filter(Boolean).join(" · "));
+      if (state.made && state.parts) [bar.max, bar.value] = [state.parts, state.made];
+      else bar.removeAttribute("value");
+      replace(numbers, [state.made && state.parts ? t(state.stage ? "ix_at" : "ix_parts", state.made, state.parts) : null, t("ix_seconds", Math.round((Date.now() - run.since) / 1000))].filter(Boolean).join(" · "));
     }
-    await new Promise((resolve) => setTimeout(resolve, STEP));
+    await pause();
   }
+}
+
+// A run of the service's own says its step, one of Dagster's how many parts there are.
+function stageOf(state) {
+  const own = ["parse", "ocr", "chunk", "embed", "publish"].includes(state.stage) ? `ix_${state.stage}` : "ix_reading";
+  return t(state.stage ? own : state.made ? "ix_publishing" : state.begun ? "ix_reading" : "ix_begun");
 }
 
 function failure(state) {

@@ -7,7 +7,7 @@
 // `go(view, ...rest)`, `ask(filters, label)`, `refresh()` (look for new collections), `again()` (the view anew),
 // `enterKey()`.
 
-import { ApiError, hasKey, json, keepKey, onKeyNeeded } from "./api.js";
+import { ApiError, hasKey, json, keepKey, onKeyNeeded, openSession } from "./api.js";
 import { coded, h, replace } from "./dom.js";
 import { currentLanguage, setLanguage, t } from "./i18n.js";
 import { offerPlaces } from "./locate/offer.js";
@@ -27,7 +27,8 @@ const VIEWS = {
   compare: { nav: "compare", load: () => import("./compare/view.js") },
   questions: { nav: "questions", load: () => import("./saved/view.js") },
   locate: { nav: "locate", load: () => import("./locate/view.js") },
-  draft: { nav: "locate", load: () => import("./draft/view.js") },
+  reviews: { nav: "reviews", load: () => import("./reviews/view.js") },
+  draft: { nav: "draft", load: () => import("./draft/view.js") },
   operate: { nav: "operate", load: () => import("./operate/view.js"), without: true },
   start: { load: () => import("./start/view.js"), without: true },
 };
@@ -93,7 +94,7 @@ function mark(view) {
   for (const link of document.querySelectorAll(".bar a[id]")) {
     if (link.id === `nav-${VIEWS[view].nav}`) {
       link.setAttribute("aria-current", "page");
-      link.scrollIntoView({ block: "nearest", inline: "nearest" }); // on a narrow page the bar is longer than the page
+      link.scrollIntoView({ block: "nearest", inline: "center" }); // on a narrow page the bar is longer than the page
     } else link.removeAttribute("aria-current");
   }
 }
@@ -153,7 +154,7 @@ function keepChosen(name) {
 
 // The bar's links lead to the views of this collection.
 function lead(name) {
-  const inside = ["ask", "papers", "maps", "themes", "compare", "questions", "locate"];
+  const inside = ["ask", "papers", "maps", "themes", "compare", "reviews", "draft", "questions", "locate"];
   for (const view of inside) document.getElementById(`nav-${view}`).href = addressOf(view, name);
 }
 
@@ -200,7 +201,16 @@ async function refresh(quietly = false) {
   if (!quietly && (!before || address().view !== "ask")) await safely(show);
 }
 
+// The link that `monjyu up` gives: its token is used up, and leaves the address at once.
+async function openLink() {
+  const token = /^#\/open\/([\w-]+)$/.exec(location.hash)?.[1];
+  if (!token) return;
+  history.replaceState(null, "", "#/ask");
+  await openSession(token);
+}
+
 async function start() {
+  await openLink();
   if (address().name) lead(address().name); // for who presses a link before the collections are known
   VIEWS[address().view].load().catch(() => null); // meanwhile; `show` hears of it where it fails
   [collections, who] = await Promise.all([json("/collections").then((found) => found.collections), json("/whoami"), learn()]);
@@ -235,7 +245,7 @@ addEventListener("focus", () => refresh());
 addEventListener("hashchange", async () => {
   closeViewer();
   for (const dialog of document.querySelectorAll("dialog[open]")) dialog.close(); // they belong to the view that is left
-  await safely(show);
+  await safely(location.hash.startsWith("#/open/") ? start : show);
   if (!main.contains(document.activeElement)) main.focus({ preventScroll: true }); // unless the view chose a place
 });
 onKeyNeeded(askKey);

@@ -171,10 +171,10 @@ def test_an_analysis_that_takes_long_is_fetched_by_the_next_run(make: Any, servi
 def test_the_estimate_counts_pages_not_yet_read(make: Any) -> None:
     make({}).parse()
     world = make(READ)
-    cost = estimate_upgrade(world.data, "c", 1)
+    cost = estimate_upgrade(world.data, "c", 0)
     assert (cost.pages, cost.as_json()["pages"], round(cost.cost_usd, 4)) == (4, 4, 0.04)
     world.parse()
-    assert estimate_upgrade(world.data, "c", 1).as_json() == dict.fromkeys(
+    assert estimate_upgrade(world.data, "c", 0).as_json() == dict.fromkeys(
         ("llm_calls", "prompt_tokens", "completion_tokens", "cost_usd"), 0
     )
 

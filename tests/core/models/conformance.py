@@ -328,27 +328,32 @@ def results(provider: Provider) -> Results:
 
 
 def tables(found: dict[str, Results]) -> str:
-    """What each fault comes to; then provider by role, and provider by fault: a line for each provider in each."""
-    roles = (*CHAT_ROLES, "embed", "rerank")
-    lines = ["### Faults", "", *_head("", "the server", "roles that ask for JSON", "role answer, streamed")]
-    lines += [_row(str(n), one.about, one.asked, one.streamed) for n, one in enumerate(FAULTS, start=1)]
-    lines += ["", "### Provider by role", "", *_head("", *roles, "refuses, and is asked without")]
-    for name, (trial, refused, _, _) in found.items():
-        verdicts = {one.role: "yes" if one.verdict == "good" else one.verdict for one in trial.roles}
-        lines.append(_row(name, *(verdicts.get(role, "–") for role in roles), ", ".join(refused) or "–"))
-    lines += ["", "### Provider by fault", "", *_head("", *map(str, range(1, len(FAULTS) + 1)))]
-    lines += [_row(name, *(_cell(one, chat) for one in FAULTS)) for name, (_, _, chat, _) in found.items() if chat]
-    lines += ["", "### Provider by fault, for vectors and ranks", "", *_head("", *EMBEDDING)]
-    lines += [
-        _row(name, *(one.get(about, "–") for about in EMBEDDING)) for name, (_, _, _, one) in found.items() if one
-    ]
+    """What each fault comes to, then a line for each provider: how many of its roles and faults came out so."""
+    lines = ["### Faults", "", *_head("the server", "result")]
+    lines += [_row(one.about, "; streamed ".join(dict.fromkeys((one.asked, one.streamed)))) for one in FAULTS]
+    lines += ["", "### Texts to embed and to rank", "", *_head("the server or the texts", "result")]
+    lines += [_row(about, result) for about, result in EMBEDDING.items()]
+    lines += ["", "### Providers", "", *_head("", "chat roles", "embed", "rerank", "faults", "texts", "asked without")]
+    for name, (trial, refused, chat, texts) in found.items():
+        good = {one.role: one.verdict == "good" for one in trial.roles}
+        as_said = [one for one in FAULTS if chat and _as_said(one, chat)]
+        counts = [
+            _of(sum(good.get(role, False) for role in CHAT_ROLES), len(CHAT_ROLES) if chat else 0),
+            *("yes" if good.get(role) else "–" for role in ("embed", "rerank")),
+            _of(len(as_said), len(FAULTS) if chat else 0),
+            _of(sum(EMBEDDING[about] == result for about, result in texts.items()), len(texts)),
+        ]
+        lines.append(_row(name, *counts, ", ".join(refused) or "–"))
     return "\n".join(lines) + "\n"
 
 
-def _cell(fault: Fault, found: dict[tuple[str, str], str]) -> str:
-    """Whether it came to what the table of faults says, in both ways to ask; else what it came to."""
-    wanted = {"assess": fault.asked, "answer": fault.streamed}
-    return "; ".join(found[fault.about, role] for role in wanted if found[fault.about, role] != wanted[role]) or "✓"
+def _as_said(fault: Fault, found: dict[tuple[str, str], str]) -> bool:
+    """Whether it came to what the table of faults says, in both ways to ask."""
+    return (found[fault.about, "assess"], found[fault.about, "answer"]) == (fault.asked, fault.streamed)
+
+
+def _of(count: int, total: int) -> str:
+    return f"{count} of {total}" if total else "–"
 
 
 def _head(*cells: str) -> list[str]:

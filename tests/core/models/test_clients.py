@@ -373,10 +373,10 @@ def test_missing_settings_are_named(monkeypatch: pytest.MonkeyPatch, make: Calla
     monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9")
     cases = [
         ({}, "models.m.base_url is missing"),
-        ({"base_url": "localhost:8080"}, "models.m.base_url is no address"),
-        ({"base_url": "http://user:pass-word@host/v1"}, "models.m.base_url holds"),
+        ({"base_url": "localhost:8080"}, "models.m.base_url is not an address"),
+        ({"base_url": "http://user:pass-word@host/v1"}, "models.m.base_url contains"),
         ({"base_url": "https://api.openai.com/v1"}, "models.m.api_key is missing"),
-        ({"base_url": "http://host", "api_key": "a\nb"}, "models.m.api_key holds"),
+        ({"base_url": "http://host", "api_key": "a\nb"}, "models.m.api_key contains"),
     ]
     if make is not rerank_client:
         cases.append(({"provider": "azure", "base_url": "https://x.openai.azure.com"}, "models.m.api_key is missing"))

@@ -111,11 +111,11 @@ def test_addresses_of_one_call_are_brought_to_the_base(provider: str, url: str, 
 @pytest.mark.parametrize(
     ("provider", "url", "said"),
     [
-        ("openai", "localhost:8080/v1", "is no address"),
-        ("openai", "http://me:secret-word@h/v1", "holds a user"),
-        ("openai", "http://h/v1?key=secret-word", r"holds a query \(key\)"),
-        ("azure", f"{R}/openai/v1?key=secret-word", r"holds a query \(key\)"),
-        ("openai", "http://h:0/v1", "is no address"),
+        ("openai", "localhost:8080/v1", "is not an address"),
+        ("openai", "http://me:secret-word@h/v1", "contains a user"),
+        ("openai", "http://h/v1?key=secret-word", r"contains a query \(key\)"),
+        ("azure", f"{R}/openai/v1?key=secret-word", r"contains a query \(key\)"),
+        ("openai", "http://h:0/v1", "is not an address"),
     ],
 )
 def test_what_is_no_address_is_refused_without_its_secrets(provider: str, url: str, said: str) -> None:
@@ -168,7 +168,7 @@ def test_an_authority_of_ones_own(own_data: Path, monkeypatch: pytest.MonkeyPatc
         assert ask(**model, ca_file=public).text == "An answer."
         monkeypatch.setenv("SSL_CERT_FILE", str(public))
         assert ask(**model).text == "An answer."
-    for named, said in ((own_data / "none.pem", "No such file"), (own_data / "key.pem", "holds no certificate")):
+    for named, said in ((own_data / "none.pem", "No such file"), (own_data / "key.pem", "contains no certificate")):
         with pytest.raises(ConfigurationError, match=rf"models\.m\.ca_file names .*{said}"):
             ask(base_url="https://127.0.0.1:9/v1", ca_file=named)
 

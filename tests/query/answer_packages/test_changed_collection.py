@@ -14,7 +14,7 @@ from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.state_store import StateStore
 from monjyu_query.answer_packages.asked_answer import asked_again, asked_now
 from monjyu_query.answer_packages.checking.verification import verify_package
-from monjyu_query.answer_packages.forms.all_forms import KINDS, written
+from monjyu_query.answer_packages.forms.all_forms import FORMS, written
 from monjyu_query.answer_packages.package import package_of
 from monjyu_query.answer_packages.package_files import write_package
 from monjyu_query.search.request import make_request
@@ -76,7 +76,7 @@ def test_edited_then_purged(birds: tuple[DataFolder, Path], tmp_path: Path) -> N
     store.put(NAMESPACE, asked.trace_id, trace)  # as one that came back from a backup
     again = asked_again(data, asked.trace_id)
     assert "citations" in again.differs and {one.why for one in again.left_out} == {"purged"}
-    for form in KINDS.keys() - {"ro-crate"}:
+    for form in FORMS.keys() - {"ro-crate"}:
         content = written(again, form)
         assert SECRET.encode() not in content
         assert form not in ("markdown", "bibtex") or b"purged" in content

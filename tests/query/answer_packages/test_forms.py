@@ -14,7 +14,7 @@ from markdown_it import MarkdownIt
 from mdit_py_plugins.footnote import footnote_plugin
 
 from monjyu_query.answer_packages.asked_answer import AskedAnswer
-from monjyu_query.answer_packages.forms.all_forms import KINDS, written
+from monjyu_query.answer_packages.forms.all_forms import FORMS, written
 from monjyu_query.answer_packages.forms.document import Document, Paragraph, Run, Source
 from monjyu_query.answer_packages.forms.fonts import in_fonts
 from monjyu_query.answer_packages.forms.markdown_form import as_markdown
@@ -83,7 +83,7 @@ def test_each_form_has_the_answer_its_sources_and_pages(asked: AskedAnswer) -> N
         assert line(title) in line(written(asked, "bibtex").decode())
 
 
-@pytest.mark.parametrize("form", sorted(KINDS.keys() - {"ro-crate"}))
+@pytest.mark.parametrize("form", sorted(FORMS.keys() - {"ro-crate"}))
 def test_the_same_answer_is_the_same_file(asked: AskedAnswer, form: str) -> None:
     assert written(asked, form) == written(asked, form)
 
@@ -143,7 +143,7 @@ def test_a_licence_is_known_where_a_paper_speaks_of_itself(sentence: str, addres
 
 
 def test_the_command_writes_each_form(asked_data: Path, asked: AskedAnswer, tmp_path: Path) -> None:
-    for form, (_, ending) in KINDS.items():
+    for form, ending in ((name, one.ending) for name, one in FORMS.items()):
         output = tmp_path / f"answer.{ending}"
         done = call_monjyu(asked_data, "answer", "export", asked.trace_id, "--format", form, "-o", output)
         assert done.returncode == 0 and output.read_bytes()[:2] in (b"PK", b"%P", b"# ", b"@m", b"@a"), done.stderr

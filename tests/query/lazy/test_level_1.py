@@ -64,7 +64,7 @@ def test_a_trace_tells_the_steps_and_repeats_itself(level_1_data: Path) -> None:
     trace["hits"][0]["score"] += 1
     store.put(NAMESPACE, result.trace_id, trace)
     assert replay(data, result.trace_id).differs == ("hits",)
-    with pytest.raises(QueryError, match="no trace"):
+    with pytest.raises(QueryError, match="does not exist"):
         replay(data, "unknown")
 
 

@@ -168,7 +168,11 @@ def test_wrong_questions_are_clear_errors(tmp_path: Any) -> None:
         with pytest.raises(ConfigurationError, match="A saved question"):
             checked(wrong)
     file = tmp_path / "questions.yaml"
-    for text, why in (("a: [", "cannot be read"), ("3", "no list"), ("[{id: a, text: x}, {id: a, text: y}]", "twice")):
+    for text, why in (
+        ("a: [", "cannot be read"),
+        ("3", "not a list"),
+        ("[{id: a, text: x}, {id: a, text: y}]", "twice"),
+    ):
         file.write_text(text)
         with pytest.raises(ConfigurationError, match=why):
             read_file(file)

@@ -23,6 +23,7 @@ from monjyu_core.storage.snapshot import current_manifest
 from monjyu_core.storage.state_store import StateStore
 from monjyu_query.service.access.keys import create_key
 from monjyu_query.service.app import create_app
+from monjyu_query.service.operations import index_runs
 from monjyu_query.service.server.http_limits import protocol_with
 from monjyu_query.service.worker_state import Service
 from tests.assets.worlds import World
@@ -93,6 +94,12 @@ def serving(data: Path, overrides: dict[str, Any]) -> Iterator[tuple[str, Servic
 def service(service_data: Path, keys: dict[str, str]) -> Iterator[Served]:
     with serving(service_data, {"service": {"requests_per_minute": 0}}) as (url, _):
         yield Served(url, service_data, keys)
+
+
+@pytest.fixture(autouse=True)
+def only_answers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Services of this process start no indexing; a test that wants it takes this back."""
+    monkeypatch.setattr(index_runs, "can_build", lambda: False)
 
 
 Serving = Callable[..., Any]

@@ -62,7 +62,7 @@ def test_instructions_in_a_paper_are_text(service: Served, published: list[str])
     assert HOSTILE in json.dumps(result["hits"]).replace('\\"', '"')  # kept as it stands; the page shows it as text
 
 
-def test_runs_need_a_dagster_server(service: Served) -> None:
+def test_a_service_that_only_answers_needs_a_dagster_server(service: Served) -> None:
     with service.client("admin") as admin:
         for path, body in (("index", {}), ("upgrade", {"level": 1})):
             answer = admin.post(f"/admin/{path}", json={"collection": "samples", **body})

@@ -10,7 +10,7 @@ from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.state_store import StateStore
 from monjyu_query.answer_packages.checking.verification import verify_package
 from monjyu_query.answer_packages.crops import crops_by
-from monjyu_query.answer_packages.forms.all_forms import KINDS
+from monjyu_query.answer_packages.forms.all_forms import FORMS
 from monjyu_query.service.access.keys import create_key
 from tests.query.service.conftest import Serving
 
@@ -28,7 +28,7 @@ def test_each_form_for_whoever_asked(
         with held.client("ada") as ada, held.client("ben") as ben, held.client("admin of another") as admin:
             trace_id = ada.post("/search", json=QUESTION).json()["trace_id"]
             path = f"/answers/{trace_id}/export"
-            for form, (kind, ending) in KINDS.items():
+            for form, kind, ending in ((name, one.media_type, one.ending) for name, one in FORMS.items()):
                 answer = ada.get(path, params={"format": form})
                 assert answer.status_code == 200, answer.text
                 assert answer.headers["content-type"] == kind and answer.headers["cache-control"] == "no-store"

@@ -155,7 +155,7 @@ def test_errors_have_one_form(client: httpx2.Client, service: Served) -> None:
 def test_an_unknown_name_is_told_with_the_names_of_its_own_route(client: httpx2.Client) -> None:
     for path, body, said in (
         ("/summarize", {"paper": "x"}, "paper: is not known. Did you mean 'paper_id'?"),
-        ("/check-citations", {"draft": "x"}, "There are text, "),
+        ("/check-citations", {"draft": "x"}, "There are collection, text, "),
         ("/search", {"query": "x", "queri": 1}, "Did you mean 'query'?"),
         ("/search", {"query": "x", "filters": {"who": 1}}, "There are year_from, "),
         ("/search", [], "body: must hold names with values."),

@@ -34,15 +34,15 @@ def test_ask_watch_read_follow_up_and_walk(page: Page, service: Served) -> None:
     assert progress.locator(".marks i").count() == int(progress.locator("progress").get_attribute("value") or 0) > 0
     expect(page.locator("#said")).to_have_text("The answer is there.")
 
-    from_pdf = page.locator(".sources li", has_text=", page").first
-    from_pdf.locator("button.link").click()
+    from_pdf = page.locator(".sources .place", has_text=" page").first
+    from_pdf.click()
     image = page.locator("#viewer img")
     expect(image).to_be_visible(timeout=60_000)
     assert image.evaluate(_MARKED) > 100
     expect(page.locator("#viewer-title")).to_be_focused()
     page.keyboard.press("Escape")
     expect(page.locator("#viewer")).to_be_hidden()
-    expect(from_pdf.locator("button.link")).to_be_focused()
+    expect(from_pdf).to_be_focused()
 
     ask(page, "What do they cost?", mode="hybrid", nth=1)
     assert page.locator(".turn").count() == 2
@@ -54,7 +54,7 @@ def test_ask_watch_read_follow_up_and_walk(page: Page, service: Served) -> None:
 
     page.locator("#nav-papers").click()
     page.select_option("#collection", "samples")
-    page.get_by_role("link", name="Spending a Relevance Budget").click()
+    page.locator(".papers").get_by_role("link", name="Spending a Relevance Budget").click()
     title = page.locator("main h1")
     expect(title).to_contain_text("Spending a Relevance Budget")
     cited = page.locator(".network section").nth(1).locator("a").first

@@ -30,10 +30,12 @@ def test_an_address_asks_keys_lead_through_citations_and_the_answer_is_carried_a
     expect(page.locator(".carry")).to_contain_text("Copied.")
     copied = page.evaluate("navigator.clipboard.readText()")
     assert copied.startswith(f"# {QUESTION}") and "[1]" in copied
-    cited = page.locator(".sources li").count()
+    cited = page.locator(".sources .place").count()
+    assert 0 < page.locator(".sources li").count() <= cited
     assert len(re.findall(r"^\[\d+\] .+: “.+”$", copied, re.M)) == cited > 0
 
     with page.expect_download(timeout=90_000) as kept:
+        page.locator(".carry summary").click()
         page.get_by_role("button", name="PDF", exact=True).click()
     assert kept.value.suggested_filename.endswith(".pdf") and kept.value.path().read_bytes().startswith(b"%PDF")
 

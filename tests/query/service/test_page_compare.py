@@ -96,7 +96,7 @@ def test_a_survey_is_stopped_and_made(page: Page, service: Served) -> None:
     page.fill("#topic", "answers of language models")
     page.keyboard.press("Enter")
     page.get_by_role("button", name="Stop").click()
-    expect(page.locator(".survey [role=alert]")).to_have_text("Stopped. Nothing is kept of it.")
+    expect(page.locator(".survey [role=alert]")).to_have_text("Stopped. Nothing was kept.")
     page.unroute_all(behavior="ignoreErrors")
     page.get_by_role("button", name="Try again").click()
     expect(page.locator(".survey .sources")).to_be_visible(timeout=60_000)

@@ -15,7 +15,7 @@ MADE_UP = "Since 1987, the Leiden algorithm guarantees that communities are conn
 def test_a_draft_is_checked_and_leads_to_the_page(browser: Browser, service: Served) -> None:
     for page, look in tabs_of(browser, ("light", 390, "en"), ("dark", 1360, "ja-JP")):
         page.goto(f"{service.url}/#/locate/samples")
-        page.locator("a[href^='#/draft/']").click()
+        page.locator("#nav-draft").click()
         page.locator(".draft button[type=submit]").click()
         expect(page.locator(".checked-list")).to_have_count(0)
         files = [{"name": "d.md", "mimeType": "text/markdown", "buffer": f"{TRUE}\n\n{MADE_UP}\n".encode()}]

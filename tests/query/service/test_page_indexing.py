@@ -1,9 +1,10 @@
-"""From an empty service to corrected papers, all in a browser, with the real Dagster of `monjyu up`."""
+"""From an empty service to corrected papers, all in a browser, by the link of `monjyu up` and without a key."""
 
 from __future__ import annotations
 
 import base64
 import json
+import re
 import urllib.request
 from pathlib import Path
 from typing import Any
@@ -11,8 +12,6 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from monjyu_core.storage.state_store import StateStore
-from monjyu_query.service.access.keys import create_key
 from tests.query.service.conftest import IN_BROWSER
 from tests.test_up import whole_up
 
@@ -51,17 +50,16 @@ def correct(page: Page, field: str, value: str) -> None:
 @pytest.mark.slow
 def test_from_nothing_to_samples_uploads_and_corrections(page: Page, tmp_path: Path) -> None:
     data = tmp_path / "data"
-    key = create_key(StateStore(data / "state"), "test", "editor")[0]
     with whole_up(data, tmp_path / "up.log") as up:
         url = f"http://127.0.0.1:{up.page}"
-        page.goto(url)
-        page.get_by_role("button", name="Enter a key").click()
-        page.keyboard.type(key)
-        page.keyboard.press("Enter")
+        (link,) = re.findall(rf"{url}/#/open/\S+", up.log.read_text())
+        page.goto(link)
         page.get_by_role("button", name="Bring in the samples").click()
-        expect(page.locator(".indexing")).to_contain_text("Waiting for Dagster to begin")
+        expect(page.locator(".indexing")).to_contain_text("Reading")
+        page.wait_for_url("**/#/ask/samples", timeout=RUN)
+        page.goto(f"{url}/#/papers/samples")
         rows = page.locator(".papers tr")
-        expect(rows).to_have_count(9, timeout=RUN)
+        expect(rows).to_have_count(9)
 
         page.goto(f"{url}/#/paper/samples/{PAPER}")
         correct(page, "title", TITLE)

@@ -157,7 +157,7 @@ def test_concepts_lead_to_their_theme(page: Page, address: str) -> None:
     page.goto(f"{address}/#/maps/samples")
     shown(page)
     page.get_by_role("link", name="Concepts").click()
-    expect(page.locator(".map-line")).to_contain_text("words this collection turns on")
+    expect(page.locator(".map-line")).to_contain_text("central words of this collection")
     shown(page)
     expect(page.locator(".legend button").nth(2)).to_be_visible()
     page.locator(".legend button").first.press("Enter")

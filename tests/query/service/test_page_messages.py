@@ -34,6 +34,7 @@ COMPOSED = {
     "answer in them.",
     "The body came too slowly.",
     "query: is empty: ask something.",
+    "filters.dois: {} is not a DOI: give it as 10.1234/abcd.",
     "query: has {} characters, more than {}: ask with fewer words.",
     "filters: year_from {} is after year_to {}.",
     *(

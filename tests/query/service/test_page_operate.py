@@ -68,6 +68,8 @@ def test_a_key_is_made_for_some_collections_and_revoked(page: Page, service: Ser
             "role": "editor",
             "collections": ["samples"],
             "keyed": True,
+            "own_machine": True,
+            "indexing": "none",
         }
         row = page.get_by_role("row", name="made on the page")
         row.get_by_role("button").click()

@@ -25,7 +25,7 @@ def test_read_search_and_follow(page: Page, service: Served) -> None:
     crop = page.locator(".crop img").first
     expect(crop).to_be_visible(timeout=60_000)
     assert crop.evaluate("async image => { await image.decode(); return image.naturalWidth }") < 700
-    expect(page.get_by_text("A key with the role editor may correct it")).to_be_visible()
+    expect(page.get_by_text("An editor may correct it")).to_be_visible()
 
 
 def test_the_pages_begin_on_the_first_screen_and_what_is_like_it_says_why(page: Page, service: Served) -> None:

@@ -14,7 +14,7 @@ from bench.page_figures import addresses, loads, reactions
 from tests.query.service.conftest import IN_BROWSER, serving
 
 pytestmark = IN_BROWSER
-FIRST_PAINT, REACTION, WEIGHT = 1000, 100, 300_000
+FIRST_PAINT, REACTION, WEIGHT = 1000, 100, 120_000
 """Milliseconds to the first content painted and from an input to the next paint; bytes of a view without images."""
 TRIES = 3
 """Another process may take the processor meanwhile; what the page itself needs, it needs each time."""

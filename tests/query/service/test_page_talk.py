@@ -182,7 +182,7 @@ def test_a_link_answers_from_its_snapshot_while_that_is_kept(
     gone = "20200101T000000000000Z-00000000"
     other = browser.new_page(locale="en")  # its console says that there was a 404
     other.goto(f"{service.url}/#/ask/hostile?q=What%20swims%3F&mode=keyword&snapshot={gone}")
-    expect(other.get_by_role("alert")).to_contain_text("not kept any more")
+    expect(other.get_by_role("alert")).to_contain_text("no longer kept")
     other.get_by_role("button", name="Ask the present state").click()
     expect(other.locator(".facts")).to_contain_text(newer, timeout=60_000)
     other.close()
@@ -203,7 +203,7 @@ def test_filters_are_chips_and_stand_in_the_address(page: Page, service: Served)
     assert {name: named(page)[name] for name in ("year_from", "language", "section")} == {
         "year_from": ["2019"], "language": ["en"], "section": ["methods"],
     }  # fmt: skip
-    expect(page.locator(".asked-with .restriction")).to_have_text(["from 2019", "Methods", "English"])
+    expect(page.locator(".asked-with .restriction")).to_have_text(["From year: 2019", "Methods", "English"])
 
     page.evaluate("localStorage.clear()")  # what this browser has the answer to is not asked again
     other = page.context.new_page()
@@ -213,6 +213,18 @@ def test_filters_are_chips_and_stand_in_the_address(page: Page, service: Served)
     other.get_by_role("button", name="Remove the filter “Methods”").click()
     expect(other.locator("form .restriction")).to_have_count(2)
     expect(other.locator("form .restriction button").first).to_be_focused()
+    other.locator(".filters summary").click()
+    for name, value in (("venue", "Nature"), ("doi", "10.1000/abc")):
+        other.fill(f"#filter-{name}", value)
+        other.locator(f"#filter-{name}").press("Enter")
+    other.get_by_role("checkbox", name="Academic papers only").check()
+    added = other.locator("form .restriction")
+    expect(added).to_have_text(["From year: 2019×", "Nature×", "10.1000/abc×", "English×", "Academic papers only×"])
+    other.fill("#question", FUSION)
+    with other.expect_request("**/search/stream") as narrowed:
+        other.locator("#question").press("Enter")
+    asked = {"year_from": 2019, "languages": ["en"], "venues": ["Nature"], "dois": ["10.1000/abc"], "academic": True}
+    assert narrowed.value.post_data_json["filters"] == asked
 
 
 def test_who_stops_gets_what_was_found_and_goes_on(
@@ -254,6 +266,7 @@ def test_where_it_looked_is_a_picture_and_a_list(browser: Browser, whole_data: P
             result = page.request.post(f"{url}/search", data=question).json()  # the kept one
             page.locator(".explanation > summary").click()
             page.locator(".communities summary").click()
+            page.locator("#question").click()  # on a telephone the settings come with it
             page.locator(".filters > summary").click()
             visited = [one for one in result["lazy"]["communities"] if one["tested"]]
             tiles = page.locator(".treemap .tile")

@@ -3,72 +3,55 @@
 from __future__ import annotations
 
 import threading
-from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Annotated
 
-from fastapi import APIRouter, Depends, Path, Query
+from fastapi import APIRouter, Path, Query
 from fastapi.responses import Response
 from starlette.requests import Request
 
 from monjyu_query.answer_packages.asked_answer import asked_again
 from monjyu_query.answer_packages.crops import crops_by
-from monjyu_query.answer_packages.forms.all_forms import KINDS, written
+from monjyu_query.answer_packages.forms.all_forms import FORMS, written
 from monjyu_query.answer_packages.package import package_of
 from monjyu_query.answer_packages.package_files import as_zip
+from monjyu_query.declared.fields import OneOf
 from monjyu_query.service.access import audit
-from monjyu_query.service.routes.search_routes import watched
+from monjyu_query.service.routes.search_routes import in_turn
 from monjyu_query.service.routes.trace_routes import trace_for
 from monjyu_query.service.server.error_responses import COMMON
-from monjyu_query.service.worker_state import Service, service_of
+from monjyu_query.service.server.request_parts import Shared
 
 router = APIRouter(tags=["search"], responses=COMMON)
-
-
-@dataclass(frozen=True)
-class Exporting:
-    """An answer to be asked again and written when its turn comes."""
-
-    service: Service
-    trace_id: str
-    trace: dict[str, Any]
-    form: str
-    crops: bool
-
-    async def run(self) -> bytes:
-        cancel = threading.Event()
-        return await self.service.long_turns.take(self._made, cancel, self.service.settings.service.search_seconds)
-
-    def _made(self) -> bytes:
-        searcher = self.service.served(self.trace["collection"]).searcher
-        asked = asked_again(self.service.data, self.trace_id, self.trace, searcher)
-        if self.form == "ro-crate":
-            return as_zip(package_of(asked, crops_by(self.service.drawing.draw) if self.crops else None))
-        return written(asked, self.form)
 
 
 @router.get(
     "/answers/{trace_id}/export",
     response_class=Response,
-    responses={200: {"content": {kind.partition(";")[0]: {} for kind, _ in KINDS.values()}}},
+    responses={200: {"content": {one.media_type.partition(";")[0]: {} for one in FORMS.values()}}},
     summary="An answer as a document or package",
 )
 async def export_answer(
     trace_id: Annotated[str, Path(description="`trace_id` of a result.", pattern="^[0-9a-f]{16}$")],
     request: Request,
-    service: Annotated[Service, Depends(service_of)],
-    format: Annotated[
-        Literal["ro-crate", "markdown", "docx", "pdf", "bibtex"], Query(description="What it is given as.")
-    ] = "markdown",
-    crops: Annotated[bool, Query(description="A package with the parts of pages that hold the quotes.")] = False,
+    service: Shared,
+    format: Annotated[str, OneOf(FORMS), Query(description="Format of the answer.")] = "markdown",
+    crops: Annotated[bool, Query(description="Include images of the quotes (packages only).")] = False,
 ) -> Response:
-    """Of one's own searches only, as with traces. The question is asked again of its snapshot; what is different, or
-    gone since, the file says. `ro-crate` is an archive that `monjyu verify` checks."""
+    """Only for your own searches, as with traces. The question is asked again on its snapshot, and the file lists
+    what differs or is gone. `ro-crate` is an archive that `monjyu verify` checks."""
     kept = trace_for(service, trace_id, request.scope["state"]["principal"])
     audit.note(request.scope, collection=kept["collection"], mode=f"export {format}")
-    content = await watched(Exporting(service, trace_id, kept, format, crops), request)
-    kind, ending = KINDS[format]
+    searcher = service.served(kept["collection"]).searcher
+
+    def export(_: threading.Event) -> bytes:
+        answer = asked_again(service.data, trace_id, kept, searcher)
+        if format == "ro-crate" and crops:
+            return as_zip(package_of(answer, crops_by(service.drawing.draw)))
+        return written(answer, format)
+
+    content = await in_turn(service, request, export)
     headers = {
         "Cache-Control": "no-store",
-        "Content-Disposition": f'attachment; filename="answer-{trace_id}.{ending}"',
+        "Content-Disposition": f'attachment; filename="answer-{trace_id}.{FORMS[format].ending}"',
     }
-    return Response(content, media_type=kind, headers=headers)
+    return Response(content, media_type=FORMS[format].media_type, headers=headers)

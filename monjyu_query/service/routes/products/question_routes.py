@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import threading
-from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Path, Query, Request
 from fastapi.responses import Response
-from pydantic import BaseModel, ConfigDict, Field, StrictBool
+from pydantic import Field, StrictBool
 
-from monjyu_core.questions.question import ANY_TEXT, ID, LONGEST, Expectations, Question, Severity
+from monjyu_core.questions.question import ANY_TEXT, ID, LONGEST, Expectations, Severity
 from monjyu_core.questions.question_record import read_questions, remove_question
 from monjyu_core.storage.snapshot import published
+from monjyu_query.declared.fields import CollectionBody
 from monjyu_query.saved.ask_questions import ask_all, record_answers
 from monjyu_query.saved.changes.digest import Digest, as_atom, as_markdown, watch
 from monjyu_query.saved.keeping import checked, save
@@ -20,11 +20,11 @@ from monjyu_query.saved.listing import SavedQuestion, SavedQuestions, listed, sh
 from monjyu_query.search.request import NUMBER, Mode
 from monjyu_query.service.access import audit
 from monjyu_query.service.access.principals import Principal
-from monjyu_query.service.routes.paper_routes import Collection, Shared
-from monjyu_query.service.routes.search_routes import watched
+from monjyu_query.service.routes.paper_routes import Collection
+from monjyu_query.service.routes.search_routes import in_turn
 from monjyu_query.service.searches.older_snapshot import SNAPSHOT
 from monjyu_query.service.server.error_responses import COMMON, NotFound
-from monjyu_query.service.worker_state import Service
+from monjyu_query.service.server.request_parts import Shared
 
 router = APIRouter(tags=["questions"], responses=COMMON)
 
@@ -33,11 +33,9 @@ MOST_ASKED = 20
 _FORMS = {"atom": "application/atom+xml", "markdown": "text/markdown; charset=utf-8"}
 
 
-class QuestionRequest(BaseModel):
+class QuestionRequest(CollectionBody):
     """Saved in place of one of the same `id`; without one it gets one of its words."""
 
-    model_config = ConfigDict(extra="forbid")
-    collection: str | None = Field(default=None, max_length=64, examples=["samples"])
     id: str | None = Field(default=None, pattern=ID, examples=["leiden"])
     text: str = Field(min_length=1, max_length=LONGEST, pattern=ANY_TEXT, examples=["What does Leiden guarantee?"])
     mode: Mode = "auto"
@@ -46,33 +44,33 @@ class QuestionRequest(BaseModel):
     expect: Expectations = Expectations()
 
 
-class RunRequest(BaseModel):
+class RunRequest(CollectionBody):
     """Without `ids` the first twenty that are saved. `anew`: also what an equal snapshot has answered before."""
 
-    model_config = ConfigDict(extra="forbid")
-    collection: str | None = Field(default=None, max_length=64, examples=["samples"])
-    ids: Annotated[list[Annotated[str, Field(pattern=ID)]], Field(max_length=MOST_ASKED)] = []
+    ids: Annotated[list[Annotated[str, Field(pattern=ID)]], Field(max_length=MOST_ASKED)] = Field([])
     anew: StrictBool = False
 
 
 @router.get("/questions", summary="The saved questions")
 def questions(service: Shared, collection: Collection = None) -> SavedQuestions:
-    """With what the kept snapshots answer to each."""
+    """With the recorded answers of the kept snapshots."""
     name = service.only_collection(collection)
     return listed(service.folder(name), service.snapshot(name))
 
 
 @router.get(
     "/questions/changes",
-    summary="What changed in their answers",
+    summary="Changes of the answers to saved questions",
     responses={200: {"model": Digest, "content": {media.partition(";")[0]: {} for media in _FORMS.values()}}},
 )
 def changes(
     service: Shared,
     collection: Collection = None,
-    since: Annotated[str | None, Query(description="A date; else since the snapshot before.", max_length=40)] = None,
-    older: Annotated[str | None, Query(description="A snapshot that is kept, instead.", pattern=SNAPSHOT)] = None,
-    newer: Annotated[str | None, Query(description="Another; else the published one.", pattern=SNAPSHOT)] = None,
+    since: Annotated[str | None, Query(description="A date, or the previous snapshot.", max_length=40)] = None,
+    older: Annotated[str | None, Query(description="A kept snapshot instead.", pattern=SNAPSHOT)] = None,
+    newer: Annotated[
+        str | None, Query(description="A snapshot; by default the published one.", pattern=SNAPSHOT)
+    ] = None,
     format: Annotated[Literal["json", "atom", "markdown"], Query()] = "json",
 ) -> Response:
     """Citations gained, lost and moved since a date or between two snapshots, each with the document that caused it."""
@@ -100,7 +98,7 @@ def save_question(asked: QuestionRequest, service: Shared, request: Request) -> 
 
 @router.post("/questions/run", response_model=SavedQuestions, summary="Ask saved questions now")
 async def run_questions(asked: RunRequest, service: Shared, request: Request) -> Response:
-    """For editors. The published snapshot answers, the answers are judged and kept with it."""
+    """For editors. The answers of the published snapshot are checked and recorded."""
     name = service.only_collection(asked.collection)
     audit.note(request.scope, collection=name, questions=len(asked.ids))
     saved = read_questions(service.folder(name)).questions
@@ -108,32 +106,17 @@ async def run_questions(asked: RunRequest, service: Shared, request: Request) ->
         if one not in saved:
             raise _unknown(one)
     chosen = [saved[one] for one in dict.fromkeys(asked.ids or list(saved)[:MOST_ASKED])]
-    content = await watched(_Run(service, name, chosen, asked.anew), request)
-    return Response(content, media_type="application/json", headers={"Cache-Control": "no-store"})
 
-
-@dataclass(frozen=True)
-class _Run:
-    """Questions to be asked when their turn comes."""
-
-    service: Service
-    name: str
-    chosen: list[Question]
-    anew: bool
-
-    async def run(self) -> bytes:
-        cancel = threading.Event()
-        return await self.service.long_turns.take(
-            lambda: self._asked(cancel), cancel, self.service.settings.service.search_seconds
-        )
-
-    def _asked(self, cancel: threading.Event) -> bytes:
+    def ask(cancel: threading.Event) -> bytes:
         """What was answered until it was cancelled."""
-        snapshot_id = self.service.snapshot(self.name).id
-        searcher = self.service.served(self.name).searcher.at(snapshot_id).untraced()
-        answers = ask_all(searcher, self.chosen, anew=self.anew, cancel=cancel).answers
+        snapshot_id = service.snapshot(name).id
+        searcher = service.served(name).searcher.at(snapshot_id).untraced()
+        answers = ask_all(searcher, chosen, anew=asked.anew, cancel=cancel).answers
         record_answers(searcher, snapshot_id, answers)
         return listed(searcher.folder, searcher.current().snapshot).model_dump_json().encode()
+
+    content = await in_turn(service, request, ask)
+    return Response(content, media_type="application/json", headers={"Cache-Control": "no-store"})
 
 
 @router.delete("/questions/{question_id}", summary="Remove a saved question")
@@ -143,7 +126,7 @@ def delete_question(
     request: Request,
     collection: Collection = None,
 ) -> SavedQuestion:
-    """For editors. Answers that snapshots gave stay with them."""
+    """For editors. Recorded answers stay with their snapshots."""
     name = service.only_collection(collection)
     audit.note(request.scope, collection=name, question_id=question_id)
     found = read_questions(service.folder(name)).questions.get(question_id)

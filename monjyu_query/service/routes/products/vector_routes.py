@@ -4,30 +4,26 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Request
-from pydantic import BaseModel, ConfigDict, Field
+from fastapi import APIRouter, Request
+from pydantic import BaseModel, Field
 
 from monjyu_query.api.vector_search import embedded, search_by_vector
+from monjyu_query.declared.fields import CollectionBody
 from monjyu_query.search.request import LONGEST_QUERY, NUMBER, Filters, make_request
 from monjyu_query.search.result import SearchResult
 from monjyu_query.service.access import audit
 from monjyu_query.service.server.error_responses import COMMON
-from monjyu_query.service.worker_state import Served, Service, service_of
+from monjyu_query.service.server.request_parts import Shared
+from monjyu_query.service.worker_state import Served, Service
 
 router = APIRouter(tags=["search"], responses=COMMON)
 MOST_DIMENSIONS = 16_384
-Shared = Annotated[Service, Depends(service_of)]
-Collection = Annotated[
-    str | None, Field(description="May be left out where there is only one.", max_length=64, examples=["samples"])
-]
 
 
-class TextToEmbed(BaseModel):
+class TextToEmbed(CollectionBody):
     """A text, embedded as a question's."""
 
-    model_config = ConfigDict(extra="forbid")
     text: Annotated[str, Field(min_length=1, max_length=LONGEST_QUERY, examples=["How are citations checked?"])]
-    collection: Collection = None
 
 
 class Embedded(BaseModel):
@@ -39,12 +35,10 @@ class Embedded(BaseModel):
     vector: list[float]
 
 
-class VectorQuestion(BaseModel):
+class VectorQuestion(CollectionBody):
     """`vector` must come from the collection's own model; its length does not matter. `min_score` is a cosine."""
 
-    model_config = ConfigDict(extra="forbid")
     vector: Annotated[list[Annotated[float, Field(allow_inf_nan=False), NUMBER]], Field(max_length=MOST_DIMENSIONS)]
-    collection: Collection = None
     top_k: Annotated[int, Field(ge=1, le=1000), NUMBER] | None = None
     min_score: Annotated[float, Field(allow_inf_nan=False), NUMBER] | None = None
     filters: Filters = Filters()
@@ -52,7 +46,7 @@ class VectorQuestion(BaseModel):
 
 @router.post("/embed", summary="The vector of a text by a collection's model")
 def embed(asked: TextToEmbed, service: Shared, request: Request) -> Embedded:
-    """What POST /search/vector takes. A call of a server's model is on the ledger."""
+    """The input of POST /search/vector. Calls of a remote model are recorded in the ledger."""
     served = _served(service, asked.collection, request)
     text = make_request(query=asked.text, collection=served.searcher.collection).query
     vector = embedded(served.searcher, text)
@@ -62,7 +56,7 @@ def embed(asked: TextToEmbed, service: Shared, request: Request) -> Embedded:
 
 @router.post("/search/vector", summary="Find the passages nearest to a vector")
 def search_vector(asked: VectorQuestion, service: Shared, request: Request) -> SearchResult:
-    """By cosine similarity, without an answer, for there is no question. No trace is kept."""
+    """By cosine similarity, without an answer, because there is no question. No trace is kept."""
     searcher = _served(service, asked.collection, request).searcher
     return search_by_vector(searcher, asked.vector, asked.top_k, asked.min_score, asked.filters)
 

@@ -1,7 +1,6 @@
 // A result: the answer with its markers as buttons, the sources, the passages, and what it took.
 
-import { request } from "../api.js";
-import { h, quoted, saved } from "../dom.js";
+import { h, quoted } from "../dom.js";
 import { t } from "../i18n.js";
 import { withCard } from "./card.js";
 import { carryBar, label, namesOf } from "./carry.js";
@@ -23,9 +22,7 @@ export function renderResult(result, askFurther = () => {}, asked = null, goOn =
     legend(result.segments, result.answer_engine),
     ending(result, goOn),
     result.segments.length ? carryBar(result, names, asked) : null,
-    result.citations.length ? bibliography(result) : null,
-    result.citations.length ? h("section", { class: "sources" }, h("h3", {}, t("sources")),
-      h("ol", {}, result.citations.map((citation) => source(citation, result.collection, names, result.answer_engine)))) : null,
+    result.citations.length ? h("section", { class: "sources" }, h("h3", {}, t("sources")), h("ul", { class: "plain" }, byPaper(result.citations).map((cited) => source(cited, result, names)))) : null,
     result.hits.length ? h("details", { class: "hits" }, h("summary", {}, t("passages", result.hits.length)),
       h("ol", {}, result.hits.map((hit) => passage(hit, result.collection)))) : null,
     result.lazy ? explanation(result.lazy, result.collection) : null,
@@ -33,16 +30,6 @@ export function renderResult(result, askFurther = () => {}, asked = null, goOn =
       h("ul", {}, result.follow_ups.map((question) => h("li", {},
         h("button", { type: "button", class: "link", onclick: () => askFurther(question) }, quoted(question)))))) : null,
     facts(result));
-}
-
-const BIBLIOGRAPHIES = { bibtex: ["BibTeX", "bib"], ris: ["RIS", "ris"], csl: ["CSL", "json"] };
-
-function bibliography(result) {
-  const failed = h("p", { class: "error", role: "alert", hidden: true });
-  const papers = [...new Set(result.citations.map((citation) => citation.paper_id))].slice(0, 200);
-  const asked = (form) => request(`/bibliography?${new URLSearchParams([["collection", result.collection], ["format", form], ...papers.map((id) => ["paper_id", id])])}`);
-  return h("p", { class: "dim" }, t("asFile"), Object.entries(BIBLIOGRAPHIES).map(([form, [name, ending]]) => [" ",
-    h("button", { type: "button", class: "link", onclick: () => saved(() => asked(form), `${result.collection}.${ending}`, failed) }, name)]), failed);
 }
 
 // Paragraphs and lists as the white space before each segment parts them. Only a segment's own numbers become buttons:
@@ -115,14 +102,21 @@ function marker(citation, collection, names) {
   return button;
 }
 
-// What is quoted stands below an answer in other words; an extractive answer has said it.
-function source(citation, collection, names, engine) {
-  return h("li", { value: citation.n },
-    engine === "extractive" ? null : h("blockquote", {}, quoteText(citation)),
-    h("p", { class: "where" },
-      h("button", { type: "button", class: "link", onclick: (event) => openCitation(citation, collection, event.currentTarget) },
-        quoted(label(citation, names)), citation.page ? `, ${t("page", citation.page)}` : ""),
-      citation.retracted ? h("span", { class: "badge" }, t("retracted")) : null));
+// The citations of each paper together, in the order in which the answer comes to them.
+function byPaper(citations) {
+  const found = new Map();
+  for (const citation of citations) found.set(citation.paper_id, [...(found.get(citation.paper_id) ?? []), citation]);
+  return [...found.values()];
+}
+
+// The card of a paper with the places that are cited. What is quoted stands below the answer of a model; any other
+// answer has said it.
+function source(cited, { collection, answer_engine: engine }, names) {
+  const [first] = cited;
+  const place = (citation) => h("button", { type: "button", class: "place", title: t("openPage", citation.n), onclick: (event) => openCitation(citation, collection, event.currentTarget) },
+    h("b", {}, String(citation.n)), citation.page ? ` ${t("page", citation.page)}` : "");
+  return h("li", {}, h("p", { class: "where" }, h("a", { href: paperLink(first.paper_id, collection) }, quoted(label(first, names))), first.retracted ? h("span", { class: "badge" }, t("retracted")) : null),
+    engine !== "llm" ? h("p", { class: "row places" }, cited.map(place)) : cited.map((citation) => [h("p", { class: "row places" }, place(citation)), h("blockquote", {}, quoteText(citation))]));
 }
 
 function passage(hit, collection) {
@@ -143,13 +137,13 @@ function why(hit) {
   return [...told, scores.matched.join(", ")].filter(Boolean).join(" · ");
 }
 
+// What a reader wants to know of it, and behind "i" what is seldom asked for.
 function facts(result) {
   const used = result.usage;
-  const parts = [t(`mode_${result.mode}`), t("level", result.level), t("seconds", used.seconds.toFixed(used.seconds < 1 ? 2 : 1))];
-  if (used.budget_total) parts.push(t("spent", used.relevance_tests, used.budget_total));
-  parts.push(used.llm_calls ? t("calls", used.llm_calls) : t("noModel"));
+  const parts = [t(`mode_${result.mode}`), t("seconds", used.seconds.toFixed(used.seconds < 1 ? 2 : 1))];
   if (typeof result.confidence === "number" && result.status !== "abstained") parts.unshift(t("confidence", t(result.confidence >= 0.7 ? "sure_high" : result.confidence >= 0.4 ? "sure_some" : "sure_low")));
   if (used.cost_usd) parts.push(t("cost", used.cost_usd.toFixed(4)));
-  parts.push(`${t("snapshot")} ${result.snapshot_id}`);
-  return h("p", { class: "facts" }, parts.join(" · "));
+  const more = [t("level", result.level), used.budget_total ? t("spent", used.relevance_tests, used.budget_total) : null, used.llm_calls ? t("calls", used.llm_calls) : t("noModel"), `${t("snapshot")} ${result.snapshot_id}`].filter(Boolean);
+  return h("div", { class: "facts" }, h("span", {}, parts.join(" · ")),
+    h("details", {}, h("summary", { "aria-label": t("aboutAnswer"), title: t("aboutAnswer") }, "i"), h("p", {}, more.join(" · ")), result.citations.length > 1 ? h("p", {}, t("keysHint")) : null));
 }

@@ -1,7 +1,8 @@
 // What is asked, as the service takes it, and as an address holds it: the question, its settings, its filters, the snapshot.
 
-const LISTS = { authors: "author", section_types: "section", languages: "language", paper_ids: "paper", tags: "tag", shelves: "shelf" };
-const YEARS = ["year_from", "year_to"];
+import { BUDGETS, FILTERS } from "../declared.js";
+export { BUDGETS };
+
 const MOST_PAPERS = 60; // an address with more is too long for some programs: then it asks all papers of its other filters
 
 export function isEmpty(filters) {
@@ -13,10 +14,9 @@ export function paramsOf(asked) {
   const params = new URLSearchParams({ q: asked.query, mode: asked.mode });
   if (asked.budget) params.set("budget", String(asked.budget).replace("z", ""));
   if (asked.sufficiency === "off") params.set("enough", "off");
-  for (const name of YEARS) if (asked.filters?.[name]) params.set(name, asked.filters[name]);
-  for (const [name, short] of Object.entries(LISTS)) {
-    const values = asked.filters?.[name] ?? [];
-    if (values.length <= MOST_PAPERS) for (const value of values) params.append(short, value);
+  for (const { name, one } of FILTERS) {
+    const values = [asked.filters?.[name] ?? []].flat();
+    if (values.length <= MOST_PAPERS) for (const value of values) params.append(one, value);
   }
   if (asked.label && params.has("paper")) params.set("label", asked.label);
   if (asked.snapshot) params.set("snapshot", asked.snapshot);
@@ -25,15 +25,17 @@ export function paramsOf(asked) {
 
 function filtersFrom(params) {
   const filters = {};
-  for (const name of YEARS) {
-    const year = Number.parseInt(params.get(name) ?? "", 10);
-    if (year >= 0 && year <= 9999) filters[name] = year;
-  }
-  for (const [name, short] of Object.entries(LISTS)) {
-    const values = params.getAll(short).filter((value) => value.trim());
-    if (values.length) filters[name] = values;
+  for (const { name, one, kind, many } of FILTERS) {
+    const values = params.getAll(one).filter((value) => value.trim()).map((value) => valueOf(kind, value)).filter((value) => value !== null);
+    if (values.length) filters[name] = many ? values : values[0];
   }
   return filters;
+}
+
+// Of an address; null for what is none.
+function valueOf(kind, text) {
+  if (kind === "boolean") return { true: true, false: false }[text] ?? null;
+  return kind !== "integer" ? text : /^\d{1,4}$/.test(text) ? Number(text) : null;
 }
 
 export function askedFrom(params) {
@@ -44,8 +46,6 @@ export function askedFrom(params) {
     ...(params.get("enough") === "off" ? { sufficiency: "off" } : {}),
   };
 }
-
-export const BUDGETS = ["z100", "z500", "z1500"];
 
 // A preset where there is one of that size: an equal question is then answered from what is kept.
 export function budgetOf(tests) {

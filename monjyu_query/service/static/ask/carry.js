@@ -1,8 +1,10 @@
 // An answer carried away: with its citations as text, as a file, or as an address that asks it again.
 
 import { request } from "../api.js";
+import { FORMS } from "../declared.js";
 import { copy, h, saved } from "../dom.js";
 import { t } from "../i18n.js";
+import { menu } from "../menu.js";
 import { addressOf, budgetOf } from "./asked.js";
 import { keepDraft } from "../saved/draft.js";
 import "./words.js";
@@ -43,16 +45,27 @@ export function carryBar(result, names, asked) {
     h("a", { href: address, download: `${result.collection}.md` }).click();
     setTimeout(() => URL.revokeObjectURL(address), 1000);
   };
-  return h("p", { class: "row carry" },
-    h("button", { type: "button", class: "small", onclick: () => copy(asMarkdown(result, names, asked), told) }, t("copyAnswer")),
-    h("button", { type: "button", class: "small", onclick: () => copy(linkOf(result, asked), told) }, t("copyLink")),
-    h("button", { type: "button", class: "small", onclick: keep }, t("keepAnswer")), exports(result.trace_id, failed),
-    asked ? h("a", { class: "save-question", href: `#/questions/${encodeURIComponent(result.collection)}/new`, onclick: () => keepDraft(result, asked) }, t("saveQuestion")) : null, told, result.citations.length > 1 ? h("span", { class: "dim keys" }, t("keysHint")) : null, failed);
+  return h("div", { class: "row carry" },
+    h("button", { type: "button", class: "small", "aria-label": t("copyAnswer"), onclick: () => copy(asMarkdown(result, names, asked), told) }, t("copy")),
+    menu(t("exportAnswer"), [["Markdown", keep], ...exports(result, failed), ...bibliographies(result, failed)]),
+    h("button", { type: "button", class: "small", "aria-label": t("copyLink"), onclick: () => copy(linkOf(result, asked), told) }, t("share")),
+    asked ? h("a", { class: "button small", "aria-label": t("saveQuestion"), href: `#/questions/${encodeURIComponent(result.collection)}/new`, onclick: () => keepDraft(result, asked) }, t("save")) : null, told, failed);
 }
 
-// Documents and the package that `monjyu verify` checks, as the service writes them.
-function exports(trace, failed) {
+// Documents and the package that `monjyu verify` checks, as the service writes them; it keeps no digest.
+function exports({ trace_id: trace }, failed) {
   const asked = (form) => () => request(`/answers/${trace}/export?format=${form}`);
-  return [["docx", "docx", "Word"], ["pdf", "pdf", "PDF"], ["ro-crate", "zip", t("asPackage"), t("packageIs")]].map(([form, ending, name, title]) =>
-    h("button", { type: "button", class: "small", title: title ?? t("saveAs", name), onclick: () => saved(asked(form), `answer-${trace}.${ending}`, failed) }, name));
+  const forms = trace ? FORMS.answer.filter(({ name }) => !OWN.includes(name)) : [];
+  return forms.map(({ name, label, ending }) =>
+    [name === "ro-crate" ? t("asPackage") : label, () => saved(asked(name), `answer-${trace}.${ending}`, failed), name === "ro-crate" ? t("packageIs") : null]);
+}
+
+const OWN = ["markdown", "bibtex"]; // written by the page, and offered among the bibliographies
+
+// The papers cited, for a reference manager.
+function bibliographies({ citations, collection }, failed) {
+  if (!citations.length) return [];
+  const papers = [...new Set(citations.map((citation) => citation.paper_id))].slice(0, 200);
+  const asked = (form) => request(`/bibliography?${new URLSearchParams([["collection", collection], ["format", form], ...papers.map((id) => ["paper_id", id])])}`);
+  return FORMS.bibliography.map(({ name, label, ending }) => [t("asReferences", label), () => saved(() => asked(name), `${collection}.${ending}`, failed)]);
 }

@@ -8,6 +8,7 @@ import { addressOf, askedFrom, bodyOf, BUDGETS, paramsOf } from "./asked.js";
 import { showExamples } from "./examples.js";
 import { Filters } from "./filters.js";
 import { forgetTalk, keepTalk, keptAnswer, keptTalk, noteQuestion, showPast } from "./history.js";
+import { modeOptions } from "./modes.js";
 import { Turn } from "./turn.js";
 
 const REMEMBERED = 6;
@@ -63,7 +64,7 @@ export class Conversation {
     this.send = h("button", { type: "submit", class: "primary" }, t("send"));
     this.stopper = h("button", { type: "button", hidden: true, onclick: () => this.stop() }, t("stop"));
     this.fresh = h("button", { type: "button", class: "quiet", hidden: true, onclick: () => this.clear() }, t("fresh"));
-    return h("form", { class: "question", onsubmit: (event) => this.submit(event) },
+    return h("form", { class: "question", onsubmit: (event) => this.submit(event), onfocusin: (event) => event.currentTarget.classList.add("in-use") },
       h("label", { for: "question" }, t("question")), this.filters.chips, this.input,
       h("div", { class: "row" }, field("mode", this.mode), this.budgetField, this.filters.panel,
         h("div", { class: "row end" }, this.fresh, this.stopper, this.send)),
@@ -82,7 +83,7 @@ export class Conversation {
 
   offerModes() {
     const before = this.mode.value;
-    replace(this.mode, this.info.modes.map((mode) => h("option", { value: mode }, t(`mode_${mode}`))));
+    replace(this.mode, modeOptions(this.info.modes));
     this.mode.value = this.info.modes.includes(before) ? before : "auto"; // counts, themes and comparisons are answered by no other
     this.describe();
   }
@@ -266,6 +267,11 @@ export class Conversation {
     this.grow();
   }
 }
+
+// On a telephone the settings are there while the box is in use.
+addEventListener("pointerdown", (event) => {
+  for (const form of document.querySelectorAll("form.in-use")) if (!form.contains(event.target)) form.classList.remove("in-use");
+});
 
 function field(name, control) {
   return h("div", { class: "field" }, h("label", { for: control.id }, t(name)), control);

@@ -1,12 +1,14 @@
-// What questions are restricted to: chips that can be taken off, and a panel to add years, authors, sections, languages.
+// What questions are restricted to: chips that can be taken off, and a form with an input for each filter that has a label.
 
 import { json } from "../api.js";
+import { FILTERS } from "../declared.js";
 import { h, quoted, replace, say } from "../dom.js";
-import { t } from "../i18n.js";
+import { currentLanguage, t } from "../i18n.js";
 import { isEmpty } from "./asked.js";
 import "./words.js";
 
-const SECTIONS = ["abstract", "introduction", "related_work", "methods", "experiments", "results", "discussion", "conclusion", "appendix"];
+const NOT_OFFERED = ["acknowledgments", "references", "other"]; // sections in which nobody looks for an answer
+const ONLY_KNOWN = ["tags", "shelves"]; // not asked for where the collection has none
 
 let pressing = false;
 addEventListener("pointerdown", () => (pressing = true), { capture: true });
@@ -66,42 +68,43 @@ export class Filters {
   async fill() {
     const collection = this.collection;
     if (!this.facets) {
-      this.facets = await json(`/library?${new URLSearchParams({ collection, limit: 1 })}`).then((page) => page.facets).catch(() => ({ authors: [], languages: [], years: [] }));
+      this.facets = await json(`/library?${new URLSearchParams({ collection, limit: 1 })}`).then((page) => page.facets).catch(() => ({}));
     }
     if (collection !== this.collection) return;
-    const { languages, authors, years } = this.facets;
-    replace(this.inside,
-      h("div", { class: "row" }, this.year("year_from", years.at(0)?.value), this.year("year_to", years.at(-1)?.value), this.author(authors)),
-      this.boxes("section_types", t("sections"), SECTIONS.map((name) => [name, t(`section_${name}`)])),
-      languages.length > 1 ? this.boxes("languages", t("languages"), languages.map((one) => [one.value, nameOf(one.value)])) : null);
+    const inputs = FILTERS.filter((field) => field.labels).map((field) => this.input(field, (this.facets[field.name] ?? []).map((one) => one.value)));
+    const typed = inputs.filter((input) => input?.tagName === "DIV");
+    replace(this.inside, h("div", { class: "row" }, typed), inputs.filter((input) => !typed.includes(input)));
   }
 
-  year(name, example) {
-    const input = h("input", {
-      id: `filter-${name}`, type: "number", min: 0, max: 9999, placeholder: example, value: this.values[name], onkeydown: (event) => event.key === "Enter" && stay(event),
-      onchange: () => this.change(name, input.value && input.checkValidity() ? Number(input.value) : undefined),
-    });
-    return h("div", { class: "field year" }, h("label", { for: input.id }, t(name)), input);
-  }
-
-  author(known) {
-    const add = () => {
-      const name = input.value.trim();
-      if (name) this.change("authors", [...new Set([...(this.values.authors ?? []), name])]);
+  // Numbers and texts are typed, what has few values has boxes; null where the collection leaves no choice.
+  input(field, known) {
+    const { name, one, kind, many, choices } = field;
+    if (kind === "boolean") return this.boxes(name, "", [[true, labelOf(field)]], (chosen) => chosen[0]);
+    if (choices) return this.boxes(name, labelOf(field), choices.filter((choice) => !NOT_OFFERED.includes(choice)).map((choice) => [choice, wordOf(field, choice)]));
+    if (name === "languages") return known.length > 1 ? this.boxes(name, labelOf(field), known.map((code) => [code, wordOf(field, code)])) : null;
+    if (ONLY_KNOWN.includes(name) && !known.length) return null;
+    const years = (this.facets.years ?? []).map((year) => year.value);
+    const change = () => {
+      const value = input.value.trim();
+      if (!many) return this.change(name, value && input.checkValidity() ? Number(value) : undefined);
+      if (value) this.change(name, [...new Set([...(this.values[name] ?? []), value])]);
       input.value = "";
     };
-    const input = h("input", { id: "filter-author", list: "filter-authors", maxlength: 200, autocomplete: "off", onchange: add, onkeydown: (event) => event.key === "Enter" && (stay(event), add()) });
-    return h("div", { class: "field grow" }, h("label", { for: input.id }, t("filterAuthor")), input,
-      h("datalist", { id: "filter-authors" }, known.map((one) => h("option", { value: one.value }))));
+    const input = h("input", {
+      id: `filter-${one}`, autocomplete: "off", onchange: change, onkeydown: (event) => event.key === "Enter" && (stay(event), many && change()),
+      ...(many ? { list: `filter-${name}`, maxlength: 200 } : { type: "number", min: 0, max: 9999, value: this.values[name], placeholder: years.at(name === "year_to" ? -1 : 0) }),
+    });
+    return h("div", { class: `field ${many ? "grow" : "year"}` }, h("label", { for: input.id }, labelOf(field)), input,
+      many ? h("datalist", { id: `filter-${name}` }, known.map((value) => h("option", { value }))) : null);
   }
 
-  boxes(name, title, choices) {
-    const chosen = new Set(this.values[name] ?? []);
-    return h("fieldset", { class: "boxes" }, h("legend", {}, title), choices.map(([value, text]) => h("label", {},
+  boxes(name, title, choices, valueOf = (chosen) => chosen) {
+    const chosen = new Set([this.values[name] ?? []].flat());
+    return h("fieldset", { class: "boxes" }, title ? h("legend", {}, title) : null, choices.map(([value, text]) => h("label", {},
       h("input", { type: "checkbox", checked: chosen.has(value), onchange: (event) => {
         if (event.target.checked) chosen.add(value);
         else chosen.delete(value);
-        this.change(name, [...chosen]);
+        this.change(name, valueOf([...chosen]));
       } }), " ", text)));
   }
 
@@ -126,17 +129,28 @@ export function chipsOf(filters, label) {
     else if (!(left[name] = left[name].filter((one) => one !== value)).length) delete left[name];
     return left;
   };
-  if (filters.year_from) chips.push({ text: t("chipFrom", filters.year_from), without: off("year_from") });
-  if (filters.year_to) chips.push({ text: t("chipTo", filters.year_to), without: off("year_to") });
-  for (const name of filters.authors ?? []) chips.push({ text: name, without: off("authors", name) });
-  for (const name of filters.section_types ?? []) chips.push({ text: t(`section_${name}`), without: off("section_types", name) });
-  for (const name of filters.languages ?? []) chips.push({ text: nameOf(name), without: off("languages", name) });
-  for (const name of [...(filters.tags ?? []), ...(filters.shelves ?? [])]) chips.push({ text: name, without: off(filters.tags?.includes(name) ? "tags" : "shelves", name) });
+  for (const field of FILTERS.filter((one) => one.labels)) {
+    const { name, many } = field;
+    if (many) for (const value of filters[name] ?? []) chips.push({ text: wordOf(field, value), without: off(name, value) });
+    else if ((filters[name] ?? null) !== null) chips.push({ text: wordOf(field, filters[name]), without: off(name) });
+  }
   if (filters.paper_ids?.length) chips.push({ text: label || t("count", filters.paper_ids.length), without: off("paper_ids") });
   return chips;
 }
 
-function nameOf(code) {
+function labelOf(field) {
+  return field.labels[currentLanguage()];
+}
+
+// A value as a reader knows it.
+function wordOf(field, value) {
+  if (field.name === "languages") return languageOf(value);
+  if (field.choices) return t(`${field.one}_${value}`);
+  if (field.many) return value;
+  return value === true ? labelOf(field) : `${labelOf(field)}: ${value}`;
+}
+
+function languageOf(code) {
   try {
     return new Intl.DisplayNames([document.documentElement.lang], { type: "language" }).of(code) ?? code;
   } catch {

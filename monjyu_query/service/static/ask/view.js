@@ -30,7 +30,7 @@ export function chosen(info) {
 }
 
 export function arrived() {
-  conversation.input.focus({ preventScroll: true });
+  if (matchMedia("(min-width: 38rem)").matches) conversation.input.focus({ preventScroll: true }); // a telephone would show its keyboard
   if (led) conversation.lead(); // past the answers, to what is asked of
   led = false;
   conversation.askOf(address);

@@ -2,11 +2,11 @@
 
 import { post, posted } from "../api.js";
 import { answerTable } from "../ask/answer.js";
+import { FORMS } from "../declared.js";
 import { h, quoted, replace, saved, say } from "../dom.js";
 import { t } from "../i18n.js";
 import { warningsOf } from "./digest.js";
 
-const FORMS = { csv: "csv", xlsx: "xlsx", markdown: "md" };
 const MOST_COLUMNS = 12;
 
 export class StudyTable {
@@ -24,7 +24,7 @@ export class StudyTable {
   whole() {
     this.question = h("input", { id: "add-column", type: "text", maxlength: 120, autocomplete: "off", required: true, placeholder: t("compare_add_hint") });
     this.adding = h("button", {}, t("compare_add_do"));
-    const files = Object.keys(FORMS).map((form) => h("button", { type: "button", class: "small", onclick: () => this.save(form) }, t(`as_${form}`)));
+    const files = FORMS.table.map((form) => h("button", { type: "button", class: "small", onclick: () => this.save(form) }, form.label));
     return h("section", { class: "result stacked" }, this.told,
       h("div", { class: "row table-bar" },
         h("form", { class: "row add-column", onsubmit: (event) => this.add(event) }, h("div", { class: "field grow" }, h("label", { for: "add-column" }, t("compare_add")), this.question), this.adding),
@@ -129,6 +129,6 @@ export class StudyTable {
   // As it stands: the same papers, the columns that it has now.
   save(form) {
     const body = { collection: this.digest.collection, columns: this.names, paper_ids: this.digest.papers.map((paper) => paper.paper_id) };
-    return saved(() => posted(`/table?format=${form}`, body), `${this.digest.collection}.${FORMS[form]}`, this.failed);
+    return saved(() => posted(`/table?format=${form.name}`, body), `${this.digest.collection}.${form.ending}`, this.failed);
   }
 }

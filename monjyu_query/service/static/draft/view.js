@@ -37,8 +37,7 @@ export function show({ name, signal }) {
     }
   };
   if (kept.answer && kept.collection === name) replace(found, results(kept.answer, name));
-  return h("div", { class: "column draft" }, h("a", { class: "back", href: `#/locate/${encodeURIComponent(name)}` }, `‹ ${t("locate")}`),
-    h("h1", { tabindex: "-1" }, t("draft")), h("p", { class: "dim" }, t("draftLine")),
+  return h("div", { class: "column draft" }, h("h1", { tabindex: "-1" }, t("draft")), h("p", { class: "dim" }, t("draftLine")),
     h("form", { onsubmit: (event) => { event.preventDefault(); check(); } }, draftField(wrong), bibliographyField(wrong),
       h("div", { class: "row" }, h("button", { type: "submit", class: "primary" }, t("draftGo")), said)), found);
 }

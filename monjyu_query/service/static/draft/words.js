@@ -4,10 +4,10 @@ import { addWords, currentLanguage } from "../i18n.js";
 
 addWords({
   en: {
-    draft: "Check a draft", draftLine: "Does each cited paper say what your draft says of it? You see its nearest passages, and the figures, names and quotes that stand nowhere in it; whether it says so is judged only where a model is set up. Nothing that the draft names is opened.",
-    draftText: "Your draft, or some sentences of it with their citations", draftPlaceholder: "Notebooks keep code and prose together (Hamrick et al., 2019).", draftFile: "Or drop a file here, or choose one (.md, .tex, .docx, .txt):", draftBib: "Bibliography, where the draft cites keys (.bib, CSL JSON):",
+    draft: "Check a draft", draftLine: "Does each cited paper say what your draft claims? You see its nearest passages, and the figures, names and quotes that occur nowhere in it; a verdict needs a model. Nothing that the draft names is opened.",
+    draftText: "Your draft, or some sentences of it with their citations", draftPlaceholder: "Notebooks keep code and prose together (Hamrick et al., 2019).", draftFile: "Or drop a file here, or choose one (.md, .tex, .docx, .txt):", draftBib: "Bibliography, if the draft cites keys (.bib, CSL JSON):",
     draftGo: "Check it", draftChecking: "Reading the cited papers …", draftEmpty: "Paste some text or choose a file first.", draftWord: (name) => `Word file: ${name}`,
-    draftUnknown: (name) => `${name} is no draft that can be read. Known are .md, .tex, .docx and .txt.`, draftLarge: (name) => `${name} is too large for this page. Check it chapter by chapter, or by the command monjyu check-citations.`,
+    draftUnknown: (name) => `${name} is not a readable draft. Known are .md, .tex, .docx and .txt.`, draftLarge: (name) => `${name} is too large for this page. Check it chapter by chapter, or by the command monjyu check-citations.`,
     draftCount: (total, sentences) => `${total} ${total === 1 ? "citation" : "citations"} in ${sentences} ${sentences === 1 ? "sentence" : "sentences"}`, draftHint: "The worst comes first.",
     draftFor: "What the paper says", draftAgainst: "What speaks against it", draftNearest: "The nearest passages of the paper", draftClaim: "Said of this paper:", draftModel: "Judged by the model.", draftOpen: "Show it", draftOpenAt: (title, place) => `Show the place in ${title}: ${place}`,
     draft_supported: "Supported", draft_partly: "Only partly", draft_not_found: "Not found", draft_contradicted: "Contradicted", draft_not_judged: "Not judged", draft_not_in_collection: "Not in the collection", draft_not_resolved: "Citation not resolved", draft_not_checked: "Not checked",
@@ -28,7 +28,7 @@ addWords({
 const REASONS = [
   ["nowhere in the paper: ", "論文のどこにもない: "], ["the paper has no text to compare, or the sentence says nothing", "比べる文がない"],
   ["No model judged what the papers say (roles.verify): read the passages.", "論文がそのとおりに述べているかは、モデル (roles.verify) がないため判定していません。該当箇所を読んでください。"],
-  ["No sentence of the draft cites anything in a way that is understood.", "理解できる引用のある文がありません。"], ["The draft cites keys: give its .bib file.", "原稿は文献キーで引用しています。.bib ファイルを指定してください。"],
+  ["No sentence of the draft has a citation in a known form.", "理解できる引用のある文がありません。"], ["The draft cites keys: give its .bib file.", "原稿は文献キーで引用しています。.bib ファイルを指定してください。"],
 ];
 
 // A reason of the service in the page's language; the paper's own words in it stay.

@@ -29,8 +29,7 @@ export function filters(found, failed, state, changed) {
     changed();
   } }, t("clearFilters"));
   const retracted = counts.retracted?.[0]?.papers ?? 0;
-  const wide = matchMedia("(min-width: 60rem)").matches;
-  return h("details", { open: wide || isFiltered(state) }, h("summary", {}, h("h2", {}, t("filters"))), clear, years(counts.years ?? [], state, set, changed),
+  return h("details", { open: wide() || isFiltered(state) }, h("summary", {}, h("h2", {}, t("filters"))), clear, years(counts.years ?? [], state, set, changed),
     Object.entries(FACETS).map(([name, kind]) => facet(name, counts[kind] ?? [], found, state, changed)),
     only("retracted", t("onlyRetracted"), retracted, state, set), only("failed", t("onlyFailed"), failed, state, set));
 }
@@ -40,9 +39,10 @@ function facet(name, values, found, state, changed) {
   if (!all.length) return ALWAYS.includes(name) ? h("p", { class: "dim no-values" }, t("noValues", t(`f_${name}`))) : null;
   const count = Math.max(found.values[FACETS[name]] ?? 0, all.length);
   const list = h("ul", {});
-  const show = (shown) => replace(list, shown.map((one) => value(name, one, state, changed)));
+  const most = Math.max(1, ...all.map((one) => one.papers));
+  const show = (shown) => replace(list, shown.map((one) => value(name, one, state, changed, most)));
   show(all);
-  return h("details", { open: state.has(name), "data-facet": name }, h("summary", {}, t(`f_${name}`), h("span", { class: "dim" }, ` (${count})`)),
+  return h("details", { open: wide() || state.has(name), "data-facet": name }, h("summary", {}, t(`f_${name}`), h("span", { class: "dim" }, ` (${count})`)),
     count > LONG && SEARCHED.includes(name) ? search(name, all, count, found.collection, state, show) : null, list);
 }
 
@@ -81,14 +81,22 @@ function search(name, all, count, collection, state, show) {
   return h("div", { class: "find-value" }, box, told);
 }
 
-function value(name, one, state, changed) {
+function value(name, one, state, changed, most) {
   const box = h("input", { type: "checkbox", id: `f-${name}-${one.value}`, checked: state.getAll(name).includes(one.value), onchange: () => {
     const others = state.getAll(name).filter((held) => held !== one.value);
     state.delete(name);
     for (const held of box.checked ? [...others, one.value] : others) state.append(name, held);
     changed();
   } });
-  return h("li", {}, h("label", {}, box, " ", quoted(shownValue(name, one.value)), h("span", { class: "dim" }, ` ${one.papers}`)));
+  return h("li", {}, h("label", {}, box, " ", quoted(shownValue(name, one.value)), h("span", { class: "dim" }, ` ${one.papers}`), bar(one.papers, most)));
+}
+
+function bar(papers, most) {
+  return h("meter", { min: 0, max: most, value: papers, "aria-hidden": "true" });
+}
+
+function wide() {
+  return matchMedia("(min-width: 60rem)").matches;
 }
 
 function shownValue(name, text) {
@@ -109,7 +117,7 @@ function years(counts, state, set, changed) {
     const same = state.get("year_from") === year.value && state.get("year_to") === year.value;
     for (const name of ["year_from", "year_to"]) same ? state.delete(name) : state.set(name, year.value);
     changed();
-  } }, year.value), h("meter", { min: 0, max: most, value: year.papers, "aria-hidden": "true" }), h("span", { class: "dim" }, year.papers));
+  } }, year.value), bar(year.papers, most), h("span", { class: "dim" }, year.papers));
   return h("fieldset", {}, h("legend", {}, t("f_years")), h("div", { class: "year-bounds" }, bound("year_from", "from"), "–", bound("year_to", "to")),
-    counts.length ? h("details", { open: state.has("year_from") || state.has("year_to") }, h("summary", {}, t("byYear")), h("ul", { class: "by-year" }, counts.map(one))) : null);
+    counts.length ? h("details", { open: wide() || state.has("year_from") || state.has("year_to") }, h("summary", {}, t("byYear")), h("ul", { class: "by-year" }, counts.map(one))) : null);
 }

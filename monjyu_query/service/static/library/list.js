@@ -51,6 +51,7 @@ export function library(context) {
   const show = (found, problems) => {
     const only = state.has("failed");
     table.hidden = only || !found.total;
+    table.classList.toggle("one-venue", found.facets.venues?.length === 1 && found.facets.venues[0].papers === found.total); // the filters name it
     failing.hidden = !only;
     count.hidden = only;
     replace(failing, only ? problemRows(problems) : null);
@@ -87,11 +88,11 @@ export function library(context) {
 // stays as it is, since its counts leave out its own filter.
 function keepingFocus(place, work) {
   const id = place.contains(document.activeElement) ? document.activeElement.id : "";
-  const open = new Set([...place.querySelectorAll("details[open] > summary")].map((one) => one.firstChild.textContent));
+  const open = new Map([...place.querySelectorAll("details > summary")].map((one) => [one.firstChild.textContent, one.parentElement.open]));
   const lists = new Map([...place.querySelectorAll("[data-facet]")].map((one) => [one.dataset.facet, one]));
   const own = place.contains(document.activeElement) ? document.activeElement.closest("[data-facet]")?.dataset.facet : null;
   work();
-  for (const one of place.querySelectorAll("details > summary")) if (open.has(one.firstChild.textContent)) one.parentElement.open = true;
+  for (const one of place.querySelectorAll("details > summary")) if (open.has(one.firstChild.textContent)) one.parentElement.open = open.get(one.firstChild.textContent);
   for (const one of place.querySelectorAll("[data-facet]")) {
     const before = lists.get(one.dataset.facet);
     if (one.dataset.facet === own) one.replaceWith(before);

@@ -1,6 +1,7 @@
 // The papers chosen in the library, and what can be done with them.
 
 import { request } from "../api.js";
+import { FORMS } from "../declared.js";
 import { h, replace, saved } from "../dom.js";
 import { t } from "../i18n.js";
 
@@ -11,8 +12,8 @@ export function selection(collection, ask, changed) {
   const chosen = new Map();
   const bar = h("div", { class: "row chosen-papers", hidden: true });
   const failed = h("p", { class: "error", role: "alert", hidden: true });
-  const file = (ids, format, ending) => h("button", { type: "button", class: "small", "aria-label": t("exportAs", t(`export_${format}`)), onclick: () => saved(
-    () => request(`/bibliography?${new URLSearchParams([["collection", collection], ["format", format], ...ids.map((id) => ["paper_id", id])])}`), `${collection}.${ending}`, failed) }, t(`export_${format}`));
+  const file = (ids, { name, label, ending }) => h("button", { type: "button", class: "small", "aria-label": t("exportAs", label), onclick: () => saved(
+    () => request(`/bibliography?${new URLSearchParams([["collection", collection], ["format", name], ...ids.map((id) => ["paper_id", id])])}`), `${collection}.${ending}`, failed) }, label);
   const show = () => {
     changed();
     const ids = [...chosen.keys()];
@@ -22,7 +23,7 @@ export function selection(collection, ask, changed) {
     replace(bar, h("span", { role: "status" }, t("selected", ids.length)),
       h("button", { type: "button", class: "small primary", onclick: () => ask({ paper_ids: ids }, label) }, t("askThese")),
       ids.length > 1 && ids.length < 6 ? h("a", { href: `#/compare/${encodeURIComponent(collection)}?${asked}` }, t("compareThese")) : null,
-      file(ids, "bibtex", "bib"), file(ids, "ris", "ris"), file(ids, "csl", "json"),
+      FORMS.bibliography.map((form) => file(ids, form)),
       h("button", { type: "button", class: "small", onclick: () => { chosen.clear(); show(); } }, t("selectNone")),
       h("span", { class: "dim keys" }, t("selectKeys")));
   };

@@ -2,6 +2,7 @@
 
 import { json, request } from "../api.js";
 import { coded, h, quoted, replace, say } from "../dom.js";
+import { editorNeeded, isEditor } from "../editor.js";
 import { t } from "../i18n.js";
 import { begin, notBegun, underWay, watch } from "../indexing.js";
 import { said } from "../said.js";
@@ -10,23 +11,16 @@ import { cause } from "./problems.js";
 const TOGETHER = 20; // files sent at once
 export const NAME = "[a-z0-9][a-z0-9_\\-]{0,63}";
 
-export function isEditor(who) {
-  return ["editor", "admin"].includes(who.role);
-}
-
-// For whoever has no key, how to get one, and where to give it.
-export function keyNeeded(enterKey) {
-  return h("div", {}, h("p", { class: "dim" }, coded(t("noUpload"))), h("p", {}, h("button", { type: "button", class: "small", onclick: enterKey }, t("enterKey"))));
-}
-
 // A box that takes files, for a collection that may be a new one. `done(collection)` once they are searchable.
-export function uploader({ name, offered, signal }, done) {
+export function uploader({ name, offered, signal, who }, done) {
   const failed = h("p", { class: "error", role: "alert", hidden: true });
-  const into = h("input", { id: "upload-into", pattern: NAME, maxlength: 64, required: true, autocomplete: "off", spellcheck: "false", value: offered ?? "" });
+  const into = h("input", { id: "upload-into", pattern: NAME, maxlength: 64, required: true, autocomplete: "off", spellcheck: "false", value: offered ?? "", oninput: () => tellFolder() });
   const over = h("input", { id: "upload-over", type: "checkbox" });
   const files = h("input", { id: "upload", type: "file", multiple: true, class: "unseen", onchange: () => send([...files.files]) });
   const steps = h("ol", { class: "steps", role: "status" });
   const place = h("div", {});
+  const goes = h("p", { class: "goes" });
+  const tellFolder = () => replace(goes, t(`goes_${who.indexing}`, h("code", {}, `papers/${into.value || "…"}/`)));
   const step = (...words) => steps.append(h("li", {}, words));
   const wrong = (word) => {
     failed.hidden = !word;
@@ -71,7 +65,7 @@ export function uploader({ name, offered, signal }, done) {
   };
   const index = async (collection, names) => {
     try {
-      await begin(collection, names);
+      await begin(collection, names, place, signal);
     } catch (error) {
       replace(place, notBegun(error));
       return;
@@ -82,16 +76,19 @@ export function uploader({ name, offered, signal }, done) {
     replace(place);
     await outcome(collection, names, step);
     done(collection);
+    replace(place, h("p", {}, h("a", { class: "button primary", href: `#/ask/${encodeURIComponent(collection)}` }, t("askAboutThem"))));
   });
   if (name && underWay(name)) follow(name);
-  const box = h("div", { class: "drop" }, h("p", {}, t("dropHere")),
+  const box = h("div", { class: "drop" }, h("p", {}, t("dropHere")), goes,
     h("div", { class: "row" }, h("label", { class: "button", for: "upload" }, t("chooseFiles")), files,
       h("div", { class: "field" }, h("label", { for: "upload-into" }, t("uploadInto")), into)),
     h("p", {}, h("label", {}, over, " ", t("replaceSame"))), h("p", { class: "dim" }, t("kinds")));
   const elsewhere = () => {
-    if (into.value === name) into.value = "";
+    if (into.value === name) into.value = `${name.slice(0, 56)}-uploads`;
     box.prepend(h("p", { class: "dim" }, t("liesElsewhere", name)));
+    tellFolder();
   };
+  tellFolder();
   return { element: h("div", {}, box, failed, steps, place), send, box, elsewhere };
 }
 
@@ -106,14 +103,14 @@ async function outcome(collection, names, step) {
 // The library's part: folded until somebody wants it, or drags files over the page. `told(problems)` lets it know
 // whether the collection takes files.
 export function upload(context, library, done) {
-  const { name, who, signal, enterKey, go, refresh } = context;
-  if (!isEditor(who)) return { element: h("details", { class: "adding" }, h("summary", {}, t("addPapers")), keyNeeded(enterKey)), told: () => {} };
+  const { name, who, signal, go, refresh } = context;
+  if (!isEditor(who)) return { element: h("details", { class: "adding" }, h("summary", {}, t("addPapers")), editorNeeded(context, t("noUpload"))), told: () => {} };
   const arrived = async (collection) => {
     if (collection === name) done();
     await refresh(true);
     if (collection !== name) go("papers", collection);
   };
-  const made = uploader({ name, offered: name, signal }, arrived);
+  const made = uploader({ name, offered: name, signal, who }, arrived);
   const fold = h("details", { class: "adding", open: Boolean(underWay(name)) }, h("summary", {}, t("addPapers")), made.element);
   takesDrops(library, made, () => { fold.open = true; });
   let told = false;

@@ -4,8 +4,8 @@ import { addWords } from "../i18n.js";
 
 addWords({
   en: {
-    locate: "Find a quote", locateLine: "Paste a sentence: it is found where it stands, though hyphens, line ends or some words differ.", locateQuote: "The sentence", locateGo: "Find it", locateLooking: "Looking …",
-    locateNone: "No passage of this collection is like it.", locateFound: (n) => (n === 1 ? "It stands in 1 place." : `It stands in ${n} places.`), locateLike: (n) => `${n} % the same`, locateExact: "word for word", locateOffer: "Find where this stands",
+    locate: "Find a quote", locateLine: "Paste a sentence to find its place, even if hyphens, line ends or some words differ.", locateQuote: "The sentence", locateGo: "Find it", locateLooking: "Looking …",
+    locateNone: "No passage of this collection matches it.", locateFound: (n) => (n === 1 ? "It stands in 1 place." : `It stands in ${n} places.`), locateLike: (n) => `${n} % the same`, locateExact: "word for word", locateOffer: "Find the place",
     locateOpen: (title) => `Show the place in ${title}`,
   },
   ja: {

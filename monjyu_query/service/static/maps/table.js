@@ -14,7 +14,7 @@ export class MapTable {
     this.head = h("tr");
     this.count = h("p", { class: "dim", role: "status" });
     this.more = h("button", { type: "button", hidden: true, onclick: () => this.grow() }, t("more"));
-    this.element = h("section", { class: "map-table", id: "map-table", tabindex: "-1", "aria-labelledby": "map-table-title" },
+    this.element = h("div", { class: "map-table", id: "map-table", tabindex: "-1" },
       h("h2", { id: "map-table-title" }, t("map_table")), this.count,
       h("div", { class: "scroll", tabindex: "0", role: "region", "aria-labelledby": "map-table-title" }, h("table", {}, h("thead", {}, this.head), this.body)), this.more);
   }

@@ -18,7 +18,8 @@ export function collectionsPart({ collections, signal, refresh }, begun) {
 
 // Says how far a run is until it has ended; then the collections are read anew.
 async function follow(run, part, begun, refresh) {
-  const tell = (word, ...values) => part.tell(t(word, run.collection, run.level, ...values), " ", link(run.url, t("opSeeRun")));
+  const seen = run.url ? [" ", link(run.url, t("opSeeRun"))] : null; // a run of the service's own has no page
+  const tell = (word, ...values) => part.tell(t(word, run.collection, run.level, ...values), seen);
   tell("opBegun");
   begun();
   for (;;) {
@@ -26,7 +27,7 @@ async function follow(run, part, begun, refresh) {
     if (part.signal.aborted) return;
     const state = await json(`/admin/index?${new URLSearchParams({ collection: run.collection, backfill_id: run.backfill_id })}`).catch(() => null);
     if (!state || part.signal.aborted) return;
-    if (state.state === "failed") part.fail(t("opRunFailed", run.collection), " ", state.cause, " ", link(run.url, t("opSeeRun")));
+    if (state.state === "failed") part.fail(t("opRunFailed", run.collection), " ", state.cause, seen);
     if (state.state === "done") tell("opDone");
     if (state.state !== "running") return void refresh();
     tell("opBegunOf", state.made, state.parts);

@@ -1,17 +1,18 @@
 // The dialog that reports a wrong field; the corrections that count, and those that wait for the next indexing.
 
 import { json, posted } from "../api.js";
-import { coded, h, quoted, replace, say } from "../dom.js";
+import { h, quoted, replace, say } from "../dom.js";
 import { t } from "../i18n.js";
 import { begin, notBegun, underWay, watch } from "../indexing.js";
-import { isEditor } from "../library/upload.js";
+import { editorNeeded, isEditor } from "../editor.js";
 import { forgetPapers } from "./viewer.js";
 
 const FIELDS = ["title", "authors", "publication_date", "venue", "doi", "abstract", "language"];
 
 // `details` are those of the paper.
-export function corrections(id, { name: collection, who, signal, refresh, again, enterKey }, details) {
-  if (!isEditor(who)) return h("p", { class: "dim", id: "part-correct" }, coded(t("askEditor")), " ", h("button", { type: "button", class: "small", onclick: enterKey }, t("enterKey")));
+export function corrections(id, context, details) {
+  const { name: collection, who, signal, refresh, again } = context;
+  if (!isEditor(who)) return h("div", { id: "part-correct" }, editorNeeded(context, t("askEditor")));
   const read = Object.fromEntries(details.fields.map((one) => [one.field, one]));
   const told = h("div", {});
   const place = h("div", {});

@@ -28,7 +28,7 @@ export async function show(context, id) {
   const read = reader(paper, id, collection, { signal, page: Number(params.get("page")) || null, abstract: paper.abstract });
   arrive = read.arrived;
   const alike = similar(details, links, collection);
-  const parts = [["citedBy", t("citedBy", links.cited_by.length)], ["cites", t("cites", links.cites.length)], alike ? ["similar", t("similar")] : null, ["summary", t("summary")],
+  const parts = [links.cited_by.length ? ["citedBy", t("citedBy", links.cited_by.length)] : null, links.cites.length ? ["cites", t("cites", links.cites.length)] : null, alike ? ["similar", t("similar")] : null, ["summary", t("summary")],
     ["references", t("references", details.references.length)], ["correct", t("somethingWrong")]].filter(Boolean);
   return h("article", { class: "column paper" }, head(paper, id, context), places(parts),
     links.notices.length ? h("ul", { class: "warnings" }, links.notices.map(notice)) : null,

@@ -4,6 +4,7 @@ import { post } from "../api.js";
 import { Picker } from "../compare/picker.js";
 import "../compare/words.js";
 import { h, quoted, replace } from "../dom.js";
+import { modeOptions } from "../ask/modes.js";
 import { t } from "../i18n.js";
 import { address } from "./address.js";
 import { draftFor, dropDraft } from "./draft.js";
@@ -21,7 +22,7 @@ export function questionForm({ name, go }, { titles }, saved) {
   const expect = saved?.expect ?? {};
   const text = h("textarea", { id: "qs-text", rows: 2, maxlength: 10000, required: true, "data-first": true });
   text.value = begun?.text ?? "";
-  const mode = h("select", { id: "qs-mode" }, MODES.map((one) => h("option", { value: one, selected: one === (begun?.mode ?? "auto") }, t(`mode_${one}`))));
+  const mode = h("select", { id: "qs-mode" }, modeOptions(MODES, begun?.mode));
   const severity = h("select", { id: "qs-severity" }, ["warn", "block"].map((one) => h("option", { value: one, selected: one === saved?.severity }, t(`qsSeverity_${one}`))));
   const papers = new Papers(name, saved ? rowsOf(expect, titles) : (draft?.papers ?? []).map(offered));
   const words = h("textarea", { id: "qs-words", rows: 2, class: "words", "aria-describedby": "qs-words-hint" });

@@ -6,7 +6,7 @@ import { addressOf } from "../ask/asked.js";
 import { confirmed } from "../dialog.js";
 import { h, quoted, replace, say } from "../dom.js";
 import { t } from "../i18n.js";
-import { isEditor } from "../library/upload.js";
+import { isEditor } from "../editor.js";
 import { when } from "../operate/shared.js";
 import { address } from "./address.js";
 import { expected, failures, verdict } from "./outcome.js";

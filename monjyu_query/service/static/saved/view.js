@@ -5,7 +5,7 @@
 import { json } from "../api.js";
 import { h } from "../dom.js";
 import { t } from "../i18n.js";
-import { isEditor } from "../library/upload.js";
+import { editorNeeded, isEditor } from "../editor.js";
 import { address } from "./address.js";
 import { changes } from "./changes.js";
 import { questionForm } from "./form.js";
@@ -19,7 +19,7 @@ export async function show(context, part, id) {
   if (editing && isEditor(who)) return page(context, "edit", t(part === "new" ? "qsNew" : "qsEdit"), questionForm(context, listing, editing === true ? null : editing));
   if (part === "changes") return page(context, "changes", t("qsChanges"), await changes(context, listing));
   const list = new QuestionList(context, listing);
-  return page(context, "list", t("savedQuestions"), h("p", { class: "dim" }, t("qsLine")), editing || !isEditor(who) ? keyNeeded(context) : null, list.element);
+  return page(context, "list", t("savedQuestions"), h("p", { class: "dim" }, t("qsLine")), editing || !isEditor(who) ? editorNeeded(context, t("qsEditor")) : null, list.element);
 }
 
 export function arrived(element) {
@@ -30,8 +30,4 @@ export function arrived(element) {
 function page({ name }, kind, title, ...content) {
   const back = kind === "list" ? null : h("a", { class: "back", href: address(name) }, `‹ ${t("savedQuestions")}`);
   return h("article", { class: "column saved-questions" }, back, h("h1", { tabindex: "-1" }, title), content);
-}
-
-function keyNeeded({ enterKey }) {
-  return h("p", { class: "dim" }, t("qsEditor"), " ", h("button", { type: "button", class: "small", onclick: enterKey }, t("enterKey")));
 }

@@ -4,7 +4,8 @@ import { request } from "../api.js";
 import { copy, h, replace } from "../dom.js";
 import { addWords, t } from "../i18n.js";
 import { notBegun, remember, underWay, watch } from "../indexing.js";
-import { isEditor, keyNeeded, takesDrops, uploader } from "../library/upload.js";
+import { editorNeeded, isEditor } from "../editor.js";
+import { takesDrops, uploader } from "../library/upload.js";
 import "../library/words.js";
 import { words } from "./words.js";
 
@@ -13,15 +14,16 @@ addWords(words);
 const SAMPLES = "samples";
 const OWN = "my-papers";
 
-export function show({ who, signal, refresh, enterKey, go }) {
+export function show(context) {
+  const { who, signal, refresh, go } = context;
   const element = h("div", { class: "column stacked" }, h("h1", { tabindex: "-1" }, t("startTitle")), h("p", {}, t("startWhy")));
   const arrived = async (collection) => {
     await refresh(true);
-    go("papers", collection);
+    go("ask", collection);
   };
   const may = isEditor(who);
-  const own = may ? uploader({ name: OWN, offered: OWN, signal }, arrived) : null;
-  element.append(h("h2", {}, t("startSamples")), may ? samples(signal, arrived) : keyNeeded(enterKey),
+  const own = may ? uploader({ name: OWN, offered: OWN, signal, who }, arrived) : null;
+  element.append(h("h2", {}, t("startSamples")), may ? samples(signal, arrived) : editorNeeded(context, t("noUpload")),
     h("h2", {}, t("startOwn")), own ? own.element : h("p", { class: "dim" }, t("startOwnKey")),
     h("details", {}, h("summary", {}, t("startCommands")), command("monjyu index data/samples/papers -c samples"), command("monjyu index FOLDER"), command("monjyu up")));
   if (own) takesDrops(element, own);

@@ -2,12 +2,12 @@
 export const words = {
   en: {
     startTitle: "No papers yet", startWhy: "Monjyu answers questions from your own papers, and shows the sentence and the page for everything it says. First it has to read them.",
-    startSamples: "Try it with sample papers", startSamplesAre: "Nine short papers, two of them Japanese. It takes a minute or two.", startBring: "Bring in the samples",
-    startOwn: "Your own papers", startOwnKey: "Files are added here with the same key.", startCommands: "The same in a terminal", startCopy: "Copy",
+    startSamples: "Try it with sample papers", startSamplesAre: "Nine short papers, two of them Japanese. It takes about half a minute.", startBring: "Bring in the samples",
+    startOwn: "Your own papers", startOwnKey: "Editors drop files here.", startCommands: "The same in a terminal", startCopy: "Copy",
   },
   ja: {
     startTitle: "論文がまだありません", startWhy: "Monjyu はお手元の論文から質問に答え、すべての文について出典の文とページを示します。まず論文を読み込んでください。",
-    startSamples: "見本の論文で試す", startSamplesAre: "短い論文 9 件（うち 2 件は日本語）です。1、2 分かかります。", startBring: "見本を読み込む",
-    startOwn: "自分の論文", startOwnKey: "同じキーで、ここからファイルを追加できます。", startCommands: "端末から行うには", startCopy: "コピー",
+    startSamples: "見本の論文で試す", startSamplesAre: "短い論文 9 件（うち 2 件は日本語）です。30 秒ほどかかります。", startBring: "見本を読み込む",
+    startOwn: "自分の論文", startOwnKey: "編集者はここにファイルを置けます。", startCommands: "端末から行うには", startCopy: "コピー",
   },
 };

@@ -4,15 +4,15 @@ import { addWords } from "../i18n.js";
 
 addWords({
   en: {
-    tensions: "Where papers disagree", tensions_line: "Where papers contradict each other. A model reads the statements of two papers that share most: read both quotes before you call it a contradiction.",
-    tensions_find: "About which words", tensions_show: "Show", tensions_all: "Show all", tensions_none: (read) => `Of ${read} pairs of statements the model calls none contradictory.`,
-    tensions_none_of: (words, read) => `Of ${read} pairs of statements about “${words}” the model calls none contradictory.`,
+    tensions: "Where papers disagree", tensions_line: "This looks for sentences of two papers about the same subject of which only one can be true: a model reads the pairs that share the most words. Read both quotes before you call it a contradiction.",
+    tensions_find: "About which words", tensions_show: "Show", tensions_all: "Show all", tensions_none: (read) => (read ? `The ${read} pairs that share most were read, and the model calls none contradictory.` : "No two papers have sentences that share enough words to be compared."),
+    tensions_none_of: (words, read) => (read ? `The ${read} pairs about “${words}” that share most were read, and the model calls none contradictory.` : `No two papers have a sentence with all the words of “${words}”: try fewer words, or only the thing itself.`),
     tensions_count: (shown, total) => (shown === total ? (total === 1 ? "1 pair" : `${total} pairs`) : `${shown} of ${total} pairs`),
   },
   ja: {
-    tensions: "論文の食い違い", tensions_line: "論文どうしが矛盾する箇所です。二つの論文の最も似た記述をモデルが読んで判断したものなので、矛盾と見なす前に両方の引用を読んでください。",
-    tensions_find: "どの語について", tensions_show: "表示", tensions_all: "すべて表示", tensions_none: (read) => `${read} 組の記述に、モデルが矛盾とするものはありません。`,
-    tensions_none_of: (words, read) => `「${words}」についての ${read} 組の記述に、モデルが矛盾とするものはありません。`,
+    tensions: "論文の食い違い", tensions_line: "同じ事柄について一方しか正しくない、二つの論文の文を探します。語を最も多く共有する組をモデルが読みます。矛盾と見なす前に両方の引用を読んでください。",
+    tensions_find: "どの語について", tensions_show: "表示", tensions_all: "すべて表示", tensions_none: (read) => (read ? `最も似た ${read} 組を読みましたが、モデルが矛盾とするものはありません。` : "比べられるほど語を共有する文の組がありません。"),
+    tensions_none_of: (words, read) => (read ? `「${words}」について最も似た ${read} 組を読みましたが、モデルが矛盾とするものはありません。` : `「${words}」の語をすべて含む文のある論文が二つありません。語を減らしてください。`),
     tensions_count: (shown, total) => (shown === total ? `${total} 組` : `${total} 組のうち ${shown} 組`),
   },
 });

@@ -26,7 +26,7 @@ function cards(themes, { kind, themes: all }, address) {
   const most = Math.max(1, ...themes.map((theme) => theme.papers));
   const list = h("ul", { class: "theme-cards" });
   const card = (theme) => h("li", {}, h("a", { class: "theme-card", href: address(theme) },
-    h("span", { class: "title" }, quoted(theme.title || theme.id)), weight(theme.papers / most), h("span", { class: "dim" }, facts(theme, kind, children.get(theme.id)))));
+    named(theme, kind), theme.sentence ? h("span", { class: "sentence" }, quoted(theme.sentence)) : null, weight(theme.papers / most), h("span", { class: "dim" }, facts(theme, kind, children.get(theme.id)))));
   const fill = (most) => replace(list, themes.slice(0, most).map(card));
   fill(MOST_CARDS);
   const more = themes.length > MOST_CARDS ? h("button", { type: "button", onclick: (event) => {
@@ -35,6 +35,12 @@ function cards(themes, { kind, themes: all }, address) {
     list.children[MOST_CARDS].querySelector("a").focus();
   } }, t("themes_more", themes.length)) : null;
   return [list, more];
+}
+
+// A group of words is called by the first of its phrases; the others stand beside it.
+function named(theme, kind) {
+  const [phrase, ...others] = kind === "communities" ? theme.title.split(", ") : [theme.title];
+  return [h("span", { class: "title" }, quoted(phrase || theme.id)), others.length ? h("span", { class: "dim" }, quoted(others.join(", "))) : null];
 }
 
 function weight(share) {

@@ -1,0 +1,94 @@
+"""How a field of a request is declared for every way in, and how a format of an export is.
+
+Options of commands, bodies of HTTP, schemas of MCP and forms of the page are generated from such fields. A format is
+declared where it is written, and all ways in take the names of its registry.
+"""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
+
+from pydantic import BaseModel, ConfigDict, Field
+from pydantic.fields import FieldInfo
+
+
+@dataclass(frozen=True)
+class Asked:
+    """How a field is asked for where there is no JSON; stored with the field as its `json_schema_extra`.
+
+    `one` is its name in addresses of the page, and of the command's option where `option` has no other. `under`: the
+    option that takes it as KEY=VALUE. `labels`: those of the page, in English and Japanese; without them it is not in
+    the page's form. `modes`: those that look at it, all where empty. `metavar`: of a text that may be any.
+    """
+
+    one: str = ""
+    labels: tuple[str, str] | tuple[()] = ()
+    metavar: str = ""
+    option: str = ""
+    under: str = ""
+    modes: tuple[str, ...] = ()
+
+    def __call__(self, schema: dict[str, Any]) -> None:
+        """Add to the field's JSON schema which modes take it."""
+        if self.modes:
+            schema["x-modes"] = list(self.modes)
+
+
+def asked(about: str, default: Any = None, one: str = "", labels: tuple[str, str] | tuple[()] = (), **more: Any) -> Any:
+    """A field with its help, one sentence; `...` as default: it is needed."""
+    return Field(default, description=about, json_schema_extra=Asked(one, labels, **more))
+
+
+def asked_as(field: FieldInfo) -> Asked:
+    return field.json_schema_extra if isinstance(field.json_schema_extra, Asked) else Asked()
+
+
+def kinds_of(annotation: Any) -> list[Any]:
+    """What a value, or an item of it, may be: types, and the strings of a Literal; None aside."""
+    origin, inner = get_origin(annotation), get_args(annotation)
+    if origin is Literal:
+        return list(inner)
+    if origin is Annotated:
+        return kinds_of(inner[0])
+    nested = [kind for one in inner for kind in kinds_of(one)]
+    if origin in (Union, types.UnionType):
+        return nested
+    return [] if annotation is type(None) else [origin or annotation, *nested]
+
+
+class Body(BaseModel):
+    """A request that refuses fields it does not know."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class CollectionBody(Body):
+    """One that names a collection, if there are several."""
+
+    collection: Annotated[str | None, Field(max_length=64)] = asked(
+        "The name of the collection; may be left out where there is one."
+    )
+
+
+@dataclass(frozen=True)
+class ExportForm:
+    """`write` gives the content of a file; `label` names the format; `is_text`: whether a terminal may show it."""
+
+    write: Callable[..., bytes]
+    media_type: str
+    ending: str
+    label: str
+    is_text: bool = True
+
+
+@dataclass(frozen=True)
+class OneOf:
+    """Annotates a text that must be one of these names: an `enum` in JSON schema."""
+
+    names: Iterable[str]
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Callable[[Any], Any]) -> Any:
+        return handler(Literal[tuple(self.names)])

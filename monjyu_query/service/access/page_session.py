@@ -1,0 +1,119 @@
+"""The editor of one's own machine: a link that opens the page once, and the session of the browser that opened it.
+
+A session has two halves. The cookie is closed to scripts; browsers send it to every port of the machine, so it does
+nothing without the other half, which only the page's own origin can read and which no other page can send.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import os
+import secrets
+import sys
+import time
+import webbrowser
+from dataclasses import dataclass
+from pathlib import Path
+
+from monjyu_core.errors import ConfigurationError
+from monjyu_core.storage.private import private_file
+from monjyu_core.storage.state_store import StateStore
+
+LINK_SECONDS = 10 * 60
+SESSION_SECONDS = 7 * 24 * 3600
+HEADER = "X-Monjyu-Page"
+"""Carries the half that the page keeps."""
+_LINKS, _SESSIONS, _ADDRESS = "page_links", "page_sessions", "page_address"
+_MOST = 100
+_OPENER = "open-page.html"
+
+
+@dataclass(frozen=True)
+class Halves:
+    """`cookie` is for the browser, `page` for the page's scripts."""
+
+    cookie: str
+    page: str
+
+
+def cookie_name(port: int) -> str:
+    """Browsers keep the cookies of all ports of a machine together."""
+    return f"monjyu-{port}"
+
+
+def announce(store: StateStore, address: str | None) -> None:
+    """Keep where the page is, as `http://HOST:PORT`; None where links to it are not given."""
+    if address is None:
+        store.delete(_ADDRESS)
+    else:
+        store.put(_ADDRESS, "url", address)
+
+
+def page_address(store: StateStore) -> str:
+    """Where the page of this machine is. ConfigurationError where none gives links."""
+    address = store.get(_ADDRESS, "url")
+    if address is None:
+        raise ConfigurationError(
+            "No page here gives a link.",
+            "Start it with `monjyu up` on a loopback address; a service for others takes keys (`monjyu keys create`).",
+        )
+    return str(address)
+
+
+def new_link(store: StateStore) -> str:
+    """An address that makes one browser an editor within `LINK_SECONDS`. The token is in the fragment, which browsers
+    send to nobody. ConfigurationError where no page of this machine gives links."""
+    address = page_address(store)
+    token = secrets.token_urlsafe(32)
+    store.put(_LINKS, _hash(token), time.time() + LINK_SECONDS)
+    store.keep_newest(_LINKS, _MOST, time.time() - LINK_SECONDS)
+    return f"{address}/#/open/{token}"
+
+
+def exchange(store: StateStore, token: str) -> Halves | None:
+    """A session for a link's token, which is used up; None where it is not valid (any more)."""
+    until = store.take(_LINKS, _hash(token))
+    if until is None or until < time.time():
+        return None
+    halves = Halves(secrets.token_urlsafe(32), secrets.token_urlsafe(32))
+    store.put(_SESSIONS, _hash(halves.cookie), {"page": _hash(halves.page), "until": time.time() + SESSION_SECONDS})
+    store.keep_newest(_SESSIONS, _MOST, time.time() - SESSION_SECONDS)
+    store.path.with_name(_OPENER).unlink(missing_ok=True)
+    return halves
+
+
+def is_valid(store: StateStore, halves: Halves) -> bool:
+    found = store.get(_SESSIONS, _hash(halves.cookie))
+    return found is not None and time.time() < found["until"] and hmac.compare_digest(found["page"], _hash(halves.page))
+
+
+def end_sessions(store: StateStore) -> None:
+    """End all sessions, and all links that were not used."""
+    for namespace in (_LINKS, _SESSIONS):
+        store.delete(namespace)
+
+
+def show_link(store: StateStore, link: str) -> bool:
+    """Open the link in a browser if this is a terminal of a desktop; whether it was tried.
+
+    The browser is given a private file that leads there: command lines can be read by every user of the machine.
+    """
+    desktop = sys.platform in ("darwin", "win32") or os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
+    if not (desktop and sys.stdout.isatty()):
+        return False
+    path = store.path.with_name(_OPENER)
+    private_file(path)
+    path.write_text(f'<!doctype html><meta http-equiv="refresh" content="0;url={link}">', "utf-8")
+    return _opened(path)
+
+
+def _opened(path: Path) -> bool:
+    try:
+        return webbrowser.open(path.absolute().as_uri())
+    except webbrowser.Error:
+        return False
+
+
+def _hash(secret: str) -> str:
+    return hashlib.sha256(secret.encode()).hexdigest()

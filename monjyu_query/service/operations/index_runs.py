@@ -1,0 +1,131 @@
+"""Indexing by the service itself: `monjyu index` as a child process that ends with it, and how far it is.
+
+Such a run is written to Dagster's history like that of any `monjyu index`. It begins at once, where a backfill first
+starts a process for each of its parts.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import secrets
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from pydantic import BaseModel
+
+from monjyu_core.errors import MonjyuError
+from monjyu_core.settings.service_settings import ServiceSettings
+from monjyu_core.storage.collection import known_record, load_record, target_level
+from monjyu_core.storage.folders import DataFolder, alive, host_id
+from monjyu_core.storage.state_store import StateStore
+from monjyu_query.service.access.addresses import is_loopback
+from monjyu_query.service.operations.commands_run import can_build, printed_telling
+from monjyu_query.service.operations.dagster_runs import Launched, RunState
+from monjyu_query.service.server.error_responses import NotFound
+
+NAMESPACE = "index_runs"
+PREFIX = "command-"
+"""Of the ids of these runs; a backfill of Dagster has none."""
+_MOST_KEPT = 200
+_log = logging.getLogger(__name__)
+
+
+class _Outcome(BaseModel):
+    """What counts of the command's output here."""
+
+    snapshot_id: str
+
+
+def indexes_here(settings: ServiceSettings) -> bool:
+    """Whether the service indexes by itself: it is installed whole, and Dagster, if any, is on this machine."""
+    elsewhere = settings.dagster_url is not None and not is_loopback(urlsplit(settings.dagster_url).hostname or "")
+    return can_build() and not elsewhere
+
+
+def takes_uploads(data: DataFolder, settings: ServiceSettings, collection: str) -> bool:
+    """Whether papers that lie in `papers/<collection>/` come into the collection when it is indexed."""
+    record = load_record(data.collection(collection))
+    if record is None or _is_within(data.papers / collection, record.sources):
+        return True
+    return indexes_here(settings) and not record.declared
+
+
+def _is_within(folder: Path, sources: Sequence[str]) -> bool:
+    return any(folder.resolve().is_relative_to(Path(source).resolve()) for source in sources)
+
+
+class IndexRuns:
+    """The runs that this worker has begun, one after another. All workers see how far each is."""
+
+    def __init__(self, store: StateStore) -> None:
+        self._store = store
+        self._turn = asyncio.Lock()
+        self._running: set[asyncio.Task[None]] = set()
+
+    async def start(
+        self, data: DataFolder, collection: str, level: int | None = None, *, allow_deletes: bool = False
+    ) -> Launched:
+        """Index the collection's sources, with what was uploaded for it. ConfigurationError where it is not known."""
+        record = await asyncio.to_thread(known_record, data, collection)
+        folder = data.papers / collection
+        known = record.declared or _is_within(folder, record.sources)
+        new = not known and folder.is_dir() and any(folder.iterdir())
+        options = [] if level is None else ["--level", str(level)]
+        options += ["--allow-deletes"] if allow_deletes else []
+        command = ["index", *([str(folder)] if new else []), "-c", collection, *options, "--progress", "--json"]
+        run = f"{PREFIX}{secrets.token_hex(8)}"
+        await self._keep(run, collection, state="running")
+        task = asyncio.create_task(self._index(data, run, collection, command))
+        self._running.add(task)
+        task.add_done_callback(self._running.discard)
+        kept = max(target_level(record), level or 0)
+        return Launched(collection=collection, level=kept, backfill_id=run, url="")
+
+    def state(self, collection: str, run: str) -> RunState:
+        """NotFound where it is not a run of the collection."""
+        found = self._store.get(NAMESPACE, run)
+        if found is None or found["collection"] != collection:
+            raise NotFound(f"Collection {collection!r} has no run {run!r}.", "Index it again.")
+        told = {"parts": 0, "made": 0, **found["told"]}
+        state = RunState(backfill_id=run, failed=0, url="", **told)
+        lost = found["host"] == host_id() and not alive(found["process"])
+        if state.state == "running" and lost:
+            return state.model_copy(update={"state": "failed", "cause": "The service was stopped meanwhile."})
+        return state
+
+    async def close(self) -> None:
+        """End the runs; what was published before stays."""
+        for task in self._running:
+            task.cancel()
+        await asyncio.gather(*self._running, return_exceptions=True)
+
+    async def _index(self, data: DataFolder, run: str, collection: str, command: list[str]) -> None:
+        async def tell(step: dict[str, Any]) -> None:
+            await self._keep(
+                run, collection, state="running", stage=step["stage"], made=step["done"], parts=step["total"]
+            )
+
+        try:
+            async with self._turn:
+                await printed_telling(data, command, _Outcome, tell)
+            await self._keep(run, collection, state="done")
+        except MonjyuError as error:
+            await self._keep(run, collection, state="failed", cause=error.message)
+        except asyncio.CancelledError:
+            self._put(run, collection, state="failed", cause="The service was stopped meanwhile.")
+            raise
+        except Exception:
+            _log.exception("Run %s failed", run)
+            await self._keep(run, collection, state="failed", cause="The service could not run it; its log says why.")
+
+    async def _keep(self, run: str, collection: str, **told: Any) -> None:
+        await asyncio.to_thread(self._put, run, collection, **told)
+
+    def _put(self, run: str, collection: str, **told: Any) -> None:
+        value = {"collection": collection, "host": host_id(), "process": os.getpid(), "told": told}
+        self._store.put(NAMESPACE, run, value)
+        self._store.keep_newest(NAMESPACE, _MOST_KEPT)

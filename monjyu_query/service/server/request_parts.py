@@ -1,0 +1,69 @@
+"""What requests of several routes have in common, and the examples in the interface's description."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from fastapi import Depends
+
+from monjyu_query.service.worker_state import Service, service_of
+
+Shared = Annotated[Service, Depends(service_of)]
+_SNAPSHOT = "20261126T125402340983Z-89f1892b"
+_EXAMPLES: Mapping[str, Any] = {
+    "backfill_id": "abcdefgh",
+    "collection": "samples",
+    "columns": ["method", "limitation"],
+    "field": "title",
+    "files": ["paper.pdf"],
+    "id": "0123abcd",
+    "input": "How are citations checked?",
+    "kind": "authors",
+    "level": 1,
+    "model": "samples",
+    "name": "budgets",
+    "newer": _SNAPSHOT,
+    "number": 1,
+    "older": _SNAPSHOT,
+    "paper_id": "answer-provenance-ac1d5330",
+    "paper_ids": ["answer-provenance-ac1d5330", "relevance-budget-438725c6"],
+    "phrase": "relevance budget",
+    "question_id": "leiden",
+    "quote": "The index is equal to a full rebuild.",
+    "search_id": "0123456789abcdef0123456789abcdef",
+    "text": "Readers hold a lease on the snapshot that they opened (Okafor, 2024).",
+    "theme_id": "1-0",
+    "topic": "incremental indexing",
+    "trace_id": "0123456789abcdef",
+    "value": "Answer Provenance",
+    "vector": [0.12, -0.03, 0.55],
+}
+"""By name of a parameter or field; a field with `examples` of its own has those."""
+_ALSO = ("collection", "columns")
+"""Optional fields that an example of a body shows."""
+
+
+def examples(*asked: tuple[str, Mapping[str, Any]]) -> dict[str, Any]:
+    """Examples of a body, each with what it is."""
+    return {f"example {n}": {"summary": about, "value": value} for n, (about, value) in enumerate(asked, start=1)}
+
+
+def add_examples(described: Mapping[str, Any]) -> None:
+    """Give each body without an example one of its needed fields, and each parameter that is needed a value."""
+    schemas = described["components"]["schemas"]
+    for operation in (one for operations in described["paths"].values() for one in operations.values()):
+        for parameter in operation.get("parameters", ()):
+            if parameter.get("required") and not {"example", "examples"} & parameter.keys():
+                parameter["example"] = _example(parameter["name"], parameter["schema"])
+        for content in operation.get("requestBody", {}).get("content", {}).values():
+            if "examples" not in content:
+                schema = schemas[content["schema"]["$ref"].rpartition("/")[2]]
+                fields = schema["properties"].items()
+                shown = {name for name, one in fields if name in _ALSO or "examples" in one}
+                value = {n: _example(n, one) for n, one in fields if n in shown.union(schema.get("required", ()))}
+                content["examples"] = examples((operation["summary"], value))
+
+
+def _example(name: str, schema: Mapping[str, Any]) -> Any:
+    return schema["examples"][0] if "examples" in schema else _EXAMPLES.get(name)
