@@ -41,12 +41,13 @@ LAUNCH = """mutation LaunchPartitionBackfill($backfillParams: LaunchBackfillPara
 
 
 def launch(data: Path, log: str, collection: str = "samples") -> dict[str, Any]:
-    """POST /admin/index at the service that runs beside the web server: the backfill that it has begun."""
+    """POST /admin/upgrade at the service that runs beside the web server: the backfill that it has begun."""
     found = re.search(r"The page is at (http://127.0.0.1:\d+)", log)
     assert found is not None
     key, _ = create_key(StateStore(data / "state"), "test", "admin")
     headers = {"Authorization": f"Bearer {key}"}
-    answer = httpx2.post(f"{found[1]}/admin/index", json={"collection": collection}, headers=headers, timeout=120)
+    asked = {"collection": collection, "level": 1}
+    answer = httpx2.post(f"{found[1]}/admin/upgrade", json=asked, headers=headers, timeout=120)
     assert answer.status_code == 202, answer.text
     launched: dict[str, Any] = answer.json()
     return launched

@@ -102,7 +102,8 @@ def _fold(letter: str) -> str:
         return _PLAIN[letter]
     if letter.isdecimal():
         return str(unicodedata.decimal(letter))
-    return "".join(_PLAIN.get(part, part) for part in unicodedata.normalize("NFKD", letter) if not _is_accent(part))
+    plain = (_PLAIN.get(part, part) for part in unicodedata.normalize("NFKD", letter) if not _is_accent(part))
+    return "".join(plain).casefold()  # letters of formulas have no small form before
 
 
 def _is_accent(mark: str) -> bool:

@@ -136,7 +136,7 @@ def test_publish_switch_rollback_and_deletion(tmp_path: Path) -> None:
     shutil.copy(SAMPLES / "answer-provenance.md", papers)
     set_backend(root, service, batch=7)
     service.faults.extend([429, 503])
-    _ok(root, "index", str(papers), "-c", "own")
+    _ok(root, "index", str(papers), "-c", "own", "--level", "0")
     alias, [first] = alias_name("monjyu", "own"), list(service.indexes)
     assert service.aliases == {alias: first}
     asked = len(service.asked)
@@ -170,7 +170,7 @@ def test_a_service_that_fails_leaves_readers_where_they_are(tmp_path: Path) -> N
     root.mkdir()
     shutil.copy(SAMPLES / "answer-provenance.md", papers)
     set_backend(root, service, retries=0)
-    _ok(root, "index", str(papers), "-c", "own")
+    _ok(root, "index", str(papers), "-c", "own", "--level", "0")
     before = dict(service.aliases)
     (papers / "new.md").write_text("# A new paper\n\nThe quokkaword stands here, and nowhere else at all.\n")
     service.faults.extend([500] * 50)

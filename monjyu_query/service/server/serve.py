@@ -10,7 +10,7 @@ import signal
 import tempfile
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ import click
 import uvicorn
 from fastapi import FastAPI
 
+from monjyu_core.errors import StorageError
 from monjyu_core.observability import set_up_observability
 from monjyu_core.remote.following import following
 from monjyu_core.settings.settings import Settings, load_settings
@@ -70,10 +71,11 @@ def serve(data: DataFolder, settings: Settings, *, link: bool = True) -> None:
         host, port = listening.getsockname()[:2]
         shown = f"[{host}]" if ":" in host else host
         address = f"http://{shown}:{port}"
-        announce(store, address if own else None)
         click.echo(f"Monjyu is at {address} - Ctrl-C stops it.")
-        if own and link:
-            give_link(store)
+        with suppress(StorageError):  # a folder that may only be read has nothing to edit
+            announce(store, address if own else None)
+            if own and link:
+                give_link(store)
         config = uvicorn.Config(
             "monjyu_query.service.server.serve:app",
             factory=True,

@@ -69,7 +69,7 @@ def test_from_nothing_to_samples_uploads_and_corrections(page: Page, tmp_path: P
         page.evaluate(DROP, [(name, base64.b64encode(content).decode()) for name, content in files])
         steps = page.locator(".steps")
         expect(steps).to_contain_text("2 stored")
-        expect(steps).to_contain_text("'x.exe' is of no type")
+        expect(steps).to_contain_text("'x.exe' has a type that cannot be indexed")
         page.reload()  # what is under way is found again
         expect(steps).to_contain_text("Searchable: 1 file.", timeout=RUN)
         expect(steps).to_contain_text("broken.pdf: It is damaged")

@@ -87,7 +87,7 @@ def test_what_failed_says_why_and_what_to_do_and_everyone_can_read_it(browser: B
         page.goto(f"{failing}/#/papers/c?failed=true")
         rows = page.locator(".problems tbody tr")
         expect(rows.locator("th")).to_have_text(problems)
-        told = ("入手し直す", "年") if "ja" in look else ("Get it again", "Year")
+        told = ("入手し直す", "年") if "ja" in look else ("Download it again", "Year")
         for word in told:
             expect(page.locator(".library")).to_contain_text(word)
         expect(page.locator("#f-failed")).to_be_checked()

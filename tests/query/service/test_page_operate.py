@@ -124,7 +124,7 @@ def test_an_administrator_of_some_collections_sees_those_and_no_keys(
 @WITHOUT_BROWSER
 def test_readers_are_told_that_it_is_not_for_them(page: Page, service: Served) -> None:
     page.goto(f"{service.url}/#/operate")
-    expect(page.locator("main")).to_contain_text("This is for administrators")
+    expect(page.locator("main")).to_contain_text("This needs an administrator's key")
 
 
 @pytest.mark.slow
