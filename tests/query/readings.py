@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
+from filelock import FileLock
 
 from monjyu_core.reader import PassageReading
 
@@ -19,8 +20,11 @@ class KeptReadings(dict[str, PassageReading]):
     def __init__(self, file: Path) -> None:
         super().__init__()
         self._database = sqlite3.connect(file, timeout=60, check_same_thread=False)
-        self._database.execute("PRAGMA journal_mode=WAL")
-        self._database.execute("CREATE TABLE IF NOT EXISTS readings (key TEXT PRIMARY KEY, reading BLOB) WITHOUT ROWID")
+        with FileLock(f"{file}.lock"):  # SQLite does not wait for another process that changes the mode of its journal
+            self._database.execute("PRAGMA journal_mode=WAL")
+            self._database.execute(
+                "CREATE TABLE IF NOT EXISTS readings (key TEXT PRIMARY KEY, reading BLOB) WITHOUT ROWID"
+            )
 
     def get(self, key: str, default: object = None) -> PassageReading | None:  # type: ignore[override]
         if key not in self:
