@@ -152,7 +152,7 @@ def look(data: Path) -> State | None:
     folder = DataFolder(data)
     if read_current(folder.collection("c")) is None:
         return None
-    return frozenset(row for row in readable(folder, "c") if not row[0].startswith("r"))
+    return frozenset(row for row in readable(folder, "c") if not row[0].startswith(("r", "broken")))
 
 
 def finish(data: Path, papers: Path, level: int, root: Path) -> list[str]:
