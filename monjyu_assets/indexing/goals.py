@@ -63,7 +63,7 @@ def working_towards(
 ) -> Iterator[None]:
     """Inside, work goes on as if `change` of the record were written; the run that publishes writes it.
 
-    A `new` collection need not be known; what a declaration says stands over `change`. A published level above the
+    A `new` collection need not be known; a declaration overrides `change`. A published level above the
     record's counts as its level.
     """
     record = load_record(work.folder)

@@ -21,7 +21,8 @@ from monjyu_core.storage.parts import Part
 NAME = "vectors_hold"
 WHAT = "The vectors of a sample of what changed are those that the model makes of their texts."
 FEWEST, MOST, ONE_IN = 16, 64, 8
-"""Vectors that are made anew: one in eight of those in changed parts. Sixteen find a fault of every sixth in .95."""
+"""Vectors that are computed again: one in eight of those in changed parts. Sixteen detect a fault in every sixth
+vector with probability .95."""
 LEAST = 0.95
 """Cosine of a vector with the one made anew. Rounding on another processor gives 0.99; another text less than 0.9."""
 

@@ -32,7 +32,7 @@ function filtersFrom(params) {
   return filters;
 }
 
-// Of an address; null for what is none.
+// The value of a filter in the text of an address; null where it is no such value.
 function valueOf(kind, text) {
   if (kind === "boolean") return { true: true, false: false }[text] ?? null;
   return kind !== "integer" ? text : /^\d{1,4}$/.test(text) ? Number(text) : null;

@@ -37,7 +37,7 @@ function cards(themes, { kind, themes: all }, address) {
   return [list, more];
 }
 
-// A group of words is called by the first of its phrases; the others stand beside it.
+// The first phrase names a theme; the others are listed after it.
 function named(theme, kind) {
   const [phrase, ...others] = kind === "communities" ? theme.title.split(", ") : [theme.title];
   return [h("span", { class: "title" }, quoted(phrase || theme.id)), others.length ? h("span", { class: "dim" }, quoted(others.join(", "))) : null];
