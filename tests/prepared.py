@@ -12,6 +12,7 @@ import shutil
 import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
@@ -42,8 +43,10 @@ def home() -> Path:
     here.mkdir(parents=True, exist_ok=True)
     os.utime(here)
     for other in KEPT.iterdir():
-        if other != here and time.time() - other.stat().st_mtime > STALE_SECONDS:
-            shutil.rmtree(other, ignore_errors=True)
+        # Another worker may have removed it since it was listed.
+        with suppress(FileNotFoundError):
+            if other != here and time.time() - other.stat().st_mtime > STALE_SECONDS:
+                shutil.rmtree(other, ignore_errors=True)
     return here
 
 
