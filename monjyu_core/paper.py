@@ -118,8 +118,8 @@ class ParsedPaper(_Model):
     """One document. `sentences` of its sections are kept for the index and left out of the printed JSON.
 
     So is `raw_characters`: the visible characters on a PDF's pages, by which the text kept of it is judged.
-    `citation_count`, `influential_citation_count` and `semantic_scholar_id` change without the file: what services say
-    of a paper stands beside it (`ScholarlyRecordRow`), and these stay empty. `processing_time_ms` is how long the file
+    `citation_count`, `influential_citation_count` and `semantic_scholar_id` change without the file: they are None in a
+    parsed file, and in an index what services say (`ScholarlyRecordRow`). `processing_time_ms` is how long the file
     took to be read; None in a paper of an index, whose rows depend on nothing that differs between two runs.
     """
 

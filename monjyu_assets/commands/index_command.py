@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,7 +12,6 @@ import click
 
 from monjyu_assets.commands.index_output import confirm, describe, progress_for, progress_lines, tell
 from monjyu_assets.commands.interrupting import ended_by_interrupt
-from monjyu_core.cli import successor
 from monjyu_core.text.controls import escaped_in_json
 
 if TYPE_CHECKING:
@@ -50,7 +50,13 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print one JS
 @exclude_option
 @flat_option
 @deletes_option
-@successor("-o", "--output", "There is one data folder for all collections: set MONJYU_DATA=DIR instead.")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path, file_okay=False),
+    metavar="DIR",
+    help="Data folder, where searches with MONJYU_DATA=DIR find it.",
+)
 @click.option("--progress", "as_lines", is_flag=True, help="Report progress as JSON Lines on stderr.")
 @verbose_option
 @json_option
@@ -62,6 +68,7 @@ def index(
     exclude: tuple[str, ...],
     no_recursive: bool,
     allow_deletes: bool,
+    output: Path | None,
     as_lines: bool,
     verbose: bool,
     as_json: bool,
@@ -74,6 +81,8 @@ def index(
     from monjyu_assets.indexing.requests import index_collection
     from monjyu_core.storage.folders import DataFolder
 
+    if output is not None:
+        os.environ["MONJYU_DATA"] = str(output.expanduser().absolute())
     with ended_by_interrupt(), progress_lines() if as_lines else progress_for(verbose=verbose) as progress:
         done = index_collection(
             DataFolder.default(),

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict
 
 if TYPE_CHECKING:
+    from monjyu_assets.chunking import Chunk
     from monjyu_assets.indexing.index_result import IndexResult
     from monjyu_assets.indexing.source_list import ListedSource
     from monjyu_core.storage.folders import DataFolder
@@ -92,6 +93,19 @@ class Indexer:
                 allow_deletes=allow_deletes,
                 **self._listeners,
             )
+
+    def chunk(self, texts: Sequence[str], *, language: str = "en") -> list[list[Chunk]]:
+        """The chunks that each text would have as a section of a paper, by the settings; nothing is stored.
+
+        >>> [[chunk.text for chunk in chunks] for chunks in Indexer(data).chunk(["Leases expire. Readers renew them."])]
+        [['Leases expire. Readers renew them.']]
+        """
+        from monjyu_assets.stages.chunks import Chunker
+        from monjyu_core.settings.settings import load_settings, settings_of_folder
+
+        with settings_of_folder(self.data.root):
+            chunker = Chunker(load_settings())
+        return [chunker.chunk_text(text, language=language) for text in texts]
 
     def upgrade(
         self, collection: str, level: int, *, max_cost_usd: float | None = None, allow_deletes: bool = False

@@ -33,6 +33,7 @@ from monjyu_core.storage.ids import digest
 from monjyu_core.storage.parts import Part
 from monjyu_core.storage.rows.rows_papers import ChunkRow, ChunkSentenceRow, SpanRow
 from monjyu_core.storage.schemas import table_of
+from monjyu_core.text.sentences import split_sentences
 from monjyu_core.text.tokens import count_many
 
 ASSET = "chunks"
@@ -129,6 +130,14 @@ class Chunker:
             chunks += more
             links += more_links
         return chunks, links
+
+    def chunk_text(self, text: str, title: str = "", language: str = "en") -> list[Chunk]:
+        """The chunks of a text that is no paper's, as those of one section; their sentences are numbered from 0."""
+        pieces = [Piece(str(n), start, end) for n, (start, end) in enumerate(split_sentences(text, language))]
+        section = SectionText(header_for(title, "", self.count_pieces, self.header_most), text, tuple(pieces))
+        if self.settings.strategy == "semantic":
+            [[section]] = with_topics([[section]], self.embedder, self.settings.break_percentile)
+        return chunk_section("", section, self.sizes, self.measure, STRATEGIES[self.settings.strategy])
 
     def _text(self, paper: Document, section: Section, sentences: Sequence[Sentence]) -> SectionText:
         heading = "" if len(paper.sections) == 1 else section["heading"]

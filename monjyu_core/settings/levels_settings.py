@@ -35,6 +35,9 @@ class GraphSettings(Group):
     min_cooccurrences: Annotated[int, NODES] = Field(
         1, ge=1, description="minimum number of chunks that two phrases share"
     )
+    edge_weight: Annotated[Literal["information", "count"], NODES] = Field(
+        "information", description="mutual information of two phrases, or the number of chunks that they share"
+    )
     min_degree: Annotated[int, NODES] = Field(1, ge=0)
     max_degree_std: Annotated[float | None, NODES] = Field(
         None,
@@ -49,8 +52,9 @@ class GraphSettings(Group):
         ge=0,
         description="heaviest edges kept per phrase, so that a graph grows with its phrases; 0 = no limit",
     )
-    backend: Annotated[Literal["igraph", "leidenalg", "graspologic-native"], PARTITION] = Field(
-        "igraph", description="Leiden implementation; all are equally good, igraph is the fastest"
+    backend: Annotated[Literal["igraph", "leidenalg", "graspologic-native", "louvain"], PARTITION] = Field(
+        "igraph",
+        description="Leiden implementation; all are equally good, igraph is the fastest. louvain = the older algorithm",
     )
     max_community_size: Annotated[int, Changes("communities")] = Field(
         10, ge=2, description="phrases per community at the lowest level; larger communities are split"

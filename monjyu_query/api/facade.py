@@ -8,12 +8,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 from monjyu_query.api.facade_base import AS_ARGUMENT, Collections
+from monjyu_query.search.events import heard_by
 
 if TYPE_CHECKING:
     from monjyu_query.digests.digest_result import Digest
     from monjyu_query.drafts.checked import CheckedDraft
     from monjyu_query.quotes.locate import Located
-    from monjyu_query.search.events import Emit
+    from monjyu_query.search.events import Emit, Listeners
     from monjyu_query.search.request import Filters, SearchOptions, SearchRequest
     from monjyu_query.search.result import SearchResult
     from monjyu_query.tensions.tension_list import Tensions
@@ -50,11 +51,12 @@ class Monjyu(Collections):
         query: str,
         collection: str | None = None,
         *,
-        on_event: Emit | None = None,
+        on_event: Listeners | None = None,
         **options: Unpack[SearchOptions],
     ) -> SearchResult:
-        """Passages and a cited answer; `options` are those of `monjyu search`. `on_event` hears of what
-        happens (phases, tests, claims, sentences of a model's answer once checked), in the thread that calls this.
+        """Passages and a cited answer; `options` are those of `monjyu search`. `on_event`, one function or
+        several, hears of what happens (phases, tests, claims, sentences of a model's answer once checked), in the
+        thread that calls this.
 
         >>> result = Monjyu(data).search("reader leases", mode="keyword", top_k=2, answer=False)
         >>> [hit.paper_id.rpartition("-")[0] for hit in result.hits]
@@ -244,10 +246,10 @@ class Monjyu(Collections):
         return make_request(query=query, collection=chosen_collection(self.data, collection, AS_ARGUMENT), **options)
 
     def ask(
-        self, request: SearchRequest, on_event: Emit | None = None, cancel: threading.Event | None = None
+        self, request: SearchRequest, on_event: Listeners | None = None, cancel: threading.Event | None = None
     ) -> SearchResult:
         """The result of a request. `on_event` hears of its events in the thread that calls this; `cancel` ends it."""
-        return self.searcher(request.collection).search(request, on_event, cancel)
+        return self.searcher(request.collection).search(request, heard_by(on_event), cancel)
 
     def events(self, request: SearchRequest) -> Iterator[Event]:
         """The events of a request; the search runs in a thread of its own, and is cancelled when this is closed."""

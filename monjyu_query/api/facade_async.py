@@ -13,11 +13,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar, Unpack
 
 from monjyu_query.api.facade import Event, Monjyu
+from monjyu_query.search.events import heard_by
 
 if TYPE_CHECKING:
     from types import TracebackType
 
-    from monjyu_query.search.events import Emit
+    from monjyu_query.search.events import Listeners
     from monjyu_query.search.request import SearchOptions, SearchRequest
     from monjyu_query.search.result import SearchResult
 
@@ -108,7 +109,7 @@ class AsyncMonjyu:
         query: str,
         collection: str | None = None,
         *,
-        on_event: Emit | None = None,
+        on_event: Listeners | None = None,
         **options: Unpack[SearchOptions],
     ) -> SearchResult:
         """Passages and a cited answer. `on_event` is called in the event loop."""
@@ -129,16 +130,16 @@ class AsyncMonjyu:
         async for event in self.events(request):
             yield event
 
-    async def ask(self, request: SearchRequest, on_event: Emit | None = None) -> SearchResult:
+    async def ask(self, request: SearchRequest, on_event: Listeners | None = None) -> SearchResult:
         """The result of a request. `on_event` is called in the event loop."""
-        cancel, loop = threading.Event(), asyncio.get_running_loop()
+        cancel, loop, tell = threading.Event(), asyncio.get_running_loop(), heard_by(on_event)
 
         def hear(event: Event) -> None:
-            if on_event is not None and not cancel.is_set():
-                loop.call_soon_threadsafe(on_event, event)
+            if tell is not None and not cancel.is_set():
+                loop.call_soon_threadsafe(tell, event)
 
         try:
-            return await self.run(partial(self.blocking.ask, request, hear if on_event else None, cancel))
+            return await self.run(partial(self.blocking.ask, request, hear if tell else None, cancel))
         finally:
             cancel.set()
 

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
-from monjyu_core.cli import successor
 from monjyu_query.commands.options import json_option, print_json
 
 if TYPE_CHECKING:
@@ -19,8 +18,13 @@ if TYPE_CHECKING:
 @click.option("--port", type=click.IntRange(0, 65535), help="Port; 0 = any free one.")
 @click.option("--workers", type=click.IntRange(1, 64), help="Number of processes.")
 @click.option("--link/--no-link", default=True, help="Print a single-use link that opens the page as an editor.")
-@successor("--transport", "MCP clients are served by `monjyu mcp` (stdio) and `monjyu mcp --http`.")
-def serve(host: str | None, port: int | None, workers: int | None, link: bool) -> None:
+@click.option(
+    "--transport", type=click.Choice(["stdio", "http"]), help="Serve MCP clients instead, as `monjyu mcp` does."
+)
+@click.pass_context
+def serve(
+    ctx: click.Context, host: str | None, port: int | None, workers: int | None, link: bool, transport: str | None
+) -> None:
     """Answer questions over HTTP, with a web page.
 
     Defaults come from the settings (service.*). On a loopback address where reading needs no key, the link is
@@ -29,6 +33,12 @@ def serve(host: str | None, port: int | None, workers: int | None, link: bool) -
     from monjyu_core.settings.settings import load_settings
     from monjyu_core.storage.folders import DataFolder
     from monjyu_query.service.server import serve as server
+
+    if transport is not None:
+        from monjyu_query.commands.mcp_command import mcp
+
+        ctx.invoke(mcp, http=transport == "http", **({"host": host} if host else {}), port=port)
+        return
 
     server.serve(DataFolder.default(), server.with_options(load_settings(), host, port, workers), link=link)
 

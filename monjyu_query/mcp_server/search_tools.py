@@ -42,7 +42,7 @@ class SearchTools:
         self,
         context: Context[Any, Any],
         collection: Collection = None,
-        top_k: TopK = 8,
+        top_k: TopK = 10,
         options: FurtherOptions = FurtherOptions(),  # noqa: B008
         **asked: Any,
     ) -> Annotated[CallToolResult, SearchResult]:

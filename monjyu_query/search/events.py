@@ -4,14 +4,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 Emit = Callable[[dict[str, Any]], None]
+Listeners = Emit | Sequence[Emit]
 
 
 def unheard(_: dict[str, Any]) -> None:
     """No one listens."""
+
+
+def heard_by(listeners: Listeners | None) -> Emit | None:
+    """One listener that tells each of several, in their order."""
+    if listeners is None or callable(listeners):
+        return listeners
+
+    def tell(event: dict[str, Any]) -> None:
+        for listener in listeners:
+            listener(event)
+
+    return tell
 
 
 def last_events(result: dict[str, Any]) -> list[dict[str, Any]]:

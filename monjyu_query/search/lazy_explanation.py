@@ -6,6 +6,9 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
+RELEVANCE = {"high": 7.0, "medium": 5.0, "low": 0.1}
+"""The scores, 0 to 10, that these words stand for, as `search.lazy.enough_from` and `search.lazy.relevant_from` are set
+by default. A sentence of 0 has nothing to do with the question."""
 EndedBy = Literal["enough", "budget", "everything", "cap", "cancelled"]
 
 
@@ -39,6 +42,11 @@ class RelevantSentence(_Model):
     position: int = 0
     page: int | None = None
     reason: str | None = None
+
+    @property
+    def relevance(self) -> Literal["high", "medium", "low"]:
+        """The score in words: high from 7, medium from 5."""
+        return "high" if self.score >= RELEVANCE["high"] else "medium" if self.score >= RELEVANCE["medium"] else "low"
 
 
 class CommunityVisit(_Model):

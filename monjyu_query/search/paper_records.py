@@ -70,7 +70,22 @@ def show_paper(snapshot: Snapshot, paper_id: str) -> ParsedPaper:
         raise no_paper(cursor, paper_id)
     values = dict(zip(columns, row, strict=True))
     values |= {table: _children(cursor, table, paper_id) for table in _CHILDREN}
+    values |= _counted_by_services(cursor, paper_id)
     return ParsedPaper.model_validate(values | {"corrected": fields_corrected(cursor, paper_id)})
+
+
+def _counted_by_services(cursor: duckdb.DuckDBPyConnection, paper_id: str) -> dict[str, Any]:
+    """The id and the counts that Semantic Scholar gives of the paper, else the newest count of another service."""
+    query = """SELECT CASE WHEN source = 'Semantic Scholar' THEN source_id END AS semantic_scholar_id,
+        citation_count, influential_citation_count
+    FROM scholarly_records JOIN paper_identity ON scholarly_records.paper_id = canonical_id
+    WHERE paper_identity.paper_id = ? AND citation_count IS NOT NULL
+    ORDER BY source = 'Semantic Scholar' DESC, retrieved DESC NULLS LAST, ord LIMIT 1"""
+    try:
+        found = cursor.execute(query, [paper_id]).fetchone()
+    except duckdb.CatalogException:  # a snapshot from before there were such records
+        return {}
+    return dict(zip(("semantic_scholar_id", "citation_count", "influential_citation_count"), found or (), strict=False))
 
 
 def seen_paper(cursor: duckdb.DuckDBPyConnection, paper_id: str) -> SeenPaper | None:

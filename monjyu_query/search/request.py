@@ -27,6 +27,7 @@ from monjyu_core.settings.search_settings import FusedMode
 from monjyu_core.settings.validation import plain, sentence
 from monjyu_core.wording import did_you_mean
 from monjyu_query.declared.fields import Body, asked, asked_as
+from monjyu_query.search.lazy_explanation import RELEVANCE
 
 Mode = Literal["auto", "vector", "keyword", "hybrid", "lazy", "local", "global", "multi"]
 Controller = Literal["unified", "progressive", "hybrid"]
@@ -48,6 +49,7 @@ def _a_number(value: object) -> object:
 
 
 NUMBER = BeforeValidator(_a_number)
+_SCORE = BeforeValidator(lambda said: RELEVANCE.get(said.casefold(), said) if isinstance(said, str) else said)
 """Stands after the bounds, so that they are seen in the JSON schema."""
 Year = Annotated[int, Field(ge=0, le=9999), NUMBER]
 Switch = Annotated[bool, Strict()]
@@ -273,8 +275,8 @@ class FurtherOptions(Body):
         "number of sentences."
     )
     subqueries: Annotated[int, Field(ge=1, le=10), NUMBER] | None = _lazy("the most subqueries, the question included.")
-    threshold: Annotated[float, Field(gt=0, le=10), NUMBER] | None = _lazy(
-        "the score, above 0 up to 10, from which a sentence is relevant."
+    threshold: Annotated[float, Field(gt=0, le=10), NUMBER, _SCORE] | None = _lazy(
+        "the score, above 0 up to 10, from which a sentence is relevant; or high, medium or low."
     )
     reasons: Switch = _lazy("say why each sentence was judged relevant.", default=False)
 
@@ -336,7 +338,7 @@ class SearchOptions(TypedDict, total=False):
     patience: int | None
     sufficiency: Sufficiency | int | None
     subqueries: int | None
-    threshold: float | None
+    threshold: float | Literal["high", "medium", "low"] | None
     reasons: bool
     models: Mapping[str, str]
     system_prompt: str

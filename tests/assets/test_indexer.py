@@ -16,7 +16,7 @@ from monjyu_assets.indexing import indexer
 from monjyu_core.errors import ConfigurationError
 from monjyu_core.storage.folders import DataFolder
 from tests.assets.changes import paper_text
-from tests.conftest import ROOT
+from tests.conftest import ROOT, run_monjyu
 
 HEAVY = ("dagster", "duckdb", "lancedb", "numpy", "openvino", "pyarrow", "pydantic", "spacy")
 
@@ -26,6 +26,21 @@ def write_papers(folder: Path, *numbers: int) -> Path:
     for number in numbers:
         (folder / f"p{number}.md").write_text(paper_text(number))
     return folder
+
+
+def test_a_bare_text_is_chunked_like_a_section(tmp_path: Path) -> None:
+    text = " ".join(f"Sentence {n} speaks of reader leases and of how long they hold." for n in range(60))
+    [chunks, none] = Indexer(tmp_path).chunk([text, ""])
+    assert len(chunks) > 2 and none == []
+    assert chunks[0].start == 0 and chunks[-1].end == len(text) and all(c.text == text[c.start : c.end] for c in chunks)
+
+
+def test_another_data_folder_may_be_named(tmp_path: Path) -> None:
+    (tmp_path / "papers").mkdir()
+    (tmp_path / "papers/a.md").write_text("# A paper\n\nLeases expire after a minute, and readers renew them.\n")
+    done = run_monjyu(tmp_path / "data", "index", tmp_path / "papers", "-o", tmp_path / "out", "-l", "0")
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "out/index/papers/CURRENT").exists() and not (tmp_path / "data").exists()
 
 
 def test_importing_it_loads_nothing_heavy() -> None:

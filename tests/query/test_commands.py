@@ -61,8 +61,6 @@ def test_words_of_the_specification(run: Run) -> None:
     assert [json.loads(line)["event"] for line in asked] == ["answer", "done"]
     assert run("config", "--show")[1] == run("config", "show")[1] != ""
     for words, instead in {
-        ("serve", "--transport", "stdio"): "monjyu mcp",
-        ("index", "papers", "-o", "out"): "MONJYU_DATA",
         ("config",): "monjyu config show",
         ("upgrade", "samples"): "--level 2",
     }.items():

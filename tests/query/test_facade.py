@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -130,6 +131,20 @@ def test_a_stream_that_is_closed_cancels_its_search(monjyu_api: Monjyu, monkeypa
     assert not watched.cancelled.is_set()
     events.close()  # type: ignore[attr-defined]
     assert watched.cancelled.wait(30)
+
+
+def test_several_may_listen(sample_data: Path) -> None:
+    first: list[dict[str, Any]] = []
+    second: list[dict[str, Any]] = []
+
+    async def ask() -> None:
+        async with AsyncMonjyu(sample_data) as monjyu:
+            await monjyu.search(QUESTION, mode="lazy", budget=5, on_event=[first.append, second.append])
+
+    Monjyu(sample_data).search(QUESTION, mode="lazy", budget=5, on_event=(first.append, second.append))
+    assert first == second != []
+    asyncio.run(ask())
+    assert len(first) == len(second)
 
 
 def test_a_cancelled_task_cancels_its_search(sample_data: Path, monkeypatch: pytest.MonkeyPatch) -> None:

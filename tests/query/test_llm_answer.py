@@ -338,6 +338,10 @@ def test_a_rerank_model_orders_the_passages(
     monkeypatch.setenv("MONJYU_SEARCH__RERANK", "false")
     assert ask(sample_data)[0].usage.llm_calls == 0
     assert [hit.chunk_id for hit in ask(sample_data, rerank=True)[0].hits] == [hit.chunk_id for hit in result.hits]
+    monkeypatch.delenv("MONJYU_ROLES__RERANK__ENGINE")
+    named, _ = ask(sample_data, rerank=True, models={"rerank": "default"})
+    assert [hit.chunk_id for hit in named.hits] == [hit.chunk_id for hit in result.hits]
+    monkeypatch.setenv("MONJYU_ROLES__RERANK__ENGINE", "llm")
     monkeypatch.delenv("MONJYU_SEARCH__RERANK")
     order = [hit.chunk_id for hit in result.hits]
     said = "batch size 50 > maximum allowed batch size 6"

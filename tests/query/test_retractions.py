@@ -138,6 +138,7 @@ def test_what_services_say_stands_beside_the_paper(data: DataFolder, monkeypatch
     [name] = {one.paper_id for one in ask(data).citations if one.retracted}
     view = Monjyu(data.root).citations(name, "c")
     [record] = view.records
+    assert Monjyu(data.root).paper(name, "c").citation_count == 12
     assert (record.source, record.citation_count, record.open_access, record.matched_by) == (
         "OpenAlex",
         12,

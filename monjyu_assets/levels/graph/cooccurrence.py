@@ -40,7 +40,10 @@ def build_graph(mentions: pa.Table, rules: GraphRules) -> tuple[pa.Table, pa.Tab
     with duckdb.connect(":memory:") as connection:
         counts = count_phrases(mentions, rules, connection)
         pairs, total = _counted(_Cooccurrences(counts), rules.min_cooccurrences)
-        pairs = _weighed(pairs, total, counts.df, connection)
+        if rules.counted:
+            pairs = Pairs(pairs.x, pairs.y, pairs.cooccurrences, pairs.cooccurrences.astype(np.float64))
+        else:
+            pairs = _weighed(pairs, total, counts.df, connection)
     kept, pairs = prune(pairs, counts.frequent, rules)
     return _tables(counts.table, kept, pairs)
 

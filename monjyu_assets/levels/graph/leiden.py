@@ -11,6 +11,7 @@ import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -199,14 +200,18 @@ def _library() -> Any:
     return igraph
 
 
-def _igraph(nodes: int, edges: Edges, resolution: float, seed: int) -> Sequence[int]:
+def _igraph(nodes: int, edges: Edges, resolution: float, seed: int, *, leiden: bool = True) -> Sequence[int]:
     igraph = _library()
     graph = igraph.Graph(n=nodes, edges=np.column_stack((edges.x, edges.y)))
+    weights = edges.weight.tolist()
     igraph.set_random_number_generator(random.Random(seed))
     try:
-        partition = graph.community_leiden(
-            "modularity", weights=edges.weight.tolist(), resolution=resolution, n_iterations=ITERATIONS
-        )
+        if leiden:
+            partition = graph.community_leiden(
+                "modularity", weights=weights, resolution=resolution, n_iterations=ITERATIONS
+            )
+        else:
+            partition = graph.community_multilevel(weights=weights, resolution=resolution)
     finally:
         igraph.set_random_number_generator(random)
     return list(partition.membership)
@@ -248,4 +253,9 @@ def _missing(backend: str) -> ConfigurationError:
     )
 
 
-_BACKENDS: dict[str, Partition] = {"igraph": _igraph, "leidenalg": _leidenalg, "graspologic-native": _graspologic}
+_BACKENDS: dict[str, Partition] = {
+    "igraph": _igraph,
+    "leidenalg": _leidenalg,
+    "graspologic-native": _graspologic,
+    "louvain": partial(_igraph, leiden=False),
+}

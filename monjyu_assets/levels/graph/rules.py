@@ -24,6 +24,8 @@ class GraphRules:
     edge_percentile: float
     max_edges: int = 0
     """0: no limit"""
+    counted: bool = False
+    """An edge weighs as many chunks as its phrases share."""
 
 
 @dataclass(frozen=True)
@@ -62,6 +64,7 @@ def graph_rules(settings: GraphSettings) -> GraphRules:
         remove_hub=False,
         edge_percentile=settings.edge_percentile,
         max_edges=settings.max_edges,
+        counted=settings.edge_weight == "count",
     )
 
 

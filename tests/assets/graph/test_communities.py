@@ -15,7 +15,7 @@ from monjyu_core.settings.settings import GraphSettings
 from monjyu_core.storage.schemas import TABLES
 from tests.properties import examples, given, st
 
-BACKENDS = ["igraph", "leidenalg", "graspologic-native"]
+BACKENDS = ["igraph", "leidenalg", "graspologic-native", "louvain"]
 
 
 def rules(

@@ -106,6 +106,12 @@ def test_the_profile_of_graphrag_drops_the_hub_first_and_rare_phrases_after_weig
     assert graph_rules(GraphSettings(profile="graphrag_compat")) == COMPAT
 
 
+def test_edges_may_weigh_what_their_phrases_share() -> None:
+    _, edges = build_graph(mentions(CHUNKS), replace(ALL, counted=True))
+    assert edges["weight"].to_pylist() == edges["cooccurrences"].to_pylist() != []
+    assert graph_rules(GraphSettings(edge_weight="count")).counted
+
+
 def test_nothing_gives_an_empty_graph() -> None:
     nodes, edges = build_graph(TABLES["phrase_mentions"].schema.empty_table(), graph_rules(GraphSettings()))
     assert nodes.num_rows == edges.num_rows == 0

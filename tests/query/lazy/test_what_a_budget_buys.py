@@ -126,6 +126,10 @@ def test_a_question_sets_its_own_limits(searcher: Searcher) -> None:
     assert enough is not None and enough.ended == "enough"
     strict = ask(searcher, threshold=8.0).lazy
     assert strict is not None and all(sentence.score >= 8 for sentence in strict.sentences)
+    high = ask(searcher, threshold="high").lazy
+    assert high is not None and {sentence.relevance for sentence in high.sentences} == {"high"}
+    with pytest.raises(QueryError, match="threshold: must be a number"):
+        ask(searcher, threshold="highest")
 
 
 @pytest.mark.parametrize("option", [{"patience": 2}, {"max_level": 1}, {"sufficiency": "off"}, {"reasons": True}])
