@@ -18,7 +18,7 @@ from monjyu_core.storage.manifest import Manifest
 from monjyu_query.ranking.scripts import unread
 
 if TYPE_CHECKING:
-    from monjyu_query.ranking.mapped_vectors import Vectors
+    from monjyu_query.ranking.corpus import Vectors
 
 
 Similarity = NDArray[np.float32]
