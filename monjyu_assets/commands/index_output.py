@@ -16,7 +16,7 @@ from monjyu_core.text.controls import without_controls
 from monjyu_core.wording import counted
 
 if TYPE_CHECKING:
-    from monjyu_assets.planning.index_result import IndexResult, Usage
+    from monjyu_assets.planning.pending import IndexResult, Usage
     from monjyu_assets.work.work import Progress
 
 

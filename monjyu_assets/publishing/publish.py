@@ -21,7 +21,7 @@ from monjyu_assets.publishing.gates.vector_check import check_vectors
 from monjyu_assets.publishing.retention import collect
 from monjyu_assets.stages.shared.corrected_papers import contents_of
 from monjyu_assets.work.closed_set import is_closed
-from monjyu_assets.work.record_keeping import keep_record
+from monjyu_assets.work.model_choice import keep_record
 from monjyu_assets.work.work import Work
 from monjyu_core.corrections.correction_record import corrections_path, settle_corrections
 from monjyu_core.errors import IndexBuildError

@@ -14,7 +14,7 @@ from typing import Any
 from monjyu_core.errors import StorageError
 from monjyu_core.storage.folders import CollectionFolder
 from monjyu_core.storage.ids import digest
-from monjyu_core.storage.private import private_database
+from monjyu_core.storage.state_store import private_database
 
 FILE = "scholarly.sqlite"
 _TABLE = """CREATE TABLE IF NOT EXISTS answers (

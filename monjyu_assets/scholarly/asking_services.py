@@ -13,7 +13,7 @@ from monjyu_assets.scholarly.service_client import ServiceClient
 from monjyu_assets.scholarly.services import ServiceRequest, id_requests, title_requests
 from monjyu_core.models.call_errors import ModelCallError
 from monjyu_core.models.calls.event_loop import run
-from monjyu_core.settings.scholarly_settings import ScholarlyService, ScholarlySettings
+from monjyu_core.settings.papers_settings import ScholarlyService, ScholarlySettings
 from monjyu_core.storage.ids import digest
 
 DAY = 86_400.0

@@ -16,14 +16,12 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from monjyu_assets.search_index.lance_tables import LanceTables, vector_column, vectors_at, vectors_of
-from monjyu_core.search_files.postings import make_postings
-from monjyu_core.search_files.search_file import GRAMS, LAYOUT, WORDS, SearchFile, write_search_file
+from monjyu_core.search_files.search_file import GRAMS, LAYOUT, WORDS, SearchFile, make_postings, write_search_file
 from monjyu_core.storage.ids import digest
 from monjyu_core.storage.manifest import EmbeddingEntry, LanceFile, SearchFileEntry
 from monjyu_core.storage.parts import Part
-from monjyu_core.text.search_text import search_grams, search_words
-from monjyu_core.text.word_terms import VERSION as TERMS
-from monjyu_core.text.word_terms import word_terms
+from monjyu_core.text.search_text import VERSION as TERMS
+from monjyu_core.text.search_text import search_grams, search_words, word_terms
 
 MOST_FILES = 256
 """More units than these share files: a question looks into each file, and a change writes the file of its unit."""

@@ -9,7 +9,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictBool, 
 
 from monjyu_core.errors import ConfigurationError
 from monjyu_core.questions.baseline import Baseline
-from monjyu_core.settings.validation import plain, sentence
+from monjyu_core.settings.setting_names import plain, sentence
 
 Severity = Literal["block", "warn"]
 MOST_QUESTIONS = 500

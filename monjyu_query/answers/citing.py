@@ -6,8 +6,7 @@ from collections.abc import Container, Iterable, Sequence
 
 import duckdb
 
-from monjyu_core.paper import Box, Span
-from monjyu_core.retractions import retractions
+from monjyu_core.paper import Box, Span, retractions
 from monjyu_query.answers.quote_windows import Window, lone
 from monjyu_query.asking.passages import PassageSentence, load_passages, section_texts, standing
 from monjyu_query.asking.result import Citation

@@ -7,7 +7,7 @@ from typing import Any, Literal
 import duckdb
 from pydantic import BaseModel
 
-from monjyu_core.retractions import retractions
+from monjyu_core.paper import retractions
 from monjyu_core.storage.snapshot import Snapshot
 from monjyu_query.asking.closest_paper import no_paper
 from monjyu_query.citations.told_of_papers import PaperNotice, PaperTold, notices_on, records_of

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from monjyu_core.corrections.corrected_values import FIELDS
+from monjyu_core.corrections.correction_record import FIELDS
 from monjyu_query.asking.request import Filters
 from monjyu_query.commands.options import (
     CITATIONS,
@@ -141,8 +141,7 @@ def papers_correct(
 
     The next `monjyu index` applies corrections, computing only this paper again, and they are kept.
     """
-    from monjyu_core.corrections.correcting import correct
-    from monjyu_core.corrections.correction_record import CorrectedPaper, read_corrections
+    from monjyu_core.corrections.correction_record import CorrectedPaper, correct, read_corrections
     from monjyu_core.settings.settings import load_settings
     from monjyu_query.asking.closest_paper import no_paper
     from monjyu_query.papers.paper_records import seen_paper

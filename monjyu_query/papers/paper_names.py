@@ -13,7 +13,7 @@ from math import log
 from typing import Literal
 from weakref import WeakKeyDictionary
 
-from monjyu_core.corrections.corrected_values import bare_doi
+from monjyu_core.corrections.correction_record import bare_doi
 from monjyu_core.errors import QueryError
 from monjyu_core.storage.snapshot import Snapshot
 from monjyu_core.text.search_text import count_wide

@@ -14,7 +14,7 @@ from itertools import accumulate
 import numpy as np
 from numpy.typing import NDArray
 
-from monjyu_core.search_files.postings import Postings, term_hashes
+from monjyu_core.search_files.search_file import Postings, term_hashes
 from monjyu_query.ranking.fusion import Scores
 
 _K1, _B = np.float32(1.2), np.float32(0.75)

@@ -9,10 +9,9 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from monjyu_core.errors import StorageError
-from monjyu_core.retractions import Retraction, retractions
+from monjyu_core.paper import Retraction, retractions
 from monjyu_core.search_files.nearest_table import MIN_RECALL, NearestTable
-from monjyu_core.search_files.search_file import SearchFile
-from monjyu_core.search_files.stored_chunks import StoredChunks
+from monjyu_core.search_files.search_file import SearchFile, StoredChunks
 from monjyu_core.settings.settings import Settings
 from monjyu_core.storage.snapshot import Snapshot
 from monjyu_query.asking.passages import Passage, PassageSentence, load_passages, sentences_by_chunk

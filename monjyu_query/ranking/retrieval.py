@@ -13,9 +13,8 @@ from numpy.typing import NDArray
 
 from monjyu_core.search_files.search_file import GRAMS, WORDS, SearchFile
 from monjyu_core.text.language import without_function_words
-from monjyu_core.text.search_text import content_grams, gram_terms, search_grams, search_words
+from monjyu_core.text.search_text import content_grams, gram_terms, search_grams, search_words, word_terms
 from monjyu_core.text.unicode_words import expanded, folded, word_spans, words
-from monjyu_core.text.word_terms import word_terms
 from monjyu_query.ranking.bm25 import FullTextField, Spelling
 from monjyu_query.ranking.corpus import Corpus
 from monjyu_query.ranking.fusion import Scores

@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 from monjyu_core.errors import ConfigurationError
 from monjyu_core.paper import SectionType
 from monjyu_core.reviews.review_store import check_review_name
-from monjyu_core.settings.validation import plain, sentence
+from monjyu_core.settings.setting_names import plain, sentence
 from monjyu_core.user_files.bounded_reading import FileRefused, parse_yaml, read_text
 from monjyu_query.digests.study_table.table_columns import MOST_COLUMNS
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from monjyu_core.reviews.review_state import Decision, Screening, Verdict
+from monjyu_core.reviews.review_store import Decision, Screening, Verdict
 from monjyu_query.asking.result import Usage
 from monjyu_query.digests.asker import Asker
 from monjyu_query.digests.paper_text import read_paper

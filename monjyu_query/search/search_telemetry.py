@@ -5,8 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from monjyu_core.logs import log_event
-from monjyu_core.telemetry import Value, span, telemetry
+from monjyu_core.observability import Value, log_event, span, telemetry
 from monjyu_query.asking.request import SearchRequest
 from monjyu_query.asking.result import SearchResult
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from monjyu_core.text.word_terms import word_terms
+from monjyu_core.text.search_text import word_terms
 
 FEWEST_TERMS = 5
 """A text with fewer different terms says too little."""

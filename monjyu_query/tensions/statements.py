@@ -6,8 +6,8 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from monjyu_core.settings.settings import SearchSettings
+from monjyu_core.text.search_text import word_terms
 from monjyu_core.text.standing_alone import stands_alone
-from monjyu_core.text.word_terms import word_terms
 from monjyu_query.answers.citing import cite
 from monjyu_query.asking.passages import PassageSentence, load_sentences
 from monjyu_query.asking.request import Filters

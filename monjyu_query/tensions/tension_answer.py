@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from monjyu_core.text.language import message_language
-from monjyu_core.text.word_terms import word_terms
+from monjyu_core.text.search_text import word_terms
 from monjyu_query.answers.answering import Answer
 from monjyu_query.answers.assemble import result_of
 from monjyu_query.answers.citing import cite

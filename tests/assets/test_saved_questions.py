@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from monjyu_assets.maintenance.index_operations import purge_paper
-from monjyu_assets.orchestration.assets.saved_answers import answers_metadata
+from monjyu_assets.orchestration.assets.index_snapshot import answers_metadata
 from monjyu_assets.orchestration.checks.snapshot_checks import questions_result
 from monjyu_assets.publishing.gates.questions_gate import QuestionsGate
 from monjyu_assets.publishing.publish import PublishBlocked, publish

@@ -11,10 +11,9 @@ import pyarrow as pa
 import pytest
 
 from monjyu_assets.search_index.search_files import HEADER_WEIGHT
-from monjyu_core.search_files.postings import make_postings
+from monjyu_core.search_files.search_file import make_postings
 from monjyu_core.storage.folders import DataFolder
-from monjyu_core.text.search_text import search_grams, search_words
-from monjyu_core.text.word_terms import word_terms
+from monjyu_core.text.search_text import search_grams, search_words, word_terms
 from monjyu_query.ranking import bm25
 from monjyu_query.ranking.bm25 import FullTextField
 from monjyu_query.ranking.open_index import OpenIndex, open_index

@@ -5,9 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
-from monjyu_assets.levels.phrases.prose import statement_of
-from monjyu_assets.levels.reports.report_engine import Finding, Report, ReportResult
-from monjyu_assets.levels.reports.report_sources import Central, CommunitySource, Member
+from monjyu_assets.levels.phrases.cleaning import statement_of
+from monjyu_assets.levels.reports.report_sources import Central, CommunitySource, Finding, Member, Report, ReportResult
 from monjyu_core.text.standing_alone import stands_alone
 
 VERSION = "4"

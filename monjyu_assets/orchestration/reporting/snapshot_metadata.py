@@ -9,9 +9,8 @@ import dagster as dg
 
 from monjyu_assets.orchestration.instance import open_instance
 from monjyu_assets.orchestration.partitions import COLLECTIONS
-from monjyu_assets.orchestration.reporting.metadata_types import Metadata
 from monjyu_assets.orchestration.reporting.plots import bars, line
-from monjyu_assets.orchestration.reporting.table_metadata import column_schema, rows_by_table
+from monjyu_assets.orchestration.reporting.table_metadata import Metadata, column_schema, rows_by_table
 from monjyu_assets.publishing.drift import diff
 from monjyu_assets.publishing.gates.retrieval_gate import RetrievalGate
 from monjyu_assets.publishing.publish import Published

@@ -10,7 +10,7 @@ from pathlib import Path
 from monjyu_assets.parsing.archives.tar_members import DAMAGE, Stream, regular_members, starts_gzip, tar_members
 from monjyu_assets.parsing.archives.zip_members import DAMAGE as ZIP_DAMAGE
 from monjyu_assets.parsing.archives.zip_members import damaged, zip_members, zip_names
-from monjyu_assets.parsing.bibliography.latex_documents import READMES, best_paper, sort_documents
+from monjyu_assets.parsing.bibliography.companions import READMES, best_paper, sort_documents
 from monjyu_assets.parsing.bibliography.latex_files import HEAD_BYTES, files_of, is_document, plain_source
 from monjyu_core.errors import DocumentError, UnsupportedDocument
 from monjyu_core.settings.papers_settings import ParseSettings

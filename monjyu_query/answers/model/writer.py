@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from monjyu_core.models.accounting.estimate import prompt_tokens
 from monjyu_core.models.call_errors import ModelCallError
 from monjyu_core.models.calls.gateway import Session
-from monjyu_core.models.context_room import context_room
+from monjyu_core.models.factory import context_room
 from monjyu_core.models.prompts import Prompt, fence, load_prompt
 from monjyu_core.models.types import ChatReply, ChatRequest, Finish, Message
 from monjyu_core.settings.settings import Settings

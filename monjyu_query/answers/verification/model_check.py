@@ -17,8 +17,7 @@ from monjyu_core.models.call_errors import (
     PromptTooLong,
 )
 from monjyu_core.models.calls.gateway import Session
-from monjyu_core.models.context_room import context_room
-from monjyu_core.models.factory import role_model
+from monjyu_core.models.factory import context_room, role_model
 from monjyu_core.models.prompts import fence, load_prompt
 from monjyu_core.models.types import Message
 from monjyu_core.settings.settings import Settings

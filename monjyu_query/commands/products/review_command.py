@@ -13,8 +13,7 @@ from monjyu_core.errors import QueryError
 from monjyu_query.commands.options import collection_option, format_option, json_option, print_json, write_output
 
 if TYPE_CHECKING:
-    from monjyu_core.reviews.review_state import Human, ReviewState
-    from monjyu_core.reviews.review_store import ReviewStore
+    from monjyu_core.reviews.review_store import Human, ReviewState, ReviewStore
     from monjyu_query.ranking.open_index import OpenIndex
     from monjyu_query.reviews.review_protocol import Protocol
     from monjyu_query.reviews.review_records import Record

@@ -9,7 +9,7 @@ from typing import Annotated
 from pydantic import BaseModel, Field
 
 from monjyu_core.models.call_errors import ModelCallError
-from monjyu_core.models.context_room import room_for_sources
+from monjyu_core.models.factory import room_for_sources
 from monjyu_core.models.prompts import fence
 from monjyu_core.models.types import Message
 from monjyu_core.text.quotes import rests_on

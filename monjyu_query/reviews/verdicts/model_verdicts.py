@@ -13,7 +13,7 @@ from monjyu_core.models.call_errors import ModelCallError
 from monjyu_core.models.calls.event_loop import run
 from monjyu_core.models.prompts import fence, load_prompt
 from monjyu_core.models.types import Message
-from monjyu_core.reviews.review_state import Verdict
+from monjyu_core.reviews.review_store import Verdict
 from monjyu_query.asking.passages import PassageSentence
 from monjyu_query.asking.request import clean_text
 from monjyu_query.asking.result import Usage

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from monjyu_core.reviews.review_state import Quote
+from monjyu_core.reviews.review_store import Quote
 from monjyu_query.answers.citing import cite_windows
 from monjyu_query.answers.quote_windows import lone
 from monjyu_query.asking.passages import PassageSentence

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from monjyu_core.reviews.review_state import Holds, Verdict
+from monjyu_core.reviews.review_store import Holds, Verdict
 from monjyu_query.digests.asker import Asker
 from monjyu_query.digests.comparison import searched
 from monjyu_query.digests.paper_text import question_of

@@ -11,7 +11,7 @@ from typing import Any
 import duckdb
 
 from monjyu_core.errors import StorageError
-from monjyu_core.retractions import RETRACTED
+from monjyu_core.paper import RETRACTED
 from monjyu_core.storage.folders import CollectionFolder
 from monjyu_core.storage.manifest import Manifest, read_manifest, unreadable
 from monjyu_core.storage.snapshot import Snapshot

@@ -13,8 +13,7 @@ from monjyu_assets.indexing.importing import import_library
 from monjyu_assets.libraries.bibliography_files import read_library_file
 from monjyu_assets.libraries.library_item import LibraryItem
 from monjyu_assets.libraries.syncing import READABLE, sync_library
-from monjyu_core.corrections.correcting import correct
-from monjyu_core.corrections.correction_record import SeenPaper
+from monjyu_core.corrections.correction_record import SeenPaper, correct
 from monjyu_core.errors import ConfigurationError
 from monjyu_core.paper import ParsedPaper
 from monjyu_core.settings.settings import load_settings

@@ -8,8 +8,8 @@ from typing import Any
 from monjyu_assets.parsing.bibliography.latex_words import WORDS
 from monjyu_assets.parsing.bibliography.pandoc_citations import Citer
 from monjyu_assets.parsing.formats.latex import latex_names as known
-from monjyu_assets.parsing.formats.latex.latex_cites import written
 from monjyu_assets.parsing.formats.latex.latex_floats import Floats
+from monjyu_assets.parsing.formats.latex.latex_names import written
 from monjyu_assets.parsing.text.decoding import clean
 from monjyu_assets.parsing.text.heading_types import section_type
 from monjyu_core.errors import MalformedDocument

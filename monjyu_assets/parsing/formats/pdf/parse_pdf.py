@@ -19,8 +19,7 @@ from monjyu_assets.parsing.formats.pdf.page.footnotes import Footnote
 from monjyu_assets.parsing.formats.pdf.page.layout import Layout
 from monjyu_assets.parsing.formats.pdf.page.lines import Line
 from monjyu_assets.parsing.formats.pdf.reading import read_layout
-from monjyu_assets.parsing.text.academic import judge
-from monjyu_assets.parsing.text.common import fill_sentences
+from monjyu_assets.parsing.text.common import fill_sentences, judge
 from monjyu_assets.parsing.text.heading_types import inherit_types
 from monjyu_assets.parsing.text.line_ends import Words
 from monjyu_core.errors import EmptyDocument

@@ -11,8 +11,7 @@ from fastapi.responses import Response
 from pydantic import BaseModel, Field, StrictBool
 
 from monjyu_core.errors import ConfigurationError
-from monjyu_core.reviews.review_state import Human
-from monjyu_core.reviews.review_store import ReviewStore
+from monjyu_core.reviews.review_store import Human, ReviewStore
 from monjyu_query.asking.fields import CollectionBody, OneOf
 from monjyu_query.digests.digest_result import Digest
 from monjyu_query.ranking.open_index import OpenIndex

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from monjyu_assets.parsing.bibliography.dates import RECENT_YEAR
-from monjyu_assets.parsing.formats.pdf.front.name_lines import names_in_line
+from monjyu_assets.parsing.formats.pdf.front.authors import names_in_line
 from monjyu_assets.parsing.formats.pdf.front.places import PLACE
 from monjyu_assets.parsing.formats.pdf.page.layout import Layout, squeezed
 from monjyu_assets.parsing.formats.pdf.page.lines import Line
