@@ -16,7 +16,7 @@ from monjyu_core.errors import ConfigurationError
 from monjyu_core.extras import install_line
 from monjyu_core.settings.operations_settings import LogSettings, TelemetrySettings
 from monjyu_core.settings.settings import Settings
-from monjyu_core.text.controls import escaped_in_json
+from monjyu_core.text.unicode_words import escaped_in_json
 
 if TYPE_CHECKING:
     import requests

@@ -17,7 +17,7 @@ import click
 
 from monjyu_assets.commands.index_output import confirm, describe, progress_for, progress_lines, tell
 from monjyu_core.cli import INTERRUPTED, is_program, tell_interrupted
-from monjyu_core.text.controls import escaped_in_json
+from monjyu_core.text.unicode_words import escaped_in_json
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

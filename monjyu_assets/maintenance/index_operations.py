@@ -9,15 +9,14 @@ from monjyu_assets.planning.pending import look
 from monjyu_assets.publishing import search_target
 from monjyu_assets.publishing.candidate import verify_snapshot
 from monjyu_assets.publishing.drift import papers_of
-from monjyu_assets.publishing.publish import publish_lock, set_current
-from monjyu_assets.publishing.retention import collect
+from monjyu_assets.publishing.publish import collect, publish_lock, set_current
 from monjyu_assets.work.model_choice import changing_record
 from monjyu_assets.work.run_rules import NoCalls, only_removing, without_scan
 from monjyu_assets.work.work import Warn, Work, no_warning
 from monjyu_core.corrections.correction_record import forget_corrections
 from monjyu_core.errors import ConfigurationError, MonjyuError, StorageError, UnknownVersion
 from monjyu_core.models.cache.response_cache import forget_answers
-from monjyu_core.questions.question_record import forget_paper
+from monjyu_core.questions.question import forget_paper
 from monjyu_core.remote.holding import delete_remote, keep_nothing_dropped
 from monjyu_core.reviews.review_store import ReviewStore
 from monjyu_core.settings.settings import load_settings

@@ -18,7 +18,7 @@ import duckdb
 import pyarrow as pa
 
 from monjyu_core.errors import ConfigurationError
-from monjyu_core.text.controls import PlainTexts
+from monjyu_core.text.unicode_words import PlainTexts
 
 Kind = Literal["retraction", "concern", "correction", "reinstatement"]
 LONGEST_LINE = 8 * 2**20

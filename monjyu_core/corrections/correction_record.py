@@ -21,7 +21,7 @@ from monjyu_core.input_file import InputFile
 from monjyu_core.remote.small_file import change_in_store
 from monjyu_core.settings.settings import Settings
 from monjyu_core.storage.folders import CollectionFolder
-from monjyu_core.text.controls import has_controls
+from monjyu_core.text.unicode_words import has_controls
 
 # Which fields of a paper can be corrected, and what may stand in each.
 

@@ -18,10 +18,10 @@ from monjyu_core.storage.manifest import NearestEntry, SearchFileEntry
 from monjyu_core.text.search_text import word_terms
 from monjyu_query.ranking.corpus import ChunkIds, Corpus, Vectors
 from monjyu_query.ranking.fusion import rrf_fusion, zscore_fusion
-from monjyu_query.ranking.nearest import Nearest
 from monjyu_query.ranking.ranker import best_rows, rank_candidates
 from monjyu_query.ranking.retrieval import KeywordIndex
 from monjyu_query.ranking.scripts import levelled, merged
+from monjyu_query.ranking.vector_store import Nearest
 
 COUNT, DIMENSIONS, FILES = 6000, 64, 3
 WORDS = [f"word{n}" for n in range(400)]

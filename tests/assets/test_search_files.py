@@ -12,8 +12,7 @@ import pyarrow as pa
 import pytest
 
 from monjyu_assets.search_index import search_files
-from monjyu_assets.search_index.lance_tables import LanceTables
-from monjyu_assets.search_index.search_files import publish_search_files
+from monjyu_assets.search_index.search_files import LanceTables, publish_search_files
 from monjyu_core.errors import StorageError
 from monjyu_core.search_files.search_file import WORDS, SearchFile, open_search_file, term_hashes
 from monjyu_core.storage.manifest import EmbeddingEntry, LanceFile, SearchFileEntry

@@ -22,8 +22,7 @@ from monjyu_core.embedding.local.minilm import MiniLM
 from monjyu_core.embedding.local.runtime import ov
 from monjyu_core.errors import ConfigurationError
 from monjyu_core.settings.settings import EmbeddingSettings
-from monjyu_query.evaluation.rank_measures import ndcg
-from monjyu_query.evaluation.retrieval_quality import judged, read_qrels, read_queries
+from monjyu_query.evaluation.retrieval_quality import judged, ndcg, read_qrels, read_queries
 from tests.conftest import CORPORA, needs_corpora
 
 MODELS: list[type[SentenceEncoder]] = [MiniLM, E5]

@@ -19,7 +19,7 @@ from monjyu_assets.levels.phrases.cleaning import clean, is_boilerplate, is_pros
 from monjyu_assets.levels.phrases.japanese_phrases import is_japanese
 from monjyu_core.errors import ConfigurationError
 from monjyu_core.storage.ids import digest
-from monjyu_core.text.standing_alone import stands_alone
+from monjyu_core.text.quotes import stands_alone
 
 # What a sentence shows of the kind of claim it makes: cues of its words, its section, its figures.
 

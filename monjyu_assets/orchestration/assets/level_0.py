@@ -14,7 +14,7 @@ from monjyu_assets.orchestration.assets.asset_base import (
     run_stage,
 )
 from monjyu_assets.orchestration.instance import owners
-from monjyu_assets.orchestration.reporting.plots import histogram
+from monjyu_assets.orchestration.reporting.run_log import histogram
 from monjyu_assets.orchestration.reporting.snapshot_metadata import failed_papers_metadata
 from monjyu_assets.orchestration.reporting.table_metadata import Metadata
 from monjyu_assets.orchestration.resources import BuildOptions, DataFolderResource

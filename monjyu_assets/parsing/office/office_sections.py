@@ -14,11 +14,11 @@ from functools import cache
 from pathlib import Path
 
 from monjyu_assets.parsing.bibliography.citations import link_citations
+from monjyu_assets.parsing.text.author_block import CAPTION
 from monjyu_assets.parsing.text.common import Entry, complete, join_lines
 from monjyu_assets.parsing.text.decoding import clean
 from monjyu_assets.parsing.text.front_lines import settle_front, without_label
 from monjyu_assets.parsing.text.heading_types import section_type
-from monjyu_assets.parsing.text.labels import CAPTION
 from monjyu_assets.parsing.text.line_ends import Words
 from monjyu_assets.parsing.text.outline import entries_of
 from monjyu_assets.parsing.text.text_marks import Places, take_marks

@@ -7,10 +7,9 @@ import re
 from monjyu_assets.parsing.bibliography.dates import YEAR_ALONE, parse_date
 from monjyu_assets.parsing.bibliography.identifiers import find_doi
 from monjyu_assets.parsing.bibliography.names import author_line, cjk_authors, split_names
-from monjyu_assets.parsing.text.author_block import is_place
+from monjyu_assets.parsing.text.author_block import ABSTRACT, KEYWORDS, is_place
 from monjyu_assets.parsing.text.common import split_keywords
 from monjyu_assets.parsing.text.heading_types import strip_numbering
-from monjyu_assets.parsing.text.labels import ABSTRACT, KEYWORDS
 from monjyu_core.language.vocabulary import alternatives
 from monjyu_core.paper import Author, ParsedPaper, Section
 

@@ -251,7 +251,7 @@ def test_a_date_names_the_snapshot_of_then(history: History) -> None:
 
 
 def test_answers_go_with_their_snapshot(history: History) -> None:
-    from monjyu_assets.publishing.retention import collect
+    from monjyu_assets.publishing.publish import collect
 
     folder = history.world.work.folder
     collect(folder, 2)

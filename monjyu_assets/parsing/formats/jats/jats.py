@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from monjyu_assets.parsing.formats.jats.jats_front import is_writer, name_of, read_front
-from monjyu_assets.parsing.formats.jats.jats_references import read_references
+from monjyu_assets.parsing.formats.jats.jats_front import is_writer, name_of, read_front, read_references
 from monjyu_assets.parsing.text.common import add_notes, add_references
 from monjyu_assets.parsing.text.heading_types import section_type
 from monjyu_assets.parsing.text.text_marks import silent

@@ -22,9 +22,9 @@ from monjyu_assets.parsing.office.packages import (
     write_package,
 )
 from monjyu_assets.parsing.office.partition import Piece, partition, table_rows
+from monjyu_assets.parsing.text.author_block import ABSTRACT
+from monjyu_assets.parsing.text.author_block import CAPTION as FLOAT_LABEL
 from monjyu_assets.parsing.text.heading_types import section_type, strip_numbering
-from monjyu_assets.parsing.text.labels import ABSTRACT
-from monjyu_assets.parsing.text.labels import CAPTION as FLOAT_LABEL
 from monjyu_assets.parsing.text.text_marks import CAPTION, take_marks
 from monjyu_core.errors import DocumentTooLarge, MalformedDocument
 from monjyu_core.paper import ParsedPaper

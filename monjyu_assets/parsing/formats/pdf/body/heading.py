@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from monjyu_assets.parsing.formats.pdf.page.layout import Layout
 from monjyu_assets.parsing.formats.pdf.page.lines import Line, Style
-from monjyu_assets.parsing.text.labels import CONTENTS
+from monjyu_assets.parsing.text.author_block import CONTENTS
 
 
 @dataclass

@@ -9,8 +9,8 @@ from itertools import pairwise
 from monjyu_assets.parsing.formats.pdf.body.heading import Heading, gap_above
 from monjyu_assets.parsing.formats.pdf.page.layout import Layout
 from monjyu_assets.parsing.formats.pdf.page.lines import Line, Style
+from monjyu_assets.parsing.text.author_block import ABSTRACT, KEYWORDS, NUMBERED_FLOAT
 from monjyu_assets.parsing.text.heading_types import section_type, strip_numbering
-from monjyu_assets.parsing.text.labels import ABSTRACT, KEYWORDS, NUMBERED_FLOAT
 
 _MAIN = {"introduction", "methods", "experiments", "results", "discussion", "conclusion"}
 

@@ -9,8 +9,8 @@ from monjyu_assets.parsing.formats.pdf.body.heading import Heading, gap_above, o
 from monjyu_assets.parsing.formats.pdf.body.heading_levels import run_in_heading, usual_run_ins
 from monjyu_assets.parsing.formats.pdf.page.layout import Layout, OutlineItem, squeezed
 from monjyu_assets.parsing.formats.pdf.page.lines import Line, Style
+from monjyu_assets.parsing.text.author_block import NUMBERED_FLOAT
 from monjyu_assets.parsing.text.heading_types import section_type, strip_numbering
-from monjyu_assets.parsing.text.labels import NUMBERED_FLOAT
 from monjyu_assets.parsing.text.line_ends import Words
 from monjyu_core.text.search_text import count_wide
 

@@ -20,12 +20,11 @@ from monjyu_assets.parsing.bibliography.names import (
     person_name,
     printed_names,
 )
-from monjyu_assets.parsing.formats.pdf.front.emails import emails_in
 from monjyu_assets.parsing.formats.pdf.front.places import PLACE
-from monjyu_assets.parsing.formats.pdf.front.title_page import refit
+from monjyu_assets.parsing.formats.pdf.front.title_page import emails_in, refit
 from monjyu_assets.parsing.formats.pdf.page.layout import Layout, squeezed
 from monjyu_assets.parsing.formats.pdf.page.lines import Line
-from monjyu_assets.parsing.text.labels import RECEIVED, ends_front
+from monjyu_assets.parsing.text.author_block import RECEIVED, ends_front
 from monjyu_core.language.vocabulary import alternatives
 from monjyu_core.paper import Author
 
