@@ -20,7 +20,7 @@ SQL = {
 }
 HEAD = """# The tables
 
-Written by `python docs/tables_page.py` from `monjyu_core/storage/rows/` and `schemas.py`. To open
+Written by `python docs/tables_page.py` from `monjyu_core/storage/rows_papers.py`, `rows_matching.py`, `rows_levels.py` and `schemas.py`. To open
 them, see [dagster.md](dagster.md).
 
 `index.duckdb` of a snapshot holds the tables of the levels that are published. Those of papers and chunks have one more

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from hypothesis.stateful import run_state_machine_as_test
 
-from monjyu_assets.maintenance.index_operations import verify_all
+from monjyu_assets.indexing.index_operations import verify_all
 from monjyu_core.storage.snapshot import read_current
 from tests.assets.changes import Change, Folder
 from tests.assets.histories import ROOM, History, load

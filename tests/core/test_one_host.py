@@ -19,7 +19,7 @@ KNOWN = {
     "monjyu_core/observability.py",
     "monjyu_assets/orchestration/up.py",
     "monjyu_assets/scholarly/service_client.py",
-    "monjyu_query/saved/changes/digest.py",
+    "monjyu_query/saved/digest.py",
     "monjyu_query/service/access/addresses.py",
     "monjyu_query/service/operations/dagster_runs.py",
 }
