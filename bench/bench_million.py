@@ -274,9 +274,8 @@ def _timed(work: Callable[[], Any]) -> Document:
 
 def measure(data: Path, corpora: Path, questions: int) -> Document:
     """Ask in this process, warm, each question once."""
-    from monjyu_query.ranking.best_rows import best_rows
-    from monjyu_query.ranking.ranker import rank
-    from monjyu_query.search.request import Filters, SearchRequest
+    from monjyu_query.asking.request import Filters, SearchRequest
+    from monjyu_query.ranking.ranker import best_rows, rank
     from monjyu_query.search.searcher import Searcher
 
     opened = _timed(lambda: Searcher(DataFolder(data), NAME))

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from monjyu_core.storage.folders import DataFolder
+from monjyu_query.asking.request import make_request
 from monjyu_query.evaluation.rank_measures import percentile
 from monjyu_query.evaluation.retrieval_quality import (
     DEPTH,
@@ -29,7 +30,6 @@ from monjyu_query.evaluation.retrieval_quality import (
     run_queries,
     summary,
 )
-from monjyu_query.search.request import make_request
 from monjyu_query.search.searcher import Searcher
 
 CORPORA = Path(__file__).resolve().parents[2] / "shared" / "corpora"

@@ -32,7 +32,7 @@ from monjyu_assets.publishing.candidate import Candidate
 from monjyu_assets.publishing.checks import over_parts, run_checks
 from monjyu_assets.publishing.gates.vector_check import check_vectors
 from monjyu_assets.publishing.snapshot_build import build_snapshot
-from monjyu_assets.stages.shared.work import Work
+from monjyu_assets.work.work import Work
 from monjyu_core.embedding import load_embedder
 from monjyu_core.quality import QUALITY_CHECKS, WHOLE, run_check
 from monjyu_core.questions.baseline import baseline_of

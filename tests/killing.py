@@ -27,7 +27,7 @@ from monjyu_core.storage.manifest import read_manifest
 from monjyu_core.storage.parts import PartStore
 from monjyu_core.storage.schemas import TABLES
 from monjyu_core.storage.snapshot import held, open_current, published, read_current
-from monjyu_query.search.open_index import open_index
+from monjyu_query.ranking.open_index import open_index
 
 WORDS = ["graph", "community", "provenance", "retrieval", "sentence", "index", "shard", "answer", "phrase", "evidence"]
 CHANGES = {

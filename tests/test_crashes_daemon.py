@@ -18,8 +18,8 @@ import dagster as dg
 import psutil
 import pytest
 
+from monjyu_assets.automation.switch import switch
 from monjyu_assets.orchestration import up
-from monjyu_assets.orchestration.automation.switch import switch
 from monjyu_assets.orchestration.instance import open_instance
 from monjyu_assets.orchestration.run_tags import UNFINISHED
 from monjyu_assets.orchestration.supervising import supervising

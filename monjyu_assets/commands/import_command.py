@@ -58,7 +58,7 @@ def bibtex(path: Path, collection: str, level: int | None, allow_deletes: bool, 
 
 
 def _import(kind: Kind, path: Path, collection: str, level: int | None, allow_deletes: bool, as_json: bool) -> None:
-    from monjyu_assets.libraries.importing import import_library
+    from monjyu_assets.indexing.importing import import_library
     from monjyu_core.storage.folders import DataFolder
 
     with progress_bar() as progress:

@@ -17,7 +17,7 @@ from monjyu_core.text.controls import escaped_in_json
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from monjyu_assets.indexing.index_result import IndexResult
+    from monjyu_assets.planning.index_result import IndexResult
 
 
 include_option = click.option(
@@ -140,7 +140,7 @@ def upgrade(
     data = DataFolder.default()
     collection, level = _wanted(data.collections(), collection, level)
     if estimate:
-        from monjyu_assets.indexing.estimating import describe_estimate, estimate_upgrade
+        from monjyu_assets.planning.estimating import describe_estimate, estimate_upgrade
 
         cost = estimate_upgrade(data, collection, level)
         cost.cost_usd = round(cost.cost_usd, 6)

@@ -16,8 +16,8 @@ from monjyu_core.text.controls import without_controls
 from monjyu_core.wording import counted
 
 if TYPE_CHECKING:
-    from monjyu_assets.indexing.index_result import IndexResult, Usage
-    from monjyu_assets.stages.shared.work import Progress
+    from monjyu_assets.planning.index_result import IndexResult, Usage
+    from monjyu_assets.work.work import Progress
 
 
 def confirm(question: str) -> None:

@@ -15,8 +15,8 @@ from monjyu_assets.commands.snapshots_command import read_option
 from monjyu_core.text.controls import escaped_in_json, without_controls
 
 if TYPE_CHECKING:
-    from monjyu_assets.indexing.index_result import IndexResult
     from monjyu_assets.indexing.source_list import ListedSource
+    from monjyu_assets.planning.index_result import IndexResult
 
 collection_option = click.option("-c", "--collection", required=True, help="Name of the collection.")
 

@@ -8,8 +8,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TypedDict, Unpack
 
-from monjyu_assets.indexing.declarations import declaration_of, record_of
-from monjyu_assets.indexing.goals import (
+from monjyu_assets.indexing.run import bring_up, result, used_by
+from monjyu_assets.planning.goals import (
     Say,
     check_holds_documents,
     goal_of_request,
@@ -17,15 +17,15 @@ from monjyu_assets.indexing.goals import (
     lowered_record,
     working_towards,
 )
-from monjyu_assets.indexing.index_result import IndexResult
-from monjyu_assets.indexing.pending import check_level, look
-from monjyu_assets.indexing.run import bring_up, result, used_by
-from monjyu_assets.indexing.scan import check_source
-from monjyu_assets.indexing.sources import moved_source, named_source, without_source
-from monjyu_assets.indexing.walking import readable_types
-from monjyu_assets.publishing.closed_set import drop_levels_above
-from monjyu_assets.stages.shared.run_rules import NoCalls, without_scan
-from monjyu_assets.stages.shared.work import Progress, Timer, Work, no_progress, no_warning
+from monjyu_assets.planning.index_result import IndexResult
+from monjyu_assets.planning.pending import check_level, look
+from monjyu_assets.sources.scan import check_source
+from monjyu_assets.sources.sources import moved_source, named_source, without_source
+from monjyu_assets.sources.walking import readable_types
+from monjyu_assets.work.closed_set import drop_levels_above
+from monjyu_assets.work.declarations import declaration_of, record_of
+from monjyu_assets.work.run_rules import NoCalls, without_scan
+from monjyu_assets.work.work import Progress, Timer, Work, no_progress, no_warning
 from monjyu_core.errors import ConfigurationError
 from monjyu_core.settings.settings import load_settings
 from monjyu_core.storage.collection import CollectionRecord, known_record, load_record, target_level

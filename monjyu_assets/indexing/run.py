@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from monjyu_assets.indexing.goals import cap_of
-from monjyu_assets.indexing.index_result import (
+from monjyu_assets.planning.goals import cap_of
+from monjyu_assets.planning.index_result import (
     IndexResult,
     PaperCounts,
     Usage,
@@ -11,12 +11,12 @@ from monjyu_assets.indexing.index_result import (
     level_causes,
     level_failures,
 )
-from monjyu_assets.indexing.pending import look
-from monjyu_assets.indexing.record_keeping import keep_record
+from monjyu_assets.planning.pending import look
 from monjyu_assets.publishing.candidate import newest_level
 from monjyu_assets.stages import paper_manifest as manifest
-from monjyu_assets.stages.shared.run_rules import Scan, having_scanned
-from monjyu_assets.stages.shared.work import Timer, Work
+from monjyu_assets.work.record_keeping import keep_record
+from monjyu_assets.work.run_rules import Scan, having_scanned
+from monjyu_assets.work.work import Timer, Work
 from monjyu_core.models.accounting.ledger_totals import CallFilter, Used, usage_of
 from monjyu_core.storage.collection import target_level
 from monjyu_core.storage.manifest import read_manifest

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TypedDict
 
-from monjyu_assets.indexing.pending import look
-from monjyu_assets.indexing.record_keeping import changing_record
 from monjyu_assets.libraries.library_folder import forget_excluded
+from monjyu_assets.planning.pending import look
 from monjyu_assets.publishing import search_target
 from monjyu_assets.publishing.drift import papers_of
 from monjyu_assets.publishing.publish import publish_lock, set_current
 from monjyu_assets.publishing.retention import collect
 from monjyu_assets.publishing.verify import verify_snapshot
-from monjyu_assets.stages.shared.run_rules import NoCalls, only_removing, without_scan
-from monjyu_assets.stages.shared.work import Warn, Work, no_warning
+from monjyu_assets.work.record_keeping import changing_record
+from monjyu_assets.work.run_rules import NoCalls, only_removing, without_scan
+from monjyu_assets.work.work import Warn, Work, no_warning
 from monjyu_core.corrections.correction_record import forget_corrections
 from monjyu_core.errors import ConfigurationError, MonjyuError, StorageError, UnknownVersion
 from monjyu_core.models.cache.response_cache import forget_answers
@@ -146,8 +146,8 @@ def delete_index(data: DataFolder, name: str, say: Warn = no_warning) -> int:
     CURRENT goes first, then the whole folder under another name: nobody reads half an index, and a killed deletion is
     either complete or can be repeated.
     """
-    from monjyu_assets.indexing.goals import index_lock
     from monjyu_assets.orchestration.runs import forget_collection
+    from monjyu_assets.planning.goals import index_lock
 
     if name in remove_gone(data.index) and not data.collection(name).record.is_file():
         return 0
@@ -170,7 +170,7 @@ def delete_index(data: DataFolder, name: str, say: Warn = no_warning) -> int:
 
 def purge_paper(data: DataFolder, name: str, paper_id: str, say: Warn = no_warning) -> Purged:
     """Exclude a paper, publish without it, and drop every older snapshot with what only they needed."""
-    from monjyu_assets.indexing.goals import index_lock
+    from monjyu_assets.planning.goals import index_lock
 
     work = Work(data, name, warn=say)
     folder = known_folder(name)

@@ -7,10 +7,10 @@ from dagster._core.definitions.unresolved_asset_job_definition import Unresolved
 
 from monjyu_assets.orchestration.assets.index_snapshot import ASSETS_BY_LEVEL, index_snapshot
 from monjyu_assets.orchestration.assets.saved_answers import saved_answers
-from monjyu_assets.orchestration.automation.freshness import snapshot_fresh
 from monjyu_assets.orchestration.code_location import with_code_references
+from monjyu_assets.orchestration.freshness import snapshot_fresh
 from monjyu_assets.orchestration.resources import DataFolderResource, resources_of
-from monjyu_assets.publishing.closed_set import HIGHEST
+from monjyu_assets.work.closed_set import HIGHEST
 
 ADDED = (
     "papers, chunks, vectors and citations",

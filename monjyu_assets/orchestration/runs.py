@@ -28,8 +28,8 @@ from monjyu_assets.orchestration.run_tags import (
     is_commands_own,
 )
 from monjyu_assets.orchestration.sqlite_engines import lasting_engines
-from monjyu_assets.stages.shared.run_rules import spending_of, trying_again
-from monjyu_assets.stages.shared.work import Work
+from monjyu_assets.work.run_rules import spending_of, trying_again
+from monjyu_assets.work.work import Work
 from monjyu_core.errors import IndexBuildError, MonjyuError, StorageError
 from monjyu_core.models.accounting.caps import SpendingCap
 from monjyu_core.observability import set_up_observability

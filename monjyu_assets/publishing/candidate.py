@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from monjyu_assets.publishing.checks import checks_key
-from monjyu_assets.publishing.closed_set import behind, closed_set
 from monjyu_assets.publishing.verify import is_sound, is_torn
-from monjyu_assets.stages.shared.work import Work
+from monjyu_assets.work.closed_set import behind, closed_set
+from monjyu_assets.work.work import Work
 from monjyu_core.embedding import load_embedder
 from monjyu_core.errors import StorageError
 from monjyu_core.models.calls.embedding_calls import charged_to

@@ -11,8 +11,8 @@ from collections.abc import Collection, Iterable, Sequence
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from monjyu_assets.publishing.closed_set import RESTS_ON, asset_version, by_shard, level_of, primary
-from monjyu_assets.stages.shared.work import Work
+from monjyu_assets.work.closed_set import RESTS_ON, asset_version, by_shard, level_of, primary
+from monjyu_assets.work.work import Work
 from monjyu_core.storage.manifest import Manifest
 from monjyu_core.storage.parts import Part, PartStore, read_all
 from monjyu_core.storage.schemas import ASSET_TABLES, COLLECTION_SHARD, TABLES

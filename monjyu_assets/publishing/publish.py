@@ -13,16 +13,16 @@ from dataclasses import dataclass
 
 from filelock import FileLock
 
-from monjyu_assets.indexing.record_keeping import keep_record
 from monjyu_assets.publishing import search_target
 from monjyu_assets.publishing.candidate import Candidate, damaged_snapshot
 from monjyu_assets.publishing.checks import CheckResult, run_checks
-from monjyu_assets.publishing.closed_set import is_closed
 from monjyu_assets.publishing.database import Connect
 from monjyu_assets.publishing.gates.vector_check import check_vectors
 from monjyu_assets.publishing.retention import collect
 from monjyu_assets.stages.shared.corrected_papers import contents_of
-from monjyu_assets.stages.shared.work import Work
+from monjyu_assets.work.closed_set import is_closed
+from monjyu_assets.work.record_keeping import keep_record
+from monjyu_assets.work.work import Work
 from monjyu_core.corrections.correction_record import corrections_path, settle_corrections
 from monjyu_core.errors import IndexBuildError
 from monjyu_core.remote.holding import holding

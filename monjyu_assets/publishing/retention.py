@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import shutil
 
-from monjyu_assets.analysis.analyses_kept import forget_other_analyses
 from monjyu_assets.scholarly.answers_kept import AnswersKept
+from monjyu_assets.sources.analyses_kept import forget_other_analyses
 from monjyu_core.errors import UnknownVersion
 from monjyu_core.questions.recorded_answers import forget_other_answers
 from monjyu_core.storage.folders import CollectionFolder, remove_dead_temporaries, remove_folder, remove_gone

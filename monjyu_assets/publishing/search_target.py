@@ -9,7 +9,7 @@ from pathlib import Path
 
 import duckdb
 
-from monjyu_assets.stages.shared.work import Progress, Work
+from monjyu_assets.work.work import Progress, Work
 from monjyu_core.azure.search_index import IndexedChunk, SearchIndexes, drop_others, index_name
 from monjyu_core.settings.settings import Settings
 from monjyu_core.storage.folders import CollectionFolder, write_atomically

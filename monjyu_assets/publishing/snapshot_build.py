@@ -12,14 +12,14 @@ from importlib.metadata import version as installed_version
 from pathlib import Path
 
 from monjyu_assets.publishing.candidate import Candidate
-from monjyu_assets.publishing.closed_set import RESTS_ON
 from monjyu_assets.publishing.database import Connect, build_database
 from monjyu_assets.publishing.forgetting import forget_changed
 from monjyu_assets.publishing.lineage import write_lineage
 from monjyu_assets.search_index.lance_tables import LanceTables, write_with_vectors
 from monjyu_assets.search_index.nearest_index import publish_nearest_index
 from monjyu_assets.search_index.search_files import publish_search_files
-from monjyu_assets.stages.shared.work import Work
+from monjyu_assets.work.closed_set import RESTS_ON
+from monjyu_assets.work.work import Work
 from monjyu_core.search_files.nearest_table import MIN_RECALL
 from monjyu_core.settings.settings import setting as setting_value
 from monjyu_core.settings.settings import settings_of

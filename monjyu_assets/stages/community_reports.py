@@ -25,10 +25,10 @@ from monjyu_assets.levels.reports.report_sources import (
     TitledPaper,
     community_sources,
 )
-from monjyu_assets.publishing.closed_set import input_versions
 from monjyu_assets.stages.shared.collection_stage import CollectionReport, whole_rows
 from monjyu_assets.stages.shared.vectors import vector_table
-from monjyu_assets.stages.shared.work import Work, recipe, rows_of
+from monjyu_assets.work.closed_set import input_versions
+from monjyu_assets.work.work import Work, recipe, rows_of
 from monjyu_core.embedding import load_embedder
 from monjyu_core.models.factory import check_role
 from monjyu_core.settings.levels_settings import ReportSettings

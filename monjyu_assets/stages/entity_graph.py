@@ -17,7 +17,7 @@ from monjyu_assets.stages.shared.collection_stage import (
     whole_rows,
     whole_table,
 )
-from monjyu_assets.stages.shared.work import Work, recipe
+from monjyu_assets.work.work import Work, recipe
 from monjyu_core.settings.settings import Settings
 from monjyu_core.storage.rows.rows_levels import EntityMentionRow, RelationshipMentionRow
 

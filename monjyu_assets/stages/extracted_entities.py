@@ -13,7 +13,7 @@ from monjyu_assets.levels.entities.model_entities import ModelEntityEngine
 from monjyu_assets.levels.graph.centrality import central_chunks
 from monjyu_assets.stages.shared.chunk_results import ChunkStage, chunk_results
 from monjyu_assets.stages.shared.collection_stage import whole_table
-from monjyu_assets.stages.shared.work import ShardReport, Work, recipe
+from monjyu_assets.work.work import ShardReport, Work, recipe
 from monjyu_core.models.factory import check_role
 
 ASSET = "extracted_entities"

@@ -23,7 +23,7 @@ from monjyu_assets.scholarly.notice_matching import matched_notices
 from monjyu_assets.scholarly.record_matching import Lookup, Match
 from monjyu_assets.scholarly.scholarly_record import ScholarlyRecord, record_of, service_of
 from monjyu_assets.stages.shared.collection_stage import CollectionReport, Tables, run_collection_stage, whole_table
-from monjyu_assets.stages.shared.work import Work, recipe
+from monjyu_assets.work.work import Work, recipe
 from monjyu_core.errors import ConfigurationError
 from monjyu_core.retractions import retractions
 from monjyu_core.storage.ids import digest, file_sha256

@@ -6,7 +6,7 @@ import hashlib
 import json
 from typing import Any
 
-from monjyu_query.search.result import SearchResult
+from monjyu_query.asking.result import SearchResult
 
 _DIGITS = 6
 """Significant ones of a number: the last bits of a sum differ between processors."""

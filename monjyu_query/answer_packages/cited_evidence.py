@@ -8,8 +8,8 @@ from typing import Any
 from monjyu_core.storage.snapshot import Snapshot
 from monjyu_query.answer_packages.canonical import text_sha256
 from monjyu_query.answer_packages.licences import licences_of
+from monjyu_query.asking.result import SearchResult
 from monjyu_query.citations.citation_export import Entry, entries_of
-from monjyu_query.search.result import SearchResult
 
 _SENTENCES = """SELECT sentence_id, text, spans FROM sentences
 WHERE sentence_id IN (SELECT unnest($ids::VARCHAR[]))"""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from monjyu_query.answers.segments import answer_markdown
-from monjyu_query.search.result import AnswerTable, Citation, SearchResult, Segment, Status
+from monjyu_query.asking.result import AnswerTable, Citation, SearchResult, Segment, Status
 
 _IN_JAPANESE = {
     "no passage was found": "該当する箇所は見つかりませんでした。",

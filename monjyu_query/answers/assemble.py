@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from monjyu_query.answers.answering import Answer
-from monjyu_query.search.passages import Passage, hit_of
-from monjyu_query.search.result import SearchResult, Usage
-from monjyu_query.search.tools import Ask
+from monjyu_query.asking.passages import Passage, hit_of
+from monjyu_query.asking.result import SearchResult, Usage
+from monjyu_query.ranking.tools import Ask
 
 
 def result_of(

@@ -9,8 +9,8 @@ import duckdb
 from monjyu_core.paper import Box, Span
 from monjyu_core.retractions import retractions
 from monjyu_query.answers.quote_windows import Window, lone
-from monjyu_query.search.passages import PassageSentence, load_passages, section_texts, standing
-from monjyu_query.search.result import Citation
+from monjyu_query.asking.passages import PassageSentence, load_passages, section_texts, standing
+from monjyu_query.asking.result import Citation
 
 _SENTENCES = """SELECT sentence_id, paper_id, section_ord, ord, start, "end", text, spans FROM sentences
 WHERE sentence_id IN (SELECT unnest($ids::VARCHAR[]))"""

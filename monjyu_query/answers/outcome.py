@@ -22,11 +22,11 @@ from monjyu_query.answers.evidence_ranking.sentence_worth import Judged
 from monjyu_query.answers.quote_windows import Window
 from monjyu_query.answers.segments import laid_out
 from monjyu_query.answers.selection import Evidence, Question
-from monjyu_query.answers.topic import topic_of
-from monjyu_query.ranking.similarity_scale import nearness
-from monjyu_query.search.open_index import OpenIndex
-from monjyu_query.search.passages import PassageSentence
-from monjyu_query.search.result import Citation, Segment, Status
+from monjyu_query.asking.passages import PassageSentence
+from monjyu_query.asking.result import Citation, Segment, Status
+from monjyu_query.asking.topic import topic_of
+from monjyu_query.ranking.open_index import OpenIndex
+from monjyu_query.ranking.query_embedding import nearness
 
 _FAR = 0.2
 """Nearness of a passage that has nothing to do with a question: 0 is chance, 1 a paraphrase."""

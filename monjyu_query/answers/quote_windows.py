@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from monjyu_core.text.standing_alone import points_outside
-from monjyu_query.search.passages import PassageSentence
+from monjyu_query.asking.passages import PassageSentence
 
 MOST_BEFORE = 2
 """Sentences that are put before one that points back."""

@@ -15,7 +15,7 @@ from rich.text import Text
 from monjyu_core.paper import ParsedPaper
 from monjyu_core.text.controls import without_controls
 from monjyu_query.answers.segments import escaped, pieces, value_in
-from monjyu_query.search.result import AnswerTable, Cell, Citation, SearchResult
+from monjyu_query.asking.result import AnswerTable, Cell, Citation, SearchResult
 
 _SNIPPET = 150
 BESIDE_ID = 50

@@ -10,8 +10,8 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from monjyu_query.search.request import ResponseType
-from monjyu_query.search.result import AnswerTable, Cell, Segment
+from monjyu_query.asking.request import ResponseType
+from monjyu_query.asking.result import AnswerTable, Cell, Segment
 
 _BRACKETS = re.compile(r"(\\*)([\[\]]|$)")
 _WORDS = re.compile(r"(\[(?!\^)(?=[^\[\]\\\n]{2})[^\[\]\\\n]{0,80}?[^\[\]\\\n\d\s,;–-][^\[\]\\\n]{0,80}\](?=[^(\[:]))")

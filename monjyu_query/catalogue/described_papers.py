@@ -10,12 +10,12 @@ from dataclasses import dataclass, replace
 from monjyu_core.text.language import message_language
 from monjyu_query.answers.answering import Answer
 from monjyu_query.answers.assemble import result_of
-from monjyu_query.answers.paper_label import paper_labels
+from monjyu_query.asking.result import AnswerTable, Cell, Routing, SearchResult, Segment
 from monjyu_query.catalogue.catalogue_wording import COLUMNS, told
-from monjyu_query.catalogue.paper_names import PaperName, find_papers, has_word, unknown_author
-from monjyu_query.search.open_index import OpenIndex
-from monjyu_query.search.result import AnswerTable, Cell, Routing, SearchResult, Segment
-from monjyu_query.search.tools import Ask
+from monjyu_query.papers.paper_label import paper_labels
+from monjyu_query.papers.paper_names import PaperName, find_papers, has_word, unknown_author
+from monjyu_query.ranking.open_index import OpenIndex
+from monjyu_query.ranking.tools import Ask
 
 _PAPER = r"paper|article|study|publication|report"
 _THING = (

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 
 from monjyu_core.text.language import message_language
 from monjyu_core.text.unicode_words import folded, words
-from monjyu_query.answers.paper_label import paper_label
+from monjyu_query.asking.request import SearchRequest, Turn
 from monjyu_query.catalogue.described_papers import descriptions
-from monjyu_query.catalogue.paper_names import PaperName, known_papers
 from monjyu_query.intents.intents import recognised
-from monjyu_query.search.open_index import OpenIndex
-from monjyu_query.search.request import SearchRequest, Turn
+from monjyu_query.papers.paper_label import paper_label
+from monjyu_query.papers.paper_names import PaperName, known_papers
+from monjyu_query.ranking.open_index import OpenIndex
 
 _OF_THEM = re.compile(
     r"\b(which|what|how many|any|some|all|none|most|each|one|both)(?: (?:ones?|papers))?"

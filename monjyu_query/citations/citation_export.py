@@ -10,10 +10,10 @@ from dataclasses import dataclass
 
 from monjyu_core.storage.snapshot import Snapshot
 from monjyu_query.answers.render import safe
+from monjyu_query.asking.fields import ExportForm
 from monjyu_query.citations.citation_keys import citation_key, distinct
 from monjyu_query.citations.citation_view import canonical_id
 from monjyu_query.citations.xml_safe import xml_text
-from monjyu_query.declared.fields import ExportForm
 
 _PAPERS = """
 SELECT p.paper_id, p.title, list(a.name ORDER BY a.ord) FILTER (a.name IS NOT NULL), p.year, p.venue, p.doi, p.arxiv_id

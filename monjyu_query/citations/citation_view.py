@@ -9,7 +9,7 @@ from pydantic import BaseModel
 
 from monjyu_core.retractions import retractions
 from monjyu_core.storage.snapshot import Snapshot
-from monjyu_query.catalogue.closest_paper import no_paper
+from monjyu_query.asking.closest_paper import no_paper
 from monjyu_query.citations.told_of_papers import PaperNotice, PaperTold, notices_on, records_of
 
 Direction = Literal["cites", "cited_by"]

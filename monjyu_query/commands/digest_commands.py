@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from monjyu_query.asking.request import Filters
 from monjyu_query.commands.options import (
     QuestionCommand,
     collection_option,
@@ -15,7 +16,6 @@ from monjyu_query.commands.options import (
     print_json,
 )
 from monjyu_query.commands.searching import collection_searcher, printable
-from monjyu_query.search.request import Filters
 
 if TYPE_CHECKING:
     from monjyu_query.digests.digest_result import Digest
@@ -73,8 +73,8 @@ def compare(papers: tuple[str, ...], collection: str | None, aspects: tuple[str,
 @json_option
 def survey(topic: str, collection: str | None, papers: int, budget: int | None, as_json: bool, **filters: Any) -> None:
     """Survey a topic: what each paper says about it, by theme."""
+    from monjyu_query.asking.request import make_request
     from monjyu_query.digests.survey import survey
-    from monjyu_query.search.request import make_request
 
     searcher = collection_searcher(collection)
     request = make_request(query=topic, collection=searcher.collection, filters=given(Filters, filters))

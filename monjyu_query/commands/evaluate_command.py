@@ -9,10 +9,10 @@ from pathlib import Path
 
 import click
 
+from monjyu_query.asking.request import SearchQuestion
 from monjyu_query.commands.options import collection_option, json_option, options_of, print_json
 from monjyu_query.commands.products.eval_judge import judge
 from monjyu_query.evaluation.questions.kinds import KINDS, Kind
-from monjyu_query.search.request import SearchQuestion
 
 _FILE = click.Path(path_type=Path, exists=True, dir_okay=False, readable=True)
 _NEW_FILE = click.Path(path_type=Path, dir_okay=False)
@@ -50,9 +50,9 @@ def retrieval(
 ) -> None:
     """Rank the papers for each judged query by their best passage: nDCG, recall, MRR and latency."""
     from monjyu_core.storage.folders import DataFolder
+    from monjyu_query.asking.which_collection import chosen_collection
     from monjyu_query.evaluation import retrieval_quality as measure
     from monjyu_query.search.searcher import Searcher
-    from monjyu_query.search.which_collection import chosen_collection
 
     judged = measure.judged(measure.read_queries(queries), measure.read_qrels(qrels))
     data = DataFolder.default()
@@ -106,10 +106,10 @@ def lazy(
     count.
     """
     from monjyu_core.storage.folders import DataFolder
+    from monjyu_query.asking.which_collection import chosen_collection
     from monjyu_query.evaluation import lazy_quality as measure
     from monjyu_query.evaluation import lazy_summary as figures
     from monjyu_query.search.searcher import Searcher
-    from monjyu_query.search.which_collection import chosen_collection
 
     wanted = _numbers(budgets)
     data = DataFolder.default()
@@ -165,10 +165,10 @@ def answers(
     `answers` have no answer in the collection.
     """
     from monjyu_core.storage.folders import DataFolder
+    from monjyu_query.asking.which_collection import chosen_collection
     from monjyu_query.evaluation import answer_quality as measure
     from monjyu_query.evaluation.gold_answers import read_gold
     from monjyu_query.search.searcher import Searcher
-    from monjyu_query.search.which_collection import chosen_collection
 
     wanted = read_gold(questions)[::every]
     data = DataFolder.default()
@@ -199,9 +199,9 @@ def questions(collection: str | None, out: Path, kinds: tuple[Kind, ...], count:
 
     from monjyu_core.storage.folders import DataFolder
     from monjyu_core.storage.snapshot import reading
+    from monjyu_query.asking.which_collection import chosen_collection, require_collection
     from monjyu_query.evaluation.questions.generate import generate
     from monjyu_query.evaluation.questions.structure import Structure
-    from monjyu_query.search.which_collection import chosen_collection, require_collection
 
     data = DataFolder.default()
     folder = require_collection(data, chosen_collection(data, collection))
@@ -223,7 +223,7 @@ def replay(trace_id: str, as_json: bool) -> None:
     from dataclasses import asdict
 
     from monjyu_core.storage.folders import DataFolder
-    from monjyu_query.traces.replay import replay as again
+    from monjyu_query.evaluation.replay import replay as again
 
     found = again(DataFolder.default(), trace_id)
     if as_json:

@@ -16,7 +16,7 @@ from monjyu_core.cli import successor
 from monjyu_core.errors import QueryError
 from monjyu_core.text.controls import escaped_in_json
 from monjyu_core.user_files.bounded_reading import MEBIBYTE, FileRefused, parse_json
-from monjyu_query.declared.fields import asked_as, kinds_of
+from monjyu_query.asking.fields import asked_as, kinds_of
 
 collection_option = click.option(
     "-c", "--collection", metavar="NAME", help="The collection; optional if there is only one."
@@ -53,7 +53,7 @@ class QuestionCommand(click.Command):
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The other options one by one; `monjyu papers list --help` explains each filter."""
-        from monjyu_query.search.request import Filters
+        from monjyu_query.asking.request import Filters
 
         options = [param for param in self.get_params(ctx) if isinstance(param, click.Option)]
         rows = [(one.name in Filters.model_fields, row) for one in options if (row := one.get_help_record(ctx))]

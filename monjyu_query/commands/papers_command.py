@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from monjyu_core.corrections.corrected_values import FIELDS
+from monjyu_query.asking.request import Filters
 from monjyu_query.commands.options import (
     CITATIONS,
     FormChoice,
@@ -16,7 +17,6 @@ from monjyu_query.commands.options import (
     options_of,
     print_json,
 )
-from monjyu_query.search.request import Filters
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -35,9 +35,9 @@ def papers() -> None:
 @json_option
 def papers_list(collection: str | None, as_json: bool, **filters: Any) -> None:
     """List every paper: id, title, authors, year, passages; tab-separated in a pipe."""
+    from monjyu_query.asking.request import make_filters
+    from monjyu_query.papers.paper_records import list_papers
     from monjyu_query.ranking.filters import passing_papers
-    from monjyu_query.search.paper_records import list_papers
-    from monjyu_query.search.request import make_filters
 
     wanted = make_filters(given(Filters, filters))
     with open_chosen(collection) as snapshot:
@@ -109,7 +109,7 @@ def papers_tags(collection: str | None, as_json: bool) -> None:
 @json_option
 def papers_show(paper_id: str, collection: str | None, as_json: bool) -> None:
     """Show a paper as it was parsed, with its sections and references."""
-    from monjyu_query.search.paper_records import show_paper
+    from monjyu_query.papers.paper_records import show_paper
 
     with open_chosen(collection) as snapshot:
         paper = show_paper(snapshot, paper_id.encode("utf-8", "replace").decode())
@@ -144,8 +144,8 @@ def papers_correct(
     from monjyu_core.corrections.correcting import correct
     from monjyu_core.corrections.correction_record import CorrectedPaper, read_corrections
     from monjyu_core.settings.settings import load_settings
-    from monjyu_query.catalogue.closest_paper import no_paper
-    from monjyu_query.search.paper_records import seen_paper
+    from monjyu_query.asking.closest_paper import no_paper
+    from monjyu_query.papers.paper_records import seen_paper
 
     with open_chosen(collection) as snapshot:
         folder = snapshot.collection
@@ -174,7 +174,7 @@ def open_chosen(collection: str | None) -> AbstractContextManager[Snapshot]:
     """The published snapshot of the collection named, or of the only one, open as long as the block."""
     from monjyu_core.storage.folders import DataFolder
     from monjyu_core.storage.snapshot import reading
-    from monjyu_query.search.which_collection import chosen_collection
+    from monjyu_query.asking.which_collection import chosen_collection
 
     data = DataFolder.default()
     return reading(data.collection(chosen_collection(data, collection)))

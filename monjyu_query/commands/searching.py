@@ -14,8 +14,8 @@ def collection_searcher(collection: str | None) -> Searcher:
     """Of the collection named, or of the only one."""
     from monjyu_core.storage.folders import DataFolder
     from monjyu_core.storage.state_store import StateStore
+    from monjyu_query.asking.which_collection import chosen_collection
     from monjyu_query.search.searcher import Searcher
-    from monjyu_query.search.which_collection import chosen_collection
     from monjyu_query.traces.traces import TraceLog
 
     data = DataFolder.default()

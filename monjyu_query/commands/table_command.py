@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from monjyu_core.errors import QueryError
+from monjyu_query.asking.request import Filters
 from monjyu_query.commands.options import (
     QuestionCommand,
     collection_option,
@@ -19,7 +20,6 @@ from monjyu_query.commands.options import (
     print_json,
     write_output,
 )
-from monjyu_query.search.request import Filters
 
 if TYPE_CHECKING:
     from monjyu_query.digests.digest_result import Digest
@@ -53,10 +53,10 @@ def table(
     Without --columns: question, method, sample, measure, result, limitation. A PAPER is an id (`monjyu papers list`),
     a DOI, words of a title, or first author and year.
     """
+    from monjyu_query.asking.request import make_filters
     from monjyu_query.commands.searching import collection_searcher, interrupt, printable
     from monjyu_query.digests.study_table.study_table import study_table
     from monjyu_query.digests.study_table.table_export import FORMS
-    from monjyu_query.search.request import make_filters
 
     form = "json" if as_json else form
     if output is None and form in FORMS and not FORMS[form].is_text:

@@ -7,8 +7,8 @@ from typing import Literal
 from pydantic import BaseModel, Field
 
 from monjyu_query.answers.segments import escaped, laid_out, markdown, table_markdown
+from monjyu_query.asking.result import AnswerTable, Citation, Segment, Status, Usage
 from monjyu_query.digests.digest_wording import listed, word
-from monjyu_query.search.result import AnswerTable, Citation, Segment, Status, Usage
 
 Engine = Literal["extractive", "llm"]
 Language = Literal["en", "ja"]

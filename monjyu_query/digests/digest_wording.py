@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from monjyu_core.text.language import is_japanese, message_language
 from monjyu_query.digests.paper_text import about
-from monjyu_query.search.open_index import OpenIndex
+from monjyu_query.ranking.open_index import OpenIndex
 
 _WORDS = {
     "summary": ("Summary", "要約"),

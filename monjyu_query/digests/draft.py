@@ -8,12 +8,12 @@ from typing import Any, Literal, NamedTuple
 
 from monjyu_query.answers.arrangement import said, said_text
 from monjyu_query.answers.citing import cite_windows
-from monjyu_query.answers.paper_label import labels_of, named_papers, paper_labels
 from monjyu_query.answers.quote_windows import Window
 from monjyu_query.answers.segments import plain
+from monjyu_query.asking.result import AnswerTable, Cell, Citation, Segment, Status, Usage
 from monjyu_query.digests.digest_result import CitationLink, Digest, DigestPaper, Engine, Language, Part, Statement
-from monjyu_query.search.open_index import OpenIndex
-from monjyu_query.search.result import AnswerTable, Cell, Citation, Segment, Status, Usage
+from monjyu_query.papers.paper_label import labels_of, named_papers, paper_labels
+from monjyu_query.ranking.open_index import OpenIndex
 
 NOTHING = "–"
 """In a cell of a table where a paper says nothing."""

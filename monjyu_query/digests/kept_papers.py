@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from monjyu_query.digests.paper_text import PaperText, read_paper
-from monjyu_query.search.open_index import OpenIndex
+from monjyu_query.ranking.open_index import OpenIndex
 
 MOST_SENTENCES = 5_000
 """Of all papers that an open snapshot keeps, about five kilobytes each."""

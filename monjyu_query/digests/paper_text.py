@@ -12,10 +12,10 @@ from monjyu_core.text.search_text import count_wide
 from monjyu_core.text.standing_alone import points_outside
 from monjyu_query.answers.quote_windows import Neighbours, Window, connective, joined
 from monjyu_query.answers.selection import Question, alike, asks, has_digits, is_prose, is_statement, word_count
-from monjyu_query.digests.aspects import ASPECTS, COUNTED, OF_TABLES, Aspect, AspectName
-from monjyu_query.search.open_index import OpenIndex
-from monjyu_query.search.passages import PassageSentence, load_passages, load_sentences
-from monjyu_query.search.which_section import sections_named
+from monjyu_query.asking.passages import PassageSentence, load_passages, load_sentences
+from monjyu_query.asking.which_section import sections_named
+from monjyu_query.knowledge.aspects import ASPECTS, COUNTED, OF_TABLES, Aspect, AspectName
+from monjyu_query.ranking.open_index import OpenIndex
 
 MOST_CHUNKS = 400
 """Chunks of one paper that are read."""

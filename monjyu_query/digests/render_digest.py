@@ -8,9 +8,9 @@ from rich.text import Text
 
 from monjyu_query.answers.render import cell_text, print_table, quotable, safe
 from monjyu_query.answers.segments import pieces
+from monjyu_query.asking.result import AnswerTable
 from monjyu_query.digests.digest_result import Digest
 from monjyu_query.digests.digest_wording import word
-from monjyu_query.search.result import AnswerTable
 
 
 def print_digest(digest: Digest, console: Console | None = None) -> None:

@@ -6,8 +6,8 @@ from typing import Literal
 
 from pydantic import BaseModel
 
+from monjyu_query.asking.result import Citation, Usage
 from monjyu_query.drafts.resolving import How
-from monjyu_query.search.result import Citation, Usage
 
 Support = Literal["supported", "partly", "not_found", "contradicted"]
 """What a model says of a paper that it was shown."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import duckdb
 
-from monjyu_query.modes.lazy.concept_graph import has_tables
+from monjyu_query.knowledge.concept_graph import has_tables
 
 _CLAIMS = """SELECT claim_id, chunk_id, subject, statement, sentence_ids, coalesce(confidence, 0), engine FROM claims
 WHERE chunk_id IN (SELECT unnest($chunks::VARCHAR[])) ORDER BY chunk_id, claim_id"""

@@ -9,7 +9,7 @@ from functools import cached_property
 import duckdb
 import numpy as np
 
-from monjyu_query.modes.lazy.concept_graph import has_tables
+from monjyu_query.knowledge.concept_graph import has_tables
 from monjyu_query.ranking.fusion import Scores
 
 _REPORTS = """SELECT r.community_id, r.level, r.title, r.summary, r.findings, coalesce(r.rating, 0), r.text, r.engine

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Sequence
 
 import duckdb
 
-from monjyu_query.search.passages import PassageSentence, load_passages
+from monjyu_query.asking.passages import PassageSentence, load_passages
 
 _SENTENCES = """SELECT s.sentence_id, min_by(l.chunk_id, (c.ord, l.chunk_id)), any_value(s.section_ord),
     any_value(s.ord), any_value(s.start), any_value(s."end"), any_value(s.text), any_value(s.spans)

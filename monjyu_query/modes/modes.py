@@ -5,8 +5,8 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Mapping
 
-from monjyu_query.search.result import SearchResult
-from monjyu_query.search.tools import Ask, Tools
+from monjyu_query.asking.result import SearchResult
+from monjyu_query.ranking.tools import Ask, Tools
 
 Search = Callable[[Ask], SearchResult]
 

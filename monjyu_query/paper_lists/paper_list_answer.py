@@ -17,19 +17,19 @@ from monjyu_query.answers.answering import Answer, abstained
 from monjyu_query.answers.assemble import result_of
 from monjyu_query.answers.citing import cite
 from monjyu_query.answers.evidence_ranking.sentence_worth import Judge, standing
-from monjyu_query.answers.paper_label import paper_labels
 from monjyu_query.answers.selection import Question, asks, is_prose, word_count
-from monjyu_query.answers.topic import topic_of
+from monjyu_query.asking.passages import PassageSentence
+from monjyu_query.asking.result import AnswerTable, Cell, Citation, Routing, SearchResult, Segment
+from monjyu_query.asking.topic import topic_of
 from monjyu_query.intents.intents import Intent
 from monjyu_query.knowledge.source_sentences import sentences_by_id
 from monjyu_query.paper_lists.full_text import Sayings, sayings
 from monjyu_query.paper_lists.papers_near import papers_near
+from monjyu_query.papers.paper_label import paper_labels
 from monjyu_query.ranking.filters import passing_papers
+from monjyu_query.ranking.open_index import OpenIndex
 from monjyu_query.ranking.ranker import rank
-from monjyu_query.search.open_index import OpenIndex
-from monjyu_query.search.passages import PassageSentence
-from monjyu_query.search.result import AnswerTable, Cell, Citation, Routing, SearchResult, Segment
-from monjyu_query.search.tools import Ask, Tools
+from monjyu_query.ranking.tools import Ask, Tools
 
 MOST_ROWS = 50
 _SHORT = 3

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from monjyu_query.answers.selection import Question, asks, is_prose
+from monjyu_query.asking.passages import PassageSentence, load_sentences
 from monjyu_query.modes.passages.best_passages import passages_at
-from monjyu_query.ranking.best_rows import best_rows
-from monjyu_query.ranking.ranker import Ranking
-from monjyu_query.ranking.similarity_scale import nearness
-from monjyu_query.search.open_index import OpenIndex
-from monjyu_query.search.passages import PassageSentence, load_sentences
+from monjyu_query.ranking.open_index import OpenIndex
+from monjyu_query.ranking.query_embedding import nearness
+from monjyu_query.ranking.ranker import Ranking, best_rows
 
 LOOKED_AT, OF_PAPER = 60, 2
 """Papers, the best first, whose passages are read, and passages of each."""

@@ -13,7 +13,7 @@ from rapidfuzz import fuzz
 from monjyu_core.errors import QueryError
 from monjyu_core.paper import Box, Span
 from monjyu_query.quotes.squeezed import Squeezed, squeeze, unbroken
-from monjyu_query.search.open_index import OpenIndex
+from monjyu_query.ranking.open_index import OpenIndex
 
 FEWEST_LETTERS, FEWEST_WIDE, MOST_CHARACTERS = 12, 5, 5_000
 """A quote has at least so many letters and digits (of Chinese, Japanese or Korean fewer), and no more characters."""

@@ -21,12 +21,12 @@ from monjyu_core.questions.saved_answer import (
 from monjyu_core.storage.folders import CollectionFolder
 from monjyu_core.storage.ids import bucket_of
 from monjyu_core.storage.snapshot import Snapshot, published
+from monjyu_query.asking.request import SearchRequest, make_request
+from monjyu_query.asking.result import Citation, Hit, SearchResult
+from monjyu_query.papers.paper_records import present_paper
+from monjyu_query.ranking.open_index import OpenIndex
 from monjyu_query.saved.answer_keys import asked_as, basis_of, key_of, settings_json
 from monjyu_query.saved.expected import judge
-from monjyu_query.search.open_index import OpenIndex
-from monjyu_query.search.paper_records import present_paper
-from monjyu_query.search.request import SearchRequest, make_request
-from monjyu_query.search.result import Citation, Hit, SearchResult
 from monjyu_query.search.searcher import Searcher
 
 Told = Callable[[int, int], None]

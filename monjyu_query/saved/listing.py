@@ -13,9 +13,9 @@ from monjyu_core.questions.recorded_answers import kept_answers, recorded
 from monjyu_core.questions.saved_answer import Failure, SavedAnswer, SavedCitation, SavedSegment
 from monjyu_core.storage.folders import CollectionFolder
 from monjyu_core.storage.snapshot import Snapshot, published
-from monjyu_query.catalogue.closest_paper import no_paper
+from monjyu_query.asking.closest_paper import no_paper
+from monjyu_query.papers.paper_records import present_paper
 from monjyu_query.saved.answer_keys import asked_as
-from monjyu_query.search.paper_records import present_paper
 
 _ID_TIME = "%Y%m%dT%H%M%S%fZ"
 _KNOWN = "SELECT paper_id FROM papers WHERE paper_id IN $1"

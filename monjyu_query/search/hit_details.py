@@ -7,10 +7,10 @@ from collections.abc import Iterable
 import numpy as np
 
 from monjyu_query.answers.selection import Question
+from monjyu_query.asking.result import Citation, Hit, HitScores
 from monjyu_query.ranking.fusion import Scores
+from monjyu_query.ranking.open_index import OpenIndex
 from monjyu_query.ranking.ranker import Ranking
-from monjyu_query.search.open_index import OpenIndex
-from monjyu_query.search.result import Citation, Hit, HitScores
 
 _AUTHORS = """SELECT paper_id, list(name ORDER BY ord) FROM authors WHERE paper_id IN ({papers}) GROUP BY paper_id"""
 

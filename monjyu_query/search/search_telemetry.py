@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 from monjyu_core.logs import log_event
 from monjyu_core.telemetry import Value, span, telemetry
-from monjyu_query.search.request import SearchRequest
-from monjyu_query.search.result import SearchResult
+from monjyu_query.asking.request import SearchRequest
+from monjyu_query.asking.result import SearchResult
 
 
 def with_telemetry(request: SearchRequest, search: Callable[[], SearchResult]) -> SearchResult:

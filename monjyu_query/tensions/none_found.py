@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from monjyu_core.wording import counted
 from monjyu_query.answers.answering import Answer
-from monjyu_query.search.result import Segment, Status
+from monjyu_query.asking.result import Segment, Status
 from monjyu_query.tensions.statements import Said
 
 _WORDS = {

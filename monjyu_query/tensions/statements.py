@@ -9,17 +9,16 @@ from monjyu_core.settings.settings import SearchSettings
 from monjyu_core.text.standing_alone import stands_alone
 from monjyu_core.text.word_terms import word_terms
 from monjyu_query.answers.citing import cite
+from monjyu_query.asking.passages import PassageSentence, load_sentences
+from monjyu_query.asking.request import Filters
+from monjyu_query.asking.result import Citation
+from monjyu_query.knowledge.concept_graph import has_tables
 from monjyu_query.knowledge.source_sentences import sentences_by_id
-from monjyu_query.modes.lazy.concept_graph import has_tables
 from monjyu_query.modes.passages.best_passages import passages_at
-from monjyu_query.ranking.best_rows import best_rows
 from monjyu_query.ranking.filters import passing_papers
-from monjyu_query.ranking.ranker import rank
-from monjyu_query.search.open_index import OpenIndex
-from monjyu_query.search.passages import PassageSentence, load_sentences
-from monjyu_query.search.request import Filters
-from monjyu_query.search.result import Citation
-from monjyu_query.search.tools import Tools
+from monjyu_query.ranking.open_index import OpenIndex
+from monjyu_query.ranking.ranker import best_rows, rank
+from monjyu_query.ranking.tools import Tools
 from monjyu_query.tensions.like_pairs import like_pairs
 
 MOST_READ, MOST_QUOTED = 1000, 5

@@ -10,10 +10,10 @@ from monjyu_core.text.word_terms import word_terms
 from monjyu_query.answers.answering import Answer
 from monjyu_query.answers.assemble import result_of
 from monjyu_query.answers.citing import cite
+from monjyu_query.asking.result import Citation, Routing, SearchResult, Segment
 from monjyu_query.intents.intents import Intent
 from monjyu_query.ranking.filters import passing_papers
-from monjyu_query.search.result import Citation, Routing, SearchResult, Segment
-from monjyu_query.search.tools import Ask, Tools
+from monjyu_query.ranking.tools import Ask, Tools
 from monjyu_query.tensions.none_found import none_found
 from monjyu_query.tensions.statements import Said, StatementPair, pairs_among, pairs_of_all, what_papers_say
 from monjyu_query.tensions.tension_list import LONGEST_CONCEPT, judge_pairs

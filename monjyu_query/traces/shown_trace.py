@@ -9,9 +9,9 @@ import duckdb
 from pydantic import BaseModel
 
 from monjyu_core.storage.snapshot import Snapshot
-from monjyu_query.modes.lazy.concept_graph import has_tables
-from monjyu_query.search.lazy_explanation import EndedBy
-from monjyu_query.search.result import Routing, Status, Usage
+from monjyu_query.asking.lazy_explanation import EndedBy
+from monjyu_query.asking.result import Routing, Status, Usage
+from monjyu_query.knowledge.concept_graph import has_tables
 from monjyu_query.traces.traces import check_sum
 
 _CHUNKS = """SELECT c.chunk_id, c.paper_id, coalesce(p.title, ''), c.page_start, c.text

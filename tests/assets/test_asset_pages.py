@@ -24,7 +24,7 @@ from monjyu_assets.orchestration.reporting.snapshot_metadata import (
 )
 from monjyu_assets.orchestration.reporting.table_metadata import ROWS, preview, shown
 from monjyu_assets.orchestration.resources import DataFolderResource, resources_of
-from monjyu_assets.publishing.closed_set import RESTS_ON
+from monjyu_assets.work.closed_set import RESTS_ON
 from monjyu_core import errors
 from monjyu_core.storage.schemas import ASSET_TABLES, TABLES
 from tests.assets.worlds import World, write_records

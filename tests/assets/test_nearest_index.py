@@ -17,12 +17,10 @@ from monjyu_core.search_files.search_file import FIELDS, SearchFile, open_search
 from monjyu_core.settings.settings import SearchSettings
 from monjyu_core.storage.manifest import NearestEntry, SearchFileEntry
 from monjyu_core.text.word_terms import word_terms
-from monjyu_query.ranking.best_rows import best_rows
-from monjyu_query.ranking.candidates import rank_candidates
-from monjyu_query.ranking.corpus import ChunkIds, Corpus
+from monjyu_query.ranking.corpus import ChunkIds, Corpus, Vectors
 from monjyu_query.ranking.fusion import rrf_fusion, zscore_fusion
-from monjyu_query.ranking.mapped_vectors import Vectors
 from monjyu_query.ranking.nearest import Nearest
+from monjyu_query.ranking.ranker import best_rows, rank_candidates
 from monjyu_query.ranking.retrieval import KeywordIndex
 from monjyu_query.ranking.scripts import levelled, merged
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from monjyu_assets.orchestration.reporting.asset_telemetry import asset_done, papers_done
-from monjyu_assets.stages.shared.work import ShardReport, Work
+from monjyu_assets.work.work import ShardReport, Work
 from monjyu_core import telemetry
 from monjyu_core.errors import QueryError
 from monjyu_core.logs import set_up_logs
@@ -19,7 +19,7 @@ from monjyu_core.observability import set_up_observability
 from monjyu_core.settings.operations_settings import LogSettings, TelemetrySettings
 from monjyu_core.settings.settings import Settings
 from monjyu_core.storage.folders import DataFolder
-from monjyu_query.search.request import make_request
+from monjyu_query.asking.request import make_request
 from monjyu_query.search.searcher import Searcher
 
 REPORT = ShardReport("7", total=3, reused=1, recomputed=2, failed=1, seconds=0.5, recomputed_ids=["a", "b"])

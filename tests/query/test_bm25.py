@@ -17,7 +17,7 @@ from monjyu_core.text.search_text import search_grams, search_words
 from monjyu_core.text.word_terms import word_terms
 from monjyu_query.ranking import bm25
 from monjyu_query.ranking.bm25 import FullTextField
-from monjyu_query.search.open_index import OpenIndex, open_index
+from monjyu_query.ranking.open_index import OpenIndex, open_index
 from monjyu_query.search.searcher import Searcher
 
 ODD = [

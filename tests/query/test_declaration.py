@@ -14,15 +14,8 @@ from jsonschema import validate
 import monjyu_query
 from monjyu_core.settings.settings import load_settings
 from monjyu_core.storage.folders import DataFolder
-from monjyu_query.commands.digest_commands import survey
-from monjyu_query.commands.options import QuestionCommand
-from monjyu_query.commands.papers_command import papers_list
-from monjyu_query.commands.search_command import OTHERWISE, search
-from monjyu_query.commands.table_command import table
-from monjyu_query.declared.fields import asked_as
-from monjyu_query.mcp_server.caller_identity import CallersMonjyu
-from monjyu_query.mcp_server.mcp_app import build_server
-from monjyu_query.search.request import (
+from monjyu_query.asking.fields import asked_as
+from monjyu_query.asking.request import (
     OWNERS_FIELDS,
     Filters,
     FurtherOptions,
@@ -30,6 +23,13 @@ from monjyu_query.search.request import (
     SearchQuestion,
     SearchRequest,
 )
+from monjyu_query.commands.digest_commands import survey
+from monjyu_query.commands.options import QuestionCommand
+from monjyu_query.commands.papers_command import papers_list
+from monjyu_query.commands.search_command import OTHERWISE, search
+from monjyu_query.commands.table_command import table
+from monjyu_query.mcp_server.caller_identity import CallersMonjyu
+from monjyu_query.mcp_server.mcp_app import build_server
 from monjyu_query.service.app import create_app
 from monjyu_query.service.server.page_files import html
 

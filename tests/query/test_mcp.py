@@ -36,6 +36,7 @@ from monjyu_core.storage.state_store import StateStore
 from monjyu_query.answer_packages.package_files import MANIFEST, with_manifest
 from monjyu_query.answers.arrangement import said_text
 from monjyu_query.api.facade_async import THREADS, AsyncMonjyu
+from monjyu_query.asking.result import SearchResult
 from monjyu_query.commands import mcp
 from monjyu_query.digests.digest_result import Digest
 from monjyu_query.mcp_server.caller_identity import CallersMonjyu
@@ -43,7 +44,6 @@ from monjyu_query.mcp_server.indexing import Indexer, IndexOutcome, source_for, 
 from monjyu_query.mcp_server.mcp_app import build_server
 from monjyu_query.mcp_server.register import StrictTool
 from monjyu_query.mcp_server.tool_searches import run_heard
-from monjyu_query.search.result import SearchResult
 from monjyu_query.service.access.keys import create_key
 from tests.conftest import SAMPLES
 from tests.copies import copy_data

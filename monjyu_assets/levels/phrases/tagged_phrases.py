@@ -23,8 +23,8 @@ from monjyu_assets.levels.phrases.network import Network
 from monjyu_assets.levels.phrases.plurals import Plurals
 from monjyu_assets.levels.phrases.token_table import TokenTable
 from monjyu_assets.levels.phrases.words import all_stop, is_phrase, normalise
+from monjyu_core.embedding.english_model import load_model
 from monjyu_core.errors import ConfigurationError
-from monjyu_core.language.english_model import load_model
 
 WEIGHTS = Path(__file__).with_name("phrase_tagger.npz")
 WEIGHTS_SHA256 = "c005f873d51d95b61a7b871dfaeabb6d9466fec8d090bd20d3bcb3519856f878"

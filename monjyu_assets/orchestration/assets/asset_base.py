@@ -24,9 +24,9 @@ from monjyu_assets.orchestration.reporting.table_metadata import described, plac
 from monjyu_assets.orchestration.resources import IO_MANAGER, BuildOptions, DataFolderResource
 from monjyu_assets.orchestration.run_tags import assets_of_run
 from monjyu_assets.orchestration.workers.distributing import share_with_workers
-from monjyu_assets.publishing.closed_set import RESTS_ON, asset_version, check_inputs, too_many_failed
 from monjyu_assets.stages.shared.collection_stage import CollectionReport
-from monjyu_assets.stages.shared.work import ShardReport, Timer, Work, level_of, table_rows, together
+from monjyu_assets.work.closed_set import RESTS_ON, asset_version, check_inputs, too_many_failed
+from monjyu_assets.work.work import ShardReport, Timer, Work, level_of, table_rows, together
 from monjyu_core.models.accounting.ledger_totals import CallFilter, Used, usage_of
 from monjyu_core.storage.schemas import ASSET_TABLES, COLLECTION_SHARD, LEVEL_NAMES, SHARDS, TABLES
 

@@ -24,7 +24,7 @@ from monjyu_assets.stages import communities as community_stage
 from monjyu_assets.stages import noun_graph as graph_stage
 from monjyu_assets.stages import noun_phrases as phrase_stage
 from monjyu_assets.stages.shared.collection_stage import whole_table
-from monjyu_assets.stages.shared.work import Work
+from monjyu_assets.work.work import Work
 from monjyu_core.storage.parts import Part
 
 SHOWN = 10

@@ -23,7 +23,7 @@ from monjyu_assets.orchestration.resources import BuildOptions, DataFolderResour
 from monjyu_assets.stages import entity_communities as community_stage
 from monjyu_assets.stages import entity_graph as graph_stage
 from monjyu_assets.stages import extracted_entities as extraction_stage
-from monjyu_assets.stages.shared.work import Work
+from monjyu_assets.work.work import Work
 from monjyu_core.storage.parts import Part
 
 

@@ -14,7 +14,7 @@ from monjyu_assets.orchestration.reporting.metadata_types import Metadata
 from monjyu_assets.orchestration.resources import IO_MANAGER, BuildOptions, DataFolderResource
 from monjyu_assets.publishing.gates.questions_gate import QuestionsGate
 from monjyu_assets.publishing.publish import publish_lock
-from monjyu_assets.stages.shared.work import Work
+from monjyu_assets.work.work import Work
 from monjyu_core.questions.question_record import read_questions
 from monjyu_core.questions.recorded_answers import answers_path, forget_other_answers, kept_bytes
 from monjyu_core.storage.ids import digest

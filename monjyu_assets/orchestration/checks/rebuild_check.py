@@ -9,13 +9,13 @@ from pathlib import Path
 import dagster as dg
 from pydantic import BaseModel, ValidationError
 
-from monjyu_assets.maintenance.rebuild_comparison import compare_with_rebuild, sampled_shards
 from monjyu_assets.orchestration.checks.evaluations import evaluation_of
 from monjyu_assets.orchestration.partitions import collections
 from monjyu_assets.orchestration.reporting.metadata_types import Metadata
 from monjyu_assets.orchestration.resources import DataFolderResource
+from monjyu_assets.publishing.gates.rebuild_comparison import compare_with_rebuild, sampled_shards
 from monjyu_assets.stages.paper_manifest import changed_buckets, scan_manifest
-from monjyu_assets.stages.shared.work import Timer, Work
+from monjyu_assets.work.work import Timer, Work
 from monjyu_core.storage.folders import write_atomically
 from monjyu_core.storage.schemas import SHARDS
 from monjyu_core.storage.snapshot import read_current

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import dagster as dg
 
 from monjyu_assets.orchestration.lineage.lineage_events import report_made
-from monjyu_assets.stages.shared.work import ShardReport, Work
+from monjyu_assets.work.work import ShardReport, Work
 from monjyu_core.logs import log_event
 from monjyu_core.storage.parts import read_all
 from monjyu_core.telemetry import telemetry

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
-from monjyu_assets.publishing.closed_set import primary
-from monjyu_assets.stages.shared.work import ShardReport, Work
+from monjyu_assets.work.closed_set import primary
+from monjyu_assets.work.work import ShardReport, Work
 from monjyu_core.storage.ids import bucket_of, shard_of, shard_of_bucket
 from monjyu_core.storage.parts import Part
 

@@ -16,7 +16,7 @@ from monjyu_assets.publishing.drift import diff
 from monjyu_assets.publishing.gates.retrieval_gate import RetrievalGate
 from monjyu_assets.publishing.publish import Published
 from monjyu_assets.stages.shared.collection_stage import whole_table
-from monjyu_assets.stages.shared.work import Work
+from monjyu_assets.work.work import Work
 from monjyu_core.errors import StorageError
 from monjyu_core.models.accounting.ledger_totals import usage_by_level
 from monjyu_core.remote.state import prefix_of

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 
 from monjyu_assets.orchestration.reporting.metadata_types import Metadata
 from monjyu_assets.stages.shared.column_lineage import column_lineage
-from monjyu_assets.stages.shared.work import Work
+from monjyu_assets.work.work import Work
 from monjyu_core.remote.state import prefix_of
 from monjyu_core.storage.parts import Part
 from monjyu_core.storage.schemas import ASSET_TABLES, COLLECTION_SHARD, TABLES

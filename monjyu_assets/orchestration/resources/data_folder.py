@@ -9,7 +9,7 @@ import dagster as dg
 from pydantic import Field
 
 from monjyu_assets.orchestration.progress import reporter, warner
-from monjyu_assets.stages.shared.work import Work
+from monjyu_assets.work.work import Work
 from monjyu_core.observability import set_up_observability
 from monjyu_core.storage.folders import DataFolder
 

@@ -8,8 +8,8 @@ import dagster as dg
 from pydantic import Field
 
 from monjyu_assets.orchestration.resources.data_folder import DataFolderResource
-from monjyu_assets.stages.shared.run_rules import current_cap, spending_of
-from monjyu_assets.stages.shared.work import Work
+from monjyu_assets.work.run_rules import current_cap, spending_of
+from monjyu_assets.work.work import Work
 from monjyu_core.models.accounting.caps import SpendingCap
 from monjyu_core.settings.settings import Settings
 

@@ -16,20 +16,20 @@ from pathlib import Path
 import dagster as dg
 from dagster._core.remote_origin import RemoteRepositoryOrigin
 
-from monjyu_assets.analysis.analyses_kept import analysed_types
-from monjyu_assets.indexing.staleness import built_otherwise, paper_recipes, stale_shards_of
 from monjyu_assets.orchestration.code_location import repository_origin
 from monjyu_assets.orchestration.run_tags import assets_of_run
 from monjyu_assets.orchestration.workers.launching import LaunchedRun
+from monjyu_assets.orchestration.workers.orders import GivenOrders, Order
+from monjyu_assets.planning.staleness import built_otherwise, paper_recipes, stale_shards_of
+from monjyu_assets.sources.analyses_kept import analysed_types
 from monjyu_assets.stages.chunks import unchunked_papers
 from monjyu_assets.stages.parsed_papers import parse_shards
 from monjyu_assets.stages.shared.corrected_papers import corrections_for
-from monjyu_assets.stages.shared.model_choice import settle_model
 from monjyu_assets.stages.shared.parse_plan import Unparsed, keep_sources, rests_on_other
-from monjyu_assets.stages.shared.work import Work
+from monjyu_assets.work.model_choice import settle_model
+from monjyu_assets.work.work import Work
 from monjyu_core.errors import ConfigurationError, IndexBuildError
 from monjyu_core.remote.holding import held_by_us
-from monjyu_core.remote.orders import GivenOrders, Order
 from monjyu_core.remote.store_opening import open_objects
 from monjyu_core.settings.settings import Settings, load_settings
 from monjyu_core.storage.collection import collection_yaml_text

@@ -8,8 +8,8 @@ from typing import TypeVar
 
 import pyarrow as pa
 
-from monjyu_assets.publishing.closed_set import input_versions, primary
-from monjyu_assets.stages.shared.work import Work
+from monjyu_assets.work.closed_set import input_versions, primary
+from monjyu_assets.work.work import Work
 from monjyu_core.storage.parts import Part, read_all
 from monjyu_core.storage.schemas import COLLECTION_SHARD
 

@@ -19,7 +19,7 @@ from monjyu_assets.matching.match_keys import (
     reference_keys,
     with_macros,
 )
-from monjyu_assets.stages.shared.work import Work, rows_of
+from monjyu_assets.work.work import Work, rows_of
 from monjyu_core.storage.parts import PartStore
 from monjyu_core.storage.schemas import ASSET_TABLES, COLLECTION_SHARD, empty
 

@@ -12,7 +12,7 @@ from monjyu_assets.levels.engines.paper_sources import (
     SourceReference,
     SourceSentence,
 )
-from monjyu_assets.stages.shared.work import Work, records_of
+from monjyu_assets.work.work import Work, records_of
 from monjyu_core.errors import StorageError
 from monjyu_core.storage.rows.rows_papers import ChunkSentenceRow
 

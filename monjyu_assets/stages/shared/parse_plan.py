@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from monjyu_assets.analysis.page_one import page_one_key
-from monjyu_assets.indexing.scan import WHOLE_FILES
 from monjyu_assets.parsing.dispatch import PARSER_VERSION
 from monjyu_assets.parsing.ocr_state import ocr_state
+from monjyu_assets.sources.scan import WHOLE_FILES
 from monjyu_assets.stages.shared.corrected_papers import INPUT, Kept, inputs_of, key_as_read, keyed
 from monjyu_assets.stages.shared.paper_rows import PaperRows
 from monjyu_assets.stages.shared.source_files import keep_source
-from monjyu_assets.stages.shared.work import ShardReport, Work, recipe, records_of
+from monjyu_assets.work.work import ShardReport, Work, recipe, records_of
 from monjyu_core.errors import DocumentError, StorageError
 from monjyu_core.settings.settings import Limit, Settings, settings_key
 from monjyu_core.storage.ids import digest

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 
 import pyarrow as pa
 
-from monjyu_assets.publishing.closed_set import RESTS_ON, by_shard, input_versions, is_current, primary
 from monjyu_assets.stages.shared.kept_matching import KEYS, has_keys, make_keys
+from monjyu_assets.work.closed_set import RESTS_ON, by_shard, input_versions, is_current, primary
 from monjyu_core.storage.ids import MOST_BUCKETS, bucket_of, buckets_of
 from monjyu_core.storage.parts import Part, PartStore
 from monjyu_core.storage.schemas import ASSET_TABLES, COLLECTION_SHARD, TABLES

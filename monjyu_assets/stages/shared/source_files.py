@@ -6,9 +6,9 @@ import errno
 import shutil
 from pathlib import Path
 
-from monjyu_assets.indexing.sources import source_root
 from monjyu_assets.parsing.bibliography.companions import files_beside, joined, joined_sha256
-from monjyu_assets.stages.shared.work import Work
+from monjyu_assets.sources.sources import source_root
+from monjyu_assets.work.work import Work
 from monjyu_core.errors import MalformedDocument, StorageError
 from monjyu_core.storage.folders import temporary_for
 from monjyu_core.storage.ids import file_sha256

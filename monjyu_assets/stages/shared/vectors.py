@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pyarrow as pa
 
 from monjyu_assets.stages.chunk_embeddings import BATCH, known_vectors
-from monjyu_assets.stages.shared.work import Work
+from monjyu_assets.work.work import Work
 from monjyu_core.embedding import embed_each, load_embedder
 from monjyu_core.models.calls.embedding_calls import charged_to
 from monjyu_core.storage.ids import digest

@@ -12,10 +12,10 @@ from monjyu_query.answer_packages.canonical import rounded
 from monjyu_query.answer_packages.crate import AUTHOR, METADATA, WORKFLOW
 from monjyu_query.answers.citing import cite_again
 from monjyu_query.answers.segments import answer_markdown
+from monjyu_query.asking.passages import hit_of, load_passages
+from monjyu_query.asking.result import SearchResult
+from monjyu_query.ranking.open_index import OpenIndex
 from monjyu_query.search.hit_details import describe_hits, retracted_sources
-from monjyu_query.search.open_index import OpenIndex
-from monjyu_query.search.passages import hit_of, load_passages
-from monjyu_query.search.result import SearchResult
 
 
 class _LeftOut(BaseModel):

@@ -29,8 +29,8 @@ from monjyu_query.answer_packages.package_files import (
     read_package,
 )
 from monjyu_query.answer_packages.signature import signer_of
-from monjyu_query.search.open_index import open_index
-from monjyu_query.search.request import SearchRequest, make_request
+from monjyu_query.asking.request import SearchRequest, make_request
+from monjyu_query.ranking.open_index import open_index
 from monjyu_query.search.searcher import Searcher
 from monjyu_query.traces.traces import NAMESPACE, trace_of
 

@@ -8,7 +8,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 from monjyu_query.answer_packages.forms.document import Document, Paragraph, Source
 from monjyu_query.answer_packages.forms.fonts import BOLD, ITALIC, LATIN, in_fonts, is_asian, register
-from monjyu_query.search.result import AnswerTable
+from monjyu_query.asking.result import AnswerTable
 
 _MARGIN = 62.0
 """Points."""

@@ -22,9 +22,9 @@ from monjyu_query.answers.verification.alignment import Words
 from monjyu_query.answers.verification.exact_facts import Facts
 from monjyu_query.answers.verification.local_check import LocalVerdict, local_check, says_gap
 from monjyu_query.answers.verification.signs import Source
-from monjyu_query.search.open_index import OpenIndex
-from monjyu_query.search.passages import Passage, PassageSentence, load_sentences
-from monjyu_query.search.result import Citation, SentenceCheck
+from monjyu_query.asking.passages import Passage, PassageSentence, load_sentences
+from monjyu_query.asking.result import Citation, SentenceCheck
+from monjyu_query.ranking.open_index import OpenIndex
 
 NEAR_ACROSS = 0.6
 """Where on the model's scale between chance and paraphrase a source's sentence must lie in another script, where words

@@ -13,9 +13,9 @@ from monjyu_query.answers.model.checking import Checked, Checker
 from monjyu_query.answers.model.marked import Marked, abstains
 from monjyu_query.answers.segments import markdown, separator
 from monjyu_query.answers.verification.local_check import Verdict
-from monjyu_query.search.events import Emit
-from monjyu_query.search.request import ResponseType
-from monjyu_query.search.result import Citation, Segment, SentenceCheck
+from monjyu_query.asking.events import Emit
+from monjyu_query.asking.request import ResponseType
+from monjyu_query.asking.result import Citation, Segment, SentenceCheck
 
 REPEATED = 6
 """Words of the instructions that no sentence of an answer repeats by chance."""

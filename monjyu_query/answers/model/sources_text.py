@@ -8,10 +8,10 @@ from typing import Any
 from monjyu_core.models.prompts import fence
 from monjyu_core.text.language import message_language
 from monjyu_core.text.tokens import count_many, count_tokens
-from monjyu_query.answers.paper_label import paper_labels
-from monjyu_query.search.open_index import OpenIndex
-from monjyu_query.search.passages import Passage, load_passages
-from monjyu_query.search.result import Context, ContextSource, Hit
+from monjyu_query.asking.passages import Passage, load_passages
+from monjyu_query.asking.result import Context, ContextSource, Hit
+from monjyu_query.papers.paper_label import paper_labels
+from monjyu_query.ranking.open_index import OpenIndex
 
 
 def about_passage(passage: Passage, labels: Mapping[str, str]) -> str:

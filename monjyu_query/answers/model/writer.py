@@ -22,9 +22,9 @@ from monjyu_query.answers.model.marked import Marked, PaperBrackets, SentenceStr
 from monjyu_query.answers.model.model_draft import Draft
 from monjyu_query.answers.model.wishes import SENTENCES, wished
 from monjyu_query.answers.verification.model_check import LONGEST_REASON, ModelVerifier, RepairedSentence, Stated
-from monjyu_query.search.events import Emit, unheard
-from monjyu_query.search.passages import Passage
-from monjyu_query.search.request import SearchRequest, Turn
+from monjyu_query.asking.events import Emit, unheard
+from monjyu_query.asking.passages import Passage
+from monjyu_query.asking.request import SearchRequest, Turn
 
 LONGEST_HISTORY = 6
 """Turns before the question that are sent along."""

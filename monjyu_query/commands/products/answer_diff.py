@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import click
 
+from monjyu_query.asking.request import SearchQuestion
 from monjyu_query.commands.options import collection_option, json_option, options_of, print_json
-from monjyu_query.search.request import SearchQuestion
 
 
 @click.command("diff")
@@ -31,10 +31,10 @@ def diff(
     """
     from monjyu_core.questions.question_record import read_questions
     from monjyu_core.storage.folders import DataFolder
+    from monjyu_query.asking.which_collection import chosen_collection
     from monjyu_query.saved.changes.digest import diff_markdown
     from monjyu_query.saved.changes.travelling import Journey, snapshots_between
     from monjyu_query.saved.keeping import checked
-    from monjyu_query.search.which_collection import chosen_collection
 
     data = DataFolder.default()
     name = chosen_collection(data, collection)

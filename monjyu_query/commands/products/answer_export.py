@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from monjyu_query.asking.request import SearchQuestion
 from monjyu_query.commands.options import (
     collection_option,
     format_option,
@@ -16,7 +17,6 @@ from monjyu_query.commands.options import (
     write_output,
 )
 from monjyu_query.commands.searching import printable
-from monjyu_query.search.request import SearchQuestion
 
 if TYPE_CHECKING:
     from monjyu_core.storage.folders import DataFolder
@@ -85,8 +85,8 @@ def export(
 
 def _answer(data: DataFolder, asked: str, collection: str | None, mode: str) -> AskedAnswer:
     from monjyu_query.answer_packages.asked_answer import asked_again, asked_now, is_trace_id
-    from monjyu_query.search.request import make_request
-    from monjyu_query.search.which_collection import chosen_collection
+    from monjyu_query.asking.request import make_request
+    from monjyu_query.asking.which_collection import chosen_collection
 
     if is_trace_id(asked):
         answer = asked_again(data, asked)

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import click
 
+from monjyu_query.asking.request import SearchQuestion
 from monjyu_query.commands.options import collection_option, json_option, options_of, print_json
-from monjyu_query.search.request import SearchQuestion
 
 _FILE = click.Path(path_type=Path, exists=True, dir_okay=False, readable=True)
 

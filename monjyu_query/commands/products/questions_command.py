@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from monjyu_query.asking.request import SearchQuestion
 from monjyu_query.commands.options import collection_option, json_option, options_of, print_json
 from monjyu_query.commands.searching import collection_searcher
-from monjyu_query.search.request import SearchQuestion
 
 if TYPE_CHECKING:
     from monjyu_core.questions.question import Question
@@ -62,7 +62,7 @@ def list_questions(collection: str | None, as_json: bool) -> None:
     from monjyu_core.questions.recorded_answers import kept_answers
     from monjyu_core.storage.folders import DataFolder
     from monjyu_core.storage.snapshot import read_current
-    from monjyu_query.search.which_collection import chosen_collection
+    from monjyu_query.asking.which_collection import chosen_collection
 
     data = DataFolder.default()
     folder = data.collection(chosen_collection(data, collection))
@@ -169,8 +169,8 @@ def _values(text: str, **options: Any) -> dict[str, Any]:
 def _searcher(collection: str | None, snapshot_id: str | None) -> Searcher:
     """Without traces: nobody asked but the publish."""
     from monjyu_core.storage.folders import DataFolder
+    from monjyu_query.asking.which_collection import chosen_collection
     from monjyu_query.search.searcher import Searcher
-    from monjyu_query.search.which_collection import chosen_collection
 
     data = DataFolder.default()
     return Searcher(data, chosen_collection(data, collection), snapshot_id=snapshot_id)

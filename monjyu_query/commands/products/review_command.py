@@ -15,10 +15,10 @@ from monjyu_query.commands.options import collection_option, format_option, json
 if TYPE_CHECKING:
     from monjyu_core.reviews.review_state import Human, ReviewState
     from monjyu_core.reviews.review_store import ReviewStore
+    from monjyu_query.ranking.open_index import OpenIndex
     from monjyu_query.reviews.review_protocol import Protocol
     from monjyu_query.reviews.review_records import Record
     from monjyu_query.reviews.review_run import Review
-    from monjyu_query.search.open_index import OpenIndex
     from monjyu_query.search.searcher import Searcher
 
 _protocol = click.argument("protocol", type=click.Path(dir_okay=False, path_type=Path), metavar="PROTOCOL.yaml")
@@ -78,9 +78,9 @@ def _open(path: Path, collection: str | None) -> _Opened:
 def init(protocol: Path, collection: str | None, as_json: bool) -> None:
     """Write a template of a protocol; an existing file is not overwritten."""
     from monjyu_core.storage.folders import DataFolder
+    from monjyu_query.asking.which_collection import chosen_collection
     from monjyu_query.reviews.protocol_template import protocol_template
     from monjyu_query.reviews.review_protocol import review_name
-    from monjyu_query.search.which_collection import chosen_collection
 
     name = chosen_collection(DataFolder.default(), collection)
     try:

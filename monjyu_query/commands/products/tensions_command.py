@@ -11,7 +11,7 @@ from monjyu_query.commands.options import collection_option, json_option, print_
 from monjyu_query.commands.searching import collection_searcher, printable
 
 if TYPE_CHECKING:
-    from monjyu_query.search.result import Citation
+    from monjyu_query.asking.result import Citation
     from monjyu_query.tensions.tension_list import Tension, TensionSide
 
 

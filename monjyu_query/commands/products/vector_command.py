@@ -24,7 +24,7 @@ def print_nearest(path: Path, collection: str | None, values: Mapping[str, Any],
     vector = read_vector(path)
     from monjyu_query.answers.render import print_result
     from monjyu_query.api.vector_search import search_by_vector
-    from monjyu_query.search.request import make_filters
+    from monjyu_query.asking.request import make_filters
 
     filters = make_filters(values.get("filters", {}))
     top_k, min_score = values.get("top_k"), values.get("min_score")

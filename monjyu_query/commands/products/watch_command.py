@@ -25,9 +25,9 @@ def watch(collection: str | None, form: str, older: str | None, since: str | Non
     from monjyu_core.errors import ConfigurationError
     from monjyu_core.settings.settings import load_settings
     from monjyu_core.storage.folders import DataFolder
+    from monjyu_query.asking.which_collection import chosen_collection
     from monjyu_query.saved.changes.digest import as_atom, as_markdown
     from monjyu_query.saved.changes.digest import watch as changes_of
-    from monjyu_query.search.which_collection import chosen_collection
 
     data = DataFolder.default()
     settings = load_settings().watch

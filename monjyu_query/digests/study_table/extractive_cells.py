@@ -15,15 +15,15 @@ from monjyu_query.answers.evidence_ranking.sentence_worth import log_odds
 from monjyu_query.answers.quote_windows import Window, lone
 from monjyu_query.answers.selection import is_prose
 from monjyu_query.answers.verification.numbers import figures
+from monjyu_query.asking.request import Filters
 from monjyu_query.digests.asker import Asker
 from monjyu_query.digests.draft import Draft, Said
 from monjyu_query.digests.paper_text import Choice, PaperText
 from monjyu_query.digests.study_table.column_values import LIKE, ValueKind, kind_of, values_in
 from monjyu_query.digests.study_table.table_columns import Column
+from monjyu_query.ranking.open_index import OpenIndex
+from monjyu_query.ranking.query_embedding import nearness
 from monjyu_query.ranking.ranker import rank
-from monjyu_query.ranking.similarity_scale import nearness
-from monjyu_query.search.open_index import OpenIndex
-from monjyu_query.search.request import Filters
 
 READ = 10
 """Sentences of a paper that the reader reads for a column."""

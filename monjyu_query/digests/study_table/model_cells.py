@@ -13,11 +13,11 @@ from monjyu_core.models.types import Message
 from monjyu_query.answers.quote_windows import lone
 from monjyu_query.answers.verification.local_check import local_check
 from monjyu_query.answers.verification.signs import Source
+from monjyu_query.asking.passages import PassageSentence
 from monjyu_query.digests.draft import Draft, Said
 from monjyu_query.digests.paper_text import PaperText, question_of
 from monjyu_query.digests.study_table.table_columns import Column
-from monjyu_query.search.open_index import OpenIndex
-from monjyu_query.search.passages import PassageSentence
+from monjyu_query.ranking.open_index import OpenIndex
 
 OF_A_COLUMN = 8
 """Sentences that are shown for each column."""

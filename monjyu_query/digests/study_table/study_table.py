@@ -11,6 +11,9 @@ from typing import Literal
 from monjyu_core.models.call_errors import ModelCallError
 from monjyu_core.models.calls.event_loop import run
 from monjyu_core.models.prompts import load_prompt
+from monjyu_query.asking.events import Emit, unheard
+from monjyu_query.asking.request import Filters, clean_text
+from monjyu_query.asking.result import Cell, Usage
 from monjyu_query.digests.asker import Asker
 from monjyu_query.digests.digest_result import Digest
 from monjyu_query.digests.digest_wording import language_for, word
@@ -21,10 +24,7 @@ from monjyu_query.digests.study_table.extractive_cells import CellReader
 from monjyu_query.digests.study_table.model_cells import asked_row, checked_cells, sentences_shown
 from monjyu_query.digests.study_table.table_columns import Column, columns_named, language_of
 from monjyu_query.digests.study_table.which_papers import chosen_papers
-from monjyu_query.search.events import Emit, unheard
-from monjyu_query.search.open_index import OpenIndex
-from monjyu_query.search.request import Filters, clean_text
-from monjyu_query.search.result import Cell, Usage
+from monjyu_query.ranking.open_index import OpenIndex
 
 Engine = Literal["extractive", "llm"]
 AT_ONCE = 8
@@ -114,7 +114,7 @@ class _Rows:
     def by_model(self, papers: Sequence[str]) -> dict[str, Cells]:
         """A call a paper; what it took is added to the draft's usage."""
         account = self._searcher.account(self._index)
-        session = self._searcher.tools.llm_answers().session(account)
+        session = self._searcher.tools.session(account)
         prompt = load_prompt("table", self._draft.language, self._searcher.settings.prompts.folder)
         rows: dict[str, Cells] = {}
         gate = asyncio.Semaphore(AT_ONCE)

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from monjyu_core.errors import QueryError
 from monjyu_core.text.language import message_language
-from monjyu_query.digests.aspects import LICENCE, MEASURES, Aspect, aspect, aspect_named
+from monjyu_query.asking.request import clean_text
 from monjyu_query.digests.study_table.column_values import ValueKind
-from monjyu_query.search.request import clean_text
+from monjyu_query.knowledge.aspects import LICENCE, MEASURES, Aspect, aspect, aspect_named
 
 MOST_COLUMNS = 12
 LONGEST = 120

@@ -7,11 +7,11 @@ import io
 from collections.abc import Iterator
 
 from monjyu_query.answers.verification.numbers import figures
-from monjyu_query.declared.fields import ExportForm
+from monjyu_query.asking.fields import ExportForm
+from monjyu_query.asking.result import Cell, Citation
 from monjyu_query.digests.digest_result import Digest
 from monjyu_query.digests.digest_wording import word
 from monjyu_query.digests.draft import NOTHING
-from monjyu_query.search.result import Cell, Citation
 
 LONGEST_CELL = 32_000
 """Characters; a cell of a spreadsheet holds 32,767."""

@@ -6,13 +6,12 @@ from collections.abc import Sequence
 
 from monjyu_core.errors import QueryError
 from monjyu_core.models.calls.embedding_calls import charged_to
-from monjyu_query.catalogue.paper_names import one_paper
+from monjyu_query.asking.request import Filters
 from monjyu_query.digests.asker import Asker
-from monjyu_query.ranking.best_rows import best_rows
+from monjyu_query.papers.paper_names import one_paper
 from monjyu_query.ranking.filters import passing_papers
-from monjyu_query.ranking.ranker import rank
-from monjyu_query.search.open_index import OpenIndex
-from monjyu_query.search.request import Filters
+from monjyu_query.ranking.open_index import OpenIndex
+from monjyu_query.ranking.ranker import best_rows, rank
 
 MOST_PAPERS = 200
 DEFAULT_PAPERS = 50

@@ -16,7 +16,7 @@ from monjyu_core.errors import QueryError
 from monjyu_core.storage.snapshot import Snapshot
 from monjyu_core.text.search_text import count_wide
 from monjyu_query.answers.selection import is_prose
-from monjyu_query.modes.lazy.concept_graph import GRAPH_TABLES, has_tables
+from monjyu_query.knowledge.concept_graph import GRAPH_TABLES, has_tables
 
 SHORTEST, LONGEST = 40, 400
 """Characters of a sentence that may be gold."""

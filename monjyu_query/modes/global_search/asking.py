@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from monjyu_query.answers.selection import Question as Terms
-from monjyu_query.answers.topic import topic_of
+from monjyu_query.asking.passages import PassageSentence
+from monjyu_query.asking.topic import topic_of
 from monjyu_query.knowledge.reports import Reports
 from monjyu_query.ranking.fusion import Scores
+from monjyu_query.ranking.query_embedding import text_relevance
 from monjyu_query.ranking.ranker import Ranking, rank
 from monjyu_query.ranking.retrieval import QueryTerm
-from monjyu_query.ranking.similarity_scale import text_relevance
-from monjyu_query.search.passages import PassageSentence
-from monjyu_query.search.tools import Ask, Tools
+from monjyu_query.ranking.tools import Ask, Tools
 
 if TYPE_CHECKING:
     from monjyu_query.modes.lazy.model_roles import ModelRoles
@@ -87,4 +87,4 @@ def _roles(tools: Tools, ask: Ask) -> ModelRoles | None:
         return None
     from monjyu_query.modes.lazy.model_roles import ModelRoles
 
-    return ModelRoles(tools.settings, tools.llm_answers().session(ask.account), ask.request.query, ask.cancel)
+    return ModelRoles(tools.settings, tools.session(ask.account), ask.request.query, ask.cancel)

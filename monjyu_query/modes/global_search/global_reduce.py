@@ -7,12 +7,12 @@ from dataclasses import replace
 
 from monjyu_core.text.language import message_language
 from monjyu_query.answers.answering import Answer, abstained
+from monjyu_query.answers.claim_answer import compose_claims
+from monjyu_query.answers.claims import Claim
 from monjyu_query.answers.evidence import spread_answer
+from monjyu_query.asking.passages import Passage
 from monjyu_query.modes.global_search.asking import Asking
-from monjyu_query.modes.lazy.compose import compose_claims
-from monjyu_query.modes.lazy.lazy_claims import Claim
-from monjyu_query.search.passages import Passage
-from monjyu_query.search.tools import Tools
+from monjyu_query.ranking.tools import Tools
 
 MOST_SOURCES = 24
 """Chunks that a model writes an answer from; of each it sees a few sentences."""
@@ -23,8 +23,17 @@ def answer_points(asking: Asking, points: Sequence[Claim], tools: Tools) -> tupl
     failure, ask = "", asking.ask
     if tools.uses_model("answer") and points and not ask.cancel.is_set():
         passages = point_passages(points)[:MOST_SOURCES]
-        written, failure = tools.llm_answers().answer(
-            ask.index, ask.request, passages, asking.asked, ask.account, ask.emit, query_type=ask.routing.query_type
+        from monjyu_query.answers.model.model_answer import answer_with_model
+
+        written, failure = answer_with_model(
+            tools,
+            ask.index,
+            ask.request,
+            passages,
+            asking.asked,
+            ask.account,
+            ask.emit,
+            query_type=ask.routing.query_type,
         )
         if written is not None:
             return written, "llm"

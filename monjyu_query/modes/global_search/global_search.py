@@ -8,16 +8,16 @@ from dataclasses import replace
 from monjyu_core.text.language import message_language
 from monjyu_query.answers.answering import Answer, abstained
 from monjyu_query.answers.assemble import result_of
+from monjyu_query.answers.claims import MOST, Claim, merged, within_tokens
+from monjyu_query.asking.passages import Passage
+from monjyu_query.asking.result import SearchResult
 from monjyu_query.knowledge.reports import Report, Reports, load_reports
 from monjyu_query.modes.global_search.asking import Asking, begin
 from monjyu_query.modes.global_search.global_reduce import answer_points
 from monjyu_query.modes.global_search.mapping import extractive_points, sentences_of
 from monjyu_query.modes.global_search.report_selection import dynamic_selection, own_ratings, static_selection
-from monjyu_query.modes.lazy.lazy_claims import MOST, Claim, merged, within_tokens
-from monjyu_query.search.open_index import OpenIndex
-from monjyu_query.search.passages import Passage
-from monjyu_query.search.result import SearchResult
-from monjyu_query.search.tools import Ask, Tools
+from monjyu_query.ranking.open_index import OpenIndex
+from monjyu_query.ranking.tools import Ask, Tools
 
 
 class GlobalSearch:

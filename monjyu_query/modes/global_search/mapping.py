@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from monjyu_query.answers.claims import Claim
 from monjyu_query.answers.selection import is_prose
+from monjyu_query.asking.passages import PassageSentence
 from monjyu_query.knowledge.reports import Report
 from monjyu_query.knowledge.source_sentences import in_order, sentences_by_id
 from monjyu_query.modes.global_search.asking import Asking
-from monjyu_query.modes.lazy.lazy_claims import Claim
-from monjyu_query.search.passages import PassageSentence
 
 _OVERVIEW = {"abstract": 1.0, "introduction": 0.95, "conclusion": 0.95}
 _DETAIL = 0.8

@@ -14,12 +14,12 @@ from monjyu_core.models.prompts import fence
 from monjyu_core.models.types import Message
 from monjyu_core.text.quotes import rests_on
 from monjyu_core.text.tokens import count_many
+from monjyu_query.answers.claims import Claim
 from monjyu_query.knowledge.reports import Report
 from monjyu_query.knowledge.source_sentences import in_order
 from monjyu_query.modes.global_search.asking import Asking
 from monjyu_query.modes.global_search.mapping import MOST_SENTENCES, Sentences
 from monjyu_query.modes.global_search.report_selection import own_ratings
-from monjyu_query.modes.lazy.lazy_claims import Claim
 from monjyu_query.modes.lazy.model_roles import ModelRoles
 
 _LONGEST_POINT = 1000

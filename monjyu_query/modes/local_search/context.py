@@ -9,17 +9,17 @@ from dataclasses import dataclass
 import duckdb
 
 from monjyu_core.text.tokens import first_within
+from monjyu_query.answers.claims import Claim, merged
 from monjyu_query.answers.selection import Question
+from monjyu_query.asking.passages import Passage
+from monjyu_query.knowledge.concept_graph import has_tables
 from monjyu_query.knowledge.level_4_claims import claims_of
 from monjyu_query.knowledge.reports import Report, Reports
 from monjyu_query.knowledge.source_sentences import in_order, sentences_by_id
-from monjyu_query.modes.lazy.concept_graph import has_tables
-from monjyu_query.modes.lazy.lazy_claims import Claim, merged
 from monjyu_query.modes.local_search.entities import Entity
 from monjyu_query.ranking.fusion import Scores
-from monjyu_query.ranking.similarity_scale import text_relevance
-from monjyu_query.search.open_index import OpenIndex
-from monjyu_query.search.passages import Passage
+from monjyu_query.ranking.open_index import OpenIndex
+from monjyu_query.ranking.query_embedding import text_relevance
 
 MOST_REPORTS = 8
 MOST_SENTENCES = 3

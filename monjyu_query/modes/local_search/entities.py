@@ -10,8 +10,8 @@ from typing import Any
 import duckdb
 
 from monjyu_query.answers.selection import Question
-from monjyu_query.modes.lazy.concept_graph import has_tables
-from monjyu_query.search.open_index import OpenIndex
+from monjyu_query.knowledge.concept_graph import has_tables
+from monjyu_query.ranking.open_index import OpenIndex
 
 MOST_CANDIDATES = 2000
 READ_CHUNKS = 20

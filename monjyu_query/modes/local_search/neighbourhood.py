@@ -7,11 +7,11 @@ from collections.abc import Sequence
 import duckdb
 import numpy as np
 
-from monjyu_query.modes.lazy.concept_graph import ConceptGraph, has_tables
+from monjyu_query.knowledge.concept_graph import ConceptGraph, has_tables
 from monjyu_query.modes.lazy.expansion import matching_concepts
 from monjyu_query.modes.local_search.entities import Entity, chunks_of
 from monjyu_query.ranking.fusion import Scores
-from monjyu_query.search.open_index import OpenIndex
+from monjyu_query.ranking.open_index import OpenIndex
 
 NEIGHBOURS = 5
 """Of each phrase in the noun graph."""

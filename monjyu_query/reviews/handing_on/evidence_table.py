@@ -9,8 +9,8 @@ from monjyu_query.digests.asker import Asker
 from monjyu_query.digests.digest_result import Digest
 from monjyu_query.digests.study_table.study_table import study_table
 from monjyu_query.digests.study_table.which_papers import MOST_PAPERS
+from monjyu_query.ranking.open_index import OpenIndex
 from monjyu_query.reviews.review_protocol import Protocol
-from monjyu_query.search.open_index import OpenIndex
 
 
 def evidence_tables(

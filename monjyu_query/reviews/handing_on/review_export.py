@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
-from monjyu_query.declared.fields import ExportForm
+from monjyu_query.asking.fields import ExportForm
 from monjyu_query.digests.asker import Asker
 from monjyu_query.digests.study_table.table_export import as_csv
+from monjyu_query.ranking.open_index import OpenIndex
 from monjyu_query.reviews.handing_on.evidence_table import evidence_tables
 from monjyu_query.reviews.handing_on.prisma import mermaid, prisma
 from monjyu_query.reviews.handing_on.prisma_svg import prisma_svg
@@ -16,7 +17,6 @@ from monjyu_query.reviews.handing_on.review_report import review_report
 from monjyu_query.reviews.handing_on.review_tables import asreview_csv, decisions_csv, included_ris
 from monjyu_query.reviews.review_protocol import Protocol
 from monjyu_query.reviews.review_records import Record
-from monjyu_query.search.open_index import OpenIndex
 
 _BOM = "\ufeff"
 """Which spreadsheets want; ASReview reads plain UTF-8."""

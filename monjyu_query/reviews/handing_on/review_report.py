@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from monjyu_query.answers.render import safe
 from monjyu_query.answers.segments import escaped
 from monjyu_query.digests.digest_result import Digest
+from monjyu_query.ranking.open_index import OpenIndex
 from monjyu_query.reviews.handing_on.prisma import mermaid, prisma, record_reason
 from monjyu_query.reviews.review_protocol import Criterion, Protocol
 from monjyu_query.reviews.review_records import Outcome, Record
-from monjyu_query.search.open_index import OpenIndex
 
 _HEADINGS: tuple[tuple[Outcome, str], ...] = (
     ("included", "Included"),

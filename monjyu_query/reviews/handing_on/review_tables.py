@@ -8,10 +8,10 @@ from collections.abc import Iterable, Sequence
 
 from monjyu_query.answers.render import safe
 from monjyu_query.citations.citation_export import entries, entries_of, ris
+from monjyu_query.ranking.open_index import OpenIndex
 from monjyu_query.reviews.handing_on.prisma import record_reason
 from monjyu_query.reviews.review_protocol import Protocol
 from monjyu_query.reviews.review_records import Record
-from monjyu_query.search.open_index import OpenIndex
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 _LABELS = {"included": "1", "excluded": "0", "unsure": "-1", "pending": "-1"}

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Sequence
 from monjyu_core.reviews.review_state import Quote
 from monjyu_query.answers.citing import cite_windows
 from monjyu_query.answers.quote_windows import lone
+from monjyu_query.asking.passages import PassageSentence
+from monjyu_query.asking.result import Citation
 from monjyu_query.digests.paper_text import PaperText, question_of
-from monjyu_query.search.open_index import OpenIndex
-from monjyu_query.search.passages import PassageSentence
-from monjyu_query.search.result import Citation
+from monjyu_query.ranking.open_index import OpenIndex
 
 
 class Quoting:

@@ -6,9 +6,9 @@ from monjyu_core.reviews.review_state import Holds, Verdict
 from monjyu_query.digests.asker import Asker
 from monjyu_query.digests.comparison import searched
 from monjyu_query.digests.paper_text import question_of
+from monjyu_query.ranking.open_index import OpenIndex
 from monjyu_query.reviews.review_protocol import Criterion
 from monjyu_query.reviews.verdicts.review_quotes import as_quote
-from monjyu_query.search.open_index import OpenIndex
 
 PASSAGES = 4
 """Of a paper that are read for a criterion."""

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from monjyu_core.models.factory import role_model
 from monjyu_core.models.types import Role, TokenUsage
+from monjyu_query.asking.budget import Budget
 from monjyu_query.knowledge.reports import load_reports
-from monjyu_query.modes.lazy.walk.budget import Budget
-from monjyu_query.search.tools import Ask, Tools
+from monjyu_query.ranking.tools import Ask, Tools
 
 TEST_TOKENS = 600
 """Prompt of one relevance test: a chunk, its header and the instructions."""

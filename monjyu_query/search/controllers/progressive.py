@@ -12,14 +12,14 @@ from monjyu_query.answers.evidence import (
     gather_evidence,
     topic_question,
 )
-from monjyu_query.answers.topic import topic_of
+from monjyu_query.asking.result import Hit, SearchResult
+from monjyu_query.asking.topic import topic_of
 from monjyu_query.modes.modes import Modes
-from monjyu_query.modes.multi import fuse_hits, merged_result, step_of
 from monjyu_query.modes.passages.best_passages import paper_cap
+from monjyu_query.ranking.tools import Ask, Tools
 from monjyu_query.search.controllers.costs import expected_cost
-from monjyu_query.search.result import Hit, SearchResult
+from monjyu_query.search.multi import fuse_hits, merged_result, step_of
 from monjyu_query.search.routing.choose import served
-from monjyu_query.search.tools import Ask, Tools
 
 LADDERS: dict[str, tuple[tuple[str, str | None], ...]] = {
     "factoid": (("hybrid", None), ("local", None), ("lazy", "z100")),

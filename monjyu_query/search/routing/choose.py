@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from monjyu_core.errors import QueryError
 from monjyu_core.settings.settings import SearchSettings
-from monjyu_query.search.request import LAZY_FIELDS, SCORED, SearchRequest
-from monjyu_query.search.result import Routing
+from monjyu_query.asking.request import LAZY_FIELDS, NOT_RERANKED, SCORED, SearchRequest
+from monjyu_query.asking.result import Routing
 from monjyu_query.search.routing.question_kinds import Kind, QueryType
 
 NEEDS = {"vector": 0, "keyword": 0, "hybrid": 0, "lazy": 0, "multi": 0, "local": 2, "global": 3}
 """The level that a mode rests on. Lazy has communities to walk through from level 1."""
-NOT_RERANKED = ("lazy", "local", "global")
 BUILDS = {1: "the noun graph", 2: "entities and relationships", 3: "community reports", 4: "claims"}
 BEST: dict[QueryType, tuple[tuple[int, str], ...]] = {
     "survey": ((3, "global"), (1, "lazy"), (0, "hybrid")),

@@ -8,10 +8,10 @@ from typing import Any
 from monjyu_core.models.accounting.caps import SpendingCap
 from monjyu_core.settings.models_settings import SpendingSettings
 from monjyu_core.settings.settings import SearchSettings
-from monjyu_query.declared.fields import asked_as
-from monjyu_query.modes.lazy.walk.budget import DEFAULT, PRESETS
-from monjyu_query.search.request import SearchRequest
-from monjyu_query.search.result import Parameters
+from monjyu_query.asking.budget import DEFAULT, PRESETS
+from monjyu_query.asking.fields import asked_as
+from monjyu_query.asking.request import SearchRequest
+from monjyu_query.asking.result import Parameters
 from monjyu_query.search.routing.choose import served
 
 _OF_LAZY = {

@@ -13,11 +13,11 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import Scope
 
 from monjyu_query.answer_packages.forms import all_forms
+from monjyu_query.asking.fields import asked_as, kinds_of
+from monjyu_query.asking.request import BasicQuestion, Filters
 from monjyu_query.citations import citation_export
-from monjyu_query.declared.fields import asked_as, kinds_of
 from monjyu_query.digests.study_table import table_export
 from monjyu_query.reviews.handing_on import review_export
-from monjyu_query.search.request import BasicQuestion, Filters
 
 STATIC = Path(__file__).parents[1] / "static"
 FOREVER = "public, max-age=31536000, immutable"

@@ -21,7 +21,7 @@ from monjyu_query.answer_packages.forms.markdown_form import as_markdown
 from monjyu_query.answer_packages.forms.pdf_form import as_pdf
 from monjyu_query.answer_packages.forms.word_form import as_docx
 from monjyu_query.answer_packages.licences import licence_in
-from monjyu_query.search.result import AnswerTable, Cell
+from monjyu_query.asking.result import AnswerTable, Cell
 from tests.conftest import call_monjyu
 
 EVIL = (

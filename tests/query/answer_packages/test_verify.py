@@ -28,7 +28,7 @@ from monjyu_query.answer_packages.checking.verification import Verified, verify_
 from monjyu_query.answer_packages.package import package_of
 from monjyu_query.answer_packages.package_files import NotAPackage, as_zip, read_package, with_manifest, write_package
 from monjyu_query.answer_packages.signature import signed
-from monjyu_query.search.request import make_request
+from monjyu_query.asking.request import make_request
 from tests.conftest import call_monjyu
 from tests.copies import copy_data
 from tests.core.models.fake_server import FakeModels

@@ -12,12 +12,12 @@ from pydantic import Field, StrictBool
 from monjyu_core.questions.question import ANY_TEXT, ID, LONGEST, Expectations, Severity
 from monjyu_core.questions.question_record import read_questions, remove_question
 from monjyu_core.storage.snapshot import published
-from monjyu_query.declared.fields import CollectionBody
+from monjyu_query.asking.fields import CollectionBody
+from monjyu_query.asking.request import NUMBER, Mode
 from monjyu_query.saved.ask_questions import ask_all, record_answers
 from monjyu_query.saved.changes.digest import Digest, as_atom, as_markdown, watch
 from monjyu_query.saved.keeping import checked, save
 from monjyu_query.saved.listing import SavedQuestion, SavedQuestions, listed, shown
-from monjyu_query.search.request import NUMBER, Mode
 from monjyu_query.service.access import audit
 from monjyu_query.service.access.principals import Principal
 from monjyu_query.service.routes.paper_routes import Collection

@@ -1,0 +1,138 @@
+"""What the component types share: attributes, a job, a schedule, and the one set of assets."""
+
+from __future__ import annotations
+
+import os
+from abc import abstractmethod
+from pathlib import Path
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import dagster as dg
+from dagster._core.definitions.unresolved_asset_job_definition import UnresolvedAssetJobDefinition
+from dagster._core.storage.tags import PARTITION_NAME_TAG
+from pydantic import Field
+
+from monjyu_assets.orchestration.assets.index_snapshot import index_snapshot
+from monjyu_assets.orchestration.jobs import assets_of_level, assets_up_to
+from monjyu_assets.orchestration.partitions import add_collections
+from monjyu_assets.orchestration.run_tags import CHANGE_TAG, COLLECTION_TAG
+from monjyu_assets.orchestration.watching import watch_collection
+from monjyu_assets.work.declarations import Declaration, declare
+from monjyu_core.settings.settings import load_settings, merge
+from monjyu_core.storage.collection import DEFAULT_LEVEL
+from monjyu_core.storage.folders import DataFolder
+
+_holders: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
+"""By the state of a tree of components, the place of the one that brings the shared assets into it."""
+
+
+class DeclaredCollection(dg.Component, dg.Model, dg.Resolvable):
+    """A collection. The assets are the same for all collections, which are their partitions, so that several may be
+    declared in one project: the first component of a project brings them, each brings a job `index_NAME`."""
+
+    name: str = Field(description="The collection's name: a-z, 0-9, _ and -. It is a partition of the assets.")
+    level: int = Field(DEFAULT_LEVEL, ge=0, le=4, description="The level that the collection is kept at.")
+    models: dict[str, str] = Field(
+        {}, description="By role (extract, report, embed, …), a name under `models` of monjyu.yaml."
+    )
+    settings: dict[str, Any] = Field(
+        {}, description="Settings of this collection, as in docs/configure.md. They override all other settings."
+    )
+    checks: dict[str, Any] = Field({}, description="Settings `checks` of this collection: thresholds, questions.")
+    schedule: str | None = Field(
+        None, description="When the collection is brought up to date, as cron, in automation.time_zone."
+    )
+
+    @abstractmethod
+    def declaration(self, context: dg.ComponentLoadContext, data: DataFolder) -> Declaration:
+        """What it declares, in this data folder."""
+
+    def build_defs(self, context: dg.ComponentLoadContext) -> dg.Definitions:
+        """Writes nothing, and looks at no source: a disk that is missing now stops a run, not the project."""
+        data = DataFolder.default()
+        declaration = self.declaration(context, data)
+        load_settings(dict(declaration.settings))  # what is wrong is said by `dg check defs`
+        declare(data, declaration)
+        schedules = [schedule_of(declaration, self.schedule)] if self.schedule else []
+        own = dg.Definitions(jobs=[index_job(declaration)], schedules=schedules)
+        return dg.Definitions.merge(_shared(), own) if _holds_the_assets(context) else own
+
+    def own_settings(self) -> dict[str, Any]:
+        """Everything that the attributes say of settings, as settings."""
+        roles = {role: {"engine": "llm", "model": model} for role, model in self.models.items() if role != "embed"}
+        embedding = {"remote": self.models["embed"]} if "embed" in self.models else {}
+        given = {"roles": roles, "embedding": embedding, "checks": self.checks}
+        return merge({name: values for name, values in given.items() if values}, self.settings)
+
+
+def absolute(context: dg.ComponentLoadContext, path: str) -> Path:
+    """Paths in `defs.yaml` are taken from the project's folder."""
+    return Path(os.path.normpath(context.project_root.absolute() / Path(path).expanduser()))
+
+
+def place_of(context: dg.ComponentLoadContext) -> str:
+    """The file that declares the collection."""
+    path = context.path
+    return str(next((file for name in ("defs.yaml", "component.py") if (file := path / name).is_file()), path))
+
+
+def _shared() -> dg.Definitions:
+    from monjyu_assets import definitions
+
+    return definitions.defs
+
+
+def _holds_the_assets(context: dg.ComponentLoadContext) -> bool:
+    """Whether this component brings the shared assets: the first that is built, and again when it is built anew.
+
+    Dagster takes an asset once, and copies what a component gives in order to note its file, so that it does not see
+    that all give the same.
+    """
+    return bool(
+        _holders.setdefault(context.component_tree.state_tracker, context.component_loc) == context.component_loc
+    )
+
+
+def index_job(declaration: Declaration) -> UnresolvedAssetJobDefinition:
+    """Builds the declared collection: its partition is the only one that makes sense."""
+    level = declaration.level
+    return dg.define_asset_job(
+        f"index_{_identifier(declaration.name)}",
+        assets_of_level(level),
+        executor_def=dg.in_process_executor,
+        tags={COLLECTION_TAG: declaration.name, PARTITION_NAME_TAG: declaration.name},
+        description=f"Collection {declaration.name} as {declaration.place} declares it, to level {level}. "
+        "Launched by hand it also calls paid models that the level needs, within the caps of `spending`; its schedule "
+        "does not unless the collection allows it.",
+    )
+
+
+def schedule_of(declaration: Declaration, cron: str) -> dg.ScheduleDefinition:
+    """On from the start: whoever writes a schedule down wants it to run."""
+    name = declaration.name
+
+    @dg.schedule(
+        name=f"{_identifier(name)}_schedule",
+        job_name=f"index_{_identifier(name)}",
+        cron_schedule=cron,
+        execution_timezone=load_settings().automation.time_zone,
+        default_status=dg.DefaultScheduleStatus.RUNNING,
+        description=f"Brings the collection {name} up to date, as {declaration.place} says.",
+    )
+    def scheduled(context: dg.ScheduleEvaluationContext) -> dg.RunRequest | dg.SkipReason:
+        watched = watch_collection(DataFolder.default(), name)
+        if watched.state != "changed":
+            return dg.SkipReason(watched.message or "Nothing changed.")
+        add_collections(context.instance, [name])
+        keys = [asset.key for asset in (*assets_up_to(watched.level), index_snapshot)]
+        run_key = f"{name}-{context.scheduled_execution_time:%Y-%m-%dT%H:%M}"
+        tags = {COLLECTION_TAG: name, CHANGE_TAG: watched.key}
+        return dg.RunRequest(run_key, partition_key=name, asset_selection=keys, tags=tags)
+
+    return scheduled
+
+
+def _identifier(name: str) -> str:
+    """Names in Dagster contain no hyphen."""
+    return name.replace("-", "_")
