@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from monjyu_assets.libraries.library_item import LARGEST_FILE, LibraryItem, own_files
+from monjyu_assets.libraries.library_item import LARGEST_FILE, LibraryItem, own_files, shelf_paths
 from monjyu_assets.parsing.bibliography.dates import year_in
 from monjyu_assets.parsing.bibliography.identifiers import ARXIV_ADDRESS, find_doi
 from monjyu_assets.parsing.bibliography.names import full_name
@@ -16,6 +17,8 @@ from monjyu_core.errors import DocumentError
 from monjyu_core.settings.settings import ParseSettings
 
 _NO_WORKS = ("Collection", "Attachment", "Memo", "Journal", "Series", "AutomaticTag")
+_MOST_TOLD = 20
+"""Identifiers, and descriptions, of a work or of its journal, which a thousand works may name."""
 Element = Any
 
 
@@ -64,19 +67,13 @@ def _item(
 
 def _shelves(collections: list[Element]) -> dict[str, list[str]]:
     """By the name of a work the paths of its collections; a collection's parts are works and other collections."""
-    names = {node.get("about"): _text(node.find("title")) for node in collections}
     parts = {node.get("about"): [part.get("resource") for part in node.findall("hasPart")] for node in collections}
-    above = {part: name for name, inside in parts.items() for part in inside if part in names}
+    above = {part: name for name, inside in parts.items() for part in inside}
+    shelves = {node.get("about"): (_text(node.find("title")), above.get(node.get("about"))) for node in collections}
     found: dict[str, list[str]] = {}
-    for name, inside in parts.items():
-        path, passed, at = [names[name]], {name}, above.get(name)
-        while at is not None and at not in passed:
-            passed.add(at)
-            path.insert(0, names[at])
-            at = above.get(at)
-        for part in inside:
-            if part not in names:
-                found.setdefault(part, []).append("/".join(path))
+    for name, path in shelf_paths(shelves).items():
+        for part in parts[name]:
+            found.setdefault(part, []).append(path)
     return found
 
 
@@ -89,7 +86,7 @@ def _whole(part: Element, by_name: dict[str, Element]) -> Element | None:
 def _told(node: Element) -> Iterator[str]:
     yield node.get("about") or ""
     for name in ("identifier", "description"):
-        yield from map(_text, node.findall(name))
+        yield from map(_text, islice(node.iterfind(name), _MOST_TOLD))
 
 
 def _authors(node: Element) -> Iterator[str]:

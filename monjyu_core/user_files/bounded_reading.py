@@ -54,14 +54,18 @@ def read_text(path: Path, most: int) -> str:
 
 def parse_json(text: str, most_values: int) -> Any:
     """The value of a JSON text with at most `most_values` commas, brackets and braces, inside strings too: a list of
-    empty lists takes thirty times its size in memory. ValueError for what is not JSON."""
+    empty lists takes thirty times its size in memory. ValueError for more, deeper and other texts, such as NaN."""
     values = text.count(",") + text.count("[") + text.count("{")
     if values > most_values:
-        raise FileRefused(f"The JSON has more than {most_values:,} values.", "Give a part of it.")
+        raise ValueError(f"the JSON has more than {most_values:,} values")
     try:
-        return json.loads(text)
+        return json.loads(text, parse_constant=_refuse)
     except RecursionError as error:
-        raise FileRefused("The JSON is nested too deeply.") from error
+        raise ValueError("the JSON is nested too deeply") from error
+
+
+def _refuse(constant: str) -> None:
+    raise ValueError(f"{constant} is no JSON number")
 
 
 def parse_yaml(text: str, most_values: int = 100_000) -> Any:

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from monjyu_core.errors import QueryError
+from monjyu_core.user_files.bounded_reading import parse_json
 from monjyu_query.drafts.formats.draft_pages import Work
 from monjyu_query.drafts.formats.work_ids import arxiv_in, doi_in, year_in
 
 MOST_BIB_CHARACTERS = 5_000_000
 MOST_WORKS = 20_000
+MOST_VALUES = 50 * MOST_WORKS
 _LATEX = re.compile(r"\\[a-zA-Z]+\s?|\\.|[{}$]")
 _ACCENTED = re.compile(r"\\[\"'`^~=.uvHckrdb]")
 _ARXIV_FIELD = re.compile(r"(?:arxiv:)?(\d{4}\.\d{4,5})(?:v\d+)?", re.I)
@@ -56,8 +57,8 @@ def _of_bibtex(fields: Mapping[str, str]) -> Work:
 
 def _works_of_csl(text: str) -> dict[str, Work]:
     try:
-        data = json.loads(text)
-    except (ValueError, RecursionError) as error:
+        data = parse_json(text, MOST_VALUES)
+    except ValueError as error:
         raise QueryError("The bibliography is neither BibTeX nor CSL JSON.", "Export it as BibTeX.") from error
     items = data if isinstance(data, list) else data.get("items") or data.get("references") or []
     items = items if isinstance(items, list) else []
