@@ -13,7 +13,7 @@ from monjyu_query.digests.study_table.table_columns import MOST_COLUMNS
 from monjyu_query.digests.study_table.which_papers import MOST_PAPERS as MOST_ROWS
 from monjyu_query.digests.survey import MOST_PAPERS
 from monjyu_query.quotes.locate import MOST_CHARACTERS
-from monjyu_query.search.request import ANY_TEXT, LONGEST_QUERY, NUMBER, Filters
+from monjyu_query.search.request import ANY_TEXT, LONGEST_QUERY, NUMBER, Budget, Filters
 
 MOST_TEXT = 200_000
 """Characters of a draft, and of its bibliography."""
@@ -49,8 +49,8 @@ class SurveyRequest(CollectionBody):
 
     topic: Annotated[str, Field(min_length=1, max_length=LONGEST_QUERY, pattern=ANY_TEXT)] = asked("In words.", ...)
     papers: Annotated[int, Field(ge=1, le=MOST_PAPERS), NUMBER] = asked("The most papers.", 10)
-    budget: Annotated[int, Field(ge=0, le=100_000), NUMBER] | None = asked(
-        "Find the papers by lazy search with this number of relevance tests, such as 100; by default in one pass."
+    budget: Budget | None = asked(
+        "Find the papers by lazy search with this number of relevance tests, such as z100; by default in one pass."
     )
     filters: Filters = Field(Filters(), description="Filters of the papers.")
 
