@@ -51,7 +51,7 @@ def unfinished_runs(data: Path) -> list[str]:
     import dagster as dg
 
     from monjyu_assets.orchestration.instance import open_instance
-    from monjyu_assets.orchestration.run_tags import UNFINISHED
+    from monjyu_assets.orchestration.partitions import UNFINISHED
 
     with open_instance(DataFolder(data)) as instance:
         return [run.run_id for run in instance.get_runs(dg.RunsFilter(statuses=UNFINISHED))]

@@ -19,10 +19,10 @@ BEHIND_DAGSTER = tuple(
 )
 LAYERS = {
     "monjyu_core": (
-        ("errors", "wording", "extras", "hidden_modules", "paper", "retractions"),
+        ("errors", "wording", "extras", "paper"),
         ("language", "text", "user_files"),
         ("settings",),
-        ("logs", "telemetry", "observability", "quality"),
+        ("observability", "quality"),
         ("storage", "input_file"),
         ("azure", "search_files"),
         ("models", "embedding", "reader"),

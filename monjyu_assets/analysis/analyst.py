@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from monjyu_assets.analysis.analysis_client import AnalysisClient, AnalysisLate, DocumentRefused, OperationGone
-from monjyu_assets.sources.analyses_kept import MODEL, AnalysesKept, analysed_types
+from monjyu_assets.sources.sources import MODEL, AnalysesKept, analysed_types
 from monjyu_assets.work.run_rules import current_cap
 from monjyu_assets.work.work import Work
 from monjyu_core.azure.credentials import credential_for, endpoint_of

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from monjyu_assets.orchestration.code_location import repository_origin
+from monjyu_assets.orchestration.instance import repository_origin
 from monjyu_assets.work.closed_set import FAILURES
 from monjyu_core.settings.settings import Settings, load_settings
 

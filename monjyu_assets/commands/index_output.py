@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from monjyu_core.errors import ConfigurationError
-from monjyu_core.text.controls import without_controls
+from monjyu_core.text.unicode_words import without_controls
 from monjyu_core.wording import counted
 
 if TYPE_CHECKING:
-    from monjyu_assets.planning.index_result import IndexResult, Usage
+    from monjyu_assets.planning.pending import IndexResult, Usage
     from monjyu_assets.work.work import Progress
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from monjyu_core.text.controls import escaped_in_json, without_controls
+from monjyu_core.text.unicode_words import escaped_in_json, without_controls
 
 TYPES = ("pdf", "docx", "pptx", "doc", "ppt", "html", "xml", "latex", "md", "txt", "jsonl")
 """As the values of `DOCUMENT_TYPES`, which loads what an option has no use for."""

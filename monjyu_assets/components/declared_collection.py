@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from abc import abstractmethod
 from pathlib import Path
 from typing import Any
@@ -11,17 +12,19 @@ from weakref import WeakKeyDictionary
 import dagster as dg
 from dagster._core.definitions.unresolved_asset_job_definition import UnresolvedAssetJobDefinition
 from dagster._core.storage.tags import PARTITION_NAME_TAG
-from pydantic import Field
+from dagster.components.component_scaffolding import scaffold_component
+from pydantic import BaseModel, Field
 
 from monjyu_assets.orchestration.assets.index_snapshot import index_snapshot
 from monjyu_assets.orchestration.jobs import assets_of_level, assets_up_to
-from monjyu_assets.orchestration.partitions import add_collections
-from monjyu_assets.orchestration.run_tags import CHANGE_TAG, COLLECTION_TAG
+from monjyu_assets.orchestration.partitions import CHANGE_TAG, COLLECTION_TAG, add_collections
 from monjyu_assets.orchestration.watching import watch_collection
 from monjyu_assets.work.declarations import Declaration, declare
+from monjyu_core.errors import ConfigurationError
 from monjyu_core.settings.settings import load_settings, merge
 from monjyu_core.storage.collection import DEFAULT_LEVEL
 from monjyu_core.storage.folders import DataFolder
+from monjyu_core.storage.ids import check_collection_name
 
 _holders: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
 """By the state of a tree of components, the place of the one that brings the shared assets into it."""
@@ -136,3 +139,97 @@ def schedule_of(declaration: Declaration, cron: str) -> dg.ScheduleDefinition:
 def _identifier(name: str) -> str:
     """Names in Dagster contain no hyphen."""
     return name.replace("-", "_")
+
+
+# Component type `monjyu_assets.CorpusComponent`: a collection of folders and files.
+
+
+class CorpusParams(BaseModel):
+    """Options of `dg scaffold defs monjyu_assets.CorpusComponent PATH`."""
+
+    sources: list[str] = Field(["papers"], description="Folders or files, from the project's folder.")
+    name: str = Field("", description="The collection's name; that of the new folder if not given.")
+    level: int = Field(DEFAULT_LEVEL, description="The level that the collection is kept at.")
+
+
+class CorpusScaffolder(dg.Scaffolder[CorpusParams]):
+    @classmethod
+    def get_scaffold_params(cls) -> type[CorpusParams]:
+        return CorpusParams
+
+    def scaffold(self, request: dg.ScaffoldRequest[CorpusParams]) -> None:
+        params = request.params
+        name = params.name or name_of_folder(request.target_path.name)
+        attributes: dict[str, Any] = {"name": check_collection_name(name), "sources": params.sources}
+        scaffold_component(request, attributes | {"level": params.level})
+
+
+@dg.scaffold_with(CorpusScaffolder)
+class CorpusComponent(DeclaredCollection):
+    """A collection of papers in folders and files, as a partition of Monjyu's assets, with a job `index_NAME` that
+    brings it to its sources and level. What it says is what `monjyu index` remembers of a collection, and stands over
+    that from the next run on."""
+
+    sources: list[str] = Field(description="Folders or files, absolute or from the project's folder.")
+    include: list[str] = Field([], description="Patterns: only files of the folders that fit one are papers.")
+    exclude: list[str] = Field([], description="Patterns: files that fit one are no papers.")
+
+    def declaration(self, context: dg.ComponentLoadContext, data: DataFolder) -> Declaration:
+        if not self.sources:
+            raise ConfigurationError(f"The corpus {self.name!r} names no sources.", "Name a folder or a file.")
+        return Declaration(
+            check_collection_name(self.name),
+            tuple(absolute(context, source) for source in self.sources),
+            self.level,
+            tuple(self.include),
+            tuple(self.exclude),
+            self.own_settings(),
+            place_of(context),
+        )
+
+
+def name_of_folder(folder: str) -> str:
+    return re.sub(r"[^a-z0-9_-]+", "-", folder.lower()).strip("-_")
+
+
+# Component type `monjyu_assets.ZoteroLibraryComponent`: a collection of the works in a Zotero library.
+
+
+class ZoteroParams(BaseModel):
+    """Options of `dg scaffold defs monjyu_assets.ZoteroLibraryComponent PATH`."""
+
+    library: str = Field("~/Zotero", description="Zotero's data folder, or a library exported with its files.")
+    name: str = Field("", description="The collection's name; that of the new folder if not given.")
+    level: int = Field(DEFAULT_LEVEL, description="The level that the collection is kept at.")
+
+
+class ZoteroScaffolder(dg.Scaffolder[ZoteroParams]):
+    @classmethod
+    def get_scaffold_params(cls) -> type[ZoteroParams]:
+        return ZoteroParams
+
+    def scaffold(self, request: dg.ScaffoldRequest[ZoteroParams]) -> None:
+        params = request.params
+        name = check_collection_name(params.name or name_of_folder(request.target_path.name))
+        scaffold_component(request, {"name": name, "library": params.library, "level": params.level})
+
+
+@dg.scaffold_with(ZoteroScaffolder)
+class ZoteroLibraryComponent(DeclaredCollection):
+    """A collection of the works in a Zotero library, which is only read. Before each run the works are brought into
+    `papers/NAME`, as `monjyu import zotero` does; the sensor `watch_sources` sees when the library has changed."""
+
+    library: str = Field(
+        description="Zotero's data folder (with zotero.sqlite), or a library exported as RDF, JSON or BibTeX."
+    )
+
+    def declaration(self, context: dg.ComponentLoadContext, data: DataFolder) -> Declaration:
+        name = check_collection_name(self.name)
+        return Declaration(
+            name,
+            (data.papers / name,),
+            self.level,
+            settings=self.own_settings(),
+            place=place_of(context),
+            library=absolute(context, self.library),
+        )

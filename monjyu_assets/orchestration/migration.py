@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dagster as dg
 
-from monjyu_assets.orchestration.code_location import repository_origin
+from monjyu_assets.orchestration.instance import repository_origin
 from monjyu_assets.orchestration.partitions import COLLECTIONS, add_collections
 from monjyu_assets.work.closed_set import RESTS_ON, asset_version, by_shard
 from monjyu_assets.work.work import Work

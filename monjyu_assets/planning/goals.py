@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
 
+import pyarrow as pa
 from filelock import FileLock, Timeout
 
 from monjyu_assets.publishing.candidate import newest_level
 from monjyu_assets.sources.scan import check_source, find_files
 from monjyu_assets.sources.sources import rules_of, with_source
 from monjyu_assets.sources.walking import readable_types, types_hint
+from monjyu_assets.stages.shared.corrected_papers import corrections_for, inputs_of
+from monjyu_assets.work.closed_set import RESTS_ON, level_of
 from monjyu_assets.work.declarations import as_declared, declaration_of
 from monjyu_assets.work.run_rules import Goal, aiming_at
 from monjyu_assets.work.work import Work
@@ -19,9 +24,17 @@ from monjyu_core.errors import ConfigurationError
 from monjyu_core.models.accounting.caps import SpendingCap
 from monjyu_core.remote.holding import holding
 from monjyu_core.settings.settings import load_settings
-from monjyu_core.storage.collection import DEFAULT_LEVEL, CollectionRecord, load_record, target_level
+from monjyu_core.storage.collection import (
+    DEFAULT_LEVEL,
+    CollectionRecord,
+    collection_settings,
+    load_record,
+    target_level,
+)
 from monjyu_core.storage.folders import CollectionFolder
+from monjyu_core.storage.ids import digest
 from monjyu_core.storage.other_files import OtherFiles
+from monjyu_core.storage.snapshot import read_current
 
 Say = Callable[[str], None]
 Change = Callable[[CollectionRecord], CollectionRecord]
@@ -157,3 +170,42 @@ def check_kept_level(name: str, kept: int, level: int, *, downgrade: bool) -> No
             f"{name} is kept at level {kept}, above level {level}; nothing was done.",
             f"The job level_{kept} brings it up to date. To drop the levels above {level}, set `downgrade: true`.",
         )
+
+
+# The key of a change: what a build would start from. It never depends on how far an earlier run got.
+
+
+LENGTH = 20
+
+
+def change_key(work: Work, scanned: pa.Table) -> str:
+    """Hash of the sources as `scanned`, corrections, settings, code versions, level, and the snapshot that readers see.
+
+    With the snapshot, going back to an earlier state of the sources is a change of its own.
+    """
+    papers = zip(*(scanned[name].to_pylist() for name in ("paper_id", "sha256", "source_path")), strict=True)
+    corrections = corrections_for(work, scanned)
+    corrected = sorted(inputs_of(corrections, corrections).values()) if corrections else []
+    return digest(basis(work), *corrected, *("\t".join(paper) for paper in sorted(papers)), length=LENGTH)
+
+
+def basis(work: Work) -> str:
+    """What of the key does not depend on the papers."""
+    unsettled = work.record.model_copy(update={"embedding_model": None, "embedding_precision": None})
+    settings = json.dumps(collection_settings(unsettled).model_dump(), default=_plain, sort_keys=True)
+    level = target_level(work.record)
+    return digest(work.name, settings, *_code_versions(level), str(level), read_current(work.folder) or "")
+
+
+def _plain(value: object) -> object:
+    """A secret by its value: a corrected key is a changed setting."""
+    secret = getattr(value, "get_secret_value", None)
+    return secret() if secret else str(value)
+
+
+def _code_versions(level: int) -> list[str]:
+    """Code versions of the assets up to a level. Stages of higher levels are not imported."""
+    from monjyu_assets.parsing.dispatch import PARSER_VERSION
+
+    stages = {asset: import_module(f"monjyu_assets.stages.{asset}") for asset in RESTS_ON if level_of(asset) <= level}
+    return [f"{asset} {getattr(stage, 'CODE_VERSION', PARSER_VERSION)}" for asset, stage in stages.items()]

@@ -7,9 +7,8 @@ from typing import TypedDict
 
 from monjyu_assets.levels.engines.chunk_engine import ENTITIES, RELATIONSHIPS
 from monjyu_assets.levels.entities.cited import person_key
-from monjyu_assets.levels.entities.entity_tables import entity_graph
+from monjyu_assets.levels.entities.entity_tables import Ids, entity_graph
 from monjyu_assets.levels.entities.findings import fold
-from monjyu_assets.levels.entities.merging import Ids
 from monjyu_assets.stages.shared.collection_stage import (
     CollectionReport,
     Tables,

@@ -25,11 +25,11 @@ from monjyu_assets.stages.shared.parse_plan import (
     BucketPlan,
     ReuseKeys,
     donors_of,
+    keep_source,
     parse_recipe,
     plan_bucket,
     rests_on_other,
 )
-from monjyu_assets.stages.shared.source_files import keep_source
 from monjyu_assets.work.run_rules import document_at
 from monjyu_assets.work.work import (
     ShardReport,

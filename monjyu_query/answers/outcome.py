@@ -18,8 +18,8 @@ from monjyu_core.settings.settings import AnswerSettings
 from monjyu_core.text import unicode_words
 from monjyu_core.text.unicode_words import compact, folded, folded_sql
 from monjyu_query.answers.answering import NOT_ANSWERED
+from monjyu_query.answers.citing import Window
 from monjyu_query.answers.evidence_ranking.sentence_worth import Judged
-from monjyu_query.answers.quote_windows import Window
 from monjyu_query.answers.segments import laid_out
 from monjyu_query.answers.selection import Evidence, Question
 from monjyu_query.asking.passages import PassageSentence

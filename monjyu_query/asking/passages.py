@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import duckdb
 
+from monjyu_core.errors import QueryError
 from monjyu_query.asking.result import Hit
 
 
@@ -158,3 +159,58 @@ def hit_of(passage: Passage) -> Hit:
         section_type=passage.section_type,
         page=passage.page,
     )
+
+
+# Sections of a paper by what a reader calls them.
+
+
+def sections_named(sections: Sequence[tuple[str, str]], wanted: str) -> list[int]:
+    """Places of the sections (heading, section type) meant: by number from 1, by type, or by words of the heading.
+
+    QueryError where the paper has none such, with what it has.
+    """
+    name = wanted.strip().lower()
+    if name.isdecimal() and 0 < int(name) <= len(sections):
+        return [int(name) - 1]
+    places = range(len(sections))
+    found = [place for place in places if sections[place][1] == name]
+    found = found or [place for place in places if name in sections[place][0].lower()]
+    if not found:
+        listed = "; ".join(f"{number}. {heading}" for number, (heading, _) in enumerate(sections, start=1))
+        raise QueryError(f"The paper has no section {wanted!r}.", f"It has: {listed}.")
+    return found
+
+
+# Source sentences by their ids: what entities, findings and claims rest on.
+
+
+_SENTENCES_BY_ID = """SELECT s.sentence_id, min_by(l.chunk_id, (c.ord, l.chunk_id)), any_value(s.section_ord),
+    any_value(s.ord), any_value(s.start), any_value(s."end"), any_value(s.text), any_value(s.spans)
+FROM sentences s JOIN chunk_sentences l USING (sentence_id) JOIN chunks c ON c.chunk_id = l.chunk_id
+WHERE s.sentence_id IN (SELECT unnest($ids::VARCHAR[]))
+    AND (NOT $some OR l.chunk_id IN (SELECT unnest($chunks::VARCHAR[])))
+GROUP BY s.sentence_id"""
+
+
+def sentences_by_id(
+    cursor: duckdb.DuckDBPyConnection, ids: Iterable[str], within: Collection[str] | None = None
+) -> dict[str, PassageSentence]:
+    """The sentences with these ids, each in the first chunk that has it; `within` are the chunks that may be read (None
+    = all). What is in no such chunk is left out."""
+    wanted = sorted(set(ids))
+    if not wanted or (within is not None and not within):
+        return {}
+    values = {"ids": wanted, "some": within is not None, "chunks": sorted(within or ())}
+    rows = cursor.execute(_SENTENCES_BY_ID, values).fetchall()
+    chunks = sorted({row[1] for row in rows})
+    passages = {p.chunk_id: p for p in load_passages(cursor, chunks, [0.0] * len(chunks))}
+    return {
+        name: PassageSentence(passages[chunk], name, section, place, start, end, text, tuple(spans or ()))
+        for name, chunk, section, place, start, end, text, spans in rows
+        if chunk in passages
+    }
+
+
+def in_order(sentences: dict[str, PassageSentence], ids: Sequence[str]) -> tuple[PassageSentence, ...]:
+    """Those of the ids that were found, in their order."""
+    return tuple(sentences[name] for name in ids if name in sentences)

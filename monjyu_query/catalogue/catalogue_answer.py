@@ -10,8 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from monjyu_core.text.language import message_language
-from monjyu_query.answers.answering import Answer
-from monjyu_query.answers.assemble import result_of
+from monjyu_query.answers.answering import Answer, result_of
 from monjyu_query.asking.request import Filters
 from monjyu_query.asking.result import AnswerTable, Cell, Routing, SearchResult, Segment
 from monjyu_query.catalogue import catalogue_tables as tables

@@ -13,13 +13,13 @@ from monjyu_query.asking.request import Filters, SearchRequest
 from monjyu_query.commands.options import (
     QuestionCommand,
     given,
+    interrupt,
     json_option,
     options_of,
     print_json,
     read_json_file,
 )
 from monjyu_query.commands.products.vector_command import print_nearest
-from monjyu_query.commands.searching import interrupt
 
 OTHERWISE = ("query", "collection", "filters", "history", "style")
 """Fields of a question that are given in another way: as arguments, in words of `--response-type`, from a file."""

@@ -18,8 +18,7 @@ from monjyu_core.errors import ConfigurationError
 from monjyu_core.models.call_errors import ModelCallError
 from monjyu_core.models.calls.event_loop import run
 from monjyu_core.models.calls.gateway import Session
-from monjyu_core.models.context_room import context_room
-from monjyu_core.models.factory import check_role
+from monjyu_core.models.factory import check_role, context_room
 from monjyu_core.models.prompts import Prompt, fence, load_prompt
 from monjyu_core.models.types import Message
 from monjyu_core.text.language import message_language

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 import duckdb
 from pydantic import AfterValidator, BaseModel, Field
 
-from monjyu_core.retractions import RETRACTED
+from monjyu_core.paper import RETRACTED
 from monjyu_core.storage.snapshot import Snapshot
 from monjyu_core.text.unicode_words import folded_sql
 from monjyu_query.asking.fields import OneOf

@@ -9,10 +9,9 @@ import duckdb
 
 from monjyu_core.corrections.correction_record import SeenPaper
 from monjyu_core.corrections.renamed import present_id
-from monjyu_core.paper import CorrectedField, ParsedPaper
-from monjyu_core.retractions import retractions
+from monjyu_core.paper import CorrectedField, ParsedPaper, retractions
 from monjyu_core.storage.snapshot import Snapshot
-from monjyu_query.asking.closest_paper import no_paper
+from monjyu_query.asking.which_collection import no_paper
 
 _SHORT = (
     *("paper_id", "title", "year", "venue", "doi", "arxiv_id", "language", "document_type", "page_count"),

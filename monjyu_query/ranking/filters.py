@@ -9,8 +9,8 @@ import numpy as np
 
 from monjyu_core.errors import QueryError
 from monjyu_core.text.unicode_words import expanded_sql, folded_sql
-from monjyu_query.asking.closest_paper import no_paper
 from monjyu_query.asking.request import Filters
+from monjyu_query.asking.which_collection import no_paper
 from monjyu_query.ranking.corpus import Corpus
 from monjyu_query.ranking.fusion import Mask
 

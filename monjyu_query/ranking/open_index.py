@@ -9,21 +9,19 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from monjyu_core.errors import StorageError
-from monjyu_core.retractions import Retraction, retractions
+from monjyu_core.paper import Retraction, retractions
 from monjyu_core.search_files.nearest_table import MIN_RECALL, NearestTable
-from monjyu_core.search_files.search_file import SearchFile
-from monjyu_core.search_files.stored_chunks import StoredChunks
+from monjyu_core.search_files.search_file import SearchFile, StoredChunks
 from monjyu_core.settings.settings import Settings
 from monjyu_core.storage.snapshot import Snapshot
 from monjyu_query.asking.passages import Passage, PassageSentence, load_passages, sentences_by_chunk
 from monjyu_query.ranking.corpus import Corpus, load_corpus, open_search_files
 from monjyu_query.ranking.fusion import Mask
-from monjyu_query.ranking.nearest import Nearest
 from monjyu_query.ranking.paper_prior import PaperPrior, read_prior
 from monjyu_query.ranking.query_embedding import Scale, scale_of
 from monjyu_query.ranking.retrieval import KeywordIndex
 from monjyu_query.ranking.scripts import wide_chunks
-from monjyu_query.ranking.vector_store import AzureSearchStore, LocalStore, VectorStore
+from monjyu_query.ranking.vector_store import AzureSearchStore, LocalStore, Nearest, VectorStore
 
 _log = logging.getLogger(__name__)
 

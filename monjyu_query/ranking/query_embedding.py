@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from monjyu_core.embedding import Embedder, load_embedder
-from monjyu_core.embedding.kept_vectors import sentence_vectors
+from monjyu_core.embedding.base import sentence_vectors
 from monjyu_core.errors import QueryError
 from monjyu_core.settings.settings import Settings
 from monjyu_core.storage.manifest import Manifest

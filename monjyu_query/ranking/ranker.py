@@ -15,10 +15,10 @@ from monjyu_query.asking.request import Filters
 from monjyu_query.ranking.corpus import Corpus, neutral
 from monjyu_query.ranking.filters import passing_chunks
 from monjyu_query.ranking.fusion import Mask, Scores, rrf_fusion, zscore_fusion
-from monjyu_query.ranking.nearest import Nearest, best_matches
 from monjyu_query.ranking.open_index import OpenIndex
 from monjyu_query.ranking.query_embedding import QueryEmbedder
 from monjyu_query.ranking.scripts import across, levelled, levels, merged, unread
+from monjyu_query.ranking.vector_store import Nearest, best_matches
 
 # The ranking of a large corpus: candidates of both rankers, scored exactly, with the statistics of all rows.
 # A score differs from that over all rows in nothing but the mean and deviation of the similarities, which are those of

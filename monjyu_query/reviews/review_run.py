@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from monjyu_core.errors import QueryError
-from monjyu_core.reviews.review_state import Human, Override, ReviewState, Screening
-from monjyu_core.reviews.review_store import ReviewStore
+from monjyu_core.reviews.review_store import Human, Override, ReviewState, ReviewStore, Screening
 from monjyu_core.storage.collection import load_record
 from monjyu_query.asking.request import clean_text
 from monjyu_query.asking.result import Usage

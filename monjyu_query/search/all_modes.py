@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from monjyu_query.modes.modes import Modes, Search
 from monjyu_query.ranking.tools import Tools
+from monjyu_query.search.multi import Modes, Search
 
 
 def all_modes(tools: Tools) -> Modes:

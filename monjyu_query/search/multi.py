@@ -4,19 +4,43 @@ from __future__ import annotations
 
 import contextvars
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any
 
-from monjyu_query.answers.answering import Answer
-from monjyu_query.answers.assemble import result_of
+from monjyu_query.answers.answering import Answer, result_of
 from monjyu_query.answers.evidence import answer_from_evidence, gather_evidence
 from monjyu_query.asking.result import Hit, SearchResult
-from monjyu_query.modes.modes import Modes
 from monjyu_query.modes.passages.best_passages import paper_cap
-from monjyu_query.ranking.tools import Ask
+from monjyu_query.ranking.tools import Ask, Tools
 from monjyu_query.search.routing.choose import BEST, served
+
+# The modes of one collection by name, each made at its first use.
+
+
+Search = Callable[[Ask], SearchResult]
+
+
+class Modes:
+    """May be shared by threads. A maker is given the others too: some modes ask several."""
+
+    def __init__(self, tools: Tools, makers: Mapping[str, Callable[[Modes], Search]]) -> None:
+        self.tools = tools
+        self._makers = makers
+        self._lock = threading.Lock()
+        self._made: dict[str, Search] = {}
+
+    def search(self, ask: Ask) -> SearchResult:
+        """The result of the ask's mode."""
+        return self.of(ask.mode)(ask)
+
+    def of(self, mode: str) -> Search:
+        with self._lock:
+            if mode not in self._made:
+                self._made[mode] = self._makers[mode](self)
+            return self._made[mode]
+
 
 DEPTH = 30
 """Passages of each mode that are fused."""

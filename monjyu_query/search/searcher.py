@@ -24,14 +24,13 @@ from monjyu_core.storage.manifest import unreadable
 from monjyu_core.storage.snapshot import OPEN_TRIES, PinnedReader, SnapshotReader, read_current
 from monjyu_core.wording import among
 from monjyu_query.answers.answering import not_settled
-from monjyu_query.answers.model.sources_text import context_of
+from monjyu_query.answers.model.checking import context_of
 from monjyu_query.asking.events import Emit, unheard
 from monjyu_query.asking.request import LONGEST_QUERY, Filters, SearchRequest
 from monjyu_query.asking.result import SearchResult, Status
 from monjyu_query.asking.which_collection import require_collection
 from monjyu_query.catalogue.catalogue_answer import catalogue_answer
-from monjyu_query.catalogue.described_papers import ask_of_described
-from monjyu_query.catalogue.papers_told import about_papers_told
+from monjyu_query.catalogue.described_papers import about_papers_told, ask_of_described
 from monjyu_query.digests.plain_words import digest_in_plain_words
 from monjyu_query.intents.intents import Intent, recognised
 from monjyu_query.knowledge.follow_ups import follow_ups
@@ -45,12 +44,10 @@ from monjyu_query.ranking.tools import ROLES, Ask, Tools
 from monjyu_query.search.all_modes import all_modes
 from monjyu_query.search.controllers import CONTROLLERS
 from monjyu_query.search.conversation.follow_up import resolve
-from monjyu_query.search.hit_details import describe_hits, retracted_sources
-from monjyu_query.search.routing.choose import refuse, route
+from monjyu_query.search.hit_details import describe_hits, retracted_sources, with_telemetry
+from monjyu_query.search.routing.choose import cap_of, parameters_of, refuse, route, settings_for
 from monjyu_query.search.routing.learned_router import learned_router
-from monjyu_query.search.routing.parameters import cap_of, parameters_of, settings_for
 from monjyu_query.search.routing.question_kinds import Kind, kind_of
-from monjyu_query.search.search_telemetry import with_telemetry
 from monjyu_query.tensions.tension_answer import tension_answer
 from monjyu_query.tensions.tension_list import Tensions, tensions_of
 from monjyu_query.traces.traces import TraceLog, new_trace_id, trace_of

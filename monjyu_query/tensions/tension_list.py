@@ -16,7 +16,7 @@ from monjyu_core.models.calls.event_loop import run
 from monjyu_core.models.factory import role_model
 from monjyu_core.storage.ids import digest
 from monjyu_core.text.language import message_language
-from monjyu_core.text.word_terms import word_terms
+from monjyu_core.text.search_text import word_terms
 from monjyu_query.answers.citing import cite
 from monjyu_query.answers.verification.model_check import LONGEST_REASON, ModelVerifier, SentenceVerdict, Stated
 from monjyu_query.asking.passages import PassageSentence

@@ -14,9 +14,9 @@ import pytest
 
 from monjyu_assets.orchestration.assets.index_snapshot import index_snapshot
 from monjyu_assets.orchestration.assets.level_0 import LEVEL_0, chunks, paper_identity
-from monjyu_assets.orchestration.code_location import with_code_references
+from monjyu_assets.orchestration.instance import with_code_references
 from monjyu_assets.orchestration.jobs import assets_and_jobs
-from monjyu_assets.orchestration.reporting.plots import bars, line
+from monjyu_assets.orchestration.reporting.run_log import bars, line
 from monjyu_assets.orchestration.reporting.snapshot_metadata import (
     WHAT_TO_DO,
     failed_papers_metadata,

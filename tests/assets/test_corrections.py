@@ -13,13 +13,14 @@ from monjyu_assets.maintenance.index_operations import purge_paper
 from monjyu_assets.orchestration.watching import watch_collection
 from monjyu_assets.planning.pending import look
 from monjyu_assets.publishing.gates.rebuild_comparison import compare_with_rebuild
-from monjyu_core.corrections.corrected_values import Field, checked
-from monjyu_core.corrections.correcting import correct
 from monjyu_core.corrections.correction_record import (
     CorrectedPaper,
     Correction,
     Corrections,
+    Field,
     SeenPaper,
+    checked,
+    correct,
     read_corrections,
 )
 from monjyu_core.errors import ConfigurationError, StorageError

@@ -15,7 +15,7 @@ from monjyu_assets.orchestration.assets.level_1 import community_metadata, graph
 from monjyu_assets.orchestration.checks.graph_checks import COMMUNITY_CHECKS, measure
 from monjyu_assets.orchestration.reporting.snapshot_metadata import lineage_metadata
 from monjyu_assets.planning.estimating import estimate_upgrade
-from monjyu_assets.publishing.lineage import lineage_counts
+from monjyu_assets.publishing.database import lineage_counts
 from monjyu_core.storage.collection import save_record
 from monjyu_core.storage.schemas import TABLES
 from monjyu_core.storage.snapshot import open_current

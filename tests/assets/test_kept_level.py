@@ -13,7 +13,7 @@ from monjyu_assets.maintenance.index_operations import release_rollback, roll_ba
 from monjyu_assets.orchestration.instance import open_instance
 from monjyu_assets.orchestration.resources import DataFolderResource, resources_of
 from monjyu_assets.orchestration.watching import automatic_level
-from monjyu_assets.work.record_keeping import keep_record
+from monjyu_assets.work.model_choice import keep_record
 from monjyu_assets.work.work import Work
 from monjyu_core.errors import ConfigurationError
 from monjyu_core.storage.collection import known_record, load_record, save_record

@@ -15,7 +15,7 @@ from filelock import FileLock, Timeout
 
 from monjyu_assets.definitions import defs
 from monjyu_assets.orchestration.instance import open_instance
-from monjyu_assets.orchestration.run_tags import CHANGE_TAG, COLLECTION_TAG
+from monjyu_assets.orchestration.partitions import CHANGE_TAG, COLLECTION_TAG
 from monjyu_core.storage.collection import known_record
 from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.snapshot import current_manifest, read_current

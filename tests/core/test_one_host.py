@@ -9,18 +9,17 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
 
-from monjyu_core.telemetry import one_host_session
+from monjyu_core.observability import one_host_session
 from monjyu_query.service.access.addresses import answer_of
 from tests.import_graph import PACKAGES, ROOT
 
 CLIENTS = {"httpx2", "urllib.request", "requests", "http.client", "aiohttp", "urllib3", "httpx"}
 KNOWN = {
-    "monjyu_core/models/clients/json_http.py",
     "monjyu_core/models/clients/model_server.py",
-    "monjyu_core/telemetry.py",
+    "monjyu_core/observability.py",
     "monjyu_assets/orchestration/up.py",
     "monjyu_assets/scholarly/service_client.py",
-    "monjyu_query/saved/changes/webhook.py",
+    "monjyu_query/saved/changes/digest.py",
     "monjyu_query/service/access/addresses.py",
     "monjyu_query/service/operations/dagster_runs.py",
 }

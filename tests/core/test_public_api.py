@@ -12,7 +12,7 @@ from pydantic import BaseModel
 import monjyu_assets
 import monjyu_query
 from monjyu_assets import Indexer
-from monjyu_assets.planning.index_result import IndexResult
+from monjyu_assets.planning.pending import IndexResult
 from monjyu_core.paper import ParsedPaper
 from monjyu_query import AsyncMonjyu, Monjyu
 from monjyu_query.api.listings import CollectionRecord, PaperRecord

@@ -23,11 +23,10 @@ from monjyu_query.asking.request import (
     SearchQuestion,
     SearchRequest,
 )
-from monjyu_query.commands.digest_commands import survey
+from monjyu_query.commands.digest_commands import survey, table
 from monjyu_query.commands.options import QuestionCommand
 from monjyu_query.commands.papers_command import papers_list
 from monjyu_query.commands.search_command import OTHERWISE, search
-from monjyu_query.commands.table_command import table
 from monjyu_query.mcp_server.caller_identity import CallersMonjyu
 from monjyu_query.mcp_server.mcp_app import build_server
 from monjyu_query.service.app import create_app

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from monjyu_assets.planning.index_result import level_failures
+from monjyu_assets.planning.pending import level_failures
 from monjyu_core.embedding import load
 from monjyu_core.models.calls.structured import read_as
 from monjyu_core.storage.snapshot import open_current

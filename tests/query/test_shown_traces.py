@@ -17,8 +17,7 @@ from monjyu_query.asking.request import make_request
 from monjyu_query.asking.result import SearchResult
 from monjyu_query.evaluation.replay import replay
 from monjyu_query.search.searcher import Searcher
-from monjyu_query.traces.shown_trace import ShownTrace, show_trace
-from monjyu_query.traces.trace_text import GONE
+from monjyu_query.traces.shown_trace import GONE, ShownTrace, show_trace
 from monjyu_query.traces.traces import NAMESPACE, TraceLog
 from tests.assets.worlds import World
 

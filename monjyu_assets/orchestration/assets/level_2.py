@@ -17,8 +17,8 @@ from monjyu_assets.orchestration.checks.graph_checks import (
     check_results,
     check_specs,
 )
-from monjyu_assets.orchestration.reporting.metadata_types import Metadata
-from monjyu_assets.orchestration.reporting.plots import histogram
+from monjyu_assets.orchestration.reporting.run_log import histogram
+from monjyu_assets.orchestration.reporting.table_metadata import Metadata
 from monjyu_assets.orchestration.resources import BuildOptions, DataFolderResource
 from monjyu_assets.stages import entity_communities as community_stage
 from monjyu_assets.stages import entity_graph as graph_stage

@@ -8,7 +8,7 @@ import dagster as dg
 
 from monjyu_assets.orchestration.checks.rebuild_check import REBUILD_SPEC
 from monjyu_assets.orchestration.partitions import collections
-from monjyu_assets.orchestration.reporting.metadata_types import Metadata
+from monjyu_assets.orchestration.reporting.table_metadata import Metadata
 from monjyu_assets.orchestration.resources import SearchFilesResource
 from monjyu_assets.publishing.checks import CHECKS, CheckResult
 from monjyu_assets.publishing.drift import DRIFT_CHECKS, drift

@@ -9,9 +9,8 @@ import dagster as dg
 
 from monjyu_assets.orchestration.instance import open_instance
 from monjyu_assets.orchestration.partitions import COLLECTIONS
-from monjyu_assets.orchestration.reporting.metadata_types import Metadata
-from monjyu_assets.orchestration.reporting.plots import bars, line
-from monjyu_assets.orchestration.reporting.table_metadata import column_schema, rows_by_table
+from monjyu_assets.orchestration.reporting.run_log import bars, line
+from monjyu_assets.orchestration.reporting.table_metadata import Metadata, column_schema, rows_by_table
 from monjyu_assets.publishing.drift import diff
 from monjyu_assets.publishing.gates.retrieval_gate import RetrievalGate
 from monjyu_assets.publishing.publish import Published
@@ -25,7 +24,7 @@ from monjyu_core.storage.manifest import Manifest, read_manifest
 from monjyu_core.storage.other_files import OtherFiles
 from monjyu_core.storage.schemas import LEVEL_NAMES, TABLES
 from monjyu_core.storage.snapshot import read_current
-from monjyu_core.text.controls import without_controls
+from monjyu_core.text.unicode_words import without_controls
 from monjyu_core.wording import counted
 
 MOST_FAILED = 50

@@ -10,13 +10,18 @@ import pyarrow as pa
 from pydantic import Field, PrivateAttr
 
 from monjyu_assets.libraries.syncing import sync_library
-from monjyu_assets.orchestration.partitions import add_collections
+from monjyu_assets.orchestration.partitions import (
+    CHANGE_TAG,
+    COLLECTION_TAG,
+    add_collections,
+    assets_of_run,
+    is_automatic,
+)
 from monjyu_assets.orchestration.progress import reporter
 from monjyu_assets.orchestration.resources.data_folder import DataFolderResource
-from monjyu_assets.orchestration.run_tags import CHANGE_TAG, COLLECTION_TAG, assets_of_run, is_automatic
-from monjyu_assets.planning.change_key import change_key
 from monjyu_assets.planning.goals import (
     cap_of,
+    change_key,
     check_kept_level,
     goal_of_request,
     index_lock,

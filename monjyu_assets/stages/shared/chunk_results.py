@@ -10,8 +10,7 @@ from dataclasses import dataclass, field
 
 import pyarrow as pa
 
-from monjyu_assets.levels.engines.chunk_engine import ChunkEngine, ChunkResult, failure_cause
-from monjyu_assets.levels.engines.paper_sources import SourceChunk, SourcePaper
+from monjyu_assets.levels.engines.chunk_engine import ChunkEngine, ChunkResult, SourceChunk, SourcePaper, failure_cause
 from monjyu_assets.stages.shared.level_sources import only, read_papers
 from monjyu_assets.work.closed_set import input_versions, primary
 from monjyu_assets.work.run_rules import tries_again

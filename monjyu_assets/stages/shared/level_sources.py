@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import TypedDict, TypeVar
 
-from monjyu_assets.levels.engines.paper_sources import (
+from monjyu_assets.levels.engines.chunk_engine import (
     SourceAuthor,
     SourceChunk,
     SourcePaper,

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from monjyu_core.text.search_text import count_wide
 from monjyu_core.text.unicode_words import compact
-from monjyu_query.answers.quote_windows import Neighbours, Window
+from monjyu_query.answers.citing import Neighbours, Window
 from monjyu_query.answers.selection import Question, is_statement, word_count
 from monjyu_query.asking.passages import PassageSentence
 from monjyu_query.ranking.open_index import OpenIndex, read_chunks

@@ -10,11 +10,11 @@ from monjyu_core.models.accounting.account import Account
 from monjyu_core.models.call_errors import ModelCallError
 from monjyu_core.models.calls.event_loop import run
 from monjyu_core.text.language import message_language
-from monjyu_query.answers.answer_form import form_of
 from monjyu_query.answers.answering import Answer
 from monjyu_query.answers.model.checking import Checker
 from monjyu_query.answers.model.wishes import SENTENCES
 from monjyu_query.answers.model.writer import write_answer
+from monjyu_query.answers.segments import form_of
 from monjyu_query.answers.selection import Question
 from monjyu_query.asking.events import Emit
 from monjyu_query.asking.passages import Passage

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from monjyu_query.answers.answer_form import AnswerForm
+from monjyu_query.answers.segments import AnswerForm
 from monjyu_query.asking.request import ResponseType
 
 SENTENCES = 5

@@ -9,8 +9,7 @@ from typing import Any
 import click
 
 from monjyu_core.errors import QueryError
-from monjyu_query.commands.options import print_json, read_json_file
-from monjyu_query.commands.searching import collection_searcher
+from monjyu_query.commands.options import collection_searcher, print_json, read_json_file
 
 TAKES = ("top_k", "min_score", "filters", "answer")
 """What of a question has a meaning beside a vector."""

@@ -9,8 +9,7 @@ from collections.abc import Iterator
 from monjyu_query.answers.verification.numbers import figures
 from monjyu_query.asking.fields import ExportForm
 from monjyu_query.asking.result import Cell, Citation
-from monjyu_query.digests.digest_result import Digest
-from monjyu_query.digests.digest_wording import word
+from monjyu_query.digests.digest_result import Digest, word
 from monjyu_query.digests.draft import NOTHING
 
 LONGEST_CELL = 32_000

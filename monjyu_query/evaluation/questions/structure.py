@@ -9,6 +9,7 @@ import re
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Literal, get_args
 
 import duckdb
 
@@ -162,3 +163,10 @@ def _works(cursor: duckdb.DuckDBPyConnection, sentences: Sequence[Sentence]) -> 
         citing = tuple(by_text[key] for key in keys if key in by_text)
         works.append(Work(" ".join(title.split()), author or "", year, citing))
     return works
+
+
+# The kinds of questions that are made.
+
+
+Kind = Literal["fact", "relation", "community", "citation", "unanswerable"]
+KINDS: tuple[Kind, ...] = get_args(Kind)

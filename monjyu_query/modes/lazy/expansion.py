@@ -11,7 +11,7 @@ from functools import partial
 
 from monjyu_core.text.search_text import count_wide
 from monjyu_core.text.unicode_words import letter_words
-from monjyu_query.answers.answer_form import asked_types
+from monjyu_query.answers.segments import asked_types
 from monjyu_query.answers.selection import Question
 from monjyu_query.asking.lazy_explanation import Origin
 from monjyu_query.asking.passages import load_passages

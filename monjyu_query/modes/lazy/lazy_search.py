@@ -13,8 +13,7 @@ from monjyu_query.asking.events import Emit
 from monjyu_query.asking.lazy_explanation import LazyExplanation
 from monjyu_query.asking.passages import hit_of
 from monjyu_query.asking.result import SearchResult, Usage
-from monjyu_query.knowledge.community_tree import CommunityTree
-from monjyu_query.knowledge.concept_graph import read_tree
+from monjyu_query.knowledge.concept_graph import CommunityTree, read_tree
 from monjyu_query.modes.lazy.explanation import concept_subgraph, explanation
 from monjyu_query.modes.lazy.judgements import open_judgements
 from monjyu_query.modes.lazy.reduce import answer_claims, answer_without_tests, make_claims

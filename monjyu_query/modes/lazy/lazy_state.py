@@ -7,9 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from monjyu_query.answers.selection import Question
-from monjyu_query.asking.budget import Budget
 from monjyu_query.asking.events import Emit, unheard
-from monjyu_query.asking.lazy_explanation import Origin
+from monjyu_query.asking.lazy_explanation import Budget, Origin
 from monjyu_query.asking.passages import Passage, PassageSentence
 from monjyu_query.ranking.fusion import Scores
 

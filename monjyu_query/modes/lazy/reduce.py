@@ -27,7 +27,7 @@ from monjyu_query.answers.claims import (
 from monjyu_query.answers.composition import asked_of, compose
 from monjyu_query.asking.passages import load_sentences, section_texts, standing
 from monjyu_query.asking.result import Status
-from monjyu_query.knowledge.level_4_claims import chunks_with_claims, claims_of, read_by_models
+from monjyu_query.knowledge.reports import chunks_with_claims, claims_of, read_by_models
 from monjyu_query.modes.lazy.lazy_state import Relevant
 from monjyu_query.modes.lazy.refine import Question
 from monjyu_query.modes.passages.best_passages import evidence_passages

@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from monjyu_query.answers.selection import Question as Terms
-from monjyu_query.asking.budget import Budget
+from monjyu_query.asking.lazy_explanation import Budget
 from monjyu_query.asking.passages import Passage
 from monjyu_query.asking.topic import asks_of_all
-from monjyu_query.knowledge.community_tree import CommunityTree, flat_tree
-from monjyu_query.knowledge.concept_graph import ConceptGraph
+from monjyu_query.knowledge.concept_graph import CommunityTree, ConceptGraph, flat_tree
 from monjyu_query.knowledge.follow_ups import questions_raised
 from monjyu_query.modes.lazy.assessors import ExtractiveAssessor, OverviewAssessor, gate_of, reader_assessor
 from monjyu_query.modes.lazy.expansion import Expansion, expand, matching_concepts

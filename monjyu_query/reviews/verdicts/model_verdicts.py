@@ -13,12 +13,12 @@ from monjyu_core.models.call_errors import ModelCallError
 from monjyu_core.models.calls.event_loop import run
 from monjyu_core.models.prompts import fence, load_prompt
 from monjyu_core.models.types import Message
-from monjyu_core.reviews.review_state import Verdict
+from monjyu_core.reviews.review_store import Verdict
 from monjyu_query.asking.passages import PassageSentence
 from monjyu_query.asking.request import clean_text
 from monjyu_query.asking.result import Usage
 from monjyu_query.digests.asker import Asker
-from monjyu_query.digests.study_table.model_cells import sentences_shown
+from monjyu_query.digests.study_table.extractive_cells import sentences_shown
 from monjyu_query.digests.study_table.table_columns import Column, language_of
 from monjyu_query.ranking.open_index import OpenIndex
 from monjyu_query.reviews.review_protocol import Criterion, Protocol

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from monjyu_query.asking.result import SearchResult
-from monjyu_query.modes.modes import Modes
 from monjyu_query.ranking.tools import Ask
+from monjyu_query.search.multi import Modes
 
 Control = Callable[[Modes, Ask], SearchResult]
 

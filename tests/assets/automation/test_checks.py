@@ -12,8 +12,8 @@ import pytest
 
 from monjyu_assets.definitions import defs
 from monjyu_assets.indexing.requests import index_collection
-from monjyu_assets.orchestration.freshness import freshness, freshness_of
 from monjyu_assets.orchestration.instance import open_instance
+from monjyu_assets.orchestration.jobs import freshness, freshness_of
 from monjyu_assets.orchestration.resources import DataFolderResource
 from monjyu_assets.orchestration.watching import watch_collection, watched_collections
 from monjyu_assets.publishing.drift import drift

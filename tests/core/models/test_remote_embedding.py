@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from monjyu_assets.planning.index_result import level_failures
-from monjyu_assets.planning.pending import look
+from monjyu_assets.planning.pending import level_failures, look
 from monjyu_core.embedding import Embedder, embed_each, load, load_embedder
 from monjyu_core.embedding.remote import RemoteEmbedder
 from monjyu_core.errors import ConfigurationError, QueryError

@@ -8,12 +8,11 @@ from dataclasses import replace
 import numpy as np
 
 from monjyu_query.asking.topic import asks_of_all
-from monjyu_query.knowledge.community_tree import CommunityTree
-from monjyu_query.knowledge.concept_graph import Concept, ConceptGraph
+from monjyu_query.knowledge.concept_graph import CommunityTree, Concept, ConceptGraph
 from monjyu_query.modes.lazy.lazy_state import Asked
 from monjyu_query.modes.lazy.walk.community_search import Walker
 from monjyu_query.modes.lazy.walk.deepening import IterativeDeepener, Walk
-from monjyu_query.modes.local_search.leads import leads_of
+from monjyu_query.modes.local_search.context import leads_of
 from monjyu_query.ranking.fusion import z_scores
 from monjyu_query.ranking.open_index import OpenIndex
 from monjyu_query.ranking.tools import Ask
