@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import stat
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,8 @@ from monjyu_core.errors import ConfigurationError
 MEBIBYTE = 2**20
 _DEEPEST = 100
 """Levels of nested lists and mappings. Python's own limit on recursion is 1,000 calls, a few of them for each level."""
+_LONG_NUMBER = re.compile(r"[-+0-9_:.]{101,}")
+"""`59:59:59` is a number to base 60 in YAML 1.1, whose value takes time that grows with the square of its length."""
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # that of C is ten times as fast
 
 
@@ -88,6 +91,8 @@ def parse_yaml(text: str, most_values: int = 100_000) -> Any:
         elif isinstance(event, yaml.ScalarEvent):
             total += 1
             sizes |= {event.anchor: 1} if event.anchor else {}
+            if _LONG_NUMBER.fullmatch(event.value) and event.implicit[0]:
+                raise FileRefused("The YAML has a number of more than 100 digits.", "Put it in quotes.")
         if total > most_values or len(stack) > _DEEPEST:
             bound = f"{most_values:,} values" if total > most_values else f"{_DEEPEST} levels"
             raise FileRefused(f"The YAML has more than {bound}, aliases written out.", "Shorten it.")

@@ -246,8 +246,9 @@ def test_bibliographies() -> None:
         "10.1000/x",
     )
     assert works_of_bib('[{"id": "b", "title": "T", "issued": {"date-parts": [[2001]]}}]')["b"].year == 2001
-    with pytest.raises(QueryError):
-        works_of_bib("[")
+    for refused in ("[", "@a{b,c=d}\n" * 20_001):
+        with pytest.raises(QueryError):
+            ends(partial(works_of_bib, refused))
 
 
 @pytest.mark.parametrize(

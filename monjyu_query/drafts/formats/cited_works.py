@@ -15,6 +15,7 @@ from monjyu_query.drafts.formats.draft_pages import Work
 MOST_BIB_CHARACTERS = 5_000_000
 MOST_WORKS = 20_000
 MOST_VALUES = 50 * MOST_WORKS
+_ENTRY = re.compile(r"^[ \t]*@\w+[ \t]*[{(]", re.MULTILINE)
 _LATEX = re.compile(r"\\[a-zA-Z]+\s?|\\.|[{}$]")
 _ACCENTED = re.compile(r"\\[\"'`^~=.uvHckrdb]")
 _ARXIV_FIELD = re.compile(r"(?:arxiv:)?(\d{4}\.\d{4,5})(?:v\d+)?", re.I)
@@ -35,10 +36,12 @@ def works_of_bib(text: str) -> dict[str, Work]:
         )
     if text.lstrip()[:1] in ("[", "{"):
         return _works_of_csl(text)
+    if sum(1 for _ in _ENTRY.finditer(text)) > MOST_WORKS:
+        raise QueryError(f"A bibliography has at most {MOST_WORKS:,} works.", "Give the part that is cited.")
     from bibtexparser.entrypoint import parse_string
 
     logging.getLogger("bibtexparser").setLevel(logging.CRITICAL)
-    entries = parse_string(text).entries[:MOST_WORKS]
+    entries = parse_string(text).entries
     return {entry.key: _of_bibtex({f.key.casefold(): str(f.value) for f in entry.fields}) for entry in entries}
 
 

@@ -284,7 +284,8 @@ LIBRARIES = {
     ) + '<bib:Book rdf:about="#a"><title>A</title></bib:Book></rdf:RDF>',
     "journal.rdf": RDF[: RDF.index(">") + 1] + "".join(
         f'<bib:Book rdf:about="#a{n}"><title>A</title><isPartOf rdf:resource="#j"/></bib:Book>' for n in range(4_000)
-    ) + f'<bib:Journal rdf:about="#j">{"<description>d</description>" * 20_000}</bib:Journal></rdf:RDF>',
+    ) + f'<bib:Journal rdf:about="#j"><title>{"j" * 100_000}</title>{"<description>d</description>" * 20_000}'
+    "</bib:Journal></rdf:RDF>",
     "title.json": json.dumps([{"id": "a", "title": "A" + "<i" * 1_000_000}]),
 }  # fmt: skip
 
