@@ -6,6 +6,7 @@ import csv
 import io
 from collections.abc import Iterable, Sequence
 
+from monjyu_core.text.controls import without_controls
 from monjyu_query.answers.render import safe
 from monjyu_query.citations.citation_export import entries, entries_of, ris
 from monjyu_query.reviews.handing_on.prisma import record_reason
@@ -59,7 +60,7 @@ def _csv(rows: Iterable[Sequence[str]], *, labels: bool = False) -> str:
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\r\n")
     for row in rows:
-        texts = row[:-1] if labels else row
+        texts = map(without_controls, row[:-1] if labels else row)
         cells = [f"'{text}" if text.startswith(_FORMULA) else text for text in texts]
         writer.writerow([*cells, row[-1]] if labels else cells)
     return out.getvalue()
