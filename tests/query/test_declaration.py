@@ -186,7 +186,8 @@ from monjyu_query.service.server.page_files import html
 served = create_app(DataFolder(Path()), load_settings()).openapi()
 tools = build_server(CallersMonjyu(Path()), load_settings())._tool_manager.list_tools()
 print(json.dumps({
-    "search": [one.name for one in search.params], "table": str([[*getattr(one.type, "choices", ())] for one in table.params]),
+    "search": [one.name for one in search.params],
+    "table": str([[*getattr(one.type, "choices", ())] for one in table.params]),
     "http": json.dumps(served), "mcp": json.dumps([tool.parameters for tool in tools]), "page": html("index.html"),
     "python": [*SearchOptions.__annotations__],
 }))
