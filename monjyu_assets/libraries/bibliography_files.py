@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from monjyu_assets.libraries.library_item import LARGEST_FILE, MOST_ITEMS, LibraryItem, own_files
+from monjyu_assets.libraries.library_item import LARGEST_FILE, MOST_ITEMS, LibraryItem, own_files, shelf_paths
 from monjyu_assets.parsing.bibliography.bibtex import (
     Work,
     bibtex_entries,
@@ -156,16 +156,11 @@ def _better_bibtex_shelves(collections: Any) -> dict[str, list[str]]:
     shelves = collections if isinstance(collections, dict) else {}
     shelves = {str(key): one for key, one in shelves.items() if isinstance(one, dict)}
     found: dict[str, list[str]] = {}
-    for key, one in shelves.items():
-        names, passed = [_text(one, "name")], {key}
-        above = str(one.get("parent") or "")
-        while above in shelves and above not in passed:
-            passed.add(above)
-            names.insert(0, _text(shelves[above], "name"))
-            above = str(shelves[above].get("parent") or "")
-        items = one.get("items")
+    named = {key: (_text(one, "name"), str(one.get("parent") or "")) for key, one in shelves.items()}
+    for key, path in shelf_paths(named).items():
+        items = shelves[key].get("items")
         for item in items if isinstance(items, list) else ():
-            found.setdefault(str(item), []).append("/".join(names))
+            found.setdefault(str(item), []).append(path)
     return found
 
 

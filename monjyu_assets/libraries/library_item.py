@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from monjyu_assets.scholarly.record import ScholarlyRecord
 
@@ -12,6 +14,8 @@ MOST_FILES = 200
 """Of an item."""
 LARGEST_FILE = 512 * 2**20
 """Bytes of a library's own file, not of its papers."""
+_DEEPEST_SHELF, _LONGEST_SHELF = 50, 500
+"""Levels of a shelf, the lowest ones, and characters of its path."""
 
 
 @dataclass(frozen=True)
@@ -43,3 +47,17 @@ def _is_inside(path: Path, bases: list[Path]) -> bool:
         return path.is_file() and any(map(path.resolve().is_relative_to, bases))
     except (OSError, ValueError, RuntimeError):
         return False
+
+
+def shelf_paths(shelves: Mapping[Any, tuple[str, Any]], gone: Collection[Any] = ()) -> dict[Any, str]:
+    """The path of each shelf, as `Thesis/Chapter 2`, from its name and the key of the shelf above it; none of those
+    inside a shelf that is gone."""
+    paths = {}
+    for key in shelves:
+        names, at = dict[Any, str](), key
+        while at in shelves and at not in names and len(names) < _DEEPEST_SHELF:
+            name, above = shelves[at]
+            names[at], at = name.replace("/", "∕"), above
+        if not names.keys() & gone:
+            paths[key] = "/".join(reversed(names.values()))[:_LONGEST_SHELF]
+    return paths

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from monjyu_assets.libraries.library_item import LARGEST_FILE, MOST_ITEMS, LibraryItem, own_files
+from monjyu_assets.libraries.library_item import LARGEST_FILE, MOST_ITEMS, LibraryItem, own_files, shelf_paths
 from monjyu_assets.parsing.bibliography.dates import year_in
 from monjyu_assets.parsing.bibliography.identifiers import ARXIV_ADDRESS, find_doi
 from monjyu_assets.parsing.bibliography.names import full_name
@@ -114,18 +114,10 @@ def _shelves(rows: Rows) -> dict[int, set[str]]:
         gone = {one for (one,) in rows(_DELETED_SHELVES)}
     except sqlite3.OperationalError:
         gone = set()  # Zotero before 6 had no bin for collections
-    paths: dict[int, set[str]] = defaultdict(set)
+    paths, of_items = shelf_paths(folders, gone), defaultdict[int, set[str]](set)
     for item, shelf in rows(_ON_SHELF):
-        names: list[str] = []
-        passed: set[int] = set()
-        while shelf in folders and shelf not in passed:
-            passed.add(shelf)
-            name, parent = folders[shelf]
-            names.insert(0, name.replace("/", "∕"))
-            shelf = parent
-        if names and not passed & gone:
-            paths[item].add("/".join(names))
-    return paths
+        of_items[item] |= {paths[shelf]} if shelf in paths else set()
+    return of_items
 
 
 def _title_of_file(title: str, file: Path) -> str:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from monjyu_assets.libraries.library_item import LARGEST_FILE, LibraryItem, own_files
+from monjyu_assets.libraries.library_item import LARGEST_FILE, LibraryItem, own_files, shelf_paths
 from monjyu_assets.parsing.bibliography.dates import year_in
 from monjyu_assets.parsing.bibliography.identifiers import ARXIV_ADDRESS, find_doi
 from monjyu_assets.parsing.bibliography.names import full_name
@@ -16,7 +17,11 @@ from monjyu_core.errors import DocumentError
 from monjyu_core.settings.settings import ParseSettings
 
 _NO_WORKS = ("Collection", "Attachment", "Memo", "Journal", "Series", "AutomaticTag")
+_MOST_TOLD = 20
+"""Identifiers, descriptions and journals of a work."""
+_LONGEST_WHOLE = 2_000
 Element = Any
+Whole = tuple[str, str]
 
 
 def read_zotero_rdf(data: bytes, folder: Path, readable: tuple[str, ...]) -> list[LibraryItem]:
@@ -28,21 +33,30 @@ def read_zotero_rdf(data: bytes, folder: Path, readable: tuple[str, ...]) -> lis
     if root.tag != "RDF":
         raise ValueError("not an RDF export of Zotero")
     by_name = {name: node for node in root if (name := node.get("about"))}
+    wholes = {name: _whole(node) for name, node in by_name.items()}
     shelves = _shelves([node for node in root if node.tag == "Collection"])
     works = [node for node in root if isinstance(node.tag, str) and node.tag not in _NO_WORKS]
-    items = [_item(node, by_name, shelves, folder, readable) for node in works]
+    items = [_item(node, by_name, wholes, shelves, folder, readable) for node in works]
     return [item for item in items if item is not None]
 
 
 def _item(
-    node: Element, by_name: dict[str, Element], shelves: dict[str, list[str]], folder: Path, readable: tuple[str, ...]
+    node: Element,
+    by_name: dict[str, Element],
+    wholes: dict[str, Whole],
+    shelves: dict[str, list[str]],
+    folder: Path,
+    readable: tuple[str, ...],
 ) -> LibraryItem | None:
     name, title = node.get("about") or "", _text(node.find("title"))
     kind = _text(node.find("itemType"))
     if not name or not title or kind in ("attachment", "note"):
         return None
-    wholes = [one for part in node.findall("isPartOf") if (one := _whole(part, by_name)) is not None]
-    told = " ".join(_told(node)) + " " + " ".join(" ".join(_told(whole)) for whole in wholes)
+    parts = [
+        _whole(inside) if (inside := next(iter(part), None)) is not None else wholes.get(part.get("resource") or "")
+        for part in islice(node.iterfind("isPartOf"), _MOST_TOLD)
+    ]
+    told = " ".join((*_told(node), *(part[1] for part in parts if part)))
     arxiv = ARXIV_ADDRESS.search(told)
     record = ScholarlyRecord(
         source="Zotero",
@@ -50,7 +64,7 @@ def _item(
         title=title,
         authors=tuple(_authors(node)),
         year=year_in(_text(node.find("date"))),
-        venue=next((text for whole in wholes if (text := _text(whole.find("title")))), None),
+        venue=next((part[0] for part in parts if part and part[0]), None),
         doi=find_doi(told),
         arxiv_id=arxiv[1] if arxiv else None,
         abstract=_text(node.find("abstract"))[:LONGEST_ABSTRACT] or None,
@@ -64,32 +78,25 @@ def _item(
 
 def _shelves(collections: list[Element]) -> dict[str, list[str]]:
     """By the name of a work the paths of its collections; a collection's parts are works and other collections."""
-    names = {node.get("about"): _text(node.find("title")) for node in collections}
     parts = {node.get("about"): [part.get("resource") for part in node.findall("hasPart")] for node in collections}
-    above = {part: name for name, inside in parts.items() for part in inside if part in names}
+    above = {part: name for name, inside in parts.items() for part in inside}
+    shelves = {node.get("about"): (_text(node.find("title")), above.get(node.get("about"))) for node in collections}
     found: dict[str, list[str]] = {}
-    for name, inside in parts.items():
-        path, passed, at = [names[name]], {name}, above.get(name)
-        while at is not None and at not in passed:
-            passed.add(at)
-            path.insert(0, names[at])
-            at = above.get(at)
-        for part in inside:
-            if part not in names:
-                found.setdefault(part, []).append("/".join(path))
+    for name, path in shelf_paths(shelves).items():
+        for part in parts[name]:
+            found.setdefault(part, []).append(path)
     return found
 
 
-def _whole(part: Element, by_name: dict[str, Element]) -> Element | None:
-    """The journal or book that a work is part of, written inside or named."""
-    inside = next(iter(part), None)
-    return inside if inside is not None else by_name.get(part.get("resource") or "")
+def _whole(node: Element) -> Whole:
+    """The title of the journal or book that works are part of, and what identifies it."""
+    return _text(node.find("title"))[:_LONGEST_WHOLE], " ".join(_told(node))[:_LONGEST_WHOLE]
 
 
 def _told(node: Element) -> Iterator[str]:
     yield node.get("about") or ""
     for name in ("identifier", "description"):
-        yield from map(_text, node.findall(name))
+        yield from map(_text, islice(node.iterfind(name), _MOST_TOLD))
 
 
 def _authors(node: Element) -> Iterator[str]:

@@ -6,11 +6,12 @@ Nothing is fetched. A line that cannot be read is left out: one bad record of 60
 from __future__ import annotations
 
 import csv
-import json
 import re
+import stat
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from datetime import date
+from itertools import chain
 from pathlib import Path
 from typing import Any, Literal
 
@@ -19,10 +20,11 @@ import pyarrow as pa
 
 from monjyu_core.errors import ConfigurationError
 from monjyu_core.text.unicode_words import PlainTexts
+from monjyu_core.user_files.bounded_reading import parse_json
 
 Kind = Literal["retraction", "concern", "correction", "reinstatement"]
-LONGEST_LINE = 8 * 2**20
-"""Characters of a record."""
+LONGEST_LINE, _MOST_VALUES = 8 * 2**20, 1_000_000
+"""Characters of a record, and commas, brackets and braces in it."""
 MOST_REASONS = 20
 
 _KINDS: dict[str, Kind] = {
@@ -60,18 +62,18 @@ class Notice(PlainTexts):
 
 def read_notices(path: Path) -> Iterator[Notice]:
     """The notices of a file. ConfigurationError where it cannot be opened or is of no known kind."""
+    lines = _lines(path, "scholarly.notices")
+    first = next(lines, "")
+    lines = chain([first], lines)
     try:
-        with path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
-            first = file.readline(LONGEST_LINE)
-            file.seek(0)
-            if first.lstrip().startswith("{"):
-                for work in _works(iter(lambda: file.readline(LONGEST_LINE), "")):
-                    yield from notices_of(work)
-            elif "RetractionNature" in first:
-                yield from filter(None, map(_of_retraction_watch, csv.DictReader(file)))
-            else:
-                raise ConfigurationError(f"{path} has no notices.", _HINT)
-    except (OSError, csv.Error) as error:
+        if first.lstrip().startswith("{"):
+            for work in _works(lines):
+                yield from notices_of(work)
+        elif "RetractionNature" in first:
+            yield from filter(None, map(_of_retraction_watch, csv.DictReader(lines)))
+        else:
+            raise ConfigurationError(f"{path} has no notices.", _HINT)
+    except csv.Error as error:
         raise ConfigurationError(f"{path} cannot be read: {error}.", "See scholarly.notices.") from error
 
 
@@ -107,23 +109,28 @@ def _of_retraction_watch(row: dict[str, str | None]) -> Notice | None:
 def is_lines(path: Path) -> bool:
     """Whether a file holds JSON Lines, by its first: a library of JSON is one list or object over many lines."""
     try:
-        with path.open("rb") as file:
-            first = file.readline(LONGEST_LINE).strip()
-        return (
-            first.startswith(b"{") and isinstance(record := json.loads(first), dict) and "itemType" not in str(record)
-        )
-    except (OSError, ValueError, RecursionError):
+        first = next(_lines(path, "scholarly.records"), "").strip()
+        record = parse_json(first, _MOST_VALUES) if first.startswith("{") else None
+        return isinstance(record, dict) and "itemType" not in first
+    except (ConfigurationError, ValueError):
         return False
 
 
 def read_works(path: Path) -> Iterator[dict[str, Any]]:
     """The works of a file of JSON Lines: a work a line, or an answer of Crossref with several. ConfigurationError where
     it cannot be opened."""
+    yield from _works(_lines(path, "scholarly.records"))
+
+
+def _lines(path: Path, setting: str) -> Iterator[str]:
+    """The lines of a regular file; the pieces of one that is too long."""
     try:
+        if not stat.S_ISREG(path.stat().st_mode):
+            raise OSError("it is not a regular file")
         with path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
-            yield from _works(iter(lambda: file.readline(LONGEST_LINE), ""))
+            yield from iter(lambda: file.readline(LONGEST_LINE), "")
     except OSError as error:
-        raise ConfigurationError(f"{path} cannot be read: {error}.", "See scholarly.records.") from error
+        raise ConfigurationError(f"{path} cannot be read: {error}.", f"See {setting}.") from error
 
 
 def notices_of(work: dict[str, Any]) -> Iterator[Notice]:
@@ -134,8 +141,8 @@ def notices_of(work: dict[str, Any]) -> Iterator[Notice]:
 def _works(lines: Iterator[str]) -> Iterator[dict[str, Any]]:
     for line in lines:
         try:
-            record = json.loads(line)
-        except (ValueError, RecursionError):
+            record = parse_json(line, _MOST_VALUES)
+        except ValueError:
             continue
         if isinstance(record, dict) and isinstance(record.get("message"), dict):
             record = record["message"]
@@ -169,7 +176,7 @@ def _of_openalex(work: dict[str, Any]) -> Iterator[Notice]:
             doi=_text(work.get("doi")),
             pmid=pmid.rstrip("/").rpartition("/")[2] if pmid else None,
             title=_text(work.get("title")) or "",
-            year=year if isinstance(year, int) else None,
+            year=year if isinstance(year, int) and 1000 <= year <= 2999 else None,
         )
 
 
@@ -195,7 +202,7 @@ def _parts(value: Any) -> str | None:
     try:
         parts = [int(part) for part in value["date-parts"][0]]
         return "-".join(f"{part:0{4 if place == 0 else 2}d}" for place, part in enumerate(parts[:3])) or None
-    except (KeyError, IndexError, TypeError, ValueError):
+    except (KeyError, IndexError, TypeError, ValueError, OverflowError):
         return None
 
 

@@ -4,7 +4,6 @@ only, follows no redirect and reads no proxy from the environment."""
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -24,12 +23,13 @@ from monjyu_core.models.clients.refusals import retry_after
 from monjyu_core.models.types import TokenUsage
 from monjyu_core.settings.models import RoleSettings
 from monjyu_core.settings.papers import ScholarlyService, ScholarlySettings
+from monjyu_core.user_files.bounded_reading import parse_json
 
 if TYPE_CHECKING:
     import httpx2
 
-LARGEST_ANSWER = 64 * 2**20
-"""Bytes."""
+LARGEST_ANSWER, MOST_VALUES = 64 * 2**20, 2_000_000
+"""Bytes, and commas, brackets and braces in them."""
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 _NOTHING = TokenUsage(0, 0)
 
@@ -82,7 +82,7 @@ class ServiceClient:
                     return []
                 if not response.is_success:
                     raise self._refusal(response)
-                return works_in(self.service, json.loads(await _body(response)))
+                return works_in(self.service, parse_json((await _body(response)).decode(), MOST_VALUES))
         except httpx2.TimeoutException:
             raise ModelUnreachable(f"{self._name} gave no answer in time.", "See scholarly.timeout_seconds.") from None
         except (httpx2.HTTPError, httpx2.StreamError) as error:

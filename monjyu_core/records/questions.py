@@ -208,6 +208,8 @@ def _apart(one: float | None, other: float | None) -> bool:
 
 
 Severity = Literal["block", "warn"]
+BudgetPreset = Literal["z100", "z500", "z1500"]
+"""Relevance tests of lazy search; their numbers are in `monjyu_query/asking/lazy_explanation.py`."""
 MOST_QUESTIONS = 500
 """Of a collection: all are answered before a snapshot is published."""
 LONGEST = 10_000
@@ -262,7 +264,7 @@ class Question(_Model):
     id: Annotated[str, StringConstraints(pattern=ID)]
     text: Annotated[str, StringConstraints(min_length=1, max_length=LONGEST), BeforeValidator(_one_line)]
     mode: Annotated[str, StringConstraints(pattern=r"^[a-z]{1,20}$")] = "auto"
-    budget: Literal["z100", "z500", "z1500"] | Annotated[int, Field(ge=0)] | None = None
+    budget: BudgetPreset | Annotated[int, Field(ge=0)] | None = None
     severity: Severity = "warn"
     expect: Expectations = Expectations()
     at: str = ""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import stat
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,8 @@ from monjyu_core.errors import ConfigurationError
 MEBIBYTE = 2**20
 _DEEPEST = 100
 """Levels of nested lists and mappings. Python's own limit on recursion is 1,000 calls, a few of them for each level."""
+_LONG_NUMBER = re.compile(r"[-+0-9_:.]{101,}")
+"""`59:59:59` is a number to base 60 in YAML 1.1, whose value takes time that grows with the square of its length."""
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # that of C is ten times as fast
 
 
@@ -54,14 +57,18 @@ def read_text(path: Path, most: int) -> str:
 
 def parse_json(text: str, most_values: int) -> Any:
     """The value of a JSON text with at most `most_values` commas, brackets and braces, inside strings too: a list of
-    empty lists takes thirty times its size in memory. ValueError for what is not JSON."""
+    empty lists takes thirty times its size in memory. ValueError for more, deeper and other texts, such as NaN."""
     values = text.count(",") + text.count("[") + text.count("{")
     if values > most_values:
-        raise FileRefused(f"The JSON has more than {most_values:,} values.", "Give a part of it.")
+        raise ValueError(f"the JSON has more than {most_values:,} values")
     try:
-        return json.loads(text)
+        return json.loads(text, parse_constant=_refuse)
     except RecursionError as error:
-        raise FileRefused("The JSON is nested too deeply.") from error
+        raise ValueError("the JSON is nested too deeply") from error
+
+
+def _refuse(constant: str) -> None:
+    raise ValueError(f"{constant} is no JSON number")
 
 
 def parse_yaml(text: str, most_values: int = 100_000) -> Any:
@@ -84,6 +91,8 @@ def parse_yaml(text: str, most_values: int = 100_000) -> Any:
         elif isinstance(event, yaml.ScalarEvent):
             total += 1
             sizes |= {event.anchor: 1} if event.anchor else {}
+            if _LONG_NUMBER.fullmatch(event.value) and event.implicit[0]:
+                raise FileRefused("The YAML has a number of more than 100 digits.", "Put it in quotes.")
         if total > most_values or len(stack) > _DEEPEST:
             bound = f"{most_values:,} values" if total > most_values else f"{_DEEPEST} levels"
             raise FileRefused(f"The YAML has more than {bound}, aliases written out.", "Shorten it.")

@@ -11,6 +11,7 @@ from monjyu_query.api.facade_base import AS_ARGUMENT, Collections
 from monjyu_query.asking.events import heard_by
 
 if TYPE_CHECKING:
+    from monjyu_core.records.questions import BudgetPreset
     from monjyu_query.asking.events import Emit, Listeners
     from monjyu_query.asking.request import Filters, SearchOptions, SearchRequest
     from monjyu_query.asking.result import SearchResult
@@ -220,7 +221,7 @@ class Monjyu(Collections):
         collection: str | None = None,
         *,
         papers: int = 10,
-        budget: int | None = None,
+        budget: BudgetPreset | int | None = None,
         filters: Filters | Mapping[str, Any] | None = None,
         emit: Emit | None = None,
         cancel: threading.Event | None = None,

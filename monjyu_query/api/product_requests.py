@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from monjyu_query.asking.fields import CollectionBody, asked
-from monjyu_query.asking.request import ANY_TEXT, LONGEST_QUERY, NUMBER, Filters
+from monjyu_query.asking.request import ANY_TEXT, LONGEST_QUERY, NUMBER, Budget, Filters
 from monjyu_query.digests.comparison import MOST_ASPECTS
 from monjyu_query.digests.comparison import MOST_PAPERS as MOST_COMPARED
 from monjyu_query.digests.study_table import MOST_PAPERS as MOST_ROWS
@@ -49,8 +49,8 @@ class SurveyRequest(CollectionBody):
 
     topic: Annotated[str, Field(min_length=1, max_length=LONGEST_QUERY, pattern=ANY_TEXT)] = asked("In words.", ...)
     papers: Annotated[int, Field(ge=1, le=MOST_PAPERS), NUMBER] = asked("The most papers.", 10)
-    budget: Annotated[int, Field(ge=0, le=100_000), NUMBER] | None = asked(
-        "Find the papers by lazy search with this number of relevance tests, such as 100; by default in one pass."
+    budget: Budget | None = asked(
+        "Find the papers by lazy search with this number of relevance tests, such as z100; by default in one pass."
     )
     filters: Filters = Field(Filters(), description="Filters of the papers.")
 

@@ -23,6 +23,7 @@ from pydantic import (
 from monjyu_core.errors import QueryError
 from monjyu_core.paper import SectionType
 from monjyu_core.records.corrections import bare_doi
+from monjyu_core.records.questions import BudgetPreset
 from monjyu_core.settings.names import plain, sentence
 from monjyu_core.settings.search import FusedMode
 from monjyu_core.wording import did_you_mean
@@ -51,6 +52,8 @@ def _a_number(value: object) -> object:
 NUMBER = BeforeValidator(_a_number)
 _SCORE = BeforeValidator(lambda said: RELEVANCE.get(said.casefold(), said) if isinstance(said, str) else said)
 """Stands after the bounds, so that they are seen in the JSON schema."""
+Budget = BudgetPreset | Annotated[int, Field(ge=0), NUMBER]
+"""Of relevance tests."""
 Year = Annotated[int, Field(ge=0, le=9999), NUMBER]
 Switch = Annotated[bool, Strict()]
 """Values as JSON has them: 5.0 is a whole number, "5" is none, and 0 is not false."""
@@ -213,7 +216,7 @@ class BasicQuestion(Body):
         "auto",
     )
     top_k: Annotated[int, Field(ge=1, le=1000), NUMBER] | None = asked("The number of passages.")
-    budget: Literal["z100", "z500", "z1500"] | Annotated[int, Field(ge=0), NUMBER] | None = _lazy(
+    budget: Budget | None = _lazy(
         "the number of passages that may be tested for relevance: z100, z500, z1500 or a number.", under=""
     )
     response_type: ResponseType | None = asked(
@@ -321,7 +324,7 @@ class SearchOptions(TypedDict, total=False):
 
     mode: Mode
     top_k: int | None
-    budget: Literal["z100", "z500", "z1500"] | int | None
+    budget: BudgetPreset | int | None
     response_type: str | None
     filters: Filters | Mapping[str, Any]
     history: Sequence[Turn | Mapping[str, str]]
@@ -364,7 +367,7 @@ def make_filters(values: Mapping[str, Any]) -> Filters:
 
 
 _IN_WORDS = {
-    "budget": "must be z100, z500, z1500 or a number of 0 or more",
+    "budget": f"must be {', '.join(get_args(BudgetPreset))} or a number of 0 or more",
     "sufficiency": "must be count, model, off or a number of sentences of 1 or more",
 }
 """For fields of several types, each of which complains for itself."""

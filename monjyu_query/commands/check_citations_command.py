@@ -34,6 +34,7 @@ def check_citations(draft: Path, collection: str | None, bib: Path | None, stric
     nowhere in the paper.
     """
     from monjyu_core.errors import QueryError
+    from monjyu_core.user_files.bounded_reading import read_bytes
     from monjyu_query.drafts.check import check_citations
     from monjyu_query.drafts.checked import as_text
     from monjyu_query.drafts.read_draft import FORMATS
@@ -42,8 +43,8 @@ def check_citations(draft: Path, collection: str | None, bib: Path | None, stric
     kind = FORMATS.get(draft.suffix.casefold())
     if kind is None:
         raise QueryError(f"{draft.name} is not a readable draft.", f"Known: {', '.join(FORMATS)}.")
-    content = _bytes(draft, MOST_BYTES)
-    works = printable(_bytes(bib, MOST_BIB_BYTES).decode("utf-8-sig", "replace")) if bib else ""
+    content = read_bytes(draft, MOST_BYTES)
+    works = printable(read_bytes(bib, MOST_BIB_BYTES).decode("utf-8-sig", "replace")) if bib else ""
     checked = check_citations(collection_searcher(collection), content, kind, works)
     if as_json:
         print_json(checked.model_dump(mode="json"))
@@ -51,9 +52,3 @@ def check_citations(draft: Path, collection: str | None, bib: Path | None, stric
         click.echo(as_text(checked))
     if strict and checked.faults:
         sys.exit(1)
-
-
-def _bytes(path: Path, most: int) -> bytes:
-    """A file's bytes, one more than the most at most: what is too large is refused without being read."""
-    with path.open("rb") as file:
-        return file.read(most + 1)

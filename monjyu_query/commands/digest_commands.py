@@ -10,7 +10,7 @@ import click
 
 from monjyu_core.errors import QueryError
 from monjyu_core.wording import counted
-from monjyu_query.asking.request import Filters
+from monjyu_query.asking.request import Filters, SearchQuestion
 from monjyu_query.commands.options import (
     QuestionCommand,
     collection_option,
@@ -75,12 +75,14 @@ def compare(papers: tuple[str, ...], collection: str | None, aspects: tuple[str,
 @click.argument("topic")
 @collection_option
 @click.option("--papers", type=int, default=10, show_default=True, metavar="N", help="Number of papers, 1 to 30.")
-@click.option(
-    "--budget", type=click.IntRange(0), metavar="N", help="Find the papers with this number of relevance tests."
+@options_of(
+    SearchQuestion,
+    "budget",
+    help="Find the papers by lazy search with this number of relevance tests: z100, z500, z1500 or a number.",
 )
 @options_of(Filters)
 @json_option
-def survey(topic: str, collection: str | None, papers: int, budget: int | None, as_json: bool, **filters: Any) -> None:
+def survey(topic: str, collection: str | None, papers: int, budget: Any, as_json: bool, **filters: Any) -> None:
     """Survey a topic: what each paper says about it, by theme."""
     from monjyu_query.asking.request import make_request
     from monjyu_query.digests.survey import survey

@@ -153,7 +153,7 @@ def _as_json(value: Any, kinds: Collection[Any]) -> Any:
 
 def _json_or_text(value: str) -> Any:
     try:
-        return json.loads(value)
+        return parse_json(value, _MOST_VALUES)
     except ValueError:
         return value
 
@@ -164,7 +164,7 @@ def print_json(value: Mapping[str, Any] | list[Any]) -> None:
 
 
 def read_json_file(path: Path) -> Any:
-    """The JSON value in a file, or on stdin where it is `-`. OSError, ValueError for what is not JSON, FileRefused."""
+    """The JSON value in a file, or on stdin where it is `-`. OSError, ValueError for what is not JSON."""
     with click.open_file(str(path), encoding="utf-8") as file:
         text = file.read(_LONGEST_JSON + 1)
     if len(text) > _LONGEST_JSON:

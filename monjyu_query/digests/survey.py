@@ -8,6 +8,7 @@ from typing import Any
 
 from monjyu_core.errors import QueryError
 from monjyu_core.models.calls.embedding_calls import charged_to
+from monjyu_core.records.questions import BudgetPreset
 from monjyu_query.answers.citing import Window, connective
 from monjyu_query.answers.composition import Asked, weighed
 from monjyu_query.answers.segments import plain
@@ -35,7 +36,7 @@ def survey(
     searcher: Asker,
     topic: str,
     papers: int = 10,
-    budget: int | None = None,
+    budget: BudgetPreset | int | None = None,
     filters: Filters | None = None,
     emit: Emit = unheard,
     cancel: threading.Event | None = None,
@@ -55,7 +56,7 @@ def survey_with_hits(
     searcher: Asker,
     topic: str,
     papers: int = 10,
-    budget: int | None = None,
+    budget: BudgetPreset | int | None = None,
     filters: Filters | None = None,
     emit: Emit = unheard,
     cancel: threading.Event | None = None,

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from monjyu_core.errors import QueryError
+from monjyu_core.user_files.bounded_reading import parse_json
 from monjyu_query.drafts.citation_marks import arxiv_in, doi_in, year_in
 from monjyu_query.drafts.draft_pages import Work
 
 MOST_BIB_CHARACTERS = 5_000_000
 MOST_WORKS = 20_000
+MOST_VALUES = 50 * MOST_WORKS
+_ENTRY = re.compile(r"^[ \t]*@\w+[ \t]*[{(]", re.MULTILINE)
 _LATEX = re.compile(r"\\[a-zA-Z]+\s?|\\.|[{}$]")
 _ACCENTED = re.compile(r"\\[\"'`^~=.uvHckrdb]")
 _ARXIV_FIELD = re.compile(r"(?:arxiv:)?(\d{4}\.\d{4,5})(?:v\d+)?", re.I)
@@ -34,10 +36,12 @@ def works_of_bib(text: str) -> dict[str, Work]:
         )
     if text.lstrip()[:1] in ("[", "{"):
         return _works_of_csl(text)
+    if sum(1 for _ in _ENTRY.finditer(text)) > MOST_WORKS:
+        raise QueryError(f"A bibliography has at most {MOST_WORKS:,} works.", "Give the part that is cited.")
     from bibtexparser.entrypoint import parse_string
 
     logging.getLogger("bibtexparser").setLevel(logging.CRITICAL)
-    entries = parse_string(text).entries[:MOST_WORKS]
+    entries = parse_string(text).entries
     return {entry.key: _of_bibtex({f.key.casefold(): str(f.value) for f in entry.fields}) for entry in entries}
 
 
@@ -56,8 +60,8 @@ def _of_bibtex(fields: Mapping[str, str]) -> Work:
 
 def _works_of_csl(text: str) -> dict[str, Work]:
     try:
-        data = json.loads(text)
-    except (ValueError, RecursionError) as error:
+        data = parse_json(text, MOST_VALUES)
+    except ValueError as error:
         raise QueryError("The bibliography is neither BibTeX nor CSL JSON.", "Export it as BibTeX.") from error
     items = data if isinstance(data, list) else data.get("items") or data.get("references") or []
     items = items if isinstance(items, list) else []

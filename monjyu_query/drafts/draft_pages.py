@@ -6,9 +6,12 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from monjyu_core.errors import QueryError
+
 OPEN, CLOSE = "\ue000", "\ue001"
 """A citation stands in a text under way as OPEN, its number, CLOSE: private characters that no draft may bring."""
 MARK = re.compile(f"{OPEN}(\\d+){CLOSE}")
+MOST_CITED = 20_000
 
 
 @dataclass(frozen=True)
@@ -75,9 +78,14 @@ class Pages:
     marks: list[Mark] = field(default_factory=list)
     works: Works = field(default_factory=Works)
     warnings: list[str] = field(default_factory=list)
+    cited: int = 0
+    """Works that the marks name."""
 
     def mark(self, text: str, wanted: Sequence[Wanted], *, spoken: bool = False) -> str:
-        """What stands in a text for a new mark."""
+        """What stands in a text for a new mark. QueryError where there are too many."""
+        self.cited += len(wanted)
+        if self.cited > MOST_CITED:
+            raise QueryError(f"A draft has at most {MOST_CITED:,} citations.", "Check it chapter by chapter.")
         self.marks.append(Mark(" ".join(text.split()), tuple(wanted), spoken))
         return f"{OPEN}{len(self.marks) - 1}{CLOSE}"
 

@@ -17,14 +17,18 @@ from monjyu_query.drafts.citation_marks import doi_in, mark_text, year_in
 from monjyu_query.drafts.cited_works import is_heading, work_of_csl, works_of_list
 from monjyu_query.drafts.draft_pages import Pages, Wanted, Work, without_marks
 
+_SPLIT = "Check it chapter by chapter."
 _W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _MENDELEY = "MENDELEY_CITATION_v3_"
 _LISTS = ("ZOTERO_BIBL", "CSL_BIBLIOGRAPHY", "EN.REFLIST", "BIBLIOGRAPHY")
 _WORD_KEY = re.compile(r"\s*CITATION\s+(\S+)((?:\s+\\m\s+\S+)*)")
 _FURTHER = re.compile(r"\\m\s+(\S+)")
 _RAISED = re.compile(r"\d{1,3}(?:[,–-]\d{1,3})*")
-MOST_PARAGRAPH = 200_000
+MOST_TAGS, MOST_PARAGRAPHS = 2_000_000, 200_000
+MOST_PARAGRAPH = 20_000
 """Characters of a paragraph; the rest is left out."""
+_DEEPEST = 100
+"""Fields, or content controls, inside of each other."""
 MOST_FIELD = 200_000
 """Characters of a field's instruction."""
 
@@ -33,6 +37,8 @@ def parse_xml(text: str, target: Any) -> None:
     """Hand the elements of a document to a target. QueryError where it is no XML or declares a document type."""
     if "<!DOCTYPE" in text or "<!ENTITY" in text:
         raise QueryError("The Word file declares XML entities, which Word never writes.", "Save it again from Word.")
+    if text.count("<") > MOST_TAGS:
+        raise QueryError(f"The Word file has more than {MOST_TAGS:,} tags.", _SPLIT)
     parser = XMLParser(target=target)
     try:
         parser.feed(text)
@@ -74,6 +80,8 @@ class Body:
         value = attributes.get(f"{_W}val", "")
         if name == "p":
             in_list = any(field.result and _is_list(field.told) for field in self._fields)
+            if len(self.paragraphs) == MOST_PARAGRAPHS:
+                raise QueryError(f"The Word file has more than {MOST_PARAGRAPHS:,} paragraphs.", _SPLIT)
             self.paragraphs.append(Paragraph(of_list=in_list))
         elif name in ("t", "instrText"):
             self._inside = name
@@ -89,9 +97,9 @@ class Body:
         elif name == "fldChar":
             self._field(attributes.get(f"{_W}fldCharType", ""))
         elif name == "fldSimple":
-            self._fields.append(self._here(attributes.get(f"{_W}instr", ""), result=True))
+            self._open(self._fields, attributes.get(f"{_W}instr", "")[:MOST_FIELD], result=True)
         elif name == "sdt":
-            self._controls.append(self._here(""))
+            self._open(self._controls)
         elif name == "tag" and self._controls and value.startswith(_MENDELEY):
             self._controls[-1].told = value[:MOST_FIELD]
 
@@ -119,12 +127,14 @@ class Body:
         if len(self.paragraphs[-1].text) < MOST_PARAGRAPH:
             self.paragraphs[-1].text += text
 
-    def _here(self, told: str, *, result: bool = False) -> _Field:
-        return _Field(len(self.paragraphs) - 1, len(self.paragraphs[-1].text), told, result)
+    def _open(self, inside: list[_Field], told: str = "", *, result: bool = False) -> None:
+        if len(inside) == _DEEPEST:
+            raise QueryError(f"The Word file has fields in more than {_DEEPEST} others.", "Save it again from Word.")
+        inside.append(_Field(len(self.paragraphs) - 1, len(self.paragraphs[-1].text), told, result))
 
     def _field(self, kind: str) -> None:
         if kind == "begin":
-            self._fields.append(self._here(""))
+            self._open(self._fields)
         elif self._fields and kind == "separate":
             self._fields[-1].result = True
             self.paragraphs[-1].of_list |= _is_list(self._fields[-1].told)
@@ -177,7 +187,8 @@ def _of_mendeley(told: str) -> list[Wanted]:
 
 def _of_endnote(told: str) -> list[Wanted]:
     found = []
-    for cite in re.findall(r"<Cite\b[^>]{0,200}>(.*?)</Cite>", told, re.S):
+    for cite in told.split("</Cite>")[:-1]:
+        cite = cite.partition("<Cite")[2]
         fields = {
             name: _inner(cite, name)
             for name in ("title", "year", "author", "electronic-resource-num", "Author", "Year")
@@ -190,8 +201,8 @@ def _of_endnote(told: str) -> list[Wanted]:
 
 
 def _inner(xml: str, name: str) -> str:
-    found = re.search(rf"<{name}>(.*?)</{name}>", xml, re.S)
-    return " ".join(html.unescape(re.sub(r"<[^>]{0,200}>", "", found[1])).split())[:1000] if found else ""
+    text, closed, _ = xml.partition(f"<{name}>")[2].partition(f"</{name}>")
+    return " ".join(html.unescape(re.sub(r"<[^>]{0,200}>", "", text)).split())[:1000] if closed else ""
 
 
 class Sources:

@@ -6,7 +6,6 @@ covers half of it or lies in it by eight tenths; where only answers are known, i
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -15,7 +14,8 @@ from pathlib import Path
 import duckdb
 
 from monjyu_core.errors import ConfigurationError
-from monjyu_query.evaluation.retrieval_quality import numbered_lines
+from monjyu_core.user_files.bounded_reading import parse_json
+from monjyu_query.evaluation.retrieval_quality import MOST_VALUES, numbered_lines
 
 COVERED = 0.5
 """Share of a gold span that quotes must cover together."""
@@ -40,7 +40,7 @@ def read_gold(path: Path) -> list[SpanQuestion]:
     found = []
     for number, line in numbered_lines(path):
         try:
-            record = json.loads(line)
+            record = parse_json(line, MOST_VALUES)
             answers = tuple(a if isinstance(a, str) else str(a["text"]) for a in record.get("answers") or ())
             doc = record.get("doc")
             text = record["text"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -11,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 from monjyu_core.errors import ConfigurationError
 from monjyu_core.storage.snapshot import Snapshot
+from monjyu_core.user_files.bounded_reading import parse_json
 from monjyu_query.asking.request import Filters, make_request
 from monjyu_query.asking.result import SearchResult
 from monjyu_query.evaluation.gold_answers import Gold, PaperTexts, Quote, SpanQuestion
-from monjyu_query.evaluation.retrieval_quality import numbered_lines
+from monjyu_query.evaluation.retrieval_quality import MOST_VALUES, numbered_lines
 
 if TYPE_CHECKING:
     from monjyu_query.search.searcher import Searcher
@@ -117,7 +117,7 @@ def read_questions(path: Path, snapshot: Snapshot | None = None, *, paraphrased:
     papers = PaperTexts(snapshot.cursor()) if snapshot is not None else None
     for number, line in numbered_lines(path):
         try:
-            record = json.loads(line)
+            record = parse_json(line, MOST_VALUES)
             if "gold" not in record and papers is not None and snapshot is not None:
                 questions.append(_from_spans(record, papers, snapshot))
                 continue

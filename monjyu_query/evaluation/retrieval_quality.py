@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from monjyu_core.errors import ConfigurationError
-from monjyu_core.user_files.bounded_reading import MEBIBYTE, read_text
+from monjyu_core.user_files.bounded_reading import MEBIBYTE, parse_json, read_text
 
 # Measures of a ranked list against graded judgements, averaged over queries by the caller.
 # `ranked` holds distinct document ids, best first; `grades` the judged ones, relevant where the grade is above 0. A
@@ -64,6 +63,8 @@ Qrels = Mapping[str, Mapping[str, float]]
 Ranked = list[tuple[str, float]]
 _LARGEST = 256 * MEBIBYTE
 """Bytes of a file of queries or judgements."""
+MOST_VALUES = 1_000_000
+"""Of a line of JSON."""
 
 
 @dataclass(frozen=True)
@@ -87,7 +88,7 @@ def read_queries(path: Path) -> dict[str, str]:
     queries: dict[str, str] = {}
     for number, line in numbered_lines(path):
         try:
-            record = json.loads(line)
+            record = parse_json(line, MOST_VALUES)
             query_id, text = str(record["id"]), record["text"]
         except (ValueError, TypeError, KeyError):
             raise ConfigurationError(f'{path}, line {number}: no {{"id", "text"}}.') from None

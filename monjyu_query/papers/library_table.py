@@ -11,11 +11,25 @@ from pydantic import AfterValidator, BaseModel, Field
 from monjyu_core.paper import RETRACTED
 from monjyu_core.storage.snapshot import Snapshot
 from monjyu_core.text.unicode_words import folded_sql
+from monjyu_query.asking.fields import OneOf
 from monjyu_query.asking.request import encodable
 
 Sort = Literal["title", "year", "venue", "author", "citations", "pages"]
-Facet = Literal["years", "venues", "authors", "languages", "types", "tags", "shelves", "retracted"]
-Searched = Literal["venues", "authors", "tags", "shelves"]
+_COLUMNS = {
+    "venues": "venue",
+    "languages": "language",
+    "types": "document_type",
+    "years": "CAST(year AS VARCHAR)",
+    "retracted": "CASE WHEN retracted THEN 'true' END",
+    "authors": "authors",
+    "tags": "tags",
+    "shelves": "shelves",
+}
+_LISTS = frozenset({"authors", "tags", "shelves"})
+_KINDS = ("text", *_COLUMNS)
+SEARCHED = ("venues", "authors", "tags", "shelves")
+Facet = Annotated[str, OneOf(_COLUMNS)]
+Searched = Annotated[str, OneOf(SEARCHED)]
 MOST_VALUES = 40
 """Of one kind that are counted and shown."""
 
@@ -38,6 +52,10 @@ class Wanted(BaseModel):
     tags: _Values = Field([], alias="tag")
     shelves: _Values = Field([], alias="shelf")
     retracted: bool | None = None
+
+
+FACETS = {field.alias: name for name, field in Wanted.model_fields.items() if field.alias}
+"""The kinds that are filtered by their values, by the name of the filter in an address."""
 
 
 class LibraryPaper(BaseModel):
@@ -80,14 +98,6 @@ class FacetValues(BaseModel):
     values: list[Count]
 
 
-_LISTS = {"authors": "authors", "tags": "tags", "shelves": "shelves"}
-_PLAIN = {
-    "venues": "venue",
-    "languages": "language",
-    "types": "document_type",
-    "years": "CAST(year AS VARCHAR)",
-    "retracted": "CASE WHEN retracted THEN 'true' END",
-}
 _ORDERS: dict[Sort, str] = {
     "title": "lower(title)",
     "year": "year",
@@ -96,7 +106,6 @@ _ORDERS: dict[Sort, str] = {
     "citations": "citations",
     "pages": "nullif(page_count, 0)",
 }
-_KINDS = ("text", "years", "venues", "authors", "languages", "types", "tags", "shelves", "retracted")
 
 _BASE = """
 WITH names AS (SELECT paper_id, list(name ORDER BY ord) AS authors FROM authors GROUP BY paper_id),
@@ -200,7 +209,8 @@ def _condition(kind: str, wanted: Wanted) -> tuple[str, list[Any]]:
     values = getattr(wanted, kind)
     if not values:
         return "true", []
-    return (f"list_has_any({_LISTS[kind]}, ?)" if kind in _LISTS else f"list_contains(?, {_PLAIN[kind]})"), [values]
+    column = _COLUMNS[kind]
+    return (f"list_has_any({column}, ?)" if kind in _LISTS else f"list_contains(?, {column})"), [values]
 
 
 def _holding(value: str, asked: Sequence[str]) -> str:
@@ -214,8 +224,7 @@ def _all_but(kind: str = "") -> str:
 
 def _most_frequent(kind: str, most: int, holds: str = "true") -> str:
     """Rows of kind, value, papers, and how many values there are."""
-    column = {**_PLAIN, **_LISTS}[kind]
-    value = f"unnest({column})" if kind in _LISTS else column
+    value = f"unnest({_COLUMNS[kind]})" if kind in _LISTS else _COLUMNS[kind]
     return (
         f"SELECT '{kind}' AS kind, value, count(*) AS papers, count(*) OVER () AS known FROM (SELECT {value} AS value "
         f"FROM judged WHERE {_all_but(kind)}) WHERE value IS NOT NULL AND value <> '' AND {holds} "
@@ -229,7 +238,7 @@ def _counted(
     """The values of each kind by how many papers have them (years in order), how many values there are, and how many
     papers pass in all."""
     parts = ["SELECT 'total' AS kind, '' AS value, count(*) AS papers, 0 AS known FROM judged WHERE " + _all_but()]
-    for kind in {**_PLAIN, **_LISTS}:
+    for kind in _COLUMNS:
         parts.append(f"SELECT * FROM ({_most_frequent(kind, 400 if kind == 'years' else MOST_VALUES)})")
     marked = base.replace("judged AS (", "judged AS MATERIALIZED (")
     rows = cursor.execute(f"{marked} {' UNION ALL '.join(parts)}", values).fetchall()

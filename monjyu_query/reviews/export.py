@@ -8,6 +8,7 @@ import json
 import threading
 from collections.abc import Iterable, Sequence
 
+from monjyu_core.text.unicode_words import without_controls
 from monjyu_query.answers.render import safe
 from monjyu_query.answers.segments import escaped
 from monjyu_query.asking.fields import ExportForm
@@ -71,7 +72,7 @@ def _csv(rows: Iterable[Sequence[str]], *, labels: bool = False) -> str:
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\r\n")
     for row in rows:
-        texts = row[:-1] if labels else row
+        texts = map(without_controls, row[:-1] if labels else row)
         cells = [f"'{text}" if text.startswith(_FORMULA) else text for text in texts]
         writer.writerow([*cells, row[-1]] if labels else cells)
     return out.getvalue()

@@ -16,15 +16,17 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from itertools import count
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
-from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
+from hypothesis import seed as seeded
+from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule, run_state_machine_as_test
 
 from monjyu_assets.indexing.index_operations import purge_paper, release_rollback, roll_back, verify_all
 from monjyu_assets.indexing.requests import downgrade_collection, index_collection, move_source
@@ -44,10 +46,13 @@ from monjyu_core.storage.snapshot import held, published, read_current
 from tests.assets.changes import CORRECTED, Folder, paper_text
 from tests.assets.in_process import parsed_here
 from tests.assets.worlds import World, differences
+from tests.core.remote.conftest import bucket_of
 from tests.forked import Ended, Forked
 from tests.kill_at import Counter as Changes
 from tests.killing import State, readable
-from tests.properties import st
+from tests.object_servers import azurite, moto
+from tests.properties import sequences, st
+from tests.test_full_disk import mount
 
 SOURCES = ("add", "edit", "move", "delete", "restore", "swap", "copy", "touch", "bib", "record", "unrecord", "broken")
 SMALL = st.integers(0, 59)
@@ -57,6 +62,8 @@ CHANGES = 120
 KEEP = 2
 PAGE = 4096
 ROOM = "size=900m"
+STEPS = 6
+"""At most, of a history."""
 BIB = "@article{{w{n}, title={{{title}}}, author={{Mori, Kenji}}, year={{{year}}}, file={{:w{n}.md:md}}}}\n"
 
 
@@ -414,3 +421,33 @@ def fetch_or_go_on(data: Path) -> None:
     """What was done here and did not reach the store is brought there by the next command."""
     if not DataFolder(data).collection("c").record.is_file():
         fetch(data)
+
+
+# --- many of them
+
+
+@contextmanager
+def surroundings(folder: Path, forked: Forked, store: str = "local") -> Iterator[dict[str, Any]]:
+    """What histories share: a file system in memory, if one can be mounted, and the server of a store (s3, azure)."""
+    own: dict[str, Any] = {"forked": forked, "disk": folder / "disk", "done": Counter()}
+    own["disk"].mkdir()
+    with ExitStack() as server:
+        numbers = count()
+        if store == "s3":
+            endpoint = server.enter_context(moto())
+            own["stores"] = staticmethod(lambda: bucket_of(endpoint, f"history {next(numbers)}"))
+        elif store == "azure":
+            place = server.enter_context(azurite())
+            uris = (f"az://library/history{number}" for number in numbers)
+            own["stores"] = staticmethod(lambda: place | {"MONJYU_STORAGE__URI": next(uris)})
+        own["mounted"] = mount("-t", "tmpfs", "-o", ROOM, "tmpfs", str(own["disk"]))
+        if own["mounted"]:
+            server.callback(subprocess.run, ["umount", "-l", str(own["disk"])], check=True)
+        yield own
+
+
+def run_histories(number: int, own: dict[str, Any], seed: int | None = None) -> None:
+    """Try random histories, without a seed the same each time; `done` counts what happened."""
+    machine = type("Histories", (History,), own)
+    machine = machine if seed is None else seeded(seed)(machine)
+    run_state_machine_as_test(machine, settings=sequences(number, stateful_step_count=STEPS))

@@ -1,34 +1,26 @@
 """An incremental index equals a full rebuild, whatever happened to it and to its folder, at every level.
 
-`MONJYU_EXAMPLES=300 pytest tests/assets/test_property.py` tries as many random histories; one that fails is made short
-and printed.
+`bench/bench_histories.py` tries as many random histories as one likes.
 """
 
 from __future__ import annotations
 
-import subprocess
-from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
-from hypothesis.stateful import run_state_machine_as_test
 
 from monjyu_assets.indexing.index_operations import verify_all
 from monjyu_core.storage.snapshot import read_current
 from tests.assets.changes import Change, Folder
-from tests.assets.histories import ROOM, History, load
+from tests.assets.histories import History, load, run_histories, surroundings
 from tests.assets.worlds import World, differences
-from tests.core.remote.conftest import bucket_of
 from tests.forked import Forked
-from tests.object_servers import AZURITE, MISSING, azurite, moto
-from tests.properties import sequences
-from tests.test_full_disk import mount
+from tests.object_servers import AZURITE, MISSING
 
 pytestmark = pytest.mark.slow
 
-STEPS = 6
-"""At most, of a history."""
 ALL_LEVELS: list[list[Change]] = [
     [("level", 0, 3), ("bib", 1, 3), ("add", 4, 10), ("record", 2, 6)],
     [("swap", 0, 1), ("move", 1, 4), ("delete", 2, 0), ("setting", 0, 7), ("level", 0, 0), ("shuffle", 0, 1)],
@@ -69,26 +61,8 @@ def forked() -> Iterator[Forked]:
     made.close()
 
 
-@pytest.fixture
-def disk(tmp_path: Path) -> Iterator[tuple[Path, bool]]:
-    """A file system of its own in memory, if one can be mounted."""
-    folder = tmp_path / "disk"
-    folder.mkdir()
-    mounted = mount("-t", "tmpfs", "-o", ROOM, "tmpfs", str(folder))
-    yield folder, mounted
-    if mounted:
-        subprocess.run(["umount", "-l", str(folder)], check=True)
-
-
-def run_histories(number: int, **own: object) -> None:
-    own["done"] = Counter()
-    run_state_machine_as_test(type("Histories", (History,), own), settings=sequences(number, stateful_step_count=STEPS))
-    print(dict(own["done"]))
-
-
-def every_step(**own: object) -> None:
+def every_step(own: dict[str, Any]) -> None:
     """A history in which everything happens once."""
-    own["done"] = done = Counter[str]()
     made = type("Every", (History,), own)()
     try:
         made.begin()
@@ -114,30 +88,25 @@ def every_step(**own: object) -> None:
         made.downgrade_it(0)
     finally:
         made.teardown()
-    print(dict(done))
-    assert done["histories"] == 1
+    assert own["done"]["histories"] == 1
 
 
-def test_every_step_gives_the_tables_of_a_fresh_build(forked: Forked, disk: tuple[Path, bool]) -> None:
-    every_step(forked=forked, disk=disk[0], mounted=disk[1])
+def test_random_histories_give_the_tables_of_a_fresh_build(forked: Forked, tmp_path: Path) -> None:
+    with surroundings(tmp_path, forked) as own:
+        every_step(own)
+        run_histories(18, own)
+        print(own["done"])
 
 
-def test_random_histories_give_the_tables_of_a_fresh_build(forked: Forked, disk: tuple[Path, bool]) -> None:
-    run_histories(18, forked=forked, disk=disk[0], mounted=disk[1])
-
-
-def test_histories_over_s3_give_the_tables_of_a_fresh_build(forked: Forked, disk: tuple[Path, bool]) -> None:
-    with moto() as endpoint:
-        names = (f"history {number}" for number in range(10**6))
-        own = {"forked": forked, "disk": disk[0], "mounted": disk[1]}
-        own["stores"] = staticmethod(lambda: bucket_of(endpoint, next(names)))
-        every_step(**own)
-        run_histories(8, **own)
+def test_histories_over_s3_give_the_tables_of_a_fresh_build(forked: Forked, tmp_path: Path) -> None:
+    with surroundings(tmp_path, forked, "s3") as own:
+        every_step(own)
+        run_histories(8, own)
+        print(own["done"])
 
 
 @pytest.mark.skipif(AZURITE is None, reason=MISSING)
-def test_histories_over_azure_give_the_tables_of_a_fresh_build(forked: Forked, disk: tuple[Path, bool]) -> None:
-    with azurite() as environment:
-        places = ({"MONJYU_STORAGE__URI": f"az://library/history{number}"} for number in range(10**6))
-        stores = staticmethod(lambda: environment | next(places))
-        run_histories(4, forked=forked, disk=disk[0], mounted=disk[1], stores=stores)
+def test_histories_over_azure_give_the_tables_of_a_fresh_build(forked: Forked, tmp_path: Path) -> None:
+    with surroundings(tmp_path, forked, "azure") as own:
+        run_histories(4, own)
+        print(own["done"])

@@ -32,6 +32,8 @@ YAML = {
     "a list in itself": "a: &a [*a]\n",
     "deep": "[" * 5_000,
     "deep mappings": "".join(" " * n + "a:\n" for n in range(300)),
+    "base 60": "a: " + ":".join(["59"] * 200_000),
+    "base 60 with a point": "a: " + ":".join(["59"] * 200) + ".5",
     "many": "b: [" + "x, " * 200_000 + "x]",
 }
 

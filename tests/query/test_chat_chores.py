@@ -9,6 +9,7 @@ import pytest
 
 from monjyu_query.service.chat_api.chat_chores import chore_reply, question_in
 from monjyu_query.service.chat_api.openai_models import LONGEST_TURN, MOST_TURNS, ChatRequest, search_request
+from tests.limits import ends
 
 QUESTION = "How long is the alpine lake frozen each winter?"
 TITLE = "How long is the alpine lake frozen each"
@@ -118,6 +119,10 @@ def test_the_question_in_what_a_program_wrote_around_it() -> None:
         assert question_in(message) == QUESTION
         assert chore_reply([("user", message)], "ice") is None
     assert question_in(QUESTION) == QUESTION
+
+
+def test_a_message_full_of_tags_is_read_to_its_end() -> None:
+    ends(lambda: question_in("Task: " + "<user_query>" * 200_000))
 
 
 def test_a_long_chat_is_cut_to_what_counts() -> None:

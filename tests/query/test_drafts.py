@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import json
 import zipfile
@@ -11,6 +12,7 @@ from xml.sax.saxutils import escape
 import pytest
 
 from monjyu_core.errors import QueryError
+from monjyu_query.drafts import word_xml
 from monjyu_query.drafts.cited_works import works_of_bib
 from monjyu_query.drafts.draft_pages import Wanted
 from monjyu_query.drafts.read_draft import Draft, Format, read_draft
@@ -173,6 +175,42 @@ def test_hostile_word_files_are_refused() -> None:
     assert read_draft(deep, "docx").sentences == []
 
 
+def field_of(told: str) -> str:
+    return f'<w:p><w:fldSimple w:instr="{escape(told, {chr(34): "&quot;"})}">x</w:fldSimple></w:p>'
+
+
+WORD_BOMBS = {
+    "paragraphs": lambda: "<w:p/>" * 5_000_000,
+    "fields inside fields": lambda: '<w:fldChar w:fldCharType="begin"/>' * 100_000 + "<w:p/>" * 100_000,
+    "controls": lambda: "<w:sdt>" * 200_000 + "</w:sdt>" * 200_000,
+    "pieces": lambda: f"<w:p>{'<w:t>A</w:t>' * 1_000_000}</w:p>",
+    "EndNote": lambda: field_of("EN.CITE " + "<Cite>" * 30_000) * 20,
+    "EndNote's titles": lambda: field_of(f"EN.CITE <Cite>{'<title>' * 25_000}</Cite>") * 20,
+    "Zotero": lambda: field_of(f'CSL_CITATION {{"citationItems": [{"[]," * 60_000}[]]}}') * 20,
+    "works": lambda: field_of(f'CSL_CITATION {{"citationItems": [{"{}," * 6_000}{{}}]}}'.replace(
+        "{}", '{"itemData":{}}')) * 20,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", WORD_BOMBS)
+def test_a_word_file_takes_time_in_proportion_to_its_size(kind: str) -> None:
+    data = word(WORD_BOMBS[kind]())
+    with contextlib.suppress(QueryError):
+        ends(lambda: read_draft(data, "docx"))
+
+
+@pytest.mark.parametrize("bound", ["paragraphs", "tags"])
+def test_a_word_file_has_bounds(bound: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(word_xml, f"MOST_{bound.upper()}", 10)
+    with pytest.raises(QueryError, match=bound):
+        read_draft(word("<w:p/>" * 20), "docx")
+
+
+def test_a_draft_has_a_bound_of_citations() -> None:
+    with pytest.raises(QueryError, match="citations"):
+        read_draft(word(field_of("CITATION a \\m b") * 10_001), "docx")
+
+
 @pytest.mark.parametrize("kind", ["markdown", "latex"])
 @pytest.mark.parametrize(
     "unit", ["[", "(", "[@", "@a[", "(A, ", "\\cite{", "{", "[1, ", "Aa, ", "10.1234/(", "<!--", "\\begin{equation}"]
@@ -208,8 +246,9 @@ def test_bibliographies() -> None:
         "10.1000/x",
     )
     assert works_of_bib('[{"id": "b", "title": "T", "issued": {"date-parts": [[2001]]}}]')["b"].year == 2001
-    with pytest.raises(QueryError):
-        works_of_bib("[")
+    for refused in ("[", "@a{b,c=d}\n" * 20_001):
+        with pytest.raises(QueryError):
+            ends(partial(works_of_bib, refused))
 
 
 @pytest.mark.parametrize(

@@ -37,7 +37,9 @@ def test_reads_queries(write: Write) -> None:
     assert read_queries(path) == {"1": "one", "b": "two\u2028lines"}
 
 
-@pytest.mark.parametrize("line", ["no json", "[]", '{"id": "1"}', '{"id": "1", "text": ""}', '{"id": "1", "text": 5}'])
+@pytest.mark.parametrize(
+    "line", ["no json", "[]", '{"id": "1"}', '{"id": "1", "text": ""}', '{"id": "1", "text": 5}', "[" * 100_000]
+)
 def test_wrong_queries_name_the_line(write: Write, line: str) -> None:
     with pytest.raises(ConfigurationError, match="line 2"):
         read_queries(write(f'{{"id": "0", "text": "fine"}}\n{line}\n'))

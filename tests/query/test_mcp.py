@@ -80,7 +80,9 @@ def environment(world: Path) -> dict[str, str]:
 
 @contextlib.asynccontextmanager
 async def over_stdio(world: Path, *command: str) -> AsyncIterator[Client]:
-    server = StdioServerParameters(command=sys.executable, args=["-m", "monjyu_core", *command], env=environment(world))
+    server = StdioServerParameters(
+        command=sys.executable, args=["-m", "monjyu_core", *(command or ("mcp",))], env=environment(world)
+    )
     async with Client(stdio_client(server)) as client:
         yield client
 
@@ -353,7 +355,7 @@ def test_over_stdio(world: Path) -> None:
     async def use() -> None:
         async with over_stdio(world, "serve", "--transport", "stdio") as client:
             assert {"monjyu_search"} <= {tool.name for tool in (await client.list_tools()).tools}
-        async with over_stdio(world, "mcp") as client:
+        async with over_stdio(world) as client:
             await check_search(client)
             await check_digests(client)
             await check_arguments_of_the_specification(client)

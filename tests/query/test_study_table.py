@@ -218,7 +218,7 @@ FORMULA = '=HYPERLINK("http://example.com","x")'
 def dangerous() -> Digest:
     citation = Citation(n=1, paper_id="p", paper_title="T", chunk_id="c", sentence_ids=["s"], quote="@SUM(A1)", page=4)
     rows = [[Cell(text="-cmd", paper_id="p"), Cell(text=FORMULA, citations=[1], paper_id="p"), Cell(text="–")]]
-    papers = [DigestPaper(paper_id="p", title="+1", label="-cmd", authors=["A", "B"], year=2020)]
+    papers = [DigestPaper(paper_id="p", title="\u202e+1", label="-cmd", authors=["A", "B"], year=2020)]
     table = AnswerTable(columns=["Paper", "method", "result"], rows=rows)
     fields: dict[str, Any] = {"snapshot_id": "s", "status": "complete", "verified": True, "parts": []}
     return Digest(

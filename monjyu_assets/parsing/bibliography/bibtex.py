@@ -328,7 +328,7 @@ def csl_work(item: dict[str, Any]) -> Work:
     def text_of(*names: str) -> str:
         values = (item.get(name) for name in names)
         text = next((str(value) for value in values if isinstance(value, str | int) and str(value)), "")
-        return " ".join(clean(re.sub(r"</?(?:i|b|sup|sub|span)\b[^>]*>", "", text)).split())
+        return " ".join(clean(re.sub(r"</?(?:i|b|sup|sub|span)\b[^<>]*>", "", text)).split())
 
     arxiv = (
         ARXIV_IN_FIELD.fullmatch(text_of("number", "archive_location"))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from io import BufferedReader
@@ -11,9 +10,10 @@ from typing import Any
 
 from monjyu_assets.parsing.text.decoding import clean
 from monjyu_core.errors import DocumentError, DocumentTooLarge, MalformedDocument
+from monjyu_core.user_files.bounded_reading import parse_json
 
-MAX_LINE_BYTES = 20 * 2**20
-"""Longest line that is read; a longer one is skipped and reported."""
+MAX_LINE_BYTES, MOST_VALUES = 20 * 2**20, 2_000_000
+"""Longest line that is read, and commas, brackets and braces in it; another one is skipped and reported."""
 
 _EXAMPLE = 'Write {"id": "…", "title": "…", "text": "…"}.'
 _LONGEST_ID = 500
@@ -76,16 +76,12 @@ def decode_record(line: bytes) -> dict[str, Any]:
     Raises MalformedDocument.
     """
     try:
-        record = json.loads(line.decode("utf-8"), parse_constant=_refuse)
+        record = parse_json(line.decode("utf-8"), MOST_VALUES)
     except UnicodeDecodeError as error:
         raise MalformedDocument(f"not UTF-8 at byte {error.start}.", "Save the file as UTF-8.") from None
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         raise MalformedDocument(f"no JSON: {str(error)[:200]}.", "Mend the line.") from None
     return check_record(record)
-
-
-def _refuse(constant: str) -> None:
-    raise ValueError(f"{constant} is no JSON number")
 
 
 def check_record(record: object) -> dict[str, Any]:

@@ -110,7 +110,7 @@ class TokenReader:
         try:
             found = json.loads(answer_of(where, _FETCH_SECONDS, _MOST_BYTES))
             address = str(found["jwks_uri"])
-        except (OSError, ValueError, KeyError, TypeError) as error:
+        except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
             raise ExternalAPIError("The issuer's configuration cannot be read.", "Try again later.") from error
         _check_address(address)
         return address

@@ -38,7 +38,6 @@ _TRANSCRIPT = re.compile(
     r"<(?:chat_history|conversation|messages?)\b|^[^\w\n]{0,20}(?:assistant|ai|response)\W{0,4}[:：]|```", re.I | re.M
 )
 _JSON_KEY = re.compile(r"\{\s*[\"“]?(\w+)[\"”]?\s*:\s*(\[?)")
-_USER_QUERY = re.compile(r"<user_query>(.*?)</user_query>", re.S)
 _LONGEST_INSTRUCTION, _LONGEST_SETTING = 4000, 400
 _TITLE_WORDS, _TITLE_LENGTH = 8, 60
 
@@ -66,8 +65,9 @@ def question_in(words: str) -> str:
     """The user's question in a message that a program wrote around it with texts of its own."""
     if not _TASK.search(words):
         return words
-    if found := _USER_QUERY.search(words):
-        return found[1].strip()
+    query, closed, _ = words.partition("<user_query>")[2].partition("</user_query>")
+    if closed:
+        return query.strip()
     return words.rpartition("</context>")[2].strip() or words
 
 

@@ -20,7 +20,7 @@ from monjyu_core.records.questions import (
 )
 from monjyu_core.storage.snapshot import published
 from monjyu_query.asking.fields import CollectionBody
-from monjyu_query.asking.request import NUMBER, Mode
+from monjyu_query.asking.request import Budget, Mode
 from monjyu_query.saved.ask_questions import ask_all, record_answers
 from monjyu_query.saved.digest import Digest, as_atom, as_markdown, watch
 from monjyu_query.saved.listing import SavedQuestion, SavedQuestions, listed, shown
@@ -46,7 +46,7 @@ class QuestionRequest(CollectionBody):
     id: str | None = Field(default=None, pattern=ID, examples=["leiden"])
     text: str = Field(min_length=1, max_length=LONGEST, pattern=ANY_TEXT, examples=["What does Leiden guarantee?"])
     mode: Mode = "auto"
-    budget: Literal["z100", "z500", "z1500"] | Annotated[int, Field(ge=0, le=100_000), NUMBER] | None = None
+    budget: Budget | None = None
     severity: Severity = "warn"
     expect: Expectations = Expectations()
 

@@ -17,6 +17,7 @@ from monjyu_query.asking.fields import asked_as, kinds_of
 from monjyu_query.asking.request import BasicQuestion, Filters
 from monjyu_query.citations import export as citation_export
 from monjyu_query.digests import table_export
+from monjyu_query.papers.library_table import FACETS, SEARCHED
 from monjyu_query.reviews import export as review_export
 
 STATIC = Path(__file__).parents[1] / "static"
@@ -65,7 +66,8 @@ _EXPORTS = {"bibliography": citation_export, "answer": all_forms, "table": table
 
 
 def _declared() -> str:
-    """As JSON the filters and budgets of a question and the formats of exports: the page makes its forms of them."""
+    """As JSON the filters and budgets of a question, the library's filters and the formats of exports: the page makes
+    its forms of them."""
     filters = []
     for name, field in Filters.model_fields.items():
         asked, kinds = asked_as(field), kinds_of(field.annotation)
@@ -79,7 +81,8 @@ def _declared() -> str:
         what: [{"name": name, "label": form.label, "ending": form.ending} for name, form in module.FORMS.items()]
         for what, module in _EXPORTS.items()
     }
-    declared = {"filters": filters, "budgets": budgets, "forms": forms}
+    facets = [{"name": name, "kind": kind, "searched": kind in SEARCHED} for name, kind in FACETS.items()]
+    declared = {"filters": filters, "budgets": budgets, "facets": facets, "forms": forms}
     return json.dumps(declared, ensure_ascii=False).replace("<", "\\u003c")
 
 

@@ -270,3 +270,30 @@ def test_texts_of_a_library_steer_no_terminal(tmp_path: Path) -> None:
     )
     ((item,), _) = read_library_file(tmp_path / "lib.json", READABLE)
     assert not has_controls(item.record.title) and "txt.exe" in item.record.title
+
+
+CHAIN = 20_000
+"""Shelves inside of each other."""
+SHELVES = {str(n): {"name": f"shelf {n}", "parent": str(n - 1), "items": [n]} for n in range(CHAIN)}
+LIBRARIES = {
+    "shelves.json": json.dumps({"collections": SHELVES, "items": [
+        {"itemType": "book", "itemKey": "a", "itemID": CHAIN - 1, "title": "A"}]}),
+    "shelves.rdf": RDF[: RDF.index(">") + 1] + "".join(
+        f'<z:Collection rdf:about="#{n}"><title>shelf {n}</title><dcterms:hasPart rdf:resource="#{n + 1}"/>'
+        f'<dcterms:hasPart rdf:resource="#a"/></z:Collection>' for n in range(CHAIN)
+    ) + '<bib:Book rdf:about="#a"><title>A</title></bib:Book></rdf:RDF>',
+    "journal.rdf": RDF[: RDF.index(">") + 1] + "".join(
+        f'<bib:Book rdf:about="#a{n}"><title>A</title><isPartOf rdf:resource="#j"/></bib:Book>' for n in range(4_000)
+    ) + f'<bib:Journal rdf:about="#j"><title>{"j" * 100_000}</title>{"<description>d</description>" * 20_000}'
+    "</bib:Journal></rdf:RDF>",
+    "title.json": json.dumps([{"id": "a", "title": "A" + "<i" * 1_000_000}]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", LIBRARIES)
+def test_a_library_is_read_in_proportion_to_its_size(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_text(LIBRARIES[name])
+    items, _ = ends(lambda: read_library_file(tmp_path / name, READABLE))
+    assert items[0].record.title.startswith("A")
+    if name.startswith("shelves"):
+        assert all(len(shelf) <= 500 for shelf in items[0].record.shelves) and items[0].record.shelves

@@ -232,3 +232,13 @@ def test_a_name_that_no_file_system_takes_is_of_a_file_outside(library: ZoteroLi
         )
     items = read_zotero_folder(library.folder, READABLE)
     assert items and sum(item.outside for item in items) > 0 and not any(item.files for item in items)
+
+
+def test_shelves_inside_of_each_other_without_end(library: ZoteroLibrary) -> None:
+    shelves = "WITH RECURSIVE r(n) AS (SELECT 100 UNION ALL SELECT n + 1 FROM r WHERE n < 20000) "
+    with closing(sqlite3.connect(library.folder / "zotero.sqlite")) as database, database:
+        database.execute(f"{shelves} INSERT INTO collections "
+                         "SELECT n, 'shelf ' || n, n - 1, 1, n FROM r")  # fmt: skip
+        database.execute(f"{shelves} INSERT INTO collectionItems (itemID, collectionID) SELECT 1, n FROM r")
+    items = ends(lambda: read_zotero_folder(library.folder, READABLE))
+    assert all(len(shelf) <= 500 for item in items for shelf in item.record.shelves)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from monjyu_assets.scholarly.notice_files import Notice, matched_notices, read_n
 from monjyu_core.errors import ConfigurationError
 from monjyu_core.paper import retractions
 from monjyu_core.storage.schemas import TABLES
+from tests.limits import ends
 from tests.properties import given, st
 
 HEADS = (
@@ -82,6 +84,24 @@ def test_another_file_is_refused(tmp_path: Path, text: str) -> None:
         list(read_notices(written(tmp_path, text)))
     with pytest.raises(ConfigurationError):
         list(read_notices(tmp_path / "absent.csv"))
+
+
+HOSTILE = [
+    '{"DOI": "10.1/a", "update-to": [{"type": "retraction", "DOI": "10.1/b", "updated": {"date-parts": [[1e999]]}}]}',
+    '{"is_retracted": true, "doi": "10.1/a", "publication_year": 99999999999999999999}',
+    '{"is_retracted": true, "doi": "10.1/a", "publication_year": -5}',
+    "[" * 100_000,
+    '{"items": [' + "[]," * 2_000_000 + "[]]}",
+]
+
+
+def test_values_that_no_table_takes_are_left_out(tmp_path: Path) -> None:
+    lines = '{"DOI": "10.1/x"}\n' + "\n".join(HOSTILE)
+    found = ends(lambda: list(read_notices(written(tmp_path, lines, "works.jsonl"))))
+    assert [(one.date, one.year) for one in found] == [(None, None)] * 3
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(ConfigurationError):
+        ends(lambda: list(read_notices(tmp_path / "pipe")))
 
 
 @given(st.text(max_size=300))

@@ -240,6 +240,13 @@ def attribute(answer: Any, evidence: Any) -> None:
     answer["citations"][0]["paper_id"] = evidence["citations"][0]["paper_id"] = other
 
 
+def shorten(answer: Any, evidence: Any) -> None:
+    """The first quote ends before its point."""
+    words = answer["citations"][0]["quote"].rpartition(" ")[0]
+    answer["citations"][0]["quote"] = words
+    evidence["citations"][0] |= {"quote": words, "quote_sha256": text_sha256(words)}
+
+
 def unsourced(answer: Any, evidence: Any) -> None:
     invent(answer, evidence, sentences=False)
 
@@ -312,6 +319,30 @@ FORGERIES: dict[str, Forgery] = {
     "a table": edited("answer.json", lambda a: a["tables"].append(
         {"title": "", "columns": ["Trials"], "rows": [[{"text": "99", "citations": [1]}]]})),
     "a warning hidden or invented": edited("answer.json", lambda a: a["warnings"].append("All is well.")),
+    "written differently": lambda package: rewritten(
+        package, {"answer.json": json.dumps(json.loads(package["answer.json"]), indent=1).encode()}),
+    "a key twice": replaced("answer.json", r"\{", '{"status": "partial", '),
+    "no number": replaced("answer.json", r'"confidence": ?[0-9.]+', '"confidence": NaN'),
+    "letters that look alike": replaced("README.md", "a", "\u0430"),
+    "an invisible letter": replaced("README.md", " ", " \u200b"),
+    "line ends": lambda package: rewritten(package, {"README.md": package["README.md"].replace(b"\n", b"\r\n")}),
+    "a citation dropped": both(lambda a, e: (a["citations"].pop(), e["citations"].pop())),
+    "citations in another order": both(lambda a, e: (a["citations"].reverse(), e["citations"].reverse())),
+    "half of a quote": both(shorten),
+    "nothing said": edited("answer.json", lambda a: a.update(answer="", segments=[], citations=[])),
+    "level": edited("answer.json", lambda a: a.update(level=4)),
+    "why it was routed": edited("answer.json", lambda a: a["routing"].update(reason="An expert chose it.")),
+    "what it cost": edited("answer.json", lambda a: a["usage"].update(llm_calls=99)),
+    "version of Monjyu": edited("workflow.json", lambda w: w["software"].update(version="9.9.9")),
+    "an author of a paper": replaced("bibliography.json", r'"family": "[^"]*', '"family": "Nobody'),
+    "an entry of the bibliography": lambda package: rewritten(
+        package, {"bibliography.bib": package["bibliography.bib"].rpartition(b"\n@")[0]}),
+    "the bibliography emptied": lambda package: rewritten(
+        package, {"bibliography.bib": b"", "bibliography.json": b"[]"}),
+    "another name of a file": lambda package: rewritten(
+        {"Readme.md" if name == "README.md" else name: content for name, content in package.items()}, {}),
+    "passages in another order": edited("answer.json", lambda a: a["hits"].reverse()),
+    "a passage dropped": edited("answer.json", lambda a: a["hits"].pop()),
 }  # fmt: skip
 """Each with hashes that fit."""
 OF_A_MODEL = (
