@@ -16,7 +16,7 @@ from monjyu_assets.work.work import Warn, Work, no_warning
 from monjyu_core.errors import ConfigurationError, MonjyuError, StorageError, UnknownVersion
 from monjyu_core.models.response_cache import forget_answers
 from monjyu_core.records.corrections import forget_corrections
-from monjyu_core.records.questions import forget_paper
+from monjyu_core.records.question_list import forget_paper
 from monjyu_core.records.reviews import ReviewStore
 from monjyu_core.remote.collection_lock import delete_remote, keep_nothing_dropped
 from monjyu_core.settings.settings import load_settings

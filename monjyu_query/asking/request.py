@@ -22,7 +22,7 @@ from pydantic import (
 
 from monjyu_core.errors import QueryError
 from monjyu_core.paper import SectionType
-from monjyu_core.records.corrections import bare_doi
+from monjyu_core.records.corrected_values import bare_doi
 from monjyu_core.records.questions import BudgetPreset
 from monjyu_core.settings.names import plain, sentence
 from monjyu_core.settings.search import FusedMode

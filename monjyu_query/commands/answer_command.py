@@ -146,7 +146,7 @@ def diff(
 
     QUESTION is the id of a saved question, or a question in words.
     """
-    from monjyu_core.records.questions import read_questions
+    from monjyu_core.records.question_list import read_questions
     from monjyu_core.storage.folders import DataFolder
     from monjyu_query.asking.which_collection import chosen_collection
     from monjyu_query.saved.compared_snapshots import Journey, snapshots_between

@@ -11,7 +11,7 @@ import click
 
 from monjyu_query.asking.request import SearchQuestion
 from monjyu_query.commands.options import collection_option, json_option, options_of, print_json
-from monjyu_query.evaluation.question_structure import KINDS, Kind
+from monjyu_query.evaluation.question_kinds import KINDS, Kind
 
 # `monjyu eval judge`.
 

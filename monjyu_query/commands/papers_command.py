@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from monjyu_core.records.corrections import FIELDS
+from monjyu_core.records.corrected_values import FIELDS
 from monjyu_query.asking.request import Filters
 from monjyu_query.commands.options import (
     CITATIONS,
@@ -143,7 +143,8 @@ def papers_correct(
 
     The next `monjyu index` applies corrections, computing only this paper again, and they are kept.
     """
-    from monjyu_core.records.corrections import CorrectedPaper, correct, read_corrections
+    from monjyu_core.records.correcting import correct
+    from monjyu_core.records.corrections import CorrectedPaper, read_corrections
     from monjyu_core.settings.settings import load_settings
     from monjyu_query.asking.which_collection import no_paper
     from monjyu_query.papers.paper_records import seen_paper

@@ -10,7 +10,8 @@ from xml.etree.ElementTree import Element, SubElement, tostring
 from pydantic import BaseModel
 
 from monjyu_core.errors import ExternalAPIError, QueryError
-from monjyu_core.records.questions import Question, read_questions
+from monjyu_core.records.question_list import read_questions
+from monjyu_core.records.questions import Question
 from monjyu_core.settings.operations import WatchSettings
 from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.manifest import read_manifest

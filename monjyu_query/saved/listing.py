@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from pydantic import BaseModel, Field
 
 from monjyu_core.errors import QueryError
+from monjyu_core.records.question_list import read_questions
 from monjyu_core.records.questions import (
     MOST_QUESTIONS,
     Expectations,
@@ -16,7 +17,6 @@ from monjyu_core.records.questions import (
     SavedCitation,
     SavedSegment,
     Severity,
-    read_questions,
 )
 from monjyu_core.records.recorded_answers import kept_answers, recorded
 from monjyu_core.storage.folders import CollectionFolder

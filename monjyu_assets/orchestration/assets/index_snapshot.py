@@ -45,7 +45,7 @@ from monjyu_assets.publishing.publish import PublishBlocked, publish, publish_lo
 from monjyu_assets.publishing.questions_gate import QuestionsGate
 from monjyu_assets.publishing.retrieval_gate import RetrievalGate
 from monjyu_assets.work.work import Work
-from monjyu_core.records.questions import read_questions
+from monjyu_core.records.question_list import read_questions
 from monjyu_core.records.recorded_answers import answers_path, forget_other_answers, kept_bytes
 from monjyu_core.settings.settings import load_settings
 from monjyu_core.storage.ids import digest

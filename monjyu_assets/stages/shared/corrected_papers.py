@@ -20,15 +20,8 @@ from monjyu_assets.scholarly.record import ScholarlyRecord
 from monjyu_assets.stages.shared.paper_rows import year_of
 from monjyu_assets.work.work import Work, rows_of
 from monjyu_core.errors import ConfigurationError
-from monjyu_core.records.corrections import (
-    Correction,
-    Field,
-    Fields,
-    SeenPaper,
-    checked,
-    corrections_path,
-    read_corrections,
-)
+from monjyu_core.records.corrected_values import Field, checked
+from monjyu_core.records.corrections import Correction, Fields, SeenPaper, corrections_path, read_corrections
 from monjyu_core.storage.ids import digest
 from monjyu_core.storage.parts import read_all
 from monjyu_core.storage.schemas import table_of

@@ -9,15 +9,8 @@ from fastapi import APIRouter, Path, Query, Request
 from fastapi.responses import Response
 from pydantic import Field, StrictBool
 
-from monjyu_core.records.questions import (
-    ANY_TEXT,
-    ID,
-    LONGEST,
-    Expectations,
-    Severity,
-    read_questions,
-    remove_question,
-)
+from monjyu_core.records.question_list import read_questions, remove_question
+from monjyu_core.records.questions import ANY_TEXT, ID, LONGEST, Expectations, Severity
 from monjyu_core.storage.snapshot import published
 from monjyu_query.asking.fields import CollectionBody
 from monjyu_query.asking.request import Budget, Mode
