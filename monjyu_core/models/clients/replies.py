@@ -19,20 +19,10 @@ from monjyu_core.models.types import ChatReply, ChatRequest, Finish, TokenUsage
 
 
 MOST_OF_ANSWER = 256 * 2**20
-
-
 """Bytes of an answer: 2,048 vectors of 3,072 dimensions as text are half of it."""
-
-
 MOST_OF_LINE = 8 * 2**20
-
-
 """Characters of one event of a stream."""
-
-
 DONE = "[DONE]"
-
-
 """What OpenAI's streams end with."""
 
 
