@@ -16,6 +16,7 @@ from monjyu_assets.orchestration.assets.index_snapshot import index_snapshot
 from monjyu_assets.orchestration.assets.level_0 import LEVEL_0, chunks, paper_identity
 from monjyu_assets.orchestration.code_location import with_code_references
 from monjyu_assets.orchestration.jobs import assets_and_jobs
+from monjyu_assets.orchestration.reporting.metadata_types import as_code
 from monjyu_assets.orchestration.reporting.plots import bars, line
 from monjyu_assets.orchestration.reporting.snapshot_metadata import (
     WHAT_TO_DO,
@@ -243,3 +244,8 @@ def test_plots_escape_names_and_say_where_there_is_nothing() -> None:
     assert "&lt;b&gt;&amp;" in drawn and drawn.count("<rect") == 3
     assert bars({}, "papers") == bars({"none": 0}, "papers") == "Nothing to draw yet."
     assert line([0.5], "snapshots", "nDCG").startswith("Nothing to draw yet")
+
+
+def test_no_text_of_others_is_markdown() -> None:
+    assert as_code("a `![x](http://e)` | <b>\n\x1b c") == "`a ˋ![x](http://e)ˋ ¦ <b> c`"
+    assert as_code(" ") == ""

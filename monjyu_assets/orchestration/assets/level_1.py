@@ -17,7 +17,7 @@ from monjyu_assets.orchestration.checks.graph_checks import (
     check_specs,
     measure,
 )
-from monjyu_assets.orchestration.reporting.metadata_types import Metadata
+from monjyu_assets.orchestration.reporting.metadata_types import Metadata, as_code
 from monjyu_assets.orchestration.reporting.plots import histogram
 from monjyu_assets.orchestration.resources import BuildOptions, DataFolderResource
 from monjyu_assets.stages import communities as community_stage
@@ -102,7 +102,7 @@ def community_metadata(work: Work, part: Part, uncovered: float) -> Metadata:
     largest = sorted(rows, key=lambda row: (row["level"], -row["size"], row["community_id"]))[:10]
     lines = ["| community | phrases | chunks | top phrases |", "| --- | ---: | ---: | --- |"]
     for row in largest:
-        top = ", ".join(phrase for phrase in row["top_phrases"] if phrase in shared)
+        top = ", ".join(as_code(phrase) for phrase in row["top_phrases"] if phrase in shared)
         lines.append(f"| `{row['community_id']}` | {row['size']} | {row['chunks']} | {top} |")
     return {
         "communities": len(rows),
