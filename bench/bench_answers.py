@@ -18,12 +18,12 @@ import numpy as np
 from bench_search import CORPORA, Document, index
 
 from monjyu_core.storage.folders import DataFolder
-from monjyu_core.text.standing_alone import points_outside
-from monjyu_query.answers.quote_windows import connective
+from monjyu_core.text.quotes import points_outside
+from monjyu_query.answers.citing import connective
+from monjyu_query.asking.request import make_request
 from monjyu_query.evaluation.answer_quality import run, summary
 from monjyu_query.evaluation.gold_answers import SpanQuestion, read_gold
-from monjyu_query.evaluation.rank_measures import percentile
-from monjyu_query.search.request import make_request
+from monjyu_query.evaluation.retrieval_quality import percentile
 from monjyu_query.search.searcher import Searcher
 
 SETS = {"covidqa_dev": 6, "pubmedqa_dev": 5, "jsquad": 50}

@@ -26,11 +26,11 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from monjyu_assets.publishing.closed_set import RESTS_ON, by_shard, input_versions, primary
 from monjyu_assets.stages import chunk_embeddings, chunks, noun_phrases
 from monjyu_assets.stages.shared import parse_plan
-from monjyu_assets.stages.shared.rebucketing import wanted_buckets
-from monjyu_assets.stages.shared.work import Work
+from monjyu_assets.stages.shared.kept_matching import wanted_buckets
+from monjyu_assets.work.closed_set import RESTS_ON, by_shard, input_versions, primary
+from monjyu_assets.work.work import Work
 from monjyu_core.embedding import load_embedder
 from monjyu_core.storage.collection import CollectionRecord, known_record, save_record
 from monjyu_core.storage.folders import DataFolder

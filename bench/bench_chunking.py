@@ -22,6 +22,7 @@ from typing import Any, get_args
 from monjyu_core.paper import SectionType
 from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.snapshot import open_current
+from monjyu_query.asking.request import Filters
 from monjyu_query.evaluation.retrieval_quality import (
     DEPTH,
     JudgedQuery,
@@ -32,10 +33,8 @@ from monjyu_query.evaluation.retrieval_quality import (
     run_queries,
     summary,
 )
-from monjyu_query.ranking.best_rows import best_rows
 from monjyu_query.ranking.query_embedding import QueryEmbedder
-from monjyu_query.ranking.ranker import rank
-from monjyu_query.search.request import Filters
+from monjyu_query.ranking.ranker import best_rows, rank
 from monjyu_query.search.searcher import Searcher
 
 CORPORA = Path(__file__).resolve().parents[2] / "shared" / "corpora"

@@ -28,7 +28,7 @@ from monjyu_assets.indexing.requests import index_collection
 from monjyu_assets.matching.match_keys import AUTHOR_COLUMNS, PAPER_COLUMNS, REFERENCE_COLUMNS, connect, reference_keys
 from monjyu_assets.matching.reference_matching import resolve
 from monjyu_assets.stages.shared.collection_stage import whole_table
-from monjyu_assets.stages.shared.work import Work as CollectionWork
+from monjyu_assets.work.work import Work as CollectionWork
 from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.parts import PartStore
 

@@ -138,7 +138,7 @@ def tick(data: Path) -> float:
     """Seconds of a look at the sources that finds nothing changed: the second in a process, as in the daemon."""
     code = (
         "import time; from monjyu_core.storage.folders import DataFolder; "
-        "from monjyu_assets.orchestration.automation.watching import watch_collection as look; "
+        "from monjyu_assets.orchestration.watching import watch_collection as look; "
         "data = DataFolder.default(); look(data, 'growth'); start = time.perf_counter(); seen = look(data, 'growth'); "
         "assert seen.state == 'same', seen; print(time.perf_counter() - start)"
     )

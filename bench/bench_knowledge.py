@@ -23,7 +23,7 @@ from pathlib import Path
 
 from bench_search import CORPORA, Document
 
-from monjyu_assets.levels.claims.assertion import assertion
+from monjyu_assets.levels.claims.extractive_claims import assertion
 from monjyu_assets.levels.entities.findings import fold
 from monjyu_core.models.calls.event_loop import run
 from monjyu_core.settings.settings import load_settings

@@ -28,9 +28,8 @@ from numpy.typing import NDArray
 
 from monjyu_assets.orchestration.resources import DataFolderResource, SnapshotDuckDB
 from monjyu_assets.publishing.database import build_database
-from monjyu_assets.search_index.lance_tables import LanceTables
 from monjyu_assets.search_index.nearest_index import publish_nearest_index
-from monjyu_assets.search_index.search_files import publish_search_files
+from monjyu_assets.search_index.search_files import LanceTables, publish_search_files
 from monjyu_core.embedding import load_embedder
 from monjyu_core.settings.settings import load_settings
 from monjyu_core.storage.collection import CollectionRecord, save_record
@@ -274,9 +273,8 @@ def _timed(work: Callable[[], Any]) -> Document:
 
 def measure(data: Path, corpora: Path, questions: int) -> Document:
     """Ask in this process, warm, each question once."""
-    from monjyu_query.ranking.best_rows import best_rows
-    from monjyu_query.ranking.ranker import rank
-    from monjyu_query.search.request import Filters, SearchRequest
+    from monjyu_query.asking.request import Filters, SearchRequest
+    from monjyu_query.ranking.ranker import best_rows, rank
     from monjyu_query.search.searcher import Searcher
 
     opened = _timed(lambda: Searcher(DataFolder(data), NAME))

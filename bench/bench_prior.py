@@ -25,12 +25,11 @@ import numpy as np
 
 from monjyu_core.settings.search_settings import PriorSettings
 from monjyu_core.storage.folders import DataFolder
+from monjyu_query.asking.request import make_request
 from monjyu_query.evaluation.lazy_quality import Evidence, GoldQuestion, read_questions
 from monjyu_query.evaluation.questions.generate import generate
 from monjyu_query.evaluation.questions.structure import Structure
-from monjyu_query.evaluation.rank_measures import ndcg
-from monjyu_query.evaluation.retrieval_quality import DEPTH, JudgedQuery, judged, read_qrels, read_queries
-from monjyu_query.search.request import make_request
+from monjyu_query.evaluation.retrieval_quality import DEPTH, JudgedQuery, judged, ndcg, read_qrels, read_queries
 from monjyu_query.search.searcher import Searcher
 
 CORPORA = Path(__file__).resolve().parents[2] / "shared" / "corpora"

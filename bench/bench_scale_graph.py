@@ -31,7 +31,7 @@ from monjyu_assets.levels.graph.rules import graph_rules, partition_rules
 from monjyu_assets.stages.communities import find_communities
 from monjyu_assets.stages.noun_graph import build_noun_graph
 from monjyu_assets.stages.shared.collection_stage import whole_table
-from monjyu_assets.stages.shared.work import Work
+from monjyu_assets.work.work import Work
 from monjyu_core.settings.settings import GraphSettings
 from monjyu_core.storage.collection import CollectionRecord
 from monjyu_core.storage.folders import DataFolder

@@ -19,17 +19,17 @@ from pathlib import Path
 from typing import Any
 
 from monjyu_core.storage.folders import DataFolder
-from monjyu_query.evaluation.rank_measures import percentile
+from monjyu_query.asking.request import make_request
 from monjyu_query.evaluation.retrieval_quality import (
     DEPTH,
     JudgedQuery,
     judged,
+    percentile,
     read_qrels,
     read_queries,
     run_queries,
     summary,
 )
-from monjyu_query.search.request import make_request
 from monjyu_query.search.searcher import Searcher
 
 CORPORA = Path(__file__).resolve().parents[2] / "shared" / "corpora"

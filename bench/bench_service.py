@@ -27,7 +27,7 @@ from service_process import serving
 
 from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.snapshot import open_current
-from monjyu_query.evaluation.rank_measures import percentile
+from monjyu_query.evaluation.retrieval_quality import percentile
 
 CORPUS = Path(__file__).resolve().parents[2] / "shared" / "corpora" / "jose" / "pdf"
 CLIENTS, RATE, SECONDS = 20, 100, 20

@@ -26,7 +26,7 @@ sys.path.insert(0, str(ROOT))
 from bench.bench_growth import write_markdown  # noqa: E402
 from monjyu_core.storage.folders import DataFolder  # noqa: E402
 from monjyu_core.text.tokens import count_many  # noqa: E402
-from monjyu_query.search.request import make_request  # noqa: E402
+from monjyu_query.asking.request import make_request  # noqa: E402
 from monjyu_query.search.searcher import Searcher  # noqa: E402
 from tests.core.models import fake_server, reader  # noqa: E402
 

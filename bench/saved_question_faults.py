@@ -32,12 +32,10 @@ from monjyu_assets.publishing.candidate import Candidate
 from monjyu_assets.publishing.checks import over_parts, run_checks
 from monjyu_assets.publishing.gates.vector_check import check_vectors
 from monjyu_assets.publishing.snapshot_build import build_snapshot
-from monjyu_assets.stages.shared.work import Work
+from monjyu_assets.work.work import Work
 from monjyu_core.embedding import load_embedder
 from monjyu_core.quality import QUALITY_CHECKS, WHOLE, run_check
-from monjyu_core.questions.baseline import baseline_of
-from monjyu_core.questions.question import Question, make_question
-from monjyu_core.questions.saved_answer import SavedAnswer
+from monjyu_core.questions.question import Question, SavedAnswer, baseline_of, make_question
 from monjyu_core.settings.settings import EmbeddingSettings
 from monjyu_core.storage.folders import DataFolder, remove_folder
 from monjyu_core.storage.parts import Part

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING
 from monjyu_assets.indexing.indexer import Indexer
 
 if TYPE_CHECKING:
-    from monjyu_assets.orchestration.components.corpus_component import CorpusComponent as CorpusComponent
-    from monjyu_assets.orchestration.components.zotero_library import ZoteroLibraryComponent as ZoteroLibraryComponent
+    from monjyu_assets.components.declared_collection import CorpusComponent as CorpusComponent
+    from monjyu_assets.components.declared_collection import ZoteroLibraryComponent as ZoteroLibraryComponent
 
 __all__ = ["CorpusComponent", "Indexer", "ZoteroLibraryComponent"]
 
 _COMPONENTS = {
-    "CorpusComponent": "monjyu_assets.orchestration.components.corpus_component",
-    "ZoteroLibraryComponent": "monjyu_assets.orchestration.components.zotero_library",
+    "CorpusComponent": "monjyu_assets.components.declared_collection",
+    "ZoteroLibraryComponent": "monjyu_assets.components.declared_collection",
 }
 
 

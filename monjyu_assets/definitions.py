@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import dagster as dg
 
+from monjyu_assets.automation.maintenance_jobs import delete_collection, release, rollback, tidy, tidy_schedule
+from monjyu_assets.automation.sensors import nightly_schedule, watch_sources
 from monjyu_assets.orchestration import jobs
-from monjyu_assets.orchestration.assets.external_assets import EXTERNAL_ASSETS
-from monjyu_assets.orchestration.automation.freshness import freshness, look_at_sources
-from monjyu_assets.orchestration.automation.sensors import nightly_schedule, watch_sources
+from monjyu_assets.orchestration.assets.level_0 import EXTERNAL_ASSETS
 from monjyu_assets.orchestration.checks.rebuild_check import verify_rebuild
-from monjyu_assets.orchestration.maintenance_jobs import delete_collection, release, rollback, tidy, tidy_schedule
+from monjyu_assets.orchestration.jobs import freshness, look_at_sources
 from monjyu_assets.orchestration.workers.worker_job import worker_jobs
 from monjyu_core.settings.settings import load_settings
 

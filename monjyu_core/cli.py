@@ -17,7 +17,7 @@ from typing import Any
 import click
 
 from monjyu_core.errors import ConfigurationError, MonjyuError
-from monjyu_core.text.controls import without_controls
+from monjyu_core.text.unicode_words import without_controls
 from monjyu_core.wording import did_you_mean
 
 SUMMARIES: Mapping[str, str] = {

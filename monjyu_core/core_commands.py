@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from monjyu_core.text.controls import escaped_in_json, without_controls
+from monjyu_core.text.unicode_words import escaped_in_json, without_controls
 
 if TYPE_CHECKING:
     from monjyu_core.models.accounting.ledger_totals import By

@@ -10,9 +10,12 @@ import re
 import shlex
 import shutil
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any, cast
 
 DISTRIBUTION = "monjyu"
 _OF_AN_EXTRA = re.compile(r"""\bextra\s*==\s*["']([\w.-]+)["']""")
@@ -49,3 +52,22 @@ def _python() -> str:
     found = shutil.which("python")
     here = bool(found) and Path(str(found)).parent == Path(sys.executable).parent
     return "python" if here else shlex.quote(sys.executable)
+
+
+# Libraries that import others for what is not needed here, imported as if those were not installed.
+
+
+@contextmanager
+def hidden(*names: str) -> Iterator[None]:
+    """Inside, importing these modules raises ImportError, also where they are imported already."""
+    modules = cast("dict[str, Any]", sys.modules)
+    before = {name: modules.get(name) for name in names}
+    modules.update(dict.fromkeys(names))
+    try:
+        yield
+    finally:
+        for name, module in before.items():
+            if module is None:
+                del modules[name]
+            else:
+                modules[name] = module

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import duckdb
 
-from monjyu_core.retractions import RETRACTED
+from monjyu_core.paper import RETRACTED
 from monjyu_core.settings.settings import CheckSettings
 
 SHOWN = 50

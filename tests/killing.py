@@ -27,7 +27,7 @@ from monjyu_core.storage.manifest import read_manifest
 from monjyu_core.storage.parts import PartStore
 from monjyu_core.storage.schemas import TABLES
 from monjyu_core.storage.snapshot import held, open_current, published, read_current
-from monjyu_query.search.open_index import open_index
+from monjyu_query.ranking.open_index import open_index
 
 WORDS = ["graph", "community", "provenance", "retrieval", "sentence", "index", "shard", "answer", "phrase", "evidence"]
 CHANGES = {
@@ -51,7 +51,7 @@ def unfinished_runs(data: Path) -> list[str]:
     import dagster as dg
 
     from monjyu_assets.orchestration.instance import open_instance
-    from monjyu_assets.orchestration.run_tags import UNFINISHED
+    from monjyu_assets.orchestration.partitions import UNFINISHED
 
     with open_instance(DataFolder(data)) as instance:
         return [run.run_id for run in instance.get_runs(dg.RunsFilter(statuses=UNFINISHED))]

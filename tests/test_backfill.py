@@ -12,7 +12,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from monjyu_assets.publishing.closed_set import asset_version
+from monjyu_assets.work.closed_set import asset_version
 from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.parts import PartStore
 from monjyu_core.storage.schemas import COLLECTION_SHARD, TABLES

@@ -10,18 +10,18 @@ from pathlib import Path
 
 import pytest
 
-from monjyu_assets.indexing.goals import index_lock
 from monjyu_assets.indexing.requests import index_collection
 from monjyu_assets.maintenance.index_operations import snapshot_rows, verify_all
-from monjyu_assets.orchestration.automation.freshness import freshness_of
-from monjyu_assets.stages.shared.work import Work, no_progress
+from monjyu_assets.orchestration.jobs import freshness_of
+from monjyu_assets.planning.goals import index_lock
+from monjyu_assets.work.work import Work, no_progress
 from monjyu_core.errors import StorageError
 from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.manifest import MANIFEST_HASH
 from monjyu_core.storage.schemas import SCHEMA_VERSION
 from monjyu_core.storage.snapshot import open_current
-from monjyu_query.search.request import make_request
-from monjyu_query.search.result import SearchResult
+from monjyu_query.asking.request import make_request
+from monjyu_query.asking.result import SearchResult
 from monjyu_query.search.searcher import Searcher
 from tests.conftest import ROOT, SAMPLES
 

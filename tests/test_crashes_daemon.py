@@ -18,11 +18,11 @@ import dagster as dg
 import psutil
 import pytest
 
+from monjyu_assets.automation.switch import switch
 from monjyu_assets.orchestration import up
-from monjyu_assets.orchestration.automation.switch import switch
 from monjyu_assets.orchestration.instance import open_instance
-from monjyu_assets.orchestration.run_tags import UNFINISHED
-from monjyu_assets.orchestration.supervising import supervising
+from monjyu_assets.orchestration.partitions import UNFINISHED
+from monjyu_assets.orchestration.up import supervising
 from monjyu_core.storage.snapshot import read_current
 from tests.conftest import ROOT
 from tests.killing import KilledWorld, readable

@@ -15,7 +15,7 @@ import dagster as dg
 import pytest
 
 from monjyu_assets.definitions import defs
-from monjyu_assets.publishing.closed_set import RESTS_ON
+from monjyu_assets.work.closed_set import RESTS_ON
 from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.snapshot import current_manifest
 from tests.conftest import ROOT

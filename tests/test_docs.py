@@ -14,9 +14,9 @@ from pydantic import BaseModel
 
 from monjyu_core.paper import ParsedPaper
 from monjyu_query.answer_packages.checking.verification import Verified
+from monjyu_query.asking.result import SearchResult
 from monjyu_query.drafts.checked import CheckedDraft
 from monjyu_query.reviews.handing_on.review_listing import Reviewed, ReviewedRecord
-from monjyu_query.search.result import SearchResult
 from monjyu_query.tensions.tension_list import Tensions
 from tests.test_specification import wrong
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Request, expect
 
-from monjyu_core.text.controls import has_controls
+from monjyu_core.text.unicode_words import has_controls
 from tests.conftest import run_monjyu
 from tests.query.service.conftest import WITHOUT_BROWSER, browser  # noqa: F401
 from tests.test_up import ask, whole_up

@@ -27,8 +27,8 @@ from monjyu_core.settings.models_settings import CacheSettings
 from monjyu_core.settings.settings import Settings
 from monjyu_core.storage.collection import save_record
 from monjyu_core.storage.snapshot import Snapshot, SnapshotReader, is_leased, open_current, published, read_current
-from monjyu_query.search.open_index import OpenIndex, open_index
-from monjyu_query.search.request import make_request
+from monjyu_query.asking.request import make_request
+from monjyu_query.ranking.open_index import OpenIndex, open_index
 from monjyu_query.search.searcher import Searcher
 from tests.assets.worlds import World, keep, put_back, write_records
 

@@ -1,9 +1,10 @@
-"""The rooms of the house: no circle of imports, no drawer, one home for a name, Dagster behind one door."""
+"""The rooms of the house: ordered layers, no circle of imports, no drawer, Dagster in two rooms."""
 
 from __future__ import annotations
 
 import ast
-from collections import Counter, defaultdict
+import re
+from collections import Counter
 from graphlib import CycleError, TopologicalSorter
 
 import pytest
@@ -12,9 +13,47 @@ from tests.import_graph import PACKAGES, ROOT, imported, modules
 
 MOST_MODULES = 15
 """In a folder, `__init__.py` aside: what one can take in at a look."""
-ASSETS = "monjyu_assets/orchestration/assets"
 DAGSTER = {"dagster", "dagster_duckdb", "dagster_graphql", "dagster_webserver", "dagster_shared"}
-BEHIND_DAGSTER = ("monjyu_assets/orchestration/", "monjyu_assets/definitions.py")
+BEHIND_DAGSTER = tuple(
+    f"monjyu_assets/{room}" for room in ("orchestration/", "automation/", "components/", "definitions.py")
+)
+LAYERS = {
+    "monjyu_core": (
+        ("errors", "wording", "extras", "paper"),
+        ("language", "text", "user_files"),
+        ("settings",),
+        ("observability", "quality"),
+        ("storage", "input_file"),
+        ("azure", "search_files"),
+        ("models", "embedding", "reader"),
+        ("remote", "corrections", "questions", "reviews"),
+        ("status", "core_commands", "cli", "__main__"),
+    ),
+    "monjyu_assets": (
+        ("parsing",),
+        ("sources", "chunking", "matching", "levels", "scholarly", "search_index"),
+        ("work",),
+        ("analysis", "libraries"),
+        ("stages",),
+        ("publishing",),
+        ("planning",),
+        ("orchestration",),
+        ("indexing", "maintenance", "automation"),
+        ("definitions", "components", "commands"),
+    ),
+    "monjyu_query": (
+        ("asking",),
+        ("ranking",),
+        ("papers", "knowledge", "intents"),
+        ("answers",),
+        ("modes", "traces"),
+        ("catalogue", "paper_lists", "overviews", "tensions", "digests"),
+        ("search",),
+        ("quotes", "citations", "graph_export", "reviews", "drafts", "saved", "answer_packages", "evaluation"),
+        ("api", "service", "mcp_server", "commands"),
+    ),
+}
+"""The rooms of each package, lowest layer first: folders and modules next to them. The package itself is the roof."""
 MODULES = modules(*PACKAGES)
 
 
@@ -30,19 +69,56 @@ def test_no_circle_of_imports() -> None:
         pytest.fail(" -> ".join(reversed(error.args[1])))
 
 
+def _room(module: str) -> str:
+    return module.partition(".")[2].partition(".")[0]
+
+
+def _edges() -> set[tuple[str, str]]:
+    """Module and imported module of the same package, in different rooms; also in functions and for types."""
+    return {
+        (module, target)
+        for module, path in MODULES.items()
+        for target in imported(path, MODULES, for_types=True) & MODULES.keys()
+        if target.partition(".")[0] == module.partition(".")[0] and _room(target) != _room(module)
+    }
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_rooms_are_ordered_layers(package: str) -> None:
+    """A module imports its own layer or lower ones."""
+    layer = {room: number for number, rooms in enumerate(LAYERS[package]) for room in rooms} | {
+        "": len(LAYERS[package])
+    }
+    own = {(module, target) for module, target in _edges() if module.partition(".")[0] == package}
+    assert {_room(module) for module in MODULES if module.partition(".")[0] == package} == layer.keys()
+    upward = [f"{module} -> {target}" for module, target in sorted(own) if layer[_room(module)] < layer[_room(target)]]
+    assert not upward, "\n".join(upward)
+    assert len(own) > 50, "the test sees nothing"
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_the_documented_layers_are_those(package: str) -> None:
+    page = (ROOT / "docs" / "architecture.md").read_text()
+    rows = page.partition(f"| layer | `{package}` |")[2].partition("\n\n")[0].splitlines()[2:]
+    documented = [tuple(re.findall(r"`(\w+)`", row)) for row in reversed(rows)]
+    assert documented == list(LAYERS[package])
+
+
+def test_no_circle_of_rooms() -> None:
+    """Also within a layer: two rooms that import each other are one room."""
+    graph: dict[str, set[str]] = {}
+    for module, target in _edges():
+        package = module.partition(".")[0]
+        graph.setdefault(f"{package}/{_room(module)}", set()).add(f"{package}/{_room(target)}")
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        pytest.fail(" -> ".join(reversed(error.args[1])))
+
+
 def test_no_folder_is_a_drawer() -> None:
     sizes = Counter(path.parent for path in MODULES.values() if path.name != "__init__.py")
     assert {str(folder.relative_to(ROOT)): size for folder, size in sizes.items() if size > MOST_MODULES} == {}
-
-
-def test_a_name_has_one_home() -> None:
-    """An asset and the stage that computes it have one name: the asset is the stage as Dagster sees it."""
-    homes: dict[str, set[str]] = defaultdict(set)
-    for path in MODULES.values():
-        if path.name != "__init__.py":
-            homes[path.stem].add(str(path.parent.relative_to(ROOT)).replace(f"{ASSETS}/levels", ASSETS))
-    pair = {ASSETS, "monjyu_assets/stages"}
-    assert {name: places for name, places in homes.items() if len(places) > 1 and places != pair} == {}
 
 
 def test_only_orchestration_loads_dagster() -> None:

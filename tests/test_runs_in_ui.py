@@ -15,7 +15,7 @@ from filelock import FileLock
 
 from monjyu_assets.definitions import defs
 from monjyu_assets.orchestration.instance import open_instance, prepare_home
-from monjyu_assets.orchestration.run_tags import command_tags
+from monjyu_assets.orchestration.partitions import command_tags
 from monjyu_core.storage.folders import DataFolder
 from tests.conftest import run_monjyu
 from tests.test_up import Up, ask, whole_up
@@ -139,7 +139,7 @@ def indexed(folder: Path, *arguments: str, **variables: str) -> Path:
 
 def left_by_a_command(instance: dg.DagsterInstance) -> dg.DagsterRun:
     """A run as a command makes it, that has begun."""
-    from monjyu_assets.orchestration.code_location import repository_origin
+    from monjyu_assets.orchestration.instance import repository_origin
 
     job = "level_0"
     run_id = str(uuid.uuid4())

@@ -20,6 +20,8 @@ from pydantic_core import to_jsonable_python
 from monjyu_core.cli import root
 from monjyu_core.settings.models_settings import ModelSettings
 from monjyu_core.settings.settings import Settings, leaves
+from monjyu_query.asking.request import SearchRequest
+from monjyu_query.asking.result import SearchResult
 from monjyu_query.mcp_server.index_tools import IndexTools
 from monjyu_query.mcp_server.paper_tools import PaperTools
 from monjyu_query.mcp_server.products.answer_tools import AnswerTools
@@ -27,8 +29,6 @@ from monjyu_query.mcp_server.products.draft_tools import DraftTools
 from monjyu_query.mcp_server.products.question_tools import QuestionTools
 from monjyu_query.mcp_server.products.tension_tools import TensionTools
 from monjyu_query.mcp_server.search_tools import SearchTools
-from monjyu_query.search.request import SearchRequest
-from monjyu_query.search.result import SearchResult
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "specification.md"

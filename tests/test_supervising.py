@@ -12,8 +12,8 @@ from pathlib import Path
 import psutil
 import pytest
 
-from monjyu_assets.orchestration import supervising
-from monjyu_assets.orchestration.supervising import Program, Supervisor
+from monjyu_assets.orchestration import up
+from monjyu_assets.orchestration.up import Program, Supervisor
 from monjyu_core.errors import ConfigurationError, StorageError
 
 pytestmark = pytest.mark.slow
@@ -24,7 +24,7 @@ STAYS = ["sleep", "600"]
 
 @pytest.fixture(autouse=True)
 def no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(supervising, "FIRST_PAUSE", 0.01)
+    monkeypatch.setattr(up, "FIRST_PAUSE", 0.01)
 
 
 def run_until(supervisor: Supervisor, done: object, seconds: float = 30) -> None:
@@ -34,7 +34,7 @@ def run_until(supervisor: Supervisor, done: object, seconds: float = 30) -> None
 
 def test_a_program_that_ends_is_started_again_and_the_others_are_left_alone(capfd: pytest.CaptureFixture[str]) -> None:
     page, daemon = Program("page", STAYS, needed=False), Program("daemon", STAYS)
-    with supervising.supervising(os.environ, threading.Event()) as supervisor:
+    with up.supervising(os.environ, threading.Event()) as supervisor:
         supervisor.start(daemon, page)
         first, other = page.processes[-1].pid, daemon.processes[-1].pid
         os.kill(first, signal.SIGKILL)
@@ -52,14 +52,14 @@ def test_a_page_that_fails_again_and_again_is_given_up_and_the_daemon_goes_on(
     capfd: pytest.CaptureFixture[str],
 ) -> None:
     page, daemon = Program("page", FAILS, needed=False), Program("daemon", STAYS)
-    with supervising.supervising(os.environ, threading.Event()) as supervisor:
+    with up.supervising(os.environ, threading.Event()) as supervisor:
         supervisor.start(daemon, page)
         run_until(supervisor, lambda: page.given_up)
         deadline = time.monotonic() + 1
         run_until(supervisor, lambda: time.monotonic() > deadline)
         assert daemon.processes[-1].poll() is None
     said = capfd.readouterr().err
-    assert said.count("starting it again") == supervising.MOST_QUICK_ENDS - 1
+    assert said.count("starting it again") == up.MOST_QUICK_ENDS - 1
     assert "page ended by itself (exit code 3), for the 5th time in a row, and is not started again" in said
 
 
@@ -67,7 +67,7 @@ def test_what_the_others_need_ends_all_when_it_fails_again_and_again() -> None:
     daemon = Program("daemon", FAILS)
     with (
         pytest.raises(StorageError, match=r"daemon ended by itself \(exit code 3\), for the 5th time"),
-        supervising.supervising(os.environ, threading.Event()) as supervisor,
+        up.supervising(os.environ, threading.Event()) as supervisor,
     ):
         supervisor.start(daemon)
         run_until(supervisor, lambda: False)
@@ -77,7 +77,7 @@ def test_wrong_usage_is_said_once() -> None:
     page = Program("page", [sys.executable, "-Sc", "raise SystemExit(2)"], needed=False)
     with (
         pytest.raises(ConfigurationError, match="page cannot run like this"),
-        supervising.supervising(os.environ, threading.Event()) as supervisor,
+        up.supervising(os.environ, threading.Event()) as supervisor,
     ):
         supervisor.start(page)
         run_until(supervisor, lambda: False)
@@ -95,7 +95,7 @@ def test_what_a_program_has_left_is_ended_before_it_starts_again_except_runs(tmp
         return [int(line) for line in path.read_text().split()] if path.is_file() else []
 
     programs = [leaving("page", False), leaving("code-server", True)]
-    with supervising.supervising(os.environ, threading.Event()) as supervisor:
+    with up.supervising(os.environ, threading.Event()) as supervisor:
         supervisor.start(*programs)
         run_until(supervisor, lambda: all(len(children(program.name)) == 1 for program in programs))
         for program in programs:

@@ -23,15 +23,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from monjyu_core.storage.folders import DataFolder
+from monjyu_query.answers.citing import Neighbours, Window
 from monjyu_query.answers.composition import FACT, asked_of
 from monjyu_query.answers.evidence_ranking.sentence_worth import Judge, log_odds
-from monjyu_query.answers.quote_windows import Neighbours, Window
 from monjyu_query.answers.selection import Question, choose_windows, word_count
+from monjyu_query.asking.passages import PassageSentence, load_sentences
+from monjyu_query.asking.request import Filters, make_request
 from monjyu_query.evaluation.gold_answers import Gold, PaperTexts, Quote, SpanQuestion, read_gold
 from monjyu_query.modes.passages.best_passages import evidence_passages
 from monjyu_query.ranking.ranker import rank
-from monjyu_query.search.passages import PassageSentence, load_sentences
-from monjyu_query.search.request import Filters, make_request
 from monjyu_query.search.searcher import Searcher
 
 Array = NDArray[np.float64]

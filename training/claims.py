@@ -19,7 +19,7 @@ import numpy as np
 from bench_knowledge import SETS, Collection
 from numpy.typing import NDArray
 
-from monjyu_assets.levels.claims.claim_cues import NAMES, cues_of
+from monjyu_assets.levels.claims.extractive_claims import NAMES, cues_of
 from monjyu_core.storage.folders import DataFolder
 
 OUT = Path("monjyu_assets/levels/claims/claim_kinds.json")

@@ -40,14 +40,14 @@ from thinc.api import (
 from threadpoolctl import threadpool_limits
 
 from monjyu_assets.levels.phrases import tagged_phrases as tagged
-from monjyu_assets.levels.phrases.acronyms import agreed, definitions
 from monjyu_assets.levels.phrases.cleaning import clean, is_boilerplate, windows
 from monjyu_assets.levels.phrases.english_phrases import Phrase, core_of, names_joined, parser, phrase_of
 from monjyu_assets.levels.phrases.japanese_phrases import is_japanese
 from monjyu_assets.levels.phrases.network import Maxout as Layer
 from monjyu_assets.levels.phrases.network import with_neighbours
 from monjyu_assets.levels.phrases.paper_phrases import without_definitions
-from monjyu_assets.levels.phrases.token_table import TokenTable
+from monjyu_assets.levels.phrases.tagged_phrases import TokenTable
+from monjyu_assets.levels.phrases.words import agreed, definitions
 from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.snapshot import open_current
 from monjyu_core.text.sentences import split_sentences

@@ -27,7 +27,7 @@ from reader_data import (
 )
 from reader_model import CLAIM, QUESTION, Reader, Tokens, assemble
 
-from monjyu_query.evaluation.rank_measures import ndcg
+from monjyu_query.evaluation.retrieval_quality import ndcg
 
 Array = NDArray[np.float64]
 Logits = dict[str, list[tuple[float, int]]]

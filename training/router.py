@@ -22,8 +22,15 @@ from scipy.optimize import minimize
 from monjyu_core.embedding.local.e5 import E5
 from monjyu_core.embedding.local.minilm import MiniLM
 from monjyu_query.search.routing import learned_router
-from monjyu_query.search.routing.learned_router import ENGLISH_ONLY, WORDS, LearnedRouter, read_router
-from monjyu_query.search.routing.question_cues import cues, grams, japanese
+from monjyu_query.search.routing.learned_router import (
+    ENGLISH_ONLY,
+    WORDS,
+    LearnedRouter,
+    cues,
+    grams,
+    japanese,
+    read_router,
+)
 from monjyu_query.search.routing.question_kinds import QUERY_TYPES, kind_of
 
 HERE = Path(__file__).parent

@@ -33,13 +33,14 @@ from bench_graph import PACKAGES, printed  # noqa: E402
 from bench_search import CORPORA, MODES  # noqa: E402
 
 from monjyu_core.storage.folders import DataFolder  # noqa: E402
-from monjyu_query.evaluation.rank_measures import ndcg, recall  # noqa: E402
-from monjyu_query.evaluation.retrieval_quality import (  # noqa: E402
+from monjyu_query.evaluation.retrieval_quality import (  # noqa: E402  # noqa: E402
     DEPTH,
     JudgedQuery,
     judged,
+    ndcg,
     read_qrels,
     read_queries,
+    recall,
     run_queries,
 )
 from monjyu_query.search.searcher import Searcher  # noqa: E402

@@ -10,7 +10,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from monjyu_assets.analysis.analyses_kept import MODEL
+from monjyu_assets.sources.sources import MODEL
 from monjyu_core.azure.azure_calls import AzureAnswer, called
 from monjyu_core.azure.credentials import credential_for, endpoint_of
 from monjyu_core.errors import ExternalAPIError, MonjyuError

@@ -9,10 +9,10 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from monjyu_assets.analysis.analyses_kept import MODEL, AnalysesKept, analysed_types
 from monjyu_assets.analysis.analysis_client import AnalysisClient, AnalysisLate, DocumentRefused, OperationGone
-from monjyu_assets.stages.shared.run_rules import current_cap
-from monjyu_assets.stages.shared.work import Work
+from monjyu_assets.sources.sources import MODEL, AnalysesKept, analysed_types
+from monjyu_assets.work.run_rules import current_cap
+from monjyu_assets.work.work import Work
 from monjyu_core.azure.credentials import credential_for, endpoint_of
 from monjyu_core.errors import DocumentError, EmptyDocument, ExternalAPIError, MonjyuError, ScannedDocument
 from monjyu_core.models.accounting.caps import Reservation, SpendingCap, cap_per_run

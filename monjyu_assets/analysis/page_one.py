@@ -9,12 +9,11 @@ from dataclasses import dataclass
 
 from pydantic import BaseModel
 
-from monjyu_assets.stages.shared.work import Work
+from monjyu_assets.work.work import Work
 from monjyu_core.errors import DocumentError
 from monjyu_core.models.call_errors import ModelAnswerUnusable, ModelCallError, ModelContentFiltered, PromptTooLong
 from monjyu_core.models.calls.event_loop import run
-from monjyu_core.models.context_room import context_room
-from monjyu_core.models.factory import check_role, role_model
+from monjyu_core.models.factory import check_role, context_room, role_model
 from monjyu_core.models.prompts import Prompt, fence, load_prompt
 from monjyu_core.models.types import Message
 from monjyu_core.paper import Author, ParsedPaper

@@ -10,8 +10,7 @@ from monjyu_assets.chunking.chunk import (
     input_text,
     unique_ids,
 )
-from monjyu_assets.chunking.pieces import Measure, Piece, SectionText
-from monjyu_assets.chunking.strategies import STRATEGIES
+from monjyu_assets.chunking.strategies import STRATEGIES, Measure, Piece, SectionText
 
 __all__ = [
     "NOT_RETRIEVED",

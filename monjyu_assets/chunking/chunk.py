@@ -10,8 +10,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from monjyu_assets.chunking.pieces import Count, Limits, Measure, Piece, SectionText
-from monjyu_assets.chunking.strategies import Grouping, by_size
+from monjyu_assets.chunking.strategies import Count, Grouping, Limits, Measure, Piece, SectionText, by_size
 from monjyu_core.storage.ids import digest
 
 NOT_RETRIEVED = ("references", "acknowledgments")

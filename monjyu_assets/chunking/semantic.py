@@ -12,7 +12,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from monjyu_assets.chunking.pieces import SectionText
+from monjyu_assets.chunking.strategies import SectionText
 from monjyu_core.embedding import Embedder, embed_each
 
 BLOCK = 4096

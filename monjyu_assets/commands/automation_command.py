@@ -49,7 +49,7 @@ def show(as_json: bool) -> None:
 @json_option
 def limits(as_json: bool) -> None:
     """Apply runs.runs_calling_models, the number of concurrent runs that call models, to Dagster's instance."""
-    from monjyu_assets.orchestration.automation.switch import set_limits
+    from monjyu_assets.automation.switch import set_limits
     from monjyu_core.settings.settings import load_settings
 
     with _instance() as instance:
@@ -59,7 +59,7 @@ def limits(as_json: bool) -> None:
 
 
 def _put(on: bool, as_json: bool) -> None:
-    from monjyu_assets.orchestration.automation.switch import switch
+    from monjyu_assets.automation.switch import switch
 
     with _instance() as instance:
         switch(instance, on)
@@ -67,7 +67,7 @@ def _put(on: bool, as_json: bool) -> None:
 
 
 def _show(instance: DagsterInstance, as_json: bool) -> None:
-    from monjyu_assets.orchestration.automation.switch import switched
+    from monjyu_assets.automation.switch import switched
 
     found = list(switched(instance))
     text = "\n".join(f"{one.name:15} {'on ' if one.on else 'off'}  {one.what}" for one in found)

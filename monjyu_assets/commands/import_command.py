@@ -12,7 +12,7 @@ import click
 from monjyu_assets.commands.index_command import deletes_option, json_option
 from monjyu_assets.commands.index_output import describe, progress_bar, tell
 from monjyu_assets.commands.sources_command import collection_option
-from monjyu_core.text.controls import escaped_in_json
+from monjyu_core.text.unicode_words import escaped_in_json
 from monjyu_core.wording import counted
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def bibtex(path: Path, collection: str, level: int | None, allow_deletes: bool, 
 
 
 def _import(kind: Kind, path: Path, collection: str, level: int | None, allow_deletes: bool, as_json: bool) -> None:
-    from monjyu_assets.libraries.importing import import_library
+    from monjyu_assets.indexing.importing import import_library
     from monjyu_core.storage.folders import DataFolder
 
     with progress_bar() as progress:

@@ -4,20 +4,87 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from monjyu_assets.commands.index_output import confirm, describe, progress_for, progress_lines, tell
-from monjyu_assets.commands.interrupting import ended_by_interrupt
-from monjyu_core.text.controls import escaped_in_json
+from monjyu_core.cli import INTERRUPTED, is_program, tell_interrupted
+from monjyu_core.text.unicode_words import escaped_in_json
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from monjyu_assets.indexing.index_result import IndexResult
+    from monjyu_assets.planning.pending import IndexResult
+
+
+# Ctrl-C ends a command that indexes, whatever it finds at work.
+# Python raises KeyboardInterrupt wherever the main thread stands. Where that is inside a library, it can be lost (in a
+# finalizer or callback, whose exceptions Python drops), leave a lock held for good, or come out as another error.
+
+
+GRACE = 1.5
+"""Seconds that the command has to end by itself. What it has written is safe: each part is whole or not there."""
+SHOW_CURSOR = "\033[?25h"
+"""For terminals: a progress bar hides the cursor."""
+
+
+@contextmanager
+def ended_by_interrupt(grace: float = GRACE) -> Iterator[None]:
+    """After Ctrl-C in here the process ends within `grace` seconds, and an error is told as the interruption that
+    caused it. Where the process is not the command's own, or this not its main thread, which alone gets signals, this
+    does nothing."""
+    if not is_program() or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    reading, writing = os.pipe()
+    os.set_blocking(writing, False)
+    interrupted = threading.Event()
+
+    def watch() -> None:
+        while numbers := os.read(reading, 64):
+            if signal.SIGINT in numbers:
+                interrupted.set()
+                time.sleep(grace)
+                _end_now()
+
+    watcher = threading.Thread(target=watch, name="interrupts", daemon=True)
+    watcher.start()
+    before = signal.set_wakeup_fd(writing, warn_on_full_buffer=False)  # written to before any handler of Python runs
+    try:
+        yield
+    except Exception as error:
+        _stop_watching(writing, before)
+        watcher.join(grace / 10)  # it ends at once, unless it has read a signal
+        if interrupted.is_set():
+            raise KeyboardInterrupt from error
+        raise
+    except KeyboardInterrupt:
+        raise  # what closes after this, too, has only the grace
+    else:
+        _stop_watching(writing, before)
+
+
+def _stop_watching(writing: int, before: int) -> None:
+    signal.set_wakeup_fd(before)
+    os.close(writing)
+
+
+def _end_now() -> None:
+    tell_interrupted()
+    if sys.stderr.isatty():
+        sys.stderr.write(SHOW_CURSOR)
+    with suppress(OSError, ValueError):
+        sys.stdout.flush()
+        sys.stderr.flush()
+    os._exit(INTERRUPTED)
 
 
 include_option = click.option(
@@ -140,7 +207,7 @@ def upgrade(
     data = DataFolder.default()
     collection, level = _wanted(data.collections(), collection, level)
     if estimate:
-        from monjyu_assets.indexing.estimating import describe_estimate, estimate_upgrade
+        from monjyu_assets.planning.estimating import describe_estimate, estimate_upgrade
 
         cost = estimate_upgrade(data, collection, level)
         cost.cost_usd = round(cost.cost_usd, 6)

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from monjyu_core.errors import ConfigurationError
-from monjyu_core.text.controls import without_controls
+from monjyu_core.text.unicode_words import without_controls
 from monjyu_core.wording import counted
 
 if TYPE_CHECKING:
-    from monjyu_assets.indexing.index_result import IndexResult, Usage
-    from monjyu_assets.stages.shared.work import Progress
+    from monjyu_assets.planning.pending import IndexResult, Usage
+    from monjyu_assets.work.work import Progress
 
 
 def confirm(question: str) -> None:

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 if TYPE_CHECKING:
     from monjyu_assets.chunking import Chunk
-    from monjyu_assets.indexing.index_result import IndexResult
     from monjyu_assets.indexing.source_list import ListedSource
+    from monjyu_assets.planning.pending import IndexResult
     from monjyu_core.storage.folders import DataFolder
 
 Progress = Callable[[str, int, int], None]

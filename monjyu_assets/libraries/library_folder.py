@@ -14,9 +14,9 @@ from typing import Any
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
-from monjyu_assets.indexing.sources import rules_of, source_root
 from monjyu_assets.libraries.library_item import LibraryItem
 from monjyu_assets.scholarly.scholarly_record import ScholarlyRecord
+from monjyu_assets.sources.sources import rules_of, source_root
 from monjyu_core.errors import ConfigurationError, StorageError
 from monjyu_core.storage.collection import CollectionRecord
 from monjyu_core.storage.folders import DataFolder, temporary_for, write_atomically

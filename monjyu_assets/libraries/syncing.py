@@ -10,7 +10,7 @@ from monjyu_assets.libraries.bibliography_files import ENDINGS, read_library_fil
 from monjyu_assets.libraries.library_folder import Synced, check_library, folder_for, salt_of, sync_folder
 from monjyu_assets.libraries.library_item import LibraryItem
 from monjyu_assets.libraries.zotero_database import DATABASE, read_zotero_folder
-from monjyu_assets.stages.shared.work import Warn, no_warning
+from monjyu_assets.work.work import Warn, no_warning
 from monjyu_core.errors import ConfigurationError
 from monjyu_core.settings.settings import load_settings
 from monjyu_core.storage.collection import CollectionRecord, load_record

@@ -16,7 +16,7 @@ from monjyu_assets.scholarly.scholarly_record import SOURCES
 from monjyu_core.errors import MonjyuError, StorageError
 from monjyu_core.remote.state import STATE
 from monjyu_core.settings.models_settings import ModelSettings
-from monjyu_core.settings.scholarly_settings import ScholarlyService
+from monjyu_core.settings.papers_settings import ScholarlyService
 from monjyu_core.settings.settings import Settings, config_file, load_settings
 from monjyu_core.storage.folders import DataFolder, folder_bytes
 from monjyu_core.storage.snapshot import current_manifest, read_current
@@ -179,7 +179,7 @@ def _redis(settings: Settings) -> str:
 
 
 def _object_store(settings: Settings) -> str | None:
-    from monjyu_core.remote.store_opening import open_objects
+    from monjyu_core.remote.object_store import open_objects
 
     objects = open_objects(settings)
     if objects is None:

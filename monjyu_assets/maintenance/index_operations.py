@@ -4,20 +4,19 @@ from __future__ import annotations
 
 from typing import TypedDict
 
-from monjyu_assets.indexing.pending import look
-from monjyu_assets.indexing.record_keeping import changing_record
 from monjyu_assets.libraries.library_folder import forget_excluded
+from monjyu_assets.planning.pending import look
 from monjyu_assets.publishing import search_target
+from monjyu_assets.publishing.candidate import verify_snapshot
 from monjyu_assets.publishing.drift import papers_of
-from monjyu_assets.publishing.publish import publish_lock, set_current
-from monjyu_assets.publishing.retention import collect
-from monjyu_assets.publishing.verify import verify_snapshot
-from monjyu_assets.stages.shared.run_rules import NoCalls, only_removing, without_scan
-from monjyu_assets.stages.shared.work import Warn, Work, no_warning
+from monjyu_assets.publishing.publish import collect, publish_lock, set_current
+from monjyu_assets.work.model_choice import changing_record
+from monjyu_assets.work.run_rules import NoCalls, only_removing, without_scan
+from monjyu_assets.work.work import Warn, Work, no_warning
 from monjyu_core.corrections.correction_record import forget_corrections
 from monjyu_core.errors import ConfigurationError, MonjyuError, StorageError, UnknownVersion
 from monjyu_core.models.cache.response_cache import forget_answers
-from monjyu_core.questions.question_record import forget_paper
+from monjyu_core.questions.question import forget_paper
 from monjyu_core.remote.holding import delete_remote, keep_nothing_dropped
 from monjyu_core.reviews.review_store import ReviewStore
 from monjyu_core.settings.settings import load_settings
@@ -146,8 +145,8 @@ def delete_index(data: DataFolder, name: str, say: Warn = no_warning) -> int:
     CURRENT goes first, then the whole folder under another name: nobody reads half an index, and a killed deletion is
     either complete or can be repeated.
     """
-    from monjyu_assets.indexing.goals import index_lock
     from monjyu_assets.orchestration.runs import forget_collection
+    from monjyu_assets.planning.goals import index_lock
 
     if name in remove_gone(data.index) and not data.collection(name).record.is_file():
         return 0
@@ -170,7 +169,7 @@ def delete_index(data: DataFolder, name: str, say: Warn = no_warning) -> int:
 
 def purge_paper(data: DataFolder, name: str, paper_id: str, say: Warn = no_warning) -> Purged:
     """Exclude a paper, publish without it, and drop every older snapshot with what only they needed."""
-    from monjyu_assets.indexing.goals import index_lock
+    from monjyu_assets.planning.goals import index_lock
 
     work = Work(data, name, warn=say)
     folder = known_folder(name)
@@ -199,7 +198,7 @@ def purge_paper(data: DataFolder, name: str, paper_id: str, say: Warn = no_warni
 def _finish_killed(work: Work) -> None:
     """Finish what a killed command left, if possible: its parts may mix old and new sources, which should not be
     published together."""
-    from monjyu_assets.indexing.run import bring_up
+    from monjyu_assets.indexing.requests import bring_up
 
     if work.folder.at_work.exists():
         try:

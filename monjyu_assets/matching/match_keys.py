@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import tempfile
+from collections.abc import Hashable
 from functools import cache
+from typing import Generic, TypeVar
 
 import duckdb
 import pyarrow as pa
@@ -132,3 +134,30 @@ def connect(papers: pa.Table, authors: pa.Table) -> duckdb.DuckDBPyConnection:
     connection = connect_keys(keys)
     connection.register("papers", papers)
     return connection
+
+
+# Groups from pairs.
+
+
+Item = TypeVar("Item", bound=Hashable)
+
+
+class UnionFind(Generic[Item]):
+    """Sets of items that were joined, directly or through others (with path halving)."""
+
+    def __init__(self) -> None:
+        self._parent: dict[Item, Item] = {}
+
+    def find(self, item: Item) -> Item:
+        parent = self._parent
+        parent.setdefault(item, item)
+        while parent[item] != item:
+            parent[item] = parent[parent[item]]
+            item = parent[item]
+        return item
+
+    def join(self, one: Item, other: Item) -> bool:
+        """Whether the two were apart until now."""
+        a, b = self.find(one), self.find(other)
+        self._parent[b] = a
+        return a != b

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 from rapidfuzz import fuzz, process
 
-from monjyu_assets.matching.union_find import UnionFind
+from monjyu_assets.matching.match_keys import UnionFind
 from monjyu_core.storage.schemas import empty
 
 Reason = Literal["only", "canonical", "same_file", "doi", "arxiv_id", "title_authors"]

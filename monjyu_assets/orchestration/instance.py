@@ -5,17 +5,21 @@ from __future__ import annotations
 import atexit
 import hashlib
 import os
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from filelock import FileLock
 
+from monjyu_core.settings.settings import load_settings
 from monjyu_core.storage.folders import DataFolder, write_atomically
-from monjyu_core.storage.private import private_folder, tighten_inside
+from monjyu_core.storage.state_store import private_folder, tighten_inside
 
 if TYPE_CHECKING:
+    import dagster as dg
     from dagster import DagsterInstance
+    from dagster._core.remote_origin import RemoteRepositoryOrigin
 
 
 EARLIER_TEMPLATES = ("c368f697f6a0db34", "e5241d108b2dc7ea", "2d6da15f50ba7611")
@@ -55,3 +59,42 @@ def open_instance(data: DataFolder) -> DagsterInstance:
         instance = DagsterInstance.from_config(str(home))
         instance.get_dynamic_partitions("collections")
     return instance
+
+
+# The name of our code in Dagster: what is written without a server appears under the name that UI and daemon load.
+# Dagster files runs, and the state of sensors and schedules, only by the names of code location and repository. So
+# they can be written while nothing is running, whatever loads the code later.
+
+
+PACKAGE = Path(__file__).parents[1]
+REPOSITORY = "__repository__"
+"""Dagster's name for the one repository of a `Definitions` object."""
+
+
+def location_name() -> str:
+    return load_settings().automation.code_location
+
+
+def owners() -> list[str]:
+    """Who answers for the assets, by `automation.owners`."""
+    return list(load_settings().automation.owners)
+
+
+def repository_origin() -> RemoteRepositoryOrigin:
+    """Where the UI and the daemon find our jobs, sensors and schedules."""
+    from dagster._core.remote_origin import RegisteredCodeLocationOrigin, RemoteRepositoryOrigin
+
+    return RemoteRepositoryOrigin(RegisteredCodeLocationOrigin(location_name()), REPOSITORY)
+
+
+def with_code_references(assets: Sequence[dg.AssetsDefinition]) -> list[dg.AssetsDefinition]:
+    """The assets with links to their code: files on this machine, or pages of the Git host that `automation.git_url`
+    and `.git_branch` name."""
+    import dagster as dg
+
+    linked = dg.with_source_code_references(assets)
+    automation = load_settings().automation
+    if automation.git_url:
+        mapping = dg.AnchorBasedFilePathMapping(PACKAGE, PACKAGE.name)
+        linked = dg.link_code_references_to_git(linked, automation.git_url, automation.git_branch, mapping)
+    return [one for one in linked if isinstance(one, dg.AssetsDefinition)]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import dagster as dg
 
-from monjyu_assets.orchestration.code_location import repository_origin
+from monjyu_assets.orchestration.instance import repository_origin
 from monjyu_assets.orchestration.partitions import COLLECTIONS, add_collections
-from monjyu_assets.publishing.closed_set import RESTS_ON, asset_version, by_shard
-from monjyu_assets.stages.shared.work import Work
+from monjyu_assets.work.closed_set import RESTS_ON, asset_version, by_shard
+from monjyu_assets.work.work import Work
 from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.schemas import ASSET_TABLES, COLLECTION_SHARD
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Set as AbstractSet
+from typing import Any
+
 import dagster as dg
 
 from monjyu_core.storage.folders import DataFolder
@@ -35,3 +38,44 @@ def partitions_without_index(instance: dg.DagsterInstance, data: DataFolder) -> 
     """Partitions that no folder, record or index has the name of: most are typing errors in *Add a partition*."""
     known = {*data.collections(), *(path.name for path in data.papers.glob("*") if path.is_dir())}
     return sorted(name for name in known_collections(instance) - known if not data.collection(name).root.exists())
+
+
+# Tags of runs, and the statuses of runs that have not ended.
+
+
+COLLECTION_TAG = "monjyu/collection"
+"""The collection that a run works on. Runs that Monjyu starts carry it at launch, others from their first step."""
+CHANGE_TAG = ".dagster/monjyu_change"
+"""The change that a run was started for, or has seen: see `automation/watching.py`. Hidden in the UI, as are all tags
+that begin with `.dagster/`."""
+COMMAND_RUN_TAG = ".dagster/monjyu_command_run"
+"""Marks a run that a command executes in its own process, by the run's own id: re-executing a run copies its tags, and
+the copy is not the command's."""
+ORDER_TAG = ".dagster/monjyu_order"
+"""On the runs of run workers: the order in the object store."""
+LAUNCHED_BY_TAG = "user"
+"""Who launched a run, as the UI's list of runs shows it; without it a run counts as launched by hand."""
+AUTOMATIC_TAGS = ("dagster/sensor_name", "dagster/schedule_name")
+OWN_PROCESS = {"dagster/max_retries": "0", LAUNCHED_BY_TAG: "monjyu"}
+"""The daemon cannot replace the worker of such a run: one repeats the command instead."""
+QUIET: dict[str, Any] = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
+UNFINISHED = [dg.DagsterRunStatus.NOT_STARTED, dg.DagsterRunStatus.STARTING, dg.DagsterRunStatus.STARTED]
+
+
+def command_tags(collection: str, run_id: str) -> dict[str, str]:
+    return OWN_PROCESS | {COLLECTION_TAG: collection, COMMAND_RUN_TAG: run_id}
+
+
+def is_commands_own(run: dg.DagsterRun) -> bool:
+    """Whether a command executes the run in its process, under its collection's index lock."""
+    return run.tags.get(COMMAND_RUN_TAG) == run.run_id
+
+
+def is_automatic(run: dg.DagsterRun) -> bool:
+    """Whether a sensor or a schedule started the run: such runs call only the models that settings allow."""
+    return any(tag in run.tags for tag in AUTOMATIC_TAGS)
+
+
+def assets_of_run(context: dg.AssetExecutionContext) -> AbstractSet[dg.AssetKey]:
+    """The assets of the whole run (those that the context names are of its step)."""
+    return context.job_def.asset_layer.selected_asset_keys

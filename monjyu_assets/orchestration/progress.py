@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from logging import Logger
 
-from monjyu_assets.stages.shared.work import Progress, Warn, no_warning
+from monjyu_assets.work.work import Progress, Warn, no_warning
 
 _installed: list[Progress] = []
 _warned: list[Warn] = []

@@ -2,21 +2,138 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
 
 from monjyu_assets.publishing.checks import checks_key
-from monjyu_assets.publishing.closed_set import behind, closed_set
-from monjyu_assets.publishing.verify import is_sound, is_torn
-from monjyu_assets.stages.shared.work import Work
+from monjyu_assets.work.closed_set import behind, closed_set
+from monjyu_assets.work.work import Work
 from monjyu_core.embedding import load_embedder
 from monjyu_core.errors import StorageError
 from monjyu_core.models.calls.embedding_calls import charged_to
+from monjyu_core.search_files.nearest_table import NearestTable
+from monjyu_core.search_files.search_file import open_search_file
 from monjyu_core.storage.folders import CollectionFolder
-from monjyu_core.storage.ids import digest
-from monjyu_core.storage.manifest import EmbeddingEntry, Manifest, read_manifest
-from monjyu_core.storage.parts import Part
+from monjyu_core.storage.heads import file_version
+from monjyu_core.storage.ids import digest, file_sha256
+from monjyu_core.storage.manifest import MANIFEST_HASH, EmbeddingEntry, Manifest, read_manifest
+from monjyu_core.storage.parts import Part, PartStore, read_all
 from monjyu_core.storage.schemas import SCHEMA_VERSION
 from monjyu_core.storage.snapshot import published
+
+# Integrity: compares every file that a snapshot lists with its published hash, and reads its tables through.
+
+
+def verify_snapshot(folder: CollectionFolder, snapshot_id: str) -> list[str]:
+    """What is wrong with a snapshot, one line each; empty when it is intact."""
+    path = folder.snapshot(snapshot_id)
+    try:
+        manifest = read_manifest(folder, snapshot_id)
+        expected = (path / MANIFEST_HASH).read_text(encoding="ascii").strip()
+    except StorageError as error:
+        return [error.message.rstrip(".")]
+    except (OSError, UnicodeDecodeError) as error:
+        return [f"manifest.json: {error}"]
+    if file_sha256(path / "manifest.json") != expected:
+        return ["manifest.json differs from its hash"]
+    problems = [*_parts(folder, manifest), *_sources(folder, manifest), *_search_files(folder, manifest)]
+    database = folder.database(snapshot_id)
+    if not database.is_file():
+        problems.append("index.duckdb is missing")
+    elif file_version(database) != manifest.database_sha256:
+        problems.append("index.duckdb differs from its hash")
+    return problems
+
+
+def is_torn(folder: CollectionFolder, snapshot_id: str) -> bool:
+    """Whether a manifest is damaged, and not merely of another version of Monjyu."""
+    path = folder.snapshot(snapshot_id)
+    try:
+        return file_sha256(path / "manifest.json") != (path / MANIFEST_HASH).read_text(encoding="ascii").strip()
+    except FileNotFoundError:
+        return (path / MANIFEST_HASH).exists()  # versions before the hash wrote none
+    except (OSError, UnicodeDecodeError):
+        return True
+
+
+def is_sound(folder: CollectionFolder, manifest: Manifest) -> bool:
+    """Whether a snapshot's own files are there as published: its database by its hash, computed once and again when
+    size or time has changed; search files, which are many and never change, by size and frame; and its parts."""
+    if not PartStore(folder.parts).have((one.table, one.shard, one.version) for one in manifest.parts):
+        return False
+    database = folder.database(manifest.snapshot_id)
+    if not database.is_file() or _hashed(database)[:32] != manifest.database_sha256:
+        return False
+    try:
+        for entry in manifest.search:
+            open_search_file(folder.search, folder.tables(manifest.snapshot_id), entry)
+        tables = folder.tables(manifest.snapshot_id)
+        if any((tables / file.path).stat().st_size != file.size for file in manifest.lance):
+            return False
+    except (StorageError, OSError):
+        return False
+    return manifest.nearest is None or (folder.lance / manifest.nearest.folder).is_dir()
+
+
+def _hashed(path: Path) -> str:
+    seen = path.stat()
+    return _hashed_once(path, seen.st_size, seen.st_mtime_ns, seen.st_ino)
+
+
+@lru_cache(maxsize=4096)
+def _hashed_once(path: Path, *seen: int) -> str:
+    return file_sha256(path)
+
+
+def _parts(folder: CollectionFolder, manifest: Manifest) -> Iterator[str]:
+    store = PartStore(folder.parts)
+    for entry in manifest.parts:
+        path = store.path(entry.table, entry.shard, entry.version)
+        if not path.is_file():
+            yield f"part {entry.table}/{entry.shard} is missing"
+        elif file_version(path) != entry.version:
+            yield f"part {entry.table}/{entry.shard} differs from its hash"
+
+
+def _sources(folder: CollectionFolder, manifest: Manifest) -> Iterator[str]:
+    """Kept source files are named by their hash."""
+    store = PartStore(folder.parts)
+    entries = [entry for entry in manifest.parts if entry.table == "manifest"]
+    paths = [store.path(e.table, e.shard, e.version) for e in entries]
+    if not all(path.is_file() and file_version(path) == path.stem for path in paths):
+        return  # reported with the parts
+    hashes = read_all("manifest", map(store.listed, entries), ["sha256"])
+    names = set(hashes["sha256"].to_pylist())
+    for name in sorted(names):
+        source = folder.sources / name
+        if source.is_file() and file_sha256(source) != name:
+            yield f"source {name} differs from its hash"
+
+
+def _search_files(folder: CollectionFolder, manifest: Manifest) -> Iterator[str]:
+    for entry in manifest.search:
+        path = folder.search / entry.name
+        if not path.is_file():
+            yield f"search/{entry.name} is missing"
+        elif file_version(path) != path.stem:
+            yield f"search/{entry.name} differs from its hash"
+    for file in manifest.lance:
+        path = folder.tables(manifest.snapshot_id) / file.path
+        if not path.is_file():
+            yield f"lance/{file.path} is missing"
+        elif file_sha256(path) != file.sha256:
+            yield f"lance/{file.path} differs from its hash"
+    if manifest.nearest:
+        try:
+            rows = len(NearestTable(folder.lance, manifest.nearest).keys())
+        except StorageError as error:
+            yield error.message.rstrip(".")
+            return
+        if rows != manifest.nearest.rows:
+            yield f"lance/{manifest.nearest.folder} has {rows} rows, not {manifest.nearest.rows}"
+
 
 CODE_VERSION = "3"
 

@@ -12,10 +12,11 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 
 import duckdb
+import pyarrow as pa
 
 from monjyu_core.storage.parts import Part
 from monjyu_core.storage.schemas import TABLES
-from monjyu_core.storage.snapshot_database import rows_of_files, search_beside
+from monjyu_core.storage.snapshot import open_database, rows_of_files, search_beside
 
 Connect = Callable[[Path], AbstractContextManager[duckdb.DuckDBPyConnection]]
 """Opens a DuckDB file for writing; the asset passes dagster-duckdb's resource."""
@@ -55,3 +56,85 @@ def table_names(connection: duckdb.DuckDBPyConnection) -> set[str]:
     """Of tables and views alike."""
     query = "SELECT table_name FROM duckdb_tables() UNION SELECT view_name FROM duckdb_views() WHERE NOT internal"
     return {row[0] for row in connection.execute(query).fetchall()}
+
+
+# `community_lineage` of a snapshot: which communities of the previous one each of its communities overlaps most.
+# community_lineage(graph, community_id, rank, previous_id, shared, jaccard)
+# It says what a snapshot came from, so it stands outside of parts, data versions and the snapshot's content hash: an
+# incremental index equals a full rebuild in all but this table. Ids are hashes; no text of an older snapshot gets in.
+
+
+TABLE = "community_lineage"
+NEAREST = 3
+"""Previous communities named for each."""
+SAME, MOSTLY = 1.0, 0.5
+"""Jaccard of a community that is kept, and of one that has changed; below, it counts as new."""
+
+MEMBERS = {"phrases": ("community_members", "phrase"), "entities": ("entity_community_members", "entity_id")}
+"""Graph to the table and column of its communities' members."""
+
+_CREATE = f"""
+CREATE TABLE {TABLE} (graph VARCHAR, community_id VARCHAR, rank INTEGER, previous_id VARCHAR, shared INTEGER,
+                      jaccard DOUBLE)
+"""
+_INSERT = f"""
+INSERT INTO {TABLE}
+WITH now AS (SELECT community_id AS id, "{{column}}" AS member FROM "{{table}}"),
+sizes AS (SELECT id, count(*) AS size FROM now GROUP BY id),
+before_sizes AS (SELECT id, count(*) AS size FROM before GROUP BY id),
+pairs AS (SELECT n.id, b.id AS previous, count(*) AS shared FROM now n JOIN before b USING (member) GROUP BY ALL),
+scored AS (
+    SELECT p.id, previous, shared, shared / (s.size + b.size - shared) AS jaccard
+    FROM pairs p JOIN sizes s ON s.id = p.id JOIN before_sizes b ON b.id = previous
+)
+SELECT '{{graph}}', id, row_number() OVER (PARTITION BY id ORDER BY jaccard DESC, previous) AS rank, previous, shared,
+       jaccard
+FROM scored QUALIFY rank <= {NEAREST} ORDER BY id, rank
+"""
+
+
+def write_lineage(database: Path, connect: Connect, previous: Path | None) -> None:
+    """Write the table into a snapshot's new database; it is empty where no earlier snapshot has communities."""
+    with connect(database) as connection:
+        search_beside(connection, database)
+        there = table_names(connection)
+        graphs = {graph: names for graph, names in MEMBERS.items() if names[0] in there}
+        if not graphs:
+            return
+        connection.execute(_CREATE).fetchall()
+        for graph, (table, column) in graphs.items():
+            before = _members(previous, table, column)
+            if before is not None:
+                connection.register("before", before)
+                connection.execute(_INSERT.format(graph=graph, table=table, column=column)).fetchall()
+                connection.unregister("before")
+        connection.execute("CHECKPOINT").fetchall()
+
+
+def _members(database: Path | None, table: str, column: str) -> pa.Table | None:
+    if database is None or not database.is_file():
+        return None
+    with open_database(database) as connection:
+        if table not in table_names(connection):
+            return None
+        return connection.sql(f'SELECT community_id AS id, "{column}" AS member FROM "{table}"').to_arrow_table()
+
+
+_COUNTS = f"""
+WITH best AS (SELECT * FROM {TABLE} WHERE rank = 1 AND graph = $graph)
+SELECT count(*) FILTER (jaccard >= {SAME}), count(*) FILTER (jaccard >= {MOSTLY} AND jaccard < {SAME}),
+       count(*) FILTER (coalesce(jaccard, 0) < {MOSTLY})
+FROM (SELECT DISTINCT community_id FROM "{{table}}") LEFT JOIN best USING (community_id)
+"""
+
+
+def lineage_counts(database: Path) -> dict[str, dict[str, int]]:
+    """By graph, how many communities are as in the previous snapshot (`kept`), similar (`changed`) or `new`."""
+    with open_database(database) as connection:
+        there = table_names(connection)
+        by_graph = {}
+        for graph, (table, _) in MEMBERS.items():
+            if TABLE in there and table in there:
+                counts = connection.execute(_COUNTS.format(table=table), {"graph": graph}).fetchall()[0]
+                by_graph[graph] = dict(zip(("kept", "changed", "new"), counts, strict=True))
+        return by_graph

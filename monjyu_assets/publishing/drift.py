@@ -11,7 +11,7 @@ from monjyu_core.errors import StorageError
 from monjyu_core.settings.settings import CheckSettings
 from monjyu_core.storage.folders import CollectionFolder
 from monjyu_core.storage.manifest import Manifest, read_manifest, unreadable
-from monjyu_core.storage.snapshot_database import open_database
+from monjyu_core.storage.snapshot import open_database
 
 Pair = tuple[float, float]
 

@@ -7,30 +7,107 @@ before the last leaves readers where they were, and the next publish starts from
 from __future__ import annotations
 
 import logging
+import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
 from filelock import FileLock
 
-from monjyu_assets.indexing.record_keeping import keep_record
 from monjyu_assets.publishing import search_target
 from monjyu_assets.publishing.candidate import Candidate, damaged_snapshot
 from monjyu_assets.publishing.checks import CheckResult, run_checks
-from monjyu_assets.publishing.closed_set import is_closed
 from monjyu_assets.publishing.database import Connect
 from monjyu_assets.publishing.gates.vector_check import check_vectors
-from monjyu_assets.publishing.retention import collect
+from monjyu_assets.scholarly.asking_services import AnswersKept
+from monjyu_assets.sources.sources import forget_other_analyses
 from monjyu_assets.stages.shared.corrected_papers import contents_of
-from monjyu_assets.stages.shared.work import Work
+from monjyu_assets.work.closed_set import is_closed
+from monjyu_assets.work.model_choice import keep_record
+from monjyu_assets.work.work import Work
 from monjyu_core.corrections.correction_record import corrections_path, settle_corrections
-from monjyu_core.errors import IndexBuildError
+from monjyu_core.errors import IndexBuildError, UnknownVersion
+from monjyu_core.questions.recorded_answers import forget_other_answers
 from monjyu_core.remote.holding import holding
 from monjyu_core.reviews.review_store import ReviewStore
 from monjyu_core.settings.settings import load_settings
-from monjyu_core.storage.folders import CollectionFolder, remove_folder, write_atomically
-from monjyu_core.storage.manifest import Manifest
-from monjyu_core.storage.snapshot import held, published, read_current
+from monjyu_core.storage.folders import (
+    CollectionFolder,
+    remove_dead_temporaries,
+    remove_folder,
+    remove_gone,
+    write_atomically,
+)
+from monjyu_core.storage.manifest import Manifest, read_manifest
+from monjyu_core.storage.parts import PartStore, read_all
+from monjyu_core.storage.snapshot import held, is_leased, published, read_current
+
+# What a publish removes: snapshots beyond the number kept, and what only they needed.
+
+
+def collect(folder: CollectionFolder, keep: int, *, force: bool = False) -> list[str]:
+    """Remove the oldest snapshots beyond `keep`, and all parts and sources no longer named.
+
+    The current snapshot stays, a rollback's too, and one that a reader has open unless `force` says that its text must
+    go now. Where a kept snapshot comes from another version of Monjyu its needs are not known, so parts and sources
+    stay until it is gone.
+    """
+    ids, stay = published(folder), (read_current(folder), held(folder))
+    old = [snapshot_id for snapshot_id in ids[:-keep] if snapshot_id not in stay]
+    gone = [snapshot_id for snapshot_id in old if force or not is_leased(folder.snapshot(snapshot_id))]
+    for snapshot_id in gone:
+        remove_folder(folder.snapshot(snapshot_id))
+    forget_other_answers(folder, published(folder))
+    try:
+        manifests = [read_manifest(folder, snapshot_id) for snapshot_id in ids if snapshot_id not in gone]
+    except UnknownVersion:
+        manifests = []
+    if manifests:
+        _collect_unnamed(folder, manifests)
+    for left_over in folder.snapshots.glob(".building-*"):
+        shutil.rmtree(left_over, ignore_errors=True)
+    remove_gone(folder.snapshots)
+    remove_gone(folder.root.parent)
+    remove_dead_temporaries(folder.root)
+    return gone
+
+
+def _collect_unnamed(folder: CollectionFolder, manifests: list[Manifest]) -> None:
+    _collect_search(folder, manifests)
+    _collect_parts(folder, manifests)
+    needed = _contents(folder, manifests)
+    for path in folder.sources.glob("[!.]*"):
+        if path.name not in needed:
+            path.unlink()
+    AnswersKept(folder).forget_others(needed)
+    forget_other_analyses(folder, needed)
+
+
+def _collect_search(folder: CollectionFolder, manifests: list[Manifest]) -> None:
+    named = {entry.name for manifest in manifests for entry in manifest.search}
+    for path in folder.search.glob("[!.]*"):
+        if path.name not in named:
+            path.unlink()
+    tables = {manifest.nearest.folder for manifest in manifests if manifest.nearest}
+    for path in folder.lance.glob("[!.]*"):
+        if path.name not in tables:
+            remove_folder(path)
+    remove_gone(folder.lance)
+
+
+def _collect_parts(folder: CollectionFolder, manifests: list[Manifest]) -> None:
+    named = {(one.table, one.shard, one.version) for manifest in manifests for one in manifest.parts}
+    PartStore(folder.parts).remove_all_but(named)
+
+
+def _contents(folder: CollectionFolder, manifests: list[Manifest]) -> set[str]:
+    """Hashes of all that is in the sources now or in a kept snapshot."""
+    store = PartStore(folder.parts)
+    listed = (store.listed(one) for manifest in manifests for one in manifest.parts if one.table == "manifest")
+    parts = {part.path: part for part in (*listed, *store.heads("manifest"))}
+    rows = read_all("manifest", parts.values(), ["sha256"])
+    return set(rows["sha256"].to_pylist())
+
 
 LOCK_SECONDS = 600
 _log = logging.getLogger(__name__)

@@ -9,14 +9,13 @@ from pathlib import Path
 
 import duckdb
 
-from monjyu_assets.stages.shared.work import Progress, Work
+from monjyu_assets.work.work import Progress, Work
 from monjyu_core.azure.search_index import IndexedChunk, SearchIndexes, drop_others, index_name
 from monjyu_core.settings.settings import Settings
 from monjyu_core.storage.folders import CollectionFolder, write_atomically
 from monjyu_core.storage.manifest import Manifest, read_manifest
 from monjyu_core.storage.parts import PartStore
-from monjyu_core.storage.snapshot import published
-from monjyu_core.storage.snapshot_database import open_database
+from monjyu_core.storage.snapshot import open_database, published
 
 _CHUNKS = "SELECT chunk_id, paper_id, section_type, header, text FROM chunks WHERE paper_id IN ({}) ORDER BY chunk_id"
 

@@ -11,7 +11,7 @@ import duckdb
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from monjyu_assets.publishing.checks import over_parts
-from monjyu_assets.stages.shared.work import Work
+from monjyu_assets.work.work import Work
 from monjyu_core.quality import OF_THE_WHOLE, QUALITY_CHECKS, SHOWN, TABLES_READ, WHOLE, QualityResult, run_check
 from monjyu_core.settings.settings import CheckSettings
 from monjyu_core.storage.folders import write_atomically

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from html import unescape
 from typing import Any
 
-from monjyu_core.text.controls import PlainTexts
+from monjyu_core.text.unicode_words import PlainTexts
 
 MOST_REFERENCES = 2000
 MOST_AUTHORS = 500

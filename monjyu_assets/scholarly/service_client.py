@@ -22,7 +22,7 @@ from monjyu_core.models.calls.resilience import Guard, ignore_attempt
 from monjyu_core.models.clients.refusals import retry_after
 from monjyu_core.models.types import TokenUsage
 from monjyu_core.settings.models_settings import RoleSettings
-from monjyu_core.settings.scholarly_settings import ScholarlyService, ScholarlySettings
+from monjyu_core.settings.papers_settings import ScholarlyService, ScholarlySettings
 from monjyu_core.user_files.bounded_reading import parse_json
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from monjyu_assets.chunking import input_text
-from monjyu_assets.stages.shared.work import ShardReport, Timer, Work, finish, recipe, unchanged
+from monjyu_assets.work.work import ShardReport, Timer, Work, finish, recipe, unchanged
 from monjyu_core.embedding import Embedder, embed_each, load_embedder
 from monjyu_core.errors import StorageError
 from monjyu_core.models.call_errors import ModelCallError

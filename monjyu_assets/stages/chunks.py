@@ -23,8 +23,8 @@ from monjyu_assets.chunking import (
     unique_ids,
 )
 from monjyu_assets.chunking.semantic import with_topics
-from monjyu_assets.stages.shared.model_choice import settle_model
-from monjyu_assets.stages.shared.work import ShardReport, Timer, Work, finish, recipe, records_of, rows_of, unchanged
+from monjyu_assets.work.model_choice import settle_model
+from monjyu_assets.work.work import ShardReport, Timer, Work, finish, recipe, records_of, rows_of, unchanged
 from monjyu_core.embedding import load_embedder
 from monjyu_core.errors import ConfigurationError, StorageError
 from monjyu_core.models.calls.embedding_calls import charged_to

@@ -12,8 +12,8 @@ from monjyu_assets.levels.engines.answers import ModelClaims
 from monjyu_assets.levels.engines.chunk_engine import ChunkEngine
 from monjyu_assets.levels.engines.model_calls import ModelCalls
 from monjyu_assets.stages.shared.chunk_results import ChunkStage, chunk_results
-from monjyu_assets.stages.shared.vectors import vector_table
-from monjyu_assets.stages.shared.work import ShardReport, Work, recipe
+from monjyu_assets.stages.shared.collection_stage import vector_table
+from monjyu_assets.work.work import ShardReport, Work, recipe
 from monjyu_core.embedding import load_embedder
 from monjyu_core.models.factory import check_role
 from monjyu_core.storage.ids import digest

@@ -6,7 +6,7 @@ from monjyu_assets.levels.graph.phrase_communities import community_tables
 from monjyu_assets.levels.graph.rules import partition_rules
 from monjyu_assets.stages.noun_graph import canonical_mentions
 from monjyu_assets.stages.shared.collection_stage import CollectionReport, Tables, run_collection_stage, whole_table
-from monjyu_assets.stages.shared.work import Work, recipe
+from monjyu_assets.work.work import Work, recipe
 from monjyu_core.settings.settings import Settings
 
 ASSET = "communities"

@@ -15,20 +15,21 @@ from monjyu_assets.levels.engines.chunk_engine import failure_cause
 from monjyu_assets.levels.engines.model_calls import ModelCalls
 from monjyu_assets.levels.reports.extractive_reports import ExtractiveReports
 from monjyu_assets.levels.reports.model_reports import ModelReports
-from monjyu_assets.levels.reports.report_engine import ReportEngine, ReportResult, report_row
 from monjyu_assets.levels.reports.report_sources import (
     CitedLink,
     CommunitySource,
     GraphRows,
     NamedEntity,
+    ReportEngine,
+    ReportResult,
     SizedCommunity,
     TitledPaper,
     community_sources,
+    report_row,
 )
-from monjyu_assets.publishing.closed_set import input_versions
-from monjyu_assets.stages.shared.collection_stage import CollectionReport, whole_rows
-from monjyu_assets.stages.shared.vectors import vector_table
-from monjyu_assets.stages.shared.work import Work, recipe, rows_of
+from monjyu_assets.stages.shared.collection_stage import CollectionReport, vector_table, whole_rows
+from monjyu_assets.work.closed_set import input_versions
+from monjyu_assets.work.work import Work, recipe, rows_of
 from monjyu_core.embedding import load_embedder
 from monjyu_core.models.factory import check_role
 from monjyu_core.settings.levels_settings import ReportSettings

@@ -12,7 +12,7 @@ from monjyu_assets.levels.entities.entity_community_tables import (
 )
 from monjyu_assets.levels.graph.rules import PartitionRules, partition_rules
 from monjyu_assets.stages.shared.collection_stage import CollectionReport, Tables, run_collection_stage, whole_rows
-from monjyu_assets.stages.shared.work import Work, recipe
+from monjyu_assets.work.work import Work, recipe
 from monjyu_core.settings.settings import Settings
 
 ASSET = "entity_communities"

@@ -7,9 +7,8 @@ from typing import TypedDict
 
 from monjyu_assets.levels.engines.chunk_engine import ENTITIES, RELATIONSHIPS
 from monjyu_assets.levels.entities.cited import person_key
-from monjyu_assets.levels.entities.entity_tables import entity_graph
+from monjyu_assets.levels.entities.entity_tables import Ids, entity_graph
 from monjyu_assets.levels.entities.findings import fold
-from monjyu_assets.levels.entities.merging import Ids
 from monjyu_assets.stages.shared.collection_stage import (
     CollectionReport,
     Tables,
@@ -17,7 +16,7 @@ from monjyu_assets.stages.shared.collection_stage import (
     whole_rows,
     whole_table,
 )
-from monjyu_assets.stages.shared.work import Work, recipe
+from monjyu_assets.work.work import Work, recipe
 from monjyu_core.settings.settings import Settings
 from monjyu_core.storage.rows.rows_levels import EntityMentionRow, RelationshipMentionRow
 

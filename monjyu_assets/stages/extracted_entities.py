@@ -8,12 +8,12 @@ from collections.abc import Iterator
 from monjyu_assets.levels.engines.answers import ModelEntities
 from monjyu_assets.levels.engines.chunk_engine import ChunkEngine
 from monjyu_assets.levels.engines.model_calls import ModelCalls
-from monjyu_assets.levels.entities.extractive_entities import ExtractiveEntities
 from monjyu_assets.levels.entities.model_entities import ModelEntityEngine
-from monjyu_assets.levels.graph.centrality import central_chunks
+from monjyu_assets.levels.entities.paper_entities import ExtractiveEntities
+from monjyu_assets.levels.graph.rules import central_chunks
 from monjyu_assets.stages.shared.chunk_results import ChunkStage, chunk_results
 from monjyu_assets.stages.shared.collection_stage import whole_table
-from monjyu_assets.stages.shared.work import ShardReport, Work, recipe
+from monjyu_assets.work.work import ShardReport, Work, recipe
 from monjyu_core.models.factory import check_role
 
 ASSET = "extracted_entities"

@@ -7,7 +7,7 @@ import pyarrow as pa
 from monjyu_assets.levels.graph.cooccurrence import build_graph
 from monjyu_assets.levels.graph.rules import graph_rules
 from monjyu_assets.stages.shared.collection_stage import CollectionReport, Tables, run_collection_stage, whole_table
-from monjyu_assets.stages.shared.work import Work, recipe, rows_of
+from monjyu_assets.work.work import Work, recipe, rows_of
 from monjyu_core.settings.settings import Settings
 
 ASSET = "noun_graph"

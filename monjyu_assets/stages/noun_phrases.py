@@ -15,13 +15,13 @@ import pyarrow as pa
 from monjyu_assets.levels.phrases.japanese_phrases import installed, is_japanese
 from monjyu_assets.levels.phrases.paper_phrases import ChunkText, Mention, paper_mentions
 from monjyu_assets.levels.phrases.tagged_phrases import WEIGHTS_SHA256
-from monjyu_assets.stages.shared.work import ShardReport, Timer, Work, finish, recipe, rows_of, unchanged
+from monjyu_assets.work.work import ShardReport, Timer, Work, finish, recipe, rows_of, unchanged
 from monjyu_core.errors import StorageError
 from monjyu_core.extras import install_line
 from monjyu_core.settings.settings import Settings
 from monjyu_core.storage.ids import digest
 from monjyu_core.storage.parts import Part
-from monjyu_core.storage.rows.rows_graph import PhraseMentionRow
+from monjyu_core.storage.rows.rows_levels import PhraseMentionRow
 from monjyu_core.storage.schemas import table_of
 
 ASSET = "noun_phrases"

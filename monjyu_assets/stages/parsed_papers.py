@@ -11,8 +11,8 @@ import pyarrow.compute as pc
 
 from monjyu_assets.analysis.analyst import Analyst, Wanted
 from monjyu_assets.analysis.page_one import Looked, PageOne
-from monjyu_assets.indexing.scan import WHOLE_FILES
 from monjyu_assets.parsing.sandbox.pool import ParserPool, Task
+from monjyu_assets.sources.scan import WHOLE_FILES
 from monjyu_assets.stages.shared.corrected_papers import (
     TABLE,
     corrections_for,
@@ -25,13 +25,13 @@ from monjyu_assets.stages.shared.parse_plan import (
     BucketPlan,
     ReuseKeys,
     donors_of,
+    keep_source,
     parse_recipe,
     plan_bucket,
     rests_on_other,
 )
-from monjyu_assets.stages.shared.run_rules import document_at
-from monjyu_assets.stages.shared.source_files import keep_source
-from monjyu_assets.stages.shared.work import (
+from monjyu_assets.work.run_rules import document_at
+from monjyu_assets.work.work import (
     ShardReport,
     Timer,
     Work,

@@ -16,8 +16,7 @@ from monjyu_core.azure.credentials import credential_for, endpoint_of
 from monjyu_core.errors import ConfigurationError, ExternalAPIError
 from monjyu_core.settings.azure_settings import AzureSettings
 from monjyu_core.storage.ids import digest
-from monjyu_core.text.search_text import search_grams, search_words
-from monjyu_core.text.word_terms import word_terms
+from monjyu_core.text.search_text import search_grams, search_words, word_terms
 
 if TYPE_CHECKING:
     from azure.search.documents import SearchClient

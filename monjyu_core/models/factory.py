@@ -58,7 +58,7 @@ def chat_client(name: str, model: ModelSettings, timeout: float) -> ChatClient:
     """The chat client of a model. `timeout`: seconds for each wait. ConfigurationError for missing settings."""
     server = server_of(name, model)
     from monjyu_core.models.clients.chat_client import HttpChat
-    from monjyu_core.models.clients.json_http import JsonHttp
+    from monjyu_core.models.clients.model_server import JsonHttp
 
     return HttpChat(JsonHttp(server, timeout), server, model)
 
@@ -67,7 +67,7 @@ def embedding_client(name: str, model: ModelSettings, timeout: float) -> Embeddi
     """The embedding client of a model; as `chat_client`."""
     server = server_of(name, model)
     from monjyu_core.models.clients.embedding_client import HttpEmbeddings
-    from monjyu_core.models.clients.json_http import JsonHttp
+    from monjyu_core.models.clients.model_server import JsonHttp
 
     return HttpEmbeddings(JsonHttp(server, timeout), server, model)
 
@@ -80,7 +80,7 @@ def rerank_client(name: str, model: ModelSettings, timeout: float) -> RerankClie
             "Give a server with /rerank as provider openai.",
         )
     server = server_of(name, model)
-    from monjyu_core.models.clients.json_http import JsonHttp
+    from monjyu_core.models.clients.model_server import JsonHttp
     from monjyu_core.models.clients.rerank_client import HttpRerank
 
     return HttpRerank(JsonHttp(server, timeout), server)
@@ -127,3 +127,26 @@ def _address(name: str, model: ModelSettings) -> Address:
             f"{setting} is missing.", f"Set it to the server's address: nothing is asked without.{or_host}"
         )
     return address_of(setting, model.base_url, model.provider, model.model, model.api_version)
+
+
+# How much a call of a role may hold: the context of its model without the longest answer.
+
+
+INSTRUCTIONS = 600
+"""Tokens that are kept for a prompt's own words where they are not counted."""
+SPARE = 0.9
+"""Share of the context that is used: tokens are counted by cl100k, and servers count by tokenizers of their own."""
+
+
+def context_room(settings: Settings, role: Role) -> int:
+    """Tokens (cl100k) that the messages of a call may have; `models.NAME.context_tokens` is prompt and answer together.
+
+    At least a quarter of the context, also where `max_tokens` of the role leaves less."""
+    context = role_model(settings, role)[1].context_tokens
+    longest = getattr(settings.roles, role).max_tokens
+    return max(int(SPARE * context) - int(longest), context // 4)
+
+
+def room_for_sources(settings: Settings, role: Role, most: int) -> int:
+    """`most` tokens of sources in one call, or what the context holds beside the instructions where that is less."""
+    return min(most, max(context_room(settings, role) - INSTRUCTIONS, INSTRUCTIONS))

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from pydantic import ValidationError
 
 from monjyu_core.errors import StorageError
-from monjyu_core.questions.saved_answer import SavedAnswer
+from monjyu_core.questions.question import SavedAnswer
 from monjyu_core.remote.small_file import change_file_in_store
 from monjyu_core.settings.settings import Settings
 from monjyu_core.storage.folders import CollectionFolder, write_atomically

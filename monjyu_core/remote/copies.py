@@ -11,8 +11,7 @@ from filelock import FileLock, Timeout
 from monjyu_core.errors import ConfigurationError, StorageError
 from monjyu_core.remote.following import followed
 from monjyu_core.remote.holding import holding
-from monjyu_core.remote.object_store import Objects
-from monjyu_core.remote.store_opening import open_objects
+from monjyu_core.remote.object_store import Objects, open_objects
 from monjyu_core.remote.synchronise import RemoteCollection
 from monjyu_core.settings.settings import Settings
 from monjyu_core.storage.folders import CollectionFolder, DataFolder

@@ -11,9 +11,8 @@ from contextlib import ExitStack, contextmanager
 from filelock import FileLock, Timeout
 
 from monjyu_core.errors import MonjyuError
-from monjyu_core.remote.object_store import Objects
+from monjyu_core.remote.object_store import Objects, open_objects
 from monjyu_core.remote.state import read_base
-from monjyu_core.remote.store_opening import open_objects
 from monjyu_core.remote.synchronise import RemoteCollection
 from monjyu_core.settings.settings import Settings, load_settings
 from monjyu_core.storage.folders import CollectionFolder, DataFolder

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from monjyu_core.errors import StorageError
+from monjyu_core.remote.object_store import open_objects
 from monjyu_core.remote.publisher_lease import PublisherLease
-from monjyu_core.remote.store_opening import open_objects
 from monjyu_core.remote.synchronise import RemoteCollection
 from monjyu_core.settings.settings import Settings
 from monjyu_core.storage.folders import CollectionFolder

@@ -8,11 +8,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 from monjyu_core.errors import StorageError
-from monjyu_core.remote.files_kept import stamp_of
 from monjyu_core.remote.holding import held_by_us
+from monjyu_core.remote.object_store import open_objects
 from monjyu_core.remote.publisher_lease import PublisherLease
-from monjyu_core.remote.state import STATE, Base, RemoteState, new_name, read_base, sha_of, write_base
-from monjyu_core.remote.store_opening import open_objects
+from monjyu_core.remote.state import STATE, Base, RemoteState, new_name, read_base, sha_of, stamp_of, write_base
 from monjyu_core.remote.synchronise import RemoteCollection
 from monjyu_core.settings.settings import Settings
 from monjyu_core.storage.folders import CollectionFolder, write_atomically

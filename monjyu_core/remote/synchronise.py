@@ -14,26 +14,60 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from monjyu_core.errors import StorageError
-from monjyu_core.remote.files_kept import is_served, is_small, kept_paths, remove_empty, snapshot_of, stamp_of
+from monjyu_core.models.cache.response_cache import forget_answers
 from monjyu_core.remote.object_store import Objects
 from monjyu_core.remote.publisher_lease import PublisherLease
-from monjyu_core.remote.purged_elsewhere import forget_purged, purged_papers
 from monjyu_core.remote.state import (
     ORDERS,
     STATE,
     Base,
     RemoteState,
     Stamp,
+    is_served,
+    is_small,
+    kept_paths,
     new_name,
     prefix_of,
     read_base,
+    remove_empty,
     sha_of,
+    snapshot_of,
+    stamp_of,
     write_base,
 )
-from monjyu_core.storage.folders import CollectionFolder, link_or_copy, remove_dead_temporaries, write_atomically
+from monjyu_core.settings.settings import load_settings
+from monjyu_core.storage.collection import load_record
+from monjyu_core.storage.folders import (
+    CollectionFolder,
+    DataFolder,
+    link_or_copy,
+    remove_dead_temporaries,
+    write_atomically,
+)
 from monjyu_core.storage.ids import file_sha256
 from monjyu_core.storage.manifest import read_manifest
 from monjyu_core.storage.snapshot import is_leased, read_current
+from monjyu_core.storage.state_store import StateStore
+
+# Papers that another machine purged: what this one keeps of them outside the collection's folder goes, too.
+
+
+def purged_papers(folder: CollectionFolder) -> set[str]:
+    record = load_record(folder)
+    return set(record.excluded) if record else set()
+
+
+def forget_purged(folder: CollectionFolder, before: set[str]) -> None:
+    """After a fetch: traces of the collection and answers of models to prompts with a paper's text, if papers were
+    purged since `before`."""
+    new = purged_papers(folder) - before
+    if not new:
+        return
+    data = DataFolder(folder.root.parents[1])
+    StateStore(data.state).delete_those("traces", "collection", folder.name)
+    for paper_id in sorted(new):
+        forget_answers(load_settings().cache, data, f"paper:{folder.name}/{paper_id}")
+
 
 _AT_ONCE = 8
 _TRIES = 3

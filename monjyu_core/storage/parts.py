@@ -19,19 +19,22 @@ from typing import Protocol, TypeVar
 import pyarrow as pa
 
 from monjyu_core.storage.folders import write_atomically
-from monjyu_core.storage.heads import Head, PartEntry, TableEntry, read_head
-from monjyu_core.storage.ids import bucket_of, buckets_of, digest, shard_of_bucket
-from monjyu_core.storage.part_file import (
+from monjyu_core.storage.heads import (
     ROWS_OF_A_GROUP,
+    Head,
+    PartEntry,
+    TableEntry,
     encoded,
     encoded_empty,
     manifest_rows,
     normalised,
     part_name,
     read_footer,
+    read_head,
     read_rows,
     versions_in,
 )
+from monjyu_core.storage.ids import bucket_of, buckets_of, digest, shard_of_bucket
 from monjyu_core.storage.schemas import ASSET_TABLES, COLLECTION_SHARD, SHARDS, TABLES, columns_of
 
 MANY_PARTS, READERS = 32, 4

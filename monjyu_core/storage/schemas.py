@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 
 import pyarrow as pa
 
-from monjyu_core.storage.rows import rows_graph, rows_matching, rows_papers
+from monjyu_core.storage.rows import rows_levels, rows_matching, rows_papers
 from monjyu_core.storage.rows.rows_levels import ChunkFailureRow
 from monjyu_core.storage.schemas_levels import LEVEL_SPECS
 from monjyu_core.storage.table_spec import COLLECTION_SHARD, SHARDS, TableSpec, schema_of
@@ -92,14 +92,14 @@ _SPECS = (
     _table(
         "scholarly_records", "scholarly_metadata", rows_matching.ScholarlyRecordRow, ("paper_id", "ord"), by_shard=False
     ),
-    _table("phrase_mentions", "noun_phrases", rows_graph.PhraseMentionRow, ("chunk_id", "phrase"), level=1),
-    _table("graph_nodes", "noun_graph", rows_graph.GraphNodeRow, ("phrase",), level=1, by_shard=False),
-    _table("graph_edges", "noun_graph", rows_graph.GraphEdgeRow, ("source", "target"), level=1, by_shard=False),
-    _table("communities", "communities", rows_graph.CommunityRow, ("community_id",), level=1, by_shard=False),
+    _table("phrase_mentions", "noun_phrases", rows_levels.PhraseMentionRow, ("chunk_id", "phrase"), level=1),
+    _table("graph_nodes", "noun_graph", rows_levels.GraphNodeRow, ("phrase",), level=1, by_shard=False),
+    _table("graph_edges", "noun_graph", rows_levels.GraphEdgeRow, ("source", "target"), level=1, by_shard=False),
+    _table("communities", "communities", rows_levels.CommunityRow, ("community_id",), level=1, by_shard=False),
     _table(
         "community_members",
         "communities",
-        rows_graph.CommunityMemberRow,
+        rows_levels.CommunityMemberRow,
         ("community_id", "phrase"),
         level=1,
         by_shard=False,
@@ -107,7 +107,7 @@ _SPECS = (
     _table(
         "chunk_communities",
         "communities",
-        rows_graph.ChunkCommunityRow,
+        rows_levels.ChunkCommunityRow,
         ("chunk_id", "community_id"),
         level=1,
         by_shard=False,

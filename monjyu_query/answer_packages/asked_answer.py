@@ -15,11 +15,11 @@ from monjyu_core.storage.collection import known_record
 from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.snapshot import published
 from monjyu_core.storage.state_store import StateStore
-from monjyu_query.search.open_index import OpenIndex
-from monjyu_query.search.request import SearchRequest, make_request
-from monjyu_query.search.result import SearchResult
+from monjyu_query.asking.request import SearchRequest, make_request
+from monjyu_query.asking.result import SearchResult
+from monjyu_query.asking.which_collection import require_collection
+from monjyu_query.ranking.open_index import OpenIndex
 from monjyu_query.search.searcher import Searcher
-from monjyu_query.search.which_collection import require_collection
 from monjyu_query.traces.traces import NAMESPACE, TraceLog, read_trace, trace_of, without_cost
 
 _TRACE_ID = re.compile(r"[0-9a-f]{16}")

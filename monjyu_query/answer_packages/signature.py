@@ -8,8 +8,7 @@ import json
 from collections.abc import Mapping
 
 from monjyu_core.errors import ConfigurationError
-from monjyu_query.answer_packages.canonical import canonical_bytes
-from monjyu_query.answer_packages.package_files import MANIFEST, SIGNATURE
+from monjyu_query.answer_packages.package_files import MANIFEST, SIGNATURE, canonical_bytes
 
 _ALGORITHM = "ed25519"
 LONGEST_KEY = 64 * 1024

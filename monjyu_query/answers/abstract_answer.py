@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import re
 
-from monjyu_query.answers.answer_form import asked_types
 from monjyu_query.answers.answering import Answer
 from monjyu_query.answers.arrangement import said
-from monjyu_query.answers.citing import cite_windows
-from monjyu_query.answers.paper_label import paper_labels
-from monjyu_query.answers.quote_windows import Window
-from monjyu_query.answers.segments import laid_out
+from monjyu_query.answers.citing import Window, cite_windows
+from monjyu_query.answers.segments import asked_types, laid_out
 from monjyu_query.answers.selection import is_statement
-from monjyu_query.answers.topic import topic_of
-from monjyu_query.catalogue.named_papers import paper_in_question
-from monjyu_query.search.open_index import OpenIndex
-from monjyu_query.search.passages import PassageSentence, load_passages, load_sentences
-from monjyu_query.search.result import Segment
+from monjyu_query.asking.passages import PassageSentence, load_passages, load_sentences
+from monjyu_query.asking.result import Segment
+from monjyu_query.asking.topic import topic_of
+from monjyu_query.papers.paper_label import paper_labels
+from monjyu_query.papers.paper_names import paper_in_question
+from monjyu_query.ranking.open_index import OpenIndex
 
 _GENERAL = re.compile(
     r"\b(courses?|class(es)?|lessons?|modules?|tutorials?|curricul(um|a)|tools?|software|packages?|librar(y|ies)|systems?|project"

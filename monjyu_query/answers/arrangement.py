@@ -6,11 +6,10 @@ import re
 from collections.abc import Mapping, Sequence
 
 from monjyu_core.text.inline_marks import without_citation_marks
-from monjyu_query.answers.answer_form import AnswerForm
-from monjyu_query.answers.quote_windows import Window, without_opening
-from monjyu_query.answers.segments import laid_out
-from monjyu_query.search.request import ResponseType
-from monjyu_query.search.result import AnswerTable, Cell, Citation, Segment
+from monjyu_query.answers.citing import Window, without_opening
+from monjyu_query.answers.segments import AnswerForm, laid_out
+from monjyu_query.asking.request import ResponseType
+from monjyu_query.asking.result import AnswerTable, Cell, Citation, Segment
 
 _READ_DOWN: frozenset[AnswerForm] = frozenset({"reasons", "steps", "comparison", "survey", "exploration"})
 """Forms in which the sentences of a paper stand in its own order; in the others the best stands first."""

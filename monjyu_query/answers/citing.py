@@ -2,15 +2,149 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Container, Iterable, Sequence
+from dataclasses import dataclass
 
 import duckdb
 
-from monjyu_core.paper import Box, Span
-from monjyu_core.retractions import retractions
-from monjyu_query.answers.quote_windows import Window, lone
-from monjyu_query.search.passages import PassageSentence, load_passages, section_texts, standing
-from monjyu_query.search.result import Citation
+from monjyu_core.paper import Box, Span, retractions
+from monjyu_core.text.quotes import points_outside
+from monjyu_query.asking.passages import PassageSentence, load_passages, section_texts, standing
+from monjyu_query.asking.result import Citation
+
+# Quotes of one sentence or of a few that follow each other: a sentence that points at what stands before it, or lacks
+# what stands next door, is quoted together with its neighbour. Never across a section or out of its passage.
+
+
+MOST_BEFORE = 2
+"""Sentences that are put before one that points back."""
+_GAP = 3
+"""Characters between sentences that follow each other; where there are more, something stands between them."""
+_CONNECTIVE = re.compile(
+    r"\W*(?:however|moreover|furthermore|additionally|in addition|as a result|therefore|thus|hence|consequently|also"
+    r"|for example|for instance|in contrast|on the other hand|similarly|likewise|nevertheless|nonetheless|instead"
+    r"|finally|in particular|specifically|overall|indeed|then|accordingly|conversely|in fact|still|besides|again"
+    r"|first|firstly|second|secondly|third|thirdly|lastly),\s+"
+    r"|^(?:また(?!は)|さらに)(?=[\u30a1-\u30ff\u3400-\u9fff])|^(?:また|しかし|そのため|さらに|一方|したがって|よって|なお|ただし|つまり|例えば|たとえば|そして|次に|最後に)、\s*",
+    re.IGNORECASE,
+)
+_ITEM = re.compile(r"\W*(?:\(?\d{1,2}[.)]|\(?[a-zivx]{1,3}\))\s")
+_ADDS = re.compile(
+    r"(?:moreover|furthermore|additionally|in addition|also|besides|again|finally|lastly|similarly|likewise|indeed"
+    r"|in fact|first|firstly|second|secondly|third|thirdly),\s+|(?:また|さらに|なお|そして|次に|最後に)、\s*"
+    r"|(?:また(?!は)|さらに)(?=[\u30a1-\u30ff\u3400-\u9fff])",
+    re.IGNORECASE,
+)
+"""What only adds a sentence to the one before. "However" and "therefore" are part of what it says."""
+_BULLET = re.compile(r"(?:[•·▪◦*–—-]\s*|\(?(?:\d{1,2}|[ivx]{1,4})[.)]\s+)(?=[^\W\d])")
+
+
+def connective(text: str) -> int:
+    """Length of a word that only joins a sentence to the one before it ("However, "), with its comma, or of the number
+    of an item of a list; else 0."""
+    found = _CONNECTIVE.match(text) or _ITEM.match(text)
+    return found.end() if found and not points_outside(text[found.end() :]) else 0
+
+
+def without_opening(text: str) -> str:
+    """A quote that begins as a sentence does: without a bullet or number of an item, and without a word that only adds
+    it to what stands before, unless the rest would point there."""
+    text = _BULLET.sub("", text, count=1) if _BULLET.match(text) else text
+    found = _ADDS.match(text)
+    rest = text[found.end() :] if found else ""
+    return rest[0].upper() + rest[1:] if rest and not points_outside(rest) else text
+
+
+@dataclass(frozen=True)
+class Window:
+    """Sentences of one passage that follow each other, quoted as one; `keys` are those that were chosen."""
+
+    sentences: tuple[PassageSentence, ...]
+    keys: tuple[PassageSentence, ...]
+
+    @property
+    def key(self) -> PassageSentence:
+        return self.keys[0]
+
+    @property
+    def text(self) -> str:
+        """Of all its sentences, on one line."""
+        return " ".join(" ".join(sentence.text for sentence in self.sentences).split())
+
+    @property
+    def hangs(self) -> bool:
+        return points_outside(self.sentences[0].text)
+
+
+def lone(sentence: PassageSentence) -> Window:
+    return Window((sentence,), (sentence,))
+
+
+class Neighbours:
+    """Which of some sentences follow each other in one passage."""
+
+    def __init__(self, sentences: Iterable[PassageSentence]) -> None:
+        self._at = {(s.passage.paper_id, s.section_ord, s.place): s for s in sentences}
+
+    def beside(self, sentence: PassageSentence, step: int) -> PassageSentence | None:
+        """The sentence before (-1) or after it (1), if it is of the same passage and nothing stands between them."""
+        other = self._at.get((sentence.passage.paper_id, sentence.section_ord, sentence.place + step))
+        if other is None or other.passage.chunk_id != sentence.passage.chunk_id:
+            return None
+        first, second = (sentence, other) if step > 0 else (other, sentence)
+        return other if 0 <= second.start - first.end <= _GAP else None
+
+    def grown(self, sentence: PassageSentence) -> Window:
+        """The sentence with those that it points back at, as far as they stand in its passage. Alone where those before
+        it do not help."""
+        before: list[PassageSentence] = []
+        first = sentence
+        while points_outside(first.text) and len(before) < MOST_BEFORE and not connective(first.text):
+            previous = self.beside(first, -1)
+            if previous is None:
+                break
+            before.insert(0, previous)
+            first = previous
+        if points_outside(first.text) and not connective(first.text):
+            before = before[1:] if len(before) > 1 and not points_outside(before[-1].text) else []
+        return Window((*before, sentence), (sentence,))
+
+
+def joined(windows: Sequence[Window], neighbours: Neighbours) -> list[Window]:
+    """Windows that overlap or follow each other as one, at the place of the better; the order stays."""
+    found: list[Window] = []
+    for window in windows:
+        for place, other in enumerate(found):
+            if _touch(window, other, neighbours):
+                sentences = {s.sentence_id: s for s in (*window.sentences, *other.sentences)}
+                run = sorted(sentences.values(), key=lambda s: s.place)
+                found[place] = Window(tuple(run), (*other.keys, *window.keys))
+                break
+        else:
+            found.append(window)
+    return found
+
+
+def _touch(one: Window, other: Window, neighbours: Neighbours) -> bool:
+    mine = {s.sentence_id for s in one.sentences}
+    if any(s.sentence_id in mine for s in other.sentences):
+        return True
+    after = neighbours.beside(one.sentences[-1], 1), neighbours.beside(other.sentences[-1], 1)
+    return after[0] == other.sentences[0] or after[1] == one.sentences[0]
+
+
+def each_once(windows: Sequence[Window]) -> list[Window]:
+    """Without those of which another quotes a sentence already."""
+    found: list[Window] = []
+    known: set[str] = set()
+    for window in windows:
+        names = {sentence.sentence_id for sentence in window.sentences}
+        if not names & known:
+            found.append(window)
+            known |= names
+    return found
+
 
 _SENTENCES = """SELECT sentence_id, paper_id, section_ord, ord, start, "end", text, spans FROM sentences
 WHERE sentence_id IN (SELECT unnest($ids::VARCHAR[]))"""

@@ -13,29 +13,27 @@ import numpy as np
 
 from monjyu_core.settings.settings import AnswerSettings
 from monjyu_core.text.language import message_language
-from monjyu_core.text.standing_alone import points_outside
+from monjyu_core.text.quotes import points_outside
 from monjyu_query.answers.abstract_answer import abstract_answer, answer_of_named, is_general
-from monjyu_query.answers.answer_form import NARROW, OF_MANY, AnswerForm, form_of
 from monjyu_query.answers.answering import Answer, abstained
 from monjyu_query.answers.arrangement import arranged, in_sections, numbered, quoted, said
-from monjyu_query.answers.citing import cite_windows
+from monjyu_query.answers.citing import Neighbours, Window, cite_windows, each_once, joined
 from monjyu_query.answers.evidence_ranking.named_passages import with_named, with_thanks
-from monjyu_query.answers.evidence_ranking.passage_readings import PassageReadings
 from monjyu_query.answers.evidence_ranking.sentence_worth import Judge, Judged, Similarities
 from monjyu_query.answers.outcome import Support, outcome_of, support_of
-from monjyu_query.answers.paper_label import paper_labels
-from monjyu_query.answers.quote_windows import Neighbours, Window, each_once, joined
-from monjyu_query.answers.segments import laid_out
+from monjyu_query.answers.segments import NARROW, OF_MANY, AnswerForm, form_of, laid_out
 from monjyu_query.answers.selection import Limits, Question, asks, choose_windows, is_prose, weigh_evidence
-from monjyu_query.answers.topic import defines, sides_of, topic_of
-from monjyu_query.catalogue.named_papers import paper_in_question
-from monjyu_query.digests.themes import papers_by_aspect
+from monjyu_query.asking.passages import Passage, PassageSentence, sentences_before
+from monjyu_query.asking.request import ResponseType
+from monjyu_query.asking.result import AnswerTable, Segment
+from monjyu_query.asking.topic import defines, sides_of, topic_of
+from monjyu_query.knowledge.themes import papers_by_aspect
+from monjyu_query.papers.paper_label import paper_labels
+from monjyu_query.papers.paper_names import paper_in_question
+from monjyu_query.ranking.open_index import OpenIndex
+from monjyu_query.ranking.passage_readings import PassageReadings
 from monjyu_query.ranking.scripts import across
-from monjyu_query.search.open_index import OpenIndex
-from monjyu_query.search.passages import Passage, PassageSentence, sentences_before
-from monjyu_query.search.request import ResponseType
-from monjyu_query.search.result import AnswerTable, Segment
-from monjyu_query.search.tools import Ask, Tools
+from monjyu_query.ranking.tools import Ask, Tools
 
 SHORT = 2
 """Sentences of a short answer."""

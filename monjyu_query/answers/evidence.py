@@ -9,24 +9,21 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from monjyu_core.text.language import message_language
-from monjyu_query.answers.answer_form import OF_MANY, form_of
 from monjyu_query.answers.answering import Answer, abstained
 from monjyu_query.answers.arrangement import said
-from monjyu_query.answers.citing import cite_windows
+from monjyu_query.answers.citing import Neighbours, cite_windows
+from monjyu_query.answers.claim_answer import claim_passages
+from monjyu_query.answers.claims import SAME, Claim
 from monjyu_query.answers.composition import SHORT, asked_of, compose
-from monjyu_query.answers.paper_label import paper_labels
-from monjyu_query.answers.quote_windows import Neighbours
-from monjyu_query.answers.segments import laid_out
+from monjyu_query.answers.segments import OF_MANY, form_of, laid_out
 from monjyu_query.answers.selection import Question, alike, is_statement
-from monjyu_query.answers.topic import topic_of
-from monjyu_query.knowledge.source_sentences import in_order, sentences_by_id
-from monjyu_query.modes.lazy.compose import claim_passages
-from monjyu_query.modes.lazy.lazy_claims import SAME, Claim
-from monjyu_query.search.open_index import OpenIndex
-from monjyu_query.search.passages import Passage, load_passages, load_sentences
-from monjyu_query.search.request import ResponseType
-from monjyu_query.search.result import Hit, SearchResult
-from monjyu_query.search.tools import Ask, Tools
+from monjyu_query.asking.passages import Passage, in_order, load_passages, load_sentences, sentences_by_id
+from monjyu_query.asking.request import ResponseType
+from monjyu_query.asking.result import Hit, SearchResult
+from monjyu_query.asking.topic import topic_of
+from monjyu_query.papers.paper_label import paper_labels
+from monjyu_query.ranking.open_index import OpenIndex
+from monjyu_query.ranking.tools import Ask, Tools
 
 _LEAST_SHARE = 0.6
 """A sentence must have this share of the best claim's score."""
@@ -73,8 +70,10 @@ def answer_from_evidence(tools: Tools, ask: Ask, found: AnswerEvidence) -> tuple
     failure = ""
     if tools.uses_model("answer") and not ask.cancel.is_set():
         sources = _sources(found)
-        written, failure = tools.llm_answers().answer(
-            ask.index, ask.request, sources, asked, ask.account, ask.emit, query_type=ask.routing.query_type
+        from monjyu_query.answers.model.model_answer import answer_with_model
+
+        written, failure = answer_with_model(
+            tools, ask.index, ask.request, sources, asked, ask.account, ask.emit, query_type=ask.routing.query_type
         )
         if written is not None:
             return written, "llm"

@@ -16,22 +16,25 @@ from numpy.typing import NDArray
 
 from monjyu_core.settings.settings import AnswerSettings
 from monjyu_core.text import unicode_words
+from monjyu_core.text.search_text import count_wide
 from monjyu_core.text.unicode_words import compact, folded, folded_sql
 from monjyu_query.answers.answering import NOT_ANSWERED
+from monjyu_query.answers.citing import Window
 from monjyu_query.answers.evidence_ranking.sentence_worth import Judged
-from monjyu_query.answers.quote_windows import Window
 from monjyu_query.answers.segments import laid_out
 from monjyu_query.answers.selection import Evidence, Question
-from monjyu_query.answers.topic import topic_of
-from monjyu_query.ranking.similarity_scale import nearness
-from monjyu_query.search.open_index import OpenIndex
-from monjyu_query.search.passages import PassageSentence
-from monjyu_query.search.result import Citation, Segment, Status
+from monjyu_query.asking.passages import PassageSentence
+from monjyu_query.asking.result import Citation, Segment, Status
+from monjyu_query.asking.topic import topic_of
+from monjyu_query.ranking.open_index import OpenIndex
+from monjyu_query.ranking.query_embedding import nearness
 
 _FAR = 0.2
 """Nearness of a passage that has nothing to do with a question: 0 is chance, 1 a paraphrase."""
 _MOST_UNSEEN = 0.5
 """A subject of whose words the passages lack more is another one than theirs, unless the answer is sure."""
+_WIDE = {"ja", "ko", "zh"}
+"""Languages whose words no paper in another language has, whatever it says."""
 _SEVERAL = 2
 _ALIKE = 0.8
 """Words of which so much agrees (difflib) are spellings of one."""
@@ -130,7 +133,12 @@ def support_of(
         quoted.update(*(terms[rows[s.sentence_id]] for s in window.sentences if s.sentence_id in rows))
     unseen = unlike_any(evidence.missing, (sentence.text for sentence in sentences))
     subject = topic_of(query).casefold()
-    named = [term for term in question.telling() if question.words[term].casefold() in subject]
+    foreign = index.languages.isdisjoint(_WIDE)
+    named = [
+        term
+        for term in question.telling()
+        if question.words[term].casefold() in subject and not (foreign and count_wide(question.words[term]))
+    ]
     weight = sum(question.weights[term] for term in named)
     unknown = sum(question.weights[term] for term in named if question.words[term] in unseen)
     several = sum(question.words[term] in unseen for term in named) >= _SEVERAL

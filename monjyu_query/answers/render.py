@@ -13,9 +13,9 @@ from rich.table import Table
 from rich.text import Text
 
 from monjyu_core.paper import ParsedPaper
-from monjyu_core.text.controls import without_controls
+from monjyu_core.text.unicode_words import without_controls
 from monjyu_query.answers.segments import escaped, pieces, value_in
-from monjyu_query.search.result import AnswerTable, Cell, Citation, SearchResult
+from monjyu_query.asking.result import AnswerTable, Cell, Citation, SearchResult
 
 _SNIPPET = 150
 BESIDE_ID = 50

@@ -13,11 +13,10 @@ from numpy.typing import NDArray
 
 from monjyu_core.text.search_text import count_wide
 from monjyu_core.text.unicode_words import written_words
-from monjyu_query.answers.quote_windows import Neighbours, Window, joined
-from monjyu_query.ranking.bm25 import Spelling
-from monjyu_query.ranking.retrieval import QueryTerm
-from monjyu_query.ranking.similarity_scale import Scale
-from monjyu_query.search.passages import PassageSentence
+from monjyu_query.answers.citing import Neighbours, Window, joined
+from monjyu_query.asking.passages import PassageSentence
+from monjyu_query.ranking.query_embedding import Scale
+from monjyu_query.ranking.retrieval import QueryTerm, Spelling
 
 _NEW_TERMS = 4.0
 """What a sentence with all terms of the question gains where no chosen one has any: .01 to .02 on both English sets."""

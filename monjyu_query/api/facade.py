@@ -8,15 +8,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 from monjyu_query.api.facade_base import AS_ARGUMENT, Collections
-from monjyu_query.search.events import heard_by
+from monjyu_query.asking.events import heard_by
 
 if TYPE_CHECKING:
+    from monjyu_core.questions.question import BudgetPreset
+    from monjyu_query.asking.events import Emit, Listeners
+    from monjyu_query.asking.request import Filters, SearchOptions, SearchRequest
+    from monjyu_query.asking.result import SearchResult
     from monjyu_query.digests.digest_result import Digest
     from monjyu_query.drafts.checked import CheckedDraft
     from monjyu_query.quotes.locate import Located
-    from monjyu_query.search.events import Emit, Listeners
-    from monjyu_query.search.request import Filters, SearchOptions, SearchRequest
-    from monjyu_query.search.result import SearchResult
     from monjyu_query.tensions.tension_list import Tensions
 
 Event = dict[str, Any]
@@ -206,8 +207,8 @@ class Monjyu(Collections):
         >>> digest.tables[0].columns, len(digest.tables[0].rows)
         (['Paper', 'limitation'], 3)
         """
+        from monjyu_query.asking.events import unheard
         from monjyu_query.digests.study_table.study_table import study_table
-        from monjyu_query.search.events import unheard
 
         request = self.request("table", collection, filters=filters or {})
         searcher, emit = self.searcher(request.collection), emit or unheard
@@ -220,7 +221,7 @@ class Monjyu(Collections):
         collection: str | None = None,
         *,
         papers: int = 10,
-        budget: int | None = None,
+        budget: BudgetPreset | int | None = None,
         filters: Filters | Mapping[str, Any] | None = None,
         emit: Emit | None = None,
         cancel: threading.Event | None = None,
@@ -231,8 +232,8 @@ class Monjyu(Collections):
         >>> [part.paper_id for part in digest.parts] == [paper.paper_id for paper in digest.papers]
         True
         """
+        from monjyu_query.asking.events import unheard
         from monjyu_query.digests.survey import survey
-        from monjyu_query.search.events import unheard
 
         request = self.request(topic, collection, filters=filters or {})
         searcher = self.searcher(request.collection)
@@ -240,8 +241,8 @@ class Monjyu(Collections):
 
     def request(self, query: str, collection: str | None = None, **options: Unpack[SearchOptions]) -> SearchRequest:
         """A checked request, for `ask` and `events`; QueryError where a value is wrong."""
-        from monjyu_query.search.request import make_request
-        from monjyu_query.search.which_collection import chosen_collection
+        from monjyu_query.asking.request import make_request
+        from monjyu_query.asking.which_collection import chosen_collection
 
         return make_request(query=query, collection=chosen_collection(self.data, collection, AS_ARGUMENT), **options)
 
@@ -253,7 +254,7 @@ class Monjyu(Collections):
 
     def events(self, request: SearchRequest) -> Iterator[Event]:
         """The events of a request; the search runs in a thread of its own, and is cancelled when this is closed."""
-        from monjyu_query.search.events import last_events
+        from monjyu_query.asking.events import last_events
 
         found: queue.SimpleQueue[Event | BaseException | None] = queue.SimpleQueue()
         cancel = threading.Event()

@@ -13,14 +13,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar, Unpack
 
 from monjyu_query.api.facade import Event, Monjyu
-from monjyu_query.search.events import heard_by
+from monjyu_query.asking.events import heard_by
 
 if TYPE_CHECKING:
     from types import TracebackType
 
-    from monjyu_query.search.events import Listeners
-    from monjyu_query.search.request import SearchOptions, SearchRequest
-    from monjyu_query.search.result import SearchResult
+    from monjyu_query.asking.events import Listeners
+    from monjyu_query.asking.request import SearchOptions, SearchRequest
+    from monjyu_query.asking.result import SearchResult
 
 T = TypeVar("T")
 P = ParamSpec("P")
@@ -145,7 +145,7 @@ class AsyncMonjyu:
 
     async def events(self, request: SearchRequest) -> AsyncIterator[Event]:
         """The events of a request."""
-        from monjyu_query.search.events import last_events
+        from monjyu_query.asking.events import last_events
 
         loop, cancel = asyncio.get_running_loop(), threading.Event()
         found: asyncio.Queue[Event | None] = asyncio.Queue()

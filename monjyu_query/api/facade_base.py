@@ -94,7 +94,7 @@ class Collections:
         >>> paper.sections[0].heading, len(paper.references) > 0
         ('Abstract', True)
         """
-        from monjyu_query.search.paper_records import show_paper
+        from monjyu_query.papers.paper_records import show_paper
 
         with self.reading(collection) as snapshot:
             return show_paper(snapshot, self._meant(snapshot, paper_id, collection))
@@ -143,8 +143,8 @@ class Collections:
 
     def _meant(self, snapshot: Snapshot, name: str, collection: str | None) -> str:
         """The id of the paper that is meant by a name or a description."""
-        from monjyu_query.catalogue.paper_names import one_paper
-        from monjyu_query.search.paper_records import seen_paper
+        from monjyu_query.papers.paper_names import one_paper
+        from monjyu_query.papers.paper_records import seen_paper
 
         return (
             name if seen_paper(snapshot.cursor(), name) else one_paper(self.chosen_searcher(collection).current(), name)
@@ -152,7 +152,7 @@ class Collections:
 
     def chosen_searcher(self, collection: str | None) -> Searcher:
         """That of the collection named, or of the only one."""
-        from monjyu_query.search.which_collection import chosen_collection
+        from monjyu_query.asking.which_collection import chosen_collection
 
         return self.searcher(chosen_collection(self.data, collection, AS_ARGUMENT))
 
@@ -174,6 +174,6 @@ class Collections:
     def reading(self, collection: str | None = None) -> AbstractContextManager[Snapshot]:
         """The published snapshot, open as long as the block; StorageError where its files fail."""
         from monjyu_core.storage.snapshot import reading
-        from monjyu_query.search.which_collection import chosen_collection
+        from monjyu_query.asking.which_collection import chosen_collection
 
         return reading(self.data.collection(chosen_collection(self.data, collection, AS_ARGUMENT)))

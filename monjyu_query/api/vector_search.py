@@ -9,14 +9,13 @@ from numpy.typing import NDArray
 
 from monjyu_core.errors import QueryError
 from monjyu_core.models.calls.embedding_calls import charged_to
+from monjyu_query.asking.passages import hit_of
+from monjyu_query.asking.request import Filters
+from monjyu_query.asking.result import Routing, SearchResult
 from monjyu_query.modes.passages.best_passages import passages_at
-from monjyu_query.ranking.best_rows import best_rows
 from monjyu_query.ranking.filters import passing_chunks
-from monjyu_query.ranking.ranker import similarities
-from monjyu_query.search.open_index import OpenIndex
-from monjyu_query.search.passages import hit_of
-from monjyu_query.search.request import Filters
-from monjyu_query.search.result import Routing, SearchResult
+from monjyu_query.ranking.open_index import OpenIndex
+from monjyu_query.ranking.ranker import best_rows, similarities
 from monjyu_query.search.searcher import Searcher
 from monjyu_query.traces.traces import new_trace_id
 

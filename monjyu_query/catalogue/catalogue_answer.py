@@ -10,17 +10,16 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from monjyu_core.text.language import message_language
-from monjyu_query.answers.answering import Answer
-from monjyu_query.answers.assemble import result_of
-from monjyu_query.answers.paper_label import paper_labels
+from monjyu_query.answers.answering import Answer, result_of
+from monjyu_query.asking.request import Filters
+from monjyu_query.asking.result import AnswerTable, Cell, Routing, SearchResult, Segment
 from monjyu_query.catalogue import catalogue_tables as tables
 from monjyu_query.catalogue.catalogue_wording import COLUMNS, described, told
-from monjyu_query.catalogue.paper_names import PaperName, find_papers, paper_named, says_paper
 from monjyu_query.intents.intents import Intent
+from monjyu_query.papers.paper_label import paper_labels
+from monjyu_query.papers.paper_names import PaperName, find_papers, paper_named, says_paper
 from monjyu_query.ranking.filters import passing_papers
-from monjyu_query.search.request import Filters
-from monjyu_query.search.result import AnswerTable, Cell, Routing, SearchResult, Segment
-from monjyu_query.search.tools import Ask, Tools
+from monjyu_query.ranking.tools import Ask, Tools
 
 MOST_ROWS = 50
 _OF_PAPERS = ("citing", "cited", "doi")

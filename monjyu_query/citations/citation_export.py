@@ -10,10 +10,20 @@ from dataclasses import dataclass
 
 from monjyu_core.storage.snapshot import Snapshot
 from monjyu_query.answers.render import safe
+from monjyu_query.asking.fields import ExportForm
 from monjyu_query.citations.citation_keys import citation_key, distinct
 from monjyu_query.citations.citation_view import canonical_id
-from monjyu_query.citations.xml_safe import xml_text
-from monjyu_query.declared.fields import ExportForm
+
+# Text that may stand in XML 1.0: papers hold control characters, which no escape makes legal there.
+
+
+_NOT_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def xml_text(text: str | None) -> str:
+    """The text with a space in the place of each character that XML cannot hold."""
+    return _NOT_XML.sub(" ", text or "")
+
 
 _PAPERS = """
 SELECT p.paper_id, p.title, list(a.name ORDER BY a.ord) FILTER (a.name IS NOT NULL), p.year, p.venue, p.doi, p.arxiv_id

@@ -9,9 +9,8 @@ from rich.padding import Padding
 from rich.text import Text
 
 from monjyu_query.answers.render import safe
-from monjyu_query.citations.citation_view import CitationView, Counted, Linked
+from monjyu_query.citations.citation_view import CitationView, Counted, Linked, PaperTold, times_cited
 from monjyu_query.citations.missing_works import MissingWork
-from monjyu_query.citations.told_of_papers import PaperTold, times_cited
 
 
 def print_citations(

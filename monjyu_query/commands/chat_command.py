@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 import click
 
 from monjyu_core.errors import MonjyuError
+from monjyu_query.asking.request import SearchQuestion
 from monjyu_query.commands.options import collection_option, json_option, options_of, print_json
-from monjyu_query.search.request import SearchQuestion
 
 if TYPE_CHECKING:
-    from monjyu_query.search.request import Turn
-    from monjyu_query.search.result import SearchResult
+    from monjyu_query.asking.request import Turn
+    from monjyu_query.asking.result import SearchResult
     from monjyu_query.search.searcher import Searcher
 
 PROMPT = "> "
@@ -34,8 +34,8 @@ def chat(collection: str | None, mode: str, as_json: bool) -> None:
     """
     from monjyu_core.storage.folders import DataFolder
     from monjyu_core.storage.state_store import StateStore
+    from monjyu_query.asking.which_collection import chosen_collection
     from monjyu_query.search.searcher import Searcher
-    from monjyu_query.search.which_collection import chosen_collection
     from monjyu_query.traces.traces import TraceLog
 
     data = DataFolder.default()
@@ -87,7 +87,7 @@ class Conversation:
 
     def _ask(self, question: str, before: list[Turn]) -> None:
         """A question that cannot be asked is said and forgotten: the conversation goes on."""
-        from monjyu_query.search.request import Turn, make_request
+        from monjyu_query.asking.request import Turn, make_request
 
         try:
             request = make_request(

@@ -13,11 +13,11 @@ from monjyu_query.commands.options import (
     collection_option,
     json_option,
     print_json,
+    printable,
     read_json_file,
     write_output,
 )
 from monjyu_query.commands.papers_command import open_chosen
-from monjyu_query.commands.searching import printable
 
 if TYPE_CHECKING:
     from monjyu_core.storage.snapshot import Snapshot

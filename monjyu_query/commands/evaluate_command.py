@@ -9,10 +9,62 @@ from pathlib import Path
 
 import click
 
+from monjyu_query.asking.request import SearchQuestion
 from monjyu_query.commands.options import collection_option, json_option, options_of, print_json
-from monjyu_query.commands.products.eval_judge import judge
-from monjyu_query.evaluation.questions.kinds import KINDS, Kind
-from monjyu_query.search.request import SearchQuestion
+from monjyu_query.evaluation.questions.structure import KINDS, Kind
+
+# `monjyu eval judge`.
+
+
+_EVAL_JUDGE_FILE = click.Path(path_type=Path, exists=True, dir_okay=False, readable=True)
+
+
+@click.command("judge")
+@collection_option
+@click.option("--questions", type=_EVAL_JUDGE_FILE, required=True, help='JSON Lines with {"id", "text"}.')
+@options_of(SearchQuestion, "budget")
+@options_of(SearchQuestion, "mode", default="lazy", help="Mode to judge.")
+@click.option("--baseline", default="hybrid", show_default=True, help="The mode that it is compared with.")
+@click.option("--every", type=click.IntRange(min=1), default=1, show_default=True, help="Ask every n-th question only.")
+@json_option
+def judge(
+    collection: str | None,
+    questions: Path,
+    mode: str,
+    budget: str | int | None,
+    baseline: str,
+    every: int,
+    as_json: bool,
+) -> None:
+    """Let a strong model (roles.judge, off by default) compare the answers of two modes.
+
+    Each pair is judged in both orders: an answer wins a criterion if it wins both times, otherwise it is a tie.
+    This costs two calls per question in addition to those of the modes.
+    """
+    from monjyu_query.commands.options import collection_searcher
+    from monjyu_query.evaluation.judged_answers import AnswerJudge, compare_modes, summary
+    from monjyu_query.evaluation.retrieval_quality import read_queries
+
+    wanted = list(read_queries(questions).values())[::every]
+    searcher = collection_searcher(collection).untraced()
+    model = AnswerJudge(searcher).model
+    pairs = compare_modes(searcher, wanted, mode, baseline, budget)
+    with click.progressbar(pairs, len(wanted), "pairs", file=sys.stderr) as waiting:
+        judged = list(waiting)
+    found = {"mode": mode, "budget": budget, "baseline": baseline, "judge": model} | summary(judged)
+    for warning in found["warnings"]:
+        click.echo(f"Note: {warning}", err=True)
+    if as_json:
+        print_json(found)
+        return
+    click.echo(f"{mode} against {baseline}, {found['questions']} questions, judged by {model}")
+    for name, one in found["criteria"].items():
+        counts = "  ".join(f"{one[word]} {word}" for word in ("wins", "ties", "losses"))
+        click.echo(f"{name:18} {one['win_rate']:.2f}  [{one['interval'][0]}, {one['interval'][1]}]  {counts}")
+    click.echo(f"Both orders agree on {found['orders_agree']}; {found['failed']} pairs failed.")
+    for why in sorted({one.failure for one in judged if one.failure})[:3]:
+        click.echo(f"Failed: {why}", err=True)
+
 
 _FILE = click.Path(path_type=Path, exists=True, dir_okay=False, readable=True)
 _NEW_FILE = click.Path(path_type=Path, dir_okay=False)
@@ -50,9 +102,9 @@ def retrieval(
 ) -> None:
     """Rank the papers for each judged query by their best passage: nDCG, recall, MRR and latency."""
     from monjyu_core.storage.folders import DataFolder
+    from monjyu_query.asking.which_collection import chosen_collection
     from monjyu_query.evaluation import retrieval_quality as measure
     from monjyu_query.search.searcher import Searcher
-    from monjyu_query.search.which_collection import chosen_collection
 
     judged = measure.judged(measure.read_queries(queries), measure.read_qrels(qrels))
     data = DataFolder.default()
@@ -106,10 +158,10 @@ def lazy(
     count.
     """
     from monjyu_core.storage.folders import DataFolder
+    from monjyu_query.asking.which_collection import chosen_collection
     from monjyu_query.evaluation import lazy_quality as measure
     from monjyu_query.evaluation import lazy_summary as figures
     from monjyu_query.search.searcher import Searcher
-    from monjyu_query.search.which_collection import chosen_collection
 
     wanted = _numbers(budgets)
     data = DataFolder.default()
@@ -165,10 +217,10 @@ def answers(
     `answers` have no answer in the collection.
     """
     from monjyu_core.storage.folders import DataFolder
+    from monjyu_query.asking.which_collection import chosen_collection
     from monjyu_query.evaluation import answer_quality as measure
     from monjyu_query.evaluation.gold_answers import read_gold
     from monjyu_query.search.searcher import Searcher
-    from monjyu_query.search.which_collection import chosen_collection
 
     wanted = read_gold(questions)[::every]
     data = DataFolder.default()
@@ -199,9 +251,9 @@ def questions(collection: str | None, out: Path, kinds: tuple[Kind, ...], count:
 
     from monjyu_core.storage.folders import DataFolder
     from monjyu_core.storage.snapshot import reading
+    from monjyu_query.asking.which_collection import chosen_collection, require_collection
     from monjyu_query.evaluation.questions.generate import generate
     from monjyu_query.evaluation.questions.structure import Structure
-    from monjyu_query.search.which_collection import chosen_collection, require_collection
 
     data = DataFolder.default()
     folder = require_collection(data, chosen_collection(data, collection))
@@ -223,7 +275,7 @@ def replay(trace_id: str, as_json: bool) -> None:
     from dataclasses import asdict
 
     from monjyu_core.storage.folders import DataFolder
-    from monjyu_query.traces.replay import replay as again
+    from monjyu_query.evaluation.replay import replay as again
 
     found = again(DataFolder.default(), trace_id)
     if as_json:

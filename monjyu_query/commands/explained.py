@@ -5,8 +5,8 @@ from __future__ import annotations
 import click
 
 from monjyu_query.answers.render import safe
-from monjyu_query.search.lazy_explanation import LazyExplanation
-from monjyu_query.search.result import Hit, SearchResult
+from monjyu_query.asking.lazy_explanation import LazyExplanation
+from monjyu_query.asking.result import Hit, SearchResult
 
 _ENDED = {
     "enough": "enough relevant sentences were found",

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import signal
+import threading
 from collections.abc import Callable, Collection, Mapping
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 from pydantic import BaseModel
@@ -14,9 +16,13 @@ from pydantic.fields import FieldInfo
 
 from monjyu_core.cli import successor
 from monjyu_core.errors import QueryError
-from monjyu_core.text.controls import escaped_in_json
+from monjyu_core.text.unicode_words import escaped_in_json
 from monjyu_core.user_files.bounded_reading import MEBIBYTE, FileRefused, parse_json
-from monjyu_query.declared.fields import asked_as, kinds_of
+from monjyu_query.asking.fields import asked_as, kinds_of
+
+if TYPE_CHECKING:
+    from monjyu_query.search.searcher import Searcher
+
 
 collection_option = click.option(
     "-c", "--collection", metavar="NAME", help="The collection; optional if there is only one."
@@ -53,7 +59,7 @@ class QuestionCommand(click.Command):
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The other options one by one; `monjyu papers list --help` explains each filter."""
-        from monjyu_query.search.request import Filters
+        from monjyu_query.asking.request import Filters
 
         options = [param for param in self.get_params(ctx) if isinstance(param, click.Option)]
         rows = [(one.name in Filters.model_fields, row) for one in options if (row := one.get_help_record(ctx))]
@@ -172,3 +178,35 @@ def write_output(output: Path, content: bytes) -> None:
         output.write_bytes(content)
     except OSError as error:
         raise QueryError(f"{output} cannot be written: {error.strerror}.", "Name another --output.") from error
+
+
+# The searcher that commands ask, words from the command line as text that can be printed, and Ctrl-C.
+
+
+def collection_searcher(collection: str | None) -> Searcher:
+    """Of the collection named, or of the only one."""
+    from monjyu_core.storage.folders import DataFolder
+    from monjyu_core.storage.state_store import StateStore
+    from monjyu_query.asking.which_collection import chosen_collection
+    from monjyu_query.search.searcher import Searcher
+    from monjyu_query.traces.traces import TraceLog
+
+    data = DataFolder.default()
+    return Searcher(data, chosen_collection(data, collection), TraceLog(StateStore(data.state)))
+
+
+def printable(text: str) -> str:
+    return text.encode("utf-8", "replace").decode()
+
+
+def interrupt() -> threading.Event:
+    """Set by the first Ctrl-C, so that what was found until then is printed; the second ends the program."""
+    cancel = threading.Event()
+
+    def handle(number: int, frame: object) -> None:
+        cancel.set()
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGINT, handle)
+    return cancel

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from monjyu_core.corrections.corrected_values import FIELDS
+from monjyu_core.corrections.correction_record import FIELDS
+from monjyu_query.asking.request import Filters
 from monjyu_query.commands.options import (
     CITATIONS,
     FormChoice,
@@ -16,12 +18,12 @@ from monjyu_query.commands.options import (
     options_of,
     print_json,
 )
-from monjyu_query.search.request import Filters
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from monjyu_core.storage.snapshot import Snapshot
+    from monjyu_query.graph_export.exported_graph import Kind
 
 
 @click.group()
@@ -35,9 +37,9 @@ def papers() -> None:
 @json_option
 def papers_list(collection: str | None, as_json: bool, **filters: Any) -> None:
     """List every paper: id, title, authors, year, passages; tab-separated in a pipe."""
+    from monjyu_query.asking.request import make_filters
+    from monjyu_query.papers.paper_records import list_papers
     from monjyu_query.ranking.filters import passing_papers
-    from monjyu_query.search.paper_records import list_papers
-    from monjyu_query.search.request import make_filters
 
     wanted = make_filters(given(Filters, filters))
     with open_chosen(collection) as snapshot:
@@ -91,7 +93,7 @@ def papers_missing(collection: str | None, min_count: int, most: int, form: str 
 @json_option
 def papers_tags(collection: str | None, as_json: bool) -> None:
     """List tags and shelves (collections, groups) of imported libraries with their number of papers."""
-    from monjyu_query.citations.told_of_papers import labels_in
+    from monjyu_query.citations.citation_view import labels_in
 
     with open_chosen(collection) as snapshot:
         labels = labels_in(snapshot.cursor())
@@ -109,7 +111,7 @@ def papers_tags(collection: str | None, as_json: bool) -> None:
 @json_option
 def papers_show(paper_id: str, collection: str | None, as_json: bool) -> None:
     """Show a paper as it was parsed, with its sections and references."""
-    from monjyu_query.search.paper_records import show_paper
+    from monjyu_query.papers.paper_records import show_paper
 
     with open_chosen(collection) as snapshot:
         paper = show_paper(snapshot, paper_id.encode("utf-8", "replace").decode())
@@ -141,11 +143,10 @@ def papers_correct(
 
     The next `monjyu index` applies corrections, computing only this paper again, and they are kept.
     """
-    from monjyu_core.corrections.correcting import correct
-    from monjyu_core.corrections.correction_record import CorrectedPaper, read_corrections
+    from monjyu_core.corrections.correction_record import CorrectedPaper, correct, read_corrections
     from monjyu_core.settings.settings import load_settings
-    from monjyu_query.catalogue.closest_paper import no_paper
-    from monjyu_query.search.paper_records import seen_paper
+    from monjyu_query.asking.which_collection import no_paper
+    from monjyu_query.papers.paper_records import seen_paper
 
     with open_chosen(collection) as snapshot:
         folder = snapshot.collection
@@ -174,7 +175,49 @@ def open_chosen(collection: str | None) -> AbstractContextManager[Snapshot]:
     """The published snapshot of the collection named, or of the only one, open as long as the block."""
     from monjyu_core.storage.folders import DataFolder
     from monjyu_core.storage.snapshot import reading
-    from monjyu_query.search.which_collection import chosen_collection
+    from monjyu_query.asking.which_collection import chosen_collection
 
     data = DataFolder.default()
     return reading(data.collection(chosen_collection(data, collection)))
+
+
+# `monjyu graph`.
+
+
+@click.group()
+def graph() -> None:
+    """Export the graph of a collection for other programs."""
+
+
+@graph.command("export")
+@collection_option
+@click.option("--format", "form", type=click.Choice(["graphml", "parquet"]), required=True)
+@click.option(
+    "-o", "--output", type=click.Path(path_type=Path), required=True, help="File to write; a folder for parquet."
+)
+@click.option(
+    "--graph",
+    "kind",
+    type=click.Choice(["phrases", "entities"]),
+    help="The noun graph (level 1) or the entity graph (level 2, the default if the collection has it).",
+)
+@json_option
+def export(collection: str | None, form: str, output: Path, kind: Kind | None, as_json: bool) -> None:
+    """Write the graph as GraphML, or as Parquet with the tables and columns of microsoft/graphrag."""
+    with open_chosen(collection) as snapshot:
+        chosen, rows = _written(snapshot, form, output, kind)
+        about = {"collection": snapshot.collection.name, "snapshot_id": snapshot.id, "format": form, "graph": chosen}
+    if as_json:
+        print_json(about | {"output": str(output), "rows": rows})
+        return
+    click.echo(f"Written to {output}: " + ", ".join(f"{count:,} {table}" for table, count in rows.items()), err=True)
+
+
+def _written(snapshot: Snapshot, form: str, output: Path, kind: Kind | None) -> tuple[Kind, dict[str, int]]:
+    if form == "graphml":
+        from monjyu_query.graph_export.exported_graph import write_graphml
+
+        return write_graphml(snapshot, output, kind)
+    from monjyu_query.graph_export.parquet_tables import write_tables
+
+    return write_tables(snapshot, output, kind)

@@ -9,17 +9,17 @@ from typing import Any
 import click
 
 from monjyu_core.errors import QueryError
+from monjyu_query.asking.request import Filters, SearchRequest
 from monjyu_query.commands.options import (
     QuestionCommand,
     given,
+    interrupt,
     json_option,
     options_of,
     print_json,
     read_json_file,
 )
 from monjyu_query.commands.products.vector_command import print_nearest
-from monjyu_query.commands.searching import interrupt
-from monjyu_query.search.request import Filters, SearchRequest
 
 OTHERWISE = ("query", "collection", "filters", "history", "style")
 """Fields of a question that are given in another way: as arguments, in words of `--response-type`, from a file."""
@@ -73,9 +73,9 @@ def search(
         return
     from monjyu_core.storage.folders import DataFolder
     from monjyu_core.storage.state_store import StateStore
-    from monjyu_query.search.events import last_events
-    from monjyu_query.search.request import make_request
-    from monjyu_query.search.which_collection import chosen_collection
+    from monjyu_query.asking.events import last_events
+    from monjyu_query.asking.request import make_request
+    from monjyu_query.asking.which_collection import chosen_collection
     from monjyu_query.traces.traces import TraceLog
 
     data = DataFolder.default()
@@ -129,7 +129,7 @@ def _print_event(event: Mapping[str, Any] | list[Any]) -> None:
     """A sentence of a model's answer as soon as it is written and checked; steps of a lazy search on stderr."""
     from monjyu_query.answers.render import quotable, safe
     from monjyu_query.answers.segments import markdown
-    from monjyu_query.search.result import Segment
+    from monjyu_query.asking.result import Segment
 
     if not isinstance(event, dict):
         return

@@ -23,9 +23,8 @@ def trace_show(trace_id: str, as_json: bool) -> None:
     from monjyu_core.storage.folders import DataFolder
     from monjyu_core.storage.snapshot import reading
     from monjyu_core.storage.state_store import StateStore
-    from monjyu_query.search.which_collection import require_collection
-    from monjyu_query.traces.shown_trace import show_trace
-    from monjyu_query.traces.trace_text import trace_lines
+    from monjyu_query.asking.which_collection import require_collection
+    from monjyu_query.traces.shown_trace import show_trace, trace_lines
     from monjyu_query.traces.traces import read_trace
 
     data = DataFolder.default()

@@ -7,11 +7,11 @@ from typing import Protocol
 
 from monjyu_core.models.accounting.account import Account
 from monjyu_core.settings.settings import Settings
-from monjyu_query.search.events import Emit
-from monjyu_query.search.open_index import OpenIndex
-from monjyu_query.search.request import SearchRequest
-from monjyu_query.search.result import SearchResult
-from monjyu_query.search.tools import Tools
+from monjyu_query.asking.events import Emit
+from monjyu_query.asking.request import SearchRequest
+from monjyu_query.asking.result import SearchResult
+from monjyu_query.ranking.open_index import OpenIndex
+from monjyu_query.ranking.tools import Tools
 
 
 class Asker(Protocol):

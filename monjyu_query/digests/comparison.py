@@ -9,22 +9,18 @@ from monjyu_core.models.calls.embedding_calls import charged_to
 from monjyu_query.answers.answering import Answer
 from monjyu_query.answers.composition import Asked, compose
 from monjyu_query.answers.selection import Question
-from monjyu_query.catalogue.paper_names import one_paper
+from monjyu_query.asking.passages import Passage, load_passages, load_sentences
+from monjyu_query.asking.request import SearchRequest, clean_text, make_request
+from monjyu_query.asking.result import Cell, Citation
 from monjyu_query.digests.asker import Asker
-from monjyu_query.digests.aspects import COMPARED, Aspect, aspect, aspect_named
-from monjyu_query.digests.digest_result import Digest
-from monjyu_query.digests.digest_wording import language_for, word
-from monjyu_query.digests.draft import Draft, Said, as_said
-from monjyu_query.digests.kept_papers import kept_paper
-from monjyu_query.digests.model_digest import write_part
-from monjyu_query.digests.paper_text import Choice, PaperText
+from monjyu_query.digests.digest_result import Digest, language_for, word
+from monjyu_query.digests.draft import Draft, Said, as_said, write_part
+from monjyu_query.digests.paper_text import Choice, PaperText, kept_paper
+from monjyu_query.knowledge.aspects import COMPARED, Aspect, aspect, aspect_named
 from monjyu_query.modes.passages.passage_search import ANSWER_PASSAGES
-from monjyu_query.ranking.best_rows import best_rows
-from monjyu_query.ranking.ranker import rank
-from monjyu_query.search.open_index import OpenIndex
-from monjyu_query.search.passages import Passage, load_passages, load_sentences
-from monjyu_query.search.request import SearchRequest, clean_text, make_request
-from monjyu_query.search.result import Cell, Citation
+from monjyu_query.papers.paper_names import one_paper
+from monjyu_query.ranking.open_index import OpenIndex
+from monjyu_query.ranking.ranker import best_rows, rank
 
 MOST_PAPERS = 6
 MOST_ASPECTS = 8

@@ -7,13 +7,15 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
 from monjyu_query.answers.arrangement import said, said_text
-from monjyu_query.answers.citing import cite_windows
-from monjyu_query.answers.paper_label import labels_of, named_papers, paper_labels
-from monjyu_query.answers.quote_windows import Window
+from monjyu_query.answers.citing import Window, cite_windows
 from monjyu_query.answers.segments import plain
+from monjyu_query.asking.passages import Passage
+from monjyu_query.asking.request import make_request
+from monjyu_query.asking.result import AnswerTable, Cell, Citation, Segment, Status, Usage
+from monjyu_query.digests.asker import Asker
 from monjyu_query.digests.digest_result import CitationLink, Digest, DigestPaper, Engine, Language, Part, Statement
-from monjyu_query.search.open_index import OpenIndex
-from monjyu_query.search.result import AnswerTable, Cell, Citation, Segment, Status, Usage
+from monjyu_query.papers.paper_label import labels_of, named_papers, paper_labels
+from monjyu_query.ranking.open_index import OpenIndex
 
 NOTHING = "–"
 """In a cell of a table where a paper says nothing."""
@@ -191,3 +193,32 @@ def links_among(index: OpenIndex, paper_ids: Sequence[str]) -> list[CitationLink
         CitationLink(citing_id=citing, cited_id=cited, contexts=[one["context"] for one in contexts or []])
         for citing, cited, contexts in rows
     ]
+
+
+# What a model writes of chosen passages, each sentence checked against them; nothing where no model is set.
+
+
+MOST_PASSAGES = 24
+
+
+def write_part(
+    searcher: Asker, index: OpenIndex, draft: Draft, heading: str, task: str, passages: Sequence[Passage]
+) -> bool:
+    """Let the role `answer` write on `task` from the passages. False where it failed; True too where it is no model."""
+    if not searcher.tools.uses_model("answer") or not passages:
+        return True
+    from monjyu_query.answers.model.model_answer import answer_with_model
+
+    request = make_request(query=task, collection=searcher.collection)
+    account = searcher.account(index)
+    asked = index.keywords.query_terms(task).result()
+    events: list[dict[str, Any]] = []
+    some = list(passages)[:MOST_PASSAGES]
+    written, failure = answer_with_model(searcher.tools, index, request, some, asked, account, events.append)
+    draft.add_usage(Usage(**vars(account.used)))
+    if written is None:
+        draft.warnings.append(failure)
+        return False
+    draft.warnings += written.warnings
+    draft.written(heading, events)
+    return True

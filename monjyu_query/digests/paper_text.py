@@ -8,14 +8,13 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from monjyu_core.errors import QueryError
+from monjyu_core.text.quotes import points_outside
 from monjyu_core.text.search_text import count_wide
-from monjyu_core.text.standing_alone import points_outside
-from monjyu_query.answers.quote_windows import Neighbours, Window, connective, joined
+from monjyu_query.answers.citing import Neighbours, Window, connective, joined
 from monjyu_query.answers.selection import Question, alike, asks, has_digits, is_prose, is_statement, word_count
-from monjyu_query.digests.aspects import ASPECTS, COUNTED, OF_TABLES, Aspect, AspectName
-from monjyu_query.search.open_index import OpenIndex
-from monjyu_query.search.passages import PassageSentence, load_passages, load_sentences
-from monjyu_query.search.which_section import sections_named
+from monjyu_query.asking.passages import PassageSentence, load_passages, load_sentences, sections_named
+from monjyu_query.knowledge.aspects import ASPECTS, COUNTED, OF_TABLES, Aspect, AspectName
+from monjyu_query.ranking.open_index import OpenIndex
 
 MOST_CHUNKS = 400
 """Chunks of one paper that are read."""
@@ -296,3 +295,22 @@ class Choice:
     def _overlaps(self, window: Window) -> bool:
         taken = {self._paper.sentences[place].sentence_id for place in self._taken}
         return any(sentence.sentence_id in taken for sentence in window.sentences)
+
+
+# Papers in sentences that were read before: who makes a table of some papers soon asks for another column of them.
+
+
+MOST_SENTENCES = 5_000
+"""Of all papers that an open snapshot keeps, about five kilobytes each."""
+
+
+def kept_paper(index: OpenIndex, paper_id: str) -> PaperText:
+    """As `read_paper`, once for each open snapshot while there is room. May be shared by threads."""
+    kept = index.kept_papers
+    found: PaperText | None = kept.get(paper_id)
+    if found is None:
+        found = read_paper(index, paper_id)
+        if sum(len(one.sentences) for one in list(kept.values())) + len(found.sentences) > MOST_SENTENCES:
+            kept.clear()
+        kept[paper_id] = found
+    return found

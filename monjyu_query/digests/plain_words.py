@@ -13,20 +13,20 @@ from dataclasses import dataclass
 
 from monjyu_core.text.language import message_language
 from monjyu_query.answers.segments import answer_markdown
-from monjyu_query.answers.topic import topic_of
-from monjyu_query.catalogue.paper_names import PaperName, find_papers, paper_named
+from monjyu_query.asking.passages import hit_of, load_passages
+from monjyu_query.asking.result import Hit, Routing, SearchResult
+from monjyu_query.asking.topic import topic_of
 from monjyu_query.digests.asker import Asker
-from monjyu_query.digests.aspects import aspect_named
 from monjyu_query.digests.comparison import MOST_PAPERS, compare
 from monjyu_query.digests.digest_result import Digest
 from monjyu_query.digests.study_table.study_table import study_table
 from monjyu_query.digests.study_table.table_columns import MOST_COLUMNS
 from monjyu_query.digests.summary import summarize
 from monjyu_query.digests.survey import survey_with_hits
-from monjyu_query.search.open_index import OpenIndex
-from monjyu_query.search.passages import hit_of, load_passages
-from monjyu_query.search.result import Hit, Routing, SearchResult
-from monjyu_query.search.tools import Ask
+from monjyu_query.knowledge.aspects import aspect_named
+from monjyu_query.papers.paper_names import PaperName, find_papers, paper_named
+from monjyu_query.ranking.open_index import OpenIndex
+from monjyu_query.ranking.tools import Ask
 
 _PLEASE = r"^\W*(?:please |can you |could you |would you )*(?:(?:give|write|make|show|get|provide|tell) (?:me |us )?)?"
 _ARTICLE = r"(?:an? |the )?(?:short |brief |quick |concise |detailed )?"

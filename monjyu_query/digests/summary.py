@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from monjyu_query.answers.quote_windows import Window
+from monjyu_query.answers.citing import Window
 from monjyu_query.answers.segments import plain
-from monjyu_query.catalogue.paper_names import one_paper
+from monjyu_query.asking.request import make_request
 from monjyu_query.digests.asker import Asker
-from monjyu_query.digests.aspects import ASPECTS, AspectName
-from monjyu_query.digests.digest_result import Digest
-from monjyu_query.digests.digest_wording import language_for, word
-from monjyu_query.digests.draft import Draft, as_said
-from monjyu_query.digests.kept_papers import kept_paper
-from monjyu_query.digests.model_digest import write_part
-from monjyu_query.digests.paper_text import Choice, PaperText, section_places
-from monjyu_query.search.open_index import OpenIndex
-from monjyu_query.search.request import make_request
+from monjyu_query.digests.digest_result import Digest, language_for, word
+from monjyu_query.digests.draft import Draft, as_said, write_part
+from monjyu_query.digests.paper_text import Choice, PaperText, kept_paper, section_places
+from monjyu_query.knowledge.aspects import ASPECTS, AspectName
+from monjyu_query.papers.paper_names import one_paper
+from monjyu_query.ranking.open_index import OpenIndex
 
 LENGTHS = ("short", "medium", "long")
 QUOTES: dict[AspectName, tuple[int, int, int]] = {

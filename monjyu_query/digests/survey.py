@@ -8,23 +8,22 @@ from typing import Any
 
 from monjyu_core.errors import QueryError
 from monjyu_core.models.calls.embedding_calls import charged_to
+from monjyu_core.questions.question import BudgetPreset
+from monjyu_query.answers.citing import Window, connective
 from monjyu_query.answers.composition import Asked, weighed
-from monjyu_query.answers.quote_windows import Window, connective
 from monjyu_query.answers.segments import plain
 from monjyu_query.answers.selection import Question
+from monjyu_query.asking.events import Emit, unheard
+from monjyu_query.asking.passages import load_passages, load_sentences
+from monjyu_query.asking.request import Filters, make_request
+from monjyu_query.asking.result import Cell, Hit
 from monjyu_query.digests.asker import Asker
-from monjyu_query.digests.aspects import aspect
-from monjyu_query.digests.digest_result import Digest
-from monjyu_query.digests.digest_wording import language_for, word
+from monjyu_query.digests.digest_result import Digest, language_for, word
 from monjyu_query.digests.draft import Draft, Said
-from monjyu_query.digests.kept_papers import kept_paper
-from monjyu_query.digests.paper_text import Choice, is_quotable, question_of
-from monjyu_query.digests.themes import papers_by_theme
-from monjyu_query.search.events import Emit, unheard
-from monjyu_query.search.open_index import OpenIndex
-from monjyu_query.search.passages import load_passages, load_sentences
-from monjyu_query.search.request import Filters, make_request
-from monjyu_query.search.result import Cell, Hit
+from monjyu_query.digests.paper_text import Choice, is_quotable, kept_paper, question_of
+from monjyu_query.knowledge.aspects import aspect
+from monjyu_query.knowledge.themes import papers_by_theme
+from monjyu_query.ranking.open_index import OpenIndex
 
 MOST_PAPERS = 30
 PASSAGES = 4
@@ -37,7 +36,7 @@ def survey(
     searcher: Asker,
     topic: str,
     papers: int = 10,
-    budget: int | None = None,
+    budget: BudgetPreset | int | None = None,
     filters: Filters | None = None,
     emit: Emit = unheard,
     cancel: threading.Event | None = None,
@@ -57,7 +56,7 @@ def survey_with_hits(
     searcher: Asker,
     topic: str,
     papers: int = 10,
-    budget: int | None = None,
+    budget: BudgetPreset | int | None = None,
     filters: Filters | None = None,
     emit: Emit = unheard,
     cancel: threading.Event | None = None,

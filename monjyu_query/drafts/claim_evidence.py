@@ -7,13 +7,12 @@ from dataclasses import dataclass
 
 from monjyu_query.answers.verification.alignment import Words, normal
 from monjyu_query.answers.verification.exact_facts import Facts
-from monjyu_query.ranking.best_rows import best_rows
-from monjyu_query.ranking.ranker import rank
-from monjyu_query.ranking.similarity_scale import nearness
-from monjyu_query.search.open_index import OpenIndex
-from monjyu_query.search.passages import PassageSentence, load_passages, sentences_by_chunk
-from monjyu_query.search.request import Filters
-from monjyu_query.search.tools import Tools
+from monjyu_query.asking.passages import PassageSentence, load_passages, sentences_by_chunk
+from monjyu_query.asking.request import Filters
+from monjyu_query.ranking.open_index import OpenIndex
+from monjyu_query.ranking.query_embedding import nearness
+from monjyu_query.ranking.ranker import best_rows, rank
+from monjyu_query.ranking.tools import Tools
 
 PASSAGES = 5
 """Passages of the paper whose sentences are compared."""

@@ -11,7 +11,7 @@ from monjyu_core.models.calls.event_loop import run
 from monjyu_core.text.language import message_language
 from monjyu_query.answers.verification.model_check import LONGEST_REASON, ModelVerifier, Stated
 from monjyu_query.drafts.checked import CheckedCitation
-from monjyu_query.search.tools import Tools
+from monjyu_query.ranking.tools import Tools
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ def ask_model(tools: Tools, account: Account, read: Sequence[Read]) -> str:
     """Let the model say the verdicts, a few claims a call; why not, where some are not judged."""
     if not tools.uses_model("verify") or not read:
         return ""
-    session = tools.llm_answers().session(account)
+    session = tools.session(account)
     papers = sorted({one.check.paper_id for one in read if one.check.paper_id})
     language = message_language(read[0].check.claim)
     verifier = ModelVerifier(session, tools.settings, language, papers)

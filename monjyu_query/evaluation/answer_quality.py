@@ -11,11 +11,11 @@ import numpy as np
 
 from monjyu_query.answers.segments import plain
 from monjyu_query.answers.selection import word_count
+from monjyu_query.asking.request import Filters, make_request
+from monjyu_query.asking.result import SearchResult
 from monjyu_query.evaluation.gold_answers import Gold, PaperTexts, Quote, SpanQuestion
 from monjyu_query.evaluation.lazy_summary import mean_and_interval
-from monjyu_query.evaluation.rank_measures import percentile
-from monjyu_query.search.request import Filters, make_request
-from monjyu_query.search.result import SearchResult
+from monjyu_query.evaluation.retrieval_quality import percentile
 from monjyu_query.search.searcher import Searcher
 
 MEASURES = ("gold_in_citations", "gold_in_hits", "words", "quote_precision", "abstained", "partly")

@@ -18,15 +18,14 @@ from monjyu_core.errors import ConfigurationError
 from monjyu_core.models.call_errors import ModelCallError
 from monjyu_core.models.calls.event_loop import run
 from monjyu_core.models.calls.gateway import Session
-from monjyu_core.models.context_room import context_room
-from monjyu_core.models.factory import check_role
+from monjyu_core.models.factory import check_role, context_room
 from monjyu_core.models.prompts import Prompt, fence, load_prompt
 from monjyu_core.models.types import Message
 from monjyu_core.text.language import message_language
 from monjyu_core.text.tokens import beginning, count_tokens
+from monjyu_query.asking.request import make_request
+from monjyu_query.asking.result import SearchResult
 from monjyu_query.evaluation.lazy_summary import mean_and_interval
-from monjyu_query.search.request import make_request
-from monjyu_query.search.result import SearchResult
 from monjyu_query.search.searcher import Searcher
 
 CRITERIA = ("comprehensiveness", "diversity", "empowerment", "directness")
@@ -85,7 +84,7 @@ class AnswerJudge:
     def judge(self, question: str, own: SearchResult, other: SearchResult) -> Judged:
         """Two calls, one for each order."""
         account = self._searcher.account(self._searcher.current())
-        session = self._searcher.tools.llm_answers().session(account)
+        session = self._searcher.tools.session(account)
         language = message_language(question)
         prompt = load_prompt("judge", language, self._searcher.settings.prompts.folder)
         room = context_room(self._searcher.settings, "judge") - count_tokens(

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 from monjyu_core.errors import ConfigurationError
 from monjyu_core.storage.snapshot import Snapshot
 from monjyu_core.user_files.bounded_reading import parse_json
+from monjyu_query.asking.request import Filters, make_request
+from monjyu_query.asking.result import SearchResult
 from monjyu_query.evaluation.gold_answers import Gold, PaperTexts, Quote, SpanQuestion
 from monjyu_query.evaluation.retrieval_quality import MOST_VALUES, numbered_lines
-from monjyu_query.search.request import Filters, make_request
-from monjyu_query.search.result import SearchResult
 
 if TYPE_CHECKING:
     from monjyu_query.search.searcher import Searcher

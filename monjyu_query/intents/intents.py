@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from monjyu_core.text.search_text import count_wide
-from monjyu_query.answers.topic import asks_of_all, topic_of
+from monjyu_query.asking.topic import asks_of_all, topic_of
 
 LONGEST = 400
 """Characters of a question that asks for no more than an intent."""

@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from monjyu_core.text.language import message_language
-from monjyu_query.modes.lazy.concept_graph import GRAPH_TABLES, has_tables
-from monjyu_query.search.open_index import OpenIndex
-from monjyu_query.search.result import SearchResult
+from monjyu_query.asking.result import SearchResult
+from monjyu_query.knowledge.concept_graph import GRAPH_TABLES, has_tables
+from monjyu_query.ranking.open_index import OpenIndex
 
 MOST = 3
 _CANDIDATES = 10

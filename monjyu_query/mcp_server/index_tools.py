@@ -17,11 +17,11 @@ from monjyu_core.storage.snapshot import reading
 from monjyu_query.api.facade import Monjyu
 from monjyu_query.api.facade_async import AsyncMonjyu
 from monjyu_query.api.listings import CollectionRecord
+from monjyu_query.asking.which_collection import chosen_collection
 from monjyu_query.mcp_server.caller_identity import require_admin
 from monjyu_query.mcp_server.indexing import Indexer, IndexOutcome, sources_within
 from monjyu_query.mcp_server.texts import given
 from monjyu_query.mcp_server.tool_errors import as_tool_errors
-from monjyu_query.search.which_collection import chosen_collection
 
 MOST_FAILURES = 50
 

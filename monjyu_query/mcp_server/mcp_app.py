@@ -18,6 +18,7 @@ from monjyu_core.errors import MonjyuError
 from monjyu_core.settings.settings import Settings
 from monjyu_core.storage.snapshot import published
 from monjyu_query.api.facade_async import AsyncMonjyu
+from monjyu_query.asking.which_collection import chosen_collection
 from monjyu_query.mcp_server.caller_identity import CallersMonjyu, know_caller
 from monjyu_query.mcp_server.index_tools import IndexTools
 from monjyu_query.mcp_server.mcp_prompts import add_prompts
@@ -29,7 +30,6 @@ from monjyu_query.mcp_server.products.question_tools import QuestionTools
 from monjyu_query.mcp_server.products.tension_tools import TensionTools
 from monjyu_query.mcp_server.register import WRITES, Tools
 from monjyu_query.mcp_server.search_tools import SearchTools
-from monjyu_query.search.which_collection import chosen_collection
 
 INSTRUCTIONS = """Monjyu answers questions from collections of academic papers. Start with monjyu_status for what there
 is, monjyu_search for questions. Answers consist of sentences with verified citations: keep the [n] marks and name the

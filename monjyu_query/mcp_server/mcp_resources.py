@@ -17,9 +17,9 @@ from monjyu_core.storage.manifest import Manifest, read_manifest
 from monjyu_core.storage.snapshot import published, read_current
 from monjyu_query.api.facade import Monjyu
 from monjyu_query.api.facade_async import AsyncMonjyu
+from monjyu_query.asking.which_collection import require_collection
 from monjyu_query.mcp_server.paper_view import markdown_of
 from monjyu_query.mcp_server.tool_errors import advice
-from monjyu_query.search.which_collection import require_collection
 
 JSON = "application/json"
 

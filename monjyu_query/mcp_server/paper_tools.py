@@ -9,9 +9,8 @@ from pydantic import Field
 
 from monjyu_query.answers.render import quotable, safe
 from monjyu_query.api.facade_async import AsyncMonjyu
-from monjyu_query.citations.citation_view import CitationView
-from monjyu_query.citations.told_of_papers import times_cited
-from monjyu_query.declared.product_requests import ComparisonRequest, QuoteRequest, SummaryRequest
+from monjyu_query.api.product_requests import ComparisonRequest, QuoteRequest, SummaryRequest
+from monjyu_query.citations.citation_view import CitationView, times_cited
 from monjyu_query.digests.digest_result import Digest
 from monjyu_query.mcp_server.paper_view import PaperView, view_of
 from monjyu_query.mcp_server.register import takes_fields_of

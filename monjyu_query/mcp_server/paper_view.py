@@ -6,7 +6,7 @@ from pydantic import BaseModel
 
 from monjyu_core.paper import ParsedPaper, Reference, Section
 from monjyu_query.answers.render import safe, safe_lines
-from monjyu_query.search.which_section import sections_named
+from monjyu_query.asking.passages import sections_named
 
 
 class SectionEntry(BaseModel):

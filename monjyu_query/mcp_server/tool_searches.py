@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from mcp.server.mcpserver import Context
 
 from monjyu_query.api.facade_async import AsyncMonjyu
-from monjyu_query.search.events import Emit
+from monjyu_query.asking.events import Emit
 
 T = TypeVar("T")
 Work = Callable[[Emit, threading.Event], T]

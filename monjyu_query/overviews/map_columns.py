@@ -8,8 +8,8 @@ import duckdb
 from pydantic import BaseModel
 
 from monjyu_core.storage.snapshot import Snapshot
-from monjyu_query.answers.paper_label import paper_label
-from monjyu_query.overviews.built_levels import check_level
+from monjyu_query.overviews.theme_tree import check_level
+from monjyu_query.papers.paper_label import paper_label
 
 Kind = Literal["citations", "concepts"]
 MOST_DRAWN = 5000

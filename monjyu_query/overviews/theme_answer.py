@@ -9,21 +9,18 @@ from dataclasses import replace
 import duckdb
 
 from monjyu_core.text.language import message_language
-from monjyu_core.text.standing_alone import points_outside
-from monjyu_query.answers.answering import Answer
-from monjyu_query.answers.assemble import result_of
+from monjyu_core.text.quotes import points_outside
+from monjyu_query.answers.answering import Answer, result_of
 from monjyu_query.answers.citing import cite
-from monjyu_query.answers.paper_label import paper_labels
 from monjyu_query.answers.selection import is_prose, is_statement
+from monjyu_query.asking.passages import PassageSentence, load_passages, load_sentences, sentences_by_id
+from monjyu_query.asking.result import Routing, SearchResult, Segment
 from monjyu_query.intents.intents import Intent
-from monjyu_query.knowledge.source_sentences import sentences_by_id
-from monjyu_query.overviews.main_themes import MainTheme, main_themes
-from monjyu_query.overviews.theme_tree import ThemeKind, usual_kind
+from monjyu_query.overviews.theme_tree import MainTheme, ThemeKind, main_themes, usual_kind
+from monjyu_query.papers.paper_label import paper_labels
 from monjyu_query.ranking.filters import passing_papers
-from monjyu_query.search.open_index import OpenIndex
-from monjyu_query.search.passages import PassageSentence, load_passages, load_sentences
-from monjyu_query.search.result import Routing, SearchResult, Segment
-from monjyu_query.search.tools import Ask, Tools
+from monjyu_query.ranking.open_index import OpenIndex
+from monjyu_query.ranking.tools import Ask, Tools
 
 MOST_THEMES, SHORT_LIST = 10, 3
 _NAMED = 3

@@ -9,11 +9,10 @@ from pydantic import BaseModel
 
 from monjyu_core.storage.snapshot import Snapshot
 from monjyu_query.answers.citing import cite
-from monjyu_query.answers.paper_label import paper_label
-from monjyu_query.knowledge.source_sentences import in_order, sentences_by_id
+from monjyu_query.asking.passages import hit_of, in_order, load_passages, sentences_by_id
+from monjyu_query.asking.result import Citation, Hit
 from monjyu_query.overviews.theme_tree import Theme, ThemeKind, themes_of
-from monjyu_query.search.passages import hit_of, load_passages
-from monjyu_query.search.result import Citation, Hit
+from monjyu_query.papers.paper_label import paper_label
 
 MOST_PAPERS = 200
 MOST_TERMS = 60

@@ -7,10 +7,9 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from monjyu_core.text.search_text import count_wide, search_words
+from monjyu_core.text.search_text import count_wide, search_words, word_terms
 from monjyu_core.text.unicode_words import compact, folded, words
-from monjyu_core.text.word_terms import word_terms
-from monjyu_query.search.open_index import OpenIndex
+from monjyu_query.ranking.open_index import OpenIndex
 
 _SENTENCES = """
 WITH said AS (SELECT paper_id, sentence_id, section_ord, ord, text, strip_accents(lower(text)) AS low FROM sentences)

@@ -9,10 +9,10 @@ import numpy as np
 
 from monjyu_core.errors import QueryError
 from monjyu_core.text.unicode_words import expanded_sql, folded_sql
-from monjyu_query.catalogue.closest_paper import no_paper
+from monjyu_query.asking.request import Filters
+from monjyu_query.asking.which_collection import no_paper
 from monjyu_query.ranking.corpus import Corpus
 from monjyu_query.ranking.fusion import Mask
-from monjyu_query.search.request import Filters
 
 _WORDS = r"regexp_extract_all({}, '[\p{{L}}\p{{N}}][\p{{L}}\p{{M}}\p{{N}}\p{{Cf}}]*')"
 # Names of scripts without spaces are one word: there a part of the name is enough.

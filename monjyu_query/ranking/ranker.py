@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 
@@ -10,13 +11,155 @@ from numpy.typing import NDArray
 
 from monjyu_core.settings.settings import SearchSettings
 from monjyu_core.text.language import question_language
-from monjyu_query.ranking.candidates import Candidates, rank_candidates
+from monjyu_query.asking.request import Filters
+from monjyu_query.ranking.corpus import Corpus, neutral
 from monjyu_query.ranking.filters import passing_chunks
 from monjyu_query.ranking.fusion import Mask, Scores, rrf_fusion, zscore_fusion
+from monjyu_query.ranking.open_index import OpenIndex
 from monjyu_query.ranking.query_embedding import QueryEmbedder
-from monjyu_query.ranking.scripts import across, levelled, merged, unread
-from monjyu_query.search.open_index import OpenIndex
-from monjyu_query.search.request import Filters
+from monjyu_query.ranking.scripts import across, levelled, levels, merged, unread
+from monjyu_query.ranking.vector_store import Nearest, best_matches
+
+# The ranking of a large corpus: candidates of both rankers, scored exactly, with the statistics of all rows.
+# A score differs from that over all rows in nothing but the mean and deviation of the similarities, which are those of
+# a sample; a row that is no candidate has no score.
+
+
+_FLAT = 1e-12
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """Scores (n,) and similarities (n,) of the candidates, `-inf` elsewhere."""
+
+    scores: Scores
+    similarity: Scores
+
+
+def rank_candidates(
+    corpus: Corpus,
+    nearest: Nearest,
+    wide: Mask,
+    vector: NDArray[np.float32],
+    sparse: Scores | None,
+    passing: Mask,
+    settings: SearchSettings,
+) -> Candidates:
+    """Of a question's vector (d,), and its keyword scores (n,) in hybrid mode, among the rows that pass."""
+    count = int(np.count_nonzero(passing))
+    rows = nearest.rows(vector, passing, count)
+    if sparse is not None:
+        rows = np.union1d(rows, best_matches(sparse, passing))
+    sampled, vectors = nearest.sample(passing, count)
+    usual = np.vecdot(vectors, vector)
+    shifts = levels(usual, wide[sampled])
+    similar = neutral(np.vecdot(corpus.vectors[rows], vector), float(usual.mean())) + shifts[wide[rows].astype(np.intp)]
+    scores = similar
+    if sparse is not None:
+        usual = usual + shifts[wide[sampled].astype(np.intp)]
+        scores = _fused(similar, (float(usual.mean()), float(usual.std())), sparse, rows, passing, count, settings)
+        if settings.alpha > 0:
+            scores = merged(scores, similar, wide[rows], np.ones(len(rows), np.bool_))
+    return Candidates(_spread(scores, rows, len(corpus)), _spread(similar, rows, len(corpus)))
+
+
+def _fused(
+    dense: Scores,
+    usual: tuple[float, float],
+    sparse: Scores,
+    rows: NDArray[np.intp],
+    passing: Mask,
+    count: int,
+    settings: SearchSettings,
+) -> Scores:
+    matches = sparse[rows]
+    if settings.fusion == "rrf":
+        return rrf_fusion(dense, matches, np.ones(len(rows), np.bool_), settings.alpha, settings.rrf_k)
+    deviations = settings.alpha * _deviations(dense, *usual)
+    fused: Scores = deviations + (1 - settings.alpha) * _deviations(matches, *_moments(sparse, passing, count))
+    return fused
+
+
+def _moments(sparse: Scores, passing: Mask, count: int) -> tuple[float, float]:
+    """Mean and deviation over all rows that pass; a row without a match counts as 0."""
+    some = sparse if count == len(sparse) else sparse[passing]
+    mean = float(some.sum(dtype=np.float64)) / count
+    return mean, max(0.0, float(np.vecdot(some, some)) / count - mean * mean) ** 0.5
+
+
+def _deviations(scores: Scores, mean: float, spread: float) -> Scores:
+    if spread <= _FLAT:
+        return np.zeros(len(scores), np.float32)
+    found: Scores = ((scores - mean) / spread).astype(np.float32)
+    return found
+
+
+def _spread(values: Scores, rows: NDArray[np.intp], count: int) -> Scores:
+    found = np.full(count, -np.inf, np.float32)
+    found[rows] = values
+    return found
+
+
+# From scores to the best rows: in order, capped by paper, ties broken by the order of the rows.
+
+
+_FIRST_LOOK = 20
+"""How many times the wanted rows are sorted at first; a cap rarely needs more."""
+
+
+def best_rows(
+    scores: Scores,
+    paper: NDArray[np.int32],
+    count: int,
+    per_paper: int = 0,
+    min_score: float | None = None,
+    passage: NDArray[np.int32] | None = None,
+) -> list[int]:
+    """The `count` best rows, best first, at most `per_paper` of one paper (0 = no cap), refilled from later rows.
+
+    `scores` (n,): `-inf` is a row that is no candidate; `paper` (n,): the row's paper; `passage` (n,): rows of one
+    value are the same text, which is wanted once. Equal scores keep the row order.
+    """
+    floor = -np.inf if min_score is None else min_score
+    rows = np.flatnonzero((scores > -np.inf) & (scores >= floor))
+    look = min(len(rows), max(count * _FIRST_LOOK, 200))
+    while True:
+        chosen = _capped(_top(scores, rows, look), paper, count, per_paper, passage)
+        if len(chosen) == count or look == len(rows):
+            return chosen
+        look = len(rows)
+
+
+def _top(scores: Scores, rows: NDArray[np.intp], count: int) -> NDArray[np.intp]:
+    """The best `count` of the rows in order; rows equal to the last one are decided by row order too."""
+    if count < len(rows):
+        cut = np.partition(scores[rows], len(rows) - count)[len(rows) - count]
+        rows = rows[scores[rows] >= cut]
+    return rows[np.argsort(-scores[rows], kind="stable")][:count]
+
+
+def _capped(
+    order: NDArray[np.intp],
+    paper: NDArray[np.int32],
+    count: int,
+    per_paper: int,
+    passage: NDArray[np.int32] | None,
+) -> list[int]:
+    if not per_paper and passage is None:
+        return [int(row) for row in order[:count]]
+    taken: Counter[int] = Counter()
+    seen: set[int] = set()
+    chosen: list[int] = []
+    for row in order:
+        owner, text = int(paper[row]), int(row if passage is None else passage[row])
+        if text not in seen and (not per_paper or taken[owner] < per_paper):
+            seen.add(text)
+            taken[owner] += 1
+            chosen.append(int(row))
+            if len(chosen) == count:
+                break
+    return chosen
+
 
 _READS_MORE = "To find by meaning, set embedding.model to multilingual-e5-small (extra `ja`) and index again."
 

@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 from monjyu_core.errors import ConfigurationError
 from monjyu_core.paper import SectionType
 from monjyu_core.reviews.review_store import check_review_name
-from monjyu_core.settings.validation import plain, sentence
+from monjyu_core.settings.setting_names import plain, sentence
 from monjyu_core.user_files.bounded_reading import FileRefused, parse_yaml, read_text
 from monjyu_query.digests.study_table.table_columns import MOST_COLUMNS
 
@@ -173,3 +173,49 @@ def parse_protocol(text: str, place: str) -> Protocol:
 def review_name(text: str) -> str:
     """What a review may be named after a file."""
     return re.sub(r"[^a-z0-9_-]+", "-", text.casefold()).strip("-_")[:64] or "review"
+
+
+# The protocol that `monjyu review init` writes: a whole one, with a word on each of its parts.
+
+
+TEMPLATE = """\
+# The protocol of a living review. Change it, then: monjyu review run THIS_FILE
+name: {name}
+question: What do the papers of this collection report on ...?
+collection: {collection}
+
+# Where the records come from, for the counts of the flow diagram; `path` is a pattern of the files.
+sources:
+  - name: Papers of {collection}
+    kind: database          # database, register or other
+    # path: "*/pubmed/*"
+    # searched: 2025-01-31
+    # query: what was searched for there
+
+# Each must hold. A `rule` decides; without one the text is looked for in each paper, and what is not found there is
+# left to a person. Rules: years, languages, document_types, sections, mention, mention_all (with where, at_least),
+# papers, retracted.
+include:
+  - id: paper
+    text: The record is a paper
+    rule: {{papers: true}}
+  - id: years
+    text: Published since 2000
+    rule: {{years: {{from: 2000}}}}
+  # - id: subject
+  #   text: The study is about ...
+  #   rule: {{mention: ["a phrase", "anoth*"], at_least: 2}}
+
+# None may hold.
+exclude:
+  - id: retracted
+    text: The paper is retracted
+    rule: {{retracted: true}}
+
+# The columns of the evidence table, as those of `monjyu table`.
+fields: [Question, Method, Sample, Result, Limitation]
+"""
+
+
+def protocol_template(name: str, collection: str) -> str:
+    return TEMPLATE.format(name=name, collection=collection)

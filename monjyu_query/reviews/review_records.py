@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import Literal
 
-from monjyu_core.reviews.review_state import Decision, Override, ReviewState, Screening
+from monjyu_core.reviews.review_store import Decision, Override, ReviewState, Screening
 from monjyu_core.storage.other_files import UNSUPPORTED, read_other_files
+from monjyu_query.ranking.open_index import OpenIndex
 from monjyu_query.reviews.review_protocol import Protocol, Source
-from monjyu_query.search.open_index import OpenIndex
 
 Outcome = Literal["unsupported", "unreadable", "duplicate", "pending", "excluded", "unsure", "included"]
 ELSEWHERE = "Other sources"

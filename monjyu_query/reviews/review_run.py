@@ -8,17 +8,16 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from monjyu_core.errors import QueryError
-from monjyu_core.reviews.review_state import Human, Override, ReviewState, Screening
-from monjyu_core.reviews.review_store import ReviewStore
+from monjyu_core.reviews.review_store import Human, Override, ReviewState, ReviewStore, Screening
 from monjyu_core.storage.collection import load_record
-from monjyu_query.catalogue.paper_names import one_paper
+from monjyu_query.asking.request import clean_text
+from monjyu_query.asking.result import Usage
 from monjyu_query.digests.asker import Asker
+from monjyu_query.papers.paper_names import one_paper
+from monjyu_query.ranking.open_index import OpenIndex
 from monjyu_query.reviews.review_protocol import LONGEST, Protocol
 from monjyu_query.reviews.screened_papers import ScreenedPaper, screened_papers
 from monjyu_query.reviews.screening import AT_ONCE, Screener
-from monjyu_query.search.open_index import OpenIndex
-from monjyu_query.search.request import clean_text
-from monjyu_query.search.result import Usage
 
 Told = Callable[[int, int], None]
 """Hears of each paper screened: how many are, of how many."""

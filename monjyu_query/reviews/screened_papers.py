@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from monjyu_query.search.open_index import OpenIndex
+from monjyu_query.ranking.open_index import OpenIndex
 
 _PAPERS = """SELECT p.paper_id, p.sha256, p.title, p.year, p.language, p.document_type, p.is_academic_paper,
   coalesce((SELECT list_sort(list(DISTINCT s.section_type)) FROM sections s WHERE s.paper_id = p.paper_id), []),

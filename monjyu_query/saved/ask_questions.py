@@ -4,30 +4,93 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime
 from typing import NamedTuple
 
 from monjyu_core.errors import ExternalAPIError, LLMError, MonjyuError
-from monjyu_core.questions.question import Question
-from monjyu_core.questions.recorded_answers import add_answers, kept_answers, recorded
-from monjyu_core.questions.saved_answer import (
+from monjyu_core.questions.question import (
+    CitedPlace,
+    Failure,
+    Question,
     SavedAnswer,
     SavedCitation,
     SavedPassage,
     SavedSegment,
     SavedSpan,
+    differences,
 )
+from monjyu_core.questions.recorded_answers import add_answers, kept_answers, recorded
 from monjyu_core.storage.folders import CollectionFolder
 from monjyu_core.storage.ids import bucket_of
 from monjyu_core.storage.snapshot import Snapshot, published
+from monjyu_query.asking.request import SearchRequest, make_request
+from monjyu_query.asking.result import Citation, Hit, SearchResult
+from monjyu_query.papers.paper_records import present_paper
+from monjyu_query.ranking.open_index import OpenIndex
 from monjyu_query.saved.answer_keys import asked_as, basis_of, key_of, settings_json
-from monjyu_query.saved.expected import judge
-from monjyu_query.search.open_index import OpenIndex
-from monjyu_query.search.paper_records import present_paper
-from monjyu_query.search.request import SearchRequest, make_request
-from monjyu_query.search.result import Citation, Hit, SearchResult
 from monjyu_query.search.searcher import Searcher
+
+# Whether an answer is as its question expects.
+
+
+_SHOWN = 3
+"""Differences from the baseline that are told."""
+
+
+def judge(question: Question, answer: SavedAnswer) -> list[Failure]:
+    """The expectations that do not hold, with why; one that could not be asked fails as a whole."""
+    if answer.error:
+        return [Failure(expectation="answered", detail=answer.error)]
+    return [Failure(expectation=name, detail=detail, about=about) for name, detail, about in _failing(question, answer)]
+
+
+def _failing(question: Question, answer: SavedAnswer) -> Iterator[tuple[str, str, str]]:
+    expect, cited = question.expect, {one.paper_id for one in answer.citations}
+    for place in expect.must_cite:
+        if not any(_is_at(one, place) for one in answer.citations):
+            yield "must_cite", f"{_named(place)} is not cited", place.paper
+    for paper_id in expect.must_not_cite:
+        if paper_id in cited:
+            yield "must_not_cite", f"{paper_id} is cited", paper_id
+    said = _plain(" ".join([answer.answer, *(one.quote for one in answer.citations)]))
+    for words in expect.must_mention:
+        if _plain(words) not in said:
+            yield "must_mention", f"“{words}” is not mentioned", words
+    if expect.must_abstain and answer.status != "abstained":
+        yield "must_abstain", f"it is answered ({answer.status})", answer.status
+    if expect.min_papers is not None and len(cited) < expect.min_papers:
+        yield "min_papers", f"{len(cited)} papers are cited, not {expect.min_papers}", str(len(cited))
+    if expect.same_answer and question.baseline is not None:
+        found = list(differences(question.baseline, answer))
+        more = f" (and {len(found) - _SHOWN} more)" if len(found) > _SHOWN else ""
+        if found:
+            yield "same_answer", "; ".join(found[:_SHOWN]) + more, ""
+
+
+def _is_at(citation: SavedCitation, place: CitedPlace) -> bool:
+    pages = {span.page for span in citation.spans} | {citation.page}
+    return (
+        citation.paper_id == place.paper
+        and (place.page is None or place.page in pages)
+        and (place.text is None or _squeezed(place.text) in _squeezed(citation.quote))
+    )
+
+
+def _named(place: CitedPlace) -> str:
+    """Without the sentence: it is a paper's, and Dagster's log, where this stands, outlives a purge."""
+    what = " with the sentence that is expected" if place.text else ""
+    return f"{place.paper}{what}{f' on page {place.page}' if place.page else ''}"
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.casefold().split())
+
+
+def _squeezed(text: str) -> str:
+    """Without white space: line ends differ from copy to copy."""
+    return "".join(text.casefold().split())
+
 
 Told = Callable[[int, int], None]
 """Called with (done, total)."""

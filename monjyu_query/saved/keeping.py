@@ -10,11 +10,13 @@ from typing import Any
 import yaml
 
 from monjyu_core.errors import ConfigurationError
-from monjyu_core.questions.baseline import baseline_of
-from monjyu_core.questions.question import MOST_QUESTIONS, Question, make_question
-from monjyu_core.questions.question_record import (
+from monjyu_core.questions.question import (
+    MOST_QUESTIONS,
+    Question,
     Questions,
+    baseline_of,
     change_questions,
+    make_question,
     read_questions,
     save_questions,
     unknown,

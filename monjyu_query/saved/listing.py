@@ -7,15 +7,23 @@ from datetime import UTC, datetime
 from pydantic import BaseModel, Field
 
 from monjyu_core.errors import QueryError
-from monjyu_core.questions.question import MOST_QUESTIONS, Expectations, Question, Severity
-from monjyu_core.questions.question_record import read_questions
+from monjyu_core.questions.question import (
+    MOST_QUESTIONS,
+    Expectations,
+    Failure,
+    Question,
+    SavedAnswer,
+    SavedCitation,
+    SavedSegment,
+    Severity,
+    read_questions,
+)
 from monjyu_core.questions.recorded_answers import kept_answers, recorded
-from monjyu_core.questions.saved_answer import Failure, SavedAnswer, SavedCitation, SavedSegment
 from monjyu_core.storage.folders import CollectionFolder
 from monjyu_core.storage.snapshot import Snapshot, published
-from monjyu_query.catalogue.closest_paper import no_paper
+from monjyu_query.asking.which_collection import no_paper
+from monjyu_query.papers.paper_records import present_paper
 from monjyu_query.saved.answer_keys import asked_as
-from monjyu_query.search.paper_records import present_paper
 
 _ID_TIME = "%Y%m%dT%H%M%S%fZ"
 _KNOWN = "SELECT paper_id FROM papers WHERE paper_id IN $1"

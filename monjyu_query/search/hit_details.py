@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 import numpy as np
 
+from monjyu_core.observability import Value, log_event, span, telemetry
 from monjyu_query.answers.selection import Question
+from monjyu_query.asking.request import SearchRequest
+from monjyu_query.asking.result import Citation, Hit, HitScores, SearchResult
 from monjyu_query.ranking.fusion import Scores
+from monjyu_query.ranking.open_index import OpenIndex
 from monjyu_query.ranking.ranker import Ranking
-from monjyu_query.search.open_index import OpenIndex
-from monjyu_query.search.result import Citation, Hit, HitScores
 
 _AUTHORS = """SELECT paper_id, list(name ORDER BY ord) FROM authors WHERE paper_id IN ({papers}) GROUP BY paper_id"""
 
@@ -69,3 +71,43 @@ def _rank(scores: Scores | None, row: int, candidates: Scores | None) -> int | N
     if scores is None or candidates is None or (scores[row] == 0 and not candidates.any()):
         return None
     return 1 + int((candidates > scores[row]).sum())
+
+
+# What is logged and measured of a search: a structured line, a span and metrics. Names, counts and ids, never its
+# words.
+
+
+def with_telemetry(request: SearchRequest, search: Callable[[], SearchResult]) -> SearchResult:
+    """Run a search inside a span `search`, then log and measure it."""
+    with span("search", collection=request.collection, mode=request.mode, controller=request.controller) as found:
+        result = search()
+        found |= _facts(result)
+    log_event("search done", {"collection": result.collection, **_facts(result)})
+    _measure(result)
+    return result
+
+
+def _facts(result: SearchResult) -> dict[str, Value]:
+    """`mode` is the one that answered, which `auto` chose; `trace` is what `monjyu eval replay` takes."""
+    names = ("mode", "status")
+    facts: dict[str, Value] = {name: getattr(result, name) for name in names}
+    facts |= {
+        "index_level": result.level,
+        "snapshot": result.snapshot_id,
+        "trace": result.trace_id,
+        "hits": len(result.hits),
+    }
+    return facts | result.usage.model_dump()
+
+
+def _measure(result: SearchResult) -> None:
+    sink = telemetry()
+    if sink is None:
+        return
+    used, name = result.usage, {"collection": result.collection, "mode": result.mode}
+    sink.measure("monjyu.search.seconds", used.seconds, "s", {**name, "status": result.status})
+    if used.relevance_tests:
+        sink.count("monjyu.relevance_tests", used.relevance_tests, name)
+    if used.llm_calls:
+        sink.count("monjyu.tokens", used.prompt_tokens + used.completion_tokens, name)
+        sink.count("monjyu.cost_usd", used.cost_usd, name)

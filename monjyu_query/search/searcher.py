@@ -24,34 +24,30 @@ from monjyu_core.storage.manifest import unreadable
 from monjyu_core.storage.snapshot import OPEN_TRIES, PinnedReader, SnapshotReader, read_current
 from monjyu_core.wording import among
 from monjyu_query.answers.answering import not_settled
-from monjyu_query.answers.model.sources_text import context_of
+from monjyu_query.answers.model.checking import context_of
+from monjyu_query.asking.events import Emit, unheard
+from monjyu_query.asking.request import LONGEST_QUERY, Filters, SearchRequest
+from monjyu_query.asking.result import SearchResult, Status
+from monjyu_query.asking.which_collection import require_collection
 from monjyu_query.catalogue.catalogue_answer import catalogue_answer
-from monjyu_query.catalogue.described_papers import ask_of_described
-from monjyu_query.catalogue.paper_names import one_paper
-from monjyu_query.catalogue.papers_told import about_papers_told
+from monjyu_query.catalogue.described_papers import about_papers_told, ask_of_described
 from monjyu_query.digests.plain_words import digest_in_plain_words
 from monjyu_query.intents.intents import Intent, recognised
 from monjyu_query.knowledge.follow_ups import follow_ups
-from monjyu_query.modes.all_modes import all_modes
 from monjyu_query.modes.passages.passage_search import search_for_nothing
 from monjyu_query.overviews.theme_answer import theme_answer
 from monjyu_query.paper_lists.paper_list_answer import paper_list_answer
-from monjyu_query.ranking.best_rows import best_rows
-from monjyu_query.ranking.ranker import Ranking, rank, rankings_of_search
+from monjyu_query.papers.paper_names import one_paper
+from monjyu_query.ranking.open_index import OpenIndex, open_index
+from monjyu_query.ranking.ranker import Ranking, best_rows, rank, rankings_of_search
+from monjyu_query.ranking.tools import ROLES, Ask, Tools
+from monjyu_query.search.all_modes import all_modes
 from monjyu_query.search.controllers import CONTROLLERS
 from monjyu_query.search.conversation.follow_up import resolve
-from monjyu_query.search.events import Emit, unheard
-from monjyu_query.search.hit_details import describe_hits, retracted_sources
-from monjyu_query.search.open_index import OpenIndex, open_index
-from monjyu_query.search.request import LONGEST_QUERY, Filters, SearchRequest
-from monjyu_query.search.result import SearchResult, Status
-from monjyu_query.search.routing.choose import refuse, route
+from monjyu_query.search.hit_details import describe_hits, retracted_sources, with_telemetry
+from monjyu_query.search.routing.choose import cap_of, parameters_of, refuse, route, settings_for
 from monjyu_query.search.routing.learned_router import learned_router
-from monjyu_query.search.routing.parameters import cap_of, parameters_of, settings_for
 from monjyu_query.search.routing.question_kinds import Kind, kind_of
-from monjyu_query.search.search_telemetry import with_telemetry
-from monjyu_query.search.tools import ROLES, Ask, Tools
-from monjyu_query.search.which_collection import require_collection
 from monjyu_query.tensions.tension_answer import tension_answer
 from monjyu_query.tensions.tension_list import Tensions, tensions_of
 from monjyu_query.traces.traces import TraceLog, new_trace_id, trace_of

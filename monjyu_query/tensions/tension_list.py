@@ -16,14 +16,14 @@ from monjyu_core.models.calls.event_loop import run
 from monjyu_core.models.factory import role_model
 from monjyu_core.storage.ids import digest
 from monjyu_core.text.language import message_language
-from monjyu_core.text.word_terms import word_terms
+from monjyu_core.text.search_text import word_terms
 from monjyu_query.answers.citing import cite
 from monjyu_query.answers.verification.model_check import LONGEST_REASON, ModelVerifier, SentenceVerdict, Stated
-from monjyu_query.search.open_index import OpenIndex
-from monjyu_query.search.passages import PassageSentence
-from monjyu_query.search.request import Filters
-from monjyu_query.search.result import Citation, Usage
-from monjyu_query.search.tools import Tools
+from monjyu_query.asking.passages import PassageSentence
+from monjyu_query.asking.request import Filters
+from monjyu_query.asking.result import Citation, Usage
+from monjyu_query.ranking.open_index import OpenIndex
+from monjyu_query.ranking.tools import Tools
 from monjyu_query.tensions.statements import StatementPair, pairs_among, pairs_of_all, what_papers_say
 
 MOST, LONGEST_CONCEPT = 200, 200
@@ -102,7 +102,7 @@ def judge_pairs(tools: Tools, account: Account, pairs: Sequence[StatementPair], 
     number = {text: n for n, text in enumerate(dict.fromkeys(pair.second.text for pair in pairs), start=1)}
     stated = [Stated(pair.first.text, ((number[pair.second.text], pair.second.text),)) for pair in pairs]
     papers = sorted({side.passage.paper_id for pair in pairs for side in (pair.first, pair.second)})
-    verifier = ModelVerifier(tools.llm_answers().session(account), tools.settings, language, papers)
+    verifier = ModelVerifier(tools.session(account), tools.settings, language, papers)
     verdicts: list[SentenceVerdict | None] = []
     try:
         verdicts = run(verifier.verify(stated))

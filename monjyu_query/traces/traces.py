@@ -14,10 +14,10 @@ from typing import Any, NamedTuple
 from monjyu_core.errors import MonjyuError, QueryError
 from monjyu_core.settings.operations_settings import TraceSettings
 from monjyu_core.storage.state_store import StateStore
-from monjyu_query.search.lazy_explanation import LazyExplanation
-from monjyu_query.search.request import SearchRequest
-from monjyu_query.search.result import SearchResult
-from monjyu_query.search.write_behind import WriteBehind
+from monjyu_query.asking.lazy_explanation import LazyExplanation
+from monjyu_query.asking.request import SearchRequest
+from monjyu_query.asking.result import SearchResult
+from monjyu_query.asking.write_behind import WriteBehind
 
 NAMESPACE = "traces"
 _MOST_WAITING = 1000

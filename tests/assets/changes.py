@@ -16,9 +16,7 @@ from typing import Any
 import yaml
 
 from monjyu_assets.maintenance.index_operations import purge_paper, release_rollback, roll_back
-from monjyu_core.corrections.corrected_values import Field
-from monjyu_core.corrections.correcting import correct
-from monjyu_core.corrections.correction_record import SeenPaper
+from monjyu_core.corrections.correction_record import Field, SeenPaper, correct
 from monjyu_core.settings.settings import load_settings
 from monjyu_core.storage.collection import known_record
 from monjyu_core.storage.ids import file_paper_id

@@ -32,13 +32,11 @@ from monjyu_assets.indexing.requests import downgrade_collection, index_collecti
 from monjyu_assets.libraries.syncing import sync_library
 from monjyu_assets.maintenance.index_operations import purge_paper, release_rollback, roll_back, verify_all
 from monjyu_assets.publishing import snapshot_build
-from monjyu_core.corrections.correcting import correct
-from monjyu_core.corrections.correction_record import SeenPaper
+from monjyu_core.corrections.correction_record import SeenPaper, correct
 from monjyu_core.remote.copies import pull_all
 from monjyu_core.remote.holding import holding
-from monjyu_core.remote.object_store import Objects
+from monjyu_core.remote.object_store import Objects, open_objects
 from monjyu_core.remote.state import RemoteState
-from monjyu_core.remote.store_opening import open_objects
 from monjyu_core.settings.settings import load_settings
 from monjyu_core.storage.collection import known_record
 from monjyu_core.storage.folders import DataFolder

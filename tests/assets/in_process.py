@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from monjyu_assets.parsing import parse_files
 from monjyu_assets.parsing.dispatch import parse_document
 from monjyu_assets.parsing.sandbox.pool import ParserPool
+from monjyu_assets.sources import parse_files
 from monjyu_assets.stages import parsed_papers
 from monjyu_core.errors import DocumentError
 from monjyu_core.settings.settings import ParserSettings

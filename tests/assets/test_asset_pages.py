@@ -14,18 +14,17 @@ import pytest
 
 from monjyu_assets.orchestration.assets.index_snapshot import index_snapshot
 from monjyu_assets.orchestration.assets.level_0 import LEVEL_0, chunks, paper_identity
-from monjyu_assets.orchestration.code_location import with_code_references
+from monjyu_assets.orchestration.instance import with_code_references
 from monjyu_assets.orchestration.jobs import assets_and_jobs
-from monjyu_assets.orchestration.reporting.metadata_types import as_code
-from monjyu_assets.orchestration.reporting.plots import bars, line
+from monjyu_assets.orchestration.reporting.run_log import bars, line
 from monjyu_assets.orchestration.reporting.snapshot_metadata import (
     WHAT_TO_DO,
     failed_papers_metadata,
     retrieval_metadata,
 )
-from monjyu_assets.orchestration.reporting.table_metadata import ROWS, preview, shown
+from monjyu_assets.orchestration.reporting.table_metadata import ROWS, as_code, preview, shown
 from monjyu_assets.orchestration.resources import DataFolderResource, resources_of
-from monjyu_assets.publishing.closed_set import RESTS_ON
+from monjyu_assets.work.closed_set import RESTS_ON
 from monjyu_core import errors
 from monjyu_core.storage.schemas import ASSET_TABLES, TABLES
 from tests.assets.worlds import World, write_records

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from monjyu_assets.publishing import database
-from monjyu_assets.stages.shared import rebucketing
-from monjyu_assets.stages.shared.rebucketing import LEAST, MOST, PAPERS, wanted_buckets
+from monjyu_assets.stages.shared import kept_matching
+from monjyu_assets.stages.shared.kept_matching import LEAST, MOST, PAPERS, wanted_buckets
 from monjyu_core.storage.folders import CollectionFolder
 from monjyu_core.storage.ids import bucket_of, buckets_of, shard_of, shard_of_bucket
 from monjyu_core.storage.manifest import read_manifest
@@ -43,7 +43,7 @@ def test_the_number_is_a_power_of_two_and_stays_once_chosen(papers: int, bits: i
 @pytest.fixture
 def large(monkeypatch: pytest.MonkeyPatch) -> None:
     """A small collection is treated like a large one."""
-    monkeypatch.setattr(rebucketing, "PAPERS", 1)
+    monkeypatch.setattr(kept_matching, "PAPERS", 1)
     monkeypatch.setattr(database, "COPIED_ROWS", 0)
 
 
@@ -55,7 +55,7 @@ def counts(world: World) -> list[int]:
 def test_dividing_computes_nothing_and_equals_a_build_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     world = World.of(tmp_path, records_file(dict(list(TEXTS.items())[:50])), 1)
     before = read_current(world.work.folder)
-    monkeypatch.setattr(rebucketing, "PAPERS", 1)
+    monkeypatch.setattr(kept_matching, "PAPERS", 1)
     monkeypatch.setattr(database, "COPIED_ROWS", 0)
     assert not any(world.build(1).values())
     assert max(counts(world)) >= 4 and read_current(world.work.folder) != before
@@ -105,9 +105,9 @@ def text_of_parts(folder: CollectionFolder) -> str:
 @pytest.mark.usefixtures("large")
 def test_a_kill_while_dividing_loses_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patched:
-        patched.setattr(rebucketing, "PAPERS", 1000)
+        patched.setattr(kept_matching, "PAPERS", 1000)
         world = World.of(tmp_path, records_file(TEXTS))
-    before, divide = world.tables(), rebucketing._divide_asset
+    before, divide = world.tables(), kept_matching._divide_asset
     for calls in (1, 3, 6):
         left = [calls]
 
@@ -118,7 +118,7 @@ def test_a_kill_while_dividing_loses_nothing(tmp_path: Path, monkeypatch: pytest
             divide(*arguments)  # type: ignore[arg-type]
 
         with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
-            patched.setattr(rebucketing, "_divide_asset", killed)
+            patched.setattr(kept_matching, "_divide_asset", killed)
             world.build()
         assert world.tables() == before
     assert not any(world.build().values())

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from monjyu_assets.maintenance.index_operations import roll_back, verify_all
-from monjyu_assets.orchestration.automation import watching
+from monjyu_assets.orchestration import watching
 from monjyu_assets.publishing import publish as publishing
 from monjyu_assets.publishing import snapshot_build
 from monjyu_core.models.cache.cache_sqlite import SQLiteCache

@@ -12,7 +12,6 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from monjyu_assets.publishing.closed_set import RESTS_ON
 from monjyu_assets.stages.chunk_embeddings import embed_shards
 from monjyu_assets.stages.chunks import chunk_shards
 from monjyu_assets.stages.citation_network import build_network
@@ -30,7 +29,8 @@ from monjyu_assets.stages.parsed_papers import parse_shards
 from monjyu_assets.stages.scholarly_metadata import find_notices
 from monjyu_assets.stages.shared.column_lineage import FROM_OUTSIDE, column_lineage
 from monjyu_assets.stages.shared.kept_matching import make_keys
-from monjyu_assets.stages.shared.work import Work
+from monjyu_assets.work.closed_set import RESTS_ON
+from monjyu_assets.work.work import Work
 from monjyu_core.storage.parts import Part
 from monjyu_core.storage.schemas import ASSET_TABLES, SHARDS, TABLES
 from tests.assets.worlds import World

@@ -12,16 +12,16 @@ import pytest
 import yaml
 
 from monjyu_assets import Indexer
+from monjyu_assets.automation.sensors import watch_sources
 from monjyu_assets.definitions import defs as shared
-from monjyu_assets.indexing import declarations
-from monjyu_assets.indexing.declarations import Declaration, as_declared, declare, record_of
 from monjyu_assets.indexing.requests import downgrade_collection
-from monjyu_assets.indexing.sources import with_source
-from monjyu_assets.orchestration.automation.sensors import watch_sources
-from monjyu_assets.orchestration.automation.watching import automatic_level, watch_collection, watched_collections
 from monjyu_assets.orchestration.instance import open_instance
 from monjyu_assets.orchestration.resources import DataFolderResource
-from monjyu_assets.stages.shared.work import Work
+from monjyu_assets.orchestration.watching import automatic_level, watch_collection, watched_collections
+from monjyu_assets.sources.sources import with_source
+from monjyu_assets.work import declarations
+from monjyu_assets.work.declarations import Declaration, as_declared, declare, record_of
+from monjyu_assets.work.work import Work
 from monjyu_core.errors import ConfigurationError
 from monjyu_core.storage.collection import CollectionRecord, collection_settings, load_record, save_record
 from monjyu_core.storage.folders import DataFolder

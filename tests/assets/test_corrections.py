@@ -9,17 +9,18 @@ from typing import Any
 
 import pytest
 
-from monjyu_assets.indexing.pending import look
 from monjyu_assets.maintenance.index_operations import purge_paper
-from monjyu_assets.maintenance.rebuild_comparison import compare_with_rebuild
-from monjyu_assets.orchestration.automation.watching import watch_collection
-from monjyu_core.corrections.corrected_values import Field, checked
-from monjyu_core.corrections.correcting import correct
+from monjyu_assets.orchestration.watching import watch_collection
+from monjyu_assets.planning.pending import look
+from monjyu_assets.publishing.gates.rebuild_comparison import compare_with_rebuild
 from monjyu_core.corrections.correction_record import (
     CorrectedPaper,
     Correction,
     Corrections,
+    Field,
     SeenPaper,
+    checked,
+    correct,
     read_corrections,
 )
 from monjyu_core.errors import ConfigurationError, StorageError
@@ -27,7 +28,7 @@ from monjyu_core.settings.settings import load_settings
 from monjyu_core.storage.ids import file_paper_id
 from monjyu_core.storage.schemas import SHARDS
 from monjyu_core.storage.snapshot import open_current, read_current
-from monjyu_query.search.paper_records import seen_paper, show_paper
+from monjyu_query.papers.paper_records import seen_paper, show_paper
 from tests.assets.changes import CORRECTED, Folder, paper_text, title
 from tests.assets.conftest import PROVENANCE
 from tests.assets.worlds import World, differences

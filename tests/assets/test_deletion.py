@@ -17,12 +17,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from monjyu_core.search_files.postings import term_hashes
-from monjyu_core.search_files.search_file import FIELDS
+from monjyu_core.search_files.search_file import FIELDS, term_hashes
 from monjyu_core.status import collection_status
 from monjyu_core.storage.schemas import TABLES
 from monjyu_core.storage.snapshot import open_current
-from monjyu_core.text.word_terms import word_terms
+from monjyu_core.text.search_text import word_terms
 from tests.assets.changes import full_paper
 from tests.assets.worlds import World, differences, keep, put_back
 from tests.query.service.conftest import serving

@@ -10,12 +10,12 @@ import duckdb
 import pyarrow.parquet as pq
 import pytest
 
-from monjyu_assets.indexing.estimating import estimate_upgrade
 from monjyu_assets.maintenance.index_operations import purge_paper
 from monjyu_assets.orchestration.assets.level_1 import community_metadata, graph_metadata
 from monjyu_assets.orchestration.checks.graph_checks import COMMUNITY_CHECKS, measure
 from monjyu_assets.orchestration.reporting.snapshot_metadata import lineage_metadata
-from monjyu_assets.publishing.lineage import lineage_counts
+from monjyu_assets.planning.estimating import estimate_upgrade
+from monjyu_assets.publishing.database import lineage_counts
 from monjyu_core.storage.collection import save_record
 from monjyu_core.storage.schemas import TABLES
 from monjyu_core.storage.snapshot import open_current

@@ -15,7 +15,7 @@ START = """
 import threading, time
 import click
 from monjyu_core.cli import RootCommand, main
-from monjyu_assets.commands.interrupting import ended_by_interrupt
+from monjyu_assets.commands.index_command import ended_by_interrupt
 
 class Finalized:
     def __del__(self):

@@ -15,8 +15,8 @@ from monjyu_assets.search_index import search_files
 from monjyu_assets.stages.chunks import chunk_recipe, chunk_shards
 from monjyu_assets.stages.paper_manifest import write_manifest
 from monjyu_assets.stages.parsed_papers import parse_shards
-from monjyu_assets.stages.shared.model_choice import ENGLISH_MODEL, MULTILINGUAL_MODEL, choose_model, other_share
-from monjyu_assets.stages.shared.work import Work
+from monjyu_assets.work.model_choice import ENGLISH_MODEL, MULTILINGUAL_MODEL, choose_model, other_share
+from monjyu_assets.work.work import Work
 from monjyu_core.embedding import load, load_embedder
 from monjyu_core.embedding.local import e5_file
 from monjyu_core.errors import ConfigurationError

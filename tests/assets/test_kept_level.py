@@ -8,13 +8,13 @@ import dagster as dg
 import pytest
 
 from monjyu_assets.definitions import defs
-from monjyu_assets.indexing.record_keeping import keep_record
 from monjyu_assets.indexing.requests import downgrade_collection, index_collection, upgrade_collection
 from monjyu_assets.maintenance.index_operations import release_rollback, roll_back
-from monjyu_assets.orchestration.automation.watching import automatic_level
 from monjyu_assets.orchestration.instance import open_instance
 from monjyu_assets.orchestration.resources import DataFolderResource, resources_of
-from monjyu_assets.stages.shared.work import Work
+from monjyu_assets.orchestration.watching import automatic_level
+from monjyu_assets.work.model_choice import keep_record
+from monjyu_assets.work.work import Work
 from monjyu_core.errors import ConfigurationError
 from monjyu_core.storage.collection import known_record, load_record, save_record
 from monjyu_core.storage.snapshot import current_manifest

@@ -15,7 +15,7 @@ from filelock import FileLock, Timeout
 
 from monjyu_assets.definitions import defs
 from monjyu_assets.orchestration.instance import open_instance
-from monjyu_assets.orchestration.run_tags import CHANGE_TAG, COLLECTION_TAG
+from monjyu_assets.orchestration.partitions import CHANGE_TAG, COLLECTION_TAG
 from monjyu_core.storage.collection import known_record
 from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.snapshot import current_manifest, read_current
@@ -131,7 +131,7 @@ def test_a_run_waits_for_the_lock_of_its_collection(
     data: DataFolder, instance: dg.DagsterInstance, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The lock keeps two builds of a collection apart, whoever started them."""
-    monkeypatch.setattr("monjyu_assets.indexing.goals.FileLock", Busy)
+    monkeypatch.setattr("monjyu_assets.planning.goals.FileLock", Busy)
     done = press(instance, "level_0")
     assert done.success and "Another build of c is running; waiting for it." in log(instance, done)
 

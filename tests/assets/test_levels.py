@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 from monjyu_assets.commands.index_command import upgrade
 from monjyu_assets.indexing.requests import index_collection, upgrade_collection
-from monjyu_assets.publishing.closed_set import behind, whole_level
+from monjyu_assets.work.closed_set import behind, whole_level
 from monjyu_core.errors import ConfigurationError
 from monjyu_core.storage.collection import load_record
 from monjyu_core.storage.folders import DataFolder

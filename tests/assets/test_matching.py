@@ -12,7 +12,7 @@ from monjyu_assets.matching.match_keys import connect, reference_keys
 from monjyu_assets.matching.reference_matching import resolve
 from monjyu_assets.matching.same_paper import Identity, identify
 from monjyu_assets.matching.works import find_works
-from monjyu_assets.stages.shared.work import rows_of
+from monjyu_assets.work.work import rows_of
 from monjyu_core.storage.schemas import TABLES
 from tests.properties import examples, given, st
 

@@ -14,11 +14,11 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from monjyu_assets.matching import alike_titles, reference_matching, same_paper, works
+from monjyu_assets.matching import reference_matching, same_paper, works
 from monjyu_assets.matching.match_keys import connect_keys, paper_keys, reference_keys, with_macros
 from monjyu_assets.stages.shared.kept_matching import match_keys_of
-from monjyu_assets.stages.shared.work import rows_of
-from monjyu_core.storage.part_file import rows_hash
+from monjyu_assets.work.work import rows_of
+from monjyu_core.storage.heads import rows_hash
 from monjyu_core.storage.schemas import TABLES, Record, table_of
 from tests.properties import given, sequences, st
 
@@ -283,7 +283,7 @@ CASES: dict[str, tuple[Papers, Papers]] = {
 
 @pytest.fixture(autouse=True)
 def _small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (works, alike_titles):
+    for module in (works, works):
         monkeypatch.setattr(module, "LARGEST_BLOCK", 3)
 
 

@@ -7,11 +7,10 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
-from monjyu_assets.orchestration.code_location import repository_origin
-from monjyu_assets.orchestration.instance import open_instance, prepare_home
-from monjyu_assets.orchestration.maintenance_jobs import tidy
+from monjyu_assets.automation.maintenance_jobs import tidy
+from monjyu_assets.orchestration.instance import open_instance, prepare_home, repository_origin
 from monjyu_assets.orchestration.migration import OLD_COMMAND_TAG, adopt_collections
-from monjyu_assets.publishing.closed_set import RESTS_ON, asset_version, by_shard, primary
+from monjyu_assets.work.closed_set import RESTS_ON, asset_version, by_shard, primary
 from monjyu_core.storage.schemas import COLLECTION_SHARD, SHARDS
 from tests.assets.changes import built_world
 from tests.assets.worlds import World

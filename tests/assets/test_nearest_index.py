@@ -12,19 +12,16 @@ import pytest
 from monjyu_assets.search_index import nearest_index
 from monjyu_assets.search_index.nearest_index import divide, publish_nearest_index
 from monjyu_core.search_files.nearest_table import NearestTable
-from monjyu_core.search_files.postings import make_postings
-from monjyu_core.search_files.search_file import FIELDS, SearchFile, open_search_file, write_search_file
+from monjyu_core.search_files.search_file import FIELDS, SearchFile, make_postings, open_search_file, write_search_file
 from monjyu_core.settings.settings import SearchSettings
 from monjyu_core.storage.manifest import NearestEntry, SearchFileEntry
-from monjyu_core.text.word_terms import word_terms
-from monjyu_query.ranking.best_rows import best_rows
-from monjyu_query.ranking.candidates import rank_candidates
-from monjyu_query.ranking.corpus import ChunkIds, Corpus
+from monjyu_core.text.search_text import word_terms
+from monjyu_query.ranking.corpus import ChunkIds, Corpus, Vectors
 from monjyu_query.ranking.fusion import rrf_fusion, zscore_fusion
-from monjyu_query.ranking.mapped_vectors import Vectors
-from monjyu_query.ranking.nearest import Nearest
+from monjyu_query.ranking.ranker import best_rows, rank_candidates
 from monjyu_query.ranking.retrieval import KeywordIndex
 from monjyu_query.ranking.scripts import levelled, merged
+from monjyu_query.ranking.vector_store import Nearest
 
 COUNT, DIMENSIONS, FILES = 6000, 64, 3
 WORDS = [f"word{n}" for n in range(400)]

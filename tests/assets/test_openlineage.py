@@ -15,8 +15,8 @@ import pytest
 
 from monjyu_assets.indexing.requests import index_collection
 from monjyu_assets.orchestration.lineage.lineage_events import report_failed, report_made
-from monjyu_assets.publishing.closed_set import RESTS_ON
-from monjyu_assets.stages.shared.work import Work
+from monjyu_assets.work.closed_set import RESTS_ON
+from monjyu_assets.work.work import Work
 from monjyu_core.errors import ConfigurationError
 from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.schemas import ASSET_TABLES, TABLES

@@ -11,8 +11,8 @@ from click.testing import CliRunner
 from fastapi.testclient import TestClient
 
 from monjyu_assets.indexing.requests import index_collection
-from monjyu_assets.indexing.scan import check_source, scan
 from monjyu_assets.orchestration.instance import open_instance
+from monjyu_assets.sources.scan import check_source, scan
 from monjyu_core.core_commands import status
 from monjyu_core.errors import ConfigurationError
 from monjyu_core.settings.settings import load_settings

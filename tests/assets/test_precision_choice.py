@@ -6,10 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from monjyu_assets.indexing.record_keeping import changing_record
 from monjyu_assets.stages.chunk_embeddings import embedding_recipe
-from monjyu_assets.stages.shared import model_choice
-from monjyu_assets.stages.shared.model_choice import ENGLISH_MODEL, MULTILINGUAL_MODEL, settle_model
+from monjyu_assets.work import model_choice
+from monjyu_assets.work.model_choice import ENGLISH_MODEL, MULTILINGUAL_MODEL, changing_record, settle_model
 from monjyu_core.embedding import load_embedder
 from monjyu_core.errors import QueryError
 from monjyu_core.settings.settings import EmbeddingModel, load_settings

@@ -16,7 +16,7 @@ import pytest
 from monjyu_assets.orchestration.instance import open_instance
 from monjyu_core.errors import ConfigurationError, IndexBuildError
 from monjyu_core.storage.folders import GONE, DataFolder
-from monjyu_query.search.which_collection import chosen_collection
+from monjyu_query.asking.which_collection import chosen_collection
 from tests.assets.changes import paper_text
 from tests.conftest import call_monjyu, once
 from tests.properties import HealthCheck, examples, given, st

@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from monjyu_assets.maintenance.index_operations import delete_index, purge_paper
-from monjyu_core.reviews.review_state import ReviewState
-from monjyu_core.reviews.review_store import ReviewStore
+from monjyu_core.reviews.review_store import ReviewState, ReviewStore
 from monjyu_core.storage.ids import file_paper_id
 from monjyu_query.reviews.review_protocol import Protocol
 from monjyu_query.reviews.review_run import Review, ReviewRun

@@ -7,8 +7,8 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
+from monjyu_assets.automation.maintenance_jobs import tidy_instance
 from monjyu_assets.orchestration.instance import open_instance
-from monjyu_assets.orchestration.run_retention import tidy_instance
 from monjyu_core.storage.folders import DataFolder, folder_bytes
 
 collections = dg.DynamicPartitionsDefinition(name="collections")

@@ -11,11 +11,11 @@ import pytest
 from click.testing import CliRunner
 
 from monjyu_assets.maintenance.index_operations import purge_paper
-from monjyu_assets.orchestration.assets.saved_answers import answers_metadata
+from monjyu_assets.orchestration.assets.index_snapshot import answers_metadata
 from monjyu_assets.orchestration.checks.snapshot_checks import questions_result
 from monjyu_assets.publishing.gates.questions_gate import QuestionsGate
 from monjyu_assets.publishing.publish import PublishBlocked, publish
-from monjyu_core.questions.question_record import questions_path, read_questions
+from monjyu_core.questions.question import questions_path, read_questions
 from monjyu_core.questions.recorded_answers import answers_path, kept_answers
 from monjyu_core.storage.ids import file_paper_id
 from monjyu_core.storage.snapshot import published, read_current

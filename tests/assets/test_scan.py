@@ -8,7 +8,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from monjyu_assets.indexing.scan import check_source, guard_deletes, scan
+from monjyu_assets.sources.scan import check_source, guard_deletes, scan
 from monjyu_core.errors import ConfigurationError, IndexBuildError
 from monjyu_core.settings.settings import PublishSettings
 from monjyu_core.storage.collection import CollectionRecord

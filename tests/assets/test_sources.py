@@ -9,9 +9,9 @@ from subprocess import CompletedProcess
 import dagster as dg
 import pytest
 
-from monjyu_assets.indexing.scan import find_files
-from monjyu_assets.indexing.sources import chosen, moved_source, named_source, rules_of, with_source, without_source
 from monjyu_assets.orchestration.instance import open_instance
+from monjyu_assets.sources.scan import find_files
+from monjyu_assets.sources.sources import chosen, moved_source, named_source, rules_of, with_source, without_source
 from monjyu_core.errors import ConfigurationError
 from monjyu_core.storage.collection import CollectionRecord, SourceRules, load_record
 from monjyu_core.storage.folders import DataFolder
@@ -207,7 +207,7 @@ def fail(*_: object) -> None:
 
 
 def test_the_scan_counts(tmp_path: Path) -> None:
-    from monjyu_assets.indexing.scan import scan
+    from monjyu_assets.sources.scan import scan
     from monjyu_core.storage.schemas import empty
 
     for number in range(3):

@@ -11,7 +11,7 @@ from alembic.script import ScriptDirectory
 
 from monjyu_assets import Indexer
 from monjyu_assets.orchestration.instance import open_instance
-from monjyu_assets.orchestration.sqlite_engines import lasting_engines
+from monjyu_assets.orchestration.runs import lasting_engines
 from monjyu_core.storage.folders import DataFolder
 from tests.assets.changes import paper_text
 

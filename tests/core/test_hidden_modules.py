@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from monjyu_core.hidden_modules import hidden
+from monjyu_core.extras import hidden
 
 
 def test_a_hidden_module_cannot_be_imported_and_comes_back() -> None:

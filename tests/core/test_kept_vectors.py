@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from monjyu_core.embedding import kept_vectors
-from monjyu_core.embedding.kept_vectors import sentence_vectors
+from monjyu_core.embedding import base
+from monjyu_core.embedding.base import sentence_vectors
 from monjyu_core.embedding.local.minilm import MiniLM
 
 SHORT, LONG = "Papers are kept in shards.", "A relevance budget says how many passages a search may judge. " * 4
@@ -38,8 +38,8 @@ def test_a_sentence_is_read_once_and_has_the_vector_that_it_has_alone() -> None:
 
 
 def test_no_more_is_kept_than_was_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kept_vectors, "MOST_KEPT", 2)
+    monkeypatch.setattr(base, "MOST_KEPT", 2)
     embedder = Counting()
     for texts in (["one", "two"], ["three"], ["four", "five", "six"]):
         assert len(sentence_vectors(embedder, texts)) == len(texts)
-        assert len(kept_vectors._kept[embedder]) <= 2
+        assert len(base._kept[embedder]) <= 2

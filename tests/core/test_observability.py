@@ -10,16 +10,15 @@ from pathlib import Path
 
 import pytest
 
-from monjyu_assets.orchestration.reporting.asset_telemetry import asset_done, papers_done
-from monjyu_assets.stages.shared.work import ShardReport, Work
-from monjyu_core import telemetry
+from monjyu_assets.orchestration.reporting.run_log import asset_done, papers_done
+from monjyu_assets.work.work import ShardReport, Work
+from monjyu_core import observability
 from monjyu_core.errors import QueryError
-from monjyu_core.logs import set_up_logs
-from monjyu_core.observability import set_up_observability
+from monjyu_core.observability import set_up_logs, set_up_observability
 from monjyu_core.settings.operations_settings import LogSettings, TelemetrySettings
 from monjyu_core.settings.settings import Settings
 from monjyu_core.storage.folders import DataFolder
-from monjyu_query.search.request import make_request
+from monjyu_query.asking.request import make_request
 from monjyu_query.search.searcher import Searcher
 
 REPORT = ShardReport("7", total=3, reused=1, recomputed=2, failed=1, seconds=0.5, recomputed_ids=["a", "b"])
@@ -51,8 +50,8 @@ def collector(monkeypatch: pytest.MonkeyPatch) -> Iterator[Collector]:
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_COMPRESSION", "none")
     with Collector() as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
-        monkeypatch.setattr(telemetry, "_current", None)
-        monkeypatch.setattr(telemetry, "_made_with", None)
+        monkeypatch.setattr(observability, "_current", None)
+        monkeypatch.setattr(observability, "_made_with", None)
         yield server
         server.shutdown()
 
@@ -68,10 +67,10 @@ def test_spans_and_metrics_reach_the_collector(tmp_path: Path, collector: Collec
     metric_service = pytest.importorskip("opentelemetry.proto.collector.metrics.v1.metrics_service_pb2")
     endpoint = f"http://127.0.0.1:{collector.server_address[1]}"
     set_up_observability(Settings(telemetry=TelemetrySettings(endpoint=endpoint)))
-    with telemetry.span("index", collection="notes", level=1):
+    with observability.span("index", collection="notes", level=1):
         asset_done(work(tmp_path), "chunks", 2.5, rows=12, tokens=40, cost_usd=0.5)
         papers_done(work(tmp_path), "chunks", [REPORT], {})
-    sink = telemetry.telemetry()
+    sink = observability.telemetry()
     assert sink is not None
     sink.close()
     bodies = dict(collector.received)
@@ -125,7 +124,7 @@ def test_a_search_is_a_span_a_log_line_and_a_metric_and_none_has_its_words(
         lines = [json.loads(line) for line in capsys.readouterr().err.splitlines()]
     finally:
         set_up_logs(LogSettings())
-    sink = telemetry.telemetry()
+    sink = observability.telemetry()
     assert sink is not None
     sink.close()
     bodies = dict(collector.received)
@@ -150,5 +149,5 @@ def test_a_search_is_a_span_a_log_line_and_a_metric_and_none_has_its_words(
 def test_nothing_is_sent_unless_an_endpoint_is_named(collector: Collector, tmp_path: Path) -> None:
     set_up_observability(Settings())
     asset_done(work(tmp_path), "chunks", 1.0, rows=1)
-    assert telemetry.telemetry() is None
+    assert observability.telemetry() is None
     assert collector.received == []

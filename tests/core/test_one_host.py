@@ -24,11 +24,10 @@ from monjyu_assets.scholarly.services import ServiceRequest
 from monjyu_core.azure.search_index import SearchIndexes
 from monjyu_core.errors import MonjyuError
 from monjyu_core.models.factory import embedding_client
+from monjyu_core.observability import one_host_session
 from monjyu_core.settings.azure_settings import AzureSettings
 from monjyu_core.settings.models_settings import ModelSettings
-from monjyu_core.settings.papers_settings import ParseSettings
-from monjyu_core.settings.scholarly_settings import ScholarlySettings
-from monjyu_core.telemetry import one_host_session
+from monjyu_core.settings.papers_settings import ParseSettings, ScholarlySettings
 from monjyu_query.drafts.formats.cited_works import works_of_bib
 from monjyu_query.drafts.formats.read_draft import read_draft
 from monjyu_query.service.access.addresses import answer_of
@@ -36,12 +35,11 @@ from tests.import_graph import PACKAGES, ROOT
 
 CLIENTS = {"httpx2", "urllib.request", "requests", "http.client", "aiohttp", "urllib3", "httpx"}
 KNOWN = {
-    "monjyu_core/models/clients/json_http.py",
     "monjyu_core/models/clients/model_server.py",
-    "monjyu_core/telemetry.py",
+    "monjyu_core/observability.py",
     "monjyu_assets/orchestration/up.py",
     "monjyu_assets/scholarly/service_client.py",
-    "monjyu_query/saved/changes/webhook.py",
+    "monjyu_query/saved/changes/digest.py",
     "monjyu_query/service/access/addresses.py",
     "monjyu_query/service/operations/dagster_runs.py",
 }

@@ -11,7 +11,7 @@ import pytest
 
 from monjyu_core.errors import StorageError
 from monjyu_core.storage.folders import write_atomically
-from monjyu_core.storage.part_file import data_version, file_version
+from monjyu_core.storage.heads import data_version, file_version
 from monjyu_core.storage.parts import PartStore
 from monjyu_core.storage.schemas import ASSET_TABLES, TABLES, empty
 from tests.properties import examples, given, st

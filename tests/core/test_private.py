@@ -14,12 +14,10 @@ import pytest
 from dagster._core.test_utils import create_run_for_test
 
 from monjyu_assets.orchestration.instance import open_instance, prepare_home
-from monjyu_core.models.accounting.ledger import Entry, Ledger, Scope
-from monjyu_core.models.accounting.ledger_segments import gather
+from monjyu_core.models.accounting.ledger import Entry, Ledger, Scope, gather
 from monjyu_core.models.cache.cache_sqlite import SQLiteCache
 from monjyu_core.storage.folders import DataFolder
-from monjyu_core.storage.private import private_database
-from monjyu_core.storage.state_store import StateStore
+from monjyu_core.storage.state_store import StateStore, private_database
 from monjyu_query.modes.lazy.judgements import JudgementStore
 from monjyu_query.service.access.audit import AuditLog
 

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from monjyu_core.text.search_text import search_words
-from monjyu_core.text.word_terms import word_terms
+from monjyu_core.text.search_text import search_words, word_terms
 
 SAMPLES = Path(__file__).parents[2] / "data" / "samples"
 LETTERS = [letter for letter in map(chr, range(0x80, 0x2000)) if unicodedata.name(letter, "").startswith("LATIN")]

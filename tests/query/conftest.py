@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from monjyu_core.storage.ids import file_sha256
-from monjyu_query.answers.evidence_ranking import passage_readings
+from monjyu_query.ranking import passage_readings
 from tests.copies import copy_data
 from tests.core.models.fake_server import FakeModels
 from tests.prepared import home, prepared

@@ -11,13 +11,12 @@ import pyarrow as pa
 import pytest
 
 from monjyu_assets.search_index.search_files import HEADER_WEIGHT
-from monjyu_core.search_files.postings import make_postings
+from monjyu_core.search_files.search_file import make_postings
 from monjyu_core.storage.folders import DataFolder
-from monjyu_core.text.search_text import search_grams, search_words
-from monjyu_core.text.word_terms import word_terms
-from monjyu_query.ranking import bm25
-from monjyu_query.ranking.bm25 import FullTextField
-from monjyu_query.search.open_index import OpenIndex, open_index
+from monjyu_core.text.search_text import search_grams, search_words, word_terms
+from monjyu_query.ranking import retrieval
+from monjyu_query.ranking.open_index import OpenIndex, open_index
+from monjyu_query.ranking.retrieval import FullTextField
 from monjyu_query.search.searcher import Searcher
 
 ODD = [
@@ -100,7 +99,7 @@ def test_what_is_kept_of_terms_changes_no_score(monkeypatch: pytest.MonkeyPatch)
     texts = pa.array([f"graph{n % 3} tree{n % 5} word" for n in range(40)])
     fresh = {}
     for most in (0, 30, 1000):
-        monkeypatch.setattr(bm25, "MOST_KEPT", most)
+        monkeypatch.setattr(retrieval, "MOST_KEPT", most)
         field = FullTextField([make_postings(texts, word_terms)])
         for terms in (["graph1", "word"], ["tree2"], ["word", "graph1", "word"], ["graph1", "none"]) * 2:
             scores = field.scores(terms)

@@ -15,8 +15,8 @@ import pytest
 from monjyu_core.cli import SUMMARIES, main
 from monjyu_core.paper import ParsedPaper
 from monjyu_query import Monjyu
+from monjyu_query.asking.events import last_events
 from monjyu_query.commands import chat, evaluate, papers, search
-from monjyu_query.search.events import last_events
 
 QUESTION = "What is early cutoff in a build system?"
 Run = Callable[..., tuple[int, str, str]]

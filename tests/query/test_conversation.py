@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from monjyu_query.asking.request import Turn
 from monjyu_query.search.conversation.follow_up import resolve
-from monjyu_query.search.request import Turn
 from tests.limits import ends
 
 HERE = Path(__file__).parent

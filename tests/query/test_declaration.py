@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -14,15 +18,8 @@ from jsonschema import validate
 import monjyu_query
 from monjyu_core.settings.settings import load_settings
 from monjyu_core.storage.folders import DataFolder
-from monjyu_query.commands.digest_commands import survey
-from monjyu_query.commands.options import QuestionCommand
-from monjyu_query.commands.papers_command import papers_list
-from monjyu_query.commands.search_command import OTHERWISE, search
-from monjyu_query.commands.table_command import table
-from monjyu_query.declared.fields import asked_as
-from monjyu_query.mcp_server.caller_identity import CallersMonjyu
-from monjyu_query.mcp_server.mcp_app import build_server
-from monjyu_query.search.request import (
+from monjyu_query.asking.fields import asked_as
+from monjyu_query.asking.request import (
     OWNERS_FIELDS,
     Filters,
     FurtherOptions,
@@ -30,6 +27,12 @@ from monjyu_query.search.request import (
     SearchQuestion,
     SearchRequest,
 )
+from monjyu_query.commands.digest_commands import survey, table
+from monjyu_query.commands.options import QuestionCommand
+from monjyu_query.commands.papers_command import papers_list
+from monjyu_query.commands.search_command import OTHERWISE, search
+from monjyu_query.mcp_server.caller_identity import CallersMonjyu
+from monjyu_query.mcp_server.mcp_app import build_server
 from monjyu_query.service.app import create_app
 from monjyu_query.service.server.page_files import html
 
@@ -147,3 +150,71 @@ def test_it_is_written_in_few_files(word: str, places: set[str]) -> None:
     naming = {path for path in files if re.search(rf"\b{word}\b", path.read_text("utf-8"))}
     naming = {path for path in naming if path.name != "messages_ja.js"}  # an error of the filter's own, translated
     assert {str(path.relative_to(package)) for path in naming} == places
+
+
+ADDED = {
+    "search/request.py": (
+        (
+            "    tags: list[_Name] = asked(",
+            '    funders: list[_Name] = asked("Only of this funder.", [], "funder", ("Funder", "助成"))\n',
+        ),
+        (
+            "    controller: Controller = asked(",
+            '    mood: Literal["calm", "bold"] | None = asked("How it is said.")\n',
+        ),
+        ("    controller: Controller\n", "    mood: str | None\n"),
+    ),
+    "digests/study_table/table_export.py": (
+        ('    "csv": ExportForm(', '    "tsv": ExportForm(as_csv, "text/tab-separated-values", "tsv", "TSV"),\n'),
+    ),
+}
+"""A filter, an option and a format, as lines before these. What the first two do would be one file more."""
+_WAYS_IN = """
+import json
+from pathlib import Path
+from monjyu_core.settings.settings import load_settings
+from monjyu_core.storage.folders import DataFolder
+from monjyu_query.commands.search_command import search
+from monjyu_query.commands.table_command import table
+from monjyu_query.mcp_server.caller_identity import CallersMonjyu
+from monjyu_query.mcp_server.mcp_app import build_server
+from monjyu_query.search.request import SearchOptions
+from monjyu_query.service.app import create_app
+from monjyu_query.service.server.page_files import html
+
+served = create_app(DataFolder(Path()), load_settings()).openapi()
+tools = build_server(CallersMonjyu(Path()), load_settings())._tool_manager.list_tools()
+print(json.dumps({
+    "search": [one.name for one in search.params],
+    "table": str([[*getattr(one.type, "choices", ())] for one in table.params]),
+    "http": json.dumps(served), "mcp": json.dumps([tool.parameters for tool in tools]), "page": html("index.html"),
+    "python": [*SearchOptions.__annotations__],
+}))
+"""
+
+
+def test_what_is_declared_once_is_in_every_way_in(tmp_path: Path) -> None:
+    package = Path(monjyu_query.__file__).parent
+    shutil.copytree(package, tmp_path / package.name, ignore=shutil.ignore_patterns("__pycache__"))
+    for name, lines in ADDED.items():
+        path = tmp_path / package.name / name
+        text = path.read_text("utf-8")
+        for before, line in lines:
+            assert text.count(before) == 1, before
+            text = text.replace(before, line + before)
+        path.write_text(text, "utf-8")
+    paths = os.pathsep.join([str(tmp_path), str(package.parent)])
+    done = subprocess.run(
+        [sys.executable, "-c", _WAYS_IN],
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": paths},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert {"funders", "mood"} <= set(found["search"]) and "mood" in found["python"]
+    assert "tsv" in found["table"]
+    assert all(word in found[way] for way in ("http", "mcp") for word in ("funders", "mood"))
+    assert "tsv" in found["http"] and "tsv" in found["page"] and "funders" in found["page"]

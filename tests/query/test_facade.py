@@ -19,9 +19,9 @@ from monjyu_core.errors import ConfigurationError, QueryError
 from monjyu_query import AsyncMonjyu, Monjyu
 from monjyu_query.api import facade, facade_async, facade_base
 from monjyu_query.api.listings import CollectionRecord, PaperRecord
+from monjyu_query.asking.passages import load_passages
+from monjyu_query.asking.result import SearchResult
 from monjyu_query.citations.citation_view import CitationView
-from monjyu_query.search.passages import load_passages
-from monjyu_query.search.result import SearchResult
 from monjyu_query.search.searcher import Searcher
 
 QUESTION = "What does the Leiden algorithm guarantee that Louvain does not?"

@@ -14,9 +14,9 @@ from monjyu_core.embedding import load
 from monjyu_core.models.call_errors import ModelCallError
 from monjyu_core.storage.folders import DataFolder
 from monjyu_query.answers.answering import NOT_ANSWERED
+from monjyu_query.asking.request import make_request
+from monjyu_query.asking.result import SearchResult
 from monjyu_query.digests.survey import survey
-from monjyu_query.search.request import make_request
-from monjyu_query.search.result import SearchResult
 from monjyu_query.search.searcher import Searcher
 from tests.assets.worlds import World
 from tests.core.models import fake_server as server

@@ -12,10 +12,9 @@ import pytest
 
 from monjyu_core.errors import QueryError
 from monjyu_core.paper import SectionType
-from monjyu_query.ranking.corpus import ChunkIds, Corpus
+from monjyu_query.asking.request import Filters
+from monjyu_query.ranking.corpus import ChunkIds, Corpus, Vectors
 from monjyu_query.ranking.filters import passing_chunks
-from monjyu_query.ranking.mapped_vectors import Vectors
-from monjyu_query.search.request import Filters
 from tests.properties import given, st
 
 PAPERS = [

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from monjyu_core.storage.folders import DataFolder
-from monjyu_query.search.request import make_request
+from monjyu_query.asking.request import make_request
 from monjyu_query.search.searcher import Searcher
 
 QUESTION = "How is a relevance budget spent?"

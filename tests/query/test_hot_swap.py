@@ -14,7 +14,7 @@ import psutil
 import pytest
 
 from monjyu_core.storage.snapshot import is_leased
-from monjyu_query.search.request import SearchRequest
+from monjyu_query.asking.request import SearchRequest
 from monjyu_query.search.searcher import Searcher
 from tests.assets.worlds import World, write_records
 

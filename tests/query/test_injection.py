@@ -16,8 +16,8 @@ from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.snapshot import reading
 from monjyu_core.text.quotes import foreign_addresses, rests_on, without_foreign
 from monjyu_query.answers.render import print_result
-from monjyu_query.search.request import make_request
-from monjyu_query.search.result import SearchResult
+from monjyu_query.asking.request import make_request
+from monjyu_query.asking.result import SearchResult
 from monjyu_query.search.searcher import Searcher
 from monjyu_query.service.chat_api.chat_text import chat_text
 from tests.copies import copy_data

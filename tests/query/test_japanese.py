@@ -12,8 +12,8 @@ import pytest
 from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.parts import PartStore
 from monjyu_core.storage.schemas import COLLECTION_SHARD
-from monjyu_query.search.request import make_request
-from monjyu_query.search.result import SearchResult
+from monjyu_query.asking.request import make_request
+from monjyu_query.asking.result import SearchResult
 from monjyu_query.search.searcher import Searcher
 from tests.conftest import CORPORA, call_monjyu, needs_corpora, run_monjyu
 

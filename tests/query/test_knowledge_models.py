@@ -13,13 +13,13 @@ import pytest
 
 from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.snapshot import read_current
+from monjyu_query.answers.claims import Claim
 from monjyu_query.answers.selection import Question
-from monjyu_query.knowledge.leads import leads_of
-from monjyu_query.knowledge.source_sentences import sentences_by_id
-from monjyu_query.modes.global_search.global_reduce import point_passages
-from monjyu_query.modes.lazy.lazy_claims import Claim
-from monjyu_query.search.request import make_request
-from monjyu_query.search.result import SearchResult
+from monjyu_query.asking.passages import sentences_by_id
+from monjyu_query.asking.request import make_request
+from monjyu_query.asking.result import SearchResult
+from monjyu_query.modes.global_search.global_search import point_passages
+from monjyu_query.modes.local_search.context import leads_of
 from monjyu_query.search.searcher import Searcher
 from tests.copies import copy_data
 from tests.core.models import fake_server as server

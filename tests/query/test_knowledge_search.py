@@ -11,10 +11,10 @@ import pytest
 
 from monjyu_core.errors import QueryError
 from monjyu_core.storage.folders import DataFolder
+from monjyu_query.asking.request import make_request
+from monjyu_query.asking.result import Citation, SearchResult
 from monjyu_query.knowledge.reports import Report, Reports
-from monjyu_query.modes.global_search.report_selection import dynamic_selection, static_selection
-from monjyu_query.search.request import make_request
-from monjyu_query.search.result import Citation, SearchResult
+from monjyu_query.modes.global_search.asking import dynamic_selection, static_selection
 from monjyu_query.search.searcher import Searcher
 from tests.conftest import call_monjyu
 

@@ -16,7 +16,7 @@ from monjyu_core.errors import ConfigurationError, QueryError
 from monjyu_core.models.accounting.ledger_totals import CallFilter, usage_of
 from monjyu_core.models.prompts import load_prompt
 from monjyu_core.storage.folders import DataFolder
-from monjyu_query.search.request import make_request
+from monjyu_query.asking.request import make_request
 from monjyu_query.search.searcher import Searcher
 from tests.conftest import call_monjyu
 from tests.core.models import fake_server as server

@@ -36,6 +36,7 @@ from monjyu_core.storage.state_store import StateStore
 from monjyu_query.answer_packages.package_files import MANIFEST, with_manifest
 from monjyu_query.answers.arrangement import said_text
 from monjyu_query.api.facade_async import THREADS, AsyncMonjyu
+from monjyu_query.asking.result import SearchResult
 from monjyu_query.commands import mcp
 from monjyu_query.digests.digest_result import Digest
 from monjyu_query.mcp_server.caller_identity import CallersMonjyu
@@ -43,7 +44,6 @@ from monjyu_query.mcp_server.indexing import Indexer, IndexOutcome, source_for, 
 from monjyu_query.mcp_server.mcp_app import build_server
 from monjyu_query.mcp_server.register import StrictTool
 from monjyu_query.mcp_server.tool_searches import run_heard
-from monjyu_query.search.result import SearchResult
 from monjyu_query.service.access.keys import create_key
 from tests.conftest import SAMPLES
 from tests.copies import copy_data
@@ -80,7 +80,9 @@ def environment(world: Path) -> dict[str, str]:
 
 @contextlib.asynccontextmanager
 async def over_stdio(world: Path, *command: str) -> AsyncIterator[Client]:
-    server = StdioServerParameters(command=sys.executable, args=["-m", "monjyu_core", *command], env=environment(world))
+    server = StdioServerParameters(
+        command=sys.executable, args=["-m", "monjyu_core", *(command or ("mcp",))], env=environment(world)
+    )
     async with Client(stdio_client(server)) as client:
         yield client
 
@@ -353,7 +355,7 @@ def test_over_stdio(world: Path) -> None:
     async def use() -> None:
         async with over_stdio(world, "serve", "--transport", "stdio") as client:
             assert {"monjyu_search"} <= {tool.name for tool in (await client.list_tools()).tools}
-        async with over_stdio(world, "mcp") as client:
+        async with over_stdio(world) as client:
             await check_search(client)
             await check_digests(client)
             await check_arguments_of_the_specification(client)

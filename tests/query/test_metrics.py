@@ -6,7 +6,7 @@ from math import log2
 
 import pytest
 
-from monjyu_query.evaluation.rank_measures import ndcg, percentile, recall, reciprocal_rank
+from monjyu_query.evaluation.retrieval_quality import ndcg, percentile, recall, reciprocal_rank
 
 
 def test_ndcg_of_graded_judgements() -> None:

@@ -17,7 +17,7 @@ from openai import OpenAI
 from monjyu_core.settings.settings import load_settings
 from monjyu_core.storage.folders import DataFolder
 from monjyu_query import Monjyu
-from monjyu_query.search.result import SearchResult
+from monjyu_query.asking.result import SearchResult
 from monjyu_query.service.app import create_app
 from monjyu_query.service.chat_api.chat_text import chat_text, inert
 from tests.core.models.fake_server import FakeModels, say

@@ -6,7 +6,7 @@ from collections import Counter
 
 import numpy as np
 
-from monjyu_query.ranking.best_rows import best_rows
+from monjyu_query.ranking.ranker import best_rows
 from tests.properties import given, st
 
 NOTHING = float("-inf")

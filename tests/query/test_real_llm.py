@@ -17,9 +17,9 @@ import pytest
 from monjyu_core.models.accounting.ledger_totals import CallFilter, totals, usage_of
 from monjyu_core.storage.folders import DataFolder
 from monjyu_query import Monjyu
+from monjyu_query.asking.request import make_request
 from monjyu_query.drafts.check import check_citations
 from monjyu_query.evaluation.judged_answers import CRITERIA, compare_modes
-from monjyu_query.search.request import make_request
 from monjyu_query.search.searcher import Searcher
 from tests.assets.analysis.test_page_one import TEXT
 from tests.assets.worlds import World

@@ -10,8 +10,8 @@ from rich.console import Console
 
 from monjyu_core.paper import Author, ParsedPaper, Section
 from monjyu_query.answers.render import print_paper, print_papers, print_result, safe, safe_lines
+from monjyu_query.asking.result import Citation, Hit, Routing, SearchResult, Segment
 from monjyu_query.commands.options import print_json
-from monjyu_query.search.result import Citation, Hit, Routing, SearchResult, Segment
 from tests.properties import given, st
 
 EVIL = "\x1b]0;owned\x07\x1b[2J\x9b31m[red]bold[/red]\u202eevil\u2066\r\nnext\u2028line\x00"

@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
-from monjyu_assets.indexing.index_result import level_failures
+from monjyu_assets.planning.pending import level_failures
 from monjyu_core.embedding import load
 from monjyu_core.models.calls.structured import read_as
 from monjyu_core.storage.snapshot import open_current
 from monjyu_query.answers.answering import NOT_ANSWERED
+from monjyu_query.asking.request import make_request
+from monjyu_query.asking.result import SearchResult
 from monjyu_query.modes.lazy.model_roles import ModelClaims, SentenceScores
-from monjyu_query.search.request import make_request
-from monjyu_query.search.result import SearchResult
 from monjyu_query.search.searcher import Searcher
 from tests.assets.worlds import World
 from tests.conftest import CORPORA, needs_corpora

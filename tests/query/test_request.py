@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from monjyu_core.errors import QueryError
-from monjyu_query.search.request import LONGEST_QUERY, SearchRequest, make_request
+from monjyu_query.asking.request import LONGEST_QUERY, SearchRequest, make_request
 from monjyu_query.search.routing.question_kinds import kind_of
 
 

@@ -11,8 +11,8 @@ import pytest
 
 from monjyu_core.errors import QueryError
 from monjyu_core.settings.settings import SearchSettings
-from monjyu_query.answers.topic import sides_of, topic_of
-from monjyu_query.search.request import Mode, SearchRequest, make_request
+from monjyu_query.asking.request import Mode, SearchRequest, make_request
+from monjyu_query.asking.topic import sides_of, topic_of
 from monjyu_query.search.routing.choose import BEST, NEEDS, best_mode, refuse, route, served
 from monjyu_query.search.routing.question_kinds import QUERY_TYPES, Kind, kind_of
 from tests.limits import ends

@@ -16,8 +16,8 @@ import pytest
 from monjyu_core.errors import ConfigurationError, QueryError
 from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.state_store import StateStore
-from monjyu_query.search.request import LONGEST_QUERY, SearchRequest, make_request
-from monjyu_query.search.result import SearchResult
+from monjyu_query.asking.request import LONGEST_QUERY, SearchRequest, make_request
+from monjyu_query.asking.result import SearchResult
 from monjyu_query.search.routing.question_kinds import QUERY_TYPES
 from monjyu_query.search.searcher import Searcher
 from monjyu_query.traces.traces import NAMESPACE, TraceLog, read_trace

@@ -13,12 +13,11 @@ from monjyu_core.cli import main
 from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.snapshot import reading
 from monjyu_core.storage.state_store import StateStore
-from monjyu_query.search.request import make_request
-from monjyu_query.search.result import SearchResult
+from monjyu_query.asking.request import make_request
+from monjyu_query.asking.result import SearchResult
+from monjyu_query.evaluation.replay import replay
 from monjyu_query.search.searcher import Searcher
-from monjyu_query.traces.replay import replay
-from monjyu_query.traces.shown_trace import ShownTrace, show_trace
-from monjyu_query.traces.trace_text import GONE
+from monjyu_query.traces.shown_trace import GONE, ShownTrace, show_trace
 from monjyu_query.traces.traces import NAMESPACE, TraceLog
 from tests.assets.worlds import World
 

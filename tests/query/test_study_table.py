@@ -17,11 +17,10 @@ from monjyu_core.errors import QueryError
 from monjyu_query import Monjyu
 from monjyu_query.answers.arrangement import said_text
 from monjyu_query.answers.segments import table_markdown
+from monjyu_query.asking.result import AnswerTable, Cell, Citation
 from monjyu_query.digests.digest_result import Digest, DigestPaper
-from monjyu_query.digests.study_table.column_values import ValueKind, kind_of, values_in
-from monjyu_query.digests.study_table.table_columns import columns_named
+from monjyu_query.digests.study_table.table_columns import ValueKind, columns_named, kind_of, values_in
 from monjyu_query.digests.study_table.table_export import as_csv, as_xlsx
-from monjyu_query.search.result import AnswerTable, Cell, Citation
 from tests.conftest import call_monjyu
 from tests.core.models.fake_server import FakeModels, failing, say
 
@@ -219,7 +218,7 @@ FORMULA = '=HYPERLINK("http://example.com","x")'
 def dangerous() -> Digest:
     citation = Citation(n=1, paper_id="p", paper_title="T", chunk_id="c", sentence_ids=["s"], quote="@SUM(A1)", page=4)
     rows = [[Cell(text="-cmd", paper_id="p"), Cell(text=FORMULA, citations=[1], paper_id="p"), Cell(text="–")]]
-    papers = [DigestPaper(paper_id="p", title="+1", label="-cmd", authors=["A", "B"], year=2020)]
+    papers = [DigestPaper(paper_id="p", title="\u202e+1", label="-cmd", authors=["A", "B"], year=2020)]
     table = AnswerTable(columns=["Paper", "method", "result"], rows=rows)
     fields: dict[str, Any] = {"snapshot_id": "s", "status": "complete", "verified": True, "parts": []}
     return Digest(

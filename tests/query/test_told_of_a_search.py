@@ -12,9 +12,9 @@ import pytest
 from monjyu_core.cli import main
 from monjyu_core.storage.folders import DataFolder
 from monjyu_core.text.tokens import count_tokens
-from monjyu_query.answer_packages.canonical import canonical_answer
-from monjyu_query.search.request import make_request
-from monjyu_query.search.result import SearchResult
+from monjyu_query.answer_packages.package_files import canonical_answer
+from monjyu_query.asking.request import make_request
+from monjyu_query.asking.result import SearchResult
 from monjyu_query.search.searcher import Searcher
 
 QUESTION = "How does the Leiden algorithm repair badly connected communities?"

@@ -2,18 +2,176 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
 from importlib.metadata import version
+from importlib.resources import files
 
-from monjyu_assets.levels.claims.assertion import Assertion, assertion
-from monjyu_assets.levels.engines.chunk_engine import ClaimResult, FoundClaim
-from monjyu_assets.levels.engines.paper_sources import SourceChunk, SourcePaper, SourceSentence
+import numpy as np
+from numpy.typing import NDArray
+
+from monjyu_assets.levels.engines.chunk_engine import ClaimResult, FoundClaim, SourceChunk, SourcePaper, SourceSentence
 from monjyu_assets.levels.entities.english_findings import english_subjects
-from monjyu_assets.levels.phrases.cleaning import clean, is_boilerplate, windows
+from monjyu_assets.levels.phrases.cleaning import clean, is_boilerplate, is_prose, statement_of, windows
 from monjyu_assets.levels.phrases.japanese_phrases import is_japanese
-from monjyu_assets.levels.phrases.prose import statement_of
+from monjyu_core.errors import ConfigurationError
 from monjyu_core.storage.ids import digest
+from monjyu_core.text.quotes import stands_alone
+
+# What a sentence shows of the kind of claim it makes: cues of its words, its section, its figures.
+
+
+def _patterns() -> dict[str, re.Pattern[str]]:
+    text = files(__package__).joinpath("claim_cues.txt").read_text(encoding="utf-8")
+    found = {}
+    for line in text.splitlines():
+        if not line.startswith("#"):
+            name, _, pattern = line.partition("\t")
+            found[name.removesuffix("=")] = re.compile(pattern, 0 if name.endswith("=") else re.IGNORECASE)
+    return found
+
+
+_ALL = _patterns()
+HEADINGS = {name: pattern for name, pattern in _ALL.items() if name.startswith("heading_")}
+CUES = {name: pattern for name, pattern in _ALL.items() if name not in HEADINGS}
+SECTIONS = (
+    "abstract", "introduction", "methods", "results", "experiments", "discussion", "conclusion", "related_work",
+    "acknowledgments", "appendix", "other",
+)  # fmt: skip
+NAMES = (
+    *CUES,
+    *HEADINGS,
+    *(f"in_{name}" for name in SECTIONS),
+    "short",
+    "long",
+    "letters",
+    "no_verb",
+    "wide",
+    "of_title",
+    "is_title",
+)
+_VERB = re.compile(
+    r"\b(?:is|are|was|were|be|been|has|have|had|do|does|did|can|may|will|\w+(?:ed|es|s|ing))\b", re.IGNORECASE
+)
+SHORT, LONG = 60, 220
+"""Characters."""
+
+
+def cues_of(text: str, section_type: str, heading: str, title: str = "", *, japanese: bool = False) -> list[float]:
+    """The signs of a sentence, by `NAMES`, each 0 to 1."""
+    text = " ".join(text.split())
+    found = [float(bool(pattern.search(text[:800]))) for pattern in CUES.values()]
+    found += [float(bool(pattern.search(heading[:200]))) for pattern in HEADINGS.values()]
+    section = section_type if section_type in SECTIONS else "other"
+    found += [float(section == name) for name in SECTIONS]
+    letters = sum(letter.isalpha() for letter in text) / max(1, len(text.replace(" ", "")))
+    return [
+        *found,
+        float(len(text) < SHORT),
+        float(len(text) > LONG),
+        letters,
+        float(not _VERB.search(text)),
+        float(japanese),
+        *_of_title(text, title),
+    ]
+
+
+_NAME = re.compile(r"\b(?:[A-Z][\w’'+#-]*[A-Za-z0-9]|[a-z]+[A-Z]\w*)\b")
+_START = 60
+
+
+def _of_title(text: str, title: str) -> list[float]:
+    """Whether the sentence begins with a name that the paper's title has; whether it is a title."""
+    names = {name.casefold() for name in _NAME.findall(title) if len(name) > 3}
+    first = text[:_START].casefold()
+    of_title = any(re.search(rf"\b{re.escape(name)}\b", first) for name in names if name not in _COMMON)
+    return [float(of_title), float(text.strip(" .").casefold() in title.casefold())]
+
+
+_COMMON = frozenset(
+    (
+        "course", "python", "data", "science",
+        "introduction", "using", "with", "learning", "open", "tool", "effect", "role", "materials",
+    )
+)  # fmt: skip
+
+
+# What kind of claim a sentence makes, and how surely: results, methods, limitations, background, future work,
+# definitions; not questions, instructions, thanks or licences.
+# English by a small learned classifier over the cues of `claim_cues` (weights: `claim_kinds.json`), Japanese by rules.
+
+
+KINDS = ("result", "method", "limitation", "background", "future_work", "definition")
+NO_CLAIM = "none"
+
+_NUMBER = re.compile(r"\d+(?:\.\d+)?\s?(?:%|％|倍|点|件|人)|[<>=≈]\s?\d|\d+\.\d+")
+_JAPANESE = (
+    (
+        "result",
+        re.compile(
+            r"より(?:も)?[^。、]{0,12}?(?:高|低|大き|小さ|速|遅|優|良|多|少)|上回|下回|比べ|比較して"
+            r"|(?:示|分か|わか|確認|得られ|明らか|達成|向上|改善|減少|増加)(?:し|さ|せ|っ|れ|た|する)"
+        ),
+    ),
+    (
+        "method",
+        re.compile(r"(?:本稿|本論文|本研究|我々|われわれ|提案手法)[^。]{0,60}(?:提案|開発|構築|示す|述べる|実装)"),
+    ),
+    ("limitation", re.compile(r"(?:できない|困難|課題|問題(?:が|で)|限界|不十分)")),
+    ("definition", re.compile(r"とは[^。]{2,80}(?:である|をいう|を指す)|と(?:呼ぶ|呼ばれる|いう。)")),
+)
+_JA_NOT_SAID = re.compile(r"か。$|[?？]$|図\s?\d|表\s?\d|謝辞|予定である|参照")
+_JA_SCORES = {"result": 0.3, "method": 0.25, "limitation": 0.2, "definition": 0.2}
+_JA_SECTIONS = {"abstract": 0.1, "results": 0.12, "conclusion": 0.1, "discussion": 0.08}
+
+
+@dataclass(frozen=True)
+class Assertion:
+    """`confidence`, 0 to 1: the chance that the sentence makes a claim of this kind."""
+
+    kind: str
+    confidence: float
+
+
+@lru_cache(maxsize=1)
+def _classifier() -> tuple[tuple[str, ...], NDArray[np.float64], NDArray[np.float64]]:
+    """The kinds, their weights (kinds, signs) and biases."""
+    found = json.loads(files(__package__).joinpath("claim_kinds.json").read_text(encoding="utf-8"))
+    if tuple(found["signs"]) != NAMES:
+        raise ConfigurationError("claim_kinds.json was learned for other signs.", "Run training/claims.py.")
+    return tuple(found["kinds"]), np.array(found["weights"]), np.array(found["bias"])
+
+
+def assertion(
+    text: str, section_type: str, heading: str = "", title: str = "", *, japanese: bool = False
+) -> Assertion | None:
+    """What a sentence claims; None where it claims nothing, or says nothing without the sentence before it."""
+    if japanese:
+        return _japanese(text, section_type)
+    if not is_prose(text) or not stands_alone(text) or text.rstrip(' "”)').endswith("?"):
+        return None
+    kinds, weights, bias = _classifier()
+    scores = weights @ np.array(cues_of(text, section_type, heading, title)) + bias
+    chances = np.exp(scores - scores.max())
+    best = int(chances.argmax())
+    if kinds[best] == NO_CLAIM:
+        return None
+    return Assertion(kinds[best], round(float(chances[best] / chances.sum()), 3))
+
+
+def _japanese(text: str, section_type: str) -> Assertion | None:
+    if not is_prose(text, japanese=True) or not text.endswith("。") or _JA_NOT_SAID.search(text):
+        return None
+    if not stands_alone(text):
+        return None
+    kind = next((kind for kind, pattern in _JAPANESE if pattern.search(text)), "background")
+    kind = "future_work" if "今後" in text else kind
+    score = 0.35 + _JA_SCORES.get(kind, 0.0) + _JA_SECTIONS.get(section_type, 0.04)
+    return Assertion(kind, round(min(1.0, score + 0.15 * bool(_NUMBER.search(text))), 3))
+
 
 VERSION = "4"
 WORTH = {"background": 0.6, "definition": 0.8, "method": 0.9}

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from monjyu_assets.levels.engines.chunk_engine import FoundEntity, FoundRelationship
-from monjyu_assets.levels.engines.paper_sources import SourceChunk, SourcePaper
+from monjyu_assets.levels.engines.chunk_engine import FoundEntity, FoundRelationship, SourceChunk, SourcePaper
 from monjyu_assets.levels.entities.findings import Stance, fold
 
 _GROUPS = frozenset(("team", "group", "project", "community", "collaboration", "developers", "council", "committee"))

@@ -5,15 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from monjyu_assets.levels.engines.answers import ModelEntities, ModelEntity, ModelRelationship, plain
-from monjyu_assets.levels.engines.chunk_engine import EntityResult, Failure, FoundEntity, FoundRelationship
-from monjyu_assets.levels.engines.model_calls import ModelCalls, ModelRecipe
-from monjyu_assets.levels.engines.model_chunk_engine import ModelChunkEngine
-from monjyu_assets.levels.engines.paper_sources import SourceChunk, SourcePaper
+from monjyu_assets.levels.engines.chunk_engine import (
+    EntityResult,
+    Failure,
+    FoundEntity,
+    FoundRelationship,
+    SourceChunk,
+    SourcePaper,
+)
+from monjyu_assets.levels.engines.model_calls import ModelCalls, ModelChunkEngine, ModelRecipe
 from monjyu_assets.levels.entities.cited import Findings, cited_in, entity, link, person_key, person_name, title_page
-from monjyu_assets.levels.entities.extractive_entities import ExtractiveEntities
+from monjyu_assets.levels.entities.entity_tables import split_acronym
 from monjyu_assets.levels.entities.findings import fold
-from monjyu_assets.levels.entities.merging import split_acronym
-from monjyu_assets.levels.entities.paper_entities import merged_entities, merged_links
+from monjyu_assets.levels.entities.paper_entities import ExtractiveEntities, merged_entities, merged_links
 from monjyu_assets.levels.phrases.words import normalise
 from monjyu_core.settings.settings import Settings
 from monjyu_core.text.quotes import without_foreign

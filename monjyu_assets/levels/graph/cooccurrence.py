@@ -6,19 +6,215 @@ of co-occurrences, as microsoft/graphrag's `calculate_pmi_edge_weights`. All sum
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 
 import duckdb
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from monjyu_assets.levels.graph.phrase_counts import Numbers, PhraseCounts, count_phrases, runs
-from monjyu_assets.levels.graph.pruning import Pairs, degrees, prune
-from monjyu_assets.levels.graph.rules import GraphRules
+from monjyu_assets.levels.graph.rules import HUB_FLOOR, GraphRules
 from monjyu_core.storage.schemas import TABLES
+
+# What is counted of the phrases that a graph is made of, on arrays: chunks, papers, times, and the form of each.
+
+
+Numbers = NDArray[np.int64]
+
+# Logarithms are DuckDB's: those of NumPy differ in the last bit from processor to processor.
+_TFIDF = "SELECT (times * ln($chunks / df))::DOUBLE AS tfidf FROM counted"
+
+
+@dataclass(frozen=True)
+class PhraseCounts:
+    """The phrases in the order of their bytes (`table`: phrase, surface, df, papers, tfidf), which of them are
+    frequent, and for each of their mentions the numbers of the phrase and of the chunk."""
+
+    table: pa.Table
+    df: Numbers
+    frequent: NDArray[np.bool_]
+    phrase: Numbers
+    chunk: Numbers
+
+
+def count_phrases(mentions: pa.Table, rules: GraphRules, connection: duckdb.DuckDBPyConnection) -> PhraseCounts:
+    """The counts of these `phrase_mentions`, of which a chunk has one for a phrase; of frequent phrases only where the
+    others are pruned first."""
+    with ThreadPoolExecutor(2) as threads:  # both are seconds of Arrow, which needs no interpreter
+        (codes, names), (chunk, chunks) = threads.map(_coded, (mentions["phrase"], mentions["chunk_id"]))
+    df = np.bincount(codes, minlength=len(names))
+    frequent = (df >= rules.min_df) & (df <= max(HUB_FLOOR, math.floor(rules.max_df_share * len(chunks))))
+    kept = np.flatnonzero(frequent | (not rules.prune_first))
+    names = names.take(pa.array(kept))
+    order = pc.array_sort_indices(names)
+    kept = kept[order.to_numpy()]
+    number = np.full(df.size, -1, np.int64)
+    number[kept] = np.arange(kept.size)
+    phrase = number[codes]
+    rows = np.flatnonzero(phrase >= 0)
+    phrase, df = phrase[rows], df[kept]
+    some = mentions.select(["paper_id", "surface", "count"])
+    some = some if rows.size == codes.size else some.take(pa.array(rows))
+    count = some["count"].to_numpy().astype(np.int64)
+    times = np.bincount(phrase, count, kept.size).astype(np.int64)  # exact: far below 2**53
+    with ThreadPoolExecutor(2) as threads:
+        surfaces = threads.submit(_surfaces, phrase, some["surface"], count)
+        papers = threads.submit(_papers, phrase, some["paper_id"], kept.size)
+    columns = {
+        "phrase": names.take(order),
+        "surface": surfaces.result(),
+        "df": df.astype(np.int32),
+        "papers": papers.result().astype(np.int32),
+        "tfidf": _tfidf(times, df, len(chunks), connection),
+    }
+    return PhraseCounts(pa.table(columns), df, frequent[kept], phrase, chunk[rows])
+
+
+def runs(ordered: NDArray[np.int64 | np.uint32]) -> tuple[NDArray[np.int64 | np.uint32], Numbers]:
+    """The distinct values of a sorted array, and where each begins. (`np.unique` hashes, ten times as slow.)"""
+    first = np.ones(ordered.size, bool)
+    np.not_equal(ordered[1:], ordered[:-1], out=first[1:])
+    starts = np.flatnonzero(first)
+    return ordered[starts], starts
+
+
+def _coded(column: pa.ChunkedArray) -> tuple[Numbers, pa.Array]:
+    """For each row the number of its value among the distinct ones, which are in no order."""
+    encoded = column.dictionary_encode().combine_chunks()
+    return encoded.indices.to_numpy().astype(np.int64), encoded.dictionary
+
+
+def _papers(phrase: Numbers, paper_ids: pa.ChunkedArray, phrases: int) -> Numbers:
+    """The number of papers that each phrase stands in."""
+    paper, papers = _coded(paper_ids)
+    size = max(len(papers), 1)
+    return np.bincount(runs(np.sort(phrase * size + paper))[0] // size, minlength=phrases)
+
+
+def _tfidf(times: Numbers, df: Numbers, chunks: int, connection: duckdb.DuckDBPyConnection) -> NDArray[np.float64]:
+    connection.register("counted", pa.table({"times": times, "df": df.astype(np.int32)}))
+    found: NDArray[np.float64] = connection.execute(_TFIDF, {"chunks": chunks}).fetchnumpy()["tfidf"]
+    return found
+
+
+def _surfaces(phrase: Numbers, column: pa.ChunkedArray, count: Numbers) -> pa.Array:
+    """The form of each phrase with most mentions, of equally many the first by its bytes."""
+    surface, forms = _coded(column)
+    if not phrase.size:
+        return forms
+    key = phrase * len(forms) + surface
+    order = np.argsort(key)
+    distinct, starts = runs(key[order])
+    times = np.add.reduceat(count[order], starts)
+    of_phrase = distinct // len(forms)
+    most = np.maximum.reduceat(times, runs(of_phrase)[1])
+    best = distinct[times == most[of_phrase]]
+    texts = forms.take(pa.array(best % len(forms)))
+    rank = np.empty(best.size, np.int64)
+    rank[pc.array_sort_indices(texts).to_numpy()] = np.arange(best.size)
+    first = np.minimum.reduceat(rank, runs(best // len(forms))[1])
+    return texts.take(pa.array(np.argsort(rank)[first]))
+
+
+# Which nodes and edges of a graph stay, by the hub, degree, frequency, weight, and the strongest edges of each end.
+
+
+Chosen = NDArray[np.bool_]
+
+
+_LEAST = -(2**31)
+"""The lowest lightness: where a node's keys begin."""
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Edges with x < y, ordered by them: numbers of nodes, chunks that hold both, and weights."""
+
+    x: NDArray[np.int32]
+    y: NDArray[np.int32]
+    cooccurrences: NDArray[np.int32]
+    weight: NDArray[np.float64]
+
+    def at(self, chosen: Chosen) -> Pairs:
+        return Pairs(self.x[chosen], self.y[chosen], self.cooccurrences[chosen], self.weight[chosen])
+
+
+def prune(pairs: Pairs, frequent: Chosen, rules: GraphRules) -> tuple[Chosen, Pairs]:
+    """In graphrag's order: the hub, degree, frequency, edge weight; then what goes beyond the strongest edges of both
+    ends. Gives the nodes that stay, those that lose all edges too, and their edges."""
+    degree = degrees(pairs, frequent.size)
+    kept = frequent & (degree >= rules.min_degree) & ~_above(degree, rules.max_degree_std)
+    if rules.remove_hub and degree.size:
+        kept[degree.argmax()] = False
+    if not kept.all():
+        pairs = pairs.at(kept[pairs.x] & kept[pairs.y])
+    if pairs.weight.size and rules.edge_percentile > 0:
+        pairs = pairs.at(pairs.weight >= np.percentile(pairs.weight, rules.edge_percentile))
+    degree = degrees(pairs, frequent.size)
+    if rules.max_edges and degree.max(initial=0) > rules.max_edges:
+        pairs = pairs.at(_strongest(pairs, degree, rules.max_edges))
+    return kept, pairs
+
+
+def degrees(pairs: Pairs, nodes: int) -> NDArray[np.int64]:
+    """The number of neighbours of each node."""
+    return np.bincount(pairs.x, minlength=nodes) + np.bincount(pairs.y, minlength=nodes)
+
+
+def _above(degree: NDArray[np.int64], deviations: float | None) -> Chosen:
+    if deviations is None or not degree.size:
+        return np.zeros(degree.size, bool)
+    return degree > float(degree.mean() + deviations * degree.std())
+
+
+def _strongest(pairs: Pairs, degree: NDArray[np.int64], most: int) -> Chosen:
+    """The edges that are among the `most` heaviest of one of their ends; of equally heavy ones those to the first
+    other end. An end with fewer edges keeps all. The nodes are looked at in two halves side by side."""
+    crowded = degree > most
+    chosen = ~(crowded[pairs.x] & crowded[pairs.y])
+    lightness = _lightness(pairs.weight)
+    middle = int(np.searchsorted(np.cumsum(degree), degree.sum() // 2))
+    low = np.arange(degree.size) < middle
+    with ThreadPoolExecutor(2) as threads:
+        halves = threads.map(lambda nodes: _heaviest(pairs, nodes, lightness, most), (crowded & low, crowded & ~low))
+    for edges in halves:
+        chosen[edges] = True
+    return chosen
+
+
+def _heaviest(pairs: Pairs, nodes: Chosen, lightness: NDArray[np.int32], most: int) -> NDArray[np.int64]:
+    """Edges that are among the `most` heaviest of one of these nodes. Shorter floats decide, and where they do not, the
+    few that are left are put in order."""
+    of_x, of_y = np.flatnonzero(nodes[pairs.x]), np.flatnonzero(nodes[pairs.y])
+    edge = np.concatenate([of_x, of_y])
+    node = np.concatenate([pairs.x[of_x], pairs.y[of_y]])
+    key = node.astype(np.int64)
+    key <<= 32
+    key += lightness[edge]
+    ordered = np.sort(key)
+    starts = np.searchsorted(ordered, (np.arange(nodes.size) << 32) + _LEAST)
+    bound = ordered[np.minimum(starts + most - 1, ordered.size - 1)] if ordered.size else starts
+    left = most - (np.searchsorted(ordered, bound) - starts)
+    of_node = bound[node]
+    sure, equal = edge[key < of_node], np.flatnonzero(key == of_node)
+    edge, node = edge[equal], node[equal].astype(np.int64)
+    other = pairs.x[edge] + pairs.y[edge].astype(np.int64) - node
+    order = np.lexsort((other, -pairs.weight[edge], node))
+    place = np.arange(order.size) - np.searchsorted(node[order], node[order])
+    return np.concatenate([sure, edge[order[place < left[node[order]]]]])
+
+
+def _lightness(weight: NDArray[np.float64]) -> NDArray[np.int32]:
+    """Numbers of 32 bits that fall, or stay, as the weights rise: the bits of the next shorter floats."""
+    bits = weight.astype(np.float32).view(np.int32)
+    rising = bits ^ ((bits >> 31) & np.int32(2**31 - 1))
+    return ~rising
+
 
 BLOCK = 2**22
 """Pairs that are sorted at once: they stay in the processor's cache."""

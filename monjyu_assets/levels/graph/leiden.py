@@ -19,8 +19,7 @@ from numpy.typing import NDArray
 
 from monjyu_assets.levels.graph.rules import PartitionRules
 from monjyu_core.errors import ConfigurationError
-from monjyu_core.extras import install_line
-from monjyu_core.hidden_modules import hidden
+from monjyu_core.extras import hidden, install_line
 
 Members = tuple[int, ...]
 Numbers = NDArray[np.int64]

@@ -8,12 +8,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from monjyu_assets.levels.phrases.acronyms import agreed, definitions
 from monjyu_assets.levels.phrases.cleaning import clean, is_boilerplate, windows
 from monjyu_assets.levels.phrases.english_phrases import Phrase, english_phrases
 from monjyu_assets.levels.phrases.japanese_phrases import installed, is_japanese, japanese_phrases
 from monjyu_assets.levels.phrases.tagged_phrases import tagged_phrases
-from monjyu_assets.levels.phrases.words import normalise
+from monjyu_assets.levels.phrases.words import agreed, definitions, normalise
 
 PhraseModel = Literal["tagger", "parser"]
 Finder = Callable[[Sequence[str]], list[list[Phrase]]]

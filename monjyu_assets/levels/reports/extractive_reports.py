@@ -5,10 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
-from monjyu_assets.levels.phrases.prose import statement_of
-from monjyu_assets.levels.reports.report_engine import Finding, Report, ReportResult
-from monjyu_assets.levels.reports.report_sources import Central, CommunitySource, Member
-from monjyu_core.text.standing_alone import stands_alone
+from monjyu_assets.levels.phrases.cleaning import statement_of
+from monjyu_assets.levels.reports.report_sources import Central, CommunitySource, Finding, Member, Report, ReportResult
+from monjyu_core.text.quotes import stands_alone
 
 VERSION = "4"
 IN_TITLE, IN_SUMMARY = 3, 3

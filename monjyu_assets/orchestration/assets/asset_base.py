@@ -13,20 +13,24 @@ import dagster as dg
 from dagster._core.events import DagsterEventType
 
 from monjyu_assets.orchestration.checks.paper_checks import check_papers, paper_check_specs
-from monjyu_assets.orchestration.code_location import owners
+from monjyu_assets.orchestration.instance import owners
 from monjyu_assets.orchestration.lineage.lineage_events import failure_reported
-from monjyu_assets.orchestration.partitions import collections
-from monjyu_assets.orchestration.reporting.asset_telemetry import asset_done, failed_papers, papers_done
-from monjyu_assets.orchestration.reporting.failures import causes_first
-from monjyu_assets.orchestration.reporting.metadata_types import Metadata
-from monjyu_assets.orchestration.reporting.run_log import Parts, describe_asset, describe_papers, parts_of
-from monjyu_assets.orchestration.reporting.table_metadata import described, place_of, preview
+from monjyu_assets.orchestration.partitions import assets_of_run, collections
+from monjyu_assets.orchestration.reporting.run_log import (
+    Parts,
+    asset_done,
+    describe_asset,
+    describe_papers,
+    failed_papers,
+    papers_done,
+    parts_of,
+)
+from monjyu_assets.orchestration.reporting.table_metadata import Metadata, causes_first, described, place_of, preview
 from monjyu_assets.orchestration.resources import IO_MANAGER, BuildOptions, DataFolderResource
-from monjyu_assets.orchestration.run_tags import assets_of_run
 from monjyu_assets.orchestration.workers.distributing import share_with_workers
-from monjyu_assets.publishing.closed_set import RESTS_ON, asset_version, check_inputs, too_many_failed
 from monjyu_assets.stages.shared.collection_stage import CollectionReport
-from monjyu_assets.stages.shared.work import ShardReport, Timer, Work, level_of, table_rows, together
+from monjyu_assets.work.closed_set import RESTS_ON, asset_version, check_inputs, too_many_failed
+from monjyu_assets.work.work import ShardReport, Timer, Work, level_of, table_rows, together
 from monjyu_core.models.accounting.ledger_totals import CallFilter, Used, usage_of
 from monjyu_core.storage.schemas import ASSET_TABLES, COLLECTION_SHARD, LEVEL_NAMES, SHARDS, TABLES
 

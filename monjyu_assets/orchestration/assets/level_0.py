@@ -13,10 +13,10 @@ from monjyu_assets.orchestration.assets.asset_base import (
     paper_asset_arguments,
     run_stage,
 )
-from monjyu_assets.orchestration.assets.external_assets import papers_folder
-from monjyu_assets.orchestration.reporting.metadata_types import Metadata
-from monjyu_assets.orchestration.reporting.plots import histogram
+from monjyu_assets.orchestration.instance import owners
+from monjyu_assets.orchestration.reporting.run_log import histogram
 from monjyu_assets.orchestration.reporting.snapshot_metadata import failed_papers_metadata
+from monjyu_assets.orchestration.reporting.table_metadata import Metadata
 from monjyu_assets.orchestration.resources import BuildOptions, DataFolderResource
 from monjyu_assets.parsing.dispatch import PARSER_VERSION
 from monjyu_assets.stages import chunk_embeddings as embedding_stage
@@ -27,9 +27,35 @@ from monjyu_assets.stages import paper_manifest as manifest_stage
 from monjyu_assets.stages import scholarly_metadata as scholarly_stage
 from monjyu_assets.stages.parsed_papers import parse_shards
 from monjyu_assets.stages.shared.collection_stage import whole_table
-from monjyu_assets.stages.shared.work import ShardReport, Work
+from monjyu_assets.work.work import ShardReport, Work
 from monjyu_core.storage.other_files import read_other_files
 from monjyu_core.storage.parts import Part
+
+# External assets, which Dagster does not run: where papers come from, and who reads the index.
+
+
+papers_folder = dg.AssetSpec(
+    "papers_folder",
+    group_name="sources",
+    kinds={"file"},
+    owners=owners(),
+    description="The folders and files that collections are made of: `papers/<collection>/` in the data folder, and "
+    "what `monjyu index FOLDER` or the launch form of a level's job names. They are read and never written. The sensor "
+    "watch_sources looks at them; `monjyu sources list` lists them.",
+)
+
+query_service = dg.AssetSpec(
+    "query_service",
+    deps=["index_snapshot"],
+    group_name="readers",
+    kinds={"fastapi"},
+    owners=owners(),
+    description="Who reads the published snapshot: the page and the HTTP service (`monjyu up`, `monjyu serve`), MCP "
+    "(`monjyu mcp`), `monjyu search` and programs in Python. Each takes the snapshot that CURRENT names; a new one is "
+    "served with the next question.",
+)
+
+EXTERNAL_ASSETS = [papers_folder, query_service]
 
 
 @dg.asset(

@@ -17,14 +17,14 @@ from monjyu_assets.orchestration.checks.graph_checks import (
     check_specs,
     measure,
 )
-from monjyu_assets.orchestration.reporting.metadata_types import Metadata, as_code
-from monjyu_assets.orchestration.reporting.plots import histogram
+from monjyu_assets.orchestration.reporting.run_log import histogram
+from monjyu_assets.orchestration.reporting.table_metadata import Metadata, as_code
 from monjyu_assets.orchestration.resources import BuildOptions, DataFolderResource
 from monjyu_assets.stages import communities as community_stage
 from monjyu_assets.stages import noun_graph as graph_stage
 from monjyu_assets.stages import noun_phrases as phrase_stage
 from monjyu_assets.stages.shared.collection_stage import whole_table
-from monjyu_assets.stages.shared.work import Work
+from monjyu_assets.work.work import Work
 from monjyu_core.storage.parts import Part
 
 SHOWN = 10

@@ -17,13 +17,13 @@ from monjyu_assets.orchestration.checks.graph_checks import (
     check_results,
     check_specs,
 )
-from monjyu_assets.orchestration.reporting.metadata_types import Metadata
-from monjyu_assets.orchestration.reporting.plots import histogram
+from monjyu_assets.orchestration.reporting.run_log import histogram
+from monjyu_assets.orchestration.reporting.table_metadata import Metadata
 from monjyu_assets.orchestration.resources import BuildOptions, DataFolderResource
 from monjyu_assets.stages import entity_communities as community_stage
 from monjyu_assets.stages import entity_graph as graph_stage
 from monjyu_assets.stages import extracted_entities as extraction_stage
-from monjyu_assets.stages.shared.work import Work
+from monjyu_assets.work.work import Work
 from monjyu_core.storage.parts import Part
 
 

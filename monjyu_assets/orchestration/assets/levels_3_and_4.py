@@ -13,11 +13,11 @@ from monjyu_assets.orchestration.assets.asset_base import (
 from monjyu_assets.orchestration.assets.level_0 import chunks, parsed_papers
 from monjyu_assets.orchestration.assets.level_2 import entity_communities, entity_graph
 from monjyu_assets.orchestration.checks.graph_checks import REPORT_CHECKS, check_results, check_specs
-from monjyu_assets.orchestration.reporting.metadata_types import Metadata
+from monjyu_assets.orchestration.reporting.table_metadata import Metadata
 from monjyu_assets.orchestration.resources import BuildOptions, DataFolderResource
 from monjyu_assets.stages import claims as claim_stage
 from monjyu_assets.stages import community_reports as report_stage
-from monjyu_assets.stages.shared.run_rules import tries_again
+from monjyu_assets.work.run_rules import tries_again
 
 
 @dg.asset(

@@ -9,7 +9,7 @@ import dagster as dg
 from monjyu_assets.levels.graph.rules import partition_rules
 from monjyu_assets.orchestration.partitions import collections
 from monjyu_assets.publishing.checks import over_parts
-from monjyu_assets.stages.shared.work import Work
+from monjyu_assets.work.work import Work
 from monjyu_core.settings.settings import Settings
 
 

@@ -11,7 +11,7 @@ import duckdb
 
 from monjyu_assets.orchestration.partitions import collections
 from monjyu_assets.publishing.checks import over_parts
-from monjyu_assets.stages.shared.work import Work
+from monjyu_assets.work.work import Work
 
 SHOWN = 20
 FAILED_FROM = 5

@@ -9,16 +9,31 @@ from pathlib import Path
 import dagster as dg
 from pydantic import BaseModel, ValidationError
 
-from monjyu_assets.maintenance.rebuild_comparison import compare_with_rebuild, sampled_shards
-from monjyu_assets.orchestration.checks.evaluations import evaluation_of
 from monjyu_assets.orchestration.partitions import collections
-from monjyu_assets.orchestration.reporting.metadata_types import Metadata
+from monjyu_assets.orchestration.reporting.table_metadata import Metadata
 from monjyu_assets.orchestration.resources import DataFolderResource
+from monjyu_assets.publishing.gates.rebuild_comparison import compare_with_rebuild, sampled_shards
 from monjyu_assets.stages.paper_manifest import changed_buckets, scan_manifest
-from monjyu_assets.stages.shared.work import Timer, Work
+from monjyu_assets.work.work import Timer, Work
 from monjyu_core.storage.folders import write_atomically
 from monjyu_core.storage.schemas import SHARDS
 from monjyu_core.storage.snapshot import read_current
+
+# Results of checks as events, for those that Dagster does not report by itself: from jobs of ops.
+
+
+def evaluation_of(asset: str, partition: str, result: dg.AssetCheckResult) -> dg.AssetCheckEvaluation:
+    """The result as an event of the asset's partition, for `context.log_event`."""
+    return dg.AssetCheckEvaluation(
+        asset_key=dg.AssetKey(asset),
+        check_name=result.check_name or "",
+        passed=result.passed,
+        severity=result.severity,
+        description=result.description,
+        metadata=result.metadata,
+        partition=partition,
+    )
+
 
 SHOWN = 20
 REBUILD_SPEC = dg.AssetCheckSpec(

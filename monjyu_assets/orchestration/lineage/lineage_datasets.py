@@ -20,9 +20,9 @@ from openlineage.client.facet_v2 import (
     symlinks_dataset,
 )
 
-from monjyu_assets.publishing.closed_set import RESTS_ON
 from monjyu_assets.stages.shared.column_lineage import column_lineage
-from monjyu_assets.stages.shared.work import Work
+from monjyu_assets.work.closed_set import RESTS_ON
+from monjyu_assets.work.work import Work
 from monjyu_core.storage.schemas import ASSET_TABLES, TABLES
 
 SNAPSHOT = "index_snapshot"

@@ -17,14 +17,14 @@ from importlib.metadata import version as version_of
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from monjyu_assets.publishing.closed_set import asset_version
-from monjyu_assets.stages.shared.work import Work
+from monjyu_assets.work.closed_set import asset_version
+from monjyu_assets.work.work import Work
 from monjyu_core.errors import ConfigurationError
 from monjyu_core.extras import DISTRIBUTION, install_line
+from monjyu_core.observability import one_host_session
 from monjyu_core.settings.operations_settings import OpenLineageSettings
 from monjyu_core.storage.schemas import ASSET_TABLES, COLLECTION_SHARD
 from monjyu_core.storage.snapshot import read_current
-from monjyu_core.telemetry import one_host_session
 
 if TYPE_CHECKING:
     import dagster as dg

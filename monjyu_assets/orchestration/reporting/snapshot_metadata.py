@@ -9,14 +9,13 @@ import dagster as dg
 
 from monjyu_assets.orchestration.instance import open_instance
 from monjyu_assets.orchestration.partitions import COLLECTIONS
-from monjyu_assets.orchestration.reporting.metadata_types import Metadata, as_code
-from monjyu_assets.orchestration.reporting.plots import bars, line
-from monjyu_assets.orchestration.reporting.table_metadata import column_schema, rows_by_table
+from monjyu_assets.orchestration.reporting.run_log import bars, line
+from monjyu_assets.orchestration.reporting.table_metadata import Metadata, as_code, column_schema, rows_by_table
 from monjyu_assets.publishing.drift import diff
 from monjyu_assets.publishing.gates.retrieval_gate import RetrievalGate
 from monjyu_assets.publishing.publish import Published
 from monjyu_assets.stages.shared.collection_stage import whole_table
-from monjyu_assets.stages.shared.work import Work
+from monjyu_assets.work.work import Work
 from monjyu_core.errors import StorageError
 from monjyu_core.models.accounting.ledger_totals import usage_by_level
 from monjyu_core.remote.state import prefix_of

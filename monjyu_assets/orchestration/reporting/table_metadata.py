@@ -1,21 +1,30 @@
 """Metadata of an asset's tables: rows, columns and their lineage, where the data lies, and a preview."""
 
-from __future__ import annotations
-
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from functools import cache
 from itertools import islice
+from typing import TypeAlias
 
 import dagster as dg
 import pyarrow as pa
 import pyarrow.parquet as pq
+from dagster._core.definitions.metadata import RawMetadataValue
 
-from monjyu_assets.orchestration.reporting.metadata_types import Metadata
 from monjyu_assets.stages.shared.column_lineage import column_lineage
-from monjyu_assets.stages.shared.work import Work
+from monjyu_assets.work.work import Work
+from monjyu_core.errors import MonjyuError
 from monjyu_core.remote.state import prefix_of
 from monjyu_core.storage.parts import Part
 from monjyu_core.storage.schemas import ASSET_TABLES, COLLECTION_SHARD, TABLES
+from monjyu_core.text.unicode_words import blanked
+
+# The type of metadata of assets, checks and ops.
+
+
+Metadata: TypeAlias = dict[str, RawMetadataValue]
+"""By label: numbers, texts, and values that the UI draws (Markdown, JSON, tables)."""
+
 
 ROWS = 5
 IDS = (
@@ -31,6 +40,12 @@ KINDS = (
 shown of any column."""
 NOT_OURS = frozenset({("scholarly_records", "source_id")})
 """Ids that say which paper it was."""
+
+
+def as_code(text: str) -> str:
+    """An id, a phrase or a file's name as code in a cell of a Markdown table: it draws no picture and is no link."""
+    plain = " ".join(blanked(text).replace("`", "ˋ").replace("|", "¦").split())
+    return plain and f"`{plain}`"
 
 
 def described(asset: str) -> Metadata:
@@ -140,3 +155,19 @@ def _left_out(table: str, columns: list[str]) -> list[str]:
 
 def _plain(kind: pa.DataType) -> bool:
     return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind))
+
+
+# Errors of ours in runs: their words come first on the page of a run, not behind frames of Dagster's.
+
+
+@contextmanager
+def causes_first() -> Iterator[None]:
+    """Inside, an error that is meant for people becomes Dagster's Failure with the error's words as description.
+
+    The error stays its `__cause__`. Nothing is tried again: an error that names its cause stays until somebody acts.
+    """
+    try:
+        yield
+    except MonjyuError as error:
+        metadata: Metadata = {"what_to_do": error.hint} if error.hint else {}
+        raise dg.Failure(str(error), metadata=metadata, allow_retries=False) from error

@@ -8,10 +8,13 @@ from typing import Any
 from dagster._config.pythonic_config import PartialResource
 
 from monjyu_assets.orchestration.resources.build_options import BuildOptions
-from monjyu_assets.orchestration.resources.data_folder import DataFolderResource
+from monjyu_assets.orchestration.resources.data_folder import (
+    DataFolderResource,
+    ModelGateway,
+    SearchFilesResource,
+    SnapshotDuckDB,
+)
 from monjyu_assets.orchestration.resources.io_manager import IO_MANAGER, MonjyuIOManager
-from monjyu_assets.orchestration.resources.model_gateway import ModelGateway
-from monjyu_assets.orchestration.resources.snapshot_resources import SearchFilesResource, SnapshotDuckDB
 
 __all__ = [
     "IO_MANAGER",

@@ -9,10 +9,19 @@ import dagster as dg
 import pyarrow as pa
 from pydantic import Field, PrivateAttr
 
-from monjyu_assets.indexing.change_key import change_key
-from monjyu_assets.indexing.declarations import declaration_of
-from monjyu_assets.indexing.goals import (
+from monjyu_assets.libraries.syncing import sync_library
+from monjyu_assets.orchestration.partitions import (
+    CHANGE_TAG,
+    COLLECTION_TAG,
+    add_collections,
+    assets_of_run,
+    is_automatic,
+)
+from monjyu_assets.orchestration.progress import reporter
+from monjyu_assets.orchestration.resources.data_folder import DataFolderResource
+from monjyu_assets.planning.goals import (
     cap_of,
+    change_key,
     check_kept_level,
     goal_of_request,
     index_lock,
@@ -20,15 +29,11 @@ from monjyu_assets.indexing.goals import (
     lowered_record,
     working_towards,
 )
-from monjyu_assets.libraries.syncing import sync_library
-from monjyu_assets.orchestration.partitions import add_collections
-from monjyu_assets.orchestration.progress import reporter
-from monjyu_assets.orchestration.resources.data_folder import DataFolderResource
-from monjyu_assets.orchestration.run_tags import CHANGE_TAG, COLLECTION_TAG, assets_of_run, is_automatic
 from monjyu_assets.publishing.candidate import newest_level
-from monjyu_assets.publishing.closed_set import RESTS_ON, drop_levels_above, level_of
-from monjyu_assets.stages.shared.run_rules import NoCalls, spending_of, trying_again, without_scan
-from monjyu_assets.stages.shared.work import Work
+from monjyu_assets.work.closed_set import RESTS_ON, drop_levels_above, level_of
+from monjyu_assets.work.declarations import declaration_of
+from monjyu_assets.work.run_rules import NoCalls, spending_of, trying_again, without_scan
+from monjyu_assets.work.work import Work
 from monjyu_core.storage.collection import CollectionRecord, load_record, target_level
 from monjyu_core.storage.ids import check_collection_name
 

@@ -1,17 +1,31 @@
 """Resource `data`: the data folder."""
 
-from __future__ import annotations
-
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from logging import Logger
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import dagster as dg
+import duckdb
+from dagster_duckdb import DuckDBResource
 from pydantic import Field
 
 from monjyu_assets.orchestration.progress import reporter, warner
-from monjyu_assets.stages.shared.work import Work
+from monjyu_assets.work.run_rules import current_cap, spending_of
+from monjyu_assets.work.work import Work
+from monjyu_core.models.accounting.caps import SpendingCap
 from monjyu_core.observability import set_up_observability
+from monjyu_core.search_files.nearest_table import NearestTable
+from monjyu_core.search_files.search_file import SearchFile, open_search_file
+from monjyu_core.settings.settings import Settings
 from monjyu_core.storage.folders import DataFolder
+from monjyu_core.storage.manifest import read_manifest
+from monjyu_core.storage.snapshot import Snapshot, open_current
+
+if TYPE_CHECKING:
+    from monjyu_core.models.calls.gateway import Session
 
 
 class DataFolderResource(dg.ConfigurableResource):  # type: ignore[type-arg]
@@ -28,3 +42,125 @@ class DataFolderResource(dg.ConfigurableResource):  # type: ignore[type-arg]
         work = Work(self.folder(), collection, reporter(log), warner(log), run_id)
         set_up_observability(work.settings)
         return work
+
+
+# Resource `models`: the gateway to models, with a cap for one run.
+
+
+class ModelGateway(dg.ConfigurableResource):  # type: ignore[type-arg]
+    """Calls of models as the settings say (`models`, `roles`): from the cache where an equal one was answered, within
+    limits and caps, on the ledger. Servers and keys are settings (`MONJYU_MODELS`), never configuration of a run."""
+
+    data: dg.ResourceDependency[DataFolderResource]
+    max_cost_usd: float = Field(
+        default=0.0, ge=0, description="What this run may spend at most; 0 = as spending.max_cost_usd_per_run says."
+    )
+    max_calls: int = Field(
+        default=0, ge=0, description="Calls this run may make; 0 = as spending.max_calls_per_run says."
+    )
+
+    @contextmanager
+    def within_caps(self, settings: Settings) -> Iterator[None]:
+        """Inside, all calls together keep to this run's caps. A command's own cap (`--max-cost-usd`) stands."""
+        if current_cap() is not None or not (self.max_cost_usd or self.max_calls):
+            yield
+            return
+        spending = settings.spending
+        cost = self.max_cost_usd or spending.max_cost_usd_per_run
+        with spending_of(SpendingCap("run", cost, self.max_calls or spending.max_calls_per_run)):
+            yield
+
+    @contextmanager
+    def session(self, collection: str, asset: str) -> Iterator["Session"]:
+        """Chat calls for an asset of your own, with the collection's settings and charged to the asset's name."""
+        work = Work(self.data.folder(), collection)
+        with self.within_caps(work.settings):
+            try:
+                yield work.session(asset)
+            finally:
+                work.close()
+
+
+# Resources `snapshots` and `search_files`: databases of published snapshots (by dagster-duckdb), and their vectors and
+# full text.
+
+
+FILE_FORMAT = {"storage_compatibility_version": "v1.4.0"}
+"""Without this, DuckDB 2 writes files that shells and tools of DuckDB 1 cannot open. It costs neither size nor time."""
+
+
+class SnapshotDuckDB(dg.ConfigurableResource):  # type: ignore[type-arg]
+    """Opens the published snapshot of a collection read-only; `index_snapshot` writes new ones through it."""
+
+    data: dg.ResourceDependency[DataFolderResource]
+    threads: int = Field(default=0, ge=0, description="Threads of DuckDB; 0 = all cores.")
+    temp_directory: str = Field(
+        default="",
+        description="Where DuckDB writes temporary data that does not fit in memory; empty = next to the snapshot.",
+    )
+
+    @contextmanager
+    def get_connection(self, collection: str) -> Iterator[duckdb.DuckDBPyConnection]:
+        """A connection to the snapshot that is published now. It does not change, and is not collected, until this
+        ends. QueryError where the collection has never been published."""
+        with self.reading(collection) as snapshot:
+            yield snapshot.cursor()
+
+    @contextmanager
+    def reading(self, collection: str) -> Iterator[Snapshot]:
+        """The published snapshot itself: its id, manifest and folder beside the connection (`cursor()`)."""
+        snapshot = open_current(self.data.folder().collection(collection))
+        try:
+            if self.threads:
+                snapshot.cursor().execute(f"SET GLOBAL threads = {self.threads}").fetchall()
+            yield snapshot
+        finally:
+            snapshot.close()
+
+    @contextmanager
+    def writing(self, path: Path) -> Iterator[duckdb.DuckDBPyConnection]:
+        """A new database of a snapshot, opened for writing."""
+        config: dict[str, Any] = dict(FILE_FORMAT)
+        if self.threads:
+            config["threads"] = self.threads
+        if self.temp_directory:
+            config["temp_directory"] = self.temp_directory
+        with DuckDBResource(database=str(path), connection_config=config).get_connection() as connection:
+            yield connection
+
+
+@dataclass(frozen=True)
+class SearchFiles:
+    """The files of one snapshot, mapped: `files` hold the vectors (n, d) and postings of its chunks, each chunk in one.
+    `nearest` is Lance's approximate index, which only large collections have; `recall` is what was measured of it."""
+
+    snapshot_id: str
+    files: Sequence[SearchFile]
+    nearest: NearestTable | None
+    recall: float | None
+
+    @property
+    def chunks(self) -> int:
+        return sum(map(len, self.files))
+
+
+class SearchFilesResource(dg.ConfigurableResource):  # type: ignore[type-arg]
+    """Opens what searches read of a collection: nothing is loaded but what is looked at."""
+
+    data: dg.ResourceDependency[DataFolderResource]
+
+    @contextmanager
+    def reading(self, collection: str, snapshot_id: str | None = None) -> Iterator[SearchFiles]:
+        """The files of the published snapshot, or of the one that is named, which are not collected until this ends.
+        QueryError where there is no snapshot, StorageError where a file is missing or damaged."""
+        place = self.data.folder().collection(collection)
+        snapshot = Snapshot(place, read_manifest(place, snapshot_id)) if snapshot_id else open_current(place)
+        try:
+            manifest, folder = snapshot.manifest, snapshot.collection
+            tables = folder.tables(manifest.snapshot_id)
+            files = [open_search_file(folder.search, tables, entry) for entry in manifest.search]
+            entry = manifest.nearest
+            nearest = NearestTable(folder.lance, entry) if entry else None
+            yield SearchFiles(snapshot.id, files, nearest, entry.recall if entry else None)
+        finally:
+            snapshot.close()

@@ -14,7 +14,7 @@ from typing import Any, Self
 from dagster._core.storage.event_log import SqliteEventLogStorage
 from dagster._core.storage.sqlite_storage import DagsterSqliteStorage
 
-from monjyu_core.storage.private import private_file
+from monjyu_core.storage.state_store import private_file
 
 PAGE_BYTES = 1024
 """Of a run's file: its 25 tables and indexes take a page each and all but one stay empty (SQLite: 4096)."""

@@ -12,19 +12,19 @@ from pathlib import Path
 
 import dagster as dg
 
-from monjyu_assets.orchestration.reporting.failures import causes_first
+from monjyu_assets.orchestration.partitions import ORDER_TAG
+from monjyu_assets.orchestration.reporting.table_metadata import causes_first
 from monjyu_assets.orchestration.resources.data_folder import DataFolderResource
-from monjyu_assets.orchestration.run_tags import ORDER_TAG
+from monjyu_assets.orchestration.workers.orders import TakenOrder
 from monjyu_assets.stages.chunk_embeddings import embed_shards
 from monjyu_assets.stages.chunks import chunk_shards
 from monjyu_assets.stages.noun_phrases import phrase_shards
 from monjyu_assets.stages.parsed_papers import parse_shards
-from monjyu_assets.stages.shared.run_rules import Goal, aiming_at, documents_at
-from monjyu_assets.stages.shared.work import ShardReport, Work
+from monjyu_assets.work.run_rules import Goal, aiming_at, documents_at
+from monjyu_assets.work.work import ShardReport, Work
 from monjyu_core.errors import ConfigurationError, MonjyuError
-from monjyu_core.remote.orders import TakenOrder
+from monjyu_core.remote.object_store import open_objects
 from monjyu_core.remote.publisher_lease import is_dead, this_process
-from monjyu_core.remote.store_opening import open_objects
 from monjyu_core.settings.settings import load_settings
 from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.ids import shard_of_bucket

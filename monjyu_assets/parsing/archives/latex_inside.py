@@ -7,10 +7,18 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from monjyu_assets.parsing.archives.tar_members import DAMAGE, Stream, regular_members, starts_gzip, tar_members
-from monjyu_assets.parsing.archives.zip_members import DAMAGE as ZIP_DAMAGE
-from monjyu_assets.parsing.archives.zip_members import damaged, zip_members, zip_names
-from monjyu_assets.parsing.bibliography.latex_documents import READMES, best_paper, sort_documents
+from monjyu_assets.parsing.archives.zip_members import (
+    DAMAGE,
+    TAR_DAMAGE,
+    Stream,
+    damaged,
+    regular_members,
+    starts_gzip,
+    tar_members,
+    zip_members,
+    zip_names,
+)
+from monjyu_assets.parsing.bibliography.companions import READMES, best_paper, sort_documents
 from monjyu_assets.parsing.bibliography.latex_files import HEAD_BYTES, files_of, is_document, plain_source
 from monjyu_core.errors import DocumentError, UnsupportedDocument
 from monjyu_core.settings.papers_settings import ParseSettings
@@ -39,7 +47,7 @@ def holds_latex(path: Path) -> bool:
             if stream.is_tar():
                 return any(_is_source(member.name) for _, member in regular_members(stream, _LOOKED_AT))
             return gzipped and _LATEX.search(stream.read(HEAD_BYTES)) is not None
-    except (DocumentError, *DAMAGE, *ZIP_DAMAGE):
+    except (DocumentError, *TAR_DAMAGE, *DAMAGE):
         return False
 
 
@@ -61,7 +69,7 @@ def read_archive(path: Path, settings: ParseSettings) -> tuple[bytes, list[tuple
                 if not packed and not gzipped:
                     return None
                 members = {} if packed else {_ALONE: stream.rest()}
-            except DAMAGE as error:
+            except TAR_DAMAGE as error:
                 raise damaged(str(error), _HINT) from error
             if packed:
                 members = tar_members(stream, settings, _is_read, _HINT)

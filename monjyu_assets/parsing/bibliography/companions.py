@@ -8,13 +8,201 @@ its bytes.
 from __future__ import annotations
 
 import hashlib
+import json
 import os
+import posixpath
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
-from monjyu_assets.parsing.bibliography.latex_documents import latex_files_beside
+from monjyu_assets.parsing.bibliography.latex_files import (
+    DOCUMENT_CLASS,
+    HEAD_BYTES,
+    Files,
+    files_of,
+    is_document,
+    plain_source,
+    title_of,
+)
 from monjyu_core.storage.ids import file_sha256
+
+# Which of the LaTeX documents in a folder are papers, and which belong to one: supplements, letters to the editor.
+
+
+READMES = ("00README.json", "00README.XXX")
+"""What arXiv calls the file that says which sources it prints."""
+_MOST_DOCUMENTS = 20
+"""Of a folder with more, each is a paper of its own: all of them would be read for each."""
+_SUPPLEMENT_NAME = re.compile(
+    r"(?i:(?:^|[^a-z])(?:suppl?|supplement\w*|sm|si|esm|suppmat|supp[-_ ]?(?:mat|inf|text|note|fig)\w*"
+    r"|supporting[-_ ]?\w*|(?:online|web)[-_ ]?appendi\w*|appendix)(?:[^a-z]|$))"
+    r"|(?<=[a-z])(?:Supp|SI|SM)(?:[A-Z_\d]|lement\w*|$)"
+)
+_SUPPLEMENT_TITLE = re.compile(
+    r"(?i)\s*(?:electronic |online )?(?:supplement(?:ary|al)?\s*"
+    r"(?:[:.\u2013\u2014-]|(?:to|for|of)\b|$|material|information|text|note|method|data|appendi|file|figure|document)"
+    r"|supporting (?:online )?(?:information|materials?)|(?:online|web|internet) appendix)|補足資料|補遺"
+)
+_LETTER_NAME = re.compile(
+    r"(?i)(?:^|[^a-z])(?:cover[-_ ]?letter|letter|rebuttal|(?:response|reply|replies)(?:[-_ ]?to[-_ ]?\w+)?"
+    r"|referees?[-_ ]?\w*|reviewers?[-_ ]?\w*)(?:[^a-z]|$)"
+)
+_LETTER_TITLE = re.compile(r"(?i)\s*(?:response|reply|replies|rebuttal|answers?) to (?:the )?(?:review|referee|editor)")
+_LETTER_CLASS = re.compile(r"(?i)(?:\w*letter|scrlttr2|dinbrief|moderncv)")
+_USUAL = re.compile(r"(?i)(?:main|ms|paper|article|manuscript|root)\d{0,2}")
+
+
+@dataclass
+class Readme:
+    """What arXiv's file says: documents to print, in order, and files that are not used."""
+
+    printed: list[str] = field(default_factory=list)
+    ignored: list[str] = field(default_factory=list)
+
+
+def read_readme(files: Files) -> Readme:
+    """The last of its forms counts; nothing of one that cannot be read."""
+    readme = Readme()
+    if READMES[1] in files:
+        for line in files.text(READMES[1]).splitlines()[:2000]:
+            name, _, said = line.strip().partition(" ")
+            readme.printed += [name] if "toplevelfile" in said.lower().split() else []
+            readme.ignored += [name] if "ignore" in said.lower().split() else []
+    if READMES[0] in files:
+        for source in _sources(files.text(READMES[0])):
+            name, usage = str(source.get("filename", "")), source.get("usage")
+            readme.printed += [name] if usage == "toplevel" else []
+            readme.ignored += [name] if usage == "ignore" else []
+    return readme
+
+
+def _sources(text: str) -> list[dict[str, Any]]:
+    try:
+        said = json.loads(text)
+    except (ValueError, RecursionError):
+        return []
+    listed = said.get("sources") if isinstance(said, dict) else None
+    return [source for source in listed[:2000] if isinstance(source, dict)] if isinstance(listed, list) else []
+
+
+@dataclass
+class Documents:
+    """The documents of one folder by what they are."""
+
+    papers: list[str]
+    supplements: dict[str, list[str]] = field(default_factory=dict)
+    """By the paper that they belong to."""
+    passed_over: list[str] = field(default_factory=list)
+    """Letters, and what arXiv does not print."""
+
+
+def sort_documents(files: Files) -> Documents:
+    """A supplement or a letter belongs to the only paper of its folder, or to the one whose name begins its own; where
+    there is no such paper, it is one itself."""
+    readme = read_readme(files)
+    names = [name for name in files.documents() if name not in readme.ignored]
+    if len(names) > _MOST_DOCUMENTS:
+        return Documents(names)
+    documents = [name for name in names if is_document(name, files)]
+    if printed := [name for name in readme.printed if name in documents]:
+        first = next((name for name in printed if not _is_supplement(name, files)), printed[0])
+        others = [name for name in documents if name not in printed]
+        return Documents([first], {first: [name for name in printed if name != first]}, others)
+    letters = [name for name in documents if _is_letter(name, files)]
+    supplements = [name for name in documents if name not in letters and _is_supplement(name, files)]
+    papers = [name for name in documents if name not in letters and name not in supplements]
+    found = Documents(list(papers))
+    for name in (*supplements, *letters):
+        paper = _paper_of(name, papers)
+        if paper is None:
+            found.papers.append(name)
+        elif name in supplements:
+            found.supplements.setdefault(paper, []).append(name)
+        else:
+            found.passed_over.append(name)
+    return found
+
+
+def _paper_of(name: str, papers: Sequence[str]) -> str | None:
+    """A name that begins like a paper's ("atoll-si" of "atoll") belongs to it."""
+    begun = [p for p in papers if re.match(rf"{re.escape(posixpath.splitext(p)[0])}(?![a-z])", name)]
+    return max(begun, key=len) if begun else papers[0] if len(papers) == 1 else None
+
+
+def _is_supplement(name: str, files: Files) -> bool:
+    stem = posixpath.splitext(posixpath.basename(name))[0]
+    return _SUPPLEMENT_NAME.search(stem) is not None or _SUPPLEMENT_TITLE.match(title_of(files.text(name))) is not None
+
+
+def _is_letter(name: str, files: Files) -> bool:
+    text = files.text(name)
+    kind = DOCUMENT_CLASS.search(text)
+    stem = posixpath.splitext(posixpath.basename(name))[0]
+    named = _LETTER_NAME.search(stem) is not None and "\\begin{abstract}" not in text
+    return named or _LETTER_TITLE.match(title_of(text)) is not None or bool(kind and _LETTER_CLASS.fullmatch(kind[1]))
+
+
+def best_paper(papers: Sequence[str], files: Files) -> str:
+    """The paper of an archive with several documents that could be: the one that was printed, by its .bbl, by its name
+    and by what it has of a paper."""
+
+    def chance(name: str) -> tuple[bool, bool, int, int]:
+        text, stem = files.text(name, 20 * HEAD_BYTES), posixpath.splitext(name)[0]
+        parts = sum(part in text for part in ("\\title", "\\author", "\\begin{abstract}", "\\section", "\\cite"))
+        return f"{stem}.bbl" in files, _USUAL.fullmatch(stem) is not None, parts, len(text)
+
+    return max(papers, key=chance)
+
+
+class Folder:
+    """A folder on disk; links that lead out of it are not in it."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root.resolve()
+
+    def __contains__(self, name: object) -> bool:
+        return self.path(str(name)) is not None
+
+    def path(self, name: str) -> Path | None:
+        """Where a file is; None of one that is not there, or not to be read."""
+        try:
+            found = (self.root / name).resolve()
+            fits = found.is_relative_to(self.root) and found.is_file() and os.access(found, os.R_OK)
+        except (OSError, ValueError):
+            return None
+        return found if fits else None
+
+    def text(self, name: str, most_bytes: int = HEAD_BYTES) -> str:
+        try:
+            with (self.root / name).open("rb") as file:
+                return plain_source(file.read(most_bytes))
+        except OSError:
+            return ""
+
+    def documents(self) -> list[str]:
+        return sorted(path.name for path in self.root.iterdir() if path.suffix.lower() == ".tex" and path.name in self)
+
+
+def is_main(path: Path) -> bool:
+    """Whether a .tex file of a folder is a paper, not a piece of another, its supplement or a letter about it."""
+    if not os.access(path, os.R_OK):
+        return True  # its failure row says so
+    files = Folder(path.parent)
+    if not is_document(path.name, files):
+        return False
+    doubtful = _is_supplement(path.name, files) or _is_letter(path.name, files)
+    return path.name in sort_documents(files).papers if doubtful or any(name in files for name in READMES) else True
+
+
+def latex_files_beside(path: Path) -> list[Path]:
+    """The files that belong to a main file of a folder: see `files_of`."""
+    files = Folder(path.parent)
+    supplements = sort_documents(files).supplements.get(path.name, [])
+    found = [files.path(name) for name in files_of([path.name, *supplements], files)]
+    return list(dict.fromkeys(found_path for found_path in found if found_path))
+
 
 _DIVIDER = b"\n\x00monjyu beside\x00 "
 _FIRST_BYTES, _HEAD_BYTES = 64, 64_000

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from monjyu_assets.parsing.bibliography.bibtex import Bibliography, Work, read_bibliography
-from monjyu_assets.parsing.text.academic import judge
+from monjyu_assets.parsing.text.common import judge
 from monjyu_assets.parsing.text.text_marks import Places, silent, take_marks
 from monjyu_core.paper import Figure, InlineCitation, ParsedPaper, Reference, Table
 from monjyu_core.settings.papers_settings import ParseSettings

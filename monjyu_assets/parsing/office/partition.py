@@ -14,8 +14,8 @@ from functools import cache
 from io import BytesIO
 from typing import TYPE_CHECKING
 
+from monjyu_core.embedding.english_model import PACKAGE, model_folder
 from monjyu_core.errors import MalformedDocument
-from monjyu_core.language.english_model import PACKAGE, model_folder
 
 if TYPE_CHECKING:
     from unstructured.documents.elements import Element

@@ -3,18 +3,53 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from monjyu_assets.parsing.bibliography.citations import link_citations
 from monjyu_assets.parsing.bibliography.dates import year_of_place
 from monjyu_assets.parsing.bibliography.references import parse_entries
-from monjyu_assets.parsing.text.academic import judge
 from monjyu_assets.parsing.text.heading_types import inherit_types
 from monjyu_core.errors import EmptyDocument
 from monjyu_core.paper import ParsedPaper, Reference, Section, Sentence
 from monjyu_core.text.language import detect_language
 from monjyu_core.text.sentences import split_sentences
+
+# Whether a document is an academic paper: a small score over what was found in it, and what counted against it.
+
+
+_IMRAD = {"introduction", "related_work", "methods", "experiments", "results", "discussion", "conclusion"}
+_ENOUGH = 3.0
+_SHORT = 400
+_WARNING = "not an academic paper: "
+
+
+def judge(paper: ParsedPaper) -> None:
+    """Set `is_academic_paper`; if it is false, `warnings` says what is missing. May be called again."""
+    paper.warnings = [warning for warning in paper.warnings if not warning.startswith(_WARNING)]
+    signals = list(_signals(paper))
+    paper.is_academic_paper = sum(points for points, _ in signals) >= _ENOUGH
+    if not paper.is_academic_paper:
+        paper.warnings.append(_WARNING + ", ".join(missed for points, missed in signals if missed and points <= 0))
+
+
+def _signals(paper: ParsedPaper) -> Iterator[tuple[float, str]]:
+    """(points, what is missing if there are none) for each sign.
+
+    An abstract, references that the text cites, and sections of the IMRaD scheme weigh most, as few other documents
+    have them; a list of links alone (encyclopaedias, manuals) is not enough.
+    """
+    characters = sum(len(section.text) for section in paper.sections)
+    kinds = {section.section_type for section in paper.sections} & _IMRAD
+    yield min(2.0, 0.5 + 0.25 * len(paper.references)) if paper.references else 0.0, "no references"
+    yield 1.0 if paper.inline_citations else 0.0, "no citations in the text"
+    yield 1.5 if paper.abstract.strip() else 0.0, "no abstract"
+    yield 1.0 if paper.title.strip() and paper.authors else 0.0, "no author" if paper.title.strip() else "no title"
+    yield 0.75 * min(2, len(kinds)), "no sections such as introduction, methods or results"
+    yield 1.0 if paper.doi or paper.arxiv_id or paper.pmid else 0.0, ""
+    yield 0.5 if paper.keywords or paper.venue else 0.0, ""
+    yield -1.0 if characters < _SHORT else 0.0, f"fewer than {_SHORT} characters" if characters < _SHORT else ""
+
 
 CJK = r"\u3005-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uff01-\uff60"
 

@@ -7,10 +7,11 @@ import re
 from monjyu_assets.parsing.bibliography.dates import YEAR_ALONE, parse_date
 from monjyu_assets.parsing.bibliography.identifiers import find_doi
 from monjyu_assets.parsing.bibliography.names import author_line, cjk_authors, split_names
-from monjyu_assets.parsing.text.author_block import is_place
+from monjyu_assets.parsing.text.author_block import ABSTRACT, KEYWORDS, is_place
 from monjyu_assets.parsing.text.common import split_keywords
+from monjyu_assets.parsing.text.heading_types import strip_numbering
 from monjyu_core.language.vocabulary import alternatives
-from monjyu_core.paper import Author, ParsedPaper
+from monjyu_core.paper import Author, ParsedPaper, Section
 
 _LABELS = {name: alternatives(f"labels.{name}") for name in ("authors", "keywords", "published")}
 _FIELD = re.compile(
@@ -91,3 +92,113 @@ def take_line(paper: ParsedPaper, line: str, names_fit: bool) -> bool:
         paper.doi = find_doi(line)
         return True
     return False
+
+
+# The abstract and the keywords of sources that set them as ordinary paragraphs in front of the first heading.
+# Nothing is dropped: what is neither stays where it is.
+
+
+_BREAK = "\n\n"
+_LONGEST_KEYWORDS = 1000
+_LONGEST_ABSTRACT = 4000
+_SHORTEST, _SHORTEST_EAST_ASIAN = 150, 40
+"""Letters of a paragraph that can be an abstract without a label; Chinese and Japanese say as much in a quarter."""
+_EAST_ASIAN = re.compile(r"[\u3041-\u30ff\u3400-\u9fff]")
+_BRACKETED = re.compile(r"[【\[]\s*([^】\]]{1,12}?)\s*[】\]]\s*[:：]?\s*")
+_SENTENCE_END = re.compile(r"[.!?。！？…][\"'”’»)\]]*$")
+
+
+def settle_front(paper: ParsedPaper) -> None:
+    """Give the abstract a section of its own and the keywords their field."""
+    headed = next((i for i, s in enumerate(paper.sections) if s.heading and s.section_type != "abstract"), None)
+    front = paper.sections[: len(paper.sections) if headed is None else headed]
+    lead = next((section for section in front if not section.heading and section.section_type == "other"), None)
+    if lead is not None:
+        begins = headed is not None and _begins_body(paper.sections[headed])
+        known = any(section.section_type == "abstract" for section in paper.sections)
+        found = _labelled(lead, to_the_end=begins) or ([] if known or not begins else _unlabelled(lead))
+        place = paper.sections.index(lead)
+        paper.sections[place + 1 : place + 1] = found
+        if not lead.text:
+            del paper.sections[place]
+    for section in paper.sections:
+        if section.section_type == "abstract" or section is lead:
+            _take_keywords(paper, section)
+
+
+def _plain_label(text: str) -> str:
+    """A paragraph with its label, if it is a known one in brackets (【摘要】), in front of a colon."""
+    match = _BRACKETED.match(text)
+    known = match and (ABSTRACT.fullmatch(match[1]) or KEYWORDS.fullmatch(match[1]))
+    return f"{match[1]}: {text[match.end() :]}" if match and known else text
+
+
+def _begins_body(section: Section) -> bool:
+    """Whether a heading is that of a paper's first section."""
+    number, _ = strip_numbering(section.heading)
+    return section.section_type == "introduction" or number in ("1", "I", "A", "一")
+
+
+def _labelled(lead: Section, *, to_the_end: bool) -> list[Section]:
+    """Abstracts behind their labels ("Abstract: We …", a line "Résumé"); a second one is in another language. Each
+    ends at the next label; the last, where the first heading does not begin the body, with its paragraph: what follows
+    it is text in a section after it."""
+    kept: list[str] = []
+    found: list[Section] = []
+    after: list[str] = []
+    for text in map(_plain_label, lead.text.split(_BREAK)):
+        match = ABSTRACT.match(text)
+        alone = match is not None and match.end() == len(text)
+        if match and (alone or match["mark"].strip()):
+            found.append(Section(heading=match["word"], section_type="abstract", text=text[match.end() :].strip()))
+        elif found and not KEYWORDS.match(text) and (to_the_end or not found[-1].text):
+            found[-1].text = f"{found[-1].text}{_BREAK}{text}".strip()
+        else:
+            (after if found and not KEYWORDS.match(text) else kept).append(text)
+    lead.text = _BREAK.join(kept)
+    return [*found, *([Section(heading="", section_type="other", text=_BREAK.join(after))] if after else [])]
+
+
+def _unlabelled(lead: Section) -> list[Section]:
+    """Prose between the names and the first section is the abstract."""
+    paragraphs = lead.text.split(_BREAK)
+    prose = [text for text in paragraphs if is_prose(text)]
+    if not prose or sum(map(len, prose)) > _LONGEST_ABSTRACT:
+        return []
+    lead.text = _BREAK.join(text for text in paragraphs if text not in prose)
+    return [Section(heading="Abstract", section_type="abstract", text=_BREAK.join(prose))]
+
+
+def is_prose(text: str) -> bool:
+    """Sentences, not names, places or a list of words."""
+    if not _SENTENCE_END.search(text.strip()) or "@" in text or ABSTRACT.match(text) or KEYWORDS.match(text):
+        return False
+    if len(_EAST_ASIAN.findall(text)) > 0.3 * len(text):
+        return len(text) >= _SHORTEST_EAST_ASIAN
+    words = [word for word in text.split() if word[0].isalpha()]
+    small = sum(word[0].islower() or not (word[0].isupper() or word[0].islower()) for word in words)
+    return len(text) >= _SHORTEST and small >= 0.6 * len(words)
+
+
+def _take_keywords(paper: ParsedPaper, section: Section) -> None:
+    """Move paragraphs of keywords into their field, unless it holds others."""
+    kept: list[str] = []
+    for text in map(_plain_label, section.text.split(_BREAK)):
+        match = KEYWORDS.match(text)
+        said = split_keywords(text[match.end() :]) if match and len(text) < _LONGEST_KEYWORDS else []
+        if (
+            said
+            and match
+            and re.search(r"[^\w\s\]】>)]\s*$", match[0])
+            and (not paper.keywords or paper.keywords == said)
+        ):
+            paper.keywords = said
+        else:
+            kept.append(text)
+    section.text = _BREAK.join(kept)
+
+
+def without_label(text: str) -> str:
+    """An abstract without the word "Abstract" in front of it."""
+    match = ABSTRACT.match(text)
+    return text[match.end() :] if match and match["mark"].strip() else text

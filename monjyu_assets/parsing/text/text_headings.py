@@ -11,9 +11,9 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from monjyu_assets.parsing.text.author_block import ABSTRACT
 from monjyu_assets.parsing.text.common import join_lines
 from monjyu_assets.parsing.text.heading_types import section_type, strip_numbering
-from monjyu_assets.parsing.text.labels import ABSTRACT
 
 _UNDERLINE = re.compile(r"(=+|-+|~+)\s*")
 _SENTENCE_END = re.compile(r"[.!?。．！？:;,、：；…][\"'”’)\]]*$")

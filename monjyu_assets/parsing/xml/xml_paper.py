@@ -7,8 +7,7 @@ from collections.abc import Callable, Sequence
 
 from monjyu_assets.parsing.bibliography.citations import link_citations
 from monjyu_assets.parsing.bibliography.pandoc_citations import attach, take_places
-from monjyu_assets.parsing.text.academic import judge
-from monjyu_assets.parsing.text.common import complete
+from monjyu_assets.parsing.text.common import complete, judge
 from monjyu_assets.parsing.text.text_marks import Places
 from monjyu_assets.parsing.xml.xml_tree import Element
 from monjyu_core.paper import ParsedPaper, Reference, Table

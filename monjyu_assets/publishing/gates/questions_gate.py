@@ -16,13 +16,11 @@ from collections.abc import Iterable
 from typing import IO, Any
 
 from monjyu_assets.publishing.checks import CheckResult
-from monjyu_assets.stages.shared.run_rules import is_only_removing
-from monjyu_assets.stages.shared.work import Work
+from monjyu_assets.work.run_rules import is_only_removing
+from monjyu_assets.work.work import Work
 from monjyu_core.errors import ConfigurationError, ExternalAPIError
-from monjyu_core.questions.baseline import baseline_of
-from monjyu_core.questions.question_record import Questions, change_here, read_questions
+from monjyu_core.questions.question import Questions, SavedAnswer, baseline_of, change_here, read_questions
 from monjyu_core.questions.recorded_answers import keep_answers
-from monjyu_core.questions.saved_answer import SavedAnswer
 
 NAME = "saved_questions"
 WHAT = "The answers to the saved questions are as expected. Of one that blocks, a failure keeps readers where they are."

@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 
 from monjyu_assets.publishing.checks import CheckResult
-from monjyu_assets.stages.shared.work import Work
+from monjyu_assets.work.work import Work
 from monjyu_core.errors import ConfigurationError
 
 NAME = "retrieval_kept"

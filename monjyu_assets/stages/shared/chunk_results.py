@@ -10,12 +10,11 @@ from dataclasses import dataclass, field
 
 import pyarrow as pa
 
-from monjyu_assets.levels.engines.chunk_engine import ChunkEngine, ChunkResult, failure_cause
-from monjyu_assets.levels.engines.paper_sources import SourceChunk, SourcePaper
-from monjyu_assets.publishing.closed_set import input_versions, primary
+from monjyu_assets.levels.engines.chunk_engine import ChunkEngine, ChunkResult, SourceChunk, SourcePaper, failure_cause
 from monjyu_assets.stages.shared.level_sources import only, read_papers
-from monjyu_assets.stages.shared.run_rules import tries_again
-from monjyu_assets.stages.shared.work import ShardReport, Timer, Work, finish, rows_of, unchanged
+from monjyu_assets.work.closed_set import input_versions, primary
+from monjyu_assets.work.run_rules import tries_again
+from monjyu_assets.work.work import ShardReport, Timer, Work, finish, rows_of, unchanged
 from monjyu_core.storage.ids import digest
 from monjyu_core.storage.parts import Part
 from monjyu_core.storage.rows.rows_levels import ChunkFailureRow, ChunkPlace

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
 import pyarrow as pa
 
-from monjyu_assets.publishing.closed_set import input_versions, primary
-from monjyu_assets.stages.shared.work import Work
+from monjyu_assets.stages.chunk_embeddings import BATCH, known_vectors
+from monjyu_assets.work.closed_set import input_versions, primary
+from monjyu_assets.work.work import Work
+from monjyu_core.embedding import embed_each, load_embedder
+from monjyu_core.models.calls.embedding_calls import charged_to
+from monjyu_core.storage.ids import digest
 from monjyu_core.storage.parts import Part, read_all
-from monjyu_core.storage.schemas import COLLECTION_SHARD
+from monjyu_core.storage.schemas import COLLECTION_SHARD, Record, table_of
 
 R = TypeVar("R")
 Tables = dict[str, pa.Table]
@@ -56,3 +60,29 @@ def whole_rows(work: Work, table: str, row: type[R]) -> list[R]:
 def whole_table(work: Work, table: str, columns: list[str] | None = None) -> pa.Table:
     """These columns of a table or all, all shards together."""
     return read_all(table, work.parts.heads(table), columns)
+
+
+# Vectors of reports and claims: each text is embedded once, and the same model's vectors are reused.
+
+
+def vector_table(work: Work, asset: str, table: str, rows: Sequence[Record], texts: Sequence[str]) -> pa.Table:
+    """The rows of `table`, each with the vector of its text; `rows` hold the other columns."""
+    embedder = load_embedder(work.settings)
+    hashes = [digest(embedder.fingerprint, text, length=32) for text in texts]
+    known = {key: vector for key, vector in known_vectors(work.parts.heads(table), set(hashes)).items() if vector.any()}
+    missing = {key: text for key, text in zip(hashes, texts, strict=True) if key not in known}
+    order = sorted(missing, key=lambda key: len(missing[key]))
+    for start in range(0, len(order), BATCH):
+        batch = order[start : start + BATCH]
+        with charged_to(work.account(asset)):
+            vectors, failed = embed_each(embedder, [missing[key] for key in batch])
+        known |= dict(zip(batch, vectors, strict=True))
+        if failed:
+            first = next(iter(failed.values()))
+            work.warn(f"{len(failed)} rows of {table} have no vector and are compared by words alone: {first}")
+        work.progress("vectors", start + len(batch), len(order))
+    full: list[Record] = [
+        {**row, "input_hash": key, "model": embedder.model_id, "vector": known[key]}
+        for row, key in zip(rows, hashes, strict=True)
+    ]
+    return table_of(table, full)

@@ -18,12 +18,13 @@ import pyarrow.compute as pc
 from monjyu_assets.libraries.library_folder import library_records
 from monjyu_assets.scholarly.scholarly_record import ScholarlyRecord
 from monjyu_assets.stages.shared.paper_rows import year_of
-from monjyu_assets.stages.shared.work import Work, rows_of
-from monjyu_core.corrections.corrected_values import Field, checked
+from monjyu_assets.work.work import Work, rows_of
 from monjyu_core.corrections.correction_record import (
     Correction,
+    Field,
     Fields,
     SeenPaper,
+    checked,
     corrections_path,
     read_corrections,
 )

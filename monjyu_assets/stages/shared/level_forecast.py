@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from monjyu_assets.levels.entities.entity_community_tables import community_tables
 from monjyu_assets.levels.entities.entity_tables import entity_graph
-from monjyu_assets.levels.entities.extractive_entities import ExtractiveEntities
+from monjyu_assets.levels.entities.paper_entities import ExtractiveEntities
 from monjyu_assets.levels.reports.report_sources import CommunitySource
 from monjyu_assets.stages.community_reports import graph_rows, sources_of
 from monjyu_assets.stages.entity_communities import entity_partition_rules
@@ -12,7 +12,7 @@ from monjyu_assets.stages.entity_graph import external_ids, years_of
 from monjyu_assets.stages.extracted_entities import chosen_chunks
 from monjyu_assets.stages.shared.collection_stage import whole_table
 from monjyu_assets.stages.shared.level_sources import only, read_papers
-from monjyu_assets.stages.shared.work import Work
+from monjyu_assets.work.work import Work
 from monjyu_core.storage.rows.rows_levels import ChunkPlace, EntityMentionRow, RelationshipMentionRow
 
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import TypedDict, TypeVar
 
-from monjyu_assets.levels.engines.paper_sources import (
+from monjyu_assets.levels.engines.chunk_engine import (
     SourceAuthor,
     SourceChunk,
     SourcePaper,
     SourceReference,
     SourceSentence,
 )
-from monjyu_assets.stages.shared.work import Work, records_of
+from monjyu_assets.work.work import Work, records_of
 from monjyu_core.errors import StorageError
 from monjyu_core.storage.rows.rows_papers import ChunkSentenceRow
 

@@ -2,24 +2,68 @@
 
 from __future__ import annotations
 
+import errno
+import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from monjyu_assets.analysis.page_one import page_one_key
-from monjyu_assets.indexing.scan import WHOLE_FILES
+from monjyu_assets.parsing.bibliography.companions import files_beside, joined, joined_sha256
 from monjyu_assets.parsing.dispatch import PARSER_VERSION
 from monjyu_assets.parsing.ocr_state import ocr_state
+from monjyu_assets.sources.scan import WHOLE_FILES
+from monjyu_assets.sources.sources import source_root
 from monjyu_assets.stages.shared.corrected_papers import INPUT, Kept, inputs_of, key_as_read, keyed
 from monjyu_assets.stages.shared.paper_rows import PaperRows
-from monjyu_assets.stages.shared.source_files import keep_source
-from monjyu_assets.stages.shared.work import ShardReport, Work, recipe, records_of
-from monjyu_core.errors import DocumentError, StorageError
+from monjyu_assets.work.work import ShardReport, Work, recipe, records_of
+from monjyu_core.errors import DocumentError, MalformedDocument, StorageError
 from monjyu_core.settings.settings import Limit, Settings, settings_key
-from monjyu_core.storage.ids import digest
+from monjyu_core.storage.folders import temporary_for
+from monjyu_core.storage.ids import digest, file_sha256
 from monjyu_core.storage.parts import Part
 from monjyu_core.storage.rows.rows_papers import ManifestRow
 from monjyu_core.storage.schemas import ASSET_TABLES
+
+# The files as they are indexed: copies by content, for page images and parsing again.
+
+
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
+
+
+def keep_source(work: Work, source: Path, sha256: str) -> Path:
+    """Copy a file to `sources/<sha256>`. The copy is parsed, so the text is what the manifest says.
+
+    A Markdown or LaTeX paper becomes one file with its companions.
+    """
+    kept = work.folder.sources / sha256
+    if kept.is_file():
+        return kept
+    work.folder.sources.mkdir(parents=True, exist_ok=True)
+    temporary = temporary_for(kept)
+    try:
+        beside = _beside(work, source, sha256)
+        if beside:
+            temporary.write_bytes(b"".join(joined(source, beside)))
+        else:
+            shutil.copyfile(source, temporary)
+    except OSError as error:
+        temporary.unlink(missing_ok=True)
+        if error.errno in NO_ROOM:
+            raise StorageError(f"{kept.parent} cannot be written: {error.strerror}.", "Check free space.") from error
+        raise MalformedDocument(f"{source.name} cannot be read: {error.strerror}.", "Check its permissions.") from error
+    if file_sha256(temporary) != sha256:
+        temporary.unlink()
+        raise MalformedDocument(f"{source.name} changed while it was read.", "Run the index again.")
+    return temporary.replace(kept)
+
+
+def _beside(work: Work, source: Path, sha256: str) -> list[Path]:
+    """The companions of a paper that belong to this hash: those inside the source that holds the paper."""
+    roots = {source_root(Path(name)) for name in work.record.sources}
+    choices = [files_beside(source, root) for root in sorted(roots) if source.is_relative_to(root)]
+    return next((beside for beside in choices if beside and joined_sha256(source, beside) == sha256), [])
+
 
 ASSET = "parsed_papers"
 PATHS = "paths"

@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 from monjyu_core.embedding.local.compiled import Precision
 from monjyu_core.embedding.local.e5_file import FILE, E5File, check_installed, from_blocks
 from monjyu_core.embedding.local.encoder import SentenceEncoder
-from monjyu_core.embedding.local.shape import Shape
-from monjyu_core.embedding.local.weights import Weights
+from monjyu_core.embedding.local.weights import Shape, Weights
 from monjyu_core.embedding.micro_batching import Ids
 
 if TYPE_CHECKING:

@@ -18,8 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from monjyu_core.embedding.local.packaged import ModelFile, checked_file, package_folder
-from monjyu_core.embedding.local.shape import WIDTH
-from monjyu_core.embedding.local.weights import Weights
+from monjyu_core.embedding.local.weights import WIDTH, Weights
 from monjyu_core.errors import ConfigurationError
 from monjyu_core.extras import install_line
 

@@ -14,8 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from monjyu_core.embedding.local.runtime import op, ov
-from monjyu_core.embedding.local.shape import HEADS, WIDTH, Shape
-from monjyu_core.embedding.local.weights import Weights
+from monjyu_core.embedding.local.weights import HEADS, WIDTH, Shape, Weights
 
 HEAD_WIDTH = WIDTH // HEADS
 EPSILON = 1e-12

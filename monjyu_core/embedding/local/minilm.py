@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from monjyu_core.embedding.local.compiled import Precision
 from monjyu_core.embedding.local.encoder import SentenceEncoder
-from monjyu_core.embedding.local.shape import Shape
-from monjyu_core.embedding.local.weights import TOKENIZER, WEIGHTS, Weights, checked_bytes, read_weights
+from monjyu_core.embedding.local.weights import TOKENIZER, WEIGHTS, Shape, Weights, checked_bytes, read_weights
 from monjyu_core.embedding.micro_batching import Ids
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ models, unless that is absent: half of its time. So both are hidden while OpenVI
 
 from __future__ import annotations
 
-from monjyu_core.hidden_modules import hidden
+from monjyu_core.extras import hidden
 
 with hidden("openvino_telemetry", "openvino.tools.ovc"):
     import openvino as ov

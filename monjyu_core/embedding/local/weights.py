@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -44,3 +45,18 @@ def read_weights() -> Weights:
             begin, end = (start + offset for offset in entry["data_offsets"])
             tensors[name] = data[begin:end].view(np.float32).reshape(entry["shape"])
     return tensors
+
+
+# The measures of the encoders, apart from the graph so that knowing them does not load the engine.
+
+
+HEADS, WIDTH = 12, 384
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What tells the models apart; all have 12 heads and a width of 384."""
+
+    name: str
+    layers: int
+    padding_id: int

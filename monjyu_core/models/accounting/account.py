@@ -9,9 +9,9 @@ from dataclasses import replace
 from functools import cached_property
 
 from monjyu_core.models.accounting.caps import Reservations, SpendingCap, cap_per_query, cap_per_run, reserve_in
+from monjyu_core.models.accounting.estimate import PriceTable
 from monjyu_core.models.accounting.ledger import Entry, Ledger, Scope, Status
 from monjyu_core.models.accounting.ledger_totals import Used
-from monjyu_core.models.accounting.prices import PriceTable
 from monjyu_core.models.cache.response_cache import ResponseCache, open_cache
 from monjyu_core.models.call_errors import CostCapReached, ModelCallError
 from monjyu_core.models.calls.resilience import Attempt, OnAttempt

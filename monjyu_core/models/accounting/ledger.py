@@ -7,18 +7,195 @@ then. A line holds counts, names and ids: no text of a paper or prompt, and no s
 
 from __future__ import annotations
 
+import errno
+import fcntl
 import json
+import logging
 import os
 import threading
 import time
+import uuid
+from collections.abc import Sequence
+from contextlib import ExitStack, suppress
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
-from typing import Literal
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from filelock import FileLock, Timeout
 
 from monjyu_core.errors import StorageError
-from monjyu_core.models.accounting.ledger_segments import COLUMNS, Segment
 from monjyu_core.models.types import CallKind, TokenUsage
-from monjyu_core.storage.folders import DataFolder
+from monjyu_core.storage.folders import DataFolder, host_id, sync_folder, temporary_for
+from monjyu_core.storage.state_store import FILE, private_folder
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+
+# Files of the ledger: JSONL segments, each of one process, and Parquet files that gather the finished ones.
+# A writer holds a kernel lock on its segment, which ends with the process: what can be locked is finished. A gathered
+# row keeps the name of its segment, and a segment that is gathered is not read again; so a crash between writing the
+# Parquet file and removing the segments counts nothing twice.
+
+
+_log = logging.getLogger(__name__)
+
+COLUMNS = {
+    "time": "VARCHAR",
+    "kind": "VARCHAR",
+    "name": "VARCHAR",
+    "level": "INTEGER",
+    "collection": "VARCHAR",
+    "paper_id": "VARCHAR",
+    "run_id": "VARCHAR",
+    "role": "VARCHAR",
+    "model": "VARCHAR",
+    "provider": "VARCHAR",
+    "prompt_tokens": "BIGINT",
+    "completion_tokens": "BIGINT",
+    "estimated": "BOOLEAN",
+    "cache_hit": "BOOLEAN",
+    "seconds": "DOUBLE",
+    "cost_usd": "DOUBLE",
+    "priced": "BOOLEAN",
+    "status": "VARCHAR",
+    "error": "VARCHAR",
+}
+"""Names and DuckDB types of a line's fields."""
+
+_SYNC_SECONDS = 1.0
+_GATHER_FROM = 200
+"""So many segments make reading slow (half a second)."""
+_MOST_OPEN = 500
+
+
+class Segment:
+    """A new segment, written by this process alone.
+
+    It is synced to the disk with the first line that comes a second or more after the last sync, and when closed: a
+    power cut can lose the lines since then, a kill none.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.process = os.getpid()
+        self.size = 0
+        self._synced = time.monotonic()
+        self._handle = _new_and_locked(folder)
+
+    def append(self, line: bytes) -> None:
+        """Write one line whole; OSError where it could not be, and then this segment must not be used again."""
+        written = os.write(self._handle, line)
+        if written != len(line):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        self.size += written
+        if time.monotonic() - self._synced >= _SYNC_SECONDS:
+            os.fsync(self._handle)
+            self._synced = time.monotonic()
+
+    def close(self) -> None:
+        os.fsync(self._handle)
+        os.close(self._handle)
+
+    def abandon(self) -> None:
+        """Close without a sync, after an error."""
+        with suppress(OSError):
+            os.close(self._handle)
+
+
+def _new_and_locked(folder: Path) -> int:
+    private_folder(folder.parent)
+    private_folder(folder)
+    stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%S")
+    while True:
+        path = folder / f"{stamp}-{host_id()}-{os.getpid()}-{uuid.uuid4().hex[:8]}.jsonl"
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_CLOEXEC, FILE)
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        if os.fstat(handle).st_nlink:  # else it was gathered, empty as it was, before it could be locked
+            return handle
+        os.close(handle)
+
+
+def read_lines(connection: DuckDBPyConnection, folder: Path, segments: Sequence[Path] | None = None) -> None:
+    """Make the table `lines` of all lines in the folder, or of what is gathered and these segments.
+
+    A line that is no JSON is a row of nulls. Raises duckdb.IOException where a segment goes while it is read, because
+    it was gathered: then read again.
+    """
+    # Segments first: whatever is gathered between the two looks is seen twice and left out once, never missed.
+    segments = sorted(folder.glob("*.jsonl")) if segments is None else segments
+    gathered = [str(path) for path in sorted(folder.glob("*.parquet"))]
+    columns = ", ".join(f"{name} {kind}" for name, kind in COLUMNS.items())
+    connection.execute(f"CREATE OR REPLACE TEMP TABLE lines ({columns}, segment VARCHAR, gathered BOOLEAN)")
+    if gathered:
+        connection.execute(
+            """INSERT INTO lines BY NAME SELECT * REPLACE (true AS gathered)
+            FROM read_parquet(?, union_by_name = true)""",
+            [gathered],
+        )
+    known = {row[0] for row in connection.execute("SELECT DISTINCT segment FROM lines").fetchall()}
+    new = [str(path) for path in segments if path.name not in known]
+    if new:
+        connection.execute(
+            f"""INSERT INTO lines BY NAME SELECT * EXCLUDE filename, parse_filename(filename) AS segment,
+                false AS gathered
+            FROM read_json(?, format = 'newline_delimited', ignore_errors = true, maximum_object_size = 1048576,
+                filename = true, columns = {COLUMNS})""",
+            [new],
+        )
+
+
+def gather(folder: Path, least: int = _GATHER_FROM) -> int:
+    """Gather finished segments into Parquet files, if there are many; how many were. Nobody waits for it."""
+    if len(list(folder.glob("*.jsonl"))) < least:
+        return 0
+    count = 0
+    try:
+        with FileLock(folder / "gather.lock", timeout=0, mode=FILE):
+            while done := _gather_some(folder):
+                count += done
+    except (Timeout, OSError) as error:  # another process does it, or the folder cannot be written
+        _log.debug("The ledger's segments were not gathered: %s", error)
+    return count
+
+
+def _gather_some(folder: Path) -> int:
+    """Up to as many segments as may be open at once."""
+    import duckdb
+
+    with ExitStack() as held, duckdb.connect() as connection:
+        candidates = (path for path in sorted(folder.glob("*.jsonl")) if _is_finished(path, held))
+        finished = list(islice(candidates, _MOST_OPEN))
+        read_lines(connection, folder, finished)
+        if connection.execute("SELECT count(*) FROM lines WHERE NOT gathered").fetchall()[0][0]:
+            _write(connection, folder / f"{uuid.uuid4().hex}.parquet")
+        for path in finished:
+            path.unlink()
+        return len(finished)
+
+
+def _write(connection: DuckDBPyConnection, target: Path) -> None:
+    temporary = temporary_for(target)
+    connection.table("lines").filter("NOT gathered").write_parquet(str(temporary))
+    temporary.chmod(FILE)
+    with temporary.open("rb") as file:
+        os.fsync(file.fileno())
+    temporary.replace(target)
+    sync_folder(target.parent)
+
+
+def _is_finished(path: Path, held: ExitStack) -> bool:
+    """Lock the segment until `held` ends; False where its writer still does."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(handle)
+        return False
+    held.callback(os.close, handle)
+    return True
+
 
 Status = Literal["ok", "failed", "cancelled", "partial"]
 _LONGEST_NAME = 300

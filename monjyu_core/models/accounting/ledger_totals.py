@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from monjyu_core.errors import StorageError
-from monjyu_core.models.accounting.ledger_segments import gather, read_lines
+from monjyu_core.models.accounting.ledger import gather, read_lines
 from monjyu_core.storage.folders import DataFolder
 
 if TYPE_CHECKING:

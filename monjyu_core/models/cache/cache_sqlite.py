@@ -21,7 +21,7 @@ from filelock import FileLock
 
 from monjyu_core.errors import StorageError
 from monjyu_core.models.cache.claim_owners import owner_is_dead
-from monjyu_core.storage.private import FILE, private_database, private_file, private_folder
+from monjyu_core.storage.state_store import FILE, private_database, private_file, private_folder
 
 _log = logging.getLogger(__name__)
 

@@ -17,8 +17,7 @@ from typing import TypeVar
 
 from monjyu_core.models.accounting.account import Account
 from monjyu_core.models.accounting.estimate import estimated_texts
-from monjyu_core.models.cache.cache_keys import VECTOR, embedding_key
-from monjyu_core.models.cache.response_cache import labels_of
+from monjyu_core.models.cache.response_cache import VECTOR, embedding_key, labels_of
 from monjyu_core.models.call_errors import (
     ModelAnswerUnusable,
     ModelCallError,

@@ -11,8 +11,7 @@ from pydantic import BaseModel
 
 from monjyu_core.models.accounting.account import Account, Accounting
 from monjyu_core.models.accounting.estimate import PlannedCall, worst_cost
-from monjyu_core.models.cache.cache_keys import CHAT, chat_key
-from monjyu_core.models.cache.response_cache import Codec, labels_of, once
+from monjyu_core.models.cache.response_cache import CHAT, Codec, chat_key, labels_of, once
 from monjyu_core.models.call_errors import ModelAnswerUnusable, ModelCallError, ModelContentFiltered
 from monjyu_core.models.calls.guarded_clients import Caller
 from monjyu_core.models.calls.resilience import Guard

@@ -10,9 +10,8 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from typing import Any
 
-from monjyu_core.models.clients.json_http import JsonHttp
 from monjyu_core.models.clients.learned_options import CHAT_OPTIONS, learned_of, schema_in_prompt
-from monjyu_core.models.clients.model_server import Server
+from monjyu_core.models.clients.model_server import JsonHttp, Server
 from monjyu_core.models.clients.replies import Collected
 from monjyu_core.models.types import ChatReply, ChatRequest
 from monjyu_core.settings.models_settings import ModelSettings

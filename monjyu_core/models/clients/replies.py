@@ -6,8 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from monjyu_core.models.accounting.estimate import estimated_usage
-from monjyu_core.models.clients.json_http import DONE
-from monjyu_core.models.clients.model_server import Server
+from monjyu_core.models.clients.model_server import DONE, Server
 from monjyu_core.models.clients.reasoning import AnswerStream
 from monjyu_core.models.clients.refusals import status_in
 from monjyu_core.models.types import ChatReply, ChatRequest, Finish, TokenUsage

@@ -11,9 +11,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from monjyu_core.models.call_errors import ModelAnswerUnusable
-from monjyu_core.models.clients.json_http import JsonHttp
 from monjyu_core.models.clients.learned_options import RERANK_OPTIONS, learned_of
-from monjyu_core.models.clients.model_server import Server
+from monjyu_core.models.clients.model_server import JsonHttp, Server
 
 
 class HttpRerank:

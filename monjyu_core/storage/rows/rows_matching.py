@@ -6,7 +6,7 @@ from typing import Annotated, TypedDict
 
 import pyarrow as pa
 
-from monjyu_core.storage.rows.row_columns import Ord, PaperId, RefId
+from monjyu_core.storage.rows.rows_papers import Ord, PaperId, RefId
 from monjyu_core.storage.table_spec import Float32
 
 

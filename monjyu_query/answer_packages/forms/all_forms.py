@@ -5,8 +5,8 @@ from __future__ import annotations
 from monjyu_query.answer_packages.asked_answer import AskedAnswer
 from monjyu_query.answer_packages.cited_evidence import bibliography
 from monjyu_query.answer_packages.forms.document import document_of
+from monjyu_query.asking.fields import ExportForm
 from monjyu_query.citations.citation_export import Entry, bibtex
-from monjyu_query.declared.fields import ExportForm
 
 
 def written(asked: AskedAnswer, form: str) -> bytes:

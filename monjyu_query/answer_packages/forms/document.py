@@ -10,8 +10,8 @@ from urllib.parse import quote
 from monjyu_query.answer_packages.asked_answer import AskedAnswer
 from monjyu_query.answers.render import safe, safe_lines
 from monjyu_query.answers.segments import pieces
+from monjyu_query.asking.result import AnswerTable, Cell, Citation
 from monjyu_query.citations.citation_export import Entry
-from monjyu_query.search.result import AnswerTable, Cell, Citation
 
 _BREAK = re.compile(r"\n\s*\n|\n(?=- )|\n")
 MOST_AUTHORS = 8

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from monjyu_query.answer_packages.forms.document import Document, Paragraph, Source
-from monjyu_query.search.result import AnswerTable
+from monjyu_query.asking.result import AnswerTable
 
 _MARKUP = re.compile(r"([\\`*_\[\]<>|~&$])")
 _AT_START = re.compile(r"^(\s*)([#+\-=]|\d+[.)])")

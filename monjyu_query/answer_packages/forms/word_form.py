@@ -8,8 +8,8 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from monjyu_query.answer_packages.forms.document import Document, Paragraph, Run
-from monjyu_query.citations.xml_safe import xml_text
-from monjyu_query.search.result import AnswerTable
+from monjyu_query.asking.result import AnswerTable
+from monjyu_query.citations.citation_export import xml_text
 
 if TYPE_CHECKING:
     from docx.document import Document as WordDocument

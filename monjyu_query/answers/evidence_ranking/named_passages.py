@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from monjyu_query.search.open_index import OpenIndex
-from monjyu_query.search.passages import Passage, PassageSentence, load_passages, load_sentences
+from monjyu_query.asking.passages import Passage, PassageSentence, load_passages, load_sentences
+from monjyu_query.ranking.open_index import OpenIndex
 
 _MOST = 40
 """Passages of the paper that are read beside those found, the first ones."""

@@ -15,12 +15,11 @@ from numpy.typing import NDArray
 
 from monjyu_core.text.search_text import count_wide
 from monjyu_core.text.unicode_words import compact
-from monjyu_query.answers.evidence_ranking.passage_readings import ENGLISH, MULTILINGUAL, PassageReadings
-from monjyu_query.answers.quote_windows import Neighbours, Window
+from monjyu_query.answers.citing import Neighbours, Window
 from monjyu_query.answers.selection import Question, is_statement, word_count
-from monjyu_query.search.chunk_sentences import read_chunks
-from monjyu_query.search.open_index import OpenIndex
-from monjyu_query.search.passages import PassageSentence
+from monjyu_query.asking.passages import PassageSentence
+from monjyu_query.ranking.open_index import OpenIndex, read_chunks
+from monjyu_query.ranking.passage_readings import ENGLISH, MULTILINGUAL, PassageReadings
 
 Array = NDArray[np.float64]
 Similarities = Callable[[Sequence[str]], NDArray[np.float32] | None]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from monjyu_query.answers.answer_form import AnswerForm
-from monjyu_query.search.request import ResponseType
+from monjyu_query.answers.segments import AnswerForm
+from monjyu_query.asking.request import ResponseType
 
 SENTENCES = 5
 """At most, of an answer of the usual length."""

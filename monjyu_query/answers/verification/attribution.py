@@ -3,13 +3,143 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+
+import numpy as np
 
 from monjyu_query.answers.verification.alignment import Words
-from monjyu_query.answers.verification.contexts import alike, anchors, context_of
 from monjyu_query.answers.verification.exact_facts import NAME
 from monjyu_query.answers.verification.numbers import SMALL, Figure, same_value
-from monjyu_query.answers.verification.polarity import DIRECTION, DIRECTION_JA, SIDES, sides_ja
+
+# What the words of a text belong to: the words around a place, and how alike two such surroundings are.
+
+
+FAR = 12
+"""Words, or so, on either side that tell what a figure or a name belongs to."""
+JOINTS = re.compile(r"[,;:、]|\b(?:and|while|whereas|but|versus|vs|or|than|from|to)\b|(?:一方|が、|より)")
+"""What divides a sentence: words on the other side belong together less."""
+
+
+@dataclass(frozen=True)
+class Anchor:
+    """A word that the words around it belong to: a figure, a name, a word of direction; with their weights."""
+
+    word: str
+    context: dict[str, float]
+
+
+def context_of(sentence: Words, start: int, end: int) -> dict[str, float]:
+    """Terms of a sentence around a place, with weights that fall with distance and at each joint between."""
+    weights: dict[str, float] = {}
+    for place, term in sentence.content:
+        match = sentence.found[place]
+        if match.start() < end and match.end() > start:
+            continue
+        low, high = (match.end(), start) if match.end() <= start else (end, match.start())
+        between = sentence.text[low:high]
+        distance = len(between) / (4 if sentence.wide else 6)
+        joints = len(JOINTS.findall(between))
+        if distance <= FAR:
+            weights[term] = max(weights.get(term, 0.0), 1.0 / (1 + 0.35 * distance) / (1 + 2.0 * joints))
+    return weights
+
+
+def alike(one: dict[str, float], other: dict[str, float]) -> float:
+    """Cosine of two contexts, 0 to 1."""
+    norm = np.sqrt(sum(v * v for v in one.values()) * sum(v * v for v in other.values()))
+    return float(sum(weight * other.get(term, 0.0) for term, weight in one.items()) / norm) if norm else 0.0
+
+
+def anchors(sentence: Words, pattern: re.Pattern[str]) -> list[Anchor]:
+    """Every match of a pattern with what stands around it."""
+    return [
+        Anchor(match.group().casefold().removesuffix("'s"), context_of(sentence, match.start(), match.end()))
+        for match in pattern.finditer(sentence.text)
+    ]
+
+
+# What turns a sentence's meaning round: negation, opposites, words that claim everything.
+
+
+NEGATIONS = frozenset(
+    (
+        "not", "no", "never", "none", "nor", "neither", "without", "cannot", "n't", "hardly", "rarely", "lack", "lacks",
+        "lacked", "lacking", "fail", "fails", "failed", "absence", "absent", "exclude", "excluded", "except", "unable",
+        "nobody", "nothing", "unlike", "instead", "rather", "avoid", "avoids", "avoided", "free", "non", "barely",
+        "unavailable", "unaffected", "unchanged", "insufficient", "prevent", "prevents", "prevented",
+    )
+)  # fmt: skip
+_ABSOLUTE = re.compile(
+    r"\b(?:all|every|everyone|always|never|prov(?:e|es|ed|en)|proof|guarantee\w*|completely|entire(?:ly)?|definitiv\w+|"
+    r"conclusive\w*|eliminat\w+|universal\w*|certainly|undoubted\w*|unequivocal\w*|exclusively|invariabl\w+|nobody|"
+    r"no one|impossible|perfect\w*|whenever|regardless|cures?|definitely|solves?|inevitabl\w+|undeniabl\w+|"
+    r"irrefutabl\w+|worldwide|everywhere|established|doubt)\b"
+    r"|すべて|全て|全員|全国|必ず|常に|決して|唯一|完全|絶対|間違いなく|証明|確実|あらゆる|いつも|一切|世界中|誰も|断定|不可欠",
+    re.I,
+)
+_NEGATED_JA = re.compile(r"(?:ない|なく|なかっ|ません|ず[、。に]|ぬ|ざる|無い|無く|なし|ないまま|ずに)")
+_NOT_NEGATED_JA = re.compile(
+    r"(?:ほかならない|に過ぎない|にすぎない|だけでなく|のみならず|ばかりでなく|ばかりか|かもしれない|なければならない|少なくない|少ない|少なく|やむを得ない|危ない)"
+)
+
+
+def _pairs(name: str) -> list[tuple[tuple[str, ...], ...]]:
+    lines = files(__package__).joinpath(name).read_text(encoding="utf-8").splitlines()
+    return [tuple(tuple(side.split()) for side in line.split("|")) for line in lines if not line.startswith("#")]
+
+
+def _sides() -> dict[str, set[tuple[int, int]]]:
+    found: dict[str, set[tuple[int, int]]] = {}
+    for number, pair in enumerate(_pairs("opposites_en.txt")):
+        for side, words in enumerate(pair):
+            for word in words:
+                found.setdefault(word, set()).add((number, side))
+    return found
+
+
+SIDES = _sides()
+"""Word to the (pair, side) that it stands on."""
+SIDES_JA = _pairs("opposites_ja.txt")
+DIRECTION = re.compile(rf"\b(?:{'|'.join(sorted(SIDES, key=len, reverse=True))})\b", re.I)
+DIRECTION_JA = re.compile(
+    "|".join(sorted({word for pair in SIDES_JA for side in pair for word in side}, key=len, reverse=True))
+)
+
+
+def absolutes(text: str) -> set[str]:
+    """The words that claim everything or certainty, cut so that forms of one word agree."""
+    return {match.group().lower()[:5] for match in _ABSOLUTE.finditer(text)}
+
+
+def sides_ja(word: str) -> set[tuple[int, int]]:
+    """The (pair, side) that a Japanese word of direction stands on."""
+    return {(number, side) for number, pair in enumerate(SIDES_JA) for side in (0, 1) if word in pair[side]}
+
+
+def negated_ja(text: str) -> int:
+    """How many predicates are negated."""
+    return len(_NEGATED_JA.findall(_NOT_NEGATED_JA.sub("", text)))
+
+
+def negated_words(words: list[str], reach: int = 4) -> Iterator[int]:
+    """The places of the words that a negation before them reaches, within the clause."""
+    for place, word in enumerate(words):
+        if word in NEGATIONS:
+            for step in range(1, reach + 1):
+                if place + step >= len(words) or words[place + step] in {
+                    ",",
+                    ";",
+                    "but",
+                    "and",
+                    "which",
+                    "that",
+                    "while",
+                }:
+                    break
+                yield place + step
+
 
 LEAST_ALIKE = 0.25
 """How alike two contexts must be to be the same place."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from functools import cached_property
 
+from monjyu_core.text.language import function_words
 from monjyu_query.answers.verification.alignment import normal
 from monjyu_query.answers.verification.numbers import OF_UNIT, SMALL, Figure, derived, figures, same_value
 
@@ -27,7 +28,8 @@ class Facts:
     """A text that sentences are held against, with what it is called."""
 
     def __init__(self, text: str) -> None:
-        self._small = normal(text).casefold()
+        self._text = normal(text)
+        self._small = self._text.casefold()
 
     @cached_property
     def _squeezed(self) -> str:
@@ -60,15 +62,23 @@ class Facts:
             or (len(there) <= MOST_RECKONED and derived(figure, there))
         )
 
-    def _has_name(self, name: str) -> bool:
-        name = _OF_PLACE.sub("", name.casefold().removesuffix("'s").rstrip("s"))
-        known = len(name) < 2 or name in OF_UNIT or name in self._small
+    def _has_name(self, written: str) -> bool:
+        name = _OF_PLACE.sub("", written.casefold().removesuffix("'s").rstrip("s"))
+        known = len(name) < 2 or name in OF_UNIT or self._is_written(written, name)
         squeezed = _PARTS.sub("", name)
         telling = len(squeezed) >= LETTERS or any(letter.isdigit() for letter in squeezed)
         return known or (telling and squeezed in self._squeezed) or self._has_initials(name)
 
+    def _is_written(self, written: str, name: str) -> bool:
+        """Short names in capitals must have them in the text, or be words there: "permitted" has no MIT."""
+        if len(name) >= LETTERS or not (written.isupper() and written.isascii()):
+            return name in self._small
+        return written in self._text or re.search(rf"\b{re.escape(name)}s?\b", self._small) is not None
+
     def _has_initials(self, name: str) -> bool:
-        """Whether words that follow each other begin with the letters of the name."""
+        """Whether words that follow each other begin with the letters of the name, none such as "in" and "the"."""
         if not 2 < len(name) <= 6 or not name.isalpha() or not name.isascii():
             return False
-        return bool(re.search(r"\b" + r"\w*[\s-]+(?:of |and |for )?".join(name) + r"\w*", self._small))
+        words = r"[\s-]+(?:of |and |for )?".join(rf"({letter}\w*)" for letter in name)
+        runs = re.finditer(rf"\b(?={words})", self._small)
+        return any(function_words("en").isdisjoint(run.groups()) for run in runs)

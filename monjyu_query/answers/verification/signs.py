@@ -12,14 +12,17 @@ from numpy.typing import NDArray
 from monjyu_query.answers.verification.alignment import Words, normal
 from monjyu_query.answers.verification.attribution import (
     CLAUSES,
+    NEGATIONS,
+    absolutes,
     merged_sources,
     moved_figures,
     moved_names,
+    negated_ja,
+    negated_words,
     turned_directions,
 )
 from monjyu_query.answers.verification.exact_facts import Facts
 from monjyu_query.answers.verification.numbers import SMALL, Figure, figures, same_value
-from monjyu_query.answers.verification.polarity import NEGATIONS, absolutes, negated_ja, negated_words
 
 NAMES = (
     "uncovered", "beyond_best", "missing_number", "moved_number", "missing_name", "moved_name", "merged", "negation",

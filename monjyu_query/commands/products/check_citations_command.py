@@ -7,8 +7,7 @@ from pathlib import Path
 
 import click
 
-from monjyu_query.commands.options import collection_option, json_option, print_json
-from monjyu_query.commands.searching import collection_searcher, printable
+from monjyu_query.commands.options import collection_option, collection_searcher, json_option, print_json, printable
 
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 MOST_BIB_BYTES = 20 << 20
@@ -37,9 +36,9 @@ def check_citations(draft: Path, collection: str | None, bib: Path | None, stric
     from monjyu_core.errors import QueryError
     from monjyu_core.user_files.bounded_reading import read_bytes
     from monjyu_query.drafts.check import check_citations
-    from monjyu_query.drafts.draft_text import as_text
+    from monjyu_query.drafts.checked import as_text
     from monjyu_query.drafts.formats.read_draft import FORMATS
-    from monjyu_query.drafts.formats.word_draft import MOST_BYTES
+    from monjyu_query.drafts.formats.word_xml import MOST_BYTES
 
     kind = FORMATS.get(draft.suffix.casefold())
     if kind is None:

@@ -9,13 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from monjyu_query.commands.options import collection_option, json_option, options_of, print_json
-from monjyu_query.commands.searching import collection_searcher
-from monjyu_query.search.request import SearchQuestion
+from monjyu_query.asking.request import SearchQuestion
+from monjyu_query.commands.options import collection_option, collection_searcher, json_option, options_of, print_json
 
 if TYPE_CHECKING:
-    from monjyu_core.questions.question import Question
-    from monjyu_core.questions.saved_answer import SavedAnswer
+    from monjyu_core.questions.question import Question, SavedAnswer
     from monjyu_query.search.searcher import Searcher
 
 
@@ -58,11 +56,11 @@ def add(text: str, collection: str | None, as_json: bool, **options: Any) -> Non
 @json_option
 def list_questions(collection: str | None, as_json: bool) -> None:
     """List the saved questions, with recorded answers of the published snapshot."""
-    from monjyu_core.questions.question_record import read_questions
+    from monjyu_core.questions.question import read_questions
     from monjyu_core.questions.recorded_answers import kept_answers
     from monjyu_core.storage.folders import DataFolder
     from monjyu_core.storage.snapshot import read_current
-    from monjyu_query.search.which_collection import chosen_collection
+    from monjyu_query.asking.which_collection import chosen_collection
 
     data = DataFolder.default()
     folder = data.collection(chosen_collection(data, collection))
@@ -81,7 +79,7 @@ def list_questions(collection: str | None, as_json: bool) -> None:
 @collection_option
 def remove(question_id: str, collection: str | None) -> None:
     """Remove a saved question; recorded answers stay with their snapshots."""
-    from monjyu_core.questions.question_record import remove_question
+    from monjyu_core.questions.question import remove_question
 
     searcher = collection_searcher(collection)
     remove_question(searcher.folder, searcher.settings, question_id)
@@ -169,15 +167,15 @@ def _values(text: str, **options: Any) -> dict[str, Any]:
 def _searcher(collection: str | None, snapshot_id: str | None) -> Searcher:
     """Without traces: nobody asked but the publish."""
     from monjyu_core.storage.folders import DataFolder
+    from monjyu_query.asking.which_collection import chosen_collection
     from monjyu_query.search.searcher import Searcher
-    from monjyu_query.search.which_collection import chosen_collection
 
     data = DataFolder.default()
     return Searcher(data, chosen_collection(data, collection), snapshot_id=snapshot_id)
 
 
 def _chosen(searcher: Searcher, question_ids: tuple[str, ...]) -> list[Question]:
-    from monjyu_core.questions.question_record import read_questions, unknown
+    from monjyu_core.questions.question import read_questions, unknown
 
     saved = read_questions(searcher.folder).questions
     for name in question_ids:
@@ -211,3 +209,44 @@ def _described(question: Question, answer: SavedAnswer | None) -> dict[str, Any]
     """`answer` is what the published snapshot gives, None where it is not recorded."""
     told = answer and answer.model_dump(mode="json", include={"snapshot_id", "status", "answer", "failures"})
     return question.model_dump(mode="json", exclude={"baseline"}) | {"answer": told}
+
+
+# `monjyu watch`.
+
+
+@click.command()
+@collection_option
+@click.option(
+    "--format", "form", type=click.Choice(("markdown", "atom", "json")), default="markdown", show_default=True
+)
+@click.option(
+    "--from", "older", metavar="SNAPSHOT", help="Older snapshot; by default the one before the published one."
+)
+@click.option("--since", metavar="DATE", help="Instead of --from: the snapshot that was the newest at this time.")
+@click.option("--send", is_flag=True, help="Also send the event to the addresses of watch.webhooks.")
+def watch(collection: str | None, form: str, older: str | None, since: str | None, send: bool) -> None:
+    """Show what changed in the answers to saved questions.
+
+    Each change has the document that caused it.
+    """
+    from monjyu_core.errors import ConfigurationError
+    from monjyu_core.settings.settings import load_settings
+    from monjyu_core.storage.folders import DataFolder
+    from monjyu_query.asking.which_collection import chosen_collection
+    from monjyu_query.saved.changes.digest import as_atom, as_markdown
+    from monjyu_query.saved.changes.digest import watch as changes_of
+
+    data = DataFolder.default()
+    settings = load_settings().watch
+    if send and not settings.webhooks:
+        raise ConfigurationError("No address is configured.", "Set watch.webhooks in monjyu.yaml.")
+    digest = changes_of(data, chosen_collection(data, collection), older, since)
+    if form == "json":
+        print_json(digest.model_dump(mode="json"))
+    else:
+        click.echo((as_markdown if form == "markdown" else as_atom)(digest).rstrip())
+    if send:
+        from monjyu_query.saved.changes.digest import send as post
+
+        told = post(digest, settings)
+        click.echo(f"Sent to {', '.join(told)}." if told else "Nothing changed: nothing is sent.", err=True)

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from monjyu_query.commands.options import collection_option, json_option, print_json
-from monjyu_query.commands.searching import collection_searcher, printable
+from monjyu_query.commands.options import collection_option, collection_searcher, json_option, print_json, printable
 
 if TYPE_CHECKING:
     from monjyu_query.quotes.locate import Place

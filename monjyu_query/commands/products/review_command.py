@@ -13,12 +13,11 @@ from monjyu_core.errors import QueryError
 from monjyu_query.commands.options import collection_option, format_option, json_option, print_json, write_output
 
 if TYPE_CHECKING:
-    from monjyu_core.reviews.review_state import Human, ReviewState
-    from monjyu_core.reviews.review_store import ReviewStore
+    from monjyu_core.reviews.review_store import Human, ReviewState, ReviewStore
+    from monjyu_query.ranking.open_index import OpenIndex
     from monjyu_query.reviews.review_protocol import Protocol
     from monjyu_query.reviews.review_records import Record
     from monjyu_query.reviews.review_run import Review
-    from monjyu_query.search.open_index import OpenIndex
     from monjyu_query.search.searcher import Searcher
 
 _protocol = click.argument("protocol", type=click.Path(dir_okay=False, path_type=Path), metavar="PROTOCOL.yaml")
@@ -61,7 +60,7 @@ def _open(path: Path, collection: str | None) -> _Opened:
     """The collection named, else the protocol's, else the only one."""
     from monjyu_core.reviews.review_store import ReviewStore
     from monjyu_core.storage.folders import DataFolder
-    from monjyu_query.commands.searching import collection_searcher
+    from monjyu_query.commands.options import collection_searcher
     from monjyu_query.reviews.review_protocol import read_protocol
     from monjyu_query.reviews.review_run import Review
 
@@ -78,9 +77,8 @@ def _open(path: Path, collection: str | None) -> _Opened:
 def init(protocol: Path, collection: str | None, as_json: bool) -> None:
     """Write a template of a protocol; an existing file is not overwritten."""
     from monjyu_core.storage.folders import DataFolder
-    from monjyu_query.reviews.protocol_template import protocol_template
-    from monjyu_query.reviews.review_protocol import review_name
-    from monjyu_query.search.which_collection import chosen_collection
+    from monjyu_query.asking.which_collection import chosen_collection
+    from monjyu_query.reviews.review_protocol import protocol_template, review_name
 
     name = chosen_collection(DataFolder.default(), collection)
     try:
@@ -103,7 +101,7 @@ def init(protocol: Path, collection: str | None, as_json: bool) -> None:
 @json_option
 def run(protocol: Path, collection: str | None, again: bool, as_json: bool) -> None:
     """Screen new and changed papers, or all papers if the criteria have changed."""
-    from monjyu_query.commands.searching import interrupt
+    from monjyu_query.commands.options import interrupt
 
     opened = _open(protocol, collection)
     opened.keep_protocol(protocol)
@@ -179,7 +177,7 @@ def decide(
 
     PAPER is an id, a DOI, words of a title, or first author and year.
     """
-    from monjyu_query.commands.searching import printable
+    from monjyu_query.commands.options import printable
     from monjyu_query.reviews.handing_on.review_listing import record_json, record_lines
 
     opened = _open(protocol, collection)

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING
 import click
 
 from monjyu_core.wording import counted
-from monjyu_query.commands.options import collection_option, json_option, print_json
-from monjyu_query.commands.searching import collection_searcher, printable
+from monjyu_query.commands.options import collection_option, collection_searcher, json_option, print_json, printable
 
 if TYPE_CHECKING:
-    from monjyu_query.search.result import Citation
+    from monjyu_query.asking.result import Citation
     from monjyu_query.tensions.tension_list import Tension, TensionSide
 
 

@@ -9,8 +9,7 @@ from typing import Any
 import click
 
 from monjyu_core.errors import QueryError
-from monjyu_query.commands.options import print_json, read_json_file
-from monjyu_query.commands.searching import collection_searcher
+from monjyu_query.commands.options import collection_searcher, print_json, read_json_file
 
 TAKES = ("top_k", "min_score", "filters", "answer")
 """What of a question has a meaning beside a vector."""
@@ -24,7 +23,7 @@ def print_nearest(path: Path, collection: str | None, values: Mapping[str, Any],
     vector = read_vector(path)
     from monjyu_query.answers.render import print_result
     from monjyu_query.api.vector_search import search_by_vector
-    from monjyu_query.search.request import make_filters
+    from monjyu_query.asking.request import make_filters
 
     filters = make_filters(values.get("filters", {}))
     top_k, min_score = values.get("top_k"), values.get("min_score")

@@ -3,14 +3,252 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+import unicodedata
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+from numpy.typing import NDArray
 
 from monjyu_core.errors import QueryError
-from monjyu_core.text.language import message_language
-from monjyu_query.digests.aspects import LICENCE, MEASURES, Aspect, aspect, aspect_named
-from monjyu_query.digests.study_table.column_values import ValueKind
-from monjyu_query.search.request import clean_text
+from monjyu_core.text.language import function_words, message_language
+from monjyu_core.text.search_text import count_wide
+from monjyu_query.answers.verification.numbers import Figure, figures
+from monjyu_query.asking.request import clean_text
+from monjyu_query.knowledge.aspects import LICENCE, MEASURES, Aspect, aspect, aspect_named
+
+if TYPE_CHECKING:
+    from spacy.language import Language
+
+
+# What a column asks for (a count, a time, a place, a name …) and where a sentence states such a thing.
+
+
+ValueKind = Literal["count", "share", "duration", "date", "money", "place", "organisation", "name", "text"]
+EXAMPLES: dict[ValueKind, tuple[str, ...]] = {
+    "count": (
+        *("number of participants", "sample size", "how many patients", "number of samples", "cohort size", "n"),
+        *("number of schools", "dose", "age of participants", "median age", "population size", "number of classes"),
+        *("参加者数", "標本の大きさ", "年齢", "学生の数", "対象の人数", "件数"),
+    ),
+    "share": (
+        *("response rate", "percentage of women", "accuracy", "prevalence", "proportion of cases", "error rate"),
+        *("mortality", "F1 score", "dropout", "sensitivity", "correlation", "割合", "精度", "回答率"),
+    ),
+    "duration": (
+        *("duration", "length of follow-up", "how long it lasted", "length of the course", "time span"),
+        *("number of weeks", "hours per week", "intervention period", "time frame", "study length", "running time"),
+        *("期間", "追跡期間", "授業の長さ"),
+    ),
+    "date": (
+        *("year of data collection", "study period", "date", "when it took place", "first release", "year"),
+        *("data collected in", "調査年", "実施時期"),
+    ),
+    "money": ("cost", "price", "amount of funding", "salary", "cost per patient", "budget", "費用", "予算"),
+    "place": (
+        *("country", "region", "city", "geographic area", "location", "state", "countries studied", "国", "地域"),
+    ),
+    "organisation": (
+        *("institution", "university", "where it was done", "study site", "hospital", "where the course was taught"),
+        *("affiliation", "company", "実施場所", "大学", "機関"),
+    ),
+    "name": (
+        *("programming language", "software used", "data set", "licence", "name of the tool", "instrument", "database"),
+        *(
+            "species studied",
+            "organism",
+            "statistical test",
+            "funding agency",
+            "funder",
+            "algorithm",
+            "operating system",
+        ),
+        *("framework", "questionnaire", "プログラミング言語", "データセット", "使用したソフトウェア", "ライセンス"),
+    ),
+    "text": (
+        *("method", "main result", "limitations", "research question", "what was found", "purpose", "study design"),
+        *("how it was evaluated", "theory", "conclusion", "future work", "why it matters", "audience", "prerequisites"),
+        *(
+            "approach",
+            "open source",
+            "key contribution",
+            "outcome",
+            "does it use a control group",
+            "required knowledge",
+        ),
+        *("findings", "方法", "結果", "限界", "目的", "手法", "課題"),
+    ),
+}
+"""Names of columns by what they ask for: one in other words is of the kind of the nearest."""
+_PLACES = {"place": ("GPE", "LOC"), "organisation": ("GPE", "LOC", "FAC", "ORG")}
+LIKE: dict[ValueKind, tuple[str, ...]] = {
+    "place": ("Chile", "Japan", "France", "Brazil", "southern Europe", "Tokyo", "California"),
+    "organisation": ("University of Liverpool", "Boston University", "Stanford University", "General Hospital"),
+}
+"""What names of a kind are like; the English model takes many others for them."""
+_NO_NAMES = ("CARDINAL", "ORDINAL", "PERCENT", "QUANTITY", "DATE", "TIME", "MONEY")
+_WORD = re.compile(r"\w+")
+_LONG_TERM = r"semester|trimester|term|fortnight|decade|academic year"
+_TIME = re.compile(
+    r"[\s-]?(?:(?:consecutive|full|academic)[\s-])?"
+    rf"(?:seconds?|minutes?|hours?|hrs?|h|min|days?|weeks?|months?|years?|{_LONG_TERM}s?)\b(?:[\s-]long\b)?"
+    r"|(?:秒|分|時間|日間?|週間?|[かヶカ]月|年間)",
+    re.IGNORECASE,
+)
+_TERM = re.compile(rf"\b(?:(?:full|half|one|two)[\s-])?(?:{_LONG_TERM})s?(?:[\s-]long)?\b", re.IGNORECASE)
+_DATE = re.compile(
+    r"(?:\b\d{1,2}\s)?(?:\b[A-Z][a-z]{2,8}\.?\s(?:\d{1,2},?\s)?)?\b(?:19|20)\d\d\b"
+    r"(?:\s?(?:[-–—/]|to|and|until|through)\s?(?:[A-Z][a-z]{2,8}\.?\s(?:\d{1,2},?\s)?)?(?:19|20)?\d\d\b)?"
+    r"|(?:19|20)\d\d年(?:\d{1,2}月)?"
+)
+_MONEY = re.compile(
+    r"(?:US|AU|CA)?[$€£¥]\s?\d[\d,.]*\d?(?:\s?(?:thousand|million|billion|[kKmM])\b)?"
+    r"|\b\d[\d,.]*\s?(?:thousand |million |billion )?(?:USD|EUR|GBP|JPY|dollars?|euros?|pounds?)\b"
+    r"|\d[\d,.]*\s?[万億]?(?:円|ドル|ユーロ)"
+)
+_SIZE = re.compile(r"\b[nN]\s?=\s?\d[\d,]*")
+_RANGE = re.compile(r"\s?(?:[-–—~〜]|to|and|or)\s?")
+_SEVERAL = re.compile(r"\b(?:several|a few)\s$")
+_COUNTED = re.compile(r"[\s-](?!and\b|or\b)([^\W\d_][\w-]*)")
+_COUNTED_WORDS = 4
+"""That say what a number counts, to the first plural."""
+_PLURAL = re.compile(r"[^s]s$")
+_COUNTED_JA = re.compile(r"\s?(?:人|名|例|件|社|校|世帯|頭|匹|点|個|本|編|冊)")
+_CAPITAL = r"(?:[A-Z][\w+#/-]*(?:\.\w[\w-]*)*|[a-z]+[A-Z][\w+#-]*)"
+_RUN = re.compile(rf"(?<![\w@/.]){_CAPITAL}(?:[ -](?:{_CAPITAL}|of(?= [A-Z])|[0-9]+(?:\.[0-9]+)*\b))*")
+_WIDE_RUN = re.compile(r"[A-Z][A-Za-z0-9+#.-]*|[\u30a1-\u30ff\u31f0-\u31ff]{2,}|[\u4e00-\u9fff]{2,}")
+_CITED = re.compile(r"\([^()]*\b(?:19|20)\d\d[a-z]?\b[^()]*\)|\b[A-Z][\w-]+ (?:et al\.|(?:&|and) [A-Z][\w-]+) \(\d{4}")
+_MOST_WORDS = 7
+_UNIT = 2
+"""Letters of a word that is a unit of measure where it follows a number ("5 ns")."""
+Place = tuple[int, int]
+
+
+def kind_of(name: str, similar: Callable[[Sequence[str]], NDArray[np.float32] | None]) -> ValueKind:
+    """The kind of a column by the nearest example: by shared words, and by their cosines with the name if there are."""
+    examples = [(kind, example) for kind, some in EXAMPLES.items() for example in some]
+    near = np.array([_shared(name, example) for _, example in examples])
+    cosines = similar([example for _, example in examples])
+    return examples[int(np.argmax(near if cosines is None else near + cosines))][0]
+
+
+def _shared(one: str, other: str) -> float:
+    first, second = (set(_WORD.findall(text.casefold())) for text in (one, other))
+    return len(first & second) / len(first | second)
+
+
+def values_in(text: str, kind: ValueKind) -> list[Place]:
+    """Where the sentence states something of the kind, in order."""
+    if len(unicodedata.normalize("NFKC", text)) != len(text):
+        return []  # figures have their places in the text so written
+    if kind in ("place", "organisation", "name"):
+        return sorted(_names(text, kind))
+    return sorted(set(_BY_KIND[kind](text))) if kind in _BY_KIND else []
+
+
+def _counts(text: str) -> Iterator[Place]:
+    yield from (found.span() for found in _SIZE.finditer(text))
+    numbers = [one for one in _figures(text) if not one.percent and not one.kind and not _is_year(text, one)]
+    for place, one in enumerate(numbers):
+        end = _counted(text, one.end)
+        if end > one.end:
+            yield _start(text, numbers, place), end
+
+
+def _figures(text: str) -> list[Figure]:
+    """The figures of a text; the space behind one is not its own."""
+    return [replace(one, end=len(text[: one.end].rstrip())) for one in figures(text)]
+
+
+def _start(text: str, numbers: Sequence[Figure], place: int) -> int:
+    """Where a number begins, or the first of a range that it ends ("80 to 120"), or "several" of it."""
+    before = numbers[place - 1] if place else None
+    joined = before is not None and _RANGE.fullmatch(text[before.end : numbers[place].start])
+    start = before.start if before is not None and joined else numbers[place].start
+    several = _SEVERAL.search(text, 0, start)
+    return several.start() if several else start
+
+
+def _is_year(text: str, one: Figure) -> bool:
+    return bool(re.fullmatch(r"(?:1[5-9]|20)\d\d", text[one.start : one.end]))
+
+
+def _counted(text: str, start: int) -> int:
+    """Where the words end that say what a number counts; `start` where there are none."""
+    if ja := _COUNTED_JA.match(text, start):
+        return ja.end()
+    end, place, words = start, start, 0
+    while words < _COUNTED_WORDS and (found := _COUNTED.match(text, place)):
+        if found[1].casefold() in function_words("en") or (not words and len(found[1]) <= _UNIT):
+            break
+        place = end = found.end()
+        words = _COUNTED_WORDS if _PLURAL.search(found[1]) else words + 1
+    return end
+
+
+def _durations(text: str) -> Iterator[Place]:
+    numbers = _figures(text)
+    for place, one in enumerate(numbers):
+        if unit := _TIME.match(text, one.end):
+            yield _start(text, numbers, place), unit.end()
+    yield from (found.span() for found in _TERM.finditer(text))
+
+
+def _shares(text: str) -> Iterator[Place]:
+    yield from ((one.start, one.end) for one in _figures(text) if one.percent or one.decimals)
+
+
+_BY_KIND: dict[ValueKind, Callable[[str], Iterator[Place]]] = {
+    "count": _counts,
+    "share": _shares,
+    "duration": _durations,
+    "date": lambda text: (found.span() for found in _DATE.finditer(text)),
+    "money": lambda text: (found.span() for found in _MONEY.finditer(text)),
+}
+
+
+def _names(text: str, kind: ValueKind) -> set[Place]:
+    """Names that the English model finds; of a name of something also runs of words with capitals."""
+    labels = {(start, end): label for start, end, label in entities_in(text)}
+    runs = set()
+    cited = [found.span() for found in _CITED.finditer(text)]
+    for run in (_WIDE_RUN if count_wide(text) else _RUN).finditer(text):
+        word = _WORD.match(text, run.start())
+        start = word.end() + 1 if word and word[0].casefold() in function_words("en") else run.start()
+        if start < run.end():
+            runs.add((start, run.end()))
+    if kind == "name":
+        found = runs | {place for place, label in labels.items() if label not in _NO_NAMES}
+    else:
+        named = [place for place, label in labels.items() if label in _PLACES[kind]]
+        found = {next((run for run in runs if run[0] <= a and b <= run[1]), (a, b)) for a, b in named}
+    return {
+        (a, b)
+        for a, b in found
+        if len(text[a:b].split()) <= _MOST_WORDS
+        and not any(start < b and a < end for start, end in cited)
+        and (count_wide(text) or any(map(str.isupper, text[a:b])))
+        and (a > 1 or " " in text[a:b] or not text[a:b].istitle())  # the first word of a sentence has a capital anyway
+    }
+
+
+@cache
+def _model() -> Language | None:
+    """None in an installation that only answers questions, which has no spaCy: names are then known by capitals."""
+    if find_spec("spacy") is None:
+        return None
+    from monjyu_core.embedding.english_model import load_model
+
+    return load_model(("tagger", "parser", "attribute_ruler", "lemmatizer"))
+
+
+def entities_in(text: str) -> list[tuple[int, int, str]]:
+    model = _model()
+    return [] if model is None else [(one.start_char, one.end_char, one.label_) for one in model(text).ents]
+
 
 MOST_COLUMNS = 12
 LONGEST = 120

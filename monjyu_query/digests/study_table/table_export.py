@@ -6,12 +6,12 @@ import csv
 import io
 from collections.abc import Iterator
 
+from monjyu_core.text.unicode_words import without_controls
 from monjyu_query.answers.verification.numbers import figures
-from monjyu_query.declared.fields import ExportForm
-from monjyu_query.digests.digest_result import Digest
-from monjyu_query.digests.digest_wording import word
+from monjyu_query.asking.fields import ExportForm
+from monjyu_query.asking.result import Cell, Citation
+from monjyu_query.digests.digest_result import Digest, word
 from monjyu_query.digests.draft import NOTHING
-from monjyu_query.search.result import Cell, Citation
 
 LONGEST_CELL = 32_000
 """Characters; a cell of a spreadsheet holds 32,767."""
@@ -21,7 +21,7 @@ _WIDTHS = {"label": 24, "text": 48, "quote": 40, "page": 8}
 
 def exported_rows(digest: Digest) -> Iterator[list[str | float]]:
     """The heads, then a row a paper: label, title, authors, year and id, then of each column the value or text, quotes
-    and pages. A year, a page and a value that is a count are numbers."""
+    and pages. A year, a page and a value that is a count are numbers; no text turns the text after it round."""
     table, language = digest.tables[0], digest.language
     quote, page = word("quote", language), word("page", language)
     paper = [word(name, language) for name in ("paper", "title", "authors", "year")]
@@ -31,10 +31,9 @@ def exported_rows(digest: Digest) -> Iterator[list[str | float]]:
     by_number = {citation.n: citation for citation in digest.citations}
     for name, *cells in table.rows:
         one = papers[name.paper_id or ""]
-        yield [
-            *(one.label, one.title, "; ".join(one.authors), one.year or "", one.paper_id),
-            *(text for cell in cells for text in _texts(cell, by_number)),
-        ]
+        row = (one.label, one.title, "; ".join(one.authors), one.year or "", one.paper_id)
+        texts = (*row, *(text for cell in cells for text in _texts(cell, by_number)))
+        yield [without_controls(text) if isinstance(text, str) else text for text in texts]
 
 
 def _texts(cell: Cell, by_number: dict[int, Citation]) -> tuple[str | float, str, str | float]:

@@ -9,8 +9,8 @@ from typing import Any
 
 from monjyu_core.errors import QueryError
 from monjyu_core.user_files.bounded_reading import parse_json
+from monjyu_query.drafts.formats.citation_marks import arxiv_in, doi_in, year_in
 from monjyu_query.drafts.formats.draft_pages import Work
-from monjyu_query.drafts.formats.work_ids import arxiv_in, doi_in, year_in
 
 MOST_BIB_CHARACTERS = 5_000_000
 MOST_WORKS = 20_000

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 
-from monjyu_query.drafts.formats.citation_marks import mark_text
+from monjyu_query.drafts.formats.citation_marks import arxiv_in, doi_in, mark_text, year_in
 from monjyu_query.drafts.formats.cited_works import plain
 from monjyu_query.drafts.formats.draft_pages import MARK, Pages, Wanted, Work
-from monjyu_query.drafts.formats.work_ids import arxiv_in, doi_in, year_in
 
 LONGEST_PARAGRAPH = 20_000
 """Characters that pylatexenc is given at once; a longer one only loses its commands."""

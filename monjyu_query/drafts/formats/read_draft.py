@@ -14,7 +14,7 @@ from monjyu_query.answers.verification.alignment import Words
 from monjyu_query.drafts.formats.draft_pages import CLOSE, MARK, OPEN, Mark, Pages, Works, without_marks
 from monjyu_query.drafts.formats.latex_draft import read_latex
 from monjyu_query.drafts.formats.markdown_draft import read_markdown
-from monjyu_query.drafts.formats.word_draft import MOST_BYTES, read_word
+from monjyu_query.drafts.formats.word_xml import MOST_BYTES, read_word
 
 Format = Literal["markdown", "latex", "docx", "text"]
 FORMATS: dict[str, Format] = {

@@ -19,8 +19,7 @@ from itertools import combinations
 from typing import Any, TypeVar
 
 from monjyu_core.text.search_text import count_wide
-from monjyu_query.evaluation.questions.kinds import Kind
-from monjyu_query.evaluation.questions.structure import Phrase, Sentence, Structure, Work
+from monjyu_query.evaluation.questions.structure import Kind, Phrase, Sentence, Structure, Work
 
 T = TypeVar("T")
 FEWEST_GOLD, MOST_GOLD, FEWEST_PAPERS = 3, 20, 2

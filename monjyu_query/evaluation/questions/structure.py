@@ -9,6 +9,7 @@ import re
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Literal, get_args
 
 import duckdb
 
@@ -16,7 +17,7 @@ from monjyu_core.errors import QueryError
 from monjyu_core.storage.snapshot import Snapshot
 from monjyu_core.text.search_text import count_wide
 from monjyu_query.answers.selection import is_prose
-from monjyu_query.modes.lazy.concept_graph import GRAPH_TABLES, has_tables
+from monjyu_query.knowledge.concept_graph import GRAPH_TABLES, has_tables
 
 SHORTEST, LONGEST = 40, 400
 """Characters of a sentence that may be gold."""
@@ -162,3 +163,10 @@ def _works(cursor: duckdb.DuckDBPyConnection, sentences: Sequence[Sentence]) -> 
         citing = tuple(by_text[key] for key in keys if key in by_text)
         works.append(Work(" ".join(title.split()), author or "", year, citing))
     return works
+
+
+# The kinds of questions that are made.
+
+
+Kind = Literal["fact", "relation", "community", "citation", "unanswerable"]
+KINDS: tuple[Kind, ...] = get_args(Kind)

@@ -17,7 +17,7 @@ from monjyu_query.answer_packages.forms.all_forms import FORMS, written
 from monjyu_query.answer_packages.forms.document import notes_of
 from monjyu_query.answers.render import safe
 from monjyu_query.api.facade import Monjyu
-from monjyu_query.declared.fields import OneOf
+from monjyu_query.asking.fields import OneOf
 from monjyu_query.mcp_server.caller_identity import CallersMonjyu, may_see_trace
 from monjyu_query.mcp_server.tool_errors import as_tool_errors
 from monjyu_query.traces.traces import no_such_trace, read_trace

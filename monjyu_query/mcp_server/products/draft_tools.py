@@ -8,9 +8,8 @@ from mcp.types import CallToolResult
 from pydantic import Field
 
 from monjyu_query.api.facade_async import AsyncMonjyu
-from monjyu_query.declared.product_requests import DraftRequest
-from monjyu_query.drafts.checked import CheckedDraft
-from monjyu_query.drafts.draft_text import as_text
+from monjyu_query.api.product_requests import DraftRequest
+from monjyu_query.drafts.checked import CheckedDraft, as_text
 from monjyu_query.mcp_server.register import takes_fields_of
 from monjyu_query.mcp_server.texts import QUOTED, given
 from monjyu_query.mcp_server.tool_errors import as_tool_errors

@@ -7,10 +7,8 @@ from typing import Annotated
 from mcp.types import CallToolResult
 from pydantic import BaseModel, Field
 
-from monjyu_core.questions.question import Severity
-from monjyu_core.questions.question_record import read_questions, unknown
+from monjyu_core.questions.question import Failure, SavedAnswer, Severity, read_questions, unknown
 from monjyu_core.questions.recorded_answers import kept_answers
-from monjyu_core.questions.saved_answer import Failure, SavedAnswer
 from monjyu_core.storage.snapshot import read_current
 from monjyu_query.answers.render import quotable
 from monjyu_query.api.facade_async import AsyncMonjyu

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from monjyu_query.answers.claims import Claim
 from monjyu_query.answers.selection import Question as Terms
-from monjyu_query.answers.topic import topic_of
-from monjyu_query.knowledge.reports import Reports
+from monjyu_query.answers.selection import is_prose
+from monjyu_query.asking.passages import PassageSentence, in_order, sentences_by_id
+from monjyu_query.asking.topic import topic_of
+from monjyu_query.knowledge.reports import Report, Reports
 from monjyu_query.ranking.fusion import Scores
+from monjyu_query.ranking.query_embedding import text_relevance
 from monjyu_query.ranking.ranker import Ranking, rank
 from monjyu_query.ranking.retrieval import QueryTerm
-from monjyu_query.ranking.similarity_scale import text_relevance
-from monjyu_query.search.passages import PassageSentence
-from monjyu_query.search.tools import Ask, Tools
+from monjyu_query.ranking.tools import Ask, Tools
 
 if TYPE_CHECKING:
     from monjyu_query.modes.lazy.model_roles import ModelRoles
@@ -87,4 +89,108 @@ def _roles(tools: Tools, ask: Ask) -> ModelRoles | None:
         return None
     from monjyu_query.modes.lazy.model_roles import ModelRoles
 
-    return ModelRoles(tools.settings, tools.llm_answers().session(ask.account), ask.request.query, ask.cancel)
+    return ModelRoles(tools.settings, tools.session(ask.account), ask.request.query, ask.cancel)
+
+
+# The map step without a model: findings to points, each scored 0 to 10 and resting on source sentences.
+
+
+_OVERVIEW = {"abstract": 1.0, "introduction": 0.95, "conclusion": 0.95}
+_DETAIL = 0.8
+"""Sections whose sentences tell what a paper is about, and what those of others count beside them."""
+_HEAD_WEIGHT = 0.3
+"""What a term counts that only the report's title or the finding's summary has."""
+MOST_SENTENCES = 3
+"""Of one point."""
+
+Sentences = dict[str, PassageSentence]
+
+
+def sentences_of(asking: Asking, reports: Sequence[Report]) -> Sentences:
+    """The source sentences of the reports' findings that the filters let pass."""
+    ids = (name for report in reports for finding in report.findings for name in finding.sentence_ids)
+    return sentences_by_id(asking.ask.index.snapshot.cursor(), ids, asking.passing)
+
+
+def extractive_points(asking: Asking, reports: Sequence[Report], sentences: Sentences) -> list[Claim]:
+    """A point for each finding: its best sentence for the question, scored as by lazy search; for a question about the
+    whole collection the first one that is prose, scored by the report's rating."""
+    findings = [(report, finding) for report in reports for finding in report.findings]
+    sources = [[s for s in in_order(sentences, f.sentence_ids) if is_prose(s.text)] for _, f in findings]
+    keywords = asking.ask.index.keywords
+    terms = iter(keywords.terms([sentence.text for some in sources for sentence in some]))
+    heads = keywords.terms([f"{report.title}\n{finding.summary}" for report, finding in findings])
+    points: list[Claim] = []
+    for (report, _), some, head in zip(findings, sources, heads, strict=True):
+        scored = [(_score(asking, report, next(terms), head, sentence), sentence) for sentence in some]
+        scored.sort(key=lambda pair: -pair[0])
+        if scored and scored[0][0] > 0:
+            kept = tuple(sentence for _, sentence in scored[:MOST_SENTENCES])
+            text = " ".join(kept[0].text.split())
+            text = f"{report.title}: {text}" if asking.whole and report.title else text
+            points.append(Claim(text, kept, scored[0][0], report.id, "extractive"))
+    return points
+
+
+def _score(
+    asking: Asking, report: Report, terms: Sequence[str], head: Sequence[str], sentence: PassageSentence
+) -> float:
+    """A sentence must speak of the question itself; what its headings add counts less."""
+    if asking.whole:
+        return report.rating * _OVERVIEW.get(sentence.passage.section_type, _DETAIL)
+    own, both = asking.terms.share(set(terms)), asking.terms.share({*terms, *head})
+    return asking.relevance(own + _HEAD_WEIGHT * (both - own), asking.similarity(sentence)) if own else 0.0
+
+
+# Which reports a global question reads: those of one level, or those that a walk from the root finds relevant; and how
+# relevant they are by words and vectors, without a model.
+
+
+def own_ratings(asking: Asking) -> list[float]:
+    """The relevance of all reports (0 to 10): as a sentence is scored, never less than nine tenths of the best below,
+    whose words a summary of many may lack. For the whole collection the reports' own ratings."""
+    reports = asking.reports
+    if asking.whole:
+        return [report.rating for report in reports.all]
+    pairs = zip(asking.report_terms, asking.near, strict=True)
+    found = [asking.relevance(asking.terms.share(own), float(near)) for own, near in pairs]
+    for place in sorted(range(len(found)), key=lambda place: -reports.all[place].level):
+        found[place] = max([found[place], *(0.9 * found[child] for child in reports.below(place))])
+    return found
+
+
+Rate = Callable[[Sequence[int]], list[float]]
+"""Places of reports to their relevance, 0 to 10 each."""
+
+
+def static_selection(reports: Reports, level: int) -> list[int]:
+    """The reports of a level, and the leaves above it."""
+    return [
+        place
+        for place, report in enumerate(reports.all)
+        if report.level == level or (report.level < level and not reports.below(place))
+    ]
+
+
+def dynamic_selection(reports: Reports, rate: Rate, relevant_from: float) -> tuple[dict[int, float], list[int]]:
+    """The relevant reports with their ratings, and all that were rated, in order.
+
+    Level by level from the roots: the children of a relevant report are rated next, and where one of them is relevant
+    it stands for its parent. Where no report of a level is relevant, and none was before, the next level is looked at.
+    """
+    kept: dict[int, float] = {}
+    rated: list[int] = []
+    frontier = reports.roots
+    while frontier:
+        ratings = dict(zip(frontier, rate(frontier), strict=True))
+        rated += frontier
+        relevant = {place: rating for place, rating in ratings.items() if rating >= relevant_from}
+        places = {report.id: place for place, report in enumerate(reports.all)}
+        for place in relevant:
+            parent = reports.all[place].parent
+            if parent is not None:
+                kept.pop(places[parent], None)
+        kept |= relevant
+        followed = relevant if relevant or kept else ratings
+        frontier = [child for place in followed for child in reports.below(place)]
+    return dict(sorted(kept.items(), key=lambda pair: (-pair[1], pair[0]))), rated

@@ -9,17 +9,15 @@ from typing import Annotated
 from pydantic import BaseModel, Field
 
 from monjyu_core.models.call_errors import ModelCallError
-from monjyu_core.models.context_room import room_for_sources
+from monjyu_core.models.factory import room_for_sources
 from monjyu_core.models.prompts import fence
 from monjyu_core.models.types import Message
 from monjyu_core.text.quotes import rests_on
 from monjyu_core.text.tokens import count_many
+from monjyu_query.answers.claims import Claim
+from monjyu_query.asking.passages import in_order
 from monjyu_query.knowledge.reports import Report
-from monjyu_query.knowledge.source_sentences import in_order
-from monjyu_query.modes.global_search.asking import Asking
-from monjyu_query.modes.global_search.mapping import MOST_SENTENCES, Sentences
-from monjyu_query.modes.global_search.report_selection import own_ratings
-from monjyu_query.modes.lazy.lazy_claims import Claim
+from monjyu_query.modes.global_search.asking import MOST_SENTENCES, Asking, Sentences, own_ratings
 from monjyu_query.modes.lazy.model_roles import ModelRoles
 
 _LONGEST_POINT = 1000

@@ -7,16 +7,16 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from monjyu_core.storage.ids import digest
-from monjyu_query.answers.evidence_ranking.passage_readings import ENGLISH, MULTILINGUAL, PassageReadings
 from monjyu_query.answers.evidence_ranking.sentence_worth import log_odds
 from monjyu_query.answers.selection import is_prose, is_statement
-from monjyu_query.answers.topic import asks_of_all
-from monjyu_query.digests.aspects import says_purpose
+from monjyu_query.asking.topic import asks_of_all
+from monjyu_query.knowledge.aspects import says_purpose
 from monjyu_query.modes.lazy.lazy_state import Asked, Candidate, Judgement
 from monjyu_query.modes.lazy.relevance import Assessor, Gate, text_hash
-from monjyu_query.ranking.similarity_scale import nearness
-from monjyu_query.search.open_index import OpenIndex
-from monjyu_query.search.tools import Ask, Tools
+from monjyu_query.ranking.open_index import OpenIndex
+from monjyu_query.ranking.passage_readings import ENGLISH, MULTILINGUAL, PassageReadings
+from monjyu_query.ranking.query_embedding import nearness
+from monjyu_query.ranking.tools import Ask, Tools
 
 VERSION = "2"
 """Version of the extractive assessor: raised when equal inputs get other scores."""

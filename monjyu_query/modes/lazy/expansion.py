@@ -11,13 +11,13 @@ from functools import partial
 
 from monjyu_core.text.search_text import count_wide
 from monjyu_core.text.unicode_words import letter_words
-from monjyu_query.answers.answer_form import asked_types
+from monjyu_query.answers.segments import asked_types
 from monjyu_query.answers.selection import Question
-from monjyu_query.answers.topic import sides_of
-from monjyu_query.modes.lazy.concept_graph import Concept, ConceptGraph
-from monjyu_query.search.lazy_explanation import Origin
-from monjyu_query.search.open_index import OpenIndex
-from monjyu_query.search.passages import load_passages
+from monjyu_query.asking.lazy_explanation import Origin
+from monjyu_query.asking.passages import load_passages
+from monjyu_query.asking.topic import sides_of
+from monjyu_query.knowledge.concept_graph import Concept, ConceptGraph
+from monjyu_query.ranking.open_index import OpenIndex
 
 _SHORTEST = 3
 _WIDE_WORD = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff]{2,}|[\u30a1-\u30ff]{3,}|[\uac00-\ud7a3]{2,}")

@@ -5,10 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from monjyu_query.modes.lazy.concept_graph import ConceptGraph
-from monjyu_query.modes.lazy.lazy_state import Ended, LazyState, Relevant
-from monjyu_query.modes.lazy.refine import Question
-from monjyu_query.search.lazy_explanation import (
+from monjyu_query.asking.lazy_explanation import (
     CommunityVisit,
     ConceptEdge,
     ConceptNode,
@@ -18,6 +15,9 @@ from monjyu_query.search.lazy_explanation import (
     RelevantSentence,
     SubqueryFinds,
 )
+from monjyu_query.knowledge.concept_graph import ConceptGraph
+from monjyu_query.modes.lazy.lazy_state import Ended, LazyState, Relevant
+from monjyu_query.modes.lazy.refine import Question
 
 _ENDED: dict[Ended, EndedBy] = {
     "": "everything",

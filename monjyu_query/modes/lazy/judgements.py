@@ -12,7 +12,7 @@ from pathlib import Path
 
 from monjyu_core.models.cache.outage import Outage
 from monjyu_core.settings.models_settings import CacheSettings
-from monjyu_core.storage.private import private_database, write_ahead
+from monjyu_core.storage.state_store import private_database, write_ahead
 
 _TABLE = """CREATE TABLE IF NOT EXISTS judgements (
     key TEXT PRIMARY KEY, scores TEXT NOT NULL, written REAL NOT NULL) WITHOUT ROWID"""

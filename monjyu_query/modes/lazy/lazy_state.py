@@ -7,11 +7,10 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from monjyu_query.answers.selection import Question
-from monjyu_query.modes.lazy.walk.budget import Budget
+from monjyu_query.asking.events import Emit, unheard
+from monjyu_query.asking.lazy_explanation import Budget, Origin
+from monjyu_query.asking.passages import Passage, PassageSentence
 from monjyu_query.ranking.fusion import Scores
-from monjyu_query.search.events import Emit, unheard
-from monjyu_query.search.lazy_explanation import Origin
-from monjyu_query.search.passages import Passage, PassageSentence
 
 Ended = Literal["", "budget", "enough", "sufficient", "exhausted", "held", "cancelled", "failed"]
 

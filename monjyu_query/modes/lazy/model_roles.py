@@ -25,12 +25,12 @@ from monjyu_core.settings.settings import Settings
 from monjyu_core.storage.ids import digest
 from monjyu_core.text.language import message_language
 from monjyu_core.text.quotes import find_quote, rests_on, without_foreign
+from monjyu_query.answers.claims import Claim
+from monjyu_query.asking.passages import PassageSentence
+from monjyu_query.asking.request import Turn
 from monjyu_query.modes.lazy.expansion import Expansion
-from monjyu_query.modes.lazy.lazy_claims import Claim
 from monjyu_query.modes.lazy.lazy_state import Candidate, Judgement, Relevant
 from monjyu_query.modes.lazy.relevance import text_hash
-from monjyu_query.search.passages import PassageSentence
-from monjyu_query.search.request import Turn
 
 VERSION = "2"
 """Of how the model's scores are read."""

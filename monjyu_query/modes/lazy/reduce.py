@@ -9,9 +9,7 @@ from datetime import UTC, datetime
 from monjyu_core.embedding import load_embedder
 from monjyu_core.models.call_errors import ModelCallError
 from monjyu_query.answers.answering import Answer
-from monjyu_query.answers.composition import asked_of, compose
-from monjyu_query.knowledge.level_4_claims import chunks_with_claims, claims_of, read_by_models
-from monjyu_query.modes.lazy.compose import (
+from monjyu_query.answers.claim_answer import (
     MOST_PASSAGES,
     SENTENCES,
     claim_passages,
@@ -20,23 +18,53 @@ from monjyu_query.modes.lazy.compose import (
     passages_of,
     room_of,
 )
-from monjyu_query.modes.lazy.lazy_claims import (
+from monjyu_query.answers.claims import (
     Claim,
-    ExtractiveClaims,
-    grouped,
     in_parts,
     merged_by_meaning,
     rank_claims,
 )
+from monjyu_query.answers.composition import asked_of, compose
+from monjyu_query.asking.passages import load_sentences, section_texts, standing
+from monjyu_query.asking.result import Status
+from monjyu_query.knowledge.reports import chunks_with_claims, claims_of, read_by_models
 from monjyu_query.modes.lazy.lazy_state import Relevant
 from monjyu_query.modes.lazy.refine import Question
 from monjyu_query.modes.passages.best_passages import evidence_passages
-from monjyu_query.search.open_index import OpenIndex
-from monjyu_query.search.passages import load_sentences, section_texts, standing
-from monjyu_query.search.result import Status
-from monjyu_query.search.tools import Tools
+from monjyu_query.ranking.open_index import OpenIndex
+from monjyu_query.ranking.tools import Tools
 
 CLAIMS_LEVEL = 4
+
+
+class ExtractiveClaims:
+    """Each relevant sentence is a claim, once it was found in its source."""
+
+    def __init__(self, index: OpenIndex) -> None:
+        self._index = index
+        self.dropped = 0
+
+    def extract(self, groups: Sequence[Sequence[Relevant]]) -> list[Claim]:
+        found = [(s, score, r.candidate.community) for group in groups for r in group for s, score in r.sentences]
+        sentences = [sentence for sentence, _, _ in found]
+        texts = section_texts(self._index.snapshot.cursor(), sentences)
+        real = {sentence.sentence_id for sentence in standing(texts, sentences)}
+        self.dropped = len({s.sentence_id for s, _, _ in found} - real)
+        claims: dict[str, Claim] = {}
+        for sentence, score, community in found:
+            known = claims.get(sentence.sentence_id)
+            if sentence.sentence_id in real and (known is None or known.score < score):
+                text = " ".join(sentence.text.split())
+                claims[sentence.sentence_id] = Claim(text, (sentence,), score, community, "extractive")
+        return list(claims.values())
+
+
+def grouped(relevant: Sequence[Relevant]) -> list[list[Relevant]]:
+    """By community, in order of the best chunk of each."""
+    groups: dict[str | None, list[Relevant]] = {}
+    for found in sorted(relevant, key=lambda found: (-found.score, found.candidate.row)):
+        groups.setdefault(found.candidate.community, []).append(found)
+    return list(groups.values())
 
 
 def make_claims(asked: Question, tools: Tools, concepts: Mapping[str, Sequence[str]]) -> list[Claim]:
@@ -137,14 +165,16 @@ def _written(asked: Question, claims: list[Claim], tools: Tools) -> tuple[Answer
     answers: list[Answer] = []
     failure = ""
     parts = in_parts(claims, ask.settings.lazy.claim_tokens)
+    from monjyu_query.answers.model.model_answer import answer_with_model
+
     room = room_of(ask, asked.state.budget.total)
     sentences = max(SENTENCES, round(SENTENCES * room / len(parts)))
     for part in parts:
         if asked.state.cancelled and answers:
             break
         passages = claim_passages(part)
-        written, failure = tools.llm_answers().answer(
-            ask.index, request, passages, asked.asked, ask.account, ask.emit, sentences, ask.routing.query_type
+        written, failure = answer_with_model(
+            tools, ask.index, request, passages, asked.asked, ask.account, ask.emit, sentences, ask.routing.query_type
         )
         if written is None:
             break

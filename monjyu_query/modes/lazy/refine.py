@@ -9,26 +9,24 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from monjyu_query.answers.selection import Question as Terms
-from monjyu_query.answers.topic import asks_of_all
+from monjyu_query.asking.lazy_explanation import Budget
+from monjyu_query.asking.passages import Passage
+from monjyu_query.asking.topic import asks_of_all
+from monjyu_query.knowledge.concept_graph import CommunityTree, ConceptGraph, flat_tree
 from monjyu_query.knowledge.follow_ups import questions_raised
 from monjyu_query.modes.lazy.assessors import ExtractiveAssessor, OverviewAssessor, gate_of, reader_assessor
-from monjyu_query.modes.lazy.concept_graph import ConceptGraph
 from monjyu_query.modes.lazy.expansion import Expansion, expand, matching_concepts
 from monjyu_query.modes.lazy.judgements import Judgements
 from monjyu_query.modes.lazy.lazy_state import Asked, LazyState, Relevant
 from monjyu_query.modes.lazy.relevance import Assessor, RelevanceTester
-from monjyu_query.modes.lazy.walk.budget import Budget
 from monjyu_query.modes.lazy.walk.community_search import Walker
-from monjyu_query.modes.lazy.walk.community_tree import CommunityTree, flat_tree
 from monjyu_query.modes.lazy.walk.walkers import Neighbours, subquery_walkers, walkers_of
 from monjyu_query.modes.passages.best_passages import ranked_passages
-from monjyu_query.ranking.best_rows import best_rows
 from monjyu_query.ranking.fusion import Scores, z_scores
-from monjyu_query.ranking.ranker import Ranking, rank
+from monjyu_query.ranking.open_index import OpenIndex
+from monjyu_query.ranking.ranker import Ranking, best_rows, rank
 from monjyu_query.ranking.retrieval import QueryTerm
-from monjyu_query.search.open_index import OpenIndex
-from monjyu_query.search.passages import Passage
-from monjyu_query.search.tools import Ask, Tools
+from monjyu_query.ranking.tools import Ask, Tools
 
 if TYPE_CHECKING:
     from monjyu_query.modes.lazy.model_roles import ModelRoles
@@ -235,7 +233,7 @@ def _model_roles(tools: Tools, ask: Ask) -> ModelRoles | None:
         return None
     from monjyu_query.modes.lazy.model_roles import ModelRoles
 
-    return ModelRoles(tools.settings, tools.llm_answers().session(ask.account), ask.request.query, ask.cancel)
+    return ModelRoles(tools.settings, tools.session(ask.account), ask.request.query, ask.cancel)
 
 
 def _expanded(tools: Tools, ask: Ask, graph: ConceptGraph, roles: ModelRoles | None, state: LazyState) -> Expansion:

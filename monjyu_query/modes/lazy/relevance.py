@@ -12,8 +12,7 @@ from monjyu_core.storage.ids import digest
 from monjyu_query.modes.lazy.judgements import Judgements
 from monjyu_query.modes.lazy.lazy_state import Asked, Candidate, Judgement
 from monjyu_query.modes.lazy.walk.community_search import Wanted
-from monjyu_query.search.chunk_sentences import read_chunks
-from monjyu_query.search.open_index import OpenIndex
+from monjyu_query.ranking.open_index import OpenIndex, read_chunks
 
 Gate = Callable[[Sequence[Candidate]], Sequence[bool]]
 """Which of some candidates are worth a model's reading."""

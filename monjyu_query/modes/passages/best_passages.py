@@ -9,16 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from monjyu_core.settings.settings import SearchSettings
-from monjyu_query.answers.answer_form import OF_MANY, form_of
-from monjyu_query.answers.evidence_ranking.passage_readings import PassageReadings
 from monjyu_query.answers.evidence_ranking.sentence_worth import log_odds
-from monjyu_query.ranking.best_rows import best_rows
-from monjyu_query.ranking.ranker import Ranking
-from monjyu_query.search.chunk_sentences import read_chunks
-from monjyu_query.search.open_index import OpenIndex
-from monjyu_query.search.passages import Passage
-from monjyu_query.search.request import SearchRequest
-from monjyu_query.search.tools import Ask
+from monjyu_query.answers.segments import OF_MANY, form_of
+from monjyu_query.asking.passages import Passage
+from monjyu_query.asking.request import SearchRequest
+from monjyu_query.ranking.open_index import OpenIndex, read_chunks
+from monjyu_query.ranking.passage_readings import PassageReadings
+from monjyu_query.ranking.ranker import Ranking, best_rows
+from monjyu_query.ranking.tools import Ask
 
 EVIDENCE_PASSAGES, EVIDENCE_PER_PAPER = 12, 6
 """Of which an extractive answer takes its sentences: a paper that answers may do so in more places than hits show."""

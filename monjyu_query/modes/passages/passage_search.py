@@ -14,7 +14,9 @@ from monjyu_core.text.language import message_language, says_nothing
 from monjyu_query.answers.answering import Answer, abstained
 from monjyu_query.answers.composition import asked_of, compose
 from monjyu_query.answers.selection import Question
-from monjyu_query.modes.lazy.concept_graph import ConceptGraph
+from monjyu_query.asking.passages import Passage, hit_of, load_sentences
+from monjyu_query.asking.result import Hit, SearchResult, Status, Usage
+from monjyu_query.knowledge.concept_graph import ConceptGraph
 from monjyu_query.modes.lazy.expansion import READ_CHUNKS, related_terms
 from monjyu_query.modes.passages.best_passages import (
     EVIDENCE_PASSAGES,
@@ -23,13 +25,10 @@ from monjyu_query.modes.passages.best_passages import (
     ranked_passages,
     reranked_by_reader,
 )
-from monjyu_query.ranking.best_rows import best_rows
 from monjyu_query.ranking.fusion import Scores
-from monjyu_query.ranking.ranker import Ranking, rank
+from monjyu_query.ranking.ranker import Ranking, best_rows, rank
 from monjyu_query.ranking.retrieval import QueryTerm, vector_scores
-from monjyu_query.search.passages import Passage, hit_of, load_sentences
-from monjyu_query.search.result import Hit, SearchResult, Status, Usage
-from monjyu_query.search.tools import Ask, Tools
+from monjyu_query.ranking.tools import Ask, Tools
 
 CANDIDATES = 50
 """Passages that are read to be reranked; what ranks lower is not among them."""
@@ -135,8 +134,10 @@ def _answer(
     evidence and mark it as partial."""
     failure = ""
     if tools.uses_model("answer") and passages:
-        written, failure = tools.llm_answers().answer(
-            ask.index, ask.request, passages, asked, ask.account, ask.emit, query_type=ask.routing.query_type
+        from monjyu_query.answers.model.model_answer import answer_with_model
+
+        written, failure = answer_with_model(
+            tools, ask.index, ask.request, passages, asked, ask.account, ask.emit, query_type=ask.routing.query_type
         )
         if written is not None:
             return written, "llm"

@@ -8,8 +8,8 @@ from monjyu_core.models.calls.event_loop import run
 from monjyu_core.models.prompts import load_prompt
 from monjyu_core.models.types import Message
 from monjyu_core.text.language import message_language
-from monjyu_query.search.request import clean_text
-from monjyu_query.search.tools import Ask, Tools
+from monjyu_query.asking.request import clean_text
+from monjyu_query.ranking.tools import Ask, Tools
 
 _LONGEST = 500
 
@@ -23,7 +23,7 @@ def reworded(tools: Tools, ask: Ask, count: int) -> list[str]:
     query = ask.request.query
     prompt = load_prompt("reword", message_language(query), tools.settings.prompts.folder)
     messages = [Message("user", prompt.render(question=query, count=str(count)))]
-    session = tools.llm_answers().session(ask.account)
+    session = tools.session(ask.account)
     found = run(session.structured("expand", messages, prompt.hash, Rewordings))
     texts = dict.fromkeys(clean_text(text)[:_LONGEST] for text in found.rewordings)
     return [text for text in texts if text and text.casefold() != query.casefold()][:count]

@@ -2,21 +2,153 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
-from collections.abc import Sequence
+import threading
+from collections.abc import Iterable, Sequence
 
-from monjyu_query.declared.fields import ExportForm
+from monjyu_core.text.unicode_words import without_controls
+from monjyu_query.answers.render import safe
+from monjyu_query.answers.segments import escaped
+from monjyu_query.asking.fields import ExportForm
+from monjyu_query.citations.citation_export import entries, entries_of, ris
 from monjyu_query.digests.asker import Asker
+from monjyu_query.digests.digest_result import Digest
+from monjyu_query.digests.study_table.study_table import MOST_PAPERS, study_table
 from monjyu_query.digests.study_table.table_export import as_csv
-from monjyu_query.reviews.handing_on.evidence_table import evidence_tables
-from monjyu_query.reviews.handing_on.prisma import mermaid, prisma
-from monjyu_query.reviews.handing_on.prisma_svg import prisma_svg
+from monjyu_query.ranking.open_index import OpenIndex
+from monjyu_query.reviews.handing_on.prisma import mermaid, prisma, prisma_svg, record_reason
 from monjyu_query.reviews.handing_on.review_listing import record_json, review_json
-from monjyu_query.reviews.handing_on.review_report import review_report
-from monjyu_query.reviews.handing_on.review_tables import asreview_csv, decisions_csv, included_ris
-from monjyu_query.reviews.review_protocol import Protocol
-from monjyu_query.reviews.review_records import Record
-from monjyu_query.search.open_index import OpenIndex
+from monjyu_query.reviews.review_protocol import Criterion, Protocol
+from monjyu_query.reviews.review_records import Outcome, Record
+
+# Decisions for spreadsheets and reference managers: CSV, RIS of what is included, labels for ASReview.
+
+
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+_LABELS = {"included": "1", "excluded": "0", "unsure": "-1", "pending": "-1"}
+"""As ASReview reads them: relevant, irrelevant, not seen by anyone."""
+_ABSTRACTS = "SELECT paper_id, coalesce(abstract, '') FROM papers"
+
+
+def included_ris(index: OpenIndex, records: Sequence[Record]) -> str:
+    return ris(entries_of(index.snapshot, [one.paper_id for one in records if one.outcome == "included"]))
+
+
+def decisions_csv(protocol: Protocol, records: Sequence[Record]) -> str:
+    """A row for each record and criterion (one for a record that was not screened), with the verdict and its quote."""
+    heads = ["paper_id", "title", "year", "source", "outcome", "by", "reason", "criterion", "holds", "why", "engine"]
+    rows: list[list[str]] = [[*heads, "quote", "page"]]
+    for one in records:
+        reason = record_reason(protocol, one)
+        first = [one.paper_id, one.title, str(one.year or ""), one.source, one.outcome, one.by, reason]
+        verdicts = one.screening.verdicts if one.screening else []
+        for verdict in verdicts:
+            quotes = "\n".join(" ".join(quote.quote.split()) for quote in verdict.quotes)
+            pages = ", ".join(str(quote.page) for quote in verdict.quotes if quote.page)
+            told = [verdict.criterion, verdict.holds, verdict.why, verdict.engine, quotes, pages]
+            rows.append([*first, *told])
+        if not verdicts:
+            rows.append([*first, *[""] * 6])
+    return _csv(rows)
+
+
+def asreview_csv(index: OpenIndex, records: Sequence[Record]) -> str:
+    """What ASReview takes as a data set with prior knowledge: `included` is 1, 0, or -1 where nobody has decided."""
+    abstracts = dict(index.snapshot.cursor().execute(_ABSTRACTS).fetchall())
+    known = {entry.id: entry for entry in entries(index.snapshot, None)}
+    rows = [["record_id", "title", "abstract", "authors", "year", "doi", "included"]]
+    for one in records:
+        entry = known.get(one.paper_id)
+        if one.outcome in _LABELS and entry is not None:
+            about = [entry.title, safe(abstracts.get(one.paper_id, "")), "; ".join(entry.authors)]
+            rows.append([one.paper_id, *about, str(entry.year or ""), entry.doi or "", _LABELS[one.outcome]])
+    return _csv(rows, labels=True)
+
+
+def _csv(rows: Iterable[Sequence[str]], *, labels: bool = False) -> str:
+    """What a spreadsheet would take for a formula is quoted ('); a label in the last column is a number."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\r\n")
+    for row in rows:
+        texts = map(without_controls, row[:-1] if labels else row)
+        cells = [f"'{text}" if text.startswith(_FORMULA) else text for text in texts]
+        writer.writerow([*cells, row[-1]] if labels else cells)
+    return out.getvalue()
+
+
+# A review as Markdown: question, criteria, flow, what is included and what is not, the evidence table.
+
+
+_HEADINGS: tuple[tuple[Outcome, str], ...] = (
+    ("included", "Included"),
+    ("unsure", "Awaiting a person's decision"),
+    ("excluded", "Excluded"),
+    ("pending", "Not screened yet"),
+)
+
+
+def review_report(index: OpenIndex, protocol: Protocol, records: Sequence[Record], tables: Sequence[Digest]) -> str:
+    lines = [f"# {_text(protocol.title or protocol.name)}", "", _text(protocol.question), ""]
+    lines += [f"Collection {index.snapshot.collection.name}, snapshot {index.snapshot.id}.", ""]
+    lines += ["## Criteria", ""]
+    lines += [_criterion("Include", one) for one in protocol.include]
+    lines += [_criterion("Exclude", one) for one in protocol.exclude]
+    lines += ["", "## Flow of records (PRISMA 2020)", "", "```mermaid", mermaid(prisma(protocol, records)) + "```", ""]
+    for outcome, heading in _HEADINGS:
+        some = [one for one in records if one.outcome == outcome]
+        if some:
+            lines += [f"## {heading} ({len(some)})", ""]
+            lines += [line for one in some for line in _record(protocol, one)] + [""]
+    if tables:
+        lines += ["## Evidence", "", *(table.text() for table in tables)]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _criterion(kind: str, one: Criterion) -> str:
+    rule = one.rule.model_dump_json(by_alias=True, exclude_unset=True) if one.rule else "searched for in the paper"
+    return f"- {kind}: {_text(one.text)} (`{one.id}`: `{rule.replace('`', '')}`)"
+
+
+def _record(protocol: Protocol, one: Record) -> list[str]:
+    """The record, why it stands where it does, and the quotes that show it."""
+    year = f" ({one.year})" if one.year else ""
+    lines = [f"- **{_text(one.title or one.paper_id)}**{year}, `{one.paper_id}`"]
+    if one.override:
+        old = "; the paper has changed since" if one.outdated else ""
+        lines.append(f"  - by {_text(one.override.by)} on {one.override.at[:10]}: {_text(one.override.reason)}{old}")
+    elif one.reason:
+        lines.append(f"  - {_text(record_reason(protocol, one))}")
+    for verdict in one.screening.verdicts if one.screening else ():
+        if one.reason in ("", verdict.criterion) or one.override:
+            lines.append(f"  - `{verdict.criterion}` {verdict.holds}: {_text(verdict.why)}")
+            for quote in verdict.quotes:
+                page = f", page {quote.page}" if quote.page else ""
+                lines.append(f"    > {_text(quote.quote)}{page}")
+    return lines
+
+
+def _text(text: str) -> str:
+    return escaped(safe(" ".join(text.split())))
+
+
+# The evidence table of a review: the study table of what is included, a column for each field of the protocol.
+
+
+def evidence_tables(
+    searcher: Asker,
+    index: OpenIndex,
+    protocol: Protocol,
+    papers: Sequence[str],
+    cancel: threading.Event | None = None,
+) -> list[Digest]:
+    """One table, or several where there are more papers than one holds; none where nothing is included."""
+    batches = [papers[start : start + MOST_PAPERS] for start in range(0, len(papers), MOST_PAPERS)]
+    return [
+        study_table(searcher, protocol.fields, batch, most=MOST_PAPERS, index=index, cancel=cancel) for batch in batches
+    ]
+
 
 _BOM = "\ufeff"
 """Which spreadsheets want; ASReview reads plain UTF-8."""

@@ -7,12 +7,12 @@ from typing import Any, Literal
 
 from pydantic import BaseModel
 
-from monjyu_core.reviews.review_state import Human, Verdict
+from monjyu_core.reviews.review_store import Human, Verdict
 from monjyu_query.answers.render import safe
+from monjyu_query.ranking.open_index import OpenIndex
 from monjyu_query.reviews.handing_on.prisma import Prisma, prisma, record_reason
 from monjyu_query.reviews.review_protocol import Protocol
 from monjyu_query.reviews.review_records import Outcome, Record
-from monjyu_query.search.open_index import OpenIndex
 
 
 class HumanDecision(BaseModel):

@@ -13,16 +13,16 @@ from monjyu_core.models.call_errors import ModelCallError
 from monjyu_core.models.calls.event_loop import run
 from monjyu_core.models.prompts import fence, load_prompt
 from monjyu_core.models.types import Message
-from monjyu_core.reviews.review_state import Verdict
+from monjyu_core.reviews.review_store import Verdict
+from monjyu_query.asking.passages import PassageSentence
+from monjyu_query.asking.request import clean_text
+from monjyu_query.asking.result import Usage
 from monjyu_query.digests.asker import Asker
-from monjyu_query.digests.study_table.model_cells import sentences_shown
+from monjyu_query.digests.study_table.extractive_cells import sentences_shown
 from monjyu_query.digests.study_table.table_columns import Column, language_of
+from monjyu_query.ranking.open_index import OpenIndex
 from monjyu_query.reviews.review_protocol import Criterion, Protocol
 from monjyu_query.reviews.verdicts.review_quotes import Quoting
-from monjyu_query.search.open_index import OpenIndex
-from monjyu_query.search.passages import PassageSentence
-from monjyu_query.search.request import clean_text
-from monjyu_query.search.result import Usage
 
 MOST_QUOTES = 3
 LONGEST_REASON = 300
@@ -58,7 +58,7 @@ class ModelJudge:
     def __init__(self, searcher: Asker, index: OpenIndex, protocol: Protocol) -> None:
         self._index, self._protocol = index, protocol
         self._account = searcher.account(index)
-        self._session = searcher.tools.llm_answers().session(self._account)
+        self._session = searcher.tools.session(self._account)
         language = language_of([one.text for one in protocol.criteria], protocol.question) or "en"
         self._prompt = load_prompt("screen", language, searcher.settings.prompts.folder)
         self.failed: list[str] = []

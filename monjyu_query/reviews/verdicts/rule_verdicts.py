@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from monjyu_core.reviews.review_state import Holds, Verdict
+from monjyu_core.reviews.review_store import Holds, Verdict
 from monjyu_core.text.search_text import count_wide
 from monjyu_query.digests.paper_text import PaperText
 from monjyu_query.reviews.review_protocol import Criterion, Rule, Years

@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import BaseModel
 
-from monjyu_core.questions.saved_answer import SavedSpan
+from monjyu_core.questions.question import SavedSpan
 
 CauseKind = Literal[
     "added",

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Literal
+from urllib.parse import urlsplit
 from xml.etree.ElementTree import Element, SubElement, tostring
 
 from pydantic import BaseModel
 
-from monjyu_core.errors import QueryError
-from monjyu_core.questions.question import Question
-from monjyu_core.questions.question_record import read_questions
+from monjyu_core.errors import ExternalAPIError, QueryError
+from monjyu_core.questions.question import Question, read_questions
+from monjyu_core.settings.operations_settings import WatchSettings
 from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.manifest import read_manifest
 from monjyu_query.answers.render import quotable
-from monjyu_query.citations.xml_safe import xml_text
+from monjyu_query.citations.citation_export import xml_text
 from monjyu_query.saved.changes.answer_changes import AnswerDiff, Cause, CitationChange
 from monjyu_query.saved.changes.travelling import Journey, snapshots_between
 
@@ -144,3 +145,33 @@ def _short(text: str) -> str:
 def _plain(text: str) -> str:
     """Words of papers as words: nothing of them is Markdown, one line."""
     return " ".join(quotable(text).split())
+
+
+# Sending the event to addresses that the settings name, and to no others: no redirect is followed.
+
+
+def send(digest: Digest, settings: WatchSettings) -> list[str]:
+    """POST the digest as JSON to each of `watch.webhooks`; gives the hosts that took it, none where nothing changed.
+
+    ExternalAPIError where one of them cannot be reached or refuses, after the others were asked.
+    """
+    import httpx2
+
+    if not digest.changed:
+        return []
+    told, failed = [], []
+    body = digest.model_dump_json().encode()
+    headers = {"Content-Type": "application/json", "User-Agent": "monjyu"}
+    with httpx2.Client(timeout=settings.timeout_seconds, follow_redirects=False, trust_env=False) as client:
+        for address in settings.webhooks:
+            host = urlsplit(address).hostname or ""
+            try:
+                client.post(address, content=body, headers=headers).raise_for_status()
+                told.append(host)
+            except httpx2.HTTPStatusError as error:
+                failed.append(f"{host} answered {error.response.status_code}")
+            except httpx2.HTTPError as error:
+                failed.append(f"{host}: {type(error).__name__}")
+    if failed:
+        raise ExternalAPIError(f"The event was not accepted: {'; '.join(failed)}.", "See watch.webhooks.")
+    return told

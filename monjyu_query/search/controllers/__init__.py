@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from monjyu_query.modes.modes import Modes
-from monjyu_query.search.result import SearchResult
-from monjyu_query.search.tools import Ask
+from monjyu_query.asking.result import SearchResult
+from monjyu_query.ranking.tools import Ask
+from monjyu_query.search.multi import Modes
 
 Control = Callable[[Modes, Ask], SearchResult]
 
@@ -23,7 +23,7 @@ def _progressive(modes: Modes, ask: Ask) -> SearchResult:
 
 
 def _hybrid(modes: Modes, ask: Ask) -> SearchResult:
-    from monjyu_query.modes.multi import search_side_by_side
+    from monjyu_query.search.multi import search_side_by_side
 
     return search_side_by_side(modes, ask)
 

@@ -10,10 +10,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from monjyu_query.asking.request import Turn
 from monjyu_query.search.conversation.english_follow_ups import english_follow_up
 from monjyu_query.search.conversation.japanese_follow_ups import japanese_follow_up
 from monjyu_query.search.conversation.talk import BRACKET, NEW_SUBJECT, Talk
-from monjyu_query.search.request import Turn
 
 LONGEST_CHAIN = 8
 """Questions before this one that are looked back at."""

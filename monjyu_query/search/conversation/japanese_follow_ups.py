@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from monjyu_query.answers.topic import topic_of
+from monjyu_query.asking.topic import topic_of
 from monjyu_query.search.conversation.talk import BRACKET, MOST_CONTEXT, Talk
 
 _POINTS = re.compile(

@@ -14,9 +14,9 @@ from monjyu_core.models.prompts import fence, load_prompt
 from monjyu_core.models.types import Message
 from monjyu_core.text.language import message_language
 from monjyu_core.text.quotes import foreign_addresses, rests_on
+from monjyu_query.asking.request import Turn
+from monjyu_query.ranking.tools import Tools
 from monjyu_query.search.conversation.follow_up import LONGEST_CHAIN, resolve
-from monjyu_query.search.request import Turn
-from monjyu_query.search.tools import Tools
 
 _LONGEST_TURN = 1000
 _LONGEST_QUESTION = 1000
@@ -36,7 +36,7 @@ def resolved_by_model(tools: Tools, query: str, history: Sequence[Turn], account
     prompt = load_prompt("follow_up", message_language(query), tools.settings.prompts.folder)
     messages = [Message("user", prompt.render(history=fence(1, said), question=query))]
     try:
-        found = run(tools.llm_answers().session(account).structured("expand", messages, prompt.hash, WrittenOut))
+        found = run(tools.session(account).structured("expand", messages, prompt.hash, WrittenOut))
     except ModelCallError:
         return resolve(query, history)
     written = " ".join(found.question.split())[:_LONGEST_QUESTION]

@@ -14,8 +14,8 @@ from monjyu_core.models.prompts import load_prompt
 from monjyu_core.models.types import Message
 from monjyu_core.text.language import message_language
 from monjyu_core.text.quotes import without_foreign
+from monjyu_query.ranking.tools import Tools
 from monjyu_query.search.routing.question_kinds import Kind, QueryType
-from monjyu_query.search.tools import Tools
 
 _LONGEST_REASON = 200
 
@@ -28,7 +28,7 @@ class KindAnswer(BaseModel):
 def asked_kind(tools: Tools, query: str, account: Account, own: Callable[[], Kind]) -> Kind:
     """What the model says; where it fails what `own` says, with the model's error in the reason."""
     prompt = load_prompt("route", message_language(query), tools.settings.prompts.folder)
-    session = tools.llm_answers().session(account)
+    session = tools.session(account)
     messages = [Message("user", prompt.render(question=query))]
     try:
         found = run(session.structured("expand", messages, prompt.hash, KindAnswer))

@@ -16,8 +16,8 @@ from urllib.parse import parse_qs
 
 from starlette.types import Scope
 
-from monjyu_core.storage.private import FILE, private_folder
-from monjyu_query.search.write_behind import WriteBehind
+from monjyu_core.storage.state_store import FILE, private_folder
+from monjyu_query.asking.write_behind import WriteBehind
 
 _LONGEST = 2000
 _MOST, _PAUSE = 100_000, 0.1

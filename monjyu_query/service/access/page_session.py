@@ -17,8 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from monjyu_core.errors import ConfigurationError
-from monjyu_core.storage.private import private_file
-from monjyu_core.storage.state_store import StateStore
+from monjyu_core.storage.state_store import StateStore, private_file
 
 LINK_SECONDS = 10 * 60
 SESSION_SECONDS = 7 * 24 * 3600

@@ -6,7 +6,7 @@ import re
 
 from monjyu_query.answers.render import safe
 from monjyu_query.answers.segments import markdown, table_markdown
-from monjyu_query.search.result import Citation, SearchResult
+from monjyu_query.asking.result import Citation, SearchResult
 
 _MARKUP = re.compile(r"(\\*)([\[\]<`]|(?<=\])\()")
 """What Markdown would make a mark, an image (which a program fetches), a link, or markup of."""

@@ -7,8 +7,8 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, StrictBool
 
 from monjyu_core.errors import QueryError
-from monjyu_query.search.request import LONGEST_QUERY, SearchRequest, Turn, make_request
-from monjyu_query.search.result import SearchResult, Usage
+from monjyu_query.asking.request import LONGEST_QUERY, SearchRequest, Turn, make_request
+from monjyu_query.asking.result import SearchResult, Usage
 from monjyu_query.service.chat_api.chat_chores import chore_reply, question_in
 
 _ROLES: dict[str, Literal["user", "assistant"]] = {"user": "user", "assistant": "assistant"}

@@ -21,7 +21,7 @@ from monjyu_core.errors import QueryError, StorageError
 from monjyu_core.storage.manifest import read_manifest
 from monjyu_core.text.tokens import count_many
 from monjyu_query.api.vector_search import embedded
-from monjyu_query.search.result import SearchResult
+from monjyu_query.asking.result import SearchResult
 from monjyu_query.service.access import audit
 from monjyu_query.service.chat_api.chat_text import chat_text
 from monjyu_query.service.chat_api.openai_models import (

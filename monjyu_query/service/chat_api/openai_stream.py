@@ -11,7 +11,7 @@ from typing import Any
 from fastapi.sse import KEEPALIVE_COMMENT, format_sse_event
 
 from monjyu_query.answers.segments import markdown
-from monjyu_query.search.result import SearchResult, Segment
+from monjyu_query.asking.result import SearchResult, Segment
 from monjyu_query.service.chat_api.chat_text import inert, sentences_of, sources_of
 from monjyu_query.service.chat_api.openai_models import ChatRequest, usage_of
 from monjyu_query.service.searches.running_search import KeptResult, Search

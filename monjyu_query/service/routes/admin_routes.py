@@ -8,8 +8,8 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, File, Form, Query, Request, UploadFile
 from pydantic import BaseModel, Field
 
-from monjyu_query.declared.fields import Body
-from monjyu_query.search.request import NUMBER, Switch
+from monjyu_query.asking.fields import Body
+from monjyu_query.asking.request import NUMBER, Switch
 from monjyu_query.service.access import audit
 from monjyu_query.service.access.keys import Role
 from monjyu_query.service.access.principals import Principal

@@ -8,12 +8,19 @@ from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel
 from pydantic import Field as Described
 
-from monjyu_core.corrections.corrected_values import LONGEST, MOST_AUTHORS, Field, Value
-from monjyu_core.corrections.correcting import correct
-from monjyu_core.corrections.correction_record import CorrectedPaper, SeenPaper, read_corrections
+from monjyu_core.corrections.correction_record import (
+    LONGEST,
+    MOST_AUTHORS,
+    CorrectedPaper,
+    Field,
+    SeenPaper,
+    Value,
+    correct,
+    read_corrections,
+)
 from monjyu_core.storage.snapshot import Snapshot
-from monjyu_query.declared.fields import CollectionBody
-from monjyu_query.search.paper_records import fields_corrected, seen_paper
+from monjyu_query.asking.fields import CollectionBody
+from monjyu_query.papers.paper_records import fields_corrected, seen_paper
 from monjyu_query.service.access import audit
 from monjyu_query.service.access.principals import Principal
 from monjyu_query.service.routes.paper_routes import Collection

@@ -11,16 +11,16 @@ from fastapi.responses import Response
 from starlette.requests import Request
 
 from monjyu_core.errors import QueryError
-from monjyu_query.catalogue.paper_names import one_paper
-from monjyu_query.declared.fields import OneOf
-from monjyu_query.declared.product_requests import ComparisonRequest, SummaryRequest, SurveyRequest, TableRequest
+from monjyu_query.api.product_requests import ComparisonRequest, SummaryRequest, SurveyRequest, TableRequest
+from monjyu_query.asking.fields import OneOf
+from monjyu_query.asking.request import clean_text, make_request
 from monjyu_query.digests.comparison import compare
 from monjyu_query.digests.digest_result import Digest
 from monjyu_query.digests.study_table.study_table import study_table
 from monjyu_query.digests.study_table.table_export import FORMS
 from monjyu_query.digests.summary import summarize
 from monjyu_query.digests.survey import survey
-from monjyu_query.search.request import clean_text, make_request
+from monjyu_query.papers.paper_names import one_paper
 from monjyu_query.search.searcher import Searcher
 from monjyu_query.service.access import audit
 from monjyu_query.service.routes.search_routes import in_turn

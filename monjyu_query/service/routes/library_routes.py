@@ -11,7 +11,7 @@ from pydantic import BaseModel
 
 from monjyu_core.storage.collection import known_record
 from monjyu_core.storage.other_files import read_other_files
-from monjyu_query.catalogue.library_table import (
+from monjyu_query.papers.library_table import (
     FacetValues,
     LibraryPage,
     Searched,

@@ -13,18 +13,18 @@ from monjyu_core.errors import QueryError
 from monjyu_core.paper import ParsedPaper
 from monjyu_core.storage.snapshot import Snapshot
 from monjyu_core.text.unicode_words import folded
-from monjyu_query.catalogue.paper_details import (
+from monjyu_query.asking.fields import OneOf
+from monjyu_query.citations.citation_export import FORMS, entries, entries_of
+from monjyu_query.citations.citation_view import CitationView, citations_of
+from monjyu_query.citations.missing_works import MOST_WORKS, MissingWork, missing_works
+from monjyu_query.papers.paper_details import (
     FoundSentences,
     PaperDetails,
     find_sentences,
     paper_details,
     sentences_at,
 )
-from monjyu_query.citations.citation_export import FORMS, entries, entries_of
-from monjyu_query.citations.citation_view import CitationView, citations_of
-from monjyu_query.citations.missing_works import MOST_WORKS, MissingWork, missing_works
-from monjyu_query.declared.fields import OneOf
-from monjyu_query.search.paper_records import list_papers, present_paper, show_paper
+from monjyu_query.papers.paper_records import list_papers, present_paper, show_paper
 from monjyu_query.service.pages.page_images import page_image
 from monjyu_query.service.server.error_responses import COMMON, NotFound
 from monjyu_query.service.server.request_parts import Shared as Shared

@@ -13,8 +13,8 @@ from fastapi.sse import EventSourceResponse
 from pydantic import BaseModel, Field
 from starlette.requests import Request
 
-from monjyu_query.search.request import SearchQuestion, SearchRequest
-from monjyu_query.search.result import SearchResult
+from monjyu_query.asking.request import SearchQuestion, SearchRequest
+from monjyu_query.asking.result import SearchResult
 from monjyu_query.service.access import audit
 from monjyu_query.service.access.principals import Principal
 from monjyu_query.service.searches.older_snapshot import SNAPSHOT

@@ -12,8 +12,8 @@ from monjyu_core.reader.trained_weights import FILES
 from monjyu_core.settings.models_settings import CacheSettings
 from monjyu_core.settings.settings import Settings
 from monjyu_core.storage.ids import digest
-from monjyu_query.search.request import SearchRequest
-from monjyu_query.search.result import SearchResult, Usage
+from monjyu_query.asking.request import SearchRequest
+from monjyu_query.asking.result import SearchResult, Usage
 
 _ENTRY = 200
 """Bytes that an entry takes beside its key and value."""

@@ -6,9 +6,9 @@ import re
 import threading
 from dataclasses import dataclass
 
-from monjyu_query.search.events import Emit
-from monjyu_query.search.request import SearchRequest
-from monjyu_query.search.result import SearchResult
+from monjyu_query.asking.events import Emit
+from monjyu_query.asking.request import SearchRequest
+from monjyu_query.asking.result import SearchResult
 from monjyu_query.service.searches.kept_results import keepable, kept_copy, result_key
 from monjyu_query.service.searches.older_snapshot import at_snapshot, refuse_purged
 from monjyu_query.service.worker_state import Served, Service

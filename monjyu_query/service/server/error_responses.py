@@ -16,9 +16,9 @@ from starlette.requests import Request
 from starlette.types import Receive, Scope, Send
 
 from monjyu_core.errors import ConfigurationError, ExternalAPIError, LLMError, MonjyuError, QueryError, StorageError
+from monjyu_core.settings.setting_names import sentence
 from monjyu_core.settings.settings import data_folder
-from monjyu_core.settings.validation import sentence
-from monjyu_query.search.request import problem
+from monjyu_query.asking.request import problem
 
 _log = logging.getLogger(__name__)
 

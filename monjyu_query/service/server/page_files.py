@@ -13,11 +13,12 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import Scope
 
 from monjyu_query.answer_packages.forms import all_forms
+from monjyu_query.asking.fields import asked_as, kinds_of
+from monjyu_query.asking.request import BasicQuestion, Filters
 from monjyu_query.citations import citation_export
-from monjyu_query.declared.fields import asked_as, kinds_of
 from monjyu_query.digests.study_table import table_export
+from monjyu_query.papers.library_table import FACETS, SEARCHED
 from monjyu_query.reviews.handing_on import review_export
-from monjyu_query.search.request import BasicQuestion, Filters
 
 STATIC = Path(__file__).parents[1] / "static"
 FOREVER = "public, max-age=31536000, immutable"
@@ -65,7 +66,8 @@ _EXPORTS = {"bibliography": citation_export, "answer": all_forms, "table": table
 
 
 def _declared() -> str:
-    """As JSON the filters and budgets of a question and the formats of exports: the page makes its forms of them."""
+    """As JSON the filters and budgets of a question, the library's filters and the formats of exports: the page makes
+    its forms of them."""
     filters = []
     for name, field in Filters.model_fields.items():
         asked, kinds = asked_as(field), kinds_of(field.annotation)
@@ -79,7 +81,8 @@ def _declared() -> str:
         what: [{"name": name, "label": form.label, "ending": form.ending} for name, form in module.FORMS.items()]
         for what, module in _EXPORTS.items()
     }
-    declared = {"filters": filters, "budgets": budgets, "forms": forms}
+    facets = [{"name": name, "kind": kind, "searched": kind in SEARCHED} for name, kind in FACETS.items()]
+    declared = {"filters": filters, "budgets": budgets, "facets": facets, "forms": forms}
     return json.dumps(declared, ensure_ascii=False).replace("<", "\\u003c")
 
 

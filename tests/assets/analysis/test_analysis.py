@@ -15,10 +15,10 @@ import pytest
 from azure.ai.documentintelligence.models import AnalyzeResult
 from PIL import Image
 
-from monjyu_assets.analysis.analyses_kept import AnalysesKept
 from monjyu_assets.analysis.analyst import Analyst
-from monjyu_assets.indexing.estimating import estimate_upgrade
 from monjyu_assets.maintenance.index_operations import purge_paper
+from monjyu_assets.planning.estimating import estimate_upgrade
+from monjyu_assets.sources.sources import AnalysesKept
 from monjyu_core.models.accounting.ledger_totals import totals
 from monjyu_query.service.pages.draw_page import MARK, draw
 from tests.assets.analysis.fake_intelligence import FakeIntelligence, layout_of

@@ -12,12 +12,12 @@ import pytest
 
 from monjyu_assets.definitions import defs
 from monjyu_assets.indexing.requests import index_collection
-from monjyu_assets.orchestration.automation.freshness import freshness, freshness_of
-from monjyu_assets.orchestration.automation.watching import watch_collection, watched_collections
 from monjyu_assets.orchestration.instance import open_instance
+from monjyu_assets.orchestration.jobs import freshness, freshness_of
 from monjyu_assets.orchestration.resources import DataFolderResource
+from monjyu_assets.orchestration.watching import watch_collection, watched_collections
 from monjyu_assets.publishing.drift import drift
-from monjyu_assets.stages.shared.work import no_progress, no_warning
+from monjyu_assets.work.work import no_progress, no_warning
 from monjyu_core.errors import IndexBuildError
 from monjyu_core.settings.settings import CheckSettings
 from monjyu_core.storage.folders import DataFolder
@@ -170,7 +170,7 @@ def test_questions_that_find_less_than_asked_keep_a_snapshot_from_readers(
 
 def _papers(data: DataFolder) -> list[tuple[str, Path]]:
     from monjyu_assets.stages.paper_manifest import current_manifest
-    from monjyu_assets.stages.shared.work import Work
+    from monjyu_assets.work.work import Work
 
     rows = current_manifest(Work(data, "notes")).to_pylist()
     return [(row["paper_id"], Path(row["source_path"])) for row in rows]

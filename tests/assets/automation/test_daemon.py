@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from monjyu_assets.orchestration.automation.switch import SENSORS, switch, switched
+from monjyu_assets.automation.switch import SENSORS, switch, switched
 from monjyu_assets.orchestration.instance import open_instance
 from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.snapshot import open_current, read_current
-from monjyu_query.search.request import make_request
+from monjyu_query.asking.request import make_request
 from monjyu_query.search.searcher import Searcher
 from tests.conftest import SAMPLES
 from tests.test_up import ask, running_up

@@ -12,10 +12,10 @@ import pytest
 from dagster._core.events import EngineEventData
 from filelock import FileLock
 
-from monjyu_assets.orchestration.automation.orphans import end_orphans
+from monjyu_assets.automation.maintenance_jobs import tidy
+from monjyu_assets.automation.sensors import end_orphans
 from monjyu_assets.orchestration.instance import open_instance
-from monjyu_assets.orchestration.maintenance_jobs import tidy
-from monjyu_assets.orchestration.run_tags import COLLECTION_TAG, command_tags
+from monjyu_assets.orchestration.partitions import COLLECTION_TAG, command_tags
 from monjyu_assets.orchestration.runs import end_dead_runs
 from monjyu_core.storage.folders import DataFolder
 

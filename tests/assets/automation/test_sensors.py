@@ -10,13 +10,13 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
+from monjyu_assets.automation.sensors import nightly_schedule, watch_sources
 from monjyu_assets.definitions import defs
 from monjyu_assets.indexing.requests import index_collection
-from monjyu_assets.orchestration.automation.sensors import nightly_schedule, watch_sources
-from monjyu_assets.orchestration.automation.watching import watch_collection
 from monjyu_assets.orchestration.instance import open_instance
+from monjyu_assets.orchestration.partitions import CHANGE_TAG, COLLECTION_TAG
 from monjyu_assets.orchestration.resources import DataFolderResource
-from monjyu_assets.orchestration.run_tags import CHANGE_TAG, COLLECTION_TAG
+from monjyu_assets.orchestration.watching import watch_collection
 from monjyu_core.settings.settings import load_settings
 from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.snapshot import read_current

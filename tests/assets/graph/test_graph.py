@@ -9,9 +9,8 @@ from dataclasses import replace
 import pyarrow as pa
 import pytest
 
-from monjyu_assets.levels.graph.centrality import central_chunks
 from monjyu_assets.levels.graph.cooccurrence import build_graph
-from monjyu_assets.levels.graph.rules import COMPAT, GraphRules, graph_rules
+from monjyu_assets.levels.graph.rules import COMPAT, GraphRules, central_chunks, graph_rules
 from monjyu_core.settings.settings import GraphSettings
 from monjyu_core.storage.schemas import TABLES
 

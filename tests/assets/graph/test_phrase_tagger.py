@@ -12,13 +12,10 @@ import numpy as np
 import pytest
 
 from monjyu_assets.levels.phrases import tagged_phrases as tagged
-from monjyu_assets.levels.phrases import token_table
 from monjyu_assets.levels.phrases.cleaning import clean, windows
 from monjyu_assets.levels.phrases.english_phrases import english_phrases, parser
 from monjyu_assets.levels.phrases.paper_phrases import ChunkText, paper_mentions
-from monjyu_assets.levels.phrases.plurals import Plurals
-from monjyu_assets.levels.phrases.tagged_phrases import tagged_phrases
-from monjyu_assets.levels.phrases.token_table import TokenTable
+from monjyu_assets.levels.phrases.tagged_phrases import Plurals, TokenTable, tagged_phrases
 from monjyu_core.errors import ConfigurationError
 from monjyu_core.text.sentences import split_sentences
 from tests.conftest import CORPORA, needs_corpora
@@ -58,7 +55,7 @@ def test_any_process_gives_the_same_phrases() -> None:
 
 def test_a_table_that_starts_again_gives_the_same_phrases(monkeypatch: pytest.MonkeyPatch) -> None:
     expected = tagged_phrases(WINDOWS)
-    monkeypatch.setattr(token_table, "MOST_PIECES", 20)
+    monkeypatch.setattr(tagged, "MOST_PIECES", 20)
     monkeypatch.setattr(tagged, "MOST_FORMS", 3)
     assert [phrases for text in WINDOWS for phrases in tagged_phrases([text])] == expected
     assert len(tagged.tagger().table._pieces) < 40

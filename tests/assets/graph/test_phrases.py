@@ -6,12 +6,11 @@ from typing import get_args
 
 import pytest
 
-from monjyu_assets.levels.phrases.acronyms import definitions, long_form
 from monjyu_assets.levels.phrases.cleaning import MAX_WINDOW, clean, is_boilerplate, windows
 from monjyu_assets.levels.phrases.english_phrases import parser
 from monjyu_assets.levels.phrases.japanese_phrases import installed, is_japanese
 from monjyu_assets.levels.phrases.paper_phrases import ChunkText, PhraseModel, merged, paper_mentions
-from monjyu_assets.levels.phrases.words import normalise
+from monjyu_assets.levels.phrases.words import definitions, long_form, normalise
 from tests.limits import ends
 
 

@@ -7,10 +7,9 @@ from itertools import count
 
 import pytest
 
-from monjyu_assets.levels.claims.assertion import assertion
-from monjyu_assets.levels.claims.extractive_claims import ExtractiveClaims
-from monjyu_assets.levels.engines import paper_sources
-from monjyu_assets.levels.engines.paper_sources import (
+from monjyu_assets.levels.claims.extractive_claims import ExtractiveClaims, assertion
+from monjyu_assets.levels.engines import chunk_engine
+from monjyu_assets.levels.engines.chunk_engine import (
     SourceAuthor,
     SourceChunk,
     SourcePaper,
@@ -18,10 +17,8 @@ from monjyu_assets.levels.engines.paper_sources import (
     SourceSentence,
 )
 from monjyu_assets.levels.entities.cited import person_key
-from monjyu_assets.levels.entities.entity_tables import entity_graph
-from monjyu_assets.levels.entities.extractive_entities import ExtractiveEntities
-from monjyu_assets.levels.entities.merging import Ids
-from monjyu_assets.levels.entities.paper_entities import paper_results
+from monjyu_assets.levels.entities.entity_tables import Ids, entity_graph
+from monjyu_assets.levels.entities.paper_entities import ExtractiveEntities, paper_results
 
 NO_IDS = Ids({}, {}, {})
 
@@ -66,7 +63,7 @@ def test_a_book_is_hashed_once_for_all_its_chunks(monkeypatch: pytest.MonkeyPatc
     chunks = tuple(SourceChunk(f"c{n}", "A book", "other", "One sentence.", ()) for n in range(2000))
     book = paper([], chunks=chunks)
     hashed: list[int] = []
-    monkeypatch.setattr(paper_sources, "digest", lambda *parts, length: str(hashed.append(len(parts))))
+    monkeypatch.setattr(chunk_engine, "digest", lambda *parts, length: str(hashed.append(len(parts))))
     for engine in (ExtractiveClaims(5, 0.5), ExtractiveEntities()):
         assert len({engine.key(book, chunk) for chunk in chunks}) == 1
     assert len(hashed) == 1

@@ -15,16 +15,16 @@ from typing import Any
 
 import pytest
 
-from monjyu_assets.indexing.estimating import estimate_upgrade
-from monjyu_assets.indexing.pending import level_to_build
-from monjyu_assets.publishing.closed_set import behind, failed_share, whole_level
+from monjyu_assets.planning.estimating import estimate_upgrade
+from monjyu_assets.planning.pending import level_to_build
 from monjyu_assets.stages.claims import claim_shards
 from monjyu_assets.stages.community_reports import write_reports
 from monjyu_assets.stages.entity_communities import find_entity_communities
 from monjyu_assets.stages.entity_graph import build_entity_graph
 from monjyu_assets.stages.extracted_entities import entity_engine, extract_shards
 from monjyu_assets.stages.shared.level_sources import only, read_papers
-from monjyu_assets.stages.shared.run_rules import NoCalls, spending_of
+from monjyu_assets.work.closed_set import behind, failed_share, whole_level
+from monjyu_assets.work.run_rules import NoCalls, spending_of
 from monjyu_core.models.accounting.caps import SpendingCap
 from monjyu_core.models.accounting.ledger_totals import usage_by_level
 from monjyu_core.storage.collection import save_record

@@ -10,9 +10,9 @@ import pytest
 
 from monjyu_assets.commands.index_command import exit_code
 from monjyu_assets.commands.index_output import describe
-from monjyu_assets.indexing.index_result import IndexResult, PaperCounts, Usage, level_causes, level_failures
-from monjyu_assets.publishing.closed_set import behind
+from monjyu_assets.planning.pending import IndexResult, PaperCounts, Usage, level_causes, level_failures
 from monjyu_assets.stages.extracted_entities import extract_shards
+from monjyu_assets.work.closed_set import behind
 from monjyu_core.storage.schemas import SHARDS
 from tests.assets.changes import built_world
 from tests.assets.levels import model

@@ -9,19 +9,18 @@ from pathlib import Path
 
 import pytest
 
+from monjyu_assets.indexing.importing import import_library
 from monjyu_assets.libraries.bibliography_files import read_library_file
-from monjyu_assets.libraries.importing import import_library
 from monjyu_assets.libraries.library_item import LibraryItem
 from monjyu_assets.libraries.syncing import READABLE, sync_library
-from monjyu_core.corrections.correcting import correct
-from monjyu_core.corrections.correction_record import SeenPaper
+from monjyu_core.corrections.correction_record import SeenPaper, correct
 from monjyu_core.errors import ConfigurationError
 from monjyu_core.paper import ParsedPaper
 from monjyu_core.settings.settings import load_settings
 from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.snapshot import open_current
-from monjyu_core.text.controls import has_controls
-from monjyu_query.search.paper_records import show_paper
+from monjyu_core.text.unicode_words import has_controls
+from monjyu_query.papers.paper_records import show_paper
 from tests.assets.worlds import World
 from tests.conftest import SAMPLES
 from tests.limits import ends

@@ -17,7 +17,7 @@ import docx
 import pytest
 
 from monjyu_assets.parsing.dispatch import parse_document
-from monjyu_assets.parsing.office.archive import xml_parts
+from monjyu_assets.parsing.office.packages import xml_parts
 from monjyu_core.errors import (
     DocumentError,
     DocumentTooLarge,

@@ -10,7 +10,7 @@ from typing import Any
 
 from monjyu_assets.parsing.sandbox import worker
 from monjyu_core.settings.papers_settings import ParserSettings
-from monjyu_core.text.controls import blanked, escaped_in_json, has_controls, plain_values, without_controls
+from monjyu_core.text.unicode_words import blanked, escaped_in_json, has_controls, plain_values, without_controls
 
 EVIL = "Title \u202eexe.txt\u202c \u2066in\u2069 \u200fmark \u061c"
 ENTITIES = "Title &#x202e;exe.txt&#x202c; &#x2066;in&#x2069; &#x9b;31m"

@@ -16,7 +16,7 @@ from monjyu_assets.parsing.formats.pdf import parse_pdf
 from monjyu_assets.parsing.formats.pdf.read.characters import PageChars, empty_page
 from monjyu_assets.parsing.formats.pdf.read.geometry import Drawn
 from monjyu_assets.parsing.formats.pdf.read.ocr import ranges, render, unusable_pages
-from monjyu_assets.parsing.formats.pdf.read.ocr_page import _Measured, settle_sizes
+from monjyu_assets.parsing.formats.pdf.read.ocr_engine import _Measured, settle_sizes
 from monjyu_assets.parsing.formats.pdf.reading import open_pdf, read_layout
 from monjyu_assets.parsing.ocr_state import engine_version
 from monjyu_core.errors import ScannedDocument

@@ -11,8 +11,8 @@ import pytest
 from click.testing import CliRunner
 
 from monjyu_assets.commands.parse_command import parse
-from monjyu_assets.indexing.walking import DOCUMENT_TYPES, OLDER_TYPES
 from monjyu_assets.parsing.sandbox.pool import ParserPool
+from monjyu_assets.sources.walking import DOCUMENT_TYPES, OLDER_TYPES
 
 PAPER = "# Lichens on Granite\n\n## Methods\n\nWe looked at forty rocks, and counted the lichens of each.\n"
 
@@ -43,7 +43,7 @@ def test_the_types_are_those_that_are_read() -> None:
 
 
 def test_how_long_a_file_took_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("monjyu_assets.parsing.parse_files.ParserPool", ParserPool)  # its processes take the time
+    monkeypatch.setattr("monjyu_assets.sources.parse_files.ParserPool", ParserPool)  # its processes take the time
     file = tmp_path / "paper.md"
     file.write_text(PAPER)
     _, paper = printed(str(file))

@@ -13,8 +13,7 @@ import typst
 
 from monjyu_assets.parsing.formats.pdf import parse_pdf
 from monjyu_assets.parsing.formats.pdf.labelling import label_lines
-from monjyu_assets.parsing.formats.pdf.read.accents import compose_accents
-from monjyu_assets.parsing.formats.pdf.read.characters import empty_page
+from monjyu_assets.parsing.formats.pdf.read.characters import compose_accents, empty_page
 from monjyu_assets.parsing.formats.pdf.reading import read_layout
 from monjyu_core.paper import ParsedPaper
 from monjyu_core.settings.settings import OcrSettings, ParseSettings

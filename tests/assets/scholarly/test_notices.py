@@ -12,10 +12,9 @@ import pyarrow as pa
 import pytest
 
 from monjyu_assets.matching.match_keys import connect
-from monjyu_assets.scholarly.notice_files import Notice, read_notices
-from monjyu_assets.scholarly.notice_matching import matched_notices
+from monjyu_assets.scholarly.notice_files import Notice, matched_notices, read_notices
 from monjyu_core.errors import ConfigurationError
-from monjyu_core.retractions import retractions
+from monjyu_core.paper import retractions
 from monjyu_core.storage.schemas import TABLES
 from tests.limits import ends
 from tests.properties import given, st

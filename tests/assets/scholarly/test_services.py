@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from monjyu_assets.publishing.retention import collect
-from monjyu_assets.scholarly.answers_kept import FILE, AnswersKept
+from monjyu_assets.publishing.publish import collect
+from monjyu_assets.scholarly.asking_services import FILE, AnswersKept
 from monjyu_assets.stages.paper_identity import find_identities
 from monjyu_assets.stages.paper_manifest import write_manifest
 from monjyu_assets.stages.parsed_papers import parse_shards

@@ -34,10 +34,10 @@ from monjyu_core.models.factory import named_model, server_of
 from monjyu_core.models.types import ChatReply, ChatRole, Message
 from monjyu_core.settings.settings import Settings, load_settings
 from monjyu_core.storage.folders import DataFolder
+from monjyu_query.asking.passages import Passage
 from monjyu_query.evaluation.model_trial import tasks as trial_tasks
 from monjyu_query.evaluation.model_trial.trial import ModelTrial, try_model
-from monjyu_query.modes.passages.reranking import Reranker
-from monjyu_query.search.passages import Passage
+from monjyu_query.ranking.reranking import Reranker
 from tests.core.models.fake_server import (
     FakeModels,
     Provider,

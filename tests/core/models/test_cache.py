@@ -19,13 +19,16 @@ import pytest
 from pydantic import SecretStr
 
 from monjyu_core.errors import ConfigurationError, ExternalAPIError, StorageError
-from monjyu_core.models.cache.cache_keys import CHAT, VECTOR, chat_key, embedding_key
 from monjyu_core.models.cache.cache_redis import RedisCache
 from monjyu_core.models.cache.cache_sqlite import SQLiteCache
 from monjyu_core.models.cache.claim_owners import new_owner
 from monjyu_core.models.cache.response_cache import (
+    CHAT,
+    VECTOR,
     Codec,
     ResponseCache,
+    chat_key,
+    embedding_key,
     forget_answers,
     labels_of,
     once,

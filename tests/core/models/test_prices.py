@@ -7,14 +7,15 @@ import logging
 import pytest
 
 from monjyu_core.models.accounting.estimate import (
+    Cost,
     Estimate,
     PlannedCall,
+    PriceTable,
     completion_tokens,
     estimate,
     prompt_tokens,
     worst_cost,
 )
-from monjyu_core.models.accounting.prices import Cost, PriceTable
 from monjyu_core.models.types import ChatRequest, Message, TokenUsage
 from monjyu_core.settings.models_settings import PriceSettings
 from monjyu_core.text.tokens import count_tokens

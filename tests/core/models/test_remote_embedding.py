@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from monjyu_assets.indexing.index_result import level_failures
-from monjyu_assets.indexing.pending import look
+from monjyu_assets.planning.pending import level_failures, look
 from monjyu_core.embedding import Embedder, embed_each, load, load_embedder
 from monjyu_core.embedding.remote import RemoteEmbedder
 from monjyu_core.errors import ConfigurationError, QueryError
@@ -30,9 +29,9 @@ from monjyu_core.settings.settings import EmbeddingSettings, Settings, load_sett
 from monjyu_core.storage.collection import load_record
 from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.snapshot import open_current
-from monjyu_query.ranking.mapped_vectors import Vectors
-from monjyu_query.ranking.similarity_scale import SCALES, nearness, scale_of
-from monjyu_query.search.request import SearchRequest
+from monjyu_query.asking.request import SearchRequest
+from monjyu_query.ranking.corpus import Vectors
+from monjyu_query.ranking.query_embedding import SCALES, nearness, scale_of
 from monjyu_query.search.searcher import Searcher
 from tests.assets.worlds import World, records_file, write_records
 from tests.core.models.fake_server import (

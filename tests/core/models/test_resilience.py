@@ -19,10 +19,9 @@ from monjyu_core.models.call_errors import (
     ModelUnreachable,
 )
 from monjyu_core.models.calls import event_loop as background
-from monjyu_core.models.calls.breaker import Breaker
 from monjyu_core.models.calls.guarded_clients import Caller, EmbeddingCaller, RerankCaller
 from monjyu_core.models.calls.rate_limits import Limits, Timing, Window
-from monjyu_core.models.calls.resilience import Attempt, Guard
+from monjyu_core.models.calls.resilience import Attempt, Breaker, Guard
 from monjyu_core.models.factory import chat_client
 from monjyu_core.models.types import ChatReply, ChatRequest, Message, TokenUsage
 from monjyu_core.settings.models_settings import ModelSettings, RoleSettings

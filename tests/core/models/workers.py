@@ -9,11 +9,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from monjyu_core.models.accounting.ledger import Entry, Ledger, Scope
-from monjyu_core.models.accounting.ledger_segments import gather
+from monjyu_core.models.accounting.ledger import Entry, Ledger, Scope, gather
 from monjyu_core.models.accounting.ledger_totals import CallFilter, usage_of
-from monjyu_core.models.cache.cache_keys import CHAT
-from monjyu_core.models.cache.response_cache import once, open_cache
+from monjyu_core.models.cache.response_cache import CHAT, once, open_cache
 from monjyu_core.models.types import ChatReply, TokenUsage
 from monjyu_core.settings.models_settings import CacheSettings
 from monjyu_core.storage.folders import DataFolder

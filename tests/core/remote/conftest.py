@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from monjyu_core.remote.object_store import Objects
-from monjyu_core.remote.store_opening import open_objects
+from monjyu_core.remote.object_store import Objects, open_objects
 from monjyu_core.settings.settings import Settings, load_settings
 from tests.object_servers import AZURITE, MISSING, azurite, make_bucket, moto, s3_settings
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from monjyu_core.corrections.correcting import correct
-from monjyu_core.corrections.correction_record import SeenPaper, corrections_path, read_corrections
+from monjyu_core.corrections.correction_record import SeenPaper, correct, corrections_path, read_corrections
 from monjyu_core.remote.copies import pull_all
 from monjyu_core.remote.following import look
 from monjyu_core.remote.holding import holding

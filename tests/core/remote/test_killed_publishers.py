@@ -14,9 +14,8 @@ import pytest
 
 from monjyu_core.errors import MonjyuError
 from monjyu_core.remote.holding import holding
-from monjyu_core.remote.object_store import Objects
+from monjyu_core.remote.object_store import Objects, open_objects
 from monjyu_core.remote.state import RemoteState, read_base
-from monjyu_core.remote.store_opening import open_objects
 from monjyu_core.remote.synchronise import RemoteCollection
 from monjyu_core.settings.settings import load_settings
 from monjyu_core.storage.folders import CollectionFolder, DataFolder

@@ -9,7 +9,7 @@ import pytest
 from monjyu_core.storage.folders import DataFolder
 from monjyu_query.answer_packages.asked_answer import AskedAnswer, asked_now
 from monjyu_query.answer_packages.package import package_of
-from monjyu_query.search.request import make_request
+from monjyu_query.asking.request import make_request
 from tests.copies import copy_data
 
 QUESTION = "How does search under a relevance budget test the passages of communities?"

@@ -17,7 +17,7 @@ from monjyu_query.answer_packages.checking.verification import verify_package
 from monjyu_query.answer_packages.forms.all_forms import FORMS, written
 from monjyu_query.answer_packages.package import package_of
 from monjyu_query.answer_packages.package_files import write_package
-from monjyu_query.search.request import make_request
+from monjyu_query.asking.request import make_request
 from monjyu_query.traces.traces import NAMESPACE, read_trace
 from tests.assets.worlds import World
 

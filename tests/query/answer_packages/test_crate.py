@@ -16,8 +16,8 @@ from rocrate.rocrate import ROCrate
 
 from monjyu_core.storage.ids import file_sha256
 from monjyu_query.answer_packages.asked_answer import AskedAnswer
+from monjyu_query.answer_packages.package import snapshot_record
 from monjyu_query.answer_packages.package_files import write_package
-from monjyu_query.answer_packages.snapshot_record import snapshot_record
 
 HERE = Path(__file__).parent
 BASE = "https://example.org/crate/"

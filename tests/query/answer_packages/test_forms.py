@@ -14,14 +14,13 @@ from markdown_it import MarkdownIt
 from mdit_py_plugins.footnote import footnote_plugin
 
 from monjyu_query.answer_packages.asked_answer import AskedAnswer
+from monjyu_query.answer_packages.cited_evidence import licence_in
 from monjyu_query.answer_packages.forms.all_forms import FORMS, written
 from monjyu_query.answer_packages.forms.document import Document, Paragraph, Run, Source
-from monjyu_query.answer_packages.forms.fonts import in_fonts
 from monjyu_query.answer_packages.forms.markdown_form import as_markdown
-from monjyu_query.answer_packages.forms.pdf_form import as_pdf
+from monjyu_query.answer_packages.forms.pdf_form import as_pdf, in_fonts
 from monjyu_query.answer_packages.forms.word_form import as_docx
-from monjyu_query.answer_packages.licences import licence_in
-from monjyu_query.search.result import AnswerTable, Cell
+from monjyu_query.asking.result import AnswerTable, Cell
 from tests.conftest import call_monjyu
 
 EVIL = (

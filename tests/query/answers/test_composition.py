@@ -7,19 +7,18 @@ from pathlib import Path
 import pytest
 
 from monjyu_core.storage.folders import DataFolder
-from monjyu_core.text.standing_alone import points_outside
+from monjyu_core.text.quotes import points_outside
 from monjyu_query.answers.abstract_answer import is_general
-from monjyu_query.answers.answer_form import NARROW, form_of
+from monjyu_query.answers.citing import connective
 from monjyu_query.answers.evidence_ranking.named_passages import with_named
 from monjyu_query.answers.outcome import is_name
-from monjyu_query.answers.paper_label import paper_label
-from monjyu_query.answers.quote_windows import connective
-from monjyu_query.answers.segments import answer_markdown, pieces, plain
+from monjyu_query.answers.segments import NARROW, answer_markdown, form_of, pieces, plain
 from monjyu_query.answers.selection import has_digits, word_count
-from monjyu_query.answers.topic import defines
-from monjyu_query.search.passages import load_passages, load_sentences
-from monjyu_query.search.request import make_request
-from monjyu_query.search.result import SearchResult
+from monjyu_query.asking.passages import load_passages, load_sentences
+from monjyu_query.asking.request import make_request
+from monjyu_query.asking.result import SearchResult
+from monjyu_query.asking.topic import defines
+from monjyu_query.papers.paper_label import paper_label
 from monjyu_query.search.searcher import Searcher
 from tests.conftest import SAMPLES, call_monjyu
 

@@ -14,8 +14,8 @@ import pytest
 from monjyu_core.storage.folders import DataFolder
 from monjyu_core.text.unicode_words import compact, folded, words
 from monjyu_query.answers.outcome import NOTES
-from monjyu_query.search.request import make_request
-from monjyu_query.search.result import SearchResult
+from monjyu_query.asking.request import make_request
+from monjyu_query.asking.result import SearchResult
 from monjyu_query.search.searcher import Searcher
 from tests.conftest import CORPORA, call_monjyu, needs_corpora
 from tests.prepared import prepared

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from monjyu_core.text.standing_alone import points_outside
-from monjyu_query.answers.quote_windows import Neighbours, connective, joined, lone, without_opening
-from monjyu_query.search.passages import Passage, PassageSentence
+from monjyu_core.text.quotes import points_outside
+from monjyu_query.answers.citing import Neighbours, connective, joined, lone, without_opening
+from monjyu_query.asking.passages import Passage, PassageSentence
 from tests.properties import given, st
 
 ONE = Passage("c1", "p", "Title", "results", "", "", 1, 1.0)

@@ -11,15 +11,15 @@ from monjyu_core.errors import QueryError
 from monjyu_core.reader import Reader
 from monjyu_core.settings.settings import AnswerSettings, Settings
 from monjyu_core.storage.folders import DataFolder
-from monjyu_query.answers.evidence_ranking import passage_readings
-from monjyu_query.answers.evidence_ranking.passage_readings import ENGLISH, PassageReadings
 from monjyu_query.answers.evidence_ranking.sentence_worth import WEIGHTS, Judge, Judged, standing
 from monjyu_query.answers.outcome import Support, outcome_of, unlike_any, unmet_names
 from monjyu_query.answers.selection import Question, word_count
-from monjyu_query.search.open_index import OpenIndex
-from monjyu_query.search.passages import PassageSentence, load_passages, load_sentences
-from monjyu_query.search.request import make_request
-from monjyu_query.search.result import SearchResult
+from monjyu_query.asking.passages import PassageSentence, load_passages, load_sentences
+from monjyu_query.asking.request import make_request
+from monjyu_query.asking.result import SearchResult
+from monjyu_query.ranking import passage_readings
+from monjyu_query.ranking.open_index import OpenIndex
+from monjyu_query.ranking.passage_readings import ENGLISH, PassageReadings
 from monjyu_query.search.searcher import Searcher
 
 LEIDEN = "What does the Leiden algorithm guarantee that Louvain does not?"

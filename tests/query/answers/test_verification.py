@@ -98,6 +98,9 @@ def test_figures_in_other_forms_are_the_same() -> None:
     assert same("45 %", "0.45") and same("twelve", "12") and same("1,200", "1200") and same("0.5", "0.49")
     assert not same("62 %", "75 %") and not same("9", "5")
     assert Facts("After 12 h").lacks("It took 31 days and 12 h.") == ["31"]
+    assert Facts("It was permitted with material in the open, and cDNA was read.").lacks(
+        "It was taught at MIT with DNA."
+    ) == ["MIT"]
     assert Facts("It is 65 %.").lacks("増加は約8割で、7割ではない。") == ["8割"]
     assert Facts("Of 80 rats, 60 lived.").lacks("So 75 % of them lived, 20 did not, and 30 were mice.") == ["30"]
 

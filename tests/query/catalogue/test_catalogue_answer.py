@@ -11,9 +11,9 @@ from monjyu_core.storage.folders import DataFolder
 from monjyu_query.answers.abstract_answer import abstract_answer
 from monjyu_query.answers.render import print_result
 from monjyu_query.answers.segments import answer_markdown
-from monjyu_query.catalogue.named_papers import paper_in_question
-from monjyu_query.search.request import make_request
-from monjyu_query.search.result import SearchResult
+from monjyu_query.asking.request import make_request
+from monjyu_query.asking.result import SearchResult
+from monjyu_query.papers.paper_names import paper_in_question
 from monjyu_query.search.searcher import Searcher
 from tests.assets.worlds import RECORDS, World
 from tests.query.test_knowledge_search import stands

@@ -13,13 +13,13 @@ import pytest
 
 from monjyu_core.errors import ConfigurationError
 from monjyu_core.storage.folders import DataFolder
+from monjyu_query.asking.request import make_request
+from monjyu_query.asking.result import SearchResult
 from monjyu_query.evaluation.lazy_quality import read_questions
+from monjyu_query.knowledge.concept_graph import ConceptGraph, read_tree
 from monjyu_query.modes.lazy import lazy_search as engine
 from monjyu_query.modes.lazy import refine as refining
-from monjyu_query.modes.lazy.concept_graph import ConceptGraph, read_tree
 from monjyu_query.modes.lazy.judgements import JudgementStore
-from monjyu_query.search.request import make_request
-from monjyu_query.search.result import SearchResult
 from monjyu_query.search.searcher import Searcher
 from tests.conftest import call_monjyu
 

@@ -11,12 +11,12 @@ import pytest
 from monjyu_core.errors import QueryError
 from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.state_store import StateStore
+from monjyu_query.asking.request import make_request
+from monjyu_query.asking.result import SearchResult
+from monjyu_query.evaluation.replay import replay
 from monjyu_query.modes.lazy import lazy_search as engine
 from monjyu_query.modes.lazy.judgements import JudgementStore
-from monjyu_query.search.request import make_request
-from monjyu_query.search.result import SearchResult
 from monjyu_query.search.searcher import Searcher
-from monjyu_query.traces.replay import replay
 from monjyu_query.traces.traces import NAMESPACE, TraceLog
 
 QUESTION = "How does search under a relevance budget test the passages of communities?"

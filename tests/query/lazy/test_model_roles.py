@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 
 from monjyu_core.storage.folders import DataFolder
+from monjyu_query.asking.request import make_request
+from monjyu_query.asking.result import SearchResult
 from monjyu_query.modes.lazy import lazy_search as engine
 from monjyu_query.modes.lazy.judgements import JudgementStore
-from monjyu_query.search.request import make_request
-from monjyu_query.search.result import SearchResult
 from monjyu_query.search.searcher import Searcher
 from tests.core.models import fake_server as server
 from tests.core.models.fake_server import FakeModels, Reply, Request

@@ -13,12 +13,11 @@ import pytest
 from monjyu_core.errors import QueryError
 from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.snapshot import Snapshot, open_current
+from monjyu_query.asking.request import make_request
 from monjyu_query.evaluation.lazy_quality import HYBRID, Evidence, GoldQuestion, Run, read_questions, run
 from monjyu_query.evaluation.lazy_summary import MEASURES, by_kind, draw, summary, table, with_gold
 from monjyu_query.evaluation.questions.generate import generate, paraphrased
-from monjyu_query.evaluation.questions.kinds import KINDS
-from monjyu_query.evaluation.questions.structure import Structure
-from monjyu_query.search.request import make_request
+from monjyu_query.evaluation.questions.structure import KINDS, Structure
 from monjyu_query.search.searcher import Searcher
 from tests.conftest import call_monjyu
 

@@ -11,9 +11,9 @@ import pytest
 
 from monjyu_core.errors import QueryError
 from monjyu_core.storage.folders import DataFolder
-from monjyu_query.knowledge.level_4_claims import read_by_models
-from monjyu_query.search.request import make_request
-from monjyu_query.search.result import SearchResult
+from monjyu_query.asking.request import make_request
+from monjyu_query.asking.result import SearchResult
+from monjyu_query.knowledge.reports import read_by_models
 from monjyu_query.search.searcher import Searcher
 
 QUESTIONS = (

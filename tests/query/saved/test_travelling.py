@@ -12,8 +12,7 @@ from typing import Any
 import pytest
 import yaml
 
-from monjyu_core.corrections.correcting import correct
-from monjyu_core.corrections.correction_record import SeenPaper
+from monjyu_core.corrections.correction_record import SeenPaper, correct
 from monjyu_core.questions.question import make_question
 from monjyu_core.questions.recorded_answers import answers_path, keep_answers, kept_answers
 from monjyu_core.settings.settings import load_settings
@@ -252,7 +251,7 @@ def test_a_date_names_the_snapshot_of_then(history: History) -> None:
 
 
 def test_answers_go_with_their_snapshot(history: History) -> None:
-    from monjyu_assets.publishing.retention import collect
+    from monjyu_assets.publishing.publish import collect
 
     folder = history.world.work.folder
     collect(folder, 2)

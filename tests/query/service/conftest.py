@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 import threading
@@ -28,11 +29,14 @@ from monjyu_query.service.server.http_limits import protocol_with
 from monjyu_query.service.worker_state import Service
 from tests.assets.worlds import World
 from tests.copies import copy_data
+from tests.firefox import FIREFOX, firefox_program
 from tests.serving import serving as listening
 
 CHROMIUM = shutil.which("chromium")
 WITHOUT_BROWSER = pytest.mark.skipif(CHROMIUM is None, reason="chromium is absent: apt-get install chromium")
 IN_BROWSER = [pytest.mark.slow, WITHOUT_BROWSER]
+BROWSERS = ("chromium", "firefox")
+IN_BOTH_BROWSERS = [*IN_BROWSER, pytest.mark.parametrize("browser", BROWSERS, indirect=True, scope="module")]
 expect.set_options(timeout=30_000)
 """Milliseconds, instead of 5,000: what is expected of a page may wait for its service on a busy machine."""
 HOSTILE = '<script>document.title="owned"</script><img src=x onerror="document.title=1">'
@@ -162,9 +166,16 @@ def index(data: Path, folder: Path) -> str:
 
 
 @pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
+def browser(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    """Chromium; Firefox where a test asks for it, and everywhere with MONJYU_BROWSER=firefox."""
     with sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        if getattr(request, "param", os.environ.get("MONJYU_BROWSER")) != "firefox":
+            started = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        elif FIREFOX is None:
+            pytest.skip("firefox is absent: apt-get install firefox-esr")
+        else:
+            program = firefox_program(tmp_path_factory.mktemp("firefox"))
+            started = playwright.firefox.launch(channel="moz-firefox", executable_path=program)
         yield started
         started.close()
 

@@ -13,7 +13,7 @@ import pytest
 from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.snapshot import reading
 from monjyu_core.storage.state_store import StateStore
-from monjyu_query.search.request import make_request
+from monjyu_query.asking.request import make_request
 from monjyu_query.search.searcher import Searcher
 from monjyu_query.service.access.keys import create_key
 from tests.core.models import fake_server as server

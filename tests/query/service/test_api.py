@@ -18,7 +18,7 @@ from PIL import Image
 from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.snapshot import read_current
 from monjyu_query import Monjyu
-from monjyu_query.search.request import make_request
+from monjyu_query.asking.request import make_request
 from monjyu_query.search.searcher import Searcher
 from tests.core.models import fake_server
 from tests.core.models.fake_server import FakeModels

@@ -5,9 +5,9 @@ from __future__ import annotations
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 
-from tests.query.service.conftest import IN_BROWSER, Served, tabs_of
+from tests.query.service.conftest import IN_BOTH_BROWSERS, Served, tabs_of
 
-pytestmark = IN_BROWSER
+pytestmark = IN_BOTH_BROWSERS
 QUESTION = "How does search under a relevance budget test the passages of communities?"
 
 
@@ -19,10 +19,10 @@ def ask(page: Page, question: str, mode: str = "lazy", nth: int = 0) -> None:
     expect(page.locator(".facts").nth(nth)).to_be_visible(timeout=90_000)
 
 
-def serious(page: Page) -> list[str]:
-    """Rules of axe that are broken seriously. It is a script of the test, so that the page's policy lets it pass."""
+def broken_rules(page: Page) -> list[str]:
+    """Rules of axe that are broken, but for minor ones. It is a script of the test: the page's policy lets it pass."""
     found = Axe().run(page, options={"resultTypes": ["violations"]}).response["violations"]
-    return [f"{one['id']}: {one['nodes'][0]['html']}" for one in found if one["impact"] in ("serious", "critical")]
+    return [f"{one['id']}: {one['nodes'][0]['html']}" for one in found if one["impact"] != "minor"]
 
 
 def test_ask_watch_read_follow_up_and_walk(page: Page, service: Served) -> None:
@@ -82,15 +82,15 @@ def test_everyone_can_use_it(browser: Browser, service: Served) -> None:
         page.goto(service.url)
         ask(page, QUESTION)
         assert page.locator("html").get_attribute("lang") == look.split()[2][:2]
-        assert not serious(page), look
+        assert not broken_rules(page), look
         page.locator(".marker").first.click()
         expect(page.locator("#viewer .sheet img, #viewer .paper-text")).to_be_visible(timeout=60_000)
-        assert not serious(page), look
+        assert not broken_rules(page), look
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
         for where, there in (("/#/papers", ".papers tr"), ("/docs", "details")):
             page.goto(service.url + where)
             expect(page.locator(there).first).to_be_visible()
-            assert not serious(page), (look, where)
+            assert not broken_rules(page), (look, where)
 
 
 def test_text_of_a_paper_stays_text(page: Page, service: Served, published: list[str]) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from playwright.sync_api import Browser, Page, expect
 
 from tests.query.service.conftest import IN_BROWSER, Served, in_address, tabs_of
-from tests.query.service.test_page import serious
+from tests.query.service.test_page import broken_rules
 
 pytestmark = IN_BROWSER
 FIRST, SECOND = "answer-provenance-ac1d5330", "relevance-budget-438725c6"
@@ -109,8 +109,8 @@ def test_everyone_can_compare(browser: Browser, service: Served) -> None:
         for asked in ("view=table&most=3", f"papers={FIRST}&papers={SECOND}"):
             page.goto(f"{service.url}/#/compare/samples?{asked}")
             expect(page.locator(".answer-table")).to_be_visible(timeout=90_000)
-            assert not serious(page), (look, asked)
+            assert not broken_rules(page), (look, asked)
             assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), (look, asked)
         page.locator("#pick").fill("a")
         expect(page.locator(".picker").get_by_role("option").first).to_be_visible()
-        assert not serious(page), look
+        assert not broken_rules(page), look

@@ -5,7 +5,7 @@ from __future__ import annotations
 from playwright.sync_api import Browser, expect
 
 from tests.query.service.conftest import IN_BROWSER, Served, tabs_of
-from tests.query.service.test_page import serious
+from tests.query.service.test_page import broken_rules
 
 pytestmark = IN_BROWSER
 TRUE = "The Leiden algorithm guarantees that communities are connected (Morvant and Arrowood, 2025)."
@@ -28,7 +28,7 @@ def test_a_draft_is_checked_and_leads_to_the_page(browser: Browser, service: Ser
         expect(sentences.first.locator(".verdict.not_judged")).to_be_visible()
         expect(sentences.first.locator(".why")).to_contain_text("1987")
         expect(sentences.last.locator(".why")).to_have_count(0)
-        assert not serious(page), look
+        assert not broken_rules(page), look
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), look
         with page.expect_request("**/pages/*.png?*highlight=*"):
             sentences.first.locator("blockquote button").first.click()

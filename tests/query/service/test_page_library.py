@@ -9,7 +9,7 @@ from playwright.sync_api import Browser, Page, Route, expect
 
 from tests.assets.worlds import World
 from tests.query.service.conftest import IN_BROWSER, Served, in_address, serving, tabs_of
-from tests.query.service.test_page import serious
+from tests.query.service.test_page import broken_rules
 
 pytestmark = IN_BROWSER
 
@@ -93,7 +93,7 @@ def test_what_failed_says_why_and_what_to_do_and_everyone_can_read_it(browser: B
         expect(page.locator("#f-failed")).to_be_checked()
         expect(page.locator(".sources-of")).to_contain_text("papers")
         expect(page.locator(".sources-of summary")).to_contain_text("1")  # of no kind that is read
-        assert not serious(page), look
+        assert not broken_rules(page), look
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), look
         page.locator("#f-failed").focus()
         page.keyboard.press("Space")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from playwright.sync_api import Browser, Page, expect
 
-from tests.query.service.conftest import IN_BROWSER, Served, tabs_of
-from tests.query.service.test_page import serious
+from tests.query.service.conftest import IN_BOTH_BROWSERS, Served, tabs_of
+from tests.query.service.test_page import broken_rules
 
-pytestmark = IN_BROWSER
+pytestmark = IN_BOTH_BROWSERS
 PASTED = "may return communities that are internally dis-\nconnected. The Leiden algorithm repairs this"
 
 
@@ -45,5 +45,5 @@ def test_everyone_can_look_for_a_quote(browser: Browser, service: Served) -> Non
     for page, look in tabs_of(browser, ("dark", 1360, "ja-JP"), ("light", 390, "en")):
         page.goto(f"{service.url}/#/locate/samples?quote=communities%20that%20are%20internally%20disconnected")
         expect(page.locator(".places li").first).to_be_visible()
-        assert not serious(page), look
+        assert not broken_rules(page), look
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), look

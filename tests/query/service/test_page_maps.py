@@ -16,7 +16,7 @@ from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.snapshot import read_current
 from tests.copies import copy_data
 from tests.query.service.conftest import IN_BROWSER, in_address, serving, tabs_of
-from tests.query.service.test_page import serious
+from tests.query.service.test_page import broken_rules
 
 pytestmark = IN_BROWSER
 MANY = 5000
@@ -262,5 +262,5 @@ def test_everyone_can_use_the_maps(browser: Browser, address: str) -> None:
             page.locator(".map-stage canvas").focus()
             page.keyboard.press(".")
             expect(page.locator(".map-panel h2")).to_be_visible()
-            assert not serious(page), (look, kind)
+            assert not broken_rules(page), (look, kind)
             assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), (look, kind)

@@ -11,7 +11,7 @@ from monjyu_core.storage.state_store import StateStore
 from monjyu_query.service.access.keys import Role, create_key
 from monjyu_query.service.operations.dagster_seen import seen_of
 from tests.query.service.conftest import WITHOUT_BROWSER, Served, tabs_of
-from tests.query.service.test_page import serious
+from tests.query.service.test_page import broken_rules
 
 SLOW = 30_000
 """Milliseconds for what a command in a process of its own does."""
@@ -135,11 +135,11 @@ def test_everyone_can_operate(browser: Browser, service: Served, published: list
         page.goto(f"{service.url}/#/operate/hostile")
         expect(page.locator(".new-key")).to_be_visible()
         expect(page.locator("#op-older")).to_be_visible(timeout=SLOW)
-        assert not serious(page), look
+        assert not broken_rules(page), look
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), look
         page.locator(".acts button").nth(1).click()
         expect(page.get_by_role("dialog")).to_be_visible()
-        assert not serious(page), look
+        assert not broken_rules(page), look
 
 
 def test_who_asks_for_one_collection_hears_of_its_checks_only() -> None:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from playwright.sync_api import Page, expect
 
 from tests.query.service.conftest import IN_BROWSER, Served
-from tests.query.service.test_page import serious
+from tests.query.service.test_page import broken_rules
 
 pytestmark = IN_BROWSER
 
@@ -79,6 +79,6 @@ def test_everyone_can_read(page: Page, service: Served) -> None:
     narrow.goto(f"{service.url}/#/paper/samples/noun-phrase-graphs-7d9c0d14")
     expect(narrow.locator(".reading")).to_be_visible()
     expect(narrow.locator(".turned")).to_have_text("1 / 3 ページ")
-    assert not serious(narrow)
+    assert not broken_rules(narrow)
     assert narrow.evaluate("document.documentElement.scrollWidth <= innerWidth")
     context.close()

@@ -16,7 +16,7 @@ from monjyu_query.service.access.keys import create_key
 from tests.assets.worlds import World
 from tests.conftest import SAMPLES
 from tests.query.service.conftest import IN_BROWSER, Served, serving, tabs_of
-from tests.query.service.test_page import serious
+from tests.query.service.test_page import broken_rules
 
 pytestmark = IN_BROWSER
 PAPERS = ("answer-provenance.md", "relevance-budget.pdf")
@@ -108,5 +108,5 @@ def test_whoever_reads_sees_what_held_and_what_changed(page: Page, browser: Brow
         for place, there in (("", ".question-list h2"), ("/new", "#qs-text"), ("/changes", ".answer-changes")):
             tab.goto(f"{served.url}/#/questions/c{place}")
             expect(tab.locator(there).first).to_be_visible()
-            assert not serious(tab), (look, place)
+            assert not broken_rules(tab), (look, place)
             assert tab.evaluate("document.documentElement.scrollWidth <= innerWidth"), (look, place)

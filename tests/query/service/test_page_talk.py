@@ -14,7 +14,7 @@ from monjyu_query.modes.lazy.assessors import ExtractiveAssessor
 from tests.core.models import fake_server
 from tests.core.models.fake_server import FakeModels
 from tests.query.service.conftest import IN_BROWSER, Served, Serving, serving, tabs_of
-from tests.query.service.test_page import serious
+from tests.query.service.test_page import broken_rules
 
 pytestmark = IN_BROWSER
 BUDGETS = "How is a relevance budget spent?"
@@ -276,7 +276,7 @@ def test_where_it_looked_is_a_picture_and_a_list(browser: Browser, whole_data: P
             assert largest["title"] in first.inner_text() and str(largest["relevant"]) in first.inner_text()
             assert page.locator(".concepts circle").count() > 2
             page.locator(".marker").first.focus()
-            assert not serious(page), look
+            assert not broken_rules(page), look
             assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), look
             tiles.first.focus()
             page.keyboard.press("Enter")

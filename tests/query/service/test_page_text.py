@@ -10,9 +10,9 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests.bracketed import COLLECTION, OWN, QUESTION, SAID
 from tests.copies import copy_data
-from tests.query.service.conftest import IN_BROWSER, serving
+from tests.query.service.conftest import IN_BOTH_BROWSERS, serving
 
-pytestmark = IN_BROWSER
+pytestmark = IN_BOTH_BROWSERS
 TURNING = "[...document.documentElement.outerHTML].filter((c) => /[\\u202a-\\u202e\\u2066-\\u2069]/.test(c)).length"
 
 

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.query.service.conftest import IN_BROWSER, Served, serving, tabs_of
-from tests.query.service.test_page import serious
+from tests.query.service.test_page import broken_rules
 
 pytestmark = IN_BROWSER
 GRAPHS = "Graphs of noun phrases and their communities"
@@ -78,8 +78,8 @@ def test_everyone_can_use_the_themes(browser: Browser, address: str) -> None:
     for page, look in tabs_of(browser, ("dark", 1360, "ja-JP"), ("light", 390, "en")):
         page.goto(f"{address}/#/themes/samples")
         expect(page.locator(".theme-card").first).to_be_visible()
-        assert not serious(page), look
+        assert not broken_rules(page), look
         page.locator(".theme-card").first.click()
         expect(page.locator(".findings .marker").first).to_be_visible()
-        assert not serious(page), look
+        assert not broken_rules(page), look
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), look

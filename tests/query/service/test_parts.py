@@ -22,8 +22,8 @@ from monjyu_core.settings.service_settings import ServiceSettings
 from monjyu_core.settings.settings import Settings
 from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.state_store import StateStore
-from monjyu_query.search.request import make_request
-from monjyu_query.search.result import Hit, Routing, SearchResult, Usage
+from monjyu_query.asking.request import make_request
+from monjyu_query.asking.result import Hit, Routing, SearchResult, Usage
 from monjyu_query.service.access.rates import BURST_SECONDS, Rates
 from monjyu_query.service.operations.uploads import safe_name
 from monjyu_query.service.searches.kept_results import MemoryResults, kept_copy, open_results, result_key

@@ -10,8 +10,7 @@ from monjyu_assets.parsing.bibliography.identifiers import clean_orcid
 from monjyu_assets.parsing.bibliography.names import AND_WORD, is_name, person_name, split_names
 from monjyu_assets.parsing.formats.html.html_tree import UNSEEN, hide, names
 from monjyu_assets.parsing.text.author_block import LINE, raised, read_authors, unraised, without_marks
-from monjyu_assets.parsing.text.front_lines import take_front_line
-from monjyu_assets.parsing.text.front_text import is_prose, settle_front
+from monjyu_assets.parsing.text.front_lines import is_prose, settle_front, take_front_line
 from monjyu_assets.parsing.xml.xml_tree import Element, XmlText, plain
 from monjyu_core.language.vocabulary import alternatives
 from monjyu_core.paper import Author, ParsedPaper

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 
 from monjyu_assets.parsing.bibliography.bibtex import plain_of_latex
 from monjyu_assets.parsing.formats.html.html_tree import UNSEEN, names
+from monjyu_assets.parsing.text.author_block import KEYWORDS as LABEL_OF_KEYWORDS
 from monjyu_assets.parsing.text.author_block import LINE, raised, unraised
 from monjyu_assets.parsing.text.common import split_keywords
-from monjyu_assets.parsing.text.front_text import without_label
-from monjyu_assets.parsing.text.labels import KEYWORDS as LABEL_OF_KEYWORDS
+from monjyu_assets.parsing.text.front_lines import without_label
 from monjyu_assets.parsing.text.text_marks import silent
 from monjyu_assets.parsing.xml.xml_math import math_text, tex_of
 from monjyu_assets.parsing.xml.xml_paper import read_table

@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 
 from monjyu_assets.parsing.bibliography.identifiers import clean_orcid
 from monjyu_assets.parsing.bibliography.names import is_name
-from monjyu_assets.parsing.formats.latex.latex_calls import Call, find_calls, without_calls
-from monjyu_assets.parsing.formats.latex.latex_macros import brace_pairs
+from monjyu_assets.parsing.formats.latex.latex_macros import Call, brace_pairs, find_calls, without_calls
 from monjyu_assets.parsing.formats.latex.latex_names import names
 from monjyu_core.paper import Author
 

@@ -12,8 +12,7 @@ from monjyu_assets.parsing.bibliography.identifiers import ARXIV_IN_FIELD, find_
 from monjyu_assets.parsing.bibliography.names import given_and_family
 from monjyu_assets.parsing.bibliography.reference_authors import author_list, names_of
 from monjyu_assets.parsing.bibliography.references import parse_reference
-from monjyu_assets.parsing.formats.latex.latex_calls import find_calls
-from monjyu_assets.parsing.formats.latex.latex_macros import brace_pairs
+from monjyu_assets.parsing.formats.latex.latex_macros import brace_pairs, find_calls
 from monjyu_core.paper import Reference
 
 Plain = Callable[[str], str]

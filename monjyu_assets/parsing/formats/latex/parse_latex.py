@@ -9,27 +9,90 @@ from monjyu_assets.parsing.bibliography.bibtex import read_bibliography
 from monjyu_assets.parsing.bibliography.latex_files import BEGIN_DOCUMENT, DOCUMENT_CLASS, is_main_text, title_of
 from monjyu_assets.parsing.bibliography.pandoc_citations import Citer, attach, take_places
 from monjyu_assets.parsing.formats.latex.latex_bibliography import add_printed
-from monjyu_assets.parsing.formats.latex.latex_cites import all_are_cited, cited_keys, keys_without_mark
 from monjyu_assets.parsing.formats.latex.latex_front import (
     abstract_of_command,
     front_notes,
+    hand_set_front,
     read_front,
     run_in_keywords,
     without_front,
 )
 from monjyu_assets.parsing.formats.latex.latex_macros import expand_macros
-from monjyu_assets.parsing.formats.latex.latex_numbers import label_numbers
+from monjyu_assets.parsing.formats.latex.latex_names import DISPLAYED, all_are_cited, cited_keys, keys_without_mark
 from monjyu_assets.parsing.formats.latex.latex_source import Source, balanced, read_source, with_code
 from monjyu_assets.parsing.formats.latex.latex_text import LatexText
-from monjyu_assets.parsing.formats.latex.latex_title_page import hand_set_front
 from monjyu_assets.parsing.text.common import Entry, add_notes, add_references, complete
 from monjyu_assets.parsing.text.decoding import decode
-from monjyu_assets.parsing.text.front_text import settle_front
+from monjyu_assets.parsing.text.front_lines import settle_front
 from monjyu_assets.parsing.text.line_ends import Words
 from monjyu_assets.parsing.text.outline import entries_of
 from monjyu_core.errors import DocumentError, MalformedDocument, UnsupportedDocument
 from monjyu_core.paper import Figure, ParsedPaper, Reference, Section, Table
 from monjyu_core.settings.papers_settings import ParseSettings
+
+# The numbers that labels have in the printed paper: sections, figures, tables and equations, counted in order.
+
+
+_EVENT = re.compile(
+    r"\\(?P<edge>begin|end)\s*\{(?P<name>[A-Za-z]+)(?P<star>\*?)\}"
+    r"|\\(?P<level>section|subsection|subsubsection)(?P<unnumbered>\*?)(?=\s*[\[{])"
+    r"|\\(?P<appendix>appendix)(?![a-z])|\\label\s*\{(?P<label>[^{}]{1,200})\}|(?P<row>\\\\)"
+)
+_COUNTED = {"figure": "figure", "table": "table", "wrapfigure": "figure", "wraptable": "table", "longtable": "table"}
+_COUNTED |= {"sidewaysfigure": "figure", "sidewaystable": "table", "algorithm": "algorithm"}
+_BY_ROW = {"align", "gather", "eqnarray", "flalign", "alignat"}
+_PASSED = {
+    "document",
+    "center",
+    "minipage",
+    "tabular",
+    "tabularx",
+    "split",
+    "aligned",
+    "cases",
+    "subequations",
+    "quote",
+}
+_LEVELS = ("section", "subsection", "subsubsection")
+
+
+def label_numbers(source: str) -> dict[str, str]:
+    """Number by label. Labels of what is not counted here (theorems, items) have none."""
+    counts: dict[str, int] = {}
+    numbers: dict[str, str] = {}
+    sections = [0, 0, 0]
+    appendix = False
+    current: list[str | None] = [None]
+    rows: list[bool] = [False]
+    for event in _EVENT.finditer(source):
+        if event["level"] and not event["unnumbered"]:
+            place = _LEVELS.index(event["level"])
+            sections = [*sections[:place], sections[place] + 1, *([0] * (2 - place))]
+            parts = [str(number) for number in sections[: place + 1]]
+            if appendix and 0 < sections[0] <= 26:
+                parts[0] = chr(64 + sections[0])
+            current[-1] = ".".join(parts)
+        elif event["appendix"]:
+            appendix, sections = True, [0, 0, 0]
+        elif event["edge"] == "begin":
+            name, star = event["name"], event["star"]
+            kind = _COUNTED.get(name) or (
+                "equation" if name in DISPLAYED and name != "subequations" and not star else None
+            )
+            if kind:
+                counts[kind] = counts.get(kind, 0) + 1
+            current.append(str(counts[kind]) if kind else current[-1] if name in _PASSED else None)
+            rows.append(name in _BY_ROW and not star)
+        elif event["edge"] == "end" and len(current) > 1:
+            current.pop()
+            rows.pop()
+        elif event["row"] and rows[-1]:
+            counts["equation"] += 1
+            current[-1] = str(counts["equation"])
+        elif event["label"] and (number := current[-1]):
+            numbers.setdefault(event["label"].strip(), number)
+    return numbers
+
 
 _INTERNALS = re.compile(r"\\makeatletter(?![a-zA-Z]).*?\\makeatother(?![a-zA-Z])", re.DOTALL)
 

@@ -22,15 +22,13 @@ from dataclasses import dataclass, field
 from enum import Enum, auto
 from itertools import pairwise
 
-from monjyu_assets.parsing.formats.pdf.body.contents import contents_lines
-from monjyu_assets.parsing.formats.pdf.body.heading import Heading
+from monjyu_assets.parsing.formats.pdf.body.heading import Heading, contents_lines
 from monjyu_assets.parsing.formats.pdf.body.heading_levels import set_levels
 from monjyu_assets.parsing.formats.pdf.body.headings import find_headings
 from monjyu_assets.parsing.formats.pdf.body.reference_list import ReferenceList, find_reference_list
 from monjyu_assets.parsing.formats.pdf.body.sections import body_lines, lines_in_images
-from monjyu_assets.parsing.formats.pdf.front.authors import find_authors
+from monjyu_assets.parsing.formats.pdf.front.authors import find_authors, names_in_line, turned_name
 from monjyu_assets.parsing.formats.pdf.front.first_page import Front, find_front
-from monjyu_assets.parsing.formats.pdf.front.name_lines import names_in_line, turned_name
 from monjyu_assets.parsing.formats.pdf.front.people import fill_people
 from monjyu_assets.parsing.formats.pdf.front.places import PLACE
 from monjyu_assets.parsing.formats.pdf.front.title import find_title

@@ -10,8 +10,7 @@ from monjyu_assets.parsing.bibliography.citations import link_citations
 from monjyu_assets.parsing.bibliography.references import label_of, parse_entries
 from monjyu_assets.parsing.formats.pdf.body.reference_list import ReferenceList, entry_text, split_entries
 from monjyu_assets.parsing.formats.pdf.body.sections import Body, MappedSection, build_sections
-from monjyu_assets.parsing.formats.pdf.front.first_page import find_identifiers
-from monjyu_assets.parsing.formats.pdf.front.publication_date import find_date
+from monjyu_assets.parsing.formats.pdf.front.first_page import find_date, find_identifiers
 from monjyu_assets.parsing.formats.pdf.front.venue import find_published
 from monjyu_assets.parsing.formats.pdf.labelling import Labelled, Role, label_lines
 from monjyu_assets.parsing.formats.pdf.page.equations import find_equations
@@ -19,8 +18,7 @@ from monjyu_assets.parsing.formats.pdf.page.footnotes import Footnote
 from monjyu_assets.parsing.formats.pdf.page.layout import Layout
 from monjyu_assets.parsing.formats.pdf.page.lines import Line
 from monjyu_assets.parsing.formats.pdf.reading import read_layout
-from monjyu_assets.parsing.text.academic import judge
-from monjyu_assets.parsing.text.common import fill_sentences
+from monjyu_assets.parsing.text.common import fill_sentences, judge
 from monjyu_assets.parsing.text.heading_types import inherit_types
 from monjyu_assets.parsing.text.line_ends import Words
 from monjyu_core.errors import EmptyDocument

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from monjyu_assets.parsing.formats.tei.tei_front import read_header
-from monjyu_assets.parsing.formats.tei.tei_references import read_references
+from monjyu_assets.parsing.formats.tei.tei_front import read_header, read_references
 from monjyu_assets.parsing.text.common import add_references
 from monjyu_assets.parsing.text.heading_types import section_type
 from monjyu_assets.parsing.text.text_marks import silent

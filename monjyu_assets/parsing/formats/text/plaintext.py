@@ -6,8 +6,7 @@ import re
 
 from monjyu_assets.parsing.text.common import complete, join_lines
 from monjyu_assets.parsing.text.decoding import decode
-from monjyu_assets.parsing.text.front_lines import take_field, take_line, take_place
-from monjyu_assets.parsing.text.front_text import settle_front
+from monjyu_assets.parsing.text.front_lines import settle_front, take_field, take_line, take_place
 from monjyu_assets.parsing.text.heading_types import section_type
 from monjyu_assets.parsing.text.outline import blocks_of, outline
 from monjyu_assets.parsing.text.text_headings import is_underlined

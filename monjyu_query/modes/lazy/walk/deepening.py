@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from monjyu_query.modes.lazy.walk.community_tree import Community, CommunityTree, Rows
+from monjyu_query.knowledge.concept_graph import Community, CommunityTree, Rows
 from monjyu_query.ranking.fusion import Scores
 
 

@@ -7,16 +7,15 @@ from dataclasses import replace
 
 import numpy as np
 
-from monjyu_query.answers.topic import asks_of_all
-from monjyu_query.knowledge.leads import leads_of
-from monjyu_query.modes.lazy.concept_graph import Concept, ConceptGraph
+from monjyu_query.asking.topic import asks_of_all
+from monjyu_query.knowledge.concept_graph import CommunityTree, Concept, ConceptGraph
 from monjyu_query.modes.lazy.lazy_state import Asked
 from monjyu_query.modes.lazy.walk.community_search import Walker
-from monjyu_query.modes.lazy.walk.community_tree import CommunityTree
 from monjyu_query.modes.lazy.walk.deepening import IterativeDeepener, Walk
+from monjyu_query.modes.local_search.context import leads_of
 from monjyu_query.ranking.fusion import z_scores
-from monjyu_query.search.open_index import OpenIndex
-from monjyu_query.search.tools import Ask
+from monjyu_query.ranking.open_index import OpenIndex
+from monjyu_query.ranking.tools import Ask
 
 Neighbours = dict[str, list[Concept]]
 """Of each concept those beside it in the noun graph."""

@@ -14,7 +14,7 @@ from monjyu_query.answer_packages.crops import crops_by
 from monjyu_query.answer_packages.forms.all_forms import FORMS, written
 from monjyu_query.answer_packages.package import package_of
 from monjyu_query.answer_packages.package_files import as_zip
-from monjyu_query.declared.fields import OneOf
+from monjyu_query.asking.fields import OneOf
 from monjyu_query.service.access import audit
 from monjyu_query.service.routes.search_routes import in_turn
 from monjyu_query.service.routes.trace_routes import trace_for

@@ -10,7 +10,7 @@ from fastapi import APIRouter, Body, Request
 from fastapi.responses import Response
 
 from monjyu_core.errors import QueryError
-from monjyu_query.declared.product_requests import DraftRequest
+from monjyu_query.api.product_requests import DraftRequest
 from monjyu_query.drafts.check import check_citations
 from monjyu_query.drafts.checked import CheckedDraft
 from monjyu_query.service.access import audit

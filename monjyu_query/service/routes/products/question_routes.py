@@ -9,15 +9,22 @@ from fastapi import APIRouter, Path, Query, Request
 from fastapi.responses import Response
 from pydantic import Field, StrictBool
 
-from monjyu_core.questions.question import ANY_TEXT, ID, LONGEST, Expectations, Severity
-from monjyu_core.questions.question_record import read_questions, remove_question
+from monjyu_core.questions.question import (
+    ANY_TEXT,
+    ID,
+    LONGEST,
+    Expectations,
+    Severity,
+    read_questions,
+    remove_question,
+)
 from monjyu_core.storage.snapshot import published
-from monjyu_query.declared.fields import CollectionBody
+from monjyu_query.asking.fields import CollectionBody
+from monjyu_query.asking.request import Budget, Mode
 from monjyu_query.saved.ask_questions import ask_all, record_answers
 from monjyu_query.saved.changes.digest import Digest, as_atom, as_markdown, watch
 from monjyu_query.saved.keeping import checked, save
 from monjyu_query.saved.listing import SavedQuestion, SavedQuestions, listed, shown
-from monjyu_query.search.request import NUMBER, Mode
 from monjyu_query.service.access import audit
 from monjyu_query.service.access.principals import Principal
 from monjyu_query.service.routes.paper_routes import Collection
@@ -39,7 +46,7 @@ class QuestionRequest(CollectionBody):
     id: str | None = Field(default=None, pattern=ID, examples=["leiden"])
     text: str = Field(min_length=1, max_length=LONGEST, pattern=ANY_TEXT, examples=["What does Leiden guarantee?"])
     mode: Mode = "auto"
-    budget: Literal["z100", "z500", "z1500"] | Annotated[int, Field(ge=0, le=100_000), NUMBER] | None = None
+    budget: Budget | None = None
     severity: Severity = "warn"
     expect: Expectations = Expectations()
 

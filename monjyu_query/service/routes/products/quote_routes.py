@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fastapi import APIRouter, Request
 
-from monjyu_query.declared.product_requests import QuoteRequest
+from monjyu_query.api.product_requests import QuoteRequest
 from monjyu_query.quotes.locate import Located, locate
 from monjyu_query.service.access import audit
 from monjyu_query.service.server.error_responses import COMMON

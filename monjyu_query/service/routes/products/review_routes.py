@@ -11,19 +11,23 @@ from fastapi.responses import Response
 from pydantic import BaseModel, Field, StrictBool
 
 from monjyu_core.errors import ConfigurationError
-from monjyu_core.reviews.review_state import Human
-from monjyu_core.reviews.review_store import ReviewStore
-from monjyu_query.declared.fields import CollectionBody, OneOf
+from monjyu_core.reviews.review_store import Human, ReviewStore
+from monjyu_query.asking.fields import CollectionBody, OneOf
 from monjyu_query.digests.digest_result import Digest
-from monjyu_query.reviews.handing_on.evidence_table import evidence_tables
+from monjyu_query.ranking.open_index import OpenIndex
 from monjyu_query.reviews.handing_on.prisma import Prisma, prisma
-from monjyu_query.reviews.handing_on.review_export import FORMS
+from monjyu_query.reviews.handing_on.review_export import FORMS, evidence_tables
 from monjyu_query.reviews.handing_on.review_listing import ReviewedRecord, record_json
-from monjyu_query.reviews.protocol_template import protocol_template
-from monjyu_query.reviews.review_protocol import LONGEST, MOST_BYTES, Protocol, parse_protocol, protocol_text
+from monjyu_query.reviews.review_protocol import (
+    LONGEST,
+    MOST_BYTES,
+    Protocol,
+    parse_protocol,
+    protocol_template,
+    protocol_text,
+)
 from monjyu_query.reviews.review_records import Record, review_records
 from monjyu_query.reviews.review_run import Review
-from monjyu_query.search.open_index import OpenIndex
 from monjyu_query.search.searcher import Searcher
 from monjyu_query.service.access import audit
 from monjyu_query.service.access.principals import Principal

@@ -8,9 +8,9 @@ from fastapi import APIRouter, Request
 from pydantic import BaseModel, Field
 
 from monjyu_query.api.vector_search import embedded, search_by_vector
-from monjyu_query.declared.fields import CollectionBody
-from monjyu_query.search.request import LONGEST_QUERY, NUMBER, Filters, make_request
-from monjyu_query.search.result import SearchResult
+from monjyu_query.asking.fields import CollectionBody
+from monjyu_query.asking.request import LONGEST_QUERY, NUMBER, Filters, make_request
+from monjyu_query.asking.result import SearchResult
 from monjyu_query.service.access import audit
 from monjyu_query.service.server.error_responses import COMMON
 from monjyu_query.service.server.request_parts import Shared

@@ -64,20 +64,27 @@ function doubt(check) {
   return [" ", h("span", { class: "badge", title: (check.reasons ?? []).join("; ") }, t(`check_${check.verdict}`))];
 }
 
-// A cell's text with what its column asks for in bold.
-function valued(cell) {
-  const found = cell.value && new RegExp(`(?<![\\p{L}\\p{N}_])${cell.value.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}(?![\\p{L}\\p{N}_])`, "u").exec(cell.text);
-  if (!found) return quoted(cell.text);
-  return [quoted(cell.text.slice(0, found.index)), h("strong", {}, quoted(found[0])), quoted(cell.text.slice(found.index + found[0].length))];
+// What the column asks for, with its citation, and below it the sentence that says so; without one, the sentence.
+function told(cell, cited) {
+  const marks = cited.length ? [" ", ...cited] : [];
+  if (!cell.value || cell.value === cell.text) return [quoted(cell.text), ...marks];
+  return [h("strong", {}, quoted(cell.value)), ...marks, h("p", { class: "evidence dim" }, quoted(from(cell.text, cell.value)))];
+}
+
+// A sentence from a little before the value on, so that its first two lines show it.
+function from(text, value) {
+  const start = text.lastIndexOf(" ", text.indexOf(value) - 50);
+  return start > 0 ? `…${text.slice(start)}` : text;
 }
 
 // A part of an answer that is read across. A cell that names a paper opens it; what it says is text.
 export function answerTable(table, citations, collection, names) {
   const byNumber = new Map(citations.map((citation) => [citation.n, citation]));
-  const cell = (one, place) => h("td", {},
-    one.paper_id && (!place || !one.citations.length) ? h("a", { href: paperLink(one.paper_id, collection) }, quoted(one.text)) : valued(one),
-    one.citations.length ? " " : "",
-    one.citations.map((number) => byNumber.get(number)).filter(Boolean).map((citation) => marker(citation, collection, names)));
+  const cell = (one, place) => {
+    const cited = one.citations.map((number) => byNumber.get(number)).filter(Boolean).map((citation) => marker(citation, collection, names));
+    if (one.paper_id && (!place || !one.citations.length)) return h("td", {}, h("a", { href: paperLink(one.paper_id, collection) }, quoted(one.text)), cited.length ? " " : "", cited);
+    return h("td", {}, told(one, cited));
+  };
   return h("div", { class: "answer-table", tabindex: "0" }, h("table", {},
     table.title ? h("caption", {}, table.title) : null,
     h("thead", {}, h("tr", {}, table.columns.map((name) => h("th", { scope: "col" }, name)))),

@@ -63,7 +63,7 @@ export class StudyTable {
 
   // Empty cells come last either way.
   sorted() {
-    const text = (row) => row[this.by].text.trim();
+    const text = (row) => (row[this.by].value ?? row[this.by].text).trim();
     const empty = (row) => !text(row) || text(row) === "–";
     const sign = this.up ? 1 : -1;
     return [...this.table.rows].sort((a, b) => empty(a) - empty(b) || sign * text(a).localeCompare(text(b), undefined, { numeric: true }));

@@ -18,7 +18,7 @@ addWords({
     compare_picked: (title) => `${title} was added.`, compare_unpick: (title) => `Take away ${title}`, compare_unpicked: (title) => `${title} was taken away.`, compare_selected: "Papers chosen", compare_found: (n) => (n === 1 ? "1 paper found" : `${n} papers found`),
     compare_aspects: "Aspects, separated by commas", compare_aspects_hint: "purpose, data, method, results, limits",
     compare_links: "Which cite which", compare_cites: "cites", compare_shared: "What all of them speak of", compare_topic: "Topic", compare_topic_hint: "Jupyter notebooks in teaching",
-    compare_depth: "How thorough", compare_quick: "Quick: one pass", compare_tests: (n) => `Thorough: ${n} relevance tests`, compare_nothing: "The papers say too little about that.", compare_files: "Save as", compare_missing: "This collection lacks some of the papers in the address.",
+    compare_depth: "How thorough", compare_quick: "Quick: one pass", compare_nothing: "The papers say too little about that.", compare_files: "Save as", compare_missing: "This collection lacks some of the papers in the address.",
   },
   ja: {
     compare_kind: "作るもの", compare_table: "研究の表", compare_papers: "並べて比較", compare_survey: "概観",
@@ -35,6 +35,6 @@ addWords({
     compare_picked: (title) => `「${title}」を加えました。`, compare_unpick: (title) => `「${title}」を外す`, compare_unpicked: (title) => `「${title}」を外しました。`, compare_selected: "選んだ論文", compare_found: (n) => `${n} 件見つかりました`,
     compare_aspects: "比べる点（読点で区切る）", compare_aspects_hint: "目的、データ、方法、結果、限界",
     compare_links: "引用の関係", compare_cites: "が引用", compare_shared: "どの論文も扱うこと", compare_topic: "話題", compare_topic_hint: "授業での Jupyter ノートブック",
-    compare_depth: "詳しさ", compare_quick: "手早く: 一度の検索", compare_tests: (n) => `詳しく: 関連性判定 ${n} 件`, compare_nothing: "論文に十分な記述がありません。", compare_files: "保存", compare_missing: "アドレスにある論文の一部が、このコレクションにはありません。",
+    compare_depth: "詳しさ", compare_quick: "手早く: 一度の検索", compare_nothing: "論文に十分な記述がありません。", compare_files: "保存", compare_missing: "アドレスにある論文の一部が、このコレクションにはありません。",
   },
 });

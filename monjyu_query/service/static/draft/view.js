@@ -32,6 +32,7 @@ export function show({ name, signal }) {
       keep({ answer, collection: name });
       replace(said);
       replace(found, results(answer, name));
+      found.scrollIntoView({ block: "start" }); // the draft fills the window
     } catch (error) {
       if (mine === turn && error.name !== "AbortError") wrong(error);
     }

@@ -1,15 +1,14 @@
 // The filters of the library with how many papers each value has; what is chosen stands in the address.
 
 import { json } from "../api.js";
+import { FACETS } from "../declared.js";
 import { h, quoted, replace } from "../dom.js";
 import { t } from "../i18n.js";
 
-const FACETS = { venue: "venues", author: "authors", language: "languages", type: "types", tag: "tags", shelf: "shelves" };
 const ALWAYS = ["venue", "author", "language", "type", "tag"];
 const LONG = 10; // values without a box to find one among them
 const PAUSE = 150; // milliseconds after the last letter
-const SEARCHED = ["venue", "author", "tag", "shelf"];
-const NAMES = ["year_from", "year_to", "retracted", "failed", ...Object.keys(FACETS)];
+const NAMES = ["year_from", "year_to", "retracted", "failed", ...FACETS.map((facet) => facet.name)];
 
 function isFiltered(state) {
   return NAMES.some((name) => state.has(name));
@@ -30,20 +29,20 @@ export function filters(found, failed, state, changed) {
   } }, t("clearFilters"));
   const retracted = counts.retracted?.[0]?.papers ?? 0;
   return h("details", { open: wide() || isFiltered(state) }, h("summary", {}, h("h2", {}, t("filters"))), clear, years(counts.years ?? [], state, set, changed),
-    Object.entries(FACETS).map(([name, kind]) => facet(name, counts[kind] ?? [], found, state, changed)),
+    FACETS.map((one) => facet(one, counts[one.kind] ?? [], found, state, changed)),
     only("retracted", t("onlyRetracted"), retracted, state, set), only("failed", t("onlyFailed"), failed, state, set));
 }
 
-function facet(name, values, found, state, changed) {
+function facet({ name, kind, searched }, values, found, state, changed) {
   const all = withHeld(name, values, state);
   if (!all.length) return ALWAYS.includes(name) ? h("p", { class: "dim no-values" }, t("noValues", t(`f_${name}`))) : null;
-  const count = Math.max(found.values[FACETS[name]] ?? 0, all.length);
+  const count = Math.max(found.values[kind] ?? 0, all.length);
   const list = h("ul", {});
   const most = Math.max(1, ...all.map((one) => one.papers));
   const show = (shown) => replace(list, shown.map((one) => value(name, one, state, changed, most)));
   show(all);
   return h("details", { open: wide() || state.has(name), "data-facet": name }, h("summary", {}, t(`f_${name}`), h("span", { class: "dim" }, ` (${count})`)),
-    count > LONG && SEARCHED.includes(name) ? search(name, all, count, found.collection, state, show) : null, list);
+    count > LONG && searched ? search({ name, kind }, all, count, found.collection, state, show) : null, list);
 }
 
 // What is chosen is there, however few papers have it.
@@ -52,7 +51,7 @@ function withHeld(name, values, state) {
 }
 
 // A box that finds values by their words among all there are; `all` is shown while it is empty.
-function search(name, all, count, collection, state, show) {
+function search({ name, kind }, all, count, collection, state, show) {
   const told = h("p", { class: "dim", role: "status" }, count > all.length ? t("firstOf", all.length, count) : "");
   let timer = 0;
   let turn = 0;
@@ -64,7 +63,7 @@ function search(name, all, count, collection, state, show) {
       return void replace(told, count > all.length ? t("firstOf", all.length, count) : "");
     }
     const query = new URLSearchParams([...state].filter(([one]) => one !== "failed" && one !== "sort" && one !== "descending"));
-    for (const [one, given] of [["collection", collection], ["kind", FACETS[name]], ["words", words]]) query.set(one, given);
+    for (const [one, given] of [["collection", collection], ["kind", kind], ["words", words]]) query.set(one, given);
     try {
       const { total, values } = await json(`/library/values?${query}`);
       if (mine !== turn) return;

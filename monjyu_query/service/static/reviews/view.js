@@ -3,6 +3,7 @@
 // `#/reviews/COLLECTION`, `…/new`, `…/NAME`, `…/NAME/edit`
 
 import { json, post, request } from "../api.js";
+import { listed } from "../compare/running.js";
 import { FORMS } from "../declared.js";
 import { h, quoted, replace, saved } from "../dom.js";
 import { editorNeeded, isEditor } from "../editor.js";
@@ -21,7 +22,7 @@ export async function show(context, part, act) {
     return act === "edit" && may ? protocolForm(context, page.text) : review(context, page);
   }
   const found = await json(`/reviews?${query}`);
-  return part === "new" ? protocolForm(context, found.template) : list(context, found);
+  return part === "new" ? protocolForm(context, found.template, true) : list(context, found);
 }
 
 function address(name, ...rest) {
@@ -37,7 +38,25 @@ function list(context, { reviews }) {
     isEditor(who) ? h("p", {}, h("a", { class: "button primary", href: address(name, "new") }, t("rvNew"))) : editorNeeded(context, t("rvEditor")));
 }
 
-function protocolForm({ name }, text) {
+// What most reviews say of their own in the template, each by the lines that its field writes.
+const OWN = {
+  rvName: { lines: /^name: .*$/m, write: (said) => `name: ${said.trim().toLowerCase().replace(/[^a-z0-9_-]+/g, "-")}` },
+  rvQuestion: { lines: /^question: .*$/m, write: (said) => `question: ${JSON.stringify(said.trim())}` },
+  rvMention: { lines: /^ {2}(?:# )?- id: subject\n.*\n.*$/m, write: (said) => ["- id: subject", `  text: ${JSON.stringify(t("rvSpeaksOf", said.trim()))}`, `  rule: {mention: ${JSON.stringify(listed(said))}}`].map((line) => `  ${line}`).join("\n") },
+  rvColumns: { lines: /^fields: .*$/m, write: (said) => `fields: ${JSON.stringify(listed(said))}` },
+};
+
+function ownWords(words) {
+  const field = ([word, { lines, write }]) => {
+    const input = h("input", { id: word, type: "text", maxlength: 1000, autocomplete: "off", oninput: () => {
+      if (input.value.trim()) words.value = words.value.replace(lines, () => write(input.value));
+    } });
+    return h("div", { class: "field" }, h("label", { for: word }, t(word)), input);
+  };
+  return Object.entries(OWN).map(field);
+}
+
+function protocolForm({ name }, text, isNew) {
   const words = h("textarea", { id: "protocol", rows: 24, maxlength: 200000, spellcheck: "false", class: "protocol-text" });
   words.value = text;
   const failed = h("p", { class: "error", role: "alert", hidden: true });
@@ -53,7 +72,7 @@ function protocolForm({ name }, text) {
     }
   };
   return h("article", { class: "column stacked reviews" }, h("a", { class: "back", href: address(name) }, `‹ ${t("reviews")}`), h("h1", { tabindex: "-1" }, t("rvProtocol")),
-    h("p", { class: "dim" }, t("rvProtocolLine")), h("form", { onsubmit: submit }, h("label", { class: "unseen", for: "protocol" }, t("rvProtocol")), words, failed,
+    h("p", { class: "dim" }, t("rvProtocolLine")), h("form", { class: "stacked", onsubmit: submit }, isNew ? ownWords(words) : null, h("label", { class: isNew ? "" : "unseen", for: "protocol" }, t(isNew ? "rvWhole" : "rvProtocol")), words, failed,
       h("div", { class: "row" }, h("button", { type: "submit", class: "primary" }, t("rvSave")))));
 }
 

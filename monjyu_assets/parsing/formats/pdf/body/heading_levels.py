@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from itertools import pairwise
 
-from monjyu_assets.parsing.formats.pdf.body.heading import Heading
-from monjyu_assets.parsing.formats.pdf.page.lines import Style
-from monjyu_assets.parsing.text.heading_types import section_type
+from monjyu_assets.parsing.formats.pdf.body.heading import Heading, gap_above
+from monjyu_assets.parsing.formats.pdf.page.layout import Layout
+from monjyu_assets.parsing.formats.pdf.page.lines import Line, Style
+from monjyu_assets.parsing.text.author_block import ABSTRACT, KEYWORDS, NUMBERED_FLOAT
+from monjyu_assets.parsing.text.heading_types import section_type, strip_numbering
 
 _MAIN = {"introduction", "methods", "experiments", "results", "discussion", "conclusion"}
 
@@ -131,3 +134,118 @@ def _close_gaps(found: list[Heading]) -> None:
     for heading in found:
         heading.level = max(1, min(heading.level - lowest + 1, previous + 1))
         previous = heading.level
+
+
+# Headings in bold or italic type with which a paragraph begins on the same line.
+
+
+_NO_HEADING = re.compile(
+    r"(?:theorem|lemma|corollary|proposition|definition|remark|proof|claim|example|conjecture|assumption|observation|"
+    r"exercise|problem|question|answer|fact|note|notation|step|case|algorithm|summary|"
+    r"correspond|e-?mail|address|date|received|accepted|published|doi|input|output|require|ensure)\b|"
+    r"(?:定理|補題|証明|定義|例)", re.I,
+)  # fmt: skip
+_LONGEST = 80
+"""Characters of a run-in heading without a number."""
+
+
+def run_in_heading(layout: Layout, i: int, last: int) -> Heading | None:
+    """The heading with which the paragraph at line `i` begins, on one line or two; None where there is none."""
+    return _numbered(layout, i, last) or _plain(layout, i)
+
+
+def _numbered(layout: Layout, i: int, last: int) -> Heading | None:
+    line = layout.lines[i]
+    number, words = strip_numbering(line.text)
+    start = line.text.find(words[:12]) if words else -1
+    mark = line.text.lstrip("( ")[len(number) :][:1] if number else ""
+    main = number is not None and mark == "." and "." not in number
+    counted = number is not None and ("." in number or mark == ")" or (main and line.bold[0]))
+    if number is None or not counted or start < 0:
+        return None
+    text = line.text[:start].strip()
+    current, stop, end = line, start, i
+    for end in range(i, min(i + 3, last)):
+        current = layout.lines[end]
+        if end > i and main and strip_numbering(current.text)[0] is not None:
+            return None
+        stop = start
+        while stop < len(current.text) and (current.bold[stop] or current.italic[stop]):
+            stop += 1
+        text = f"{text} {current.text[start:stop].strip()}".strip()
+        if stop < len(current.text):
+            break
+        start = 0
+    if main and stop == 0:
+        return None  # whole lines: a heading of its own
+    while stop < len(current.text) and current.text[stop] in ".: ":
+        stop += 1
+    ended = text.endswith((".", ":")) or current.text[:stop].rstrip().endswith((".", ":"))
+    if len(strip_numbering(text)[1]) < 4 or stop >= len(current.text) - 3 or not ended or len(text) > 200:
+        return None
+    face = (round(line.size * 2) / 2, line.bold[0], line.italic[0] or line.italic[-1], False)
+    return Heading(i, end + 1, text.rstrip(" .:"), face, number, run_in=stop)
+
+
+def _plain(layout: Layout, i: int) -> Heading | None:
+    """Bold or italic words that end with a full stop or colon at the head of a paragraph."""
+    line = layout.lines[i]
+    bold, italic = line.bold[0], line.italic[0]
+    if not (bold or italic) or abs(line.size - layout.body_size) > 0.6:
+        return None
+    face = line.bold if bold else line.italic
+    stop = next((k for k, marked in enumerate(face) if not marked), len(face))
+    while stop < len(line.text) and line.text[stop] in ".: ":
+        stop += 1
+    text = line.text[:stop].strip()
+    if stop >= len(line.text) - 3 or not text.endswith((".", ":")) or not 4 <= len(text) <= _LONGEST:
+        return None
+    words = text.rstrip(" .:").split()
+    if len(words) > 10 or not words or not words[0][0].isupper() or words[-1] in ("al", "vs", "cf"):
+        return None
+    if (
+        _NO_HEADING.match(text)
+        or NUMBERED_FLOAT.match(text)
+        or ABSTRACT.match(text)
+        or KEYWORDS.match(text)
+        or re.search(r"[.;=@]\s", text)
+    ):
+        return None
+    if not _begins(layout, i, line) or not _runs_on(layout, i):
+        return None
+    return Heading(i, i + 1, text.rstrip(" .:"), (round(line.size * 2) / 2, bold, italic, False), run_in=stop)
+
+
+def _begins(layout: Layout, i: int, line: Line) -> bool:
+    """A paragraph begins at this line: a gap, an indent, or a line above that ended early shows it."""
+    if gap_above(layout, i) > 1.2 * layout.leading:
+        return True
+    above = layout.lines[i - 1]
+    left, right = layout.extents[line.page, line.block]
+    ended = above.text.rstrip().endswith((".", ":", "!", "?"))
+    return ended and (above.x1 < right - 3 * line.size or line.x0 > left + 0.7 * line.size)
+
+
+def _runs_on(layout: Layout, i: int) -> bool:
+    """The paragraph fills its first line and goes on: entries of a list ("Funding: none") do not."""
+    line = layout.lines[i]
+    left, right = layout.extents[line.page, line.block]
+    if line.x1 < right - 0.12 * (right - left):
+        return False
+    below = layout.lines[i + 1] if i + 1 < len(layout.lines) else None
+    words = [word for word in line.text.split() if word[0].isalpha()]
+    if sum(word[0].islower() for word in words) < 0.35 * len(words):
+        return False  # a list of names
+    return below is not None and not (below.bold[0] or (below.italic[0] and below.text[0].isupper()))
+
+
+def usual_run_ins(found: list[Heading]) -> list[Heading]:
+    """Drop headings in a face that begins only one paragraph without a number, which is emphasis, and items of lists:
+    "1. Main part." is a heading where all such count up once and nothing else counts so."""
+    faces = Counter(h.style[1:3] for h in found if h.run_in and h.number is None)
+    main = [
+        h for h in found if h.number is not None and h.number.isdigit() and not h.text.startswith((f"{h.number})", "("))
+    ]
+    once = [h.number for h in main] == [str(k + 1) for k in range(len(main))] and len(main) > 2
+    items = [] if once and all(h.run_in for h in main) else [h for h in main if h.run_in]
+    return [h for h in found if h not in items and (not h.run_in or h.number is not None or faces[h.style[1:3]] >= 2)]

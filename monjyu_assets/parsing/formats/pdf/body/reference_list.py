@@ -13,8 +13,8 @@ from monjyu_assets.parsing.bibliography.names import CITED_PARTICLE, ENTRY_NAME,
 from monjyu_assets.parsing.bibliography.references import label_of, numbered_starts
 from monjyu_assets.parsing.formats.pdf.page.layout import Layout
 from monjyu_assets.parsing.formats.pdf.page.lines import Line
+from monjyu_assets.parsing.text.author_block import CONTENTS, NUMBERED_FLOAT
 from monjyu_assets.parsing.text.heading_types import section_type, strip_numbering
-from monjyu_assets.parsing.text.labels import CONTENTS, NUMBERED_FLOAT
 from monjyu_assets.parsing.text.line_ends import Words
 
 _URL_TAIL = re.compile(rf"(?:https?://|www\.|doi\.org|{DOI_PREFIX}/?)\S*$|\b10\.$|doi:\s*$", re.I)

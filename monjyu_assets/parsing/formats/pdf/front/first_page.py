@@ -3,15 +3,146 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 
+from monjyu_assets.parsing.bibliography.dates import MONTH_AND_YEAR, RECENT_YEAR, days_in, iso_day, iso_month
 from monjyu_assets.parsing.bibliography.identifiers import ARXIV_ON_PAGE, DOI_PREFIX, find_doi
 from monjyu_assets.parsing.formats.pdf.body.heading import Heading
-from monjyu_assets.parsing.formats.pdf.front.boxed import Front, Piece, take_beside
 from monjyu_assets.parsing.formats.pdf.page.layout import Layout
 from monjyu_assets.parsing.formats.pdf.page.lines import Line
+from monjyu_assets.parsing.text.author_block import ABSTRACT, ACCEPTED, KEYWORDS, PUBLISHED, RECEIVED
 from monjyu_assets.parsing.text.heading_types import section_type
-from monjyu_assets.parsing.text.labels import ABSTRACT, KEYWORDS
 from monjyu_assets.parsing.text.line_ends import Words
+
+# Front matter of a paper, and the abstract that stands beside a column of notes on the article.
+
+
+Piece = tuple[Line, int, int]
+"""A line and the range of its characters."""
+
+
+@dataclass
+class Front:
+    """`abstract` as line pieces; `used` are lines of the body that are part of the front matter."""
+
+    abstract: list[Piece] = field(default_factory=list)
+    abstract_heading: str = "Abstract"
+    keywords: list[str] = field(default_factory=list)
+    used: set[int] = field(default_factory=set)
+    dropped: list[Heading] = field(default_factory=list)
+
+
+def take_beside(layout: Layout, i: int, stop: int, front: Front) -> bool:
+    """Fill `front` where line `i` holds the heading of the abstract behind a wide gap; False where it does not.
+
+    The abstract is the text under the heading; the words to its left are notes, including the keywords.
+    """
+    line = layout.lines[i]
+    gap = next((gap for gap in line.wide_gaps if ABSTRACT.fullmatch(line.text[gap + 1 :].strip())), None)
+    if gap is None:
+        return False
+    left = _x(layout, line, gap + 1) - 4
+    used, notes, above = [i], list[str](), line
+    for k in range(i + 1, stop):
+        below = layout.lines[k]
+        start = _start(layout, below, left)
+        near = below.page == line.page and 0 < below.base - above.base < 3.0 * max(above.size, 8)
+        if not near or (start is None and below.x1 > left):
+            break
+        if start is not None:
+            front.abstract.append((below, start, len(below.text)))
+        notes.append(below.text[:start].strip() if start is not None else below.text)
+        used.append(k)
+        above = below
+    if sum(stop - start for _, start, stop in front.abstract) < 60:
+        front.abstract = []
+        return False
+    front.abstract_heading = line.text[gap + 1 :].strip()
+    front.used.update(used)
+    front.keywords = front.keywords or _keywords(notes)
+    return True
+
+
+def _x(layout: Layout, line: Line, place: int) -> float:
+    row = next((int(row) for row in line.index[place:].tolist() if row >= 0), -1)
+    return float(layout.pages[line.page - 1].x0[row]) if row >= 0 else line.x1
+
+
+def _start(layout: Layout, line: Line, left: float) -> int | None:
+    """Where the text under the heading begins: at a word behind a wide gap, or at the line's own beginning."""
+    if left <= line.x0 < left + 30:
+        return 0
+    starts = [gap + 1 for gap in line.wide_gaps]
+    return next((start for start in starts if left <= _x(layout, line, start) < left + 30), None)
+
+
+def _keywords(notes: list[str]) -> list[str]:
+    """Keywords, one a line, under "Keywords"."""
+    for k, note in enumerate(notes):
+        match = KEYWORDS.match(note)
+        if match:
+            words = [note[match.end() :], *notes[k + 1 :]]
+            end = next((n for n, word in enumerate(words) if n and not word), len(words))
+            parts = [part.strip(" .,") for word in words[:end] for part in word.split(";")]
+            return [part for part in parts if 1 < len(part) < 80][:30]
+    return []
+
+
+# The date of publication as page 1 prints it.
+
+
+_LABELS = [(4.0, PUBLISHED), (0.5, ACCEPTED), (0.2, RECEIVED)]
+"""Words in front of a date and how near to the day of publication they place it; 2 without such a word."""
+
+
+def find_date(layout: Layout, of_venue: str | None, notes: Sequence[Line], doi: str | None) -> str | None:
+    """The date of publication printed on page 1, as ISO 8601 and as exact as it is printed.
+
+    In order of trust: a date said to be that of publication, the stamp of a preprint server, the date in the line of
+    the venue (`of_venue`), a date that stands alone, a month alone, the day of acceptance, that of receipt; then a year
+    in running heads or in `notes` (lines outside the text), and one in the DOI.
+    """
+    found: list[tuple[float, str]] = [(3.0 if of_venue and len(of_venue) > 4 else 1.5, of_venue)] if of_venue else []
+    first = layout.lines[0].page if layout.lines else 1
+    found += [(3.5, iso_day(match)) for match in days_in(layout.pages[first - 1].turned)]
+    for line in (*layout.furniture, *layout.asides, *layout.lines):
+        alone_month = MONTH_AND_YEAR.fullmatch(line.text.rpartition("\u00b7")[2].strip(" ()."))
+        if alone_month and line.page in (1, first):
+            found.append((1.6, iso_month(alone_month)))
+        if line.page != first:
+            continue
+        for match in days_in(line.text):
+            before = line.text[max(0, match.start() - 25) : match.start()]
+            labels = [(word.start(), value) for value, label in _LABELS for word in label.finditer(before)]
+            alone = line.size < 0.95 * layout.body_size or len(line.text) < 60
+            found.append((max(labels)[1] if labels else 2.0 if alone else 0.1, iso_day(match)))
+    return max(found)[1] if found else _year([*layout.furniture, *layout.asides, *notes], first, doi)
+
+
+def _year(lines: Sequence[Line], page: int, doi: str | None) -> str | None:
+    """The year that most lines outside the text of a page name, the latest of several; else that in a DOI
+    (10.1109/abc.2010.49)."""
+    years: Counter[str] = Counter()
+    for line in lines:
+        if line.page == page and not RECEIVED.search(line.text):
+            years.update(match.group() for match in _ONE_YEAR.finditer(line.text))
+            years.update({_century(match[1]) for match in _MEETING.finditer(line.text)})
+    if not years and doi and (match := re.search(rf"\.({RECENT_YEAR})\.", doi)):
+        return match[1]
+    return max(years, key=lambda year: (years[year], year), default=None)
+
+
+_ONE_YEAR = re.compile(rf"(?<![\w.,/\u2010-\u2015\uff0d-]){RECENT_YEAR}(?![\w/\u2010-\u2015\uff0d-])")
+"""No part of a span of years (of a life, of pages), of a number or of a link."""
+_MEETING = re.compile(r"\b[A-Z][A-Za-z]*[A-Z]\s?['\u2019](\d\d)\b")
+"""SOSP'07"""
+
+
+def _century(digits: str) -> str:
+    return f"{'19' if int(digits) > 60 else '20'}{digits}"
+
 
 _IMRAD_PARTS = re.compile(
     r"(?:background|objectives?|aims?|purpose|introduction|(?:materials? (?:and|&) )?methods?|design|setting|results?|"
@@ -186,6 +317,3 @@ def _below_in_column(ordered: list[Line], k: int) -> list[Line]:
     line = ordered[k]
     near = [o for o in ordered[k + 1 :] if abs(o.x0 - line.x0) < 6 and 0 < o.base - line.base < 2 * line.size]
     return near[:1]
-
-
-__all__ = ["Front", "Piece", "find_front", "find_identifiers"]

@@ -13,7 +13,6 @@ from monjyu_assets.parsing.formats.pdf.front.author_marks import (
     orcid_of,
     stream_of,
 )
-from monjyu_assets.parsing.formats.pdf.front.emails import give_emails
 from monjyu_assets.parsing.formats.pdf.front.places import (
     PLACE,
     blocks_below,
@@ -22,9 +21,9 @@ from monjyu_assets.parsing.formats.pdf.front.places import (
     places_at_end,
     tidy_place,
 )
-from monjyu_assets.parsing.formats.pdf.front.title_page import Piece, pieces_of, refit
+from monjyu_assets.parsing.formats.pdf.front.title_page import Piece, give_emails, pieces_of, refit
 from monjyu_assets.parsing.formats.pdf.page.layout import Layout, squeezed
-from monjyu_assets.parsing.text.labels import ends_front
+from monjyu_assets.parsing.text.author_block import ends_front
 from monjyu_core.paper import Author
 
 _CORRESPONDING = re.compile(r"correspond(?:ing\b|ence\b)|to whom|責任著者|連絡先", re.I)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 
 from monjyu_assets.parsing.bibliography.dates import RECENT_YEAR
-from monjyu_assets.parsing.formats.pdf.front.name_lines import names_in_line
+from monjyu_assets.parsing.formats.pdf.front.authors import names_in_line
 from monjyu_assets.parsing.formats.pdf.front.places import PLACE
 from monjyu_assets.parsing.formats.pdf.page.layout import Layout, squeezed
 from monjyu_assets.parsing.formats.pdf.page.lines import Line
+from monjyu_assets.parsing.text.author_block import ends_front
 from monjyu_assets.parsing.text.heading_types import section_type
-from monjyu_assets.parsing.text.labels import ends_front
 from monjyu_assets.parsing.text.line_ends import Words
 from monjyu_core.language.vocabulary import alternatives
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from monjyu_assets.parsing.bibliography.dates import days_in
 from monjyu_assets.parsing.formats.pdf.page.layout import Layout
 from monjyu_assets.parsing.formats.pdf.page.lines import Line
-from monjyu_assets.parsing.text.labels import KEYWORDS
+from monjyu_assets.parsing.text.author_block import KEYWORDS
 from monjyu_core.text.search_text import count_wide
 
 NOT_PROSE = re.compile(

@@ -12,7 +12,7 @@ from monjyu_assets.parsing.formats.pdf.page.lines import Line
 from monjyu_assets.parsing.formats.pdf.page.tables import TableFinder
 from monjyu_assets.parsing.formats.pdf.page.text import join_lines
 from monjyu_assets.parsing.formats.pdf.read.geometry import Area
-from monjyu_assets.parsing.text.labels import CAPTION
+from monjyu_assets.parsing.text.author_block import CAPTION
 from monjyu_assets.parsing.text.line_ends import Words
 from monjyu_core.paper import Box, Figure, Table
 

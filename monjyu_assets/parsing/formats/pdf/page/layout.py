@@ -5,16 +5,159 @@ from __future__ import annotations
 import itertools
 import re
 import unicodedata
-from collections import Counter
+from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from functools import cached_property
 
 from monjyu_assets.parsing.formats.pdf.page.columns import body_edges, gutters, reading_order
-from monjyu_assets.parsing.formats.pdf.page.furniture import remove_furniture
 from monjyu_assets.parsing.formats.pdf.page.lines import Line, page_lines
 from monjyu_assets.parsing.formats.pdf.read.characters import Font, PageChars
 from monjyu_assets.parsing.formats.pdf.read.links import Link
 from monjyu_core.text.search_text import count_wide
+
+# What a page shows besides its text: running heads, page numbers, line numbers, repeated side text.
+
+
+_PAGE_NUMBER = re.compile(
+    r"(?:page\s*)?[-\u2013\u2014\[(]?\s*(?:[ivxlc]{1,6}|\d{1,5})\s*[-\u2013\u2014\])]?(?:\s*(?:of|/)\s*\d{1,4})?", re.I
+)
+_DIGITS = re.compile(r"\d+")
+MARGIN = 0.12
+"""Share of the page height, at top and bottom, that is searched for running heads."""
+
+
+def remove_furniture(pages: list[list[Line]], heights: list[float]) -> tuple[list[list[Line]], list[list[Line]]]:
+    """The lines of each page without furniture, and the furniture."""
+    repeated = _repeated(pages, heights)
+    numbers = _line_numbers(pages) | _numbered_heads(pages, heights)
+    kept_pages: list[list[Line]] = []
+    removed_pages: list[list[Line]] = []
+    for number, (lines, height) in enumerate(zip(pages, heights, strict=True)):
+        marks = {i for i, line in enumerate(lines) if (number, i) in repeated or (number, i) in numbers}
+        marks |= _page_numbers(lines, height, marks)
+        kept_pages.append([line for i, line in enumerate(lines) if i not in marks])
+        removed_pages.append([lines[i] for i in sorted(marks)])
+    return kept_pages, removed_pages
+
+
+def _shape(text: str) -> str:
+    return "".join(_DIGITS.sub("#", text).split()).casefold()
+
+
+def _repeated(pages: list[list[Line]], heights: list[float]) -> set[tuple[int, int]]:
+    """Same words at the same height on several pages (margins), or at the same place on most pages (anywhere)."""
+    margin: dict[str, list[tuple[int, int, float]]] = defaultdict(list)
+    anywhere: dict[tuple[str, int, int], list[tuple[int, int]]] = defaultdict(list)
+    for number, (lines, height) in enumerate(zip(pages, heights, strict=True)):
+        edges = _edge_rows(lines)
+        for i, line in enumerate(lines):
+            shape = _shape(line.text)
+            if sum(map(str.isalpha, shape)) < 2:
+                continue  # numbers alone: page numbers, labels of list entries, cells
+            if line.base < MARGIN * height or line.base > (1 - MARGIN) * height or round(line.base) in edges:
+                margin[shape].append((number, i, line.base))
+            anywhere[shape, round(line.x0 / 3), round(line.base / 3)].append((number, i))
+    found: set[tuple[int, int]] = set()
+    for shape, places in margin.items():
+        for number, i, base in places:
+            near = {n for n, _, other in places if abs(other - base) < 4}
+            if len(near) >= (2 if len(shape) > 6 else 3):
+                found.add((number, i))
+    for group in anywhere.values():
+        if len({number for number, _ in group}) >= max(3, 0.5 * len(pages)):
+            found.update(group)
+    return found
+
+
+def _edge_rows(lines: list[Line]) -> set[int]:
+    """Baselines, in whole points, of the two highest and two lowest rows: small pages lie on large sheets."""
+    rows = sorted({round(line.base) for line in lines})
+    return {*rows[:2], *rows[-2:]}
+
+
+def _page_numbers(lines: list[Line], height: float, marks: set[int]) -> set[int]:
+    """Numbers alone at the head or the foot of the page, beyond all text that is not furniture."""
+    rest = [line for i, line in enumerate(lines) if i not in marks and not _PAGE_NUMBER.fullmatch(line.text.strip())]
+    top = min((line.base for line in rest), default=height)
+    bottom = max((line.base for line in rest), default=0.0)
+    found: set[int] = set()
+    for i, line in enumerate(lines):
+        outside = line.base <= top + 2 or line.base >= bottom - 2
+        in_margin = line.base < MARGIN * height or line.base > (1 - MARGIN) * height
+        if i not in marks and outside and in_margin and _PAGE_NUMBER.fullmatch(line.text.strip()):
+            labels = any(abs(other.base - line.base) < 2 and 0 < other.x0 - line.x1 < 40 for other in rest)
+            if not labels:
+                found.add(i)
+    return found
+
+
+def _numbered_heads(pages: list[list[Line]], heights: list[float]) -> set[tuple[int, int]]:
+    """The outermost row of a page where it holds, at one end, a number that counts with the pages (two or more)."""
+    rows: list[tuple[int, set[int], set[int]]] = []
+    for page, (lines, height) in enumerate(zip(pages, heights, strict=True)):
+        for top in (True, False):
+            row = _outer_row(lines, height, top)
+            ends = [word for i in row for word in (lines[i].text.split()[0], lines[i].text.split()[-1])]
+            offsets = {int(word) - page for word in ends if re.fullmatch(r"\d{1,4}", word)}
+            if row and offsets - ({1} if page == 0 else set()):
+                rows.append((page, row, offsets))
+    votes = Counter(offset for _, _, offsets in rows for offset in offsets)
+    counted = {offset for offset, count in votes.items() if count >= 2} | {1}  # 1: the number of the page itself
+    return {(page, i) for page, row, offsets in rows if offsets & counted for i in row}
+
+
+def _outer_row(lines: list[Line], height: float, top: bool) -> set[int]:
+    """The highest or lowest row, where it lies in the margin and apart from the text."""
+    if len(lines) < 3:
+        return set()
+    edge = min(line.base for line in lines) if top else max(line.base for line in lines)
+    row = {i for i, line in enumerate(lines) if abs(line.base - edge) < 2}
+    rest = [abs(line.base - edge) for i, line in enumerate(lines) if i not in row]
+    size = max(lines[i].size for i in row)
+    margin = edge < 1.5 * MARGIN * height if top else edge > (1 - 1.5 * MARGIN) * height
+    return row if rest and margin and min(rest) > 1.7 * size and len(row) < 5 else set()
+
+
+def _line_numbers(pages: list[list[Line]]) -> set[tuple[int, int]]:
+    """Columns of rising integers in the margin, five or more a page or each fifth, on at least half of the pages."""
+    found: set[tuple[int, int]] = set()
+    pages_with: dict[int, int] = {}
+    for number, lines in enumerate(pages):
+        integers = [(i, line) for i, line in enumerate(lines) if re.fullmatch(r"\d{1,5}", line.text)]
+        edges = Counter(round(line.x1 / 4) for _, line in integers)
+        if not edges:
+            continue
+        edge, count = min(edges.items(), key=lambda item: (-item[1], item[0]))
+        column = [(i, line) for i, line in integers if abs(round(line.x1 / 4) - edge) <= 1]
+        values = [int(line.text) for _, line in sorted(column, key=lambda item: item[1].base)]
+        rising = sum(1 for a, b in itertools.pairwise(values) if 0 < b - a <= 5)
+        others = [line for i, line in enumerate(lines) if (i, line) not in column and len(line.text) > 10]
+        left = sum(1 for line in others if line.x0 < min(c.x1 for _, c in column))
+        right = sum(1 for line in others if line.x1 > max(c.x0 for _, c in column))
+        outside = min(left, right) <= 0.05 * max(1, len(others))
+        stepped = len(values) > 1 and all(
+            value % 5 == 0 and value - values[0] == 5 * k for k, value in enumerate(values)
+        )
+        if (
+            (count >= 5 or stepped)
+            and rising >= 0.9 * (len(values) - 1)
+            and outside
+            and len(column) >= 0.1 * len(others)
+        ):
+            pages_with[number] = edge
+            found.update((number, i) for i, _ in column)
+    if len(pages_with) < 0.5 * len(pages):
+        return set()
+    edges_with = set(pages_with.values())  # the last page of a part has few lines
+    for number, lines in enumerate(pages):
+        own = [(number, i) for i, line in enumerate(lines) if re.fullmatch(r"\d{1,5}", line.text)]
+        texts = [line for line in lines if len(line.text) > 10]
+        at_edge = [at for at in own if round(lines[at[1]].x1 / 4) in edges_with]
+        beside = texts and all(lines[i].x1 < min(line.x0 for line in texts) for _, i in at_edge)
+        if number not in pages_with and (len(own) >= 0.8 * len(texts) or beside):
+            found.update(at_edge)
+    return found
+
 
 _NO_LETTERS = re.compile(r"[\W_]+")
 

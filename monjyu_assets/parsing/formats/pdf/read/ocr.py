@@ -173,8 +173,7 @@ def _read(
 ) -> tuple[list[PageChars], dict[int, float], tuple[list[int], str] | None]:
     """Pages as OCR reads them, its trust in each that has text, and the pages that it failed on, with the last
     reason."""
-    from monjyu_assets.parsing.formats.pdf.read.ocr_engine import Reader
-    from monjyu_assets.parsing.formats.pdf.read.ocr_page import read_image, to_characters
+    from monjyu_assets.parsing.formats.pdf.read.ocr_engine import Reader, read_image, to_characters
 
     ask_for_time(0, len(numbers))
     reader = Reader(settings.languages)

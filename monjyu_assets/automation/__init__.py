@@ -1,0 +1,1 @@
+"""Dagster's sensors and maintenance jobs, which start runs."""

@@ -1,0 +1,1 @@
+"""Component types of `dg`: a collection that YAML declares."""

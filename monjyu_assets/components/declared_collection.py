@@ -1,0 +1,235 @@
+"""What the component types share: attributes, a job, a schedule, and the one set of assets."""
+
+from __future__ import annotations
+
+import os
+import re
+from abc import abstractmethod
+from pathlib import Path
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import dagster as dg
+from dagster._core.definitions.unresolved_asset_job_definition import UnresolvedAssetJobDefinition
+from dagster._core.storage.tags import PARTITION_NAME_TAG
+from dagster.components.component_scaffolding import scaffold_component
+from pydantic import BaseModel, Field
+
+from monjyu_assets.orchestration.assets.index_snapshot import index_snapshot
+from monjyu_assets.orchestration.jobs import assets_of_level, assets_up_to
+from monjyu_assets.orchestration.partitions import CHANGE_TAG, COLLECTION_TAG, add_collections
+from monjyu_assets.orchestration.watching import watch_collection
+from monjyu_assets.work.declarations import Declaration, declare
+from monjyu_core.errors import ConfigurationError
+from monjyu_core.settings.settings import load_settings, merge
+from monjyu_core.storage.collection import DEFAULT_LEVEL
+from monjyu_core.storage.folders import DataFolder
+from monjyu_core.storage.ids import check_collection_name
+
+_holders: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
+"""By the state of a tree of components, the place of the one that brings the shared assets into it."""
+
+
+class DeclaredCollection(dg.Component, dg.Model, dg.Resolvable):
+    """A collection. The assets are the same for all collections, which are their partitions, so that several may be
+    declared in one project: the first component of a project brings them, each brings a job `index_NAME`."""
+
+    name: str = Field(description="The collection's name: a-z, 0-9, _ and -. It is a partition of the assets.")
+    level: int = Field(DEFAULT_LEVEL, ge=0, le=4, description="The level that the collection is kept at.")
+    models: dict[str, str] = Field(
+        {}, description="By role (extract, report, embed, …), a name under `models` of monjyu.yaml."
+    )
+    settings: dict[str, Any] = Field(
+        {}, description="Settings of this collection, as in docs/configure.md. They override all other settings."
+    )
+    checks: dict[str, Any] = Field({}, description="Settings `checks` of this collection: thresholds, questions.")
+    schedule: str | None = Field(
+        None, description="When the collection is brought up to date, as cron, in automation.time_zone."
+    )
+
+    @abstractmethod
+    def declaration(self, context: dg.ComponentLoadContext, data: DataFolder) -> Declaration:
+        """What it declares, in this data folder."""
+
+    def build_defs(self, context: dg.ComponentLoadContext) -> dg.Definitions:
+        """Writes nothing, and looks at no source: a disk that is missing now stops a run, not the project."""
+        data = DataFolder.default()
+        declaration = self.declaration(context, data)
+        load_settings(dict(declaration.settings))  # what is wrong is said by `dg check defs`
+        declare(data, declaration)
+        schedules = [schedule_of(declaration, self.schedule)] if self.schedule else []
+        own = dg.Definitions(jobs=[index_job(declaration)], schedules=schedules)
+        return dg.Definitions.merge(_shared(), own) if _holds_the_assets(context) else own
+
+    def own_settings(self) -> dict[str, Any]:
+        """Everything that the attributes say of settings, as settings."""
+        roles = {role: {"engine": "llm", "model": model} for role, model in self.models.items() if role != "embed"}
+        embedding = {"remote": self.models["embed"]} if "embed" in self.models else {}
+        given = {"roles": roles, "embedding": embedding, "checks": self.checks}
+        return merge({name: values for name, values in given.items() if values}, self.settings)
+
+
+def absolute(context: dg.ComponentLoadContext, path: str) -> Path:
+    """Paths in `defs.yaml` are taken from the project's folder."""
+    return Path(os.path.normpath(context.project_root.absolute() / Path(path).expanduser()))
+
+
+def place_of(context: dg.ComponentLoadContext) -> str:
+    """The file that declares the collection."""
+    path = context.path
+    return str(next((file for name in ("defs.yaml", "component.py") if (file := path / name).is_file()), path))
+
+
+def _shared() -> dg.Definitions:
+    from monjyu_assets import definitions
+
+    return definitions.defs
+
+
+def _holds_the_assets(context: dg.ComponentLoadContext) -> bool:
+    """Whether this component brings the shared assets: the first that is built, and again when it is built anew.
+
+    Dagster takes an asset once, and copies what a component gives in order to note its file, so that it does not see
+    that all give the same.
+    """
+    return bool(
+        _holders.setdefault(context.component_tree.state_tracker, context.component_loc) == context.component_loc
+    )
+
+
+def index_job(declaration: Declaration) -> UnresolvedAssetJobDefinition:
+    """Builds the declared collection: its partition is the only one that makes sense."""
+    level = declaration.level
+    return dg.define_asset_job(
+        f"index_{_identifier(declaration.name)}",
+        assets_of_level(level),
+        executor_def=dg.in_process_executor,
+        tags={COLLECTION_TAG: declaration.name, PARTITION_NAME_TAG: declaration.name},
+        description=f"Collection {declaration.name} as {declaration.place} declares it, to level {level}. "
+        "Launched by hand it also calls paid models that the level needs, within the caps of `spending`; its schedule "
+        "does not unless the collection allows it.",
+    )
+
+
+def schedule_of(declaration: Declaration, cron: str) -> dg.ScheduleDefinition:
+    """On from the start: whoever writes a schedule down wants it to run."""
+    name = declaration.name
+
+    @dg.schedule(
+        name=f"{_identifier(name)}_schedule",
+        job_name=f"index_{_identifier(name)}",
+        cron_schedule=cron,
+        execution_timezone=load_settings().automation.time_zone,
+        default_status=dg.DefaultScheduleStatus.RUNNING,
+        description=f"Brings the collection {name} up to date, as {declaration.place} says.",
+    )
+    def scheduled(context: dg.ScheduleEvaluationContext) -> dg.RunRequest | dg.SkipReason:
+        watched = watch_collection(DataFolder.default(), name)
+        if watched.state != "changed":
+            return dg.SkipReason(watched.message or "Nothing changed.")
+        add_collections(context.instance, [name])
+        keys = [asset.key for asset in (*assets_up_to(watched.level), index_snapshot)]
+        run_key = f"{name}-{context.scheduled_execution_time:%Y-%m-%dT%H:%M}"
+        tags = {COLLECTION_TAG: name, CHANGE_TAG: watched.key}
+        return dg.RunRequest(run_key, partition_key=name, asset_selection=keys, tags=tags)
+
+    return scheduled
+
+
+def _identifier(name: str) -> str:
+    """Names in Dagster contain no hyphen."""
+    return name.replace("-", "_")
+
+
+# Component type `monjyu_assets.CorpusComponent`: a collection of folders and files.
+
+
+class CorpusParams(BaseModel):
+    """Options of `dg scaffold defs monjyu_assets.CorpusComponent PATH`."""
+
+    sources: list[str] = Field(["papers"], description="Folders or files, from the project's folder.")
+    name: str = Field("", description="The collection's name; that of the new folder if not given.")
+    level: int = Field(DEFAULT_LEVEL, description="The level that the collection is kept at.")
+
+
+class CorpusScaffolder(dg.Scaffolder[CorpusParams]):
+    @classmethod
+    def get_scaffold_params(cls) -> type[CorpusParams]:
+        return CorpusParams
+
+    def scaffold(self, request: dg.ScaffoldRequest[CorpusParams]) -> None:
+        params = request.params
+        name = params.name or name_of_folder(request.target_path.name)
+        attributes: dict[str, Any] = {"name": check_collection_name(name), "sources": params.sources}
+        scaffold_component(request, attributes | {"level": params.level})
+
+
+@dg.scaffold_with(CorpusScaffolder)
+class CorpusComponent(DeclaredCollection):
+    """A collection of papers in folders and files, as a partition of Monjyu's assets, with a job `index_NAME` that
+    brings it to its sources and level. What it says is what `monjyu index` remembers of a collection, and stands over
+    that from the next run on."""
+
+    sources: list[str] = Field(description="Folders or files, absolute or from the project's folder.")
+    include: list[str] = Field([], description="Patterns: only files of the folders that fit one are papers.")
+    exclude: list[str] = Field([], description="Patterns: files that fit one are no papers.")
+
+    def declaration(self, context: dg.ComponentLoadContext, data: DataFolder) -> Declaration:
+        if not self.sources:
+            raise ConfigurationError(f"The corpus {self.name!r} names no sources.", "Name a folder or a file.")
+        return Declaration(
+            check_collection_name(self.name),
+            tuple(absolute(context, source) for source in self.sources),
+            self.level,
+            tuple(self.include),
+            tuple(self.exclude),
+            self.own_settings(),
+            place_of(context),
+        )
+
+
+def name_of_folder(folder: str) -> str:
+    return re.sub(r"[^a-z0-9_-]+", "-", folder.lower()).strip("-_")
+
+
+# Component type `monjyu_assets.ZoteroLibraryComponent`: a collection of the works in a Zotero library.
+
+
+class ZoteroParams(BaseModel):
+    """Options of `dg scaffold defs monjyu_assets.ZoteroLibraryComponent PATH`."""
+
+    library: str = Field("~/Zotero", description="Zotero's data folder, or a library exported with its files.")
+    name: str = Field("", description="The collection's name; that of the new folder if not given.")
+    level: int = Field(DEFAULT_LEVEL, description="The level that the collection is kept at.")
+
+
+class ZoteroScaffolder(dg.Scaffolder[ZoteroParams]):
+    @classmethod
+    def get_scaffold_params(cls) -> type[ZoteroParams]:
+        return ZoteroParams
+
+    def scaffold(self, request: dg.ScaffoldRequest[ZoteroParams]) -> None:
+        params = request.params
+        name = check_collection_name(params.name or name_of_folder(request.target_path.name))
+        scaffold_component(request, {"name": name, "library": params.library, "level": params.level})
+
+
+@dg.scaffold_with(ZoteroScaffolder)
+class ZoteroLibraryComponent(DeclaredCollection):
+    """A collection of the works in a Zotero library, which is only read. Before each run the works are brought into
+    `papers/NAME`, as `monjyu import zotero` does; the sensor `watch_sources` sees when the library has changed."""
+
+    library: str = Field(
+        description="Zotero's data folder (with zotero.sqlite), or a library exported as RDF, JSON or BibTeX."
+    )
+
+    def declaration(self, context: dg.ComponentLoadContext, data: DataFolder) -> Declaration:
+        name = check_collection_name(self.name)
+        return Declaration(
+            name,
+            (data.papers / name,),
+            self.level,
+            settings=self.own_settings(),
+            place=place_of(context),
+            library=absolute(context, self.library),
+        )

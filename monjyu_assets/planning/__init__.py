@@ -1,0 +1,1 @@
+"""What an index run has to do: stale shards, targets, estimates."""

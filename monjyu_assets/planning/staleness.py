@@ -1,0 +1,164 @@
+"""What in a collection differs from what its sources, code and settings would give now.
+
+The stages of levels that a collection does not have are not imported: they hold thousands of patterns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import pyarrow as pa
+
+from monjyu_assets.stages import chunk_embeddings as embeddings
+from monjyu_assets.stages import chunks, citation_network, scholarly_metadata
+from monjyu_assets.stages import paper_identity as identity
+from monjyu_assets.stages import paper_manifest as manifest
+from monjyu_assets.stages.shared.corrected_papers import stale_by_corrections
+from monjyu_assets.stages.shared.parse_plan import parse_recipe
+from monjyu_assets.work.closed_set import ALL_FAILURES, FAILURES, is_current, lagging, level_of, primary
+from monjyu_assets.work.work import Work
+from monjyu_core.embedding import load_embedder
+from monjyu_core.storage.ids import shard_of_bucket
+from monjyu_core.storage.parts import PartStore
+from monjyu_core.storage.schemas import COLLECTION_SHARD, SHARDS, TABLES
+
+
+def stale_shards(work: Work, scanned: pa.Table, *, again: bool = False) -> list[str]:
+    """The shards whose parts differ from what the sources, code and settings would give now; with `again` also those
+    with chunks that could not be embedded."""
+    recipes = _recipes(work)
+    other = manifest.changed_buckets(work, scanned) | stale_by_corrections(work, scanned)
+    changed = {shard_of_bucket(bucket) for bucket in other}
+    return [
+        shard
+        for shard in SHARDS
+        if shard in changed
+        or lagging(work.parts, shard) is not None
+        or any(_made_with(work.parts, table, shard) != {made} for table, made in recipes.items())
+        or (again and _has_failed(work.parts, embeddings.ASSET, shard))
+    ]
+
+
+def _recipes(work: Work) -> dict[str, str]:
+    """What the parts of level 0 are made with, by primary table."""
+    return {
+        "papers": parse_recipe(work.settings),
+        "chunks": chunks.chunk_recipe(work.settings),
+        "chunk_embeddings": embeddings.embedding_recipe(work.settings, load_embedder(work.settings)),
+    }
+
+
+def paper_recipes(work: Work, level: int) -> dict[str, str]:
+    """What the parts of levels 0 and 1 by paper are built with now, by asset."""
+    recipes = {TABLES[table].asset: recipe for table, recipe in _recipes(work).items()}
+    if level:
+        from monjyu_assets.stages import noun_phrases
+
+        recipes[noun_phrases.ASSET] = noun_phrases.phrase_recipe(work.settings)
+    return recipes
+
+
+def built_otherwise(work: Work, assets: Mapping[str, str], shards: Sequence[str]) -> list[str]:
+    """The assets, given with their recipes, that some of the shards have built with other code, settings or models."""
+    return [
+        asset
+        for asset, recipe in assets.items()
+        if any(_made_with(work.parts, primary(asset), shard) != {recipe} for shard in shards)
+    ]
+
+
+def stale_shards_of(work: Work, asset: str, recipe: str) -> list[str]:
+    """The shards in which an asset by paper is missing, older than its inputs, or built otherwise."""
+    return [
+        shard
+        for shard in SHARDS
+        if _made_with(work.parts, primary(asset), shard) != {recipe}
+        or not all(is_current(work.parts, asset, bucket) for bucket in work.parts.buckets(shard))
+    ]
+
+
+def stale_phrases(work: Work) -> list[str]:
+    """The shards whose phrases are missing, older than their chunks, or made with other code or settings."""
+    from monjyu_assets.stages import noun_phrases
+
+    made = noun_phrases.phrase_recipe(work.settings)
+    return [
+        shard
+        for shard in SHARDS
+        if lagging(work.parts, shard, level=1) or _made_with(work.parts, noun_phrases.TABLE, shard) != {made}
+    ]
+
+
+def stale_level(work: Work, level: int, *, again: bool = False) -> list[str]:
+    """The shards of level 2 or 4 that are missing, older than what they rest on, or made with other code, settings or
+    models; with `again` also those with chunks that failed."""
+    if level == 2:
+        from monjyu_assets.stages import extracted_entities
+
+        asset, recipe = extracted_entities.ASSET, extracted_entities.entity_recipe(work)
+    elif level == 4:
+        from monjyu_assets.stages import claims
+
+        asset, recipe = claims.ASSET, claims.claim_recipe(work)
+    else:
+        return []
+    table = primary(asset)
+    return [
+        shard
+        for shard in SHARDS
+        if lagging(work.parts, shard, level=level)
+        or _made_with(work.parts, table, shard) != {recipe}
+        or (again and _has_failed(work.parts, asset, shard))
+    ]
+
+
+def _has_failed(parts: PartStore, asset: str, shard: str) -> bool:
+    heads = [parts.head(ALL_FAILURES[asset], bucket) for bucket in parts.buckets(shard)]
+    return any(True in part.read(["failed"])["failed"].to_pylist() for part in heads if part and part.rows)
+
+
+def stale_collection_assets(work: Work, level: int, *, again: bool = False) -> list[str]:
+    """The collection-level tables up to a level that are missing, older than what they rest on, or made with other
+    code, settings or models than now; with `again` also those with failures."""
+    recipes = _collection_recipes(work, level, again=again)
+    lags = [asset for one in range(level + 1) if (asset := lagging(work.parts, COLLECTION_SHARD, one))]
+    other = [
+        asset for asset, made in recipes.items() if _made_with(work.parts, primary(asset), COLLECTION_SHARD) != {made}
+    ]
+    failed = [
+        asset
+        for asset in FAILURES
+        if again and asset in recipes and level_of(asset) <= level and _has_failed(work.parts, asset, COLLECTION_SHARD)
+    ]
+    return [*lags, *other, *failed]
+
+
+def _collection_recipes(work: Work, level: int, *, again: bool) -> dict[str, str]:
+    """What the collection-level parts up to a level are made with, by asset."""
+    settings = work.settings
+    recipes = {
+        "paper_identity": identity.identity_recipe(settings),
+        "citation_network": citation_network.network_recipe(settings),
+        "scholarly_metadata": scholarly_metadata.scholarly_recipe(work, again=again),
+    }
+    if level >= 1:
+        from monjyu_assets.stages import communities, noun_graph
+
+        recipes["noun_graph"] = noun_graph.graph_recipe(settings)
+        recipes["communities"] = communities.community_recipe(settings)
+    if level >= 2:
+        from monjyu_assets.stages import entity_communities, entity_graph
+
+        recipes["entity_graph"] = entity_graph.entity_graph_recipe(settings)
+        recipes["entity_communities"] = entity_communities.entity_community_recipe(settings)
+    if level >= 3:
+        from monjyu_assets.stages import community_reports
+
+        recipes["community_reports"] = community_reports.report_recipe(work)
+    return recipes
+
+
+def _made_with(parts: PartStore, table: str, shard: str) -> set[str | None]:
+    """The recipes of the shard's buckets, None for one that is missing."""
+    heads = [parts.head(table, bucket) for bucket in parts.buckets(shard)]
+    return {part.code_version if part else None for part in heads}

@@ -1,0 +1,1 @@
+"""The folders and files that a collection is indexed from."""

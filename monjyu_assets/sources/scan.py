@@ -1,0 +1,237 @@
+"""Sources to manifest rows: which papers exist, by stable id and content hash. Nothing is parsed here."""
+
+from __future__ import annotations
+
+import hashlib
+import shlex
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from monjyu_assets.parsing.bibliography.companions import files_beside, joined_sha256
+from monjyu_assets.sources.sources import rules_of, source_root
+from monjyu_assets.sources.walking import ALL_TYPES, DOCUMENT_TYPES, ending_of, walk, way_for
+from monjyu_core.errors import ConfigurationError, IndexBuildError
+from monjyu_core.settings.settings import PublishSettings
+from monjyu_core.storage.collection import CollectionRecord
+from monjyu_core.storage.ids import digest, file_paper_id
+from monjyu_core.storage.other_files import OtherFiles
+from monjyu_core.storage.rows.rows_papers import ManifestRow
+from monjyu_core.storage.schemas import table_of
+
+WHOLE_FILES = frozenset(ALL_TYPES.values()) - {"jsonl"}
+DUPLICATE, UNREADABLE = "duplicate", "unreadable"
+Say = Callable[[str], None]
+Count = Callable[[int, int], None]
+"""Called with (files done, total); the total is 0 while files are still being found."""
+
+
+def no_count(done: int, total: int) -> None:
+    """Ignore every count."""
+
+
+@dataclass(frozen=True)
+class SourceFile:
+    """A document: its path inside its source's folder `root`, and the salt that keeps its id apart from those of other
+    sources."""
+
+    path: Path
+    relative: str
+    salt: str
+    root: Path
+
+
+def find_files(
+    record: CollectionRecord,
+    say: Say = lambda text: None,
+    count: Count = no_count,
+    others: OtherFiles | None = None,
+    types: Mapping[str, str] = DOCUMENT_TYPES,
+) -> list[SourceFile]:
+    """All documents of these types that the rules of a collection's sources choose, each once, in path order.
+
+    Ids follow from the path inside the source, so a copied folder has the same ids; a second source has a salt. All
+    other files go to `others`. `say` also hears of LaTeX files that are parts of other papers.
+    """
+    others = OtherFiles() if others is None else others
+    files: dict[Path, SourceFile] = {}
+    for source, rules in ((Path(name), kept) for name, kept in rules_of(record).items()):
+        root = source_root(source)
+        inside = len(f"{root}".rstrip("/")) + 1
+        for path in walk(source, rules, others, types):
+            files.setdefault(path, SourceFile(path, str(path)[inside:], rules.salt, root))
+            count(len(files), 0)
+    if pieces := others.skipped.get("part"):
+        roots = [source_root(Path(source)) for source in record.sources]
+        named = ", ".join(_inside(roots, path) for path in pieces.files[:3]) + (", …" if pieces.count > 3 else "")
+        say(f"Passed over as parts of other papers ({pieces.count} .tex without \\documentclass): {named}")
+    return sorted(files.values(), key=lambda file: (bool(file.salt), file.relative, file.salt))
+
+
+def _inside(roots: Sequence[Path], path: str) -> str:
+    return next(Path(path).relative_to(root).as_posix() for root in roots if Path(path).is_relative_to(root))
+
+
+def scan(
+    record: CollectionRecord,
+    previous: pa.Table,
+    *,
+    allow_missing: bool = False,
+    say: Say = lambda text: None,
+    count: Count = no_count,
+    others: OtherFiles | None = None,
+    types: Mapping[str, str] = DOCUMENT_TYPES,
+) -> pa.Table:
+    """The manifest of all sources. Files with the size and time that `previous` has are not read again. Everything else
+    in the sources goes to `others`.
+
+    IndexBuildError where a source is gone that `previous` has papers of, unless `allow_missing`.
+    """
+    known = _known(previous)
+    excluded = set(record.excluded)
+    rows: dict[str, ManifestRow] = {}
+    others = OtherFiles() if others is None else others
+    files = find_files(_readable(record, previous, allow_missing, say), say, count, others, types)
+    for done, file in enumerate(files, start=1):
+        count(done, len(files))
+        for row in _rows_of(file, known):
+            if row["paper_id"] in rows:
+                row = _as_duplicate(row)
+            if row["paper_id"] in excluded:
+                others.skip("purged", row["source_path"])
+            else:
+                rows[row["paper_id"]] = row
+    return table_of("manifest", list(rows.values()))
+
+
+def _readable(record: CollectionRecord, previous: pa.Table, allow_missing: bool, say: Say) -> CollectionRecord:
+    """The record without missing sources; `say` hears how to forget or move them. A missing source stops the scan only
+    if `previous` has papers of it, or is empty."""
+    gone = [source for source in record.sources if not Path(source).exists()]
+    for source in gone:
+        quoted = shlex.quote(source)
+        ways = (
+            f"`monjyu sources move {quoted} NEW -c {record.name}` says where it lies now, "
+            f"`monjyu sources remove {quoted} -c {record.name}` that it is gone for good"
+        )
+        harm = previous.num_rows == 0 or pc.any(papers_under(previous, source)).as_py()
+        if harm and not allow_missing:
+            hint = f"Bring it back; or {ways}; --allow-deletes drops its papers until it is back."
+            raise IndexBuildError(f"Source {source} cannot be read.", hint)
+        say(f"Source {source} cannot be read, so none of its papers is indexed. Bring it back; or {ways}.")
+    kept = [source for source in record.sources if source not in gone]
+    return record.model_copy(update={"sources": kept, "rules": rules_of(record)})
+
+
+def papers_under(manifest: pa.Table, source: str) -> pa.ChunkedArray:
+    """Which rows of a manifest are of this source, a folder or a file."""
+    paths = manifest["source_path"]
+    return pc.or_(pc.equal(paths, source), pc.starts_with(paths, f"{source.rstrip('/')}/"))
+
+
+def _known(previous: pa.Table) -> dict[tuple[str, int], list[ManifestRow]]:
+    """Rows of the previous manifest by path and time."""
+    known: dict[tuple[str, int], list[ManifestRow]] = {}
+    for row in previous.to_pylist():
+        known.setdefault((row["source_path"], row["mtime_ns"]), []).append(row)
+    return known
+
+
+def _rows_of(file: SourceFile, known: dict[tuple[str, int], list[ManifestRow]]) -> list[ManifestRow]:
+    beside = files_beside(file.path, file.root)
+    stats = [path.stat() for path in (file.path, *beside)]
+    size, mtime_ns = sum(stat.st_size for stat in stats), max(stat.st_mtime_ns for stat in stats)
+    before = known.get((str(file.path), mtime_ns), [])
+    document_type = ALL_TYPES[ending_of(file.path)]
+    paper_id = file_paper_id(file.relative, file.salt)
+    if document_type == "jsonl":
+        return before if _whole(before, size) else record_rows(file.path, paper_id, mtime_ns)
+    unchanged = [row for row in before if row["paper_id"] == paper_id and row["size"] == size]
+    if unchanged and unchanged[0]["document_type"] != UNREADABLE:
+        return unchanged
+    try:
+        sha256 = joined_sha256(file.path, beside)
+    except OSError:  # its failure row says so; the rest goes on
+        sha256, document_type = digest(UNREADABLE, mtime_ns, length=64), UNREADABLE
+    return [
+        {
+            "paper_id": paper_id,
+            "sha256": sha256,
+            "document_type": document_type,
+            "size": size,
+            "record": None,
+            "source_path": str(file.path),
+            "mtime_ns": mtime_ns,
+            "offset": None,
+        }
+    ]
+
+
+def _whole(rows: list[ManifestRow], size: int) -> bool:
+    """Whether the rows cover their file to its end, and none of them depends on ids of another file."""
+    return (
+        bool(rows)
+        and 0 <= size - max((row["offset"] or 0) + row["size"] for row in rows) <= len(b"\r\n")
+        and all(row["document_type"] != DUPLICATE for row in rows)
+    )
+
+
+def record_rows(path: Path, file_id: str, mtime_ns: int = 0) -> list[ManifestRow]:
+    """One row a line. A line without a readable id gets a made-up one, so that its failure can be shown."""
+    from monjyu_assets.parsing.text.jsonl_records import read_records
+
+    with path.open("rb") as file:
+        return [
+            {
+                "paper_id": line.record["id"] if line.record else f"{file_id}-line-{line.line}",
+                "sha256": _hash_range(file, line.offset, line.size),
+                "document_type": "jsonl",
+                "size": line.size,
+                "source_path": str(path),
+                "mtime_ns": mtime_ns,
+                "record": line.line,
+                "offset": line.offset,
+            }
+            for line in read_records(path)
+        ]
+
+
+def _hash_range(file: BinaryIO, offset: int, size: int) -> str:
+    hasher = hashlib.sha256()
+    file.seek(offset)
+    while size > 0 and (block := file.read(min(size, 2**20))):
+        hasher.update(block)
+        size -= len(block)
+    return hasher.hexdigest()
+
+
+def _as_duplicate(row: ManifestRow) -> ManifestRow:
+    suffix = digest(row["source_path"].rsplit("/", 1)[-1], row["record"], row["sha256"], length=8)
+    return {**row, "paper_id": f"{row['paper_id']}~{suffix}", "document_type": DUPLICATE}
+
+
+def guard_deletes(old: set[str], new: set[str], limits: PublishSettings, *, allow: bool) -> None:
+    """Raise IndexBuildError where a scan would delete much: an unmounted disk must not empty an index."""
+    gone = len(old - new)
+    if allow or not gone:
+        return
+    emptied = not new
+    if emptied or (gone > limits.delete_papers and gone > limits.delete_share * len(old)):
+        raise IndexBuildError(
+            f"{gone} of {len(old)} papers are no longer in the sources; is a disk or folder missing?",
+            "If they should be deleted, run again with --allow-deletes. Nothing was changed.",
+        )
+
+
+def check_source(source: Path, types: Mapping[str, str] = DOCUMENT_TYPES) -> Path:
+    """The absolute path of a source to index; ConfigurationError where it is missing or of no known type."""
+    source = source.expanduser().absolute()
+    if not source.exists():
+        raise ConfigurationError(f"{source} does not exist.", "Name a folder of papers or a file.")
+    if source.is_file() and ending_of(source) not in types:
+        raise ConfigurationError(f"{source.name} has a type that cannot be indexed.", way_for(source))
+    return source

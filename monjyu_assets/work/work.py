@@ -1,0 +1,211 @@
+"""What all stages share: the work on one collection, a stage's recipe, and each shard's report."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, TypeVar
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from monjyu_assets.work.closed_set import RESTS_ON, is_current, shard_version
+from monjyu_assets.work.declarations import record_of
+from monjyu_assets.work.run_rules import current_cap, goal_of
+from monjyu_core.models.accounting.account import Account, Accounting
+from monjyu_core.models.accounting.ledger import Scope
+from monjyu_core.settings.settings import Limit, Settings, settings_key
+from monjyu_core.storage.collection import CollectionRecord, collection_settings
+from monjyu_core.storage.folders import CollectionFolder, DataFolder
+from monjyu_core.storage.ids import digest
+from monjyu_core.storage.other_files import OtherFiles
+from monjyu_core.storage.parts import Part, PartStore
+from monjyu_core.storage.schemas import ASSET_TABLES, TABLES, columns_of
+
+if TYPE_CHECKING:
+    from monjyu_core.models.calls.gateway import Gateway, Session
+
+R = TypeVar("R")
+Progress = Callable[[str, int, int], None]
+"""Called with (stage, done, total)."""
+
+
+Warn = Callable[[str], None]
+"""Called with a warning for the user; the run goes on."""
+
+
+def no_progress(stage: str, done: int, total: int) -> None:
+    """Ignore progress."""
+
+
+def no_warning(text: str) -> None:
+    """Ignore warnings."""
+
+
+@dataclass
+class Work:
+    """The work on one collection: its folder, its settings, and who hears of progress.
+
+    `run_id` is the Dagster run's, if there is one.
+    """
+
+    data: DataFolder
+    name: str
+    progress: Progress = no_progress
+    warn: Warn = no_warning
+    run_id: str = ""
+    others: OtherFiles | None = field(default=None, init=False, repr=False, compare=False)
+    """Other files that the last scan of this work met besides papers."""
+    _accounts: dict[str, Account] = field(default_factory=dict, init=False, repr=False, compare=False)
+    _gateway: Gateway | None = field(default=None, init=False, repr=False, compare=False)
+
+    @cached_property
+    def folder(self) -> CollectionFolder:
+        return self.data.collection(self.name)
+
+    @cached_property
+    def parts(self) -> PartStore:
+        return PartStore(self.folder.parts)
+
+    @cached_property
+    def record(self) -> CollectionRecord:
+        goal = goal_of(self.folder)
+        return goal.record if goal else record_of(self.data, self.name)
+
+    @cached_property
+    def settings(self) -> Settings:
+        return collection_settings(self.record)
+
+    @cached_property
+    def accounting(self) -> Accounting:
+        return Accounting(self.settings, self.data)
+
+    def buckets(self, shards: Iterable[str]) -> list[str]:
+        """The buckets of these shards, in order."""
+        return [bucket for shard in sorted(shards) for bucket in self.parts.buckets(shard)]
+
+    def account(self, asset: str) -> Account:
+        """The account that an asset's model calls are charged to, one while this work lasts."""
+        if asset not in self._accounts:
+            scope = Scope("asset", asset, level_of(asset), self.name)
+            self._accounts[asset] = self.accounting.account(scope, current_cap())
+        return self._accounts[asset]
+
+    def session(self, asset: str) -> Session:
+        """Chat calls that are charged to an asset."""
+        from monjyu_core.models.calls.gateway import Gateway
+
+        if self._gateway is None:
+            self._gateway = Gateway(self.accounting)
+        return self._gateway.session(self.account(asset))
+
+    def close(self) -> None:
+        """Close the connections to models, if any were opened."""
+        if self._gateway is not None:
+            from monjyu_core.models.calls.event_loop import run
+
+            run(self._gateway.close())
+            self._gateway = None
+
+    def take_record(self, record: CollectionRecord) -> None:
+        """Continue with this record, and with the settings that follow from it."""
+        self.record = record
+        for made_of_it in ("settings", "accounting"):
+            self.__dict__.pop(made_of_it, None)
+        self._accounts.clear()
+        self._gateway = None
+
+
+def level_of(asset: str) -> int:
+    """The level of an asset; 0 for the one that publishes."""
+    return TABLES[ASSET_TABLES[asset][0]].level if asset in ASSET_TABLES else 0
+
+
+@dataclass
+class ShardReport:
+    """What happened to a bucket of a shard, or to a shard. Counts are papers; `rows` are by table."""
+
+    shard: str
+    asset_version: str = ""
+    inputs: dict[str, str] = field(default_factory=dict)
+    rows: dict[str, int] = field(default_factory=dict)
+    total: int = 0
+    reused: int = 0
+    recomputed: int = 0
+    deleted: int = 0
+    failed: int = 0
+    seconds: float = 0.0
+    recomputed_ids: list[str] = field(default_factory=list)
+    failures: dict[str, int] = field(default_factory=dict)
+
+
+def unchanged(work: Work, asset: str, bucket: str, made_with: str) -> ShardReport | None:
+    """The report of a bucket that would come out as it is: made of what its inputs are now, by this recipe."""
+    part = work.parts.head(ASSET_TABLES[asset][0], bucket)
+    if part is None or part.code_version != made_with or not is_current(work.parts, asset, bucket):
+        return None
+    papers = work.parts.head("manifest" if asset in ("paper_manifest", "parsed_papers") else "papers", bucket)
+    total = papers.rows if papers else 0
+    return finish(ShardReport(bucket, total=total, reused=total), part, work.parts, asset, Timer())
+
+
+def together(work: Work, asset: str, shard: str, reports: Sequence[ShardReport]) -> ShardReport:
+    """The report of a shard from those of its buckets."""
+    if len(reports) == 1 and reports[0].shard == shard:
+        return reports[0]
+    whole = ShardReport(shard, asset_version=shard_version(work.parts, asset, shard) or "")
+    for one in reports:
+        for counts, more in ((whole.rows, one.rows), (whole.failures, one.failures)):
+            for name, count in more.items():
+                counts[name] = counts.get(name, 0) + count
+        for name in ("total", "reused", "recomputed", "deleted", "failed"):
+            setattr(whole, name, getattr(whole, name) + getattr(one, name))
+        whole.seconds = max(whole.seconds, one.seconds)
+        whole.recomputed_ids += one.recomputed_ids
+    return whole
+
+
+class Timer:
+    """Seconds since it was made."""
+
+    def __init__(self) -> None:
+        self.start = time.monotonic()
+
+    @property
+    def seconds(self) -> float:
+        return time.monotonic() - self.start
+
+
+def recipe(asset: str, code_version: str, settings: Settings, *more: str) -> str:
+    """What a part is made with besides its inputs: code, settings that change rows, limits, models."""
+    return digest(code_version, settings_key(settings, asset), settings_key(settings, asset, Limit), *more)
+
+
+def rows_of(table: pa.Table, paper_ids: Iterable[str], column: str = "paper_id") -> pa.Table:
+    """The rows of these papers."""
+    return table.filter(pc.is_in(table[column], pa.array(list(paper_ids), pa.string())))
+
+
+def records_of(work: Work, table: str, shard: str, row: type[R], paper_ids: Iterable[str] | None = None) -> list[R]:
+    """The rows of a bucket, of all papers or of these, as records of this TypedDict; none where there is no part."""
+    part = work.parts.head(table, shard)
+    if part is None or paper_ids is None:
+        return part.records(row) if part else []
+    records: list[R] = rows_of(part.read(columns_of(table, row)), paper_ids).to_pylist()
+    return records
+
+
+def table_rows(parts: PartStore, asset: str, shard: str) -> dict[str, int]:
+    heads = {name: parts.head(name, shard) for name in ASSET_TABLES[asset]}
+    return {name: part.rows for name, part in heads.items() if part}
+
+
+def finish(report: ShardReport, part: Part, parts: PartStore, asset: str, timer: Timer) -> ShardReport:
+    """Complete the report from the part that was written."""
+    report.asset_version = part.asset_version
+    report.inputs = {name: version for name, version in part.inputs.items() if name in RESTS_ON[asset]}
+    report.rows = table_rows(parts, asset, report.shard)
+    report.seconds = timer.seconds
+    return report

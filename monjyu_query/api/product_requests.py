@@ -1,0 +1,90 @@
+"""Requests for what is made of papers: a summary, a comparison, a survey, a study table, places of a quote, a check."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from monjyu_query.asking.fields import CollectionBody, asked
+from monjyu_query.asking.request import ANY_TEXT, LONGEST_QUERY, NUMBER, Budget, Filters
+from monjyu_query.digests.comparison import MOST_ASPECTS
+from monjyu_query.digests.comparison import MOST_PAPERS as MOST_COMPARED
+from monjyu_query.digests.study_table.study_table import MOST_PAPERS as MOST_ROWS
+from monjyu_query.digests.study_table.table_columns import MOST_COLUMNS
+from monjyu_query.digests.survey import MOST_PAPERS
+from monjyu_query.quotes.locate import MOST_CHARACTERS
+
+MOST_TEXT = 200_000
+"""Characters of a draft, and of its bibliography."""
+Words = Annotated[str, Field(max_length=1000)]
+PaperName = Annotated[str, Field(min_length=1, max_length=1000, pattern=ANY_TEXT)]
+NAMED = "Id, DOI, words of the title, authors and year, or a description."
+
+
+class SummaryRequest(CollectionBody):
+    """A paper's purpose, data, methods, results, limits and conclusion."""
+
+    paper_id: PaperName = asked(NAMED, ...)
+    focus: Words = asked("A question to answer from the paper first.", "")
+    length: Literal["short", "medium", "long"] = asked("The number of sentences per part.", "medium")
+    section: Words = asked("Only this one: its number, type (methods, results, ...) or words of its heading.", "")
+
+
+class ComparisonRequest(CollectionBody):
+    """Papers side by side."""
+
+    paper_ids: Annotated[
+        list[PaperName], Field(min_length=2, max_length=MOST_COMPARED, json_schema_extra={"uniqueItems": True})
+    ] = Field(description=f"Two to six papers. {NAMED}")
+    aspects: Annotated[list[Words], Field(max_length=MOST_ASPECTS)] = asked(
+        "Aspects to compare, such as “evaluation data”; by default purpose, data, method, results, limits, "
+        "conclusion and availability.",
+        [],
+    )
+
+
+class SurveyRequest(CollectionBody):
+    """What papers say on a topic."""
+
+    topic: Annotated[str, Field(min_length=1, max_length=LONGEST_QUERY, pattern=ANY_TEXT)] = asked("In words.", ...)
+    papers: Annotated[int, Field(ge=1, le=MOST_PAPERS), NUMBER] = asked("The most papers.", 10)
+    budget: Budget | None = asked(
+        "Find the papers by lazy search with this number of relevance tests, such as z100; by default in one pass."
+    )
+    filters: Filters = Field(Filters(), description="Filters of the papers.")
+
+
+class TableRequest(CollectionBody):
+    """A row a paper: of those named, the best on a topic, or all that pass the filters."""
+
+    columns: Annotated[list[Words], Field(min_length=1, max_length=MOST_COLUMNS)] | None = asked(
+        "Attributes to ask of each paper, such as “sample size”; by default question, method, sample, measure, "
+        "result and limitation."
+    )
+    paper_ids: Annotated[list[PaperName], Field(max_length=MOST_ROWS)] = asked("Only these papers.", [])
+    about: Words = asked("Only the papers that say most on this topic.", "")
+    filters: Filters = Field(Filters(), description="Filters of the papers.")
+    papers: Annotated[int, Field(ge=1, le=MOST_ROWS), NUMBER] | None = asked("The limit of papers; by default 50.")
+    engine: Literal["extractive", "llm"] | None = asked("By quotes (extractive), or by the model of roles.answer.")
+
+
+class QuoteRequest(CollectionBody):
+    """Where quoted words are, also where hyphens, line ends, spaces, punctuation or some words differ."""
+
+    quote: Annotated[str, Field(min_length=1, max_length=MOST_CHARACTERS)] = asked(
+        "The copied text, a sentence or more.", ...
+    )
+    most: Annotated[int, Field(ge=1, le=50), NUMBER] = asked("The most places.", 5)
+
+
+class DraftRequest(CollectionBody):
+    """Whether the papers that a draft cites say what it says of them."""
+
+    text: Annotated[str, Field(min_length=1, max_length=MOST_TEXT, pattern=ANY_TEXT)] = asked(
+        "The draft, or sentences of it, with their citations; a Word file in Base64.", ...
+    )
+    format: Literal["markdown", "latex", "text", "docx"] = asked("Its format.", "markdown")
+    bibliography: Annotated[str, Field(max_length=MOST_TEXT)] = asked(
+        "The text of the .bib file (or CSL JSON) of its keys.", ""
+    )

@@ -1,0 +1,1 @@
+"""A search's request and result, and the rows it reads: what all searches have in common."""

@@ -1,0 +1,216 @@
+"""Rows of a snapshot that answers are made of: the chunks that were hit, and their sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import duckdb
+
+from monjyu_core.errors import QueryError
+from monjyu_query.asking.result import Hit
+
+
+@dataclass(frozen=True)
+class Passage:
+    """A chunk with its score; `header` is what stands before it in the index, `text` the raw text."""
+
+    chunk_id: str
+    paper_id: str
+    paper_title: str
+    section_type: str
+    header: str
+    text: str
+    page: int | None
+    score: float
+
+
+@dataclass(frozen=True)
+class PassageSentence:
+    """A sentence of a passage. `place` orders those of a paper; `start` and `end` are offsets in the section; `spans`
+    are as the table has them."""
+
+    passage: Passage
+    sentence_id: str
+    section_ord: int
+    place: int
+    start: int
+    end: int
+    text: str
+    spans: tuple[Any, ...]
+
+
+MOST_KEPT = 10_000
+"""Rows of chunks that an open snapshot keeps in memory, about a kilobyte each."""
+
+_CHUNKS = """SELECT c.chunk_id, c.paper_id, coalesce(p.title, ''), c.section_type, c.header, c.text, c.page_start
+FROM chunks c JOIN papers p ON p.paper_id = c.paper_id WHERE c.chunk_id IN ({chunks})"""
+
+_SENTENCES = """SELECT l.chunk_id, s.sentence_id, s.section_ord, s.ord, s.start, s."end", s.text, s.spans
+FROM chunk_sentences l JOIN sentences s ON s.sentence_id = l.sentence_id
+WHERE l.chunk_id IN ({chunks}) ORDER BY l.chunk_id, l.ord"""
+
+_BEFORE = """SELECT paper_id, sentence_id, section_ord, ord, start, "end", text, spans FROM sentences
+WHERE (paper_id, section_ord, ord) IN ({places})"""
+
+_SECTIONS = "SELECT paper_id, section_ord, text FROM sections WHERE paper_id IN ({papers})"
+
+
+def _fetch(cursor: duckdb.DuckDBPyConnection, query: str, name: str, values: Sequence[str]) -> list[Any]:
+    """Rows of a query with one list of values: a placeholder each, which DuckDB filters faster than a list."""
+    marks = ", ".join("?" * len(values))
+    return cursor.execute(query.format(**{name: marks}), list(values)).fetchall()
+
+
+def load_passages(
+    cursor: duckdb.DuckDBPyConnection,
+    chunks: Sequence[str],
+    scores: Sequence[float],
+    kept: dict[str, Any] | None = None,
+) -> list[Passage]:
+    """The chunks with these ids, in the given order, with their scores.
+
+    `kept` are rows of the snapshot that were read before, and gets those read now: a look-up of ten rows is a third of
+    a hybrid search's time. It may be shared by threads.
+    """
+    rows: dict[str, Any] = {name: row for name in chunks if kept and (row := kept.get(name)) is not None}
+    missing = [name for name in chunks if name not in rows]
+    if missing:
+        read = {row[0]: row for row in _fetch(cursor, _CHUNKS, "chunks", missing)}
+        rows |= read
+        if kept is not None:
+            if len(kept) + len(read) > MOST_KEPT:
+                kept.clear()
+            kept.update(read)
+    found = zip(chunks, scores, strict=True)
+    return [_passage(rows[chunk_id], score) for chunk_id, score in found if chunk_id in rows]
+
+
+def _passage(row: Any, score: float) -> Passage:
+    chunk_id, paper_id, title, section_type, header, text, page = row
+    return Passage(chunk_id, paper_id, title, section_type, header, text, page, score)
+
+
+def load_sentences(cursor: duckdb.DuckDBPyConnection, passages: Sequence[Passage]) -> list[PassageSentence]:
+    """The sentences of the passages, best passage first; one that stands in several belongs to the best of them."""
+    found: dict[str, PassageSentence] = {}
+    for sentences in sentences_by_chunk(cursor, passages).values():
+        for sentence in sentences:
+            found.setdefault(sentence.sentence_id, sentence)
+    return list(found.values())
+
+
+def sentences_by_chunk(
+    cursor: duckdb.DuckDBPyConnection, passages: Sequence[Passage]
+) -> dict[str, list[PassageSentence]]:
+    """All sentences of each passage in order, by chunk id; one in the overlap of two chunks stands in both."""
+    by_id = {passage.chunk_id: passage for passage in passages}
+    grouped: dict[str, list[PassageSentence]] = {chunk_id: [] for chunk_id in by_id}
+    if not by_id:
+        return grouped
+    for chunk_id, sentence_id, *where, text, spans in _fetch(cursor, _SENTENCES, "chunks", list(by_id)):
+        section, place, start, end = where
+        sentence = PassageSentence(by_id[chunk_id], sentence_id, section, place, start, end, text, tuple(spans or ()))
+        grouped[chunk_id].append(sentence)
+    return grouped
+
+
+def sentences_before(cursor: duckdb.DuckDBPyConnection, sentences: Sequence[PassageSentence]) -> list[PassageSentence]:
+    """What stands in the section right before each of these sentences, as a sentence of the same passage."""
+    wanted = {(s.passage.paper_id, s.section_ord, s.place - 1): s.passage for s in sentences if s.place}
+    if not wanted:
+        return []
+    places = ", ".join(["(?, ?, ?)"] * len(wanted))
+    rows = cursor.execute(_BEFORE.format(places=places), [value for place in wanted for value in place]).fetchall()
+    return [
+        PassageSentence(
+            wanted[paper, section, place], sentence_id, section, place, start, end, text, tuple(spans or ())
+        )
+        for paper, sentence_id, section, place, start, end, text, spans in rows
+    ]
+
+
+def section_texts(
+    cursor: duckdb.DuckDBPyConnection, sentences: Sequence[PassageSentence]
+) -> dict[tuple[str, int], str]:
+    """The texts of the sentences' papers by paper and section."""
+    papers = sorted({sentence.passage.paper_id for sentence in sentences})
+    return {(p, place): text for p, place, text in _fetch(cursor, _SECTIONS, "papers", papers)} if papers else {}
+
+
+def standing(texts: Mapping[tuple[str, int], str], sentences: Sequence[PassageSentence]) -> list[PassageSentence]:
+    """Those sentences that are, letter by letter, what stands at their place in the `section_texts`."""
+    return [s for s in sentences if s.text and _cut(texts.get((s.passage.paper_id, s.section_ord)), s) == s.text]
+
+
+def _cut(text: str | None, sentence: PassageSentence) -> str | None:
+    return None if text is None else text[sentence.start : sentence.end]
+
+
+def hit_of(passage: Passage) -> Hit:
+    """The passage as results show it."""
+    return Hit(
+        chunk_id=passage.chunk_id,
+        paper_id=passage.paper_id,
+        paper_title=passage.paper_title,
+        score=passage.score,
+        text=passage.text,
+        section_type=passage.section_type,
+        page=passage.page,
+    )
+
+
+# Sections of a paper by what a reader calls them.
+
+
+def sections_named(sections: Sequence[tuple[str, str]], wanted: str) -> list[int]:
+    """Places of the sections (heading, section type) meant: by number from 1, by type, or by words of the heading.
+
+    QueryError where the paper has none such, with what it has.
+    """
+    name = wanted.strip().lower()
+    if name.isdecimal() and 0 < int(name) <= len(sections):
+        return [int(name) - 1]
+    places = range(len(sections))
+    found = [place for place in places if sections[place][1] == name]
+    found = found or [place for place in places if name in sections[place][0].lower()]
+    if not found:
+        listed = "; ".join(f"{number}. {heading}" for number, (heading, _) in enumerate(sections, start=1))
+        raise QueryError(f"The paper has no section {wanted!r}.", f"It has: {listed}.")
+    return found
+
+
+# Source sentences by their ids: what entities, findings and claims rest on.
+
+
+_SENTENCES_BY_ID = """SELECT s.sentence_id, min_by(l.chunk_id, (c.ord, l.chunk_id)), any_value(s.section_ord),
+    any_value(s.ord), any_value(s.start), any_value(s."end"), any_value(s.text), any_value(s.spans)
+FROM sentences s JOIN chunk_sentences l USING (sentence_id) JOIN chunks c ON c.chunk_id = l.chunk_id
+WHERE s.sentence_id IN (SELECT unnest($ids::VARCHAR[]))
+    AND (NOT $some OR l.chunk_id IN (SELECT unnest($chunks::VARCHAR[])))
+GROUP BY s.sentence_id"""
+
+
+def sentences_by_id(
+    cursor: duckdb.DuckDBPyConnection, ids: Iterable[str], within: Collection[str] | None = None
+) -> dict[str, PassageSentence]:
+    """The sentences with these ids, each in the first chunk that has it; `within` are the chunks that may be read (None
+    = all). What is in no such chunk is left out."""
+    wanted = sorted(set(ids))
+    if not wanted or (within is not None and not within):
+        return {}
+    values = {"ids": wanted, "some": within is not None, "chunks": sorted(within or ())}
+    rows = cursor.execute(_SENTENCES_BY_ID, values).fetchall()
+    chunks = sorted({row[1] for row in rows})
+    passages = {p.chunk_id: p for p in load_passages(cursor, chunks, [0.0] * len(chunks))}
+    return {
+        name: PassageSentence(passages[chunk], name, section, place, start, end, text, tuple(spans or ()))
+        for name, chunk, section, place, start, end, text, spans in rows
+        if chunk in passages
+    }
+
+
+def in_order(sentences: dict[str, PassageSentence], ids: Sequence[str]) -> tuple[PassageSentence, ...]:
+    """Those of the ids that were found, in their order."""
+    return tuple(sentences[name] for name in ids if name in sentences)

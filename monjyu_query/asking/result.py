@@ -1,0 +1,239 @@
+"""The answer to a question, as `monjyu search --json` prints it. Pydantic models: `model_dump()` is the JSON."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from monjyu_core.paper import Box, Span
+from monjyu_query.asking.lazy_explanation import LazyExplanation
+
+Status = Literal["complete", "partial", "abstained"]
+
+
+class _Model(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+class Parameters(_Model):
+    """What a question was searched with: its own values, else those of the settings. None where no mode that was asked
+    looks at it. Names and scales as in `SearchRequest`; `budget` is a number of tests, `modes` are those that were
+    joined or that the controller may ask."""
+
+    top_k: int
+    alpha: float | None = None
+    min_score: float | None = None
+    expand: int | None = None
+    rerank: bool | None = None
+    modes: list[str] | None = None
+    budget: int | None = None
+    max_level: int | None = None
+    patience: int | None = None
+    sufficiency: str | int | None = None
+    subqueries: int | None = None
+    threshold: float | None = None
+
+
+class Routing(_Model):
+    """What kind of question it is, why this mode answers it, and with what it was asked (`params`; None where nothing
+    was searched).
+
+    `confidence`: the chance (0 to 1, calibrated) that the kind is right; `runner_up`: the kind that comes next. None
+    where patterns or a model chose the kind.
+    """
+
+    query_type: str
+    reason: str
+    confidence: float | None = None
+    runner_up: str | None = None
+    params: Parameters | None = None
+
+
+class Citation(_Model):
+    """A verbatim quote of a paper that the answer rests on; `n` is its number in the answer.
+
+    A quote is a sentence, or a few that follow each other: then `key` is the one that was looked for. `spans` holds
+    every page of the quote, `page` and `boxes` the first; null and empty where the source has no pages.
+    """
+
+    n: int
+    paper_id: str
+    paper_title: str
+    chunk_id: str
+    sentence_ids: list[str]
+    quote: str
+    key: str | None = None
+    page: int | None = None
+    boxes: list[Box] = []
+    spans: list[Span] = []
+    relevance: float | None = None
+    """The chance (0 to 1) that the quote is evidence, by the ranker; None where nothing ranked it."""
+    retracted: bool = False
+    """Whether a notice says so (`scholarly.notices`)."""
+
+
+class SentenceCheck(_Model):
+    """How a sentence that a model wrote was held against the sources that it cites.
+
+    `verdict`: what they say of it; `method`: by words, or by a model (`roles.verify`) that read both. `kind`: a
+    `synthesis` rests on several sources together, a `gap` says what they do not report. `reasons`: what speaks against
+    it.
+    """
+
+    verdict: Literal["supported", "partly", "contradicted", "not_found"]
+    method: Literal["words", "model"]
+    kind: Literal["statement", "synthesis", "gap"] = "statement"
+    reasons: list[str] = []
+
+
+class Segment(_Model):
+    """A piece of an answer and the `n` of the citations it rests on; brackets in `text` are the papers' own.
+
+    The texts one after another are the answer without its marks, white space between them included. `label`: what the
+    text begins with, after white space and dash, to be set apart: the paper that speaks.
+    """
+
+    text: str
+    label: str | None = None
+    heading: bool = False
+    """The text is the heading of what follows."""
+    citations: list[int] = []
+    check: SentenceCheck | None = None
+    """Of a sentence that a model wrote; None where the text is quoted or put together without one."""
+
+
+class HitScores(_Model):
+    """Why a passage was found: similarity (cosine), BM25 and both fused, the passage's rank (from 1) by the first two,
+    and the words of the question that it has. None where a mode does not look at it."""
+
+    vector: float | None = None
+    keyword: float | None = None
+    fused: float | None = None
+    vector_rank: int | None = None
+    keyword_rank: int | None = None
+    matched: list[str] = []
+
+
+class Hit(_Model):
+    """A passage. `score` is on the scale of the mode (see `SearchRequest`); `text` is the raw text of the chunk, the
+    `ord`-th (from 0) of its paper. `found_by`: the wordings of the question that found it, where there were several.
+    """
+
+    chunk_id: str
+    paper_id: str
+    paper_title: str
+    score: float
+    text: str
+    section_type: str
+    page: int | None = None
+    ord: int | None = None
+    year: int | None = None
+    authors: list[str] = []
+    doi: str | None = None
+    scores: HitScores | None = None
+    found_by: list[str] = []
+    retracted: bool = False
+
+
+class ContextSource(_Model):
+    """The `n`-th source of a context; `label` is how answers call its paper."""
+
+    n: int
+    chunk_id: str
+    paper_id: str
+    label: str
+    page: int | None = None
+
+
+class Context(_Model):
+    """Claims and best hits as one text for a model of one's own: numbered sources, each between lines with a hash of
+    it; `tokens` are those of cl100k."""
+
+    text: str
+    tokens: int
+    sources: list[ContextSource]
+
+
+class Cell(_Model):
+    """Text of a table's cell, the `n` of the citations it rests on, and the paper that it names, if it names one.
+    `value` is what a column asks for, as it stands in the text: "120 students"."""
+
+    text: str
+    citations: list[int] = []
+    paper_id: str | None = None
+    value: str | None = None
+
+
+class AnswerTable(_Model):
+    """A part of an answer that is read across: each row has as many cells as there are columns. `engine` says what
+    worded its cells."""
+
+    title: str = ""
+    columns: list[str]
+    rows: list[list[Cell]]
+    engine: Literal["extractive", "llm"] = "extractive"
+
+
+class Usage(_Model):
+    llm_calls: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    cost_usd: float = 0.0
+    relevance_tests: int = 0
+    held_back: int = 0
+    budget_total: int = 0
+    cache_hits: int = 0
+    seconds: float = 0.0
+
+
+class SearchResult(_Model):
+    """One search result. `resolved_query`: a follow-up question written out, which is what was searched for; None where
+    the question stands alone. `verified`: every quote was looked up in its source and found; False where none was
+    given.
+
+    `segments` is the answer in pieces and `tables` what of it is a table, which is what to render; `answer` both as
+    Markdown, where `[n]` is the `n` of a citation and brackets of the papers' own are escaped (`\\[2\\]`).
+
+    `confidence`: the chance (0 to 1, calibrated) that the answer holds what was asked; None where nothing was judged.
+
+    `total_count`: the passages that the hits are the best of: those that pass the filters, in mode keyword those of
+    them that have a word of the question, and no lowest score keeps out; `total_papers`: the papers that they are of.
+    None where they were not all compared (scores of several modes, a large collection with an index of vectors).
+
+    `context`: what the answer was written from as a text for another model, where it was asked for: the claims of
+    modes lazy, local and global, and the hits.
+
+    `model`: what wrote the answer, None for an extractive one. `phases`: seconds by phase. `follow_ups`: further
+    questions that the collection can answer. `lazy`: how a lazy search went, None in other modes.
+    """
+
+    query: str
+    resolved_query: str | None = None
+    collection: str
+    snapshot_id: str
+    level: int
+    mode: str
+    routing: Routing
+    status: Status = "complete"
+    warnings: list[str] = []
+    trace_id: str
+    answer: str = ""
+    segments: list[Segment] = []
+    tables: list[AnswerTable] = []
+    answer_engine: str = ""
+    verified: bool = False
+    confidence: float | None = None
+    citations: list[Citation] = []
+    hits: list[Hit] = []
+    context: Context | None = None
+    total_count: int | None = None
+    total_papers: int | None = None
+    claims: list[dict[str, Any]] = []
+    subqueries: list[str] = []
+    communities_visited: list[str] = []
+    lazy: LazyExplanation | None = None
+    follow_ups: list[str] = []
+    model: str | None = None
+    phases: dict[str, float] = {}
+    usage: Usage = Usage()

@@ -1,0 +1,73 @@
+"""Which collection is meant: the one named, or the only one there is."""
+
+from __future__ import annotations
+
+import shlex
+
+import duckdb
+
+from monjyu_core.errors import ConfigurationError, QueryError
+from monjyu_core.remote.following import follow_now
+from monjyu_core.storage.folders import CollectionFolder, DataFolder
+from monjyu_core.text.unicode_words import folded, folded_sql
+from monjyu_core.wording import among
+
+
+def require_collection(data: DataFolder, name: str) -> CollectionFolder:
+    """The folder of a collection that has been indexed; ConfigurationError with the known ones where it has not."""
+    folder = data.collection(name)
+    if folder.record.is_file():
+        return folder
+    if (data.papers / name).is_dir():
+        raise QueryError(
+            f"Collection {name!r} has papers but no index.",
+            f"Run `monjyu index {shlex.quote(str(data.papers / name))}`.",
+        )
+    known = data.collections()
+    hint = among(name, known) if known else "There are none yet: run `monjyu index FOLDER`."
+    raise ConfigurationError(f"Collection {name!r} is not known in {data.root}.", hint)
+
+
+def chosen_collection(data: DataFolder, name: str | None, way: str = "with -c") -> str:
+    """The name given, else that of the only collection; ConfigurationError where there is none or more than one.
+
+    `way`: how one is named where this is asked.
+    """
+    follow_now(data)
+    if name is not None:
+        return require_collection(data, name).name
+    known = data.collections()
+    if len(known) == 1:
+        return known[0]
+    if known:
+        hint = f"Name one {way}: {', '.join(known)}."
+        raise ConfigurationError(f"{data.root} holds {len(known)} collections.", hint)
+    raise ConfigurationError(f"{data.root} has no collections.", "Start with `monjyu index FOLDER`.")
+
+
+# The error where a collection has no paper of a name, with the one that was probably meant.
+
+
+_LONGEST = 300
+"""Characters of a name that are compared: nobody spells more of an id or a title."""
+_ALIKE = 0.88
+"""Jaro-Winkler similarity from which a name was probably meant: `casto` and `castro` have 0.97."""
+_CLOSEST = f"""WITH named AS (
+  SELECT paper_id, coalesce(title, '') AS title, {folded_sql("coalesce(title, '')")} AS small FROM papers
+), likened AS (
+  SELECT paper_id, title, greatest(
+    jaro_winkler_similarity(lower(paper_id), $name),
+    jaro_winkler_similarity(small, $name),
+    jaro_winkler_similarity(split_part(small, ':', 1), $name),
+    CASE WHEN length($name) > 3 AND contains(small, $name) THEN 1 ELSE 0 END
+  ) AS likeness FROM named
+)
+SELECT paper_id, title FROM likened WHERE likeness >= $alike ORDER BY likeness DESC, length(title), paper_id LIMIT 1"""
+
+
+def no_paper(cursor: duckdb.DuckDBPyConnection, name: str) -> QueryError:
+    """That the collection has none of this id or name, and the paper whose id or title is most like it."""
+    values = {"name": folded(name.strip()[:_LONGEST]), "alike": _ALIKE}
+    found = cursor.execute(_CLOSEST, values).fetchone()
+    meant = f"Did you mean {found[0]}{f' (“{found[1]}”)' if found[1] else ''}? " if found else ""
+    return QueryError(f"The collection has no paper {name!r}.", f"{meant}`monjyu papers list` shows what it has.")

@@ -1,0 +1,228 @@
+"""The concept graph and the communities of level 1, read from a snapshot's DuckDB; empty where it has none."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from monjyu_query.ranking.corpus import Corpus
+
+# The tree of communities over the rows of a corpus, made from the tables of level 1.
+
+
+Rows = NDArray[np.intp]
+
+
+@dataclass(frozen=True, eq=False)
+class Community:
+    """`rows` are the chunks that have phrases of it; `children` index the tree's communities. `id` is None for a group
+    of chunks that belong to none."""
+
+    id: str | None
+    level: int
+    rows: Rows
+    children: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class CommunityTree:
+    """`loose` are the rows in no community: they are searched in groups of their own. Each row can be reached.
+    `homes`: of rows the community of the top that most of their phrases belong to, as a place among `communities`."""
+
+    communities: tuple[Community, ...]
+    roots: tuple[int, ...]
+    loose: Rows
+    homes: Mapping[int, int] = field(default_factory=dict)
+
+    def home_id(self, row: int) -> str | None:
+        home = self.home_of(row)
+        return None if home is None else home.id
+
+    def home_of(self, row: int) -> Community | None:
+        place = self.homes.get(row)
+        return None if place is None else self.communities[place]
+
+    @property
+    def empty(self) -> bool:
+        return not self.roots
+
+
+def build_tree(
+    records: Sequence[tuple[str, int, str | None]],
+    rows: Mapping[str, Rows],
+    count: int,
+    homes: Mapping[int, str] | None = None,
+) -> CommunityTree:
+    """From (id, level, parent), the rows of each id and the id of the home of each row; `count` rows there are.
+
+    A community whose chunks are not all in its children gets the rest as one more child, so that no chunk is lost on
+    the way down.
+    """
+    records = sorted(records, key=lambda record: (record[1], record[0]))
+    places = {name: place for place, (name, _, _) in enumerate(records)}
+    children: dict[int, list[int]] = {}
+    roots = []
+    for place, (_, _, parent) in enumerate(records):
+        if parent is not None and parent in places:
+            children.setdefault(places[parent], []).append(place)
+        else:
+            roots.append(place)
+    found = {name: np.unique(rows[name]) if name in rows else np.zeros(0, np.intp) for name, _, _ in records}
+    rests: list[Community] = []
+    communities = []
+    for place, (name, level, _) in enumerate(records):
+        below = children.get(place, [])
+        rest = np.setdiff1d(found[name], _joined([found[records[child][0]] for child in below])) if below else None
+        if rest is not None and len(rest):
+            below = [*below, len(records) + len(rests)]
+            rests.append(Community(name, level + 1, rest))
+        communities.append(Community(name, level, found[name], tuple(below)))
+    loose = np.setdiff1d(np.arange(count), _joined([found[records[root][0]] for root in roots]))
+    at_home = {row: places[name] for row, name in (homes or {}).items() if name in places}
+    return CommunityTree((*communities, *rests), tuple(roots), loose, at_home)
+
+
+def flat_tree(count: int) -> CommunityTree:
+    """Of a collection without communities."""
+    return CommunityTree((), (), np.arange(count))
+
+
+def _joined(parts: Sequence[Rows]) -> Rows:
+    return np.concatenate(parts) if parts else np.zeros(0, np.intp)
+
+
+COMMUNITY_TABLES = ("communities", "chunk_communities")
+GRAPH_TABLES = ("graph_nodes", "graph_edges", "phrase_mentions")
+MOST_CANDIDATES = 2000
+
+_NODES = """SELECT phrase, surface, df, tfidf FROM graph_nodes
+WHERE len(list_filter($words::VARCHAR[], lambda word: contains(lower(surface), word) OR contains(lower(phrase), word)))
+    > 0
+ORDER BY df DESC, phrase LIMIT $most"""
+_NEIGHBOURS = """WITH asked AS (SELECT unnest($phrases::VARCHAR[]) AS phrase), near AS (
+    SELECT asked.phrase, target AS other, weight FROM graph_edges JOIN asked ON source = asked.phrase
+    UNION ALL SELECT asked.phrase, source, weight FROM graph_edges JOIN asked ON target = asked.phrase)
+SELECT near.phrase, other, coalesce(surface, other), weight
+FROM near LEFT JOIN graph_nodes ON graph_nodes.phrase = other WHERE other <> near.phrase
+QUALIFY row_number() OVER (PARTITION BY near.phrase ORDER BY weight DESC, other) <= $most
+ORDER BY near.phrase, weight DESC, other"""
+_MENTIONED = """SELECT place, sum(weight) FROM phrase_mentions JOIN near USING (phrase) JOIN places USING (chunk_id)
+GROUP BY place"""
+_PHRASES = """SELECT chunk_id, phrase, surface FROM phrase_mentions
+WHERE chunk_id IN (SELECT unnest($chunks::VARCHAR[]))
+ORDER BY chunk_id, phrase"""
+_TITLES = """SELECT community_id, array_to_string(top_phrases[:3], ', ') FROM communities
+WHERE community_id IN (SELECT unnest($names::VARCHAR[]))"""
+_AMONG = """SELECT source, target, weight FROM graph_edges
+WHERE source IN (SELECT unnest($phrases::VARCHAR[])) AND target IN (SELECT unnest($phrases::VARCHAR[]))
+ORDER BY source, target"""
+_PLACES = """SELECT place, number FROM chunk_communities JOIN places USING (chunk_id) JOIN numbers USING (community_id)
+WHERE level = $level"""
+"""A level at a time: each chunk stands in some dozens of communities."""
+_HOMES = """SELECT place, arg_max(community_id, (share, community_id))
+FROM chunk_communities JOIN places USING (chunk_id)
+WHERE level = 0 GROUP BY place"""
+
+
+@dataclass(frozen=True)
+class Concept:
+    """A node of the noun graph: its key, how it is written, in how many chunks it stands, its weight."""
+
+    phrase: str
+    surface: str
+    df: int
+    weight: float
+
+
+@dataclass(frozen=True)
+class ConceptGraph:
+    """Read-only look-ups; a cursor each, so threads may share it. `present` is False where there is no level 1."""
+
+    connection: duckdb.DuckDBPyConnection
+    present: bool
+
+    @classmethod
+    def of(cls, cursor: duckdb.DuckDBPyConnection) -> ConceptGraph:
+        return cls(cursor, has_tables(cursor, GRAPH_TABLES))
+
+    def candidates(self, words: Sequence[str]) -> list[Concept]:
+        """Concepts that hold one of the words (in small letters), the most frequent first."""
+        if not self.present or not words:
+            return []
+        found = self._rows(_NODES, {"words": list(words), "most": MOST_CANDIDATES})
+        return [
+            Concept(phrase, surface or phrase, int(df or 0), float(tfidf or 0)) for phrase, surface, df, tfidf in found
+        ]
+
+    def neighbours(self, phrases: Sequence[str], most: int) -> dict[str, list[Concept]]:
+        """Of each phrase the `most` concepts that the edges of greatest weight lead to."""
+        found: dict[str, list[Concept]] = {phrase: [] for phrase in phrases}
+        if self.present and phrases:
+            for phrase, other, surface, weight in self._rows(_NEIGHBOURS, {"phrases": list(found), "most": most}):
+                found[phrase].append(Concept(other, surface, 0, float(weight or 0)))
+        return found
+
+    def mentioned(self, weights: Mapping[str, float], corpus: Corpus) -> dict[int, float]:
+        """The rows of chunks that have one of these phrases, with the sum of the weights of those they have."""
+        if not self.present or not weights:
+            return {}
+        cursor = self.connection.cursor()
+        cursor.register("near", pa.table({"phrase": list(weights), "weight": list(weights.values())}))
+        cursor.register("places", pa.table({"chunk_id": corpus.chunk_ids.array, "place": range(len(corpus))}))
+        return {place: float(weight) for place, weight in cursor.execute(_MENTIONED).fetchall()}
+
+    def phrases(self, chunks: Sequence[str]) -> list[tuple[str, str, str]]:
+        """(chunk, phrase, how it is written there) of these chunks."""
+        return self._rows(_PHRASES, {"chunks": list(chunks)}) if self.present and chunks else []
+
+    def titles(self, communities: Sequence[str]) -> dict[str, str]:
+        """The first phrases of each of these communities."""
+        found = self._rows(_TITLES, {"names": list(communities)}) if self.present and communities else []
+        return {name: title or "" for name, title in found}
+
+    def subgraph(self, phrases: Sequence[str]) -> list[tuple[str, str, float]]:
+        """The edges (source, target, weight) among these concepts."""
+        if not self.present or not phrases:
+            return []
+        return [(s, t, float(w or 0)) for s, t, w in self._rows(_AMONG, {"phrases": list(phrases)})]
+
+    def _rows(self, query: str, values: dict[str, Any]) -> list[Any]:
+        return self.connection.cursor().execute(query, values).fetchall()
+
+
+def has_tables(cursor: duckdb.DuckDBPyConnection, names: Sequence[str]) -> bool:
+    """Whether all the tables are there and the first has a row."""
+    rows = cursor.execute(
+        "SELECT table_name FROM duckdb_tables() UNION SELECT view_name FROM duckdb_views()"
+    ).fetchall()
+    if not set(names) <= {name for (name,) in rows}:
+        return False
+    return bool(cursor.execute(f"SELECT 1 FROM {names[0]} LIMIT 1").fetchall())
+
+
+def read_tree(cursor: duckdb.DuckDBPyConnection, corpus: Corpus) -> CommunityTree:
+    """The communities over the corpus's rows; flat where the snapshot has none."""
+    if not has_tables(cursor, COMMUNITY_TABLES):
+        return flat_tree(len(corpus))
+    records = cursor.execute("SELECT community_id, level, parent_id FROM communities").fetchall()
+    cursor.register("places", pa.table({"chunk_id": corpus.chunk_ids.array, "place": range(len(corpus))}))
+    rows: dict[str, NDArray[np.intp]] = {}
+    for level in sorted({level for _, level, _ in records}):
+        names = [name for name, of, _ in records if of == level]
+        cursor.register("numbers", pa.table({"community_id": names, "number": range(len(names))}))
+        found = cursor.execute(_PLACES, {"level": level}).fetchnumpy()
+        rows |= dict(zip(names, _split(found["place"], found["number"], len(names)), strict=True))
+    homes = dict(cursor.execute(_HOMES).fetchall())
+    return build_tree(records, rows, len(corpus), homes)
+
+
+def _split(places: NDArray[np.intp], numbers: NDArray[np.intp], count: int) -> list[NDArray[np.intp]]:
+    """The places of each number from 0 on."""
+    order = np.argsort(numbers, kind="stable")
+    return np.split(places[order], np.cumsum(np.bincount(numbers, minlength=count))[:-1])

@@ -1,0 +1,1 @@
+"""Papers of a collection: names, labels, records and tables."""

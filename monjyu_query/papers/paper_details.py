@@ -1,0 +1,238 @@
+"""What a snapshot knows of one paper beside its text: where its references lead, where its fields come from, its
+claims and entities, papers like it; and its sentences that have words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal, TypeVar
+
+import duckdb
+import numpy as np
+from pydantic import BaseModel
+
+from monjyu_query.papers.paper_records import fields_corrected
+from monjyu_query.ranking.open_index import OpenIndex
+
+MOST_ENTITIES = 60
+MOST_CLAIMS = 200
+MOST_SIMILAR = 8
+MOST_SENTENCES = 200
+M = TypeVar("M", bound=BaseModel)
+Origin = Literal["file", "derived", "corrected", "library", "unknown"]
+
+_FIELDS = ("title", "authors", "publication_date", "venue", "doi", "abstract", "language", "keywords")
+_REFERENCES = """
+SELECT r.ord, r.raw_text, r.title, r.doi, r.arxiv_id, e.cited_id, c.title FROM "references" r
+LEFT JOIN citation_edges e ON e.paper_id = r.paper_id AND e.ref_ord = r.ord
+LEFT JOIN papers c ON c.paper_id = e.cited_id WHERE r.paper_id = ? ORDER BY r.ord
+"""
+_CLAIMS = f"""
+SELECT c.statement, c.kind, c.sentence_ids, s.spans[1].page FROM claims c
+LEFT JOIN sentences s ON s.paper_id = c.paper_id AND s.sentence_id = c.sentence_ids[1]
+WHERE c.paper_id = ? ORDER BY s.section_ord, s.ord, c.claim_id LIMIT {MOST_CLAIMS}
+"""
+_ENTITIES = f"""
+SELECT e.name, e.type, e.description, sum(ec.mentions)::INT AS n, e.papers FROM entity_chunks ec
+JOIN entities e USING (entity_id) WHERE ec.paper_id = ? GROUP BY ALL ORDER BY n DESC, e.name LIMIT {MOST_ENTITIES}
+"""
+_FOUND = """
+SELECT s.sentence_id, s.text, s.spans[1].page, s.section_ord, p.heading, s.start, s."end", count(*) OVER ()
+FROM sentences s JOIN sections p USING (paper_id, section_ord)
+WHERE s.paper_id = ? AND {words} ORDER BY s.section_ord, s.ord LIMIT ?
+"""
+_PLACES = """
+SELECT s.sentence_id, s.text, s.spans[1].page, s.section_ord, '', s.start, s."end", 0 FROM sentences s
+WHERE s.paper_id = $paper AND EXISTS (
+    SELECT 1 FROM sentences n WHERE n.paper_id = $paper AND list_contains($ids, n.sentence_id)
+    AND n.section_ord = s.section_ord AND abs(n.ord - s.ord) <= $around)
+ORDER BY s.section_ord, s.ord
+"""
+
+
+class ResolvedReference(BaseModel):
+    """A reference as it is printed, and where it leads: to a paper of the collection, a DOI, arXiv, or nowhere."""
+
+    text: str
+    title: str | None = None
+    doi: str | None = None
+    arxiv_id: str | None = None
+    paper_id: str | None = None
+    paper_title: str | None = None
+
+
+class FieldOrigin(BaseModel):
+    """Where the value of a field comes from: printed in the `file`, `derived` from its text, `corrected` by someone
+    (the file says `read`), or `unknown` (it has none). `told` are services that say the same or another thing, with
+    what they say."""
+
+    field: str
+    value: str
+    origin: Origin
+    read: str | None = None
+    told: dict[str, str] = {}
+
+
+class PaperClaim(BaseModel):
+    statement: str
+    kind: str
+    sentence_ids: list[str]
+    page: int | None = None
+
+
+class PaperEntity(BaseModel):
+    """`mentions` in this paper; `papers` of the collection that speak of it."""
+
+    name: str
+    type: str
+    description: str
+    mentions: int
+    papers: int
+
+
+class SimilarPaper(BaseModel):
+    """A paper whose text is near (`score`: the mean cosine of its passages to the mean of this paper's)."""
+
+    paper_id: str
+    title: str
+    year: int | None = None
+    score: float
+
+
+class PaperDetails(BaseModel):
+    """`claims` and `entities` are null where the collection's level has none. `processor` has read the file."""
+
+    paper_id: str
+    processor: str
+    warnings: list[str]
+    fields: list[FieldOrigin]
+    references: list[ResolvedReference]
+    claims: list[PaperClaim] | None
+    entities: list[PaperEntity] | None
+    similar: list[SimilarPaper]
+
+
+class FoundSentence(BaseModel):
+    """A sentence of the paper: `section` is the number of its section, `start` and `end` its place in that text."""
+
+    sentence_id: str
+    text: str
+    page: int | None
+    section: int
+    heading: str
+    start: int
+    end: int
+
+
+class FoundSentences(BaseModel):
+    total: int
+    sentences: list[FoundSentence]
+
+
+def paper_details(index: OpenIndex, paper_id: str) -> PaperDetails:
+    """The snapshot has the paper."""
+    cursor = index.snapshot.cursor()
+    columns = [name for name in _FIELDS if name != "authors"]
+    row = cursor.execute(
+        f"SELECT processor, warnings, {', '.join(columns)} FROM papers WHERE paper_id = ?", [paper_id]
+    ).fetchall()[0]
+    names = cursor.execute("SELECT name FROM authors WHERE paper_id = ? ORDER BY ord", [paper_id]).fetchall()
+    values = dict(zip(columns, row[2:], strict=True)) | {"authors": [name for (name,) in names]}
+    references = cursor.execute(_REFERENCES, [paper_id]).fetchall()
+    claims, entities = _rows(cursor, _CLAIMS, paper_id), _rows(cursor, _ENTITIES, paper_id)
+    return PaperDetails(
+        paper_id=paper_id,
+        processor=row[0] or "",
+        warnings=row[1] or [],
+        fields=_origins(cursor, paper_id, values),
+        references=[_made(ResolvedReference, one[1:]) for one in references],
+        claims=None if claims is None else [_made(PaperClaim, one) for one in claims],
+        entities=None if entities is None else [_made(PaperEntity, one) for one in entities],
+        similar=similar_papers(index, paper_id),
+    )
+
+
+def find_sentences(cursor: duckdb.DuckDBPyConnection, paper_id: str, text: str) -> FoundSentences:
+    """Those that hold all words, in the order of the paper."""
+    words = text.lower().split()
+    if not words:
+        return FoundSentences(total=0, sentences=[])
+    held = " AND ".join(["contains(lower(s.text), ?)"] * len(words))
+    rows = cursor.execute(_FOUND.format(words=held), [paper_id, *words, MOST_SENTENCES]).fetchall()
+    return FoundSentences(total=rows[0][-1] if rows else 0, sentences=[_made(FoundSentence, row[:-1]) for row in rows])
+
+
+def sentences_at(
+    cursor: duckdb.DuckDBPyConnection, paper_id: str, sentence_ids: Sequence[str], around: int = 0
+) -> FoundSentences:
+    """The sentences of these ids, in the order of the paper, with so many of their sections before and after each;
+    without headings."""
+    values = {"paper": paper_id, "ids": list(sentence_ids), "around": around}
+    rows = cursor.execute(_PLACES, values).fetchall()
+    return FoundSentences(total=len(rows), sentences=[_made(FoundSentence, row[:-1]) for row in rows])
+
+
+def similar_papers(index: OpenIndex, paper_id: str, most: int = MOST_SIMILAR) -> list[SimilarPaper]:
+    """The nearest by how near their passages are, on average, to the mean of this paper's: one comparison of all
+    passages, whatever their number."""
+    corpus = index.corpus
+    if paper_id not in corpus.paper_ids:
+        return []
+    code = corpus.paper_ids.index(paper_id)
+    own = np.flatnonzero(corpus.paper == code)
+    if not len(own):
+        return []
+    mean = corpus.vectors[own].mean(axis=0)
+    mean /= max(float(np.linalg.norm(mean)), 1e-9)
+    scores = corpus.vectors.similarities(mean.astype(np.float32))
+    papers = len(corpus.paper_ids)
+    counts = np.bincount(corpus.paper, minlength=papers)
+    means = np.bincount(corpus.paper, weights=scores, minlength=papers) / np.maximum(counts, 1)
+    means[np.unique(corpus.paper[corpus.work == corpus.work[own[0]]])] = -np.inf
+    means[counts == 0] = -np.inf
+    best = [place for place in np.argsort(-means, kind="stable")[:most] if np.isfinite(means[place])]
+    found = []
+    for place in best:
+        about = index.about_papers[corpus.paper_ids[place]]
+        score = round(float(means[place]), 3)
+        found.append(SimilarPaper(paper_id=corpus.paper_ids[place], title=about.title, year=about.year, score=score))
+    return found
+
+
+def _origins(cursor: duckdb.DuckDBPyConnection, paper_id: str, values: dict[str, Any]) -> list[FieldOrigin]:
+    told = _told(cursor, paper_id)
+    corrected = fields_corrected(cursor, paper_id)
+    read = {one.field: _text(one.original) for one in corrected}
+    of_library = {one.field for one in corrected if one.by.startswith("library:")}
+    found = []
+    for name in _FIELDS:
+        value = _text(values[name])
+        printed: Origin = "unknown" if not value else "derived" if name == "language" else "file"
+        origin: Origin = "library" if name in of_library else "corrected" if name in read else printed
+        said = {source: _text(given[name]) for source, given in told.items() if _text(given.get(name))}
+        found.append(FieldOrigin(field=name, value=value, origin=origin, read=read.get(name), told=said))
+    return found
+
+
+def _told(cursor: duckdb.DuckDBPyConnection, paper_id: str) -> dict[str, dict[str, Any]]:
+    """By service, what its record says of the fields."""
+    query = """SELECT source, title, authors, CAST(year AS VARCHAR), venue, doi FROM scholarly_records
+        JOIN paper_identity ON scholarly_records.paper_id = canonical_id WHERE paper_identity.paper_id = ?"""
+    columns = ("title", "authors", "publication_date", "venue", "doi")
+    rows = _rows(cursor, query, paper_id) or []
+    return {row[0]: dict(zip(columns, row[1:], strict=True)) for row in rows}
+
+
+def _rows(cursor: duckdb.DuckDBPyConnection, query: str, paper_id: str) -> list[Any] | None:
+    """None where the snapshot has no such table."""
+    try:
+        return cursor.execute(query, [paper_id]).fetchall()
+    except duckdb.CatalogException:
+        return None
+
+
+def _text(value: Any) -> str:
+    return "; ".join(value) if isinstance(value, list) else str(value or "")
+
+
+def _made(model: type[M], row: Sequence[Any]) -> M:
+    return model.model_validate(dict(zip(model.model_fields, row, strict=True)))

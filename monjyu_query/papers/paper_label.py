@@ -1,0 +1,112 @@
+"""The short name by which answers speak of a paper: "Castro et al. (2021)", 「山田ほか（2021）」."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from monjyu_core.text.language import is_japanese
+from monjyu_core.text.search_text import count_wide
+from monjyu_query.ranking.open_index import OpenIndex
+
+_TITLE_WORDS = 6
+_TITLE_CHARACTERS = 16
+"""Of a title in a script without spaces."""
+_PAPERS = "SELECT paper_id, title, year FROM papers WHERE paper_id IN ({marks})"
+_AUTHORS = "SELECT paper_id, name FROM authors WHERE paper_id IN ({marks}) ORDER BY paper_id, ord"
+"""By itself: as a list for each row of the papers it takes twice the time of both."""
+
+
+class Named(NamedTuple):
+    """What a paper is named by; its title may be empty."""
+
+    title: str
+    year: int | None
+    authors: list[str]
+
+
+def paper_label(authors: Sequence[str], year: int | None, title: str, language: str = "en") -> str:
+    """By the family names of one or two authors, of the first with "et al." where there are more, and the year; by the
+    first words of the title where there is no author."""
+    names = [family_name(name) for author in authors if (name := _visible(author))]
+    japanese = language == "ja"
+    if not names:
+        who = short_title(_visible(title), language)
+    elif len(names) == 1:
+        who = names[0]
+    elif len(names) == 2:
+        who = f"{names[0]}・{names[1]}" if japanese else f"{names[0]} and {names[1]}"
+    else:
+        who = f"{names[0]}ほか" if japanese else f"{names[0]} et al."
+    if year is None:
+        return who
+    return f"{who}（{year}）" if japanese else f"{who} ({year})"
+
+
+def paper_labels(index: OpenIndex, paper_ids: Sequence[str], language: str = "en") -> dict[str, str]:
+    """The labels of papers by id; of those that would have the same one, each has a letter after the year."""
+    return labels_of(named_papers(index, paper_ids), language)
+
+
+def labels_of(papers: Mapping[str, Named], language: str = "en") -> dict[str, str]:
+    """The same, of papers that were read already."""
+    return _distinct(
+        {name: paper_label(of.authors, of.year, of.title or name, language) for name, of in papers.items()}
+    )
+
+
+def named_papers(index: OpenIndex, paper_ids: Iterable[str]) -> dict[str, Named]:
+    """What each is named by, once and in the order given; nothing of one that the collection does not have."""
+    wanted = list(dict.fromkeys(paper_ids))
+    found = {paper_id: Named("", None, []) for paper_id in wanted}
+    if wanted:
+        cursor, marks = index.snapshot.cursor_of(wanted), ", ".join("?" * len(wanted))
+        for paper_id, title, year in cursor.execute(_PAPERS.format(marks=marks), wanted).fetchall():
+            found[paper_id] = Named(title or "", year, [])
+        for paper_id, name in cursor.execute(_AUTHORS.format(marks=marks), wanted).fetchall():
+            found[paper_id].authors.append(name)
+    return found
+
+
+def _distinct(labels: dict[str, str]) -> dict[str, str]:
+    same: dict[str, list[str]] = {}
+    for paper_id, label in labels.items():
+        same.setdefault(label, []).append(paper_id)
+    found = dict(labels)
+    for label, papers in same.items():
+        for letter, paper_id in zip("abcdefghijklmnopqrstuvwxyz", papers if len(papers) > 1 else (), strict=False):
+            closing = label[-1] if label[-1:] in ")）" else ""
+            found[paper_id] = f"{label[: -len(closing)]}{letter}{closing}" if closing else f"{label} ({letter})"
+    return found
+
+
+def _visible(text: str) -> str:
+    """Without control and format characters, with which a name could turn the text around it."""
+    return " ".join("".join(c for c in text if unicodedata.category(c) not in ("Cc", "Cf")).split())
+
+
+def family_name(name: str) -> str:
+    """The part of an author's name that citations use: what stands before a comma, else the last word with particles as
+    "van"; of a Japanese name without spaces all."""
+    if "," in name:
+        return name.split(",")[0].strip()
+    words = name.split(" ")
+    if count_wide(name):
+        return words[0]
+    while len(words) > 1 and words[-1].rstrip(".").casefold() in ("jr", "sr", "ii", "iii", "phd"):
+        words.pop()
+    start = len(words) - 1
+    while start > 1 and words[start - 1].islower():
+        start -= 1
+    return " ".join(words[start:])
+
+
+def short_title(title: str, language: str = "en") -> str:
+    """The first words of a title, in quotation marks; those of Japan where it or what names it is Japanese."""
+    words = title.split()
+    if 2 * count_wide(title) > len(title):
+        cut = title if len(title) <= _TITLE_CHARACTERS else title[:_TITLE_CHARACTERS] + "…"
+    else:
+        cut = " ".join(words) if len(words) <= _TITLE_WORDS else " ".join(words[:_TITLE_WORDS]) + " …"
+    return f"「{cut}」" if language == "ja" or is_japanese(title) else f"“{cut}”"

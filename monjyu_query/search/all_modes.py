@@ -1,0 +1,55 @@
+"""Every mode of search and how it is made; its modules are loaded with it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+from monjyu_query.ranking.tools import Tools
+from monjyu_query.search.multi import Modes, Search
+
+
+def all_modes(tools: Tools) -> Modes:
+    """The modes of one collection."""
+    return Modes(tools, _MAKERS)
+
+
+def _passages(modes: Modes) -> Search:
+    from monjyu_query.modes.passages.passage_search import search_passages
+
+    return partial(search_passages, modes.tools)
+
+
+def _lazy(modes: Modes) -> Search:
+    from monjyu_query.modes.lazy.lazy_search import LazySearch
+
+    return LazySearch(modes.tools).search
+
+
+def _local(modes: Modes) -> Search:
+    from monjyu_query.modes.local_search.local_search import LocalSearch
+
+    return LocalSearch(modes.tools).search
+
+
+def _global(modes: Modes) -> Search:
+    from monjyu_query.modes.global_search.global_search import GlobalSearch
+
+    return GlobalSearch(modes.tools).search
+
+
+def _multi(modes: Modes) -> Search:
+    from monjyu_query.search.multi import search_multi
+
+    return partial(search_multi, modes)
+
+
+_MAKERS: dict[str, Callable[[Modes], Search]] = {
+    "vector": _passages,
+    "keyword": _passages,
+    "hybrid": _passages,
+    "lazy": _lazy,
+    "local": _local,
+    "global": _global,
+    "multi": _multi,
+}

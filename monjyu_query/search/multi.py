@@ -1,0 +1,149 @@
+"""Several modes side by side, their passages fused by reciprocal ranks: mode multi and controller hybrid."""
+
+from __future__ import annotations
+
+import contextvars
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from typing import Any
+
+from monjyu_query.answers.answering import Answer, result_of
+from monjyu_query.answers.evidence import answer_from_evidence, gather_evidence
+from monjyu_query.asking.result import Hit, SearchResult
+from monjyu_query.modes.passages.best_passages import paper_cap
+from monjyu_query.ranking.tools import Ask, Tools
+from monjyu_query.search.routing.choose import BEST, served
+
+# The modes of one collection by name, each made at its first use.
+
+
+Search = Callable[[Ask], SearchResult]
+
+
+class Modes:
+    """May be shared by threads. A maker is given the others too: some modes ask several."""
+
+    def __init__(self, tools: Tools, makers: Mapping[str, Callable[[Modes], Search]]) -> None:
+        self.tools = tools
+        self._makers = makers
+        self._lock = threading.Lock()
+        self._made: dict[str, Search] = {}
+
+    def search(self, ask: Ask) -> SearchResult:
+        """The result of the ask's mode."""
+        return self.of(ask.mode)(ask)
+
+    def of(self, mode: str) -> Search:
+        with self._lock:
+            if mode not in self._made:
+                self._made[mode] = self._makers[mode](self)
+            return self._made[mode]
+
+
+DEPTH = 30
+"""Passages of each mode that are fused."""
+
+
+def search_multi(modes: Modes, ask: Ask) -> SearchResult:
+    """Mode multi: those that the question names, else those of `search.multi.modes` that the level serves."""
+    if ask.request.modes:
+        return fused_search(modes, ask, list(dict.fromkeys(ask.request.modes)), [])
+    level = ask.index.snapshot.manifest.level
+    wanted = [mode for mode in ask.settings.multi.modes if mode in served(level)]
+    left_out = [mode for mode in ask.settings.multi.modes if mode not in wanted]
+    note = [f"Left out, for their levels are not built: {', '.join(left_out)}."] if left_out else []
+    return fused_search(modes, ask, wanted or ["hybrid"], note)
+
+
+def search_side_by_side(modes: Modes, ask: Ask) -> SearchResult:
+    """Controller hybrid: all modes that are good for the question's kind at this level or a lower one, and hybrid."""
+    level = ask.index.snapshot.manifest.level
+    wanted = [mode for needs, mode in BEST[ask.routing.query_type] if needs <= level]  # type: ignore[index]
+    wanted = list(dict.fromkeys([*wanted, "hybrid"]))
+    reason = f"controller hybrid: {', '.join(wanted)} side by side for a question of kind {ask.routing.query_type}"
+    routed = replace(ask, mode="multi", routing=ask.routing.model_copy(update={"reason": reason}))
+    return fused_search(modes, routed, wanted, [])
+
+
+def fused_search(modes: Modes, ask: Ask, names: Sequence[str], notes: Sequence[str]) -> SearchResult:
+    """One result of several modes; the answer is made once, from what all of them found."""
+    results = _run(modes, ask, names)
+    cap = paper_cap(ask.request, ask.settings, ask.settings.top_k)
+    hits = fuse_hits(results, ask.settings.multi.rrf_k, cap)
+    answer, engine = Answer([], "complete"), "none"
+    if ask.request.answer:
+        answer, engine = answer_from_evidence(modes.tools, ask, gather_evidence(ask, results, hits))
+    return merged_result(ask, answer, engine, results, hits, notes)
+
+
+def merged_result(
+    ask: Ask, answer: Answer, engine: str, results: Sequence[SearchResult], hits: Sequence[Hit], notes: Sequence[str]
+) -> SearchResult:
+    """The pieces of several results as one, with their tests and cache hits added up."""
+    cut = ask.cancel.is_set() or any(result.status == "partial" for result in results)
+    status = "partial" if cut and answer.status == "complete" else answer.status
+    warnings = [*notes, *(warning for result in results for warning in result.warnings)]
+    whole = result_of(ask, replace(answer, status=status), engine, [], warnings=warnings)
+    usage = whole.usage
+    usage.relevance_tests = sum(result.usage.relevance_tests for result in results)
+    usage.budget_total = sum(result.usage.budget_total for result in results)
+    usage.cache_hits = max([usage.cache_hits, *(result.usage.cache_hits for result in results)])
+    return whole.model_copy(
+        update={
+            "hits": list(hits[: ask.settings.top_k]),
+            "claims": _distinct([claim for result in results for claim in result.claims]),
+            "subqueries": list(dict.fromkeys(text for result in results for text in result.subqueries)),
+            "communities_visited": list(dict.fromkeys(c for result in results for c in result.communities_visited)),
+        }
+    )
+
+
+def step_of(ask: Ask, mode: str, *, answer: bool) -> Ask:
+    """The same question to one mode, on the same account; its events say of which mode they are."""
+
+    def emit(event: dict[str, Any]) -> None:
+        ask.emit(event | {"mode": mode})
+
+    request = ask.request.model_copy(update={"mode": mode, "answer": answer, "controller": "unified"})
+    settings = ask.settings.model_copy(update={"top_k": max(DEPTH, ask.settings.top_k)})
+    return replace(ask, mode=mode, request=request, settings=settings, emit=emit)
+
+
+def _run(modes: Modes, ask: Ask, names: Sequence[str]) -> list[SearchResult]:
+    """Each mode in a thread of its own, with the account of the question; results in the order of the names."""
+    lock = threading.Lock()
+
+    def emit(event: dict[str, Any]) -> None:
+        with lock:
+            ask.emit(event)
+
+    steps = [step_of(replace(ask, emit=emit), name, answer=False) for name in names]
+    with ThreadPoolExecutor(len(steps), thread_name_prefix="mode") as pool:
+        waiting = [pool.submit(contextvars.copy_context().run, modes.search, step) for step in steps]
+        return [future.result() for future in waiting]
+
+
+def fuse_hits(results: Sequence[SearchResult], k: int, per_paper: int) -> list[Hit]:
+    """Reciprocal rank fusion, `sum of 1 / (k + rank)` with ranks from 1 (Cormack, Clarke and Büttcher 2009); at most
+    `per_paper` of one paper (0 = no cap)."""
+    scores: dict[str, float] = {}
+    hits: dict[str, Hit] = {}
+    for result in results:
+        for rank, hit in enumerate(result.hits, start=1):
+            scores[hit.chunk_id] = scores.get(hit.chunk_id, 0.0) + 1 / (k + rank)
+            hits.setdefault(hit.chunk_id, hit)
+    papers: dict[str, int] = {}
+    fused: list[Hit] = []
+    for name in sorted(scores, key=lambda name: (-scores[name], name)):
+        paper = hits[name].paper_id
+        papers[paper] = papers.get(paper, 0) + 1
+        if not per_paper or papers[paper] <= per_paper:
+            fused.append(hits[name].model_copy(update={"score": round(scores[name], 6)}))
+    return fused
+
+
+def _distinct(claims: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Each statement once."""
+    return list({claim["statement"]: claim for claim in reversed(claims)}.values())[::-1]
