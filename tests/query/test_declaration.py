@@ -175,7 +175,7 @@ from pathlib import Path
 from monjyu_core.settings.settings import load_settings
 from monjyu_core.storage.folders import DataFolder
 from monjyu_query.commands.search_command import search
-from monjyu_query.commands.table_command import table
+from monjyu_query.commands.digest_commands import table
 from monjyu_query.mcp_server.caller_identity import CallersMonjyu
 from monjyu_query.mcp_server.mcp_app import build_server
 from monjyu_query.asking.request import SearchOptions
