@@ -100,7 +100,7 @@ def test_the_metadata_show_sizes_plots_coverage_and_shared_phrases(world: World)
     for plot in (graph["degrees"], found["sizes"]):
         assert plot.value.startswith("![plot](data:image/svg+xml;base64,")
     assert sum(found["levels"].value.values()) == communities.rows
-    assert re.search(r"\| \d+ \| \d+ \| \w+", found["largest_communities"].value), "top phrases of a community"
+    assert re.search(r"\| \d+ \| \d+ \| `\w+", found["largest_communities"].value), "top phrases of a community"
 
 
 def test_a_purge_leaves_no_phrase(world: World, monkeypatch: pytest.MonkeyPatch) -> None:

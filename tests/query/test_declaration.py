@@ -139,7 +139,7 @@ def test_http_has_an_example_of_every_request(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("word", "places"),
     [
-        ("dois", {"search/request.py", "ranking/filters.py"}),  # a filter: what it is called, and what it means
+        ("dois", {"asking/request.py", "ranking/filters.py"}),  # a filter: what it is called, and what it means
         ("xlsx", {"digests/study_table/table_export.py"}),  # a format of an export
     ],
 )
@@ -153,7 +153,7 @@ def test_it_is_written_in_few_files(word: str, places: set[str]) -> None:
 
 
 ADDED = {
-    "search/request.py": (
+    "asking/request.py": (
         (
             "    tags: list[_Name] = asked(",
             '    funders: list[_Name] = asked("Only of this funder.", [], "funder", ("Funder", "助成"))\n',

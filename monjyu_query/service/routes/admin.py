@@ -44,9 +44,11 @@ class _Wanted(Body):
 
 
 class IndexRequest(_Wanted):
-    """The collection is brought to its sources at the level it is kept at."""
+    """The collection is brought to its sources at the level it is kept at. `multilingual`: embedded again, where it is
+    not, with the model that reads all scripts, so that a Japanese question finds English papers."""
 
     allow_deletes: Switch = False
+    multilingual: Switch = False
 
 
 class UpgradeRequest(_Wanted):
@@ -88,13 +90,18 @@ async def index(asked: IndexRequest, service: Shared, request: Request) -> Launc
     """
     audit.note(request.scope, collection=asked.collection)
     service.admit(asked.collection)
-    return await _begin(service, asked.collection, None, allow_deletes=asked.allow_deletes)
+    return await _begin(service, asked.collection, None, asked.allow_deletes, asked.multilingual)
 
 
-async def _begin(service: Service, collection: str, level: int | None, *, allow_deletes: bool = False) -> Launched:
+async def _begin(
+    service: Service, collection: str, level: int | None, allow_deletes: bool = False, multilingual: bool = False
+) -> Launched:
     settings = service.settings.service
     if indexes_here(settings):
-        return await service.index_runs.start(service.data, collection, level, allow_deletes=allow_deletes)
+        how = {"allow_deletes": allow_deletes, "multilingual": multilingual}
+        return await service.index_runs.start(service.data, collection, level, **how)
+    if multilingual:
+        raise Conflict("This service cannot change the model.", "Set embedding.model to multilingual-e5-small.")
     return await asyncio.to_thread(launch, service.data, settings, collection, level, allow_deletes=allow_deletes)
 
 
