@@ -103,8 +103,7 @@ def _answer(data: DataFolder, asked: str, collection: str | None, mode: str) -> 
 def _write_package(answer: AskedAnswer, output: Path, crops: bool, author: str | None, sign: Path | None) -> None:
     from monjyu_core.user_files.bounded_reading import read_bytes
     from monjyu_query.answer_packages.package import package_of
-    from monjyu_query.answer_packages.package_files import write_package
-    from monjyu_query.answer_packages.signature import LONGEST_KEY, signed
+    from monjyu_query.answer_packages.package_files import LONGEST_KEY, signed, write_package
 
     if crops:
         from monjyu_core.settings.settings import load_settings
@@ -192,7 +191,7 @@ def verify(package: Path, collection: str | None, key: Path | None, as_json: boo
     from monjyu_core.storage.folders import DataFolder
     from monjyu_core.user_files.bounded_reading import read_bytes
     from monjyu_query.answer_packages.crops import crops_by
-    from monjyu_query.answer_packages.signature import LONGEST_KEY, public_key_of
+    from monjyu_query.answer_packages.package_files import LONGEST_KEY, public_key_of
     from monjyu_query.answer_packages.verification import verify_package
     from monjyu_query.answers.render import safe
     from monjyu_query.service.server.drawing import Drawing

@@ -86,7 +86,7 @@ def citations(
     if as_json:
         print_json(view.model_dump(mode="json"))
         return
-    from monjyu_query.citations.render import print_citations
+    from monjyu_query.citations.missing_works import print_citations
 
     print_citations(view, co_cited=co_cited, coupled=coupled)
 

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from monjyu_core.errors import QueryError
-from monjyu_core.wording import counted
+from monjyu_core.errors import QueryError, counted
 from monjyu_query.asking.request import Filters, SearchQuestion
 from monjyu_query.commands.options import (
     QuestionCommand,

@@ -14,8 +14,8 @@ from monjyu_core.records.question_list import Questions, change_questions, read_
 from monjyu_core.records.questions import MOST_QUESTIONS, Question, baseline_of, make_question
 from monjyu_core.storage.ids import digest
 from monjyu_core.user_files.bounded_reading import FileRefused, parse_yaml, read_text
-from monjyu_query.saved.answer_keys import asked_as, basis_of
 from monjyu_query.saved.ask_questions import ask, request_of
+from monjyu_query.saved.listing import asked_as, basis_of
 from monjyu_query.search.searcher import Searcher
 
 _LARGEST, _MOST_VALUES = 4_000_000, 500_000

@@ -22,7 +22,7 @@ from monjyu_query.service.access import audit
 from monjyu_query.service.access.principals import Principal
 from monjyu_query.service.routes.paper import Collection
 from monjyu_query.service.routes.search import in_turn
-from monjyu_query.service.searches.older_snapshot import SNAPSHOT
+from monjyu_query.service.searches.running_search import SNAPSHOT
 from monjyu_query.service.server.error_responses import COMMON, NotFound
 from monjyu_query.service.server.request_parts import Shared
 

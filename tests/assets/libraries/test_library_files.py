@@ -11,7 +11,7 @@ import pytest
 
 from monjyu_assets.indexing.importing import import_library
 from monjyu_assets.libraries.bibliography_files import read_library_file
-from monjyu_assets.libraries.library_item import LibraryItem
+from monjyu_assets.libraries.library_folder import LibraryItem
 from monjyu_assets.libraries.syncing import READABLE, sync_library
 from monjyu_core.errors import ConfigurationError
 from monjyu_core.paper import ParsedPaper

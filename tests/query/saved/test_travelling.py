@@ -19,8 +19,8 @@ from monjyu_core.records.recorded_answers import answers_path, keep_answers, kep
 from monjyu_core.settings.settings import load_settings
 from monjyu_core.storage.ids import file_paper_id
 from monjyu_core.storage.snapshot import published, read_current
-from monjyu_query.saved.answer_changes import AnswerDiff, Cause
 from monjyu_query.saved.ask_questions import ask_all
+from monjyu_query.saved.causes import AnswerDiff, Cause
 from monjyu_query.saved.compared_snapshots import Journey, snapshots_between
 from monjyu_query.search.searcher import Searcher
 from tests.assets.in_process import POOL, InThisProcess

@@ -11,9 +11,7 @@ from monjyu_assets.parsing.bibliography.dates import month_number, parse_date, y
 from monjyu_assets.parsing.bibliography.identifiers import ARXIV_IN_FIELD, bare_arxiv, clean_orcid, find_doi
 from monjyu_assets.parsing.bibliography.names import full_name
 from monjyu_assets.parsing.bibliography.references import parse_reference
-from monjyu_assets.parsing.xml.math import TITLE_TEXT
-from monjyu_assets.parsing.xml.paper import unique_ids
-from monjyu_assets.parsing.xml.tree import Element, plain, words
+from monjyu_assets.parsing.xml.tree import TITLE_TEXT, Element, plain, unique_ids, words
 from monjyu_core.paper import Author, ParsedPaper, Reference
 
 _DATES = ("epub", "epub-ppub", "pub", "ppub", "preprint", "collection")

@@ -1,4 +1,8 @@
-"""Global search from a question to a result: select reports, map them to points, reduce the points to an answer."""
+"""Global search from a question to a result: select reports, map them to points, reduce the points to an answer.
+
+Edge and others 2024, "From Local to Global: A Graph RAG Approach to Query-Focused Summarization"; dynamic selection as
+in Microsoft Research, "GraphRAG: Improving global search via dynamic community selection" (November 2024).
+"""
 
 from __future__ import annotations
 
@@ -8,13 +12,12 @@ from dataclasses import replace
 
 from monjyu_core.text.language import message_language
 from monjyu_query.answers.answer import Answer, abstained, result_of
-from monjyu_query.answers.claim_answer import compose_claims
-from monjyu_query.answers.claims import MOST, Claim, merged, within_tokens
+from monjyu_query.answers.claims import MOST, Claim, compose_claims, merged, within_tokens
 from monjyu_query.answers.evidence import spread_answer
 from monjyu_query.asking.passages import Passage
 from monjyu_query.asking.result import SearchResult
 from monjyu_query.knowledge.reports import Report, Reports, load_reports
-from monjyu_query.modes.global_search.global_question import (
+from monjyu_query.modes.global_question import (
     Asking,
     begin,
     dynamic_selection,
@@ -130,7 +133,7 @@ class GlobalSearch:
         if settings.selection == "static":
             places = sorted(static_selection(reports, settings.level), key=lambda place: (-own[place], place))
         elif asking.roles is not None and self.tools.uses_model("assess"):
-            from monjyu_query.modes.global_search.model_points import ModelRater
+            from monjyu_query.modes.global_points import ModelRater
 
             found, _ = dynamic_selection(reports, ModelRater(asking, asking.roles), settings.relevant_from)
             places = list(found)
@@ -149,7 +152,7 @@ class GlobalSearch:
         sentences = sentences_of(asking, reports)
         points: list[Claim] = []
         if asking.roles is not None and self.tools.uses_model("claims") and not asking.ask.cancel.is_set():
-            from monjyu_query.modes.global_search.model_points import ModelMapper
+            from monjyu_query.modes.global_points import ModelMapper
 
             mapper = ModelMapper(asking, asking.roles)
             points = mapper.points(reports, sentences)

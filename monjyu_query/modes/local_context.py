@@ -14,7 +14,7 @@ from monjyu_query.answers.selection import Question
 from monjyu_query.asking.passages import Passage, in_order, sentences_by_id
 from monjyu_query.knowledge.concept_graph import has_tables
 from monjyu_query.knowledge.reports import Report, Reports, claims_of
-from monjyu_query.modes.local_search.entities import Entity
+from monjyu_query.modes.local_entities import Entity
 from monjyu_query.ranking.fusion import Scores
 from monjyu_query.ranking.open_index import OpenIndex
 from monjyu_query.ranking.query_embedding import text_relevance

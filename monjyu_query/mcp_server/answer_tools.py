@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import base64
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from mcp.server.mcpserver import Context
 from mcp.types import BlobResourceContents, CallToolResult, ContentBlock, EmbeddedResource, TextContent
@@ -17,9 +17,13 @@ from monjyu_query.answer_packages.asked_answer import AskedAnswer, asked_again
 from monjyu_query.answer_packages.document import notes_of
 from monjyu_query.answers.render import safe
 from monjyu_query.api.facade import Monjyu
+from monjyu_query.api.facade_async import AsyncMonjyu
+from monjyu_query.api.product_requests import DraftRequest
 from monjyu_query.asking.fields import OneOf
+from monjyu_query.drafts.checked import CheckedDraft, as_text
 from monjyu_query.mcp_server.caller_identity import CallersMonjyu, may_see_trace
-from monjyu_query.mcp_server.tool_errors import as_tool_errors
+from monjyu_query.mcp_server.register import as_tool_errors, takes_fields_of
+from monjyu_query.mcp_server.texts import QUOTED, given
 from monjyu_query.search.traces import no_such_trace, read_trace
 
 MOST_BYTES = 8 * 1024 * 1024
@@ -100,3 +104,27 @@ def _resource(told: ExportedAnswer, content: bytes) -> TextFile | BlobResourceCo
     if FORMS[told.format].is_text:
         return TextFile(uri=uri, mime_type=told.media_type, text=content.decode("utf-8"))
     return BlobResourceContents(uri=uri, mime_type=told.media_type, blob=base64.b64encode(content).decode())
+
+
+# A tool about drafts: `monjyu_check_citations`.
+
+
+class DraftTools:
+    """The tools; their names, parameters and docstrings are what clients see."""
+
+    def __init__(self, monjyu: AsyncMonjyu) -> None:
+        self._monjyu = monjyu
+
+    @takes_fields_of(DraftRequest)
+    async def monjyu_check_citations(
+        self,
+        text: str,
+        format: Annotated[Literal["markdown", "latex", "text"], Field(description="Its format.")] = "markdown",
+        **asked: Any,
+    ) -> Annotated[CallToolResult, CheckedDraft]:
+        """Check the citations of a draft: for each citing sentence the nearest passages of the cited paper, and the
+        figures, names and quotes that occur nowhere in it. With a model for this, also a verdict;
+        otherwise read the passages."""
+        with as_tool_errors():
+            checked = await self._monjyu.check_citations(text, format=format, **asked)
+        return given(f"{QUOTED}\n\n{as_text(checked)}", checked)

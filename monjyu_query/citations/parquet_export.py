@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 from monjyu_core.errors import ConfigurationError
 from monjyu_core.storage.folders import temporary_for
 from monjyu_core.storage.snapshot import Snapshot
-from monjyu_query.graph_export.exported_graph import Kind, open_graph, tables_of
+from monjyu_query.citations.graph_export import Kind, open_graph, tables_of
 
 # The tables of microsoft/graphrag 3: names, columns and their order as in its `data_model/schemas.py`, with types.
 

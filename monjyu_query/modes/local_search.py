@@ -1,4 +1,8 @@
-"""Local search from a question to a result: its entities, what lies around them, and an answer from a mixed context."""
+"""Local search from a question to a result: its entities, what lies around them, and an answer from a mixed context.
+
+As microsoft/graphrag's local search mixes it: half of the context is text, a quarter community reports, the rest
+entities, relationships and claims.
+"""
 
 from __future__ import annotations
 
@@ -14,9 +18,9 @@ from monjyu_query.asking.passages import Passage
 from monjyu_query.asking.result import SearchResult
 from monjyu_query.asking.topic import topic_of
 from monjyu_query.knowledge.reports import Report, Reports, load_reports
+from monjyu_query.modes import local_context as context
 from monjyu_query.modes.best_passages import paper_cap, passages_at
-from monjyu_query.modes.local_search import context
-from monjyu_query.modes.local_search.entities import READ_CHUNKS, Entity, find_entities, has_entities, passage_scores
+from monjyu_query.modes.local_entities import READ_CHUNKS, Entity, find_entities, has_entities, passage_scores
 from monjyu_query.ranking.open_index import OpenIndex
 from monjyu_query.ranking.query_embedding import nearness
 from monjyu_query.ranking.ranker import Ranking, best_rows, rank

@@ -13,9 +13,20 @@ from monjyu_assets.parsing.bibliography.references import parse_reference
 from monjyu_assets.parsing.text.common import add_references, split_keywords
 from monjyu_assets.parsing.text.heading_types import section_type
 from monjyu_assets.parsing.text.text_marks import silent
-from monjyu_assets.parsing.xml.math import TITLE_TEXT, math_text, tex_of
-from monjyu_assets.parsing.xml.paper import finish, read_table, unique_ids
-from monjyu_assets.parsing.xml.tree import Element, Handler, XmlText, plain, tidy, words
+from monjyu_assets.parsing.xml.tree import (
+    TITLE_TEXT,
+    Element,
+    Handler,
+    XmlText,
+    finish,
+    math_text,
+    plain,
+    read_table,
+    tex_of,
+    tidy,
+    unique_ids,
+    words,
+)
 from monjyu_core.paper import Author, Equation, Figure, ParsedPaper, Reference, Section, SectionType, Table
 
 # The header of a TEI paper: title, authors, journal, identifiers, date, keywords.
