@@ -121,6 +121,19 @@ def test_no_folder_is_a_drawer() -> None:
     assert {str(folder.relative_to(ROOT)): size for folder, size in sizes.items() if size > MOST_MODULES} == {}
 
 
+def test_a_module_does_not_repeat_its_folder() -> None:
+    """The folder gives the context: `html/authors.py`. The excepted ones are what their folder is about."""
+    excepted = {"settings/settings", "settings/settings_file", "work/work", "lazy/lazy_search", "workers/worker_job"}
+    named = {f"{path.parent.name}/{path.stem}" for path in MODULES.values() if path.name != "__init__.py"}
+    stutter = {
+        name
+        for name in named
+        for folder, module in [name.split("/")]
+        if module == folder or module.startswith((f"{folder}_", f"{folder.removesuffix('s')}_"))
+    }
+    assert stutter - excepted == set()
+
+
 def test_only_orchestration_loads_dagster() -> None:
     loading = {
         str(path.relative_to(ROOT))

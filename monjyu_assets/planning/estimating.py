@@ -17,7 +17,7 @@ from monjyu_assets.levels.engines.model_calls import ModelClaims, ModelEntities,
 from monjyu_assets.levels.entities.model_entities import ModelEntityEngine
 from monjyu_assets.levels.phrases.paper_phrases import ChunkText, paper_mentions
 from monjyu_assets.levels.reports.model_reports import ModelReports
-from monjyu_assets.levels.reports.report_sources import CommunitySource
+from monjyu_assets.levels.reports.sources import CommunitySource
 from monjyu_assets.planning.staleness import stale_collection_assets, stale_level
 from monjyu_assets.sources.records import AnalysesKept, analysed_types
 from monjyu_assets.stages import claims, community_reports, extracted_entities

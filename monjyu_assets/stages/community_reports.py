@@ -14,7 +14,7 @@ from monjyu_assets.levels.engines.chunk_engine import failure_cause
 from monjyu_assets.levels.engines.model_calls import ModelCalls, ModelReport
 from monjyu_assets.levels.reports.extractive_reports import ExtractiveReports
 from monjyu_assets.levels.reports.model_reports import ModelReports
-from monjyu_assets.levels.reports.report_sources import (
+from monjyu_assets.levels.reports.sources import (
     CitedLink,
     CommunitySource,
     GraphRows,

@@ -12,8 +12,8 @@ from monjyu_query.answers.selection import is_statement
 from monjyu_query.asking.passages import PassageSentence, load_passages, load_sentences
 from monjyu_query.asking.result import Segment
 from monjyu_query.asking.topic import topic_of
-from monjyu_query.papers.paper_label import paper_labels
-from monjyu_query.papers.paper_names import paper_in_question
+from monjyu_query.papers.labels import paper_labels
+from monjyu_query.papers.names import paper_in_question
 from monjyu_query.ranking.open_index import OpenIndex
 
 _GENERAL = re.compile(

@@ -21,7 +21,7 @@ from monjyu_query.answers.segments import NARROW, form_of
 from monjyu_query.answers.selection import Question, alike
 from monjyu_query.asking.passages import Passage, PassageSentence, load_sentences
 from monjyu_query.knowledge.themes import papers_by_aspect
-from monjyu_query.papers.paper_label import paper_labels
+from monjyu_query.papers.labels import paper_labels
 from monjyu_query.ranking.open_index import OpenIndex
 from monjyu_query.ranking.tools import Ask, Tools
 

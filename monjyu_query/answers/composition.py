@@ -28,8 +28,8 @@ from monjyu_query.asking.request import ResponseType
 from monjyu_query.asking.result import AnswerTable, Segment
 from monjyu_query.asking.topic import defines, sides_of, topic_of
 from monjyu_query.knowledge.themes import papers_by_aspect
-from monjyu_query.papers.paper_label import paper_labels
-from monjyu_query.papers.paper_names import paper_in_question
+from monjyu_query.papers.labels import paper_labels
+from monjyu_query.papers.names import paper_in_question
 from monjyu_query.ranking.open_index import OpenIndex
 from monjyu_query.ranking.passage_readings import PassageReadings
 from monjyu_query.ranking.scripts import across

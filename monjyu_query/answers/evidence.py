@@ -20,7 +20,7 @@ from monjyu_query.asking.passages import Passage, in_order, load_passages, load_
 from monjyu_query.asking.request import ResponseType
 from monjyu_query.asking.result import Hit, SearchResult
 from monjyu_query.asking.topic import topic_of
-from monjyu_query.papers.paper_label import paper_labels
+from monjyu_query.papers.labels import paper_labels
 from monjyu_query.ranking.open_index import OpenIndex
 from monjyu_query.ranking.tools import Ask, Tools
 

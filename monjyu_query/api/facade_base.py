@@ -94,7 +94,7 @@ class Collections:
         >>> paper.sections[0].heading, len(paper.references) > 0
         ('Abstract', True)
         """
-        from monjyu_query.papers.paper_records import show_paper
+        from monjyu_query.papers.records import show_paper
 
         with self.reading(collection) as snapshot:
             return show_paper(snapshot, self._meant(snapshot, paper_id, collection))
@@ -143,8 +143,8 @@ class Collections:
 
     def _meant(self, snapshot: Snapshot, name: str, collection: str | None) -> str:
         """The id of the paper that is meant by a name or a description."""
-        from monjyu_query.papers.paper_names import one_paper
-        from monjyu_query.papers.paper_records import seen_paper
+        from monjyu_query.papers.names import one_paper
+        from monjyu_query.papers.records import seen_paper
 
         return (
             name if seen_paper(snapshot.cursor(), name) else one_paper(self.chosen_searcher(collection).current(), name)

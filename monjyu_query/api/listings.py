@@ -8,7 +8,7 @@ from monjyu_core.errors import StorageError
 from monjyu_core.storage.collection import known_record
 from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.snapshot import Snapshot, current_manifest, read_current
-from monjyu_query.papers.paper_records import list_papers
+from monjyu_query.papers.records import list_papers
 
 
 class CollectionRecord(BaseModel):

@@ -38,7 +38,7 @@ def papers() -> None:
 def papers_list(collection: str | None, as_json: bool, **filters: Any) -> None:
     """List every paper: id, title, authors, year, passages; tab-separated in a pipe."""
     from monjyu_query.asking.request import make_filters
-    from monjyu_query.papers.paper_records import list_papers
+    from monjyu_query.papers.records import list_papers
     from monjyu_query.ranking.filters import passing_papers
 
     wanted = make_filters(given(Filters, filters))
@@ -111,7 +111,7 @@ def papers_tags(collection: str | None, as_json: bool) -> None:
 @json_option
 def papers_show(paper_id: str, collection: str | None, as_json: bool) -> None:
     """Show a paper as it was parsed, with its sections and references."""
-    from monjyu_query.papers.paper_records import show_paper
+    from monjyu_query.papers.records import show_paper
 
     with open_chosen(collection) as snapshot:
         paper = show_paper(snapshot, paper_id.encode("utf-8", "replace").decode())
@@ -147,7 +147,7 @@ def papers_correct(
     from monjyu_core.records.corrections import CorrectedPaper, read_corrections
     from monjyu_core.settings.settings import load_settings
     from monjyu_query.asking.which_collection import no_paper
-    from monjyu_query.papers.paper_records import seen_paper
+    from monjyu_query.papers.records import seen_paper
 
     with open_chosen(collection) as snapshot:
         folder = snapshot.collection

@@ -17,7 +17,7 @@ from monjyu_query.digests.paper_text import Choice, PaperText, kept_paper
 from monjyu_query.digests.result import Digest, language_for, word
 from monjyu_query.knowledge.aspects import COMPARED, Aspect, aspect, aspect_named
 from monjyu_query.modes.passage_search import ANSWER_PASSAGES
-from monjyu_query.papers.paper_names import one_paper
+from monjyu_query.papers.names import one_paper
 from monjyu_query.ranking.open_index import OpenIndex
 from monjyu_query.ranking.ranker import best_rows, rank
 

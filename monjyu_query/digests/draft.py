@@ -17,7 +17,7 @@ from monjyu_query.asking.passages import Passage
 from monjyu_query.asking.request import SearchRequest, make_request
 from monjyu_query.asking.result import AnswerTable, Cell, Citation, SearchResult, Segment, Status, Usage
 from monjyu_query.digests.result import CitationLink, Digest, DigestPaper, Engine, Language, Part, Statement
-from monjyu_query.papers.paper_label import labels_of, named_papers, paper_labels
+from monjyu_query.papers.labels import labels_of, named_papers, paper_labels
 from monjyu_query.ranking.open_index import OpenIndex
 from monjyu_query.ranking.tools import Tools
 

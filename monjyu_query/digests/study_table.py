@@ -21,7 +21,7 @@ from monjyu_query.digests.paper_text import PaperText, kept_paper
 from monjyu_query.digests.result import Digest, language_for, word
 from monjyu_query.digests.table_cells import CellReader, asked_row, checked_cells, sentences_shown
 from monjyu_query.digests.table_columns import Column, columns_named, language_of
-from monjyu_query.papers.paper_names import one_paper
+from monjyu_query.papers.names import one_paper
 from monjyu_query.ranking.filters import passing_papers
 from monjyu_query.ranking.open_index import OpenIndex
 from monjyu_query.ranking.ranker import best_rows, rank

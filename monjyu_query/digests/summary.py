@@ -11,7 +11,7 @@ from monjyu_query.digests.draft import Asker, Draft, as_said, write_part
 from monjyu_query.digests.paper_text import Choice, PaperText, kept_paper, section_places
 from monjyu_query.digests.result import Digest, language_for, word
 from monjyu_query.knowledge.aspects import ASPECTS, AspectName
-from monjyu_query.papers.paper_names import one_paper
+from monjyu_query.papers.names import one_paper
 from monjyu_query.ranking.open_index import OpenIndex
 
 LENGTHS = ("short", "medium", "long")

@@ -22,7 +22,7 @@ from monjyu_query.drafts.cited_works import works_of_bib
 from monjyu_query.drafts.claim_evidence import Evidence, Found
 from monjyu_query.drafts.read_draft import Cited, CitingSentence, Draft, Format, read_draft
 from monjyu_query.drafts.resolving import Library, Resolved
-from monjyu_query.papers.paper_label import paper_labels
+from monjyu_query.papers.labels import paper_labels
 from monjyu_query.ranking.open_index import OpenIndex
 from monjyu_query.ranking.tools import Tools
 from monjyu_query.search.searcher import Searcher

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from monjyu_query.drafts.draft_pages import MARK, Pages, Wanted, Work
+from monjyu_query.drafts.pages import MARK, Pages, Wanted, Work
 
 # DOIs, arXiv ids and years in what a draft says of a work.
 

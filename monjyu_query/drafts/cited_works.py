@@ -10,7 +10,7 @@ from typing import Any
 from monjyu_core.errors import QueryError
 from monjyu_core.user_files.bounded_reading import parse_json
 from monjyu_query.drafts.citation_marks import arxiv_in, doi_in, year_in
-from monjyu_query.drafts.draft_pages import Work
+from monjyu_query.drafts.pages import Work
 
 MOST_BIB_CHARACTERS = 5_000_000
 MOST_WORKS = 20_000

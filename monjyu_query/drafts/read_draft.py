@@ -13,7 +13,7 @@ from monjyu_core.text.sentences import split_sentences
 from monjyu_query.answers.verification.exact_facts import Words
 from monjyu_query.drafts.citation_marks import arxiv_in, doi_in, mark_text, year_in
 from monjyu_query.drafts.cited_works import is_heading, plain, works_of_list
-from monjyu_query.drafts.draft_pages import CLOSE, MARK, OPEN, Mark, Pages, Wanted, Work, Works, without_marks
+from monjyu_query.drafts.pages import CLOSE, MARK, OPEN, Mark, Pages, Wanted, Work, Works, without_marks
 from monjyu_query.drafts.word_xml import MOST_BYTES, read_word
 
 # LaTeX: paragraphs with marks for the `\cite` commands. Nothing that it names is opened.

@@ -10,8 +10,8 @@ from typing import Literal
 
 from rapidfuzz import fuzz, process
 
-from monjyu_query.drafts.draft_pages import Wanted, Work, Works
-from monjyu_query.papers.paper_label import family_name
+from monjyu_query.drafts.pages import Wanted, Work, Works
+from monjyu_query.papers.labels import family_name
 from monjyu_query.papers.quotes import squeeze
 from monjyu_query.ranking.open_index import OpenIndex
 

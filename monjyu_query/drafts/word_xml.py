@@ -14,7 +14,7 @@ from monjyu_core.errors import QueryError
 from monjyu_core.user_files.bounded_reading import FileRefused, unzip
 from monjyu_query.drafts.citation_marks import doi_in, mark_text, year_in
 from monjyu_query.drafts.cited_works import is_heading, work_of_csl, works_of_list
-from monjyu_query.drafts.draft_pages import Pages, Wanted, Work, without_marks
+from monjyu_query.drafts.pages import Pages, Wanted, Work, without_marks
 
 _SPLIT = "Check it chapter by chapter."
 _W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"

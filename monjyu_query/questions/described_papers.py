@@ -12,8 +12,8 @@ from monjyu_core.text.unicode_words import folded, words
 from monjyu_query.answers.answer import Answer, result_of
 from monjyu_query.asking.request import SearchRequest, Turn
 from monjyu_query.asking.result import AnswerTable, Cell, Routing, SearchResult, Segment
-from monjyu_query.papers.paper_label import paper_label, paper_labels
-from monjyu_query.papers.paper_names import PaperName, find_papers, has_word, known_papers, unknown_author
+from monjyu_query.papers.labels import paper_label, paper_labels
+from monjyu_query.papers.names import PaperName, find_papers, has_word, known_papers, unknown_author
 from monjyu_query.questions.intents import recognised
 from monjyu_query.ranking.open_index import OpenIndex
 from monjyu_query.ranking.tools import Ask

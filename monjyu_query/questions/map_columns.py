@@ -8,7 +8,7 @@ import duckdb
 from pydantic import BaseModel
 
 from monjyu_core.storage.snapshot import Snapshot
-from monjyu_query.papers.paper_label import paper_label
+from monjyu_query.papers.labels import paper_label
 from monjyu_query.questions.theme_tree import check_level
 
 Kind = Literal["citations", "concepts"]

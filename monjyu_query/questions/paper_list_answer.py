@@ -21,7 +21,7 @@ from monjyu_query.asking.passages import PassageSentence, load_sentences, senten
 from monjyu_query.asking.result import AnswerTable, Cell, Citation, Routing, SearchResult, Segment
 from monjyu_query.asking.topic import topic_of
 from monjyu_query.modes.best_passages import passages_at
-from monjyu_query.papers.paper_label import paper_labels
+from monjyu_query.papers.labels import paper_labels
 from monjyu_query.questions.full_text import Sayings, sayings
 from monjyu_query.questions.intents import Intent
 from monjyu_query.ranking.filters import passing_papers

@@ -11,7 +11,7 @@ from monjyu_core.storage.snapshot import Snapshot
 from monjyu_query.answers.citing import cite
 from monjyu_query.asking.passages import hit_of, in_order, load_passages, sentences_by_id
 from monjyu_query.asking.result import Citation, Hit
-from monjyu_query.papers.paper_label import paper_label
+from monjyu_query.papers.labels import paper_label
 from monjyu_query.questions.theme_tree import Theme, ThemeKind, themes_of
 
 MOST_PAPERS = 200

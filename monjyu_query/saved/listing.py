@@ -27,7 +27,7 @@ from monjyu_core.storage.manifest import Manifest
 from monjyu_core.storage.schemas import TABLES
 from monjyu_core.storage.snapshot import Snapshot, published
 from monjyu_query.asking.which_collection import no_paper
-from monjyu_query.papers.paper_records import present_paper
+from monjyu_query.papers.records import present_paper
 
 # What an answer depends on besides its question, as a hash: where it is equal, nothing is asked again.
 

@@ -28,10 +28,10 @@ from monjyu_query.asking.events import Emit, unheard
 from monjyu_query.asking.request import LONGEST_QUERY, Filters, SearchRequest
 from monjyu_query.asking.result import SearchResult, Status
 from monjyu_query.asking.which_collection import require_collection
-from monjyu_query.digests.digest_questions import digest_in_plain_words
+from monjyu_query.digests.questions import digest_in_plain_words
 from monjyu_query.knowledge.follow_ups import follow_ups
 from monjyu_query.modes.passage_search import search_for_nothing
-from monjyu_query.papers.paper_names import one_paper
+from monjyu_query.papers.names import one_paper
 from monjyu_query.questions.catalogue_answer import catalogue_answer
 from monjyu_query.questions.described_papers import about_papers_told, ask_of_described
 from monjyu_query.questions.intents import Intent, recognised

@@ -21,7 +21,7 @@ from monjyu_core.settings.settings import load_settings
 from monjyu_core.storage.ids import file_paper_id
 from monjyu_core.storage.schemas import SHARDS
 from monjyu_core.storage.snapshot import open_current, read_current
-from monjyu_query.papers.paper_records import seen_paper, show_paper
+from monjyu_query.papers.records import seen_paper, show_paper
 from tests.assets.changes import CORRECTED, Folder, paper_text, title
 from tests.assets.conftest import PROVENANCE
 from tests.assets.worlds import World, differences

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 
 from monjyu_assets.levels.phrases.cleaning import statement_of
-from monjyu_assets.levels.reports.report_sources import Central, CommunitySource, Finding, Member, Report, ReportResult
+from monjyu_assets.levels.reports.sources import Central, CommunitySource, Finding, Member, Report, ReportResult
 from monjyu_core.text.quotes import stands_alone
 
 VERSION = "4"

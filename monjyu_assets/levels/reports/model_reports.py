@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from monjyu_assets.levels.engines.chunk_engine import Failure
 from monjyu_assets.levels.engines.model_calls import ModelCalls, ModelRecipe, ModelReport, Question, failure_of, plain
-from monjyu_assets.levels.reports.report_sources import CommunitySource, Finding, Report, ReportResult
+from monjyu_assets.levels.reports.sources import CommunitySource, Finding, Report, ReportResult
 from monjyu_core.models.call_errors import ModelCallError
 from monjyu_core.models.prompts import fence
 from monjyu_core.models.types import Message

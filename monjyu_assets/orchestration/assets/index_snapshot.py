@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import dagster as dg
 
-from monjyu_assets.orchestration.assets.asset_base import MaterializedAndChecked, asset_run
+from monjyu_assets.orchestration.assets.base import MaterializedAndChecked, asset_run
 from monjyu_assets.orchestration.assets.level_0 import LEVEL_0
 from monjyu_assets.orchestration.assets.level_1 import LEVEL_1
 from monjyu_assets.orchestration.assets.level_2 import LEVEL_2, LEVEL_3, LEVEL_4

@@ -5,7 +5,7 @@ from functools import partial
 
 import dagster as dg
 
-from monjyu_assets.orchestration.assets.asset_base import (
+from monjyu_assets.orchestration.assets.base import (
     Materialized,
     MaterializedAndChecked,
     asset_arguments,

@@ -2,7 +2,7 @@
 
 import dagster as dg
 
-from monjyu_assets.orchestration.assets.asset_base import (
+from monjyu_assets.orchestration.assets.base import (
     MaterializedAndChecked,
     asset_arguments,
     asset_run,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from monjyu_assets.parsing.bibliography.bibtex import Bibliography, Work, read_bibliography
 from monjyu_assets.parsing.text.common import judge
-from monjyu_assets.parsing.text.text_marks import Places, silent, take_marks
+from monjyu_assets.parsing.text.marks import Places, silent, take_marks
 from monjyu_core.paper import Figure, InlineCitation, ParsedPaper, Reference, Table
 from monjyu_core.settings.papers import ParseSettings
 

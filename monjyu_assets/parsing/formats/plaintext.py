@@ -8,8 +8,8 @@ from monjyu_assets.parsing.text.common import complete, join_lines
 from monjyu_assets.parsing.text.decoding import decode
 from monjyu_assets.parsing.text.front_lines import settle_front, take_field, take_line, take_place
 from monjyu_assets.parsing.text.heading_types import section_type
+from monjyu_assets.parsing.text.headings import is_underlined
 from monjyu_assets.parsing.text.outline import blocks_of, outline
-from monjyu_assets.parsing.text.text_headings import is_underlined
 from monjyu_core.paper import ParsedPaper
 from monjyu_core.settings.papers import ParseSettings
 

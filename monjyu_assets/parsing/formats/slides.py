@@ -28,7 +28,7 @@ from monjyu_assets.parsing.text.common import split_keywords
 from monjyu_assets.parsing.text.decoding import clean
 from monjyu_assets.parsing.text.front_lines import take_field, take_line
 from monjyu_assets.parsing.text.heading_types import section_type
-from monjyu_assets.parsing.text.text_marks import mark, take_marks, unmarked
+from monjyu_assets.parsing.text.marks import mark, take_marks, unmarked
 from monjyu_core.errors import DocumentTooLarge, EmptyDocument
 from monjyu_core.paper import Equation, Figure, ParsedPaper
 from monjyu_core.settings.papers import ParseSettings

@@ -12,7 +12,7 @@ from monjyu_assets.parsing.bibliography.names import full_name
 from monjyu_assets.parsing.bibliography.references import parse_reference
 from monjyu_assets.parsing.text.common import add_references, split_keywords
 from monjyu_assets.parsing.text.heading_types import section_type
-from monjyu_assets.parsing.text.text_marks import silent
+from monjyu_assets.parsing.text.marks import silent
 from monjyu_assets.parsing.xml.tree import (
     TITLE_TEXT,
     Element,

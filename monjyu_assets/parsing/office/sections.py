@@ -20,8 +20,8 @@ from monjyu_assets.parsing.text.decoding import clean
 from monjyu_assets.parsing.text.front_lines import settle_front, without_label
 from monjyu_assets.parsing.text.heading_types import section_type
 from monjyu_assets.parsing.text.line_ends import Words
+from monjyu_assets.parsing.text.marks import Places, take_marks
 from monjyu_assets.parsing.text.outline import entries_of
-from monjyu_assets.parsing.text.text_marks import Places, take_marks
 from monjyu_core.errors import DocumentTimeout, MalformedDocument, UnsupportedDocument
 from monjyu_core.paper import Figure, ParsedPaper, Section, Table
 from monjyu_core.settings.papers import ParseSettings

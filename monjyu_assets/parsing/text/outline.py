@@ -9,8 +9,8 @@ from itertools import pairwise
 from monjyu_assets.parsing.bibliography.dates import RECENT_YEAR
 from monjyu_assets.parsing.text.common import Entry, join_lines
 from monjyu_assets.parsing.text.heading_types import section_type
+from monjyu_assets.parsing.text.headings import heading_at, headings_apart, is_framed
 from monjyu_assets.parsing.text.line_ends import Words
-from monjyu_assets.parsing.text.text_headings import heading_at, headings_apart, is_framed
 from monjyu_core.paper import Section
 
 _BULLET = re.compile(r"\s*(?:[-*•‣◦–]|\(?(?:\d{1,2}|[a-z])[.)])\s+\S")

@@ -18,7 +18,7 @@ from monjyu_assets.parsing.bibliography.citations import link_citations
 from monjyu_assets.parsing.bibliography.pandoc_citations import attach, take_places
 from monjyu_assets.parsing.text.common import complete, judge
 from monjyu_assets.parsing.text.decoding import clean
-from monjyu_assets.parsing.text.text_marks import Places, past_spaces, unmarked
+from monjyu_assets.parsing.text.marks import Places, past_spaces, unmarked
 from monjyu_core.errors import DocumentTooLarge, MalformedDocument
 from monjyu_core.paper import ParsedPaper, Reference, Table
 from monjyu_core.settings.papers import ParseSettings

@@ -5,7 +5,7 @@ from __future__ import annotations
 from monjyu_assets.levels.entities.entity_community_tables import community_tables
 from monjyu_assets.levels.entities.entity_tables import entity_graph
 from monjyu_assets.levels.entities.paper_entities import ExtractiveEntities
-from monjyu_assets.levels.reports.report_sources import CommunitySource
+from monjyu_assets.levels.reports.sources import CommunitySource
 from monjyu_assets.stages.community_reports import graph_rows, sources_of
 from monjyu_assets.stages.entity_communities import entity_partition_rules
 from monjyu_assets.stages.entity_graph import external_ids, years_of

@@ -19,7 +19,7 @@ from monjyu_query.answers.selection import Question
 from monjyu_query.asking.events import Emit
 from monjyu_query.asking.passages import Passage
 from monjyu_query.asking.request import SearchRequest
-from monjyu_query.papers.paper_label import paper_labels
+from monjyu_query.papers.labels import paper_labels
 from monjyu_query.ranking.open_index import OpenIndex
 from monjyu_query.ranking.retrieval import QueryTerm
 from monjyu_query.ranking.tools import Tools

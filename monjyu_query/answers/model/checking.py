@@ -24,7 +24,7 @@ from monjyu_query.answers.verification.exact_facts import Facts, Words
 from monjyu_query.answers.verification.local_check import LocalVerdict, Source, local_check, says_gap
 from monjyu_query.asking.passages import Passage, PassageSentence, load_passages, load_sentences
 from monjyu_query.asking.result import Citation, Context, ContextSource, Hit, SentenceCheck
-from monjyu_query.papers.paper_label import paper_labels
+from monjyu_query.papers.labels import paper_labels
 from monjyu_query.ranking.open_index import OpenIndex
 
 # The passages found as one text for a model: what `roles.answer` is sent, or a model of one's own.

@@ -11,8 +11,8 @@ from monjyu_query.answers.selection import is_prose, is_statement
 from monjyu_query.answers.sentence_ranking import log_odds
 from monjyu_query.asking.topic import asks_of_all
 from monjyu_query.knowledge.aspects import says_purpose
-from monjyu_query.modes.lazy.lazy_state import Asked, Candidate, Judgement
 from monjyu_query.modes.lazy.relevance import Assessor, Gate, text_hash
+from monjyu_query.modes.lazy.state import Asked, Candidate, Judgement
 from monjyu_query.ranking.open_index import OpenIndex
 from monjyu_query.ranking.passage_readings import ENGLISH, MULTILINGUAL, PassageReadings
 from monjyu_query.ranking.query_embedding import nearness

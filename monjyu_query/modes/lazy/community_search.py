@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from monjyu_query.modes.lazy.deepening import IterativeDeepener, Visit
-from monjyu_query.modes.lazy.lazy_state import Candidate, Judgement, LazyState
+from monjyu_query.modes.lazy.state import Candidate, Judgement, LazyState
 
 Wanted = tuple[int, int, str | None]
 """(subquery, row, community) of a chunk to be tested."""

@@ -16,8 +16,8 @@ from monjyu_query.asking.lazy_explanation import (
     SubqueryFinds,
 )
 from monjyu_query.knowledge.concept_graph import ConceptGraph
-from monjyu_query.modes.lazy.lazy_state import Ended, LazyState, Relevant
 from monjyu_query.modes.lazy.refine import Question
+from monjyu_query.modes.lazy.state import Ended, LazyState, Relevant
 
 _ENDED: dict[Ended, EndedBy] = {
     "": "everything",

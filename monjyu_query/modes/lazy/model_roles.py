@@ -29,8 +29,8 @@ from monjyu_query.answers.claims import Claim
 from monjyu_query.asking.passages import PassageSentence
 from monjyu_query.asking.request import Turn
 from monjyu_query.modes.lazy.expansion import Expansion
-from monjyu_query.modes.lazy.lazy_state import Candidate, Judgement, Relevant
 from monjyu_query.modes.lazy.relevance import text_hash
+from monjyu_query.modes.lazy.state import Candidate, Judgement, Relevant
 
 VERSION = "2"
 """Of how the model's scores are read."""

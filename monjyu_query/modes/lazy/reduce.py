@@ -27,8 +27,8 @@ from monjyu_query.asking.passages import load_sentences, section_texts, standing
 from monjyu_query.asking.result import Status
 from monjyu_query.knowledge.reports import chunks_with_claims, claims_of, read_by_models
 from monjyu_query.modes.best_passages import evidence_passages
-from monjyu_query.modes.lazy.lazy_state import Relevant
 from monjyu_query.modes.lazy.refine import Question
+from monjyu_query.modes.lazy.state import Relevant
 from monjyu_query.ranking.open_index import OpenIndex
 from monjyu_query.ranking.tools import Tools
 

@@ -19,8 +19,8 @@ from monjyu_query.modes.lazy.assessors import ExtractiveAssessor, OverviewAssess
 from monjyu_query.modes.lazy.community_search import Walker
 from monjyu_query.modes.lazy.expansion import Expansion, expand, matching_concepts
 from monjyu_query.modes.lazy.judgements import Judgements
-from monjyu_query.modes.lazy.lazy_state import Asked, LazyState, Relevant
 from monjyu_query.modes.lazy.relevance import Assessor, RelevanceTester
+from monjyu_query.modes.lazy.state import Asked, LazyState, Relevant
 from monjyu_query.modes.lazy.walkers import Neighbours, subquery_walkers, walkers_of
 from monjyu_query.ranking.fusion import Scores, z_scores
 from monjyu_query.ranking.open_index import OpenIndex

@@ -13,7 +13,7 @@ from monjyu_core.records.correcting import correct
 from monjyu_core.records.corrections import CorrectedPaper, SeenPaper, read_corrections
 from monjyu_core.storage.snapshot import Snapshot
 from monjyu_query.asking.fields import CollectionBody
-from monjyu_query.papers.paper_records import fields_corrected, seen_paper
+from monjyu_query.papers.records import fields_corrected, seen_paper
 from monjyu_query.service.access import audit
 from monjyu_query.service.access.principals import Principal
 from monjyu_query.service.routes.paper import Collection

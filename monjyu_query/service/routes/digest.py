@@ -19,7 +19,7 @@ from monjyu_query.digests.study_table import study_table
 from monjyu_query.digests.summary import summarize
 from monjyu_query.digests.survey import survey
 from monjyu_query.digests.table_export import FORMS
-from monjyu_query.papers.paper_names import one_paper
+from monjyu_query.papers.names import one_paper
 from monjyu_query.search.searcher import Searcher
 from monjyu_query.service.access import audit
 from monjyu_query.service.routes.search import in_turn

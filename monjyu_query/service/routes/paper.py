@@ -17,14 +17,14 @@ from monjyu_query.asking.fields import OneOf
 from monjyu_query.citations.export import FORMS, entries, entries_of
 from monjyu_query.citations.missing_works import MOST_WORKS, MissingWork, missing_works
 from monjyu_query.citations.view import CitationView, citations_of
-from monjyu_query.papers.paper_details import (
+from monjyu_query.papers.details import (
     FoundSentences,
     PaperDetails,
     find_sentences,
     paper_details,
     sentences_at,
 )
-from monjyu_query.papers.paper_records import list_papers, present_paper, show_paper
+from monjyu_query.papers.records import list_papers, present_paper, show_paper
 from monjyu_query.service.server.error_responses import COMMON, NotFound
 from monjyu_query.service.server.page_images import page_image
 from monjyu_query.service.server.request_parts import Shared as Shared

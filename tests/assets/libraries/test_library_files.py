@@ -21,7 +21,7 @@ from monjyu_core.settings.settings import load_settings
 from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.snapshot import open_current
 from monjyu_core.text.unicode_words import has_controls
-from monjyu_query.papers.paper_records import show_paper
+from monjyu_query.papers.records import show_paper
 from tests.assets.worlds import World
 from tests.conftest import SAMPLES
 from tests.limits import ends

@@ -18,7 +18,7 @@ from monjyu_query.asking.passages import load_passages, load_sentences
 from monjyu_query.asking.request import make_request
 from monjyu_query.asking.result import SearchResult
 from monjyu_query.asking.topic import defines
-from monjyu_query.papers.paper_label import paper_label
+from monjyu_query.papers.labels import paper_label
 from monjyu_query.search.searcher import Searcher
 from tests.conftest import SAMPLES, call_monjyu
 

@@ -13,7 +13,7 @@ from monjyu_query.answers.render import print_result
 from monjyu_query.answers.segments import answer_markdown
 from monjyu_query.asking.request import make_request
 from monjyu_query.asking.result import SearchResult
-from monjyu_query.papers.paper_names import paper_in_question
+from monjyu_query.papers.names import paper_in_question
 from monjyu_query.search.searcher import Searcher
 from tests.assets.worlds import RECORDS, World
 from tests.query.test_knowledge_search import stands

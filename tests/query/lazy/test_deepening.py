@@ -14,7 +14,7 @@ from monjyu_query.asking.passages import Passage, PassageSentence
 from monjyu_query.knowledge.concept_graph import CommunityTree, build_tree, flat_tree
 from monjyu_query.modes.lazy.community_search import CommunitySearcher, Walker, Wanted
 from monjyu_query.modes.lazy.deepening import IterativeDeepener, Walk
-from monjyu_query.modes.lazy.lazy_state import Candidate, Judgement, LazyState
+from monjyu_query.modes.lazy.state import Candidate, Judgement, LazyState
 from tests.properties import examples, given, st
 
 

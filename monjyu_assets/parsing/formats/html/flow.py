@@ -11,7 +11,7 @@ from monjyu_assets.parsing.text.author_block import KEYWORDS as LABEL_OF_KEYWORD
 from monjyu_assets.parsing.text.author_block import LINE, raised, unraised
 from monjyu_assets.parsing.text.common import split_keywords
 from monjyu_assets.parsing.text.front_lines import without_label
-from monjyu_assets.parsing.text.text_marks import silent
+from monjyu_assets.parsing.text.marks import silent
 from monjyu_assets.parsing.xml.tree import Element, Handler, XmlText, folded, math_text, plain, read_table, tex_of, tidy
 from monjyu_core.paper import Equation, Figure, ParsedPaper, Table
 

@@ -24,7 +24,7 @@ from monjyu_assets.parsing.formats.html.tree import prune, read_html
 from monjyu_assets.parsing.text.common import add_notes, add_references, split_keywords
 from monjyu_assets.parsing.text.decoding import clean
 from monjyu_assets.parsing.text.front_lines import is_prose
-from monjyu_assets.parsing.text.text_marks import unmarked
+from monjyu_assets.parsing.text.marks import unmarked
 from monjyu_assets.parsing.xml.tree import Element, finish, plain
 from monjyu_core.errors import MalformedDocument
 from monjyu_core.paper import Author, ParsedPaper, Section

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from monjyu_assets.parsing.formats.jats.front import is_writer, name_of, read_front, read_references
 from monjyu_assets.parsing.text.common import add_notes, add_references
 from monjyu_assets.parsing.text.heading_types import section_type
-from monjyu_assets.parsing.text.text_marks import silent
+from monjyu_assets.parsing.text.marks import silent
 from monjyu_assets.parsing.xml.tree import (
     TITLE_TEXT,
     Element,

@@ -7,7 +7,7 @@ from functools import cache
 from typing import Any
 
 from monjyu_assets.parsing.bibliography.pandoc_citations import Citer
-from monjyu_assets.parsing.text.text_marks import silent
+from monjyu_assets.parsing.text.marks import silent
 
 
 def names(text: str) -> frozenset[str]:

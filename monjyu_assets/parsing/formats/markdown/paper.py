@@ -17,7 +17,7 @@ from monjyu_assets.parsing.text.common import Entry, complete, split_keywords
 from monjyu_assets.parsing.text.decoding import clean, decode
 from monjyu_assets.parsing.text.front_lines import settle_front, take_front_line, take_place
 from monjyu_assets.parsing.text.heading_types import section_type
-from monjyu_assets.parsing.text.text_marks import unmarked
+from monjyu_assets.parsing.text.marks import unmarked
 from monjyu_core.errors import MalformedDocument
 from monjyu_core.paper import Author, Equation, Figure, ParsedPaper, Section, Table
 from monjyu_core.settings.papers import ParseSettings

@@ -12,7 +12,7 @@ from monjyu_assets.parsing.bibliography.names import author_line
 from monjyu_assets.parsing.office.sections import SectionBuilder
 from monjyu_assets.parsing.text.front_lines import take_field, take_line
 from monjyu_assets.parsing.text.heading_types import section_type, strip_numbering
-from monjyu_assets.parsing.text.text_headings import heading_at
+from monjyu_assets.parsing.text.headings import heading_at
 from monjyu_core.paper import Box, Figure, ParsedPaper, Section, Span, Table
 
 

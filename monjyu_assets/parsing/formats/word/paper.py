@@ -25,7 +25,7 @@ from monjyu_assets.parsing.office.sections import SectionBuilder
 from monjyu_assets.parsing.text.author_block import ABSTRACT
 from monjyu_assets.parsing.text.author_block import CAPTION as FLOAT_LABEL
 from monjyu_assets.parsing.text.heading_types import section_type, strip_numbering
-from monjyu_assets.parsing.text.text_marks import CAPTION, take_marks
+from monjyu_assets.parsing.text.marks import CAPTION, take_marks
 from monjyu_core.errors import DocumentTooLarge, MalformedDocument
 from monjyu_core.paper import ParsedPaper
 from monjyu_core.settings.papers import ParseSettings

@@ -14,7 +14,7 @@ from lxml import etree
 from monjyu_assets.parsing.formats.word.styles import Styles, W, is_on, value
 from monjyu_assets.parsing.office.math import read_formula
 from monjyu_assets.parsing.office.packages import MATH, Element, Package, choose_alternatives, unwrap
-from monjyu_assets.parsing.text.text_marks import mark, unmarked
+from monjyu_assets.parsing.text.marks import mark, unmarked
 from monjyu_core.paper import Equation
 
 _DROPPED = ("moveFrom", "sectPr", "instrText", "delText", "rPrChange", "pPrChange", "commentReference", "rt")

@@ -10,7 +10,7 @@ import duckdb
 import numpy as np
 from pydantic import BaseModel
 
-from monjyu_query.papers.paper_records import fields_corrected
+from monjyu_query.papers.records import fields_corrected
 from monjyu_query.ranking.open_index import OpenIndex
 
 MOST_ENTITIES = 60

@@ -24,7 +24,7 @@ from monjyu_query.digests.summary import summarize
 from monjyu_query.digests.survey import survey_with_hits
 from monjyu_query.digests.table_columns import MOST_COLUMNS
 from monjyu_query.knowledge.aspects import aspect_named
-from monjyu_query.papers.paper_names import PaperName, find_papers, paper_named
+from monjyu_query.papers.names import PaperName, find_papers, paper_named
 from monjyu_query.ranking.open_index import OpenIndex
 from monjyu_query.ranking.tools import Ask
 

@@ -20,8 +20,8 @@ from monjyu_core.text.search_text import count_wide
 from monjyu_core.text.unicode_words import compact, folded, spellings, word_spans, words
 from monjyu_query.asking.topic import topic_of
 from monjyu_query.asking.which_collection import no_paper
-from monjyu_query.papers.paper_label import family_name
-from monjyu_query.papers.paper_records import present_paper
+from monjyu_query.papers.labels import family_name
+from monjyu_query.papers.records import present_paper
 from monjyu_query.ranking.open_index import OpenIndex
 from monjyu_query.ranking.ranker import best_rows
 from monjyu_query.ranking.retrieval import QueryTerm
