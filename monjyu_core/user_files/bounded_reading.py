@@ -121,7 +121,7 @@ def _size(count: int) -> str:
 _END, _END_BYTES, _LONGEST_COMMENT = b"PK\x05\x06", 22, 65_535
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _ENCRYPTED = 0x1
-_BOUNDED_ARCHIVE_DEEPEST = 4
+_DEEPEST_ARCHIVE = 4
 _NAME = re.compile(r"[A-Za-z0-9_.-]{1,120}")
 _DAMAGE = (
     zipfile.BadZipFile,
@@ -230,5 +230,5 @@ def read_folder(root: Path, most_files: int, most_bytes: int) -> dict[str, bytes
 def _check_name(name: str) -> None:
     """A path of plain names leads out of its folder on no system."""
     parts = name.split("/")
-    if len(parts) > _BOUNDED_ARCHIVE_DEEPEST or not all(_NAME.fullmatch(part) and part.strip(".") for part in parts):
+    if len(parts) > _DEEPEST_ARCHIVE or not all(_NAME.fullmatch(part) and part.strip(".") for part in parts):
         raise FileRefused(f"{name[:80]!r} is not a name that is read.")

@@ -216,7 +216,7 @@ def as_markdown(document: Document) -> str:
         listed = [f"- {plain(text)}{f' <{address}>' if address else ''}" for text, address in document.papers]
         parts += [f"## {document.words['papers']}", "\n".join(listed)]
     parts += [f"## {document.words['about']}", "\n".join(f"- {plain(line)}" for line in document.about)]
-    parts += [_markdown_form_source(one) for one in document.sources]  # last: readers list footnotes at the end
+    parts += [_markdown_source(one) for one in document.sources]  # last: readers list footnotes at the end
     return "\n\n".join(parts) + "\n"
 
 
@@ -240,7 +240,7 @@ def _inside(text: str) -> str:
     return _MARKUP.sub(r"\\\1", text)
 
 
-def _markdown_form_source(source: Source) -> str:
+def _markdown_source(source: Source) -> str:
     mark = " **(retracted)**" if source.retracted else ""
     address = f" <{source.address}>" if source.address else ""
     return f"[^{source.n}]: {plain(source.title)}{source.where}{mark}: “{_inside(source.quote)}”{address}"

@@ -45,14 +45,14 @@ _WORDS = re.compile(
     re.IGNORECASE,
 )
 _ZERO = re.compile(r"\bCC0\b|\bpublic domain dedication\b", re.IGNORECASE)
-_LICENCES_SENTENCES = """SELECT paper_id, text FROM sentences WHERE paper_id IN (SELECT unnest($ids::VARCHAR[]))
+_LICENCE_SENTENCES = """SELECT paper_id, text FROM sentences WHERE paper_id IN (SELECT unnest($ids::VARCHAR[]))
 AND regexp_matches(text, '(?i)creative commons|\\bCC[ -]?BY|\\bCC0|public domain') ORDER BY paper_id, ord"""
 
 
 def licences_of(cursor: duckdb.DuckDBPyConnection, paper_ids: Sequence[str]) -> dict[str, str]:
     """The addresses of the licences of these papers, those that are known."""
     found: dict[str, str] = {}
-    for paper_id, text in cursor.execute(_LICENCES_SENTENCES, {"ids": list(paper_ids)}).fetchall():
+    for paper_id, text in cursor.execute(_LICENCE_SENTENCES, {"ids": list(paper_ids)}).fetchall():
         address = licence_in(text) if paper_id not in found else None
         if address is not None:
             found[paper_id] = address

@@ -57,7 +57,7 @@ def read_latex(text: str, pages: Pages) -> None:
         text = re.sub(
             rf"\\begin\s*\{{{re.escape(name)}\}}.*?(?:\\end\s*\{{{re.escape(name)}\}}|\Z)", " ", text, flags=re.S
         )
-    text = _CITE.sub(lambda found: _latex_draft_cited(found, pages), text)
+    text = _CITE.sub(lambda found: _latex_cited(found, pages), text)
     for part in _PARTS.split(text):
         if MARK.search(part) or "(" in part or "http" in part:
             pages.texts.append(mark_text(" ".join(_plain(part).split()), pages))
@@ -71,7 +71,7 @@ def _listed(text: str, pages: Pages) -> None:
         pages.works.by_key.setdefault(key.strip(), work)
 
 
-def _latex_draft_cited(found: re.Match[str], pages: Pages) -> str:
+def _latex_cited(found: re.Match[str], pages: Pages) -> str:
     command = found[1].casefold().rstrip("*")
     if command == "nocite":
         return ""
@@ -97,11 +97,11 @@ def _plain(latex: str) -> str:
 
 _FRONT = re.compile(r"\A---\s*\n.*?\n(?:---|\.\.\.)\s*\n", re.S)
 _FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})")
-_MARKDOWN_DRAFT_COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.S)
+_MARKDOWN_COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.S)
 _TAG = re.compile(r"</?[a-zA-Z][^<>]{0,300}>")
 _HEADING = re.compile(r"^ {0,3}#{1,6}\s")
 _UNDERLINE = re.compile(r"^ {0,3}(?:=+|-{3,})\s*$")
-_MARKDOWN_DRAFT_ITEM = re.compile(r"^\s{0,8}(?:[-*+•]|\d{1,3}[.)])\s+")
+_MARKDOWN_ITEM = re.compile(r"^\s{0,8}(?:[-*+•]|\d{1,3}[.)])\s+")
 _NOTE = re.compile(r"^ {0,3}\[(?:\^?[\w-]{1,30})\]:\s+")
 _ENTRY = re.compile(r"^\s{0,8}(?:[-*+•]\s+|\[\^?\w{1,12}\]:?\s+|\(?\d{1,4}[.)]\s+)")
 _BULLET = re.compile(r"^\s*[-*+•]\s+")
@@ -111,12 +111,12 @@ _EMPHASIS = re.compile(r"\*+|`+|(?<!\w)_+|_+(?!\w)")
 def read_markdown(text: str, pages: Pages) -> None:
     """Fill `pages`. Code, comments, headings and what is between tags' brackets are left out."""
     listed: list[str] = []
-    for lines, of_list in _paragraphs(_MARKDOWN_DRAFT_COMMENT.sub("", _FRONT.sub("", text))):
+    for lines, of_list in _paragraphs(_MARKDOWN_COMMENT.sub("", _FRONT.sub("", text))):
         if of_list:
             listed.append(_BULLET.sub("", " ".join(lines)))
         else:
             plain = _EMPHASIS.sub("", _TAG.sub("", " ".join(line.strip() for line in lines)))
-            pages.texts.append(mark_text(_MARKDOWN_DRAFT_ITEM.sub("", plain), pages))
+            pages.texts.append(mark_text(_MARKDOWN_ITEM.sub("", plain), pages))
     pages.works.listed += works_of_list(_EMPHASIS.sub("", _TAG.sub("", entry)) for entry in listed)
 
 
@@ -152,7 +152,7 @@ def _paragraphs(text: str) -> list[tuple[list[str], bool]]:
             close()
             found.append(([line], True))
         else:
-            if (_ENTRY if in_list else _MARKDOWN_DRAFT_ITEM).match(line):
+            if (_ENTRY if in_list else _MARKDOWN_ITEM).match(line):
                 close()
             open_lines.append(line)
     close()

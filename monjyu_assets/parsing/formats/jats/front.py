@@ -271,7 +271,7 @@ def _work(citation: Element, name: str) -> Work:
     source = plain(citation.find("source")).strip(" .,")
     year = year_in(plain(citation.find("year")) or plain(citation.find("date")))
     first, last = plain(citation.find("fpage")), plain(citation.find("lpage"))
-    ids = _jats_references_identifiers(citation)
+    ids = _reference_identifiers(citation)
     return Work(
         key=name,
         title=titles[0] if titles else source,
@@ -301,7 +301,7 @@ def _people(citation: Element) -> Iterator[tuple[str, str]]:
                 yield "", words(item)
 
 
-def _jats_references_identifiers(citation: Element) -> dict[str, str]:
+def _reference_identifiers(citation: Element) -> dict[str, str]:
     found: dict[str, str] = {}
     for item in citation.iter("pub-id", "ext-link", "uri", "article-id"):
         kind = (item.get("pub-id-type") or item.get("ext-link-type") or "").lower()
