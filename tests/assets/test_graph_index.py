@@ -10,7 +10,7 @@ import duckdb
 import pyarrow.parquet as pq
 import pytest
 
-from monjyu_assets.maintenance.index_operations import purge_paper
+from monjyu_assets.indexing.index_operations import purge_paper
 from monjyu_assets.orchestration.assets.level_1 import community_metadata, graph_metadata
 from monjyu_assets.orchestration.checks.graph_checks import COMMUNITY_CHECKS, measure
 from monjyu_assets.orchestration.reporting.snapshot_metadata import lineage_metadata

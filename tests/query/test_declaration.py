@@ -31,8 +31,8 @@ from monjyu_query.commands.digest_commands import survey, table
 from monjyu_query.commands.options import QuestionCommand
 from monjyu_query.commands.papers_command import papers_list
 from monjyu_query.commands.search_command import OTHERWISE, search
+from monjyu_query.mcp_server.app import build_server
 from monjyu_query.mcp_server.caller_identity import CallersMonjyu
-from monjyu_query.mcp_server.mcp_app import build_server
 from monjyu_query.service.app import create_app
 from monjyu_query.service.server.page_files import html
 
@@ -139,7 +139,7 @@ def test_http_has_an_example_of_every_request(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("word", "places"),
     [
-        ("dois", {"search/request.py", "ranking/filters.py"}),  # a filter: what it is called, and what it means
+        ("dois", {"asking/request.py", "ranking/filters.py"}),  # a filter: what it is called, and what it means
         ("xlsx", {"digests/study_table/table_export.py"}),  # a format of an export
     ],
 )
@@ -153,7 +153,7 @@ def test_it_is_written_in_few_files(word: str, places: set[str]) -> None:
 
 
 ADDED = {
-    "search/request.py": (
+    "asking/request.py": (
         (
             "    tags: list[_Name] = asked(",
             '    funders: list[_Name] = asked("Only of this funder.", [], "funder", ("Funder", "助成"))\n',
@@ -175,10 +175,10 @@ from pathlib import Path
 from monjyu_core.settings.settings import load_settings
 from monjyu_core.storage.folders import DataFolder
 from monjyu_query.commands.search_command import search
-from monjyu_query.commands.table_command import table
+from monjyu_query.commands.digest_commands import table
 from monjyu_query.mcp_server.caller_identity import CallersMonjyu
-from monjyu_query.mcp_server.mcp_app import build_server
-from monjyu_query.search.request import SearchOptions
+from monjyu_query.mcp_server.app import build_server
+from monjyu_query.asking.request import SearchOptions
 from monjyu_query.service.app import create_app
 from monjyu_query.service.server.page_files import html
 

@@ -10,11 +10,11 @@ from monjyu_assets.orchestration.checks.rebuild_check import REBUILD_SPEC
 from monjyu_assets.orchestration.partitions import collections
 from monjyu_assets.orchestration.reporting.table_metadata import Metadata, as_code
 from monjyu_assets.orchestration.resources import SearchFilesResource
+from monjyu_assets.publishing import questions_gate, retrieval_gate, vector_check
 from monjyu_assets.publishing.checks import CHECKS, CheckResult
 from monjyu_assets.publishing.drift import DRIFT_CHECKS, drift
-from monjyu_assets.publishing.gates import questions_gate, retrieval_gate, vector_check
-from monjyu_assets.publishing.gates.questions_gate import QuestionsGate
-from monjyu_assets.publishing.gates.retrieval_gate import RetrievalGate
+from monjyu_assets.publishing.questions_gate import QuestionsGate
+from monjyu_assets.publishing.retrieval_gate import RetrievalGate
 from monjyu_assets.publishing.snapshot_quality import snapshot_quality
 from monjyu_assets.work.work import Work
 from monjyu_core.quality import QUALITY_CHECKS, SHOWN, QualityResult

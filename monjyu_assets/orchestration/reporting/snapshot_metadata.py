@@ -12,12 +12,12 @@ from monjyu_assets.orchestration.partitions import COLLECTIONS
 from monjyu_assets.orchestration.reporting.run_log import bars, line
 from monjyu_assets.orchestration.reporting.table_metadata import Metadata, as_code, column_schema, rows_by_table
 from monjyu_assets.publishing.drift import diff
-from monjyu_assets.publishing.gates.retrieval_gate import RetrievalGate
 from monjyu_assets.publishing.publish import Published
+from monjyu_assets.publishing.retrieval_gate import RetrievalGate
 from monjyu_assets.stages.shared.collection_stage import whole_table
 from monjyu_assets.work.work import Work
 from monjyu_core.errors import StorageError
-from monjyu_core.models.accounting.ledger_totals import usage_by_level
+from monjyu_core.models.ledger_totals import usage_by_level
 from monjyu_core.remote.state import prefix_of
 from monjyu_core.storage.folders import CollectionFolder, DataFolder
 from monjyu_core.storage.manifest import Manifest, read_manifest

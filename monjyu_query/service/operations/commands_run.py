@@ -73,12 +73,15 @@ def printed(data: DataFolder, *command: str) -> dict[str, Any]:
     raise Conflict(message) if done.returncode == 2 else StorageError(message)
 
 
-async def printed_telling(data: DataFolder, arguments: list[str], shape: type[Shape], tell: Tell) -> Shape:
+async def printed_telling(
+    data: DataFolder, arguments: list[str], shape: type[Shape], tell: Tell, settings: Mapping[str, str] | None = None
+) -> Shape:
     """What a command with `--progress` prints as JSON, with what it tells meanwhile. It ends with the task that waits.
+    `settings` are added to its environment.
 
     ConfigurationError or IndexBuildError where it prints none.
     """
-    async with _child(arguments, os.environ | {"MONJYU_DATA": str(data.root)}) as child:
+    async with _child(arguments, os.environ | dict(settings or {}) | {"MONJYU_DATA": str(data.root)}) as child:
         assert child.stdout is not None
         output, complaint = await asyncio.gather(child.stdout.read(), _follow(child, tell))
         await child.wait()

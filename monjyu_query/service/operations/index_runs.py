@@ -10,7 +10,7 @@ import asyncio
 import logging
 import os
 import secrets
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 from pydantic import BaseModel
 
 from monjyu_core.errors import MonjyuError
-from monjyu_core.settings.service_settings import ServiceSettings
+from monjyu_core.settings.service import ServiceSettings
 from monjyu_core.storage.collection import known_record, load_record, target_level
 from monjyu_core.storage.folders import DataFolder, alive, host_id
 from monjyu_core.storage.state_store import StateStore
@@ -31,6 +31,7 @@ NAMESPACE = "index_runs"
 PREFIX = "command-"
 """Of the ids of these runs; a backfill of Dagster has none."""
 _MOST_KEPT = 200
+_MULTILINGUAL = {"MONJYU_EMBEDDING__MODEL": "multilingual-e5-small"}
 _log = logging.getLogger(__name__)
 
 
@@ -67,9 +68,16 @@ class IndexRuns:
         self._running: set[asyncio.Task[None]] = set()
 
     async def start(
-        self, data: DataFolder, collection: str, level: int | None = None, *, allow_deletes: bool = False
+        self,
+        data: DataFolder,
+        collection: str,
+        level: int | None = None,
+        *,
+        allow_deletes: bool = False,
+        multilingual: bool = False,
     ) -> Launched:
-        """Index the collection's sources, with what was uploaded for it. ConfigurationError where it is not known."""
+        """Index the collection's sources, with what was uploaded for it. `multilingual`: with the model that reads all
+        scripts, which is kept for later runs. ConfigurationError where the collection is not known."""
         record = await asyncio.to_thread(known_record, data, collection)
         folder = data.papers / collection
         known = record.declared or _is_within(folder, record.sources)
@@ -79,7 +87,7 @@ class IndexRuns:
         command = ["index", *([str(folder)] if new else []), "-c", collection, *options, "--progress", "--json"]
         run = f"{PREFIX}{secrets.token_hex(8)}"
         await self._keep(run, collection, state="running")
-        task = asyncio.create_task(self._index(data, run, collection, command))
+        task = asyncio.create_task(self._index(data, run, collection, command, _MULTILINGUAL if multilingual else {}))
         self._running.add(task)
         task.add_done_callback(self._running.discard)
         kept = max(target_level(record), level or 0)
@@ -103,7 +111,9 @@ class IndexRuns:
             task.cancel()
         await asyncio.gather(*self._running, return_exceptions=True)
 
-    async def _index(self, data: DataFolder, run: str, collection: str, command: list[str]) -> None:
+    async def _index(
+        self, data: DataFolder, run: str, collection: str, command: list[str], settings: Mapping[str, str]
+    ) -> None:
         async def tell(step: dict[str, Any]) -> None:
             await self._keep(
                 run, collection, state="running", stage=step["stage"], made=step["done"], parts=step["total"]
@@ -111,7 +121,7 @@ class IndexRuns:
 
         try:
             async with self._turn:
-                await printed_telling(data, command, _Outcome, tell)
+                await printed_telling(data, command, _Outcome, tell, settings)
             await self._keep(run, collection, state="done")
         except MonjyuError as error:
             await self._keep(run, collection, state="failed", cause=error.message)

@@ -46,12 +46,12 @@ export function remember(begun, files = []) {
 }
 
 // Remembered before it is asked for, so that who leaves at that moment finds it begun when coming back.
-export async function begin(collection, files = [], place = null, signal = null) {
+export async function begin(collection, files = [], place = null, signal = null, how = {}) {
   const since = Date.now();
   keep(collection, { since, files });
   for (;;) {
     try {
-      remember(await post("/admin/index", { collection }), files);
+      remember(await post("/admin/index", { collection, ...how }), files);
       return;
     } catch (error) {
       const starting = error.type === "ExternalAPIError" && Date.now() - since < PATIENCE;

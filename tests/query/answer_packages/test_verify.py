@@ -23,7 +23,6 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 from monjyu_core.storage.folders import DataFolder
 from monjyu_query.answer_packages import package_files
 from monjyu_query.answer_packages.asked_answer import AskedAnswer, asked_again, asked_now
-from monjyu_query.answer_packages.checking.verification import Verified, verify_package
 from monjyu_query.answer_packages.package import package_of
 from monjyu_query.answer_packages.package_files import (
     NotAPackage,
@@ -35,6 +34,7 @@ from monjyu_query.answer_packages.package_files import (
     write_package,
 )
 from monjyu_query.answer_packages.signature import signed
+from monjyu_query.answer_packages.verification import Verified, verify_package
 from monjyu_query.asking.request import make_request
 from tests.conftest import call_monjyu
 from tests.copies import copy_data

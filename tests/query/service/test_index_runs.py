@@ -73,6 +73,14 @@ def test_what_is_uploaded_can_be_asked_about(data: Path, tmp_path: Path) -> None
         titles = {paper["title"] for paper in client.get("/papers", params={"collection": "mine"}).json()["papers"]}
         assert titles == {"Okapis in the library", "Zebras"}
 
+        question = {"query": "何を夜に読みますか", "collection": "mine"}
+        assert "embedding.model" in str(client.post("/search", json=question).json()["warnings"])
+        for how in ({"multilingual": True}, {}):  # what was chosen is kept
+            states = followed(client, client.post("/admin/index", json={"collection": "mine", **how}).json())
+            assert states[-1]["state"] == "done", states[-1]
+            assert client.get("/collections").json()["collections"][0]["embedding_model"] == "multilingual-e5-small"
+        assert not client.post("/search", json=question).json()["warnings"]
+
         unknown = client.post("/admin/index", json={"collection": "nowhere"})
         assert unknown.status_code == 409 and "not known" in unknown.json()["error"]["message"]
 

@@ -3,6 +3,7 @@
 import { ApiError } from "../api.js";
 import { coded, h, quoted, replace, say } from "../dom.js";
 import { t } from "../i18n.js";
+import { begin, notBegun, watch } from "../indexing.js";
 import { closeViewer } from "../paper/viewer.js";
 import { answerBlocks, renderResult } from "./answer.js";
 import { budgetOf } from "./asked.js";
@@ -81,7 +82,26 @@ export class Turn {
       result.snapshot_id < present ? this.older() : null, // an id begins with its time
       result.resolved_query ? h("p", { class: "dim" }, t("askedAs"), quoted(result.resolved_query), " ",
         h("button", { type: "button", class: "quiet small", onclick: () => this.ask({ alone: true }) }, t("askAlone"))) : null,
+      this.unread(),
       renderResult(result, (question) => talk.further(question), this.asked, (budget) => this.goOn(budget)));
+  }
+
+  // Where the model of the papers does not read the question's letters, an editor has them indexed with one that does.
+  unread() {
+    const { result, talk } = this;
+    if (!talk.editor || !result.warnings.some((one) => one.includes("embedding.model"))) return null;
+    const place = h("div", {});
+    const change = h("button", { type: "button", class: "small", onclick: async () => {
+      change.disabled = true;
+      try {
+        await begin(result.collection, [], place, talk.signal, { multilingual: true });
+        await watch(result.collection, place, talk.signal, () => this.ask({ snapshot: null }));
+      } catch (error) {
+        replace(place, notBegun(error));
+      }
+      change.disabled = false;
+    } }, t("readScript"));
+    return h("div", { class: "unread" }, change, place);
   }
 
   // Lazy search again with more tests: those that were made are kept. What ended because it had enough goes on to the end.

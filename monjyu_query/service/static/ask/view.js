@@ -1,5 +1,6 @@
 // The view `ask`: one conversation, which is there again when one comes back.
 
+import { isEditor } from "../editor.js";
 import { currentLanguage } from "../i18n.js";
 import { Conversation } from "./conversation.js";
 
@@ -14,6 +15,7 @@ export function show(context) {
   conversation ??= new Conversation();
   const first = !conversation.info;
   conversation.choose(context.info);
+  [conversation.editor, conversation.signal] = [isEditor(context.who), context.signal];
   if (first) conversation.restore(context.params);
   if (language && language !== currentLanguage()) conversation.relabel();
   language = currentLanguage();

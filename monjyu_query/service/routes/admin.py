@@ -1,0 +1,242 @@
+"""POST /admin/index, /admin/papers and /admin/samples, for editors; the rest below /admin for administrators."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, File, Form, Query, Request, UploadFile
+from pydantic import BaseModel, Field
+
+from monjyu_query.asking.fields import Body
+from monjyu_query.asking.request import NUMBER, Switch
+from monjyu_query.service.access import audit
+from monjyu_query.service.access.keys import Role
+from monjyu_query.service.access.principals import Principal
+from monjyu_query.service.operations.commands_run import Estimated, printed
+from monjyu_query.service.operations.dagster_runs import Launched, RunState, launch, run_state
+from monjyu_query.service.operations.dagster_seen import DagsterSeen, look_at_dagster
+from monjyu_query.service.operations.index_runs import PREFIX, indexes_here, takes_uploads
+from monjyu_query.service.operations.key_keeping import Keys, NewKey, Revoked, all_keys, end_one, make_key
+from monjyu_query.service.operations.rollback import (
+    KeptSnapshots,
+    RolledBack,
+    SnapshotsCompared,
+    compare_snapshots,
+    kept_snapshots,
+    roll_back,
+)
+from monjyu_query.service.operations.sample_papers import SAMPLES, bring_in
+from monjyu_query.service.operations.uploads import Stored, store_uploads
+from monjyu_query.service.server.error_responses import COMMON, Conflict, Forbidden
+from monjyu_query.service.worker_state import Service, service_of
+
+NAME = r"^[a-z0-9][a-z0-9_-]{0,63}$"
+SNAPSHOT = r"^[0-9A-Za-z-]{1,100}$"
+MOST_FILES = 50
+
+router = APIRouter(prefix="/admin", tags=["admin"], responses=COMMON)
+Shared = Annotated[Service, Depends(service_of)]
+
+
+class _Wanted(Body):
+    collection: str = Field(pattern=NAME, examples=["my-papers"])
+
+
+class IndexRequest(_Wanted):
+    """The collection is brought to its sources at the level it is kept at. `multilingual`: embedded again, where it is
+    not, with the model that reads all scripts, so that a Japanese question finds English papers."""
+
+    allow_deletes: Switch = False
+    multilingual: Switch = False
+
+
+class UpgradeRequest(_Wanted):
+    level: Annotated[int, Field(ge=0, le=4), NUMBER]
+
+
+class RollbackRequest(_Wanted):
+    """`release` goes back to the newest snapshot; else `snapshot_id`, or without it the one before the current."""
+
+    snapshot_id: str | None = Field(default=None, pattern=SNAPSHOT)
+    release: Switch = False
+
+
+class KeyRequest(Body):
+    """`expires`: 12h, 30d, 8w, or a date (UTC); null = never. `collections`: all that it may see; null = all."""
+
+    name: str = Field(default="", max_length=100)
+    role: Role = "reader"
+    expires: str | None = Field(default=None, max_length=40, examples=["30d"])
+    collections: list[Annotated[str, Field(pattern=NAME)]] | None = Field(default=None, max_length=100)
+
+
+class RevokeRequest(Body):
+    """`confirm`: also where it is one's own key, or the last of an administrator."""
+
+    id: str = Field(pattern=r"^[0-9a-f]{8}$")
+    confirm: Switch = False
+
+
+class UploadResult(BaseModel):
+    collection: str
+    files: list[Stored]
+
+
+@router.post("/index", summary="Index what has changed", status_code=202)
+async def index(asked: IndexRequest, service: Shared, request: Request) -> Launched:
+    """Returns at once. The service indexes itself, as `monjyu index` does; a query-only service, or one whose
+    Dagster web server (`service.dagster_url`) is on another machine, starts a backfill.
+    """
+    audit.note(request.scope, collection=asked.collection)
+    service.admit(asked.collection)
+    return await _begin(service, asked.collection, None, asked.allow_deletes, asked.multilingual)
+
+
+async def _begin(
+    service: Service, collection: str, level: int | None, allow_deletes: bool = False, multilingual: bool = False
+) -> Launched:
+    settings = service.settings.service
+    if indexes_here(settings):
+        how = {"allow_deletes": allow_deletes, "multilingual": multilingual}
+        return await service.index_runs.start(service.data, collection, level, **how)
+    if multilingual:
+        raise Conflict("This service cannot change the model.", "Set embedding.model to multilingual-e5-small.")
+    return await asyncio.to_thread(launch, service.data, settings, collection, level, allow_deletes=allow_deletes)
+
+
+@router.get("/index", summary="Progress of a run")
+def index_state(
+    service: Shared,
+    collection: Annotated[str, Query(pattern=NAME)],
+    backfill_id: Annotated[str, Query(pattern=r"^[0-9A-Za-z_-]{1,100}$")],
+) -> RunState:
+    """For a run that POST /admin/index has started for the collection."""
+    service.admit(collection)
+    if backfill_id.startswith(PREFIX):
+        return service.index_runs.state(collection, backfill_id)
+    return run_state(service.settings.service, collection, backfill_id)
+
+
+@router.post("/upgrade", summary="Build higher levels of a collection and keep them", status_code=202)
+async def upgrade(asked: UpgradeRequest, service: Shared, request: Request) -> Launched:
+    """As /admin/index, with the levels up to that one; by the Dagster web server if one is known."""
+    audit.note(request.scope, collection=asked.collection, level=asked.level)
+    service.admit(asked.collection)
+    settings = service.settings.service
+    if settings.dagster_url is None:
+        return await _begin(service, asked.collection, asked.level)
+    return await asyncio.to_thread(launch, service.data, settings, asked.collection, asked.level)
+
+
+@router.post("/rollback", summary="Serve an older snapshot, or the newest again")
+def rollback(asked: RollbackRequest, service: Shared, request: Request) -> RolledBack:
+    audit.note(request.scope, collection=asked.collection, snapshot_id=asked.snapshot_id)
+    service.folder(asked.collection)
+    if asked.release and asked.snapshot_id:
+        raise Conflict("`release` takes no snapshot.", "It goes to the newest.")
+    return roll_back(service.data, asked.collection, asked.snapshot_id, release=asked.release)
+
+
+@router.post("/estimate", summary="Estimate the cost of an upgrade")
+def estimate(asked: UpgradeRequest, service: Shared, request: Request) -> Estimated:
+    """Counts the calls of models that a level would make, and makes none. It can take a minute."""
+    audit.note(request.scope, collection=asked.collection, level=asked.level)
+    service.folder(asked.collection)
+    command = ("upgrade", asked.collection, "--level", str(asked.level), "--estimate", "--json")
+    return Estimated(collection=asked.collection, level=asked.level, **printed(service.data, *command))
+
+
+@router.get("/snapshots", summary="The snapshots that are kept, oldest first")
+def snapshots(service: Shared, collection: Annotated[str, Query(pattern=NAME)]) -> KeptSnapshots:
+    service.folder(collection)
+    return kept_snapshots(service.data, collection)
+
+
+@router.get("/snapshots/diff", summary="Differences between two snapshots")
+def compare(
+    service: Shared,
+    collection: Annotated[str, Query(pattern=NAME)],
+    older: Annotated[str, Query(pattern=SNAPSHOT)],
+    newer: Annotated[str, Query(pattern=SNAPSHOT)],
+) -> SnapshotsCompared:
+    service.folder(collection)
+    return compare_snapshots(service.data, collection, older, newer)
+
+
+@router.get("/runs", summary="The last runs and checks in Dagster")
+def runs(
+    service: Shared,
+    request: Request,
+    collection: Annotated[str | None, Query(pattern=NAME)] = None,
+    most: Annotated[int, Query(ge=1, le=100)] = 12,
+) -> DagsterSeen:
+    """If no Dagster web server answers, `problem` explains it."""
+    if collection is None:
+        _of_all(request)
+    else:
+        service.admit(collection)
+    return look_at_dagster(service.settings.service, collection, most)
+
+
+@router.get("/keys", summary="The keys, without their secrets")
+def keys(service: Shared, request: Request) -> Keys:
+    _of_all(request)
+    return all_keys(service.store, _principal(request))
+
+
+@router.post("/keys", summary="Create a key, which is shown once", status_code=201)
+def new_key(asked: KeyRequest, service: Shared, request: Request) -> NewKey:
+    audit.note(request.scope, role=asked.role, name=asked.name)
+    _of_all(request)
+    made = make_key(service.store, asked.name, asked.role, asked.expires, asked.collections)
+    audit.note(request.scope, key_id=made.id)
+    return made
+
+
+@router.post("/keys/revoke", summary="Revoke a key")
+def end_key(asked: RevokeRequest, service: Shared, request: Request) -> Revoked:
+    """409 without `confirm` if the caller, or every administrator, would be locked out."""
+    audit.note(request.scope, key_id=asked.id)
+    _of_all(request)
+    return end_one(service.store, asked.id, _principal(request), confirmed=asked.confirm)
+
+
+@router.post("/samples", summary="Import the sample papers and index them", status_code=202)
+async def samples(service: Shared, request: Request) -> Launched:
+    """Into a collection `samples`. 409 if this installation has no samples."""
+    audit.note(request.scope, collection=SAMPLES)
+    service.admit(SAMPLES)
+    await asyncio.to_thread(bring_in, service.data)
+    return await _begin(service, SAMPLES, None)
+
+
+def _of_all(request: Request) -> None:
+    """Forbidden for an administrator of some collections: keys and runs are of all, and a new key could be for all."""
+    if _principal(request).collections is not None:
+        raise Forbidden("This covers all collections, but the key only some.")
+
+
+def _principal(request: Request) -> Principal:
+    found: Principal = request.scope["state"]["principal"]
+    return found
+
+
+@router.post("/papers", summary="Upload papers", status_code=201)
+def upload(
+    service: Shared,
+    request: Request,
+    collection: Annotated[str, Form(pattern=NAME)],
+    files: Annotated[list[UploadFile], File(min_length=1, max_length=MOST_FILES)],
+    replace: Annotated[bool, Form(description="Overwrite files with the same name.")] = False,
+) -> UploadResult:
+    """Into `papers/<collection>/`, under safe names; POST /admin/index then indexes them."""
+    audit.note(request.scope, collection=collection, files=len(files))
+    service.admit(collection)
+    folder = service.data.papers / collection
+    if not takes_uploads(service.data, service.settings.service, collection):
+        raise Conflict(f"Collection {collection!r} has its papers elsewhere.", "Put them there, or use another name.")
+    return UploadResult(
+        collection=collection,
+        files=store_uploads(folder, [(file.filename or "", file.file) for file in files], replace=replace),
+    )
