@@ -106,7 +106,13 @@ def scan(
     files = find_files(_readable(record, previous, allow_missing, say), say, count, others, types)
     for done, file in enumerate(files, start=1):
         count(done, len(files))
-        for row in _rows_of(file, known):
+        try:
+            beside = files_beside(file.path, file.root)
+            stats = [path.stat() for path in (file.path, *beside)]
+        except OSError:  # it was removed after the walk, or its path is longer than a system call takes
+            others.skip("unreadable", str(file.path))
+            continue
+        for row in _rows_of(file, beside, stats, known):
             if row["paper_id"] in rows:
                 row = _as_duplicate(row)
             if row["paper_id"] in excluded:
@@ -149,9 +155,12 @@ def _known(previous: pa.Table) -> dict[tuple[str, int], list[ManifestRow]]:
     return known
 
 
-def _rows_of(file: SourceFile, known: dict[tuple[str, int], list[ManifestRow]]) -> list[ManifestRow]:
-    beside = files_beside(file.path, file.root)
-    stats = [path.stat() for path in (file.path, *beside)]
+def _rows_of(
+    file: SourceFile,
+    beside: Sequence[Path],
+    stats: Sequence[os.stat_result],
+    known: dict[tuple[str, int], list[ManifestRow]],
+) -> list[ManifestRow]:
     size, mtime_ns = sum(stat.st_size for stat in stats), max(stat.st_mtime_ns for stat in stats)
     before = known.get((str(file.path), mtime_ns), [])
     document_type = ALL_TYPES[ending_of(file.path)]

@@ -140,7 +140,7 @@ def test_http_has_an_example_of_every_request(tmp_path: Path) -> None:
     ("word", "places"),
     [
         ("dois", {"asking/request.py", "ranking/filters.py"}),  # a filter: what it is called, and what it means
-        ("xlsx", {"digests/study_table/table_export.py"}),  # a format of an export
+        ("xlsx", {"digests/table_export.py"}),  # a format of an export
     ],
 )
 def test_it_is_written_in_few_files(word: str, places: set[str]) -> None:
@@ -164,7 +164,7 @@ ADDED = {
         ),
         ("    controller: Controller\n", "    mood: str | None\n"),
     ),
-    "digests/study_table/table_export.py": (
+    "digests/table_export.py": (
         ('    "csv": ExportForm(', '    "tsv": ExportForm(as_csv, "text/tab-separated-values", "tsv", "TSV"),\n'),
     ),
 }

@@ -78,7 +78,8 @@ Asked = Annotated[ChatRequest, Body(openapi_examples=EXAMPLES)]
 async def chat(asked: Asked, service: Shared, request: Request) -> Response:
     """The last message of role user is the question, those before it the conversation."""
     if asked.refused:
-        raise BadRequest(f"{asked.refused}: is not supported.", "An answer is sentences of the papers.", asked.refused)
+        told = f"{asked.refused}: is not supported."
+        raise UnsupportedParameter(told, "An answer is sentences of the papers.", asked.refused)
     if (said := about_the_chat(asked)) is not None:
         return _answer(asked, request, said, None)
     with _as_bad_requests():
@@ -160,6 +161,10 @@ class _OpenAIError(ServiceError):
 
 class BadRequest(_OpenAIError):
     status = 400
+
+
+class UnsupportedParameter(BadRequest):
+    pass
 
 
 class ModelNotFound(_OpenAIError):
