@@ -13,7 +13,7 @@ from monjyu_assets.sources.scan import check_source, guard_deletes, scan
 from monjyu_core.errors import ConfigurationError, IndexBuildError
 from monjyu_core.settings.settings import PublishSettings
 from monjyu_core.storage.collection import CollectionRecord
-from monjyu_core.storage.other_files import OtherFiles
+from monjyu_core.storage.folders import OtherFiles
 from monjyu_core.storage.schemas import empty
 
 
