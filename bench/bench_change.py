@@ -28,7 +28,7 @@ import pyarrow.compute as pc
 
 from monjyu_assets.stages import chunk_embeddings, chunks, noun_phrases
 from monjyu_assets.stages.shared import parse_plan
-from monjyu_assets.stages.shared.kept_matching import wanted_buckets
+from monjyu_assets.stages.shared.matching_cache import wanted_buckets
 from monjyu_assets.work.closed_set import RESTS_ON, by_shard, input_versions, primary
 from monjyu_assets.work.work import Work
 from monjyu_core.embedding import load_embedder
@@ -36,7 +36,7 @@ from monjyu_core.storage.collection import CollectionRecord, known_record, save_
 from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.ids import bucket_of, buckets_of, digest, file_paper_id, file_sha256, shard_of
 from monjyu_core.storage.parts import read_all
-from monjyu_core.storage.rows.rows_papers import ManifestRow
+from monjyu_core.storage.rows_papers import ManifestRow
 from monjyu_core.storage.schemas import ASSET_TABLES, SHARDS, TABLES, table_of
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -27,8 +27,8 @@ from rapidfuzz import fuzz, process
 
 from monjyu_assets.matching.match_keys import connect
 from monjyu_assets.matching.same_paper import identify
+from monjyu_assets.scholarly.record import record_of
 from monjyu_assets.scholarly.record_matching import Lookup, PaperIndex, best_match
-from monjyu_assets.scholarly.scholarly_record import record_of
 from monjyu_core.storage.schemas import TABLES
 
 

@@ -28,8 +28,8 @@ from numpy.typing import NDArray
 
 from monjyu_assets.orchestration.resources import DataFolderResource, SnapshotDuckDB
 from monjyu_assets.publishing.database import build_database
-from monjyu_assets.search_index.nearest_index import publish_nearest_index
-from monjyu_assets.search_index.search_files import LanceTables, publish_search_files
+from monjyu_assets.publishing.nearest_index import publish_nearest_index
+from monjyu_assets.publishing.search_files import LanceTables, publish_search_files
 from monjyu_core.embedding import load_embedder
 from monjyu_core.settings.settings import load_settings
 from monjyu_core.storage.collection import CollectionRecord, save_record

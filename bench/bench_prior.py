@@ -23,12 +23,12 @@ from typing import Any
 
 import numpy as np
 
-from monjyu_core.settings.search_settings import PriorSettings
+from monjyu_core.settings.search import PriorSettings
 from monjyu_core.storage.folders import DataFolder
 from monjyu_query.asking.request import make_request
 from monjyu_query.evaluation.lazy_quality import Evidence, GoldQuestion, read_questions
-from monjyu_query.evaluation.questions.generate import generate
-from monjyu_query.evaluation.questions.structure import Structure
+from monjyu_query.evaluation.question_generation import generate
+from monjyu_query.evaluation.question_structure import Structure
 from monjyu_query.evaluation.retrieval_quality import DEPTH, JudgedQuery, judged, ndcg, read_qrels, read_queries
 from monjyu_query.search.searcher import Searcher
 

@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any
 
 from monjyu_query import Monjyu
-from monjyu_query.tensions.tension_list import candidates
+from monjyu_query.questions.tension_list import candidates
 
 SETS = Path(__file__).with_name("data") / "tensions"
 ALIKE = 0.6

@@ -19,11 +19,11 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from monjyu_core.models.accounting.account import Account, Accounting
-from monjyu_core.models.accounting.ledger import Scope
+from monjyu_core.models.account import Account, Accounting
 from monjyu_core.models.call_errors import ModelCallError
 from monjyu_core.models.calls.event_loop import run
 from monjyu_core.models.calls.gateway import Gateway
+from monjyu_core.models.ledger import Scope
 from monjyu_core.models.prompts import load_prompt
 from monjyu_core.settings.settings import Settings, load_settings
 from monjyu_core.storage.folders import DataFolder

@@ -30,12 +30,12 @@ import pyarrow.compute as pc
 from monjyu_assets.orchestration.resources import DataFolderResource, SnapshotDuckDB
 from monjyu_assets.publishing.candidate import Candidate
 from monjyu_assets.publishing.checks import over_parts, run_checks
-from monjyu_assets.publishing.gates.vector_check import check_vectors
 from monjyu_assets.publishing.snapshot_build import build_snapshot
+from monjyu_assets.publishing.vector_check import check_vectors
 from monjyu_assets.work.work import Work
 from monjyu_core.embedding import load_embedder
 from monjyu_core.quality import QUALITY_CHECKS, WHOLE, run_check
-from monjyu_core.questions.question import Question, SavedAnswer, baseline_of, make_question
+from monjyu_core.records.questions import Question, SavedAnswer, baseline_of, make_question
 from monjyu_core.settings.settings import EmbeddingSettings
 from monjyu_core.storage.folders import DataFolder, remove_folder
 from monjyu_core.storage.parts import Part
@@ -258,7 +258,7 @@ def trial(bench: Bench, name: str, relied_on: bool) -> dict[str, Any]:
     """What a fault is caught by: checks of the publish, saved questions."""
     changed = FAULTS[name](bench, relied_on)
     if name == "changed_tokenizer":
-        with patch("monjyu_assets.search_index.search_files.word_terms", unstemmed):
+        with patch("monjyu_assets.publishing.search_files.word_terms", unstemmed):
             snapshot_id, parts = build(bench, changed, fresh=True)
     else:
         snapshot_id, parts = build(bench, changed)

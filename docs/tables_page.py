@@ -20,8 +20,8 @@ SQL = {
 }
 HEAD = """# The tables
 
-Written by `python docs/tables_page.py` from `monjyu_core/storage/rows/` and `schemas.py`. To open
-them, see [dagster.md](dagster.md).
+Written by `python docs/tables_page.py` from `schemas.py`, `rows_papers.py`, `rows_matching.py` and `rows_levels.py` of
+`monjyu_core/storage/`. To open them, see [dagster.md](dagster.md).
 
 `index.duckdb` of a snapshot holds the tables of the levels that are published. Those of papers and chunks have one more
 column there, `shard`, and from level 1 on there is `community_lineage` (`graph`, `community_id`, `rank`, `previous_id`,

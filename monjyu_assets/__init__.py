@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING
 from monjyu_assets.indexing.indexer import Indexer
 
 if TYPE_CHECKING:
-    from monjyu_assets.components.declared_collection import CorpusComponent as CorpusComponent
-    from monjyu_assets.components.declared_collection import ZoteroLibraryComponent as ZoteroLibraryComponent
+    from monjyu_assets.components import CorpusComponent as CorpusComponent
+    from monjyu_assets.components import ZoteroLibraryComponent as ZoteroLibraryComponent
 
 __all__ = ["CorpusComponent", "Indexer", "ZoteroLibraryComponent"]
 
 _COMPONENTS = {
-    "CorpusComponent": "monjyu_assets.components.declared_collection",
-    "ZoteroLibraryComponent": "monjyu_assets.components.declared_collection",
+    "CorpusComponent": "monjyu_assets.components",
+    "ZoteroLibraryComponent": "monjyu_assets.components",
 }
 
 

@@ -12,7 +12,7 @@ import click
 from monjyu_core.text.unicode_words import escaped_in_json, without_controls
 
 if TYPE_CHECKING:
-    from monjyu_core.models.accounting.ledger_totals import By
+    from monjyu_core.models.ledger_totals import By
 
 
 @click.command()
@@ -53,7 +53,7 @@ def status(collection: str | None, files: bool, as_json: bool) -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def cost(collection: str | None, by: By, as_json: bool) -> None:
     """Show the usage of models: tokens, cost, time."""
-    from monjyu_core.models.accounting.ledger_totals import describe_totals, totals
+    from monjyu_core.models.ledger_totals import describe_totals, totals
     from monjyu_core.storage.folders import DataFolder
     from monjyu_core.storage.ids import check_collection_name
 

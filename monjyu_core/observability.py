@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from monjyu_core.errors import ConfigurationError
 from monjyu_core.extras import install_line
-from monjyu_core.settings.operations_settings import LogSettings, TelemetrySettings
+from monjyu_core.settings.operations import LogSettings, TelemetrySettings
 from monjyu_core.settings.settings import Settings
 from monjyu_core.text.unicode_words import escaped_in_json
 

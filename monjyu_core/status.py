@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from monjyu_core.errors import StorageError
-from monjyu_core.models.accounting.ledger_totals import usage_by_level
+from monjyu_core.models.ledger_totals import usage_by_level
 from monjyu_core.settings.settings import Settings
 from monjyu_core.storage.collection import CollectionRecord, collection_settings, known_record
 from monjyu_core.storage.folders import DataFolder

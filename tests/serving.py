@@ -35,9 +35,9 @@ def serving(app: Any, **config: Any) -> Iterator[str]:
 @contextmanager
 def serving_mcp(data: Path, settings: dict[str, Any] | None = None) -> Iterator[str]:
     """The address of `monjyu mcp --http` for a data folder."""
+    from monjyu_query.mcp_server.app import build_server
     from monjyu_query.mcp_server.caller_identity import CallersMonjyu
-    from monjyu_query.mcp_server.mcp_app import build_server
-    from monjyu_query.mcp_server.mcp_http import PATH, http_app
+    from monjyu_query.mcp_server.http import PATH, http_app
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("MONJYU_DATA", str(data))

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
-from monjyu_core.remote.holding import holding
+from monjyu_core.remote.collection_lock import holding
 from monjyu_core.remote.object_store import Objects
 from monjyu_core.settings.settings import load_settings
 from monjyu_core.storage.folders import CollectionFolder

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from monjyu_core.settings.setting_names import leaves
+from monjyu_core.settings.names import leaves
 from monjyu_core.settings.settings import Settings
 from tests.conftest import ROOT
 

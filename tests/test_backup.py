@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from monjyu_assets.indexing.index_operations import snapshot_rows, verify_all
 from monjyu_assets.indexing.requests import index_collection
-from monjyu_assets.maintenance.index_operations import snapshot_rows, verify_all
 from monjyu_assets.orchestration.jobs import freshness_of
-from monjyu_assets.planning.goals import index_lock
+from monjyu_assets.planning.targets import index_lock
 from monjyu_assets.work.work import Work, no_progress
 from monjyu_core.errors import StorageError
 from monjyu_core.storage.folders import DataFolder

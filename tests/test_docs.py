@@ -13,11 +13,11 @@ import pytest
 from pydantic import BaseModel
 
 from monjyu_core.paper import ParsedPaper
-from monjyu_query.answer_packages.checking.verification import Verified
+from monjyu_query.answer_packages.verification import Verified
 from monjyu_query.asking.result import SearchResult
 from monjyu_query.drafts.checked import CheckedDraft
-from monjyu_query.reviews.handing_on.review_listing import Reviewed, ReviewedRecord
-from monjyu_query.tensions.tension_list import Tensions
+from monjyu_query.questions.tension_list import Tensions
+from monjyu_query.reviews.listing import Reviewed, ReviewedRecord
 from tests.test_specification import wrong
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -19,11 +19,11 @@ from monjyu_assets.orchestration.instance import open_instance
 from monjyu_assets.publishing.publish import is_published
 from monjyu_core.core_commands import status
 from monjyu_core.errors import ConfigurationError
-from monjyu_core.models.accounting.ledger import Entry, Ledger, Scope
-from monjyu_core.models.accounting.ledger_totals import CallFilter, usage_of
-from monjyu_core.models.cache.response_cache import labels_of, open_cache
+from monjyu_core.models.ledger import Entry, Ledger, Scope
+from monjyu_core.models.ledger_totals import CallFilter, usage_of
+from monjyu_core.models.response_cache import labels_of, open_cache
 from monjyu_core.models.types import TokenUsage
-from monjyu_core.settings.models_settings import CacheSettings
+from monjyu_core.settings.models import CacheSettings
 from monjyu_core.settings.settings import Settings
 from monjyu_core.storage.collection import save_record
 from monjyu_core.storage.snapshot import Snapshot, SnapshotReader, is_leased, open_current, published, read_current
@@ -242,7 +242,7 @@ def test_a_purge_while_the_sources_are_away_takes_that_paper_alone(world: World)
 
 def test_a_deletion_that_was_killed_is_done_again(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """Killed before the folder is taken away it is a collection still, after that its rest goes with the next one."""
-    monkeypatch.setattr("monjyu_assets.maintenance.index_operations.remove_folder", _killed)
+    monkeypatch.setattr("monjyu_assets.indexing.index_operations.remove_folder", _killed)
     with pytest.raises(Killed):
         asked(collections, "delete", "c", "--yes")
     monkeypatch.undo()

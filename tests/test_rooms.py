@@ -15,7 +15,7 @@ MOST_MODULES = 15
 """In a folder, `__init__.py` aside: what one can take in at a look."""
 DAGSTER = {"dagster", "dagster_duckdb", "dagster_graphql", "dagster_webserver", "dagster_shared"}
 BEHIND_DAGSTER = tuple(
-    f"monjyu_assets/{room}" for room in ("orchestration/", "automation/", "components/", "definitions.py")
+    f"monjyu_assets/{room}" for room in ("orchestration/", "automation/", "components.py", "definitions.py")
 )
 LAYERS = {
     "monjyu_core": (
@@ -23,22 +23,22 @@ LAYERS = {
         ("language", "text", "user_files"),
         ("settings",),
         ("observability", "quality"),
-        ("storage", "input_file"),
+        ("storage",),
         ("azure", "search_files"),
         ("models", "embedding", "reader"),
-        ("remote", "corrections", "questions", "reviews"),
+        ("remote", "records"),
         ("status", "core_commands", "cli", "__main__"),
     ),
     "monjyu_assets": (
         ("parsing",),
-        ("sources", "chunking", "matching", "levels", "scholarly", "search_index"),
+        ("sources", "chunking", "matching", "levels", "scholarly"),
         ("work",),
         ("analysis", "libraries"),
         ("stages",),
         ("publishing",),
         ("planning",),
         ("orchestration",),
-        ("indexing", "maintenance", "automation"),
+        ("indexing", "automation"),
         ("definitions", "components", "commands"),
     ),
     "monjyu_query": (
@@ -46,10 +46,10 @@ LAYERS = {
         ("ranking",),
         ("papers", "knowledge", "intents"),
         ("answers",),
-        ("modes", "traces"),
-        ("catalogue", "paper_lists", "overviews", "tensions", "digests"),
+        ("modes",),
+        ("questions", "digests"),
         ("search",),
-        ("quotes", "citations", "graph_export", "reviews", "drafts", "saved", "answer_packages", "evaluation"),
+        ("citations", "graph_export", "reviews", "drafts", "saved", "answer_packages", "evaluation"),
         ("api", "service", "mcp_server", "commands"),
     ),
 }

@@ -18,7 +18,7 @@ from pydantic import BaseModel
 from pydantic_core import to_jsonable_python
 
 from monjyu_core.cli import root
-from monjyu_core.settings.models_settings import ModelSettings
+from monjyu_core.settings.models import ModelSettings
 from monjyu_core.settings.settings import Settings, leaves
 from monjyu_query.asking.request import SearchRequest
 from monjyu_query.asking.result import SearchResult

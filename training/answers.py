@@ -30,7 +30,7 @@ from monjyu_query.answers.selection import Question, choose_windows, word_count
 from monjyu_query.asking.passages import PassageSentence, load_sentences
 from monjyu_query.asking.request import Filters, make_request
 from monjyu_query.evaluation.gold_answers import Gold, PaperTexts, Quote, SpanQuestion, read_gold
-from monjyu_query.modes.passages.best_passages import evidence_passages
+from monjyu_query.modes.best_passages import evidence_passages
 from monjyu_query.ranking.ranker import rank
 from monjyu_query.search.searcher import Searcher
 

@@ -9,17 +9,17 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from monjyu_assets.analysis.analysis_client import AnalysisClient, AnalysisLate, DocumentRefused, OperationGone
-from monjyu_assets.sources.sources import MODEL, AnalysesKept, analysed_types
-from monjyu_assets.work.run_rules import current_cap
+from monjyu_assets.analysis.client import AnalysisClient, AnalysisLate, DocumentRefused, OperationGone
+from monjyu_assets.sources.records import MODEL, AnalysesKept, analysed_types
+from monjyu_assets.work.run_limits import current_cap
 from monjyu_assets.work.work import Work
 from monjyu_core.azure.credentials import credential_for, endpoint_of
 from monjyu_core.errors import DocumentError, EmptyDocument, ExternalAPIError, MonjyuError, ScannedDocument
-from monjyu_core.models.accounting.caps import Reservation, SpendingCap, cap_per_run
-from monjyu_core.models.accounting.ledger import Entry, Scope, Status
 from monjyu_core.models.call_errors import CostCapReached
+from monjyu_core.models.caps import Reservation, SpendingCap, cap_per_run
+from monjyu_core.models.ledger import Entry, Scope, Status
 from monjyu_core.paper import ParsedPaper
-from monjyu_core.settings.azure_settings import DocumentIntelligenceSettings
+from monjyu_core.settings.azure import DocumentIntelligenceSettings
 
 PROVIDER = "azure_document_intelligence"
 LEAST_KEPT = 0.5

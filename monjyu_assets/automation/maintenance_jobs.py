@@ -15,7 +15,7 @@ from dagster._core.storage.event_log.sql_event_log import SqlEventLogStorage
 from dagster._core.storage.event_log.sqlite import SqliteEventLogStorage
 from pydantic import Field
 
-from monjyu_assets.maintenance.index_operations import delete_index, known_folder, release_rollback, roll_back
+from monjyu_assets.indexing.index_operations import delete_index, known_folder, release_rollback, roll_back
 from monjyu_assets.orchestration.partitions import collections, partitions_without_index, remove_collection
 from monjyu_assets.orchestration.reporting.snapshot_metadata import report_served
 from monjyu_assets.orchestration.reporting.table_metadata import causes_first

@@ -21,7 +21,7 @@ from monjyu_assets.orchestration.partitions import (
 from monjyu_assets.orchestration.resources import DataFolderResource
 from monjyu_assets.orchestration.watching import Watched, is_being_indexed, watch_collection, watched_collections
 from monjyu_assets.work.closed_set import HIGHEST
-from monjyu_core.settings.operations_settings import AutomationSettings
+from monjyu_core.settings.operations import AutomationSettings
 from monjyu_core.settings.settings import load_settings
 from monjyu_core.storage.folders import DataFolder, alive
 from monjyu_core.storage.snapshot import read_current

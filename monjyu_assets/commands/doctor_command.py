@@ -17,7 +17,7 @@ def doctor(as_json: bool) -> None:
 
     Each service gets one cheap call, a model a question of a few tokens. Exit code 1 if something is wrong.
     """
-    from monjyu_assets.maintenance.doctor import examine
+    from monjyu_assets.indexing.doctor import examine
 
     findings = []
     for finding in examine():

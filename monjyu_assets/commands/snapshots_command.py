@@ -13,7 +13,7 @@ import click
 from monjyu_assets.commands.index_output import confirm
 
 if TYPE_CHECKING:
-    from monjyu_assets.maintenance.index_operations import SnapshotRow
+    from monjyu_assets.indexing.index_operations import SnapshotRow
 
 
 def echo(value: Mapping[str, object], text: str, as_json: bool) -> None:
@@ -40,7 +40,7 @@ def snapshots() -> None:
 @json_option
 def list_snapshots(collection: str | None, as_json: bool) -> None:
     """List the snapshots, oldest first, with the current one marked."""
-    from monjyu_assets.maintenance.index_operations import known_folder, snapshot_rows
+    from monjyu_assets.indexing.index_operations import known_folder, snapshot_rows
 
     folder = known_folder(collection)
     rows = snapshot_rows(folder)
@@ -65,7 +65,7 @@ def _contents(row: SnapshotRow) -> str:
 @json_option
 def diff_snapshots(older: str, newer: str, collection: str | None, as_json: bool) -> None:
     """Show papers added, changed and deleted between two snapshots, and rows by table."""
-    from monjyu_assets.maintenance.index_operations import known_folder
+    from monjyu_assets.indexing.index_operations import known_folder
     from monjyu_assets.publishing.drift import diff
 
     found = diff(known_folder(collection), older, newer)
@@ -81,7 +81,7 @@ def diff_snapshots(older: str, newer: str, collection: str | None, as_json: bool
 @json_option
 def verify(snapshot_id: str | None, collection: str | None, as_json: bool) -> None:
     """Check every file of a snapshot (by default of all snapshots) against its hash."""
-    from monjyu_assets.maintenance.index_operations import known_folder, verify_all
+    from monjyu_assets.indexing.index_operations import known_folder, verify_all
 
     folder = known_folder(collection)
     problems = verify_all(folder, snapshot_id)
@@ -100,7 +100,7 @@ def rollback(snapshot_id: str | None, release: bool, collection: str, as_json: b
 
     Later builds publish as usual, but readers stay with this snapshot until `--release`.
     """
-    from monjyu_assets.maintenance.index_operations import known_folder, release_rollback, roll_back
+    from monjyu_assets.indexing.index_operations import known_folder, release_rollback, roll_back
     from monjyu_assets.orchestration.reporting.snapshot_metadata import report_served
     from monjyu_core.errors import ConfigurationError
     from monjyu_core.storage.folders import DataFolder
@@ -145,7 +145,7 @@ def delete_collection(name: str, yes: bool, as_json: bool) -> None:
 
     The source files stay. A partition in Dagster without an index, such as a mistyped one, is removed.
     """
-    from monjyu_assets.maintenance.index_operations import delete_index, known_folder
+    from monjyu_assets.indexing.index_operations import delete_index, known_folder
     from monjyu_core.storage.folders import GONE, DataFolder
 
     data = DataFolder.default()
@@ -177,7 +177,7 @@ def purge(paper_id: str, collection: str, as_json: bool) -> None:
 
     The paper is not indexed again, even if its source file still exists. The file itself is not touched.
     """
-    from monjyu_assets.maintenance.index_operations import purge_paper
+    from monjyu_assets.indexing.index_operations import purge_paper
     from monjyu_core.storage.folders import DataFolder
 
     done = purge_paper(DataFolder.default(), collection, paper_id, tell)

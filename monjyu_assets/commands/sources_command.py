@@ -34,8 +34,8 @@ def sources() -> None:
 @json_option
 def list_sources(collection: str | None, as_json: bool) -> None:
     """List the sources with their number of papers."""
+    from monjyu_assets.indexing.index_operations import known_folder
     from monjyu_assets.indexing.source_list import list_sources
-    from monjyu_assets.maintenance.index_operations import known_folder
     from monjyu_core.storage.folders import DataFolder
 
     name = collection or known_folder(None).name

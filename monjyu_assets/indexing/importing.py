@@ -8,8 +8,8 @@ from pathlib import Path
 from monjyu_assets.indexing.requests import index_collection
 from monjyu_assets.libraries.library_folder import Synced
 from monjyu_assets.libraries.syncing import Kind, sync_library
-from monjyu_assets.planning.goals import Say
 from monjyu_assets.planning.pending import IndexResult
+from monjyu_assets.planning.targets import Say
 from monjyu_assets.work.work import Progress, no_progress, no_warning
 from monjyu_core.storage.folders import DataFolder
 

@@ -8,15 +8,6 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TypedDict, Unpack
 
-from monjyu_assets.planning.goals import (
-    Say,
-    cap_of,
-    check_holds_documents,
-    goal_of_request,
-    index_lock,
-    lowered_record,
-    working_towards,
-)
 from monjyu_assets.planning.pending import (
     IndexResult,
     PaperCounts,
@@ -27,18 +18,27 @@ from monjyu_assets.planning.pending import (
     level_failures,
     look,
 )
+from monjyu_assets.planning.targets import (
+    Say,
+    cap_of,
+    check_holds_documents,
+    goal_of_request,
+    index_lock,
+    lowered_record,
+    working_towards,
+)
 from monjyu_assets.publishing.candidate import newest_level
+from monjyu_assets.sources.records import moved_source, named_source, without_source
 from monjyu_assets.sources.scan import check_source
-from monjyu_assets.sources.sources import moved_source, named_source, without_source
 from monjyu_assets.sources.walking import readable_types
 from monjyu_assets.stages import paper_manifest as manifest
 from monjyu_assets.work.closed_set import drop_levels_above
 from monjyu_assets.work.declarations import declaration_of, record_of
 from monjyu_assets.work.model_choice import keep_record
-from monjyu_assets.work.run_rules import NoCalls, Scan, having_scanned, without_scan
+from monjyu_assets.work.run_limits import NoCalls, Scan, having_scanned, without_scan
 from monjyu_assets.work.work import Progress, Timer, Work, no_progress, no_warning
 from monjyu_core.errors import ConfigurationError
-from monjyu_core.models.accounting.ledger_totals import CallFilter, Used, usage_of
+from monjyu_core.models.ledger_totals import CallFilter, Used, usage_of
 from monjyu_core.settings.settings import load_settings
 from monjyu_core.storage.collection import CollectionRecord, known_record, load_record, target_level
 from monjyu_core.storage.folders import DataFolder

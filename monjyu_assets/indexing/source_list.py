@@ -7,8 +7,8 @@ from pathlib import Path
 import pyarrow.compute as pc
 from pydantic import BaseModel
 
+from monjyu_assets.sources.records import rules_of
 from monjyu_assets.sources.scan import papers_under
-from monjyu_assets.sources.sources import rules_of
 from monjyu_assets.stages.paper_manifest import current_manifest
 from monjyu_assets.work.work import Work
 from monjyu_core.storage.collection import known_record

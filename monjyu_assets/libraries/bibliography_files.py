@@ -20,7 +20,7 @@ from monjyu_assets.parsing.bibliography.bibtex import (
 from monjyu_assets.parsing.bibliography.dates import year_in
 from monjyu_assets.parsing.bibliography.identifiers import ARXIV_ADDRESS, find_doi
 from monjyu_assets.parsing.bibliography.names import full_name
-from monjyu_assets.scholarly.scholarly_record import LONGEST_ABSTRACT, ScholarlyRecord
+from monjyu_assets.scholarly.record import LONGEST_ABSTRACT, ScholarlyRecord
 from monjyu_core.errors import ConfigurationError
 from monjyu_core.user_files.bounded_reading import parse_json, read_bytes
 

@@ -15,8 +15,8 @@ from typing import Any
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from monjyu_assets.libraries.library_item import LibraryItem
-from monjyu_assets.scholarly.scholarly_record import ScholarlyRecord
-from monjyu_assets.sources.sources import rules_of, source_root
+from monjyu_assets.scholarly.record import ScholarlyRecord
+from monjyu_assets.sources.records import rules_of, source_root
 from monjyu_core.errors import ConfigurationError, StorageError
 from monjyu_core.storage.collection import CollectionRecord
 from monjyu_core.storage.folders import DataFolder, temporary_for, write_atomically

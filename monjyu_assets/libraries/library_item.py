@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from monjyu_assets.scholarly.scholarly_record import ScholarlyRecord
+from monjyu_assets.scholarly.record import ScholarlyRecord
 
 MOST_ITEMS = 100_000
 MOST_FILES = 200

@@ -17,7 +17,7 @@ from monjyu_assets.libraries.library_item import LARGEST_FILE, MOST_ITEMS, Libra
 from monjyu_assets.parsing.bibliography.dates import year_in
 from monjyu_assets.parsing.bibliography.identifiers import ARXIV_ADDRESS, find_doi
 from monjyu_assets.parsing.bibliography.names import full_name
-from monjyu_assets.scholarly.scholarly_record import LONGEST_ABSTRACT, MOST_AUTHORS, ScholarlyRecord
+from monjyu_assets.scholarly.record import LONGEST_ABSTRACT, MOST_AUTHORS, ScholarlyRecord
 from monjyu_core.errors import ConfigurationError
 from monjyu_core.user_files.bounded_sqlite import Rows, bounded_database
 

@@ -11,8 +11,8 @@ from monjyu_assets.libraries.library_item import LARGEST_FILE, LibraryItem, own_
 from monjyu_assets.parsing.bibliography.dates import year_in
 from monjyu_assets.parsing.bibliography.identifiers import ARXIV_ADDRESS, find_doi
 from monjyu_assets.parsing.bibliography.names import full_name
-from monjyu_assets.parsing.xml.xml_tree import read_tree
-from monjyu_assets.scholarly.scholarly_record import LONGEST_ABSTRACT, ScholarlyRecord
+from monjyu_assets.parsing.xml.tree import read_tree
+from monjyu_assets.scholarly.record import LONGEST_ABSTRACT, ScholarlyRecord
 from monjyu_core.errors import DocumentError
 from monjyu_core.settings.settings import ParseSettings
 

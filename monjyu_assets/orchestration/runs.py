@@ -34,10 +34,10 @@ from monjyu_assets.orchestration.partitions import (
     remove_collection,
 )
 from monjyu_assets.orchestration.progress import reporting_to
-from monjyu_assets.work.run_rules import spending_of, trying_again
+from monjyu_assets.work.run_limits import spending_of, trying_again
 from monjyu_assets.work.work import Work
 from monjyu_core.errors import IndexBuildError, MonjyuError, StorageError
-from monjyu_core.models.accounting.caps import SpendingCap
+from monjyu_core.models.caps import SpendingCap
 from monjyu_core.observability import set_up_observability, span
 from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.snapshot import read_current

@@ -12,8 +12,8 @@ from filelock import FileLock, Timeout
 
 from monjyu_assets.libraries.library_folder import check_library, mark_of
 from monjyu_assets.libraries.syncing import library_files, library_mark
-from monjyu_assets.planning.goals import LENGTH, basis, change_key, is_locked_here
 from monjyu_assets.planning.pending import Pending, look, paid_levels
+from monjyu_assets.planning.targets import LENGTH, basis, change_key, is_locked_here
 from monjyu_assets.sources.scan import find_files
 from monjyu_assets.sources.walking import readable_types
 from monjyu_assets.stages.paper_manifest import current_manifest, keep_other_files

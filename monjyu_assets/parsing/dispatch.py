@@ -15,10 +15,10 @@ from monjyu_core.errors import (
     UnsupportedDocument,
 )
 from monjyu_core.paper import ParsedPaper
-from monjyu_core.settings.papers_settings import ParserSettings, ParseSettings
+from monjyu_core.settings.papers import ParserSettings, ParseSettings
 
 if TYPE_CHECKING:
-    from monjyu_assets.parsing.xml.xml_tree import Element
+    from monjyu_assets.parsing.xml.tree import Element
 
 PARSER_VERSION = "8"
 """Raise it when any parser gives different results: it is part of every paper's reuse key."""
@@ -48,7 +48,7 @@ def parse_document(task: dict[str, Any], settings: ParseSettings) -> ParsedPaper
     if size == 0:
         raise EmptyDocument("The file is empty.", "Replace it.")
     if task.get("analysis"):
-        from monjyu_assets.parsing.formats.pdf.analysis_paper import parse_analysis
+        from monjyu_assets.parsing.formats.pdf.analysed_paper import parse_analysis
 
         paper = parse_analysis(Path(task["analysis"]), document_type, settings)
         if document_type == "pdf":
@@ -83,39 +83,39 @@ def _file(path: Path, document_type: str, settings: ParseSettings, task: dict[st
         case "pdf":
             return _pdf(path, settings, task.get("no_ocr", ""))
         case "docx":
-            from monjyu_assets.parsing.formats.word.docx import parse_docx
+            from monjyu_assets.parsing.formats.word.paper import parse_docx
 
             return parse_docx(path, settings)
         case "pptx":
-            from monjyu_assets.parsing.formats.slides.pptx import parse_pptx
+            from monjyu_assets.parsing.formats.slides import parse_pptx
 
             return parse_pptx(path, settings)
         case "doc" | "ppt":
-            from monjyu_assets.parsing.office.office_sections import NEWER, converted
+            from monjyu_assets.parsing.office.sections import NEWER, converted
 
             with converted(path, document_type, settings) as newer:
                 return _file(newer, NEWER[document_type], settings, task)
         case "md":
             from monjyu_assets.parsing.bibliography.companions import read_paper
-            from monjyu_assets.parsing.formats.markdown.markdown import parse_markdown
+            from monjyu_assets.parsing.formats.markdown.paper import parse_markdown
 
             data, bibliographies = read_paper(path, beside)
             return parse_markdown(data, settings, bibliographies)
         case "latex":
-            from monjyu_assets.parsing.archives.latex_inside import read_archive
             from monjyu_assets.parsing.bibliography.companions import read_paper
-            from monjyu_assets.parsing.formats.latex.parse_latex import parse_latex
+            from monjyu_assets.parsing.formats.latex.paper import parse_latex
+            from monjyu_assets.parsing.latex_archives import read_archive
 
             data, files = read_archive(path, settings) or read_paper(path, beside)
             return parse_latex(data, settings, files)
         case "xml":
             return parse_xml(path.read_bytes(), settings)
         case "html":
-            from monjyu_assets.parsing.formats.html.html_paper import parse_html
+            from monjyu_assets.parsing.formats.html.paper import parse_html
 
             return parse_html(path.read_bytes(), settings)
         case "txt":
-            from monjyu_assets.parsing.formats.text.plaintext import parse_text
+            from monjyu_assets.parsing.formats.plaintext import parse_text
 
             return parse_text(path.read_bytes(), settings)
         case "image":
@@ -136,7 +136,7 @@ def _pdf(path: Path, settings: ParseSettings, no_ocr: str) -> ParsedPaper:
 
 def parse_xml(data: bytes, settings: ParseSettings) -> ParsedPaper:
     """Parse JATS or GROBID's TEI. Raises UnsupportedDocument for any other XML, MalformedDocument, DocumentTooLarge."""
-    from monjyu_assets.parsing.xml.xml_tree import read_tree
+    from monjyu_assets.parsing.xml.tree import read_tree
 
     if not data.strip():
         raise EmptyDocument("The file is empty.")
@@ -144,11 +144,11 @@ def parse_xml(data: bytes, settings: ParseSettings) -> ParsedPaper:
     try:
         article = _jats_article(root)
         if article is not None:
-            from monjyu_assets.parsing.formats.jats.jats import parse_jats
+            from monjyu_assets.parsing.formats.jats.paper import parse_jats
 
             return parse_jats(article)
         if root.tag == "TEI":
-            from monjyu_assets.parsing.formats.tei.tei import parse_tei
+            from monjyu_assets.parsing.formats.tei.paper import parse_tei
 
             return parse_tei(root)
     except RecursionError:
@@ -166,7 +166,7 @@ def _jats_article(root: Element) -> Element | None:
 
 
 def _record(path: Path, task: dict[str, Any]) -> ParsedPaper:
-    from monjyu_assets.parsing.formats.jsonl.jsonl import parse_record
+    from monjyu_assets.parsing.formats.jsonl import parse_record
     from monjyu_assets.parsing.text.jsonl_records import MAX_LINE_BYTES, decode_record
 
     with path.open("rb") as file:

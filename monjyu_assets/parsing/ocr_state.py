@@ -6,7 +6,7 @@ import importlib.metadata
 import importlib.util
 
 from monjyu_core.extras import packages_of
-from monjyu_core.settings.papers_settings import OcrSettings
+from monjyu_core.settings.papers import OcrSettings
 
 _MODULES = ("rapidocr", "cv2", "pyclipper", "shapely")
 

@@ -20,7 +20,7 @@ from monjyu_assets.levels.phrases.paper_phrases import ChunkText, paper_mentions
 from monjyu_assets.levels.reports.model_reports import ModelReports
 from monjyu_assets.levels.reports.report_sources import CommunitySource
 from monjyu_assets.planning.staleness import stale_collection_assets, stale_level
-from monjyu_assets.sources.sources import AnalysesKept, analysed_types
+from monjyu_assets.sources.records import AnalysesKept, analysed_types
 from monjyu_assets.stages import claims, community_reports, extracted_entities
 from monjyu_assets.stages.noun_phrases import chunks_of_papers
 from monjyu_assets.stages.shared.chunk_results import new_chunks
@@ -28,9 +28,9 @@ from monjyu_assets.stages.shared.level_forecast import forecast_sources
 from monjyu_assets.work.closed_set import all_lagging, primary
 from monjyu_assets.work.work import Work
 from monjyu_core.errors import ConfigurationError
-from monjyu_core.models.accounting.estimate import Estimate, PlannedCall, PriceTable, estimate
-from monjyu_core.models.accounting.ledger_totals import mean_completions
+from monjyu_core.models.estimate import Estimate, PlannedCall, PriceTable, estimate
 from monjyu_core.models.factory import role_model
+from monjyu_core.models.ledger_totals import mean_completions
 from monjyu_core.models.types import ChatRole
 from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.ids import digest

@@ -18,7 +18,7 @@ from monjyu_core.errors import ConfigurationError
 from monjyu_core.settings.settings import Settings
 from monjyu_core.storage.collection import target_level
 from monjyu_core.storage.other_files import OtherFiles, UnsupportedFile
-from monjyu_core.storage.rows.rows_papers import FailureRow
+from monjyu_core.storage.rows_papers import FailureRow
 from monjyu_core.storage.snapshot import read_current
 
 # What `monjyu index` and `monjyu upgrade` print: counts, usage, and what failed.

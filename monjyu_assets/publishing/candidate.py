@@ -13,8 +13,8 @@ from monjyu_assets.work.work import Work
 from monjyu_core.embedding import load_embedder
 from monjyu_core.errors import StorageError
 from monjyu_core.models.calls.embedding_calls import charged_to
+from monjyu_core.search_files.keyword_file import open_search_file
 from monjyu_core.search_files.nearest_table import NearestTable
-from monjyu_core.search_files.search_file import open_search_file
 from monjyu_core.storage.folders import CollectionFolder
 from monjyu_core.storage.heads import file_version
 from monjyu_core.storage.ids import digest, file_sha256

@@ -18,18 +18,18 @@ from monjyu_assets.publishing import search_target
 from monjyu_assets.publishing.candidate import Candidate, damaged_snapshot
 from monjyu_assets.publishing.checks import CheckResult, run_checks
 from monjyu_assets.publishing.database import Connect
-from monjyu_assets.publishing.gates.vector_check import check_vectors
-from monjyu_assets.scholarly.asking_services import AnswersKept
-from monjyu_assets.sources.sources import forget_other_analyses
+from monjyu_assets.publishing.vector_check import check_vectors
+from monjyu_assets.scholarly.lookup import AnswersKept
+from monjyu_assets.sources.records import forget_other_analyses
 from monjyu_assets.stages.shared.corrected_papers import contents_of
 from monjyu_assets.work.closed_set import is_closed
 from monjyu_assets.work.model_choice import keep_record
 from monjyu_assets.work.work import Work
-from monjyu_core.corrections.correction_record import corrections_path, settle_corrections
 from monjyu_core.errors import IndexBuildError, UnknownVersion
-from monjyu_core.questions.recorded_answers import forget_other_answers
-from monjyu_core.remote.holding import holding
-from monjyu_core.reviews.review_store import ReviewStore
+from monjyu_core.records.corrections import corrections_path, settle_corrections
+from monjyu_core.records.recorded_answers import forget_other_answers
+from monjyu_core.records.reviews import ReviewStore
+from monjyu_core.remote.collection_lock import holding
 from monjyu_core.settings.settings import load_settings
 from monjyu_core.storage.folders import (
     CollectionFolder,

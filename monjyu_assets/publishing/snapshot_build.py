@@ -16,8 +16,8 @@ import pyarrow.compute as pc
 
 from monjyu_assets.publishing.candidate import Candidate
 from monjyu_assets.publishing.database import Connect, build_database, write_lineage
-from monjyu_assets.search_index.nearest_index import publish_nearest_index
-from monjyu_assets.search_index.search_files import LanceTables, publish_search_files, write_with_vectors
+from monjyu_assets.publishing.nearest_index import publish_nearest_index
+from monjyu_assets.publishing.search_files import LanceTables, publish_search_files, write_with_vectors
 from monjyu_assets.work.closed_set import RESTS_ON, asset_version, by_shard, level_of, primary
 from monjyu_assets.work.work import Work
 from monjyu_core.search_files.nearest_table import MIN_RECALL

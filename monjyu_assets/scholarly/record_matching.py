@@ -13,7 +13,7 @@ from typing import Any, Literal
 from rapidfuzz import fuzz
 
 from monjyu_assets.matching.match_keys import ABOUT_ANOTHER, NUMERALS, PREPRINT_DOIS, RETRACTED_TITLE
-from monjyu_assets.scholarly.scholarly_record import ScholarlyRecord, record_of
+from monjyu_assets.scholarly.record import ScholarlyRecord, record_of
 
 MatchedBy = Literal["doi", "arxiv", "title", "library"]
 LEAST_SCORE = 0.85

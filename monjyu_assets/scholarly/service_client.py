@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from monjyu_assets.scholarly.scholarly_record import SOURCES
+from monjyu_assets.scholarly.record import SOURCES
 from monjyu_assets.scholarly.services import ServiceRequest, works_in
 from monjyu_core.errors import ConfigurationError
 from monjyu_core.models.call_errors import (
@@ -21,8 +21,8 @@ from monjyu_core.models.call_errors import (
 from monjyu_core.models.calls.resilience import Guard, ignore_attempt
 from monjyu_core.models.clients.refusals import retry_after
 from monjyu_core.models.types import TokenUsage
-from monjyu_core.settings.models_settings import RoleSettings
-from monjyu_core.settings.papers_settings import ScholarlyService, ScholarlySettings
+from monjyu_core.settings.models import RoleSettings
+from monjyu_core.settings.papers import ScholarlyService, ScholarlySettings
 from monjyu_core.user_files.bounded_reading import parse_json
 
 if TYPE_CHECKING:

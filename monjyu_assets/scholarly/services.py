@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from monjyu_assets.scholarly.record_matching import Lookup
-from monjyu_core.settings.papers_settings import ScholarlyService
+from monjyu_core.settings.papers import ScholarlyService
 
 SEMANTIC_SCHOLAR_FIELDS = (
     "title,year,venue,abstract,authors,externalIds,citationCount,influentialCitationCount,fieldsOfStudy,isOpenAccess,"

@@ -13,14 +13,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from monjyu_assets.parsing.bibliography.companions import files_beside, joined_sha256
-from monjyu_assets.sources.sources import rules_of, source_root
+from monjyu_assets.sources.records import rules_of, source_root
 from monjyu_assets.sources.walking import ALL_TYPES, DOCUMENT_TYPES, ending_of, walk, way_for
 from monjyu_core.errors import ConfigurationError, IndexBuildError
 from monjyu_core.settings.settings import PublishSettings
 from monjyu_core.storage.collection import CollectionRecord
 from monjyu_core.storage.ids import digest, file_paper_id
 from monjyu_core.storage.other_files import OtherFiles
-from monjyu_core.storage.rows.rows_papers import ManifestRow
+from monjyu_core.storage.rows_papers import ManifestRow
 from monjyu_core.storage.schemas import table_of
 
 WHOLE_FILES = frozenset(ALL_TYPES.values()) - {"jsonl"}

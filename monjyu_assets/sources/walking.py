@@ -7,11 +7,11 @@ import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from monjyu_assets.parsing.archives.latex_inside import holds_latex
 from monjyu_assets.parsing.bibliography.companions import is_main
 from monjyu_assets.parsing.bibliography.identifiers import ARXIV_NAME
-from monjyu_assets.parsing.office.office_sections import office_program
-from monjyu_assets.sources.sources import analysed_types, chosen
+from monjyu_assets.parsing.latex_archives import holds_latex
+from monjyu_assets.parsing.office.sections import office_program
+from monjyu_assets.sources.records import analysed_types, chosen
 from monjyu_core.errors import IndexBuildError
 from monjyu_core.settings.settings import Settings
 from monjyu_core.storage.collection import SourceRules

@@ -23,7 +23,7 @@ from monjyu_core.models.call_errors import ModelCallError
 from monjyu_core.models.calls.embedding_calls import charged_to
 from monjyu_core.settings.settings import Settings
 from monjyu_core.storage.parts import Part, read_all
-from monjyu_core.storage.rows.rows_levels import ChunkFailureRow
+from monjyu_core.storage.rows_levels import ChunkFailureRow
 from monjyu_core.storage.schemas import TABLES, table_of
 
 ASSET, FAILURES = "chunk_embeddings", "embedding_failures"

@@ -31,7 +31,7 @@ from monjyu_core.models.calls.embedding_calls import charged_to
 from monjyu_core.settings.settings import Settings
 from monjyu_core.storage.ids import digest
 from monjyu_core.storage.parts import Part
-from monjyu_core.storage.rows.rows_papers import ChunkRow, ChunkSentenceRow, SpanRow
+from monjyu_core.storage.rows_papers import ChunkRow, ChunkSentenceRow, SpanRow
 from monjyu_core.storage.schemas import table_of
 from monjyu_core.text.sentences import split_sentences
 from monjyu_core.text.tokens import count_many

@@ -10,7 +10,7 @@ from monjyu_assets.matching.reference_matching import Before, resolve
 from monjyu_assets.matching.works import find_works
 from monjyu_assets.stages.paper_identity import known_by
 from monjyu_assets.stages.shared.collection_stage import CollectionReport, Tables, run_collection_stage, whole_table
-from monjyu_assets.stages.shared.kept_matching import keep_tables, kept_tables, rows_of_papers
+from monjyu_assets.stages.shared.matching_cache import keep_tables, kept_tables, rows_of_papers
 from monjyu_assets.work.closed_set import asset_version
 from monjyu_assets.work.work import Work, recipe
 from monjyu_core.settings.settings import Settings

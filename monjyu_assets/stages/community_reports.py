@@ -32,10 +32,10 @@ from monjyu_assets.work.closed_set import input_versions
 from monjyu_assets.work.work import Work, recipe, rows_of
 from monjyu_core.embedding import load_embedder
 from monjyu_core.models.factory import check_role
-from monjyu_core.settings.levels_settings import ReportSettings
+from monjyu_core.settings.levels import ReportSettings
 from monjyu_core.storage.ids import digest
 from monjyu_core.storage.parts import Part
-from monjyu_core.storage.rows.rows_levels import EntityChunkRow, EntityCommunityMemberRow, ReportFailureRow
+from monjyu_core.storage.rows_levels import EntityChunkRow, EntityCommunityMemberRow, ReportFailureRow
 from monjyu_core.storage.schemas import COLLECTION_SHARD, Record, table_of
 
 R = TypeVar("R")

@@ -18,7 +18,7 @@ from monjyu_assets.stages.shared.collection_stage import (
 )
 from monjyu_assets.work.work import Work, recipe
 from monjyu_core.settings.settings import Settings
-from monjyu_core.storage.rows.rows_levels import EntityMentionRow, RelationshipMentionRow
+from monjyu_core.storage.rows_levels import EntityMentionRow, RelationshipMentionRow
 
 ASSET = "entity_graph"
 CODE_VERSION = "3"

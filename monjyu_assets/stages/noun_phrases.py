@@ -21,7 +21,7 @@ from monjyu_core.extras import install_line
 from monjyu_core.settings.settings import Settings
 from monjyu_core.storage.ids import digest
 from monjyu_core.storage.parts import Part
-from monjyu_core.storage.rows.rows_levels import PhraseMentionRow
+from monjyu_core.storage.rows_levels import PhraseMentionRow
 from monjyu_core.storage.schemas import table_of
 
 ASSET = "noun_phrases"

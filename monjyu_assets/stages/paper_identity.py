@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from monjyu_assets.matching.match_keys import connect_keys
 from monjyu_assets.matching.same_paper import Kept, identify
 from monjyu_assets.stages.shared.collection_stage import CollectionReport, Tables, run_collection_stage, whole_table
-from monjyu_assets.stages.shared.kept_matching import keep_tables, kept_tables, make_keys, rows_of_papers
+from monjyu_assets.stages.shared.matching_cache import keep_tables, kept_tables, make_keys, rows_of_papers
 from monjyu_assets.work.work import Work, recipe
 from monjyu_core.settings.settings import Settings
 from monjyu_core.storage.ids import digest

@@ -12,11 +12,11 @@ import pyarrow.compute as pc
 
 from monjyu_assets.sources.scan import guard_deletes, papers_under, scan
 from monjyu_assets.sources.walking import readable_types
-from monjyu_assets.stages.shared.kept_matching import rebucket, wanted_buckets
-from monjyu_assets.work.run_rules import goal_of, is_without_scan, scan_of
+from monjyu_assets.stages.shared.matching_cache import rebucket, wanted_buckets
+from monjyu_assets.work.run_limits import goal_of, is_without_scan, scan_of
 from monjyu_assets.work.work import ShardReport, Timer, Work, finish, unchanged
-from monjyu_core.corrections.renamed import remember_renamed
 from monjyu_core.errors import StorageError
+from monjyu_core.records.renamed_papers import remember_renamed
 from monjyu_core.storage.ids import bucket_of, shard_of
 from monjyu_core.storage.manifest import read_manifest
 from monjyu_core.storage.other_files import OtherFiles, save_other_files

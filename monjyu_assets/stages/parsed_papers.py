@@ -30,7 +30,7 @@ from monjyu_assets.stages.shared.parse_plan import (
     plan_bucket,
     rests_on_other,
 )
-from monjyu_assets.work.run_rules import document_at
+from monjyu_assets.work.run_limits import document_at
 from monjyu_assets.work.work import (
     ShardReport,
     Timer,

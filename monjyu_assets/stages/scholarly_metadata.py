@@ -15,10 +15,10 @@ import pyarrow as pa
 from monjyu_assets.libraries.bibliography_files import ENDINGS, read_library_file
 from monjyu_assets.libraries.library_folder import library_records, library_states
 from monjyu_assets.matching.match_keys import AUTHOR_COLUMNS, PAPER_COLUMNS, connect
-from monjyu_assets.scholarly.asking_services import AnswersKept, ask_services, due, failed_lately
+from monjyu_assets.scholarly.lookup import AnswersKept, ask_services, due, failed_lately
 from monjyu_assets.scholarly.notice_files import Notice, is_lines, matched_notices, notices_of, read_notices, read_works
+from monjyu_assets.scholarly.record import ScholarlyRecord, record_of, service_of
 from monjyu_assets.scholarly.record_matching import FoundRecord, Lookup, Match, PaperIndex
-from monjyu_assets.scholarly.scholarly_record import ScholarlyRecord, record_of, service_of
 from monjyu_assets.stages.shared.collection_stage import CollectionReport, Tables, run_collection_stage, whole_table
 from monjyu_assets.work.work import Work, recipe
 from monjyu_core.errors import ConfigurationError

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from monjyu_assets.sources.sources import rules_of, with_source
+from monjyu_assets.sources.records import rules_of, with_source
 from monjyu_core.storage.collection import CollectionRecord, SourceRules, known_record, load_record
 from monjyu_core.storage.folders import CollectionFolder, DataFolder
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from monjyu_assets.work.declarations import as_declared
-from monjyu_assets.work.run_rules import goal_of
+from monjyu_assets.work.run_limits import goal_of
 from monjyu_assets.work.work import Work
 from monjyu_core.embedding.local.compiled import Precision, multiplies_integers
 from monjyu_core.embedding.local.e5_file import EXTRA, installed

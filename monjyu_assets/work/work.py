@@ -13,9 +13,9 @@ import pyarrow.compute as pc
 
 from monjyu_assets.work.closed_set import RESTS_ON, is_current, shard_version
 from monjyu_assets.work.declarations import record_of
-from monjyu_assets.work.run_rules import current_cap, goal_of
-from monjyu_core.models.accounting.account import Account, Accounting
-from monjyu_core.models.accounting.ledger import Scope
+from monjyu_assets.work.run_limits import current_cap, goal_of
+from monjyu_core.models.account import Account, Accounting
+from monjyu_core.models.ledger import Scope
 from monjyu_core.settings.settings import Limit, Settings, settings_key
 from monjyu_core.storage.collection import CollectionRecord, collection_settings
 from monjyu_core.storage.folders import CollectionFolder, DataFolder

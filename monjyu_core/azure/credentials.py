@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from monjyu_core.errors import ConfigurationError, ExternalAPIError
 from monjyu_core.extras import install_line
-from monjyu_core.settings.azure_settings import AzureCredential, AzureServiceSettings
+from monjyu_core.settings.azure import AzureCredential, AzureServiceSettings
 
 if TYPE_CHECKING:
     from azure.core.credentials import AzureKeyCredential, TokenCredential

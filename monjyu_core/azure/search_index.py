@@ -11,10 +11,10 @@ from itertools import islice
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from monjyu_core.azure.azure_calls import AzureAnswer, called
+from monjyu_core.azure.calls import AzureAnswer, called
 from monjyu_core.azure.credentials import credential_for, endpoint_of
 from monjyu_core.errors import ConfigurationError, ExternalAPIError
-from monjyu_core.settings.azure_settings import AzureSettings
+from monjyu_core.settings.azure import AzureSettings
 from monjyu_core.storage.ids import digest
 from monjyu_core.text.search_text import search_grams, search_words, word_terms
 

@@ -9,7 +9,7 @@ from threading import Lock
 from monjyu_core.embedding.base import Embedder
 from monjyu_core.errors import ConfigurationError
 from monjyu_core.models.factory import named_model
-from monjyu_core.settings.models_settings import ModelSettings
+from monjyu_core.settings.models import ModelSettings
 from monjyu_core.settings.settings import EmbeddingSettings, Settings
 
 _embedders: dict[Hashable, Embedder] = {}

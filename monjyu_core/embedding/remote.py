@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from monjyu_core.models.accounting.account import Account, Accounting
-from monjyu_core.models.accounting.ledger import Scope
+from monjyu_core.models.account import Account, Accounting
 from monjyu_core.models.call_errors import ModelAnswerUnusable, ModelCallError, TextsNotEmbedded
 from monjyu_core.models.calls import event_loop as background
 from monjyu_core.models.calls.embedding_calls import KNOWN_TEXT, BatchedCalls, paying
 from monjyu_core.models.calls.guarded_clients import EmbeddingCaller
 from monjyu_core.models.calls.resilience import Guard
 from monjyu_core.models.factory import embedding_client, server_of
-from monjyu_core.settings.models_settings import ModelSettings
+from monjyu_core.models.ledger import Scope
+from monjyu_core.settings.models import ModelSettings
 from monjyu_core.settings.settings import Settings
 from monjyu_core.storage.folders import DataFolder
 from monjyu_core.text.tokens import count_many

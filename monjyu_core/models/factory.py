@@ -10,7 +10,7 @@ from monjyu_core.errors import ConfigurationError
 from monjyu_core.models.clients.base_url import Address, address_of
 from monjyu_core.models.clients.model_server import Server
 from monjyu_core.models.types import ChatClient, EmbeddingClient, RerankClient, Role
-from monjyu_core.settings.models_settings import ModelSettings
+from monjyu_core.settings.models import ModelSettings
 from monjyu_core.settings.settings import Settings
 
 _KEY_NEEDED = ("api.openai.com",)

@@ -9,8 +9,8 @@ from typing import TypedDict
 from filelock import FileLock, Timeout
 
 from monjyu_core.errors import ConfigurationError, StorageError
+from monjyu_core.remote.collection_lock import holding
 from monjyu_core.remote.following import followed
-from monjyu_core.remote.holding import holding
 from monjyu_core.remote.object_store import Objects, open_objects
 from monjyu_core.remote.synchronise import RemoteCollection
 from monjyu_core.settings.settings import Settings

@@ -18,7 +18,7 @@ from filelock import FileLock
 from monjyu_core.azure.credentials import has_extra, identity
 from monjyu_core.errors import ConfigurationError, ExternalAPIError, StorageError
 from monjyu_core.extras import install_line
-from monjyu_core.settings.azure_settings import AzureSettings
+from monjyu_core.settings.azure import AzureSettings
 from monjyu_core.settings.settings import Settings
 from monjyu_core.storage.folders import temporary_for, write_atomically
 

@@ -14,7 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from monjyu_core.errors import StorageError
-from monjyu_core.models.cache.response_cache import forget_answers
+from monjyu_core.models.response_cache import forget_answers
 from monjyu_core.remote.object_store import Objects
 from monjyu_core.remote.publisher_lease import PublisherLease
 from monjyu_core.remote.state import (

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from monjyu_core.errors import ConfigurationError
-from monjyu_core.settings.setting_names import BETWEEN, PREFIX
+from monjyu_core.settings.names import BETWEEN, PREFIX
 
 _REFERENCE = re.compile(r"\$(\$?)\{(\w+)(?::-([^}]*))?\}")
 OF_AZURE = {

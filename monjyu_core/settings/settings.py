@@ -23,17 +23,23 @@ from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, SettingsError
 
 from monjyu_core.errors import ConfigurationError
-from monjyu_core.settings.azure_settings import AzureSettings, check_no_keys
-from monjyu_core.settings.levels_settings import GraphSettings as GraphSettings
-from monjyu_core.settings.levels_settings import LevelSettings as LevelSettings
-from monjyu_core.settings.models_settings import (
+from monjyu_core.settings.azure import AzureSettings, check_no_keys
+from monjyu_core.settings.levels import GraphSettings as GraphSettings
+from monjyu_core.settings.levels import LevelSettings as LevelSettings
+from monjyu_core.settings.marks import QUERY_TIME, Group, Mark
+from monjyu_core.settings.marks import Changes as Changes
+from monjyu_core.settings.marks import Limit as Limit
+from monjyu_core.settings.marks import NoResult as NoResult
+from monjyu_core.settings.models import (
     CacheSettings,
     ModelSettings,
     PromptSettings,
     RolesSettings,
     SpendingSettings,
 )
-from monjyu_core.settings.operations_settings import (
+from monjyu_core.settings.names import leaves as leaves
+from monjyu_core.settings.names import problems, sentence, stray_variables
+from monjyu_core.settings.operations import (
     AutomationSettings,
     LogSettings,
     OpenLineageSettings,
@@ -44,26 +50,20 @@ from monjyu_core.settings.operations_settings import (
     WatchSettings,
 )
 from monjyu_core.settings.origins import expanded, ollama_address, usual_variables
-from monjyu_core.settings.papers_settings import CheckSettings as CheckSettings
-from monjyu_core.settings.papers_settings import ChunkSettings as ChunkSettings
-from monjyu_core.settings.papers_settings import ChunkStrategy as ChunkStrategy
-from monjyu_core.settings.papers_settings import CitationSettings as CitationSettings
-from monjyu_core.settings.papers_settings import LibrarySettings, ScholarlySettings
-from monjyu_core.settings.papers_settings import OcrSettings as OcrSettings
-from monjyu_core.settings.papers_settings import ParserSettings as ParserSettings
-from monjyu_core.settings.papers_settings import ParseSettings as ParseSettings
-from monjyu_core.settings.papers_settings import PdfProcessor as PdfProcessor
-from monjyu_core.settings.papers_settings import PdfSettings as PdfSettings
-from monjyu_core.settings.search_settings import AnswerSettings as AnswerSettings
-from monjyu_core.settings.search_settings import LazySettings as LazySettings
-from monjyu_core.settings.search_settings import SearchSettings as SearchSettings
-from monjyu_core.settings.service_settings import McpSettings, ServiceSettings
-from monjyu_core.settings.setting_marks import QUERY_TIME, Group, Mark
-from monjyu_core.settings.setting_marks import Changes as Changes
-from monjyu_core.settings.setting_marks import Limit as Limit
-from monjyu_core.settings.setting_marks import NoResult as NoResult
-from monjyu_core.settings.setting_names import leaves as leaves
-from monjyu_core.settings.setting_names import problems, sentence, stray_variables
+from monjyu_core.settings.papers import CheckSettings as CheckSettings
+from monjyu_core.settings.papers import ChunkSettings as ChunkSettings
+from monjyu_core.settings.papers import ChunkStrategy as ChunkStrategy
+from monjyu_core.settings.papers import CitationSettings as CitationSettings
+from monjyu_core.settings.papers import LibrarySettings, ScholarlySettings
+from monjyu_core.settings.papers import OcrSettings as OcrSettings
+from monjyu_core.settings.papers import ParserSettings as ParserSettings
+from monjyu_core.settings.papers import ParseSettings as ParseSettings
+from monjyu_core.settings.papers import PdfProcessor as PdfProcessor
+from monjyu_core.settings.papers import PdfSettings as PdfSettings
+from monjyu_core.settings.search import AnswerSettings as AnswerSettings
+from monjyu_core.settings.search import LazySettings as LazySettings
+from monjyu_core.settings.search import SearchSettings as SearchSettings
+from monjyu_core.settings.service import McpSettings, ServiceSettings
 from monjyu_core.user_files.bounded_reading import MEBIBYTE, FileRefused, parse_yaml, read_text
 from monjyu_core.wording import did_you_mean
 

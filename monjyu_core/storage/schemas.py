@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 
 import pyarrow as pa
 
-from monjyu_core.storage.rows import rows_levels, rows_matching, rows_papers
-from monjyu_core.storage.rows.rows_levels import ChunkFailureRow
+from monjyu_core.storage import rows_levels, rows_matching, rows_papers
+from monjyu_core.storage.rows_levels import ChunkFailureRow
 from monjyu_core.storage.schemas_levels import LEVEL_SPECS
 from monjyu_core.storage.table_spec import COLLECTION_SHARD, SHARDS, TableSpec, schema_of
 from monjyu_core.storage.table_spec import table as _table

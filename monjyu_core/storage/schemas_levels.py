@@ -7,7 +7,7 @@ lost `dropped` items whose quote is not in the source.
 
 from __future__ import annotations
 
-from monjyu_core.storage.rows import rows_levels as rows
+from monjyu_core.storage import rows_levels as rows
 from monjyu_core.storage.table_spec import TableSpec, table
 
 LEVEL_SPECS: tuple[TableSpec, ...] = (

@@ -20,7 +20,7 @@ from monjyu_query.asking.result import SearchResult
 from monjyu_query.asking.which_collection import require_collection
 from monjyu_query.ranking.open_index import OpenIndex
 from monjyu_query.search.searcher import Searcher
-from monjyu_query.traces.traces import NAMESPACE, TraceLog, read_trace, trace_of, without_cost
+from monjyu_query.search.traces import NAMESPACE, TraceLog, read_trace, trace_of, without_cost
 
 _TRACE_ID = re.compile(r"[0-9a-f]{16}")
 _THERE = "SELECT sentence_id FROM sentences WHERE sentence_id IN (SELECT unnest($ids::VARCHAR[]))"

@@ -12,7 +12,7 @@ import duckdb
 from monjyu_core.storage.snapshot import Snapshot
 from monjyu_query.answer_packages.package_files import text_sha256
 from monjyu_query.asking.result import SearchResult
-from monjyu_query.citations.citation_export import Entry, entries_of
+from monjyu_query.citations.export import Entry, entries_of
 
 # Under which licence a paper is, where its own text says so of itself.
 # Papers speak of the licences of programs and courses far more often than of their own. So a sentence counts only

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from monjyu_query.citations.citation_export import Entry
+from monjyu_query.citations.export import Entry
 
 METADATA, WORKFLOW = "ro-crate-metadata.json", "workflow.json"
 _CONTEXT = ["https://w3id.org/ro/crate/1.1/context", "https://w3id.org/ro/terms/workflow-run/context"]

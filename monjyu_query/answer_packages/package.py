@@ -15,10 +15,10 @@ from monjyu_core.storage.snapshot import Snapshot
 from monjyu_query.answer_packages.asked_answer import AskedAnswer
 from monjyu_query.answer_packages.cited_evidence import bibliography, evidence_of
 from monjyu_query.answer_packages.crate import METADATA, WORKFLOW, CrateFacts, crate_metadata
-from monjyu_query.answer_packages.forms.document import document_of
-from monjyu_query.answer_packages.forms.markdown_form import as_markdown
+from monjyu_query.answer_packages.document import document_of
+from monjyu_query.answer_packages.markdown_form import as_markdown
 from monjyu_query.answer_packages.package_files import canonical_answer, canonical_bytes, with_manifest
-from monjyu_query.citations.citation_export import bibtex, csl
+from monjyu_query.citations.export import bibtex, csl
 
 # What a package says of the snapshot that was asked: its parts and search files by hash, models, settings, code.
 

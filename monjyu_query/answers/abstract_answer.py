@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from monjyu_query.answers.answering import Answer
-from monjyu_query.answers.arrangement import said
+from monjyu_query.answers.answer import Answer
 from monjyu_query.answers.citing import Window, cite_windows
+from monjyu_query.answers.layout import said
 from monjyu_query.answers.segments import asked_types, laid_out
 from monjyu_query.answers.selection import is_statement
 from monjyu_query.asking.passages import PassageSentence, load_passages, load_sentences

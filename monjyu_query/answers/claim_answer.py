@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from monjyu_core.text.language import message_language
-from monjyu_query.answers.answering import Answer, abstained
-from monjyu_query.answers.arrangement import in_sections, numbered, quoted
+from monjyu_query.answers.answer import Answer, abstained
 from monjyu_query.answers.citing import Neighbours, cite_windows
 from monjyu_query.answers.claims import Claim
 from monjyu_query.answers.composition import SHORT, asked_of, compose
+from monjyu_query.answers.layout import in_sections, numbered, quoted
 from monjyu_query.answers.segments import NARROW, form_of
 from monjyu_query.answers.selection import Question
 from monjyu_query.asking.passages import Passage, PassageSentence, load_sentences

@@ -9,12 +9,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from monjyu_core.text.language import message_language
-from monjyu_query.answers.answering import Answer, abstained
-from monjyu_query.answers.arrangement import said
+from monjyu_query.answers.answer import Answer, abstained
 from monjyu_query.answers.citing import Neighbours, cite_windows
 from monjyu_query.answers.claim_answer import claim_passages
 from monjyu_query.answers.claims import SAME, Claim
 from monjyu_query.answers.composition import SHORT, asked_of, compose
+from monjyu_query.answers.layout import said
 from monjyu_query.answers.segments import OF_MANY, form_of, laid_out
 from monjyu_query.answers.selection import Question, alike, is_statement
 from monjyu_query.asking.passages import Passage, in_order, load_passages, load_sentences, sentences_by_id
@@ -70,7 +70,7 @@ def answer_from_evidence(tools: Tools, ask: Ask, found: AnswerEvidence) -> tuple
     failure = ""
     if tools.uses_model("answer") and not ask.cancel.is_set():
         sources = _sources(found)
-        from monjyu_query.answers.model.model_answer import answer_with_model
+        from monjyu_query.answers.model.answer import answer_with_model
 
         written, failure = answer_with_model(
             tools, ask.index, ask.request, sources, asked, ask.account, ask.emit, query_type=ask.routing.query_type

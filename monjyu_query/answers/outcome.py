@@ -18,7 +18,7 @@ from monjyu_core.settings.settings import AnswerSettings
 from monjyu_core.text import unicode_words
 from monjyu_core.text.search_text import count_wide
 from monjyu_core.text.unicode_words import compact, folded, folded_sql
-from monjyu_query.answers.answering import NOT_ANSWERED
+from monjyu_query.answers.answer import NOT_ANSWERED
 from monjyu_query.answers.citing import Window
 from monjyu_query.answers.evidence_ranking.sentence_worth import Judged
 from monjyu_query.answers.segments import laid_out

@@ -11,14 +11,14 @@ from monjyu_query.api.facade_base import AS_ARGUMENT, Collections
 from monjyu_query.asking.events import heard_by
 
 if TYPE_CHECKING:
-    from monjyu_core.questions.question import BudgetPreset
+    from monjyu_core.records.questions import BudgetPreset
     from monjyu_query.asking.events import Emit, Listeners
     from monjyu_query.asking.request import Filters, SearchOptions, SearchRequest
     from monjyu_query.asking.result import SearchResult
-    from monjyu_query.digests.digest_result import Digest
+    from monjyu_query.digests.result import Digest
     from monjyu_query.drafts.checked import CheckedDraft
-    from monjyu_query.quotes.locate import Located
-    from monjyu_query.tensions.tension_list import Tensions
+    from monjyu_query.papers.quotes import Located
+    from monjyu_query.questions.tension_list import Tensions
 
 Event = dict[str, Any]
 """One event of a search, by its key `event`: subquery, community, test, claim, budget, answer, done."""
@@ -150,7 +150,7 @@ class Monjyu(Collections):
         >>> all(0 < place.score <= 1 for place in found.places)
         True
         """
-        from monjyu_query.quotes.locate import locate
+        from monjyu_query.papers.quotes import locate
 
         return locate(self.chosen_searcher(collection).current(), quote, most)
 
@@ -208,7 +208,7 @@ class Monjyu(Collections):
         (['Paper', 'limitation'], 3)
         """
         from monjyu_query.asking.events import unheard
-        from monjyu_query.digests.study_table.study_table import study_table
+        from monjyu_query.digests.study_table import study_table
 
         request = self.request("table", collection, filters=filters or {})
         searcher, emit = self.searcher(request.collection), emit or unheard

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from monjyu_core.storage.snapshot import Snapshot
     from monjyu_query.api.listings import CollectionRecord, PaperRecord
     from monjyu_query.api.phrases import CoOccurrence, PhraseRecord
-    from monjyu_query.citations.citation_view import CitationView
     from monjyu_query.citations.missing_works import MissingWork
+    from monjyu_query.citations.view import CitationView
     from monjyu_query.search.searcher import Searcher
 
 
@@ -31,7 +31,7 @@ class Collections:
     def __init__(self, data: str | Path | None = None) -> None:
         from monjyu_core.storage.folders import DataFolder
         from monjyu_core.storage.state_store import StateStore
-        from monjyu_query.traces.traces import TraceLog
+        from monjyu_query.search.traces import TraceLog
 
         self.data: DataFolder = DataFolder(Path(data).expanduser().absolute()) if data else DataFolder.default()
         self._whole = self.data
@@ -110,7 +110,7 @@ class Collections:
         >>> len(view.cites), len(view.cited_by)
         (2, 3)
         """
-        from monjyu_query.citations.citation_view import citations_of
+        from monjyu_query.citations.view import citations_of
 
         with self.reading(collection) as snapshot:
             return citations_of(snapshot, self._meant(snapshot, paper_id, collection), depth, min_count)

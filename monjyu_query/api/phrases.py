@@ -6,7 +6,7 @@ from pydantic import BaseModel
 
 from monjyu_core.errors import QueryError
 from monjyu_core.storage.snapshot import Snapshot
-from monjyu_query.overviews.theme_tree import check_level
+from monjyu_query.questions.theme_tree import check_level
 
 _TOP = """SELECT phrase, surface, df, papers, tfidf, degree FROM graph_nodes
 ORDER BY tfidf DESC, phrase LIMIT $most"""

@@ -10,10 +10,10 @@ from monjyu_query.asking.fields import CollectionBody, asked
 from monjyu_query.asking.request import ANY_TEXT, LONGEST_QUERY, NUMBER, Budget, Filters
 from monjyu_query.digests.comparison import MOST_ASPECTS
 from monjyu_query.digests.comparison import MOST_PAPERS as MOST_COMPARED
-from monjyu_query.digests.study_table.study_table import MOST_PAPERS as MOST_ROWS
-from monjyu_query.digests.study_table.table_columns import MOST_COLUMNS
+from monjyu_query.digests.study_table import MOST_PAPERS as MOST_ROWS
 from monjyu_query.digests.survey import MOST_PAPERS
-from monjyu_query.quotes.locate import MOST_CHARACTERS
+from monjyu_query.digests.table_columns import MOST_COLUMNS
+from monjyu_query.papers.quotes import MOST_CHARACTERS
 
 MOST_TEXT = 200_000
 """Characters of a draft, and of its bibliography."""

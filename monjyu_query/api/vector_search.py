@@ -12,12 +12,12 @@ from monjyu_core.models.calls.embedding_calls import charged_to
 from monjyu_query.asking.passages import hit_of
 from monjyu_query.asking.request import Filters
 from monjyu_query.asking.result import Routing, SearchResult
-from monjyu_query.modes.passages.best_passages import passages_at
+from monjyu_query.modes.best_passages import passages_at
 from monjyu_query.ranking.filters import passing_chunks
 from monjyu_query.ranking.open_index import OpenIndex
 from monjyu_query.ranking.ranker import best_rows, similarities
 from monjyu_query.search.searcher import Searcher
-from monjyu_query.traces.traces import new_trace_id
+from monjyu_query.search.traces import new_trace_id
 
 
 def search_by_vector(

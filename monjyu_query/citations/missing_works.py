@@ -5,7 +5,7 @@ from __future__ import annotations
 from pydantic import BaseModel
 
 from monjyu_core.storage.snapshot import Snapshot
-from monjyu_query.citations.citation_export import Entry, entry_of
+from monjyu_query.citations.export import Entry, entry_of
 
 MOST_WORKS = 1000
 """Works of one answer."""

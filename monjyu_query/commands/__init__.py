@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
+from monjyu_query.commands.answer_command import answer, verify
 from monjyu_query.commands.chat_command import chat
-from monjyu_query.commands.citations_command import citations
-from monjyu_query.commands.digest_commands import compare, summarize, survey, table
+from monjyu_query.commands.check_citations_command import check_citations
+from monjyu_query.commands.citations_command import citations, locate
+from monjyu_query.commands.digest_commands import compare, summarize, survey, table, tensions
 from monjyu_query.commands.evaluate_command import evaluate
 from monjyu_query.commands.mcp_command import mcp
 from monjyu_query.commands.models_command import models
 from monjyu_query.commands.papers_command import graph, papers
-from monjyu_query.commands.products.answer_command import answer, verify
-from monjyu_query.commands.products.check_citations_command import check_citations
-from monjyu_query.commands.products.questions_command import questions, watch
-from monjyu_query.commands.products.quotes_command import locate
-from monjyu_query.commands.products.review_command import review
-from monjyu_query.commands.products.tensions_command import tensions
+from monjyu_query.commands.questions_command import questions, watch
+from monjyu_query.commands.review_command import review
 from monjyu_query.commands.search_command import search
 from monjyu_query.commands.serve_command import keys, serve
 from monjyu_query.commands.trace_command import trace

@@ -36,7 +36,7 @@ def chat(collection: str | None, mode: str, as_json: bool) -> None:
     from monjyu_core.storage.state_store import StateStore
     from monjyu_query.asking.which_collection import chosen_collection
     from monjyu_query.search.searcher import Searcher
-    from monjyu_query.traces.traces import TraceLog
+    from monjyu_query.search.traces import TraceLog
 
     data = DataFolder.default()
     name = chosen_collection(data, collection)
@@ -110,7 +110,7 @@ class Conversation:
         from rich.text import Text
 
         from monjyu_query.answers.render import answer_text, print_table, safe
-        from monjyu_query.digests.digest_result import source_line
+        from monjyu_query.digests.result import source_line
 
         console = Console(highlight=False)
         if result.resolved_query:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,7 @@ from monjyu_query.commands.options import (
     CITATIONS,
     FormChoice,
     collection_option,
+    collection_searcher,
     json_option,
     print_json,
     printable,
@@ -21,6 +23,7 @@ from monjyu_query.commands.papers_command import open_chosen
 
 if TYPE_CHECKING:
     from monjyu_core.storage.snapshot import Snapshot
+    from monjyu_query.papers.quotes import Place
 
 
 @click.command()
@@ -77,19 +80,19 @@ def citations(
         if form is not None:
             _write(_exported(snapshot, form, paper_id, answer), output)
             return
-        from monjyu_query.citations.citation_view import citations_of
+        from monjyu_query.citations.view import citations_of
 
         view = citations_of(snapshot, paper_id or "", depth, min_count)
     if as_json:
         print_json(view.model_dump(mode="json"))
         return
-    from monjyu_query.citations.render_citations import print_citations
+    from monjyu_query.citations.render import print_citations
 
     print_citations(view, co_cited=co_cited, coupled=coupled)
 
 
 def _exported(snapshot: Snapshot, form: str, paper_id: str | None, answer: Path | None) -> str:
-    from monjyu_query.citations.citation_export import FORMS, entries, entries_of, graphml
+    from monjyu_query.citations.export import FORMS, entries, entries_of, graphml
 
     if form == "graphml":
         return graphml(snapshot)
@@ -111,3 +114,36 @@ def _write(text: str, output: Path | None) -> None:
     else:
         write_output(output, text.encode())
         click.echo(f"Written to {output}.", err=True)
+
+
+# `monjyu locate`.
+
+
+@click.command()
+@click.argument("quote")
+@collection_option
+@click.option("--most", type=click.IntRange(1, 50), default=5, show_default=True, help="Limit of places.")
+@json_option
+def locate(quote: str, collection: str | None, most: int, as_json: bool) -> None:
+    """Find the paper, page and place of a pasted quote.
+
+    QUOTE is the text, or - for stdin. Line ends, hyphens, spaces, punctuation and some words may differ. Exit code
+    1 if there is no match.
+    """
+    from monjyu_query.papers.quotes import locate
+
+    text = sys.stdin.read() if quote == "-" else quote
+    found = locate(collection_searcher(collection).current(), printable(text), most)
+    if as_json:
+        print_json(found.model_dump(mode="json"))
+    for place in () if as_json else found.places:
+        click.echo(_shown(place))
+    if not found.places:
+        click.echo("Nothing in the collection matches this quote.", err=True)
+        sys.exit(1)
+
+
+def _shown(place: Place) -> str:
+    where = f", page {place.page}" if place.page else ""
+    how = "" if place.score == 1 else f" ({place.score:.0%} alike)"
+    return f"{place.paper_title or place.paper_id}{where}{how}\n  {' '.join(place.text.split())}\n  {place.paper_id}\n"

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from monjyu_core.errors import QueryError
+from monjyu_core.wording import counted
 from monjyu_query.asking.request import Filters, SearchQuestion
 from monjyu_query.commands.options import (
     QuestionCommand,
@@ -24,7 +25,9 @@ from monjyu_query.commands.options import (
 )
 
 if TYPE_CHECKING:
-    from monjyu_query.digests.digest_result import Digest
+    from monjyu_query.asking.result import Citation
+    from monjyu_query.digests.result import Digest
+    from monjyu_query.questions.tension_list import Tension, TensionSide
 
 
 @click.command()
@@ -93,7 +96,7 @@ def _print(digest: Digest, as_json: bool) -> None:
     if as_json:
         print_json(digest.model_dump(mode="json"))
         return
-    from monjyu_query.digests.digest_result import print_digest
+    from monjyu_query.digests.result import print_digest
 
     print_digest(digest)
 
@@ -108,7 +111,7 @@ def _print(digest: Digest, as_json: bool) -> None:
 @click.option("--about", default="", metavar="TOPIC", help="Only the papers that say most about this topic.")
 @click.option("--papers", "most", type=int, metavar="N", help="Limit of papers, 1 to 200.  [default: 50]")
 @options_of(Filters, without=("paper_ids", "section_types"))
-@format_option("monjyu_query.digests.study_table.table_export", "table", "table")
+@format_option("monjyu_query.digests.table_export", "table", "table")
 @click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="Write to this file.")
 @click.option("--no-llm", is_flag=True, help="Quotes only, even if roles.answer is a model.")
 @json_option
@@ -131,8 +134,8 @@ def table(
     """
     from monjyu_query.asking.request import make_filters
     from monjyu_query.commands.options import collection_searcher, interrupt, printable
-    from monjyu_query.digests.study_table.study_table import study_table
-    from monjyu_query.digests.study_table.table_export import FORMS
+    from monjyu_query.digests.study_table import study_table
+    from monjyu_query.digests.table_export import FORMS
 
     form = "json" if as_json else form
     if output is None and form in FORMS and not FORMS[form].is_text:
@@ -161,10 +164,10 @@ def _progress(event: dict[str, Any]) -> None:
 
 
 def _give(digest: Digest, form: str, output: Path | None) -> None:
-    from monjyu_query.digests.study_table.table_export import FORMS
+    from monjyu_query.digests.table_export import FORMS
 
     if form == "table" and output is None:
-        from monjyu_query.digests.digest_result import print_digest
+        from monjyu_query.digests.result import print_digest
 
         print_digest(digest)
         return
@@ -177,3 +180,51 @@ def _give(digest: Digest, form: str, output: Path | None) -> None:
         return
     write_output(output, content)
     click.echo(f"{len(digest.papers)} papers: {output}")
+
+
+# `monjyu tensions`.
+
+
+@click.command()
+@collection_option
+@click.option("--concept", metavar="WORDS", help="Only statements that contain all of these words.")
+@click.option("--most", type=click.IntRange(1, 200), default=50, show_default=True, help="Limit of pairs.")
+@json_option
+def tensions(collection: str | None, concept: str | None, most: int, as_json: bool) -> None:
+    """Show contradictions between papers, with both sides quoted.
+
+    The model of roles.verify judges the most similar pairs of statements; without a model none are shown. Read both
+    quotes before you call it a contradiction.
+    """
+    asked = None if concept is None else printable(concept)
+    found = collection_searcher(collection).tensions(asked, most)
+    if as_json:
+        print_json(found.model_dump(mode="json"))
+        return
+    quotes = {one.n: one for one in found.citations}
+    for tension in found.tensions:
+        click.echo("\n".join(_shown(tension, quotes)))
+    if found.built and not found.tensions:
+        about = f" about {concept}" if concept else ""
+        click.echo(
+            f"{counted(found.read, 'pair')} of statements{about} were read; none is called contradictory.", err=True
+        )
+    for warning in found.warnings:
+        click.echo(warning, err=True)
+
+
+def _shown(tension: Tension, quotes: dict[int, Citation]) -> list[str]:
+    from monjyu_query.answers.render import safe
+
+    head = f"{safe(tension.concept)}: {safe(tension.reason)}" if tension.reason else safe(tension.concept)
+    return [head, *_side(tension.first, quotes), *_side(tension.second, quotes), ""]
+
+
+def _side(side: TensionSide, quotes: dict[int, Citation]) -> list[str]:
+    from monjyu_query.answers.render import safe
+
+    citation = quotes[side.citation]
+    where = f", page {citation.page}" if citation.page else ""
+    year = f" ({side.year})" if side.year else ""
+    quote, paper = safe(" ".join(citation.quote.split())), safe(side.paper_title or side.paper_id)
+    return [f"  “{quote}”", f"    {paper}{year}{where}"]

@@ -11,7 +11,7 @@ import click
 
 from monjyu_query.asking.request import SearchQuestion
 from monjyu_query.commands.options import collection_option, json_option, options_of, print_json
-from monjyu_query.evaluation.questions.structure import KINDS, Kind
+from monjyu_query.evaluation.question_structure import KINDS, Kind
 
 # `monjyu eval judge`.
 
@@ -252,8 +252,8 @@ def questions(collection: str | None, out: Path, kinds: tuple[Kind, ...], count:
     from monjyu_core.storage.folders import DataFolder
     from monjyu_core.storage.snapshot import reading
     from monjyu_query.asking.which_collection import chosen_collection, require_collection
-    from monjyu_query.evaluation.questions.generate import generate
-    from monjyu_query.evaluation.questions.structure import Structure
+    from monjyu_query.evaluation.question_generation import generate
+    from monjyu_query.evaluation.question_structure import Structure
 
     data = DataFolder.default()
     folder = require_collection(data, chosen_collection(data, collection))

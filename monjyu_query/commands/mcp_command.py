@@ -19,8 +19,8 @@ def mcp(http: bool, host: str, port: int | None) -> None:
     from monjyu_core.remote.following import following
     from monjyu_core.settings.settings import load_settings
     from monjyu_core.storage.folders import DataFolder
+    from monjyu_query.mcp_server.app import build_server
     from monjyu_query.mcp_server.caller_identity import CallersMonjyu
-    from monjyu_query.mcp_server.mcp_app import build_server
 
     settings = load_settings()
     server = build_server(CallersMonjyu(), settings)
@@ -29,7 +29,7 @@ def mcp(http: bool, host: str, port: int | None) -> None:
             server.run("stdio")
         return
     from monjyu_core.storage.state_store import StateStore
-    from monjyu_query.mcp_server.mcp_http import address, http_app, run
+    from monjyu_query.mcp_server.http import address, http_app, run
     from monjyu_query.service.server.listening import listen
 
     app = http_app(server, settings.service, host, StateStore(DataFolder.default().state))

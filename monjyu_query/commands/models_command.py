@@ -10,7 +10,7 @@ import click
 from monjyu_query.commands.options import json_option, print_json
 
 if TYPE_CHECKING:
-    from monjyu_query.evaluation.model_trial.trial import ModelTrial, Tried
+    from monjyu_query.evaluation.model_trial import ModelTrial, Tried
 
 _MARKS = {"right": "ok", "wrong": "wrong", "failed": "failed", "no time": "-"}
 
@@ -37,7 +37,7 @@ def try_command(name: str, kinds: tuple[str, ...], seconds: float, as_json: bool
     Exit code 1 if it is good enough for none.
     """
     from monjyu_core.settings.settings import load_settings
-    from monjyu_query.evaluation.model_trial.trial import try_model
+    from monjyu_query.evaluation.model_trial import try_model
 
     def told(tried: Tried) -> None:
         click.echo(f"  {_MARKS[tried.outcome]:7}{tried.role:9}{tried.about}  {tried.seconds:.1f} s", err=True)

@@ -31,7 +31,7 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON a
 
 _LONGEST_JSON, _MOST_VALUES = 16 * MEBIBYTE, 1_000_000
 
-CITATIONS = "monjyu_query.citations.citation_export"
+CITATIONS = "monjyu_query.citations.export"
 
 
 class FormChoice(click.Choice[str]):
@@ -189,7 +189,7 @@ def collection_searcher(collection: str | None) -> Searcher:
     from monjyu_core.storage.state_store import StateStore
     from monjyu_query.asking.which_collection import chosen_collection
     from monjyu_query.search.searcher import Searcher
-    from monjyu_query.traces.traces import TraceLog
+    from monjyu_query.search.traces import TraceLog
 
     data = DataFolder.default()
     return Searcher(data, chosen_collection(data, collection), TraceLog(StateStore(data.state)))

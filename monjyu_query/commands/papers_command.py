@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from monjyu_core.corrections.correction_record import FIELDS
+from monjyu_core.records.corrections import FIELDS
 from monjyu_query.asking.request import Filters
 from monjyu_query.commands.options import (
     CITATIONS,
@@ -72,7 +72,7 @@ def papers_list(collection: str | None, as_json: bool, **filters: Any) -> None:
 @json_option
 def papers_missing(collection: str | None, min_count: int, most: int, form: str | None, as_json: bool) -> None:
     """List works that papers of the collection cite and that it lacks, most cited first."""
-    from monjyu_query.citations.citation_export import FORMS
+    from monjyu_query.citations.export import FORMS
     from monjyu_query.citations.missing_works import missing_works
 
     with open_chosen(collection) as snapshot:
@@ -83,7 +83,7 @@ def papers_missing(collection: str | None, min_count: int, most: int, form: str 
     if as_json:
         print_json([work.model_dump(mode="json") for work in found])
         return
-    from monjyu_query.citations.render_citations import missing_line
+    from monjyu_query.citations.render import missing_line
 
     click.echo("\n".join(map(missing_line, found)) or "No work that it lacks is cited so often.")
 
@@ -93,7 +93,7 @@ def papers_missing(collection: str | None, min_count: int, most: int, form: str 
 @json_option
 def papers_tags(collection: str | None, as_json: bool) -> None:
     """List tags and shelves (collections, groups) of imported libraries with their number of papers."""
-    from monjyu_query.citations.citation_view import labels_in
+    from monjyu_query.citations.view import labels_in
 
     with open_chosen(collection) as snapshot:
         labels = labels_in(snapshot.cursor())
@@ -143,7 +143,7 @@ def papers_correct(
 
     The next `monjyu index` applies corrections, computing only this paper again, and they are kept.
     """
-    from monjyu_core.corrections.correction_record import CorrectedPaper, correct, read_corrections
+    from monjyu_core.records.corrections import CorrectedPaper, correct, read_corrections
     from monjyu_core.settings.settings import load_settings
     from monjyu_query.asking.which_collection import no_paper
     from monjyu_query.papers.paper_records import seen_paper

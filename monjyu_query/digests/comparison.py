@@ -6,18 +6,18 @@ from collections.abc import Mapping, Sequence
 
 from monjyu_core.errors import QueryError
 from monjyu_core.models.calls.embedding_calls import charged_to
-from monjyu_query.answers.answering import Answer
+from monjyu_query.answers.answer import Answer
 from monjyu_query.answers.composition import Asked, compose
 from monjyu_query.answers.selection import Question
 from monjyu_query.asking.passages import Passage, load_passages, load_sentences
 from monjyu_query.asking.request import SearchRequest, clean_text, make_request
 from monjyu_query.asking.result import Cell, Citation
-from monjyu_query.digests.asker import Asker
-from monjyu_query.digests.digest_result import Digest, language_for, word
 from monjyu_query.digests.draft import Draft, Said, as_said, write_part
 from monjyu_query.digests.paper_text import Choice, PaperText, kept_paper
+from monjyu_query.digests.result import Digest, language_for, word
+from monjyu_query.digests.searching import Asker
 from monjyu_query.knowledge.aspects import COMPARED, Aspect, aspect, aspect_named
-from monjyu_query.modes.passages.passage_search import ANSWER_PASSAGES
+from monjyu_query.modes.passage_search import ANSWER_PASSAGES
 from monjyu_query.papers.paper_names import one_paper
 from monjyu_query.ranking.open_index import OpenIndex
 from monjyu_query.ranking.ranker import best_rows, rank

@@ -6,14 +6,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
-from monjyu_query.answers.arrangement import said, said_text
 from monjyu_query.answers.citing import Window, cite_windows
+from monjyu_query.answers.layout import said, said_text
 from monjyu_query.answers.segments import plain
 from monjyu_query.asking.passages import Passage
 from monjyu_query.asking.request import make_request
 from monjyu_query.asking.result import AnswerTable, Cell, Citation, Segment, Status, Usage
-from monjyu_query.digests.asker import Asker
-from monjyu_query.digests.digest_result import CitationLink, Digest, DigestPaper, Engine, Language, Part, Statement
+from monjyu_query.digests.result import CitationLink, Digest, DigestPaper, Engine, Language, Part, Statement
+from monjyu_query.digests.searching import Asker
 from monjyu_query.papers.paper_label import labels_of, named_papers, paper_labels
 from monjyu_query.ranking.open_index import OpenIndex
 
@@ -207,7 +207,7 @@ def write_part(
     """Let the role `answer` write on `task` from the passages. False where it failed; True too where it is no model."""
     if not searcher.tools.uses_model("answer") or not passages:
         return True
-    from monjyu_query.answers.model.model_answer import answer_with_model
+    from monjyu_query.answers.model.answer import answer_with_model
 
     request = make_request(query=task, collection=searcher.collection)
     account = searcher.account(index)

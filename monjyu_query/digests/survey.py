@@ -8,7 +8,7 @@ from typing import Any
 
 from monjyu_core.errors import QueryError
 from monjyu_core.models.calls.embedding_calls import charged_to
-from monjyu_core.questions.question import BudgetPreset
+from monjyu_core.records.questions import BudgetPreset
 from monjyu_query.answers.citing import Window, connective
 from monjyu_query.answers.composition import Asked, weighed
 from monjyu_query.answers.segments import plain
@@ -17,10 +17,10 @@ from monjyu_query.asking.events import Emit, unheard
 from monjyu_query.asking.passages import load_passages, load_sentences
 from monjyu_query.asking.request import Filters, make_request
 from monjyu_query.asking.result import Cell, Hit
-from monjyu_query.digests.asker import Asker
-from monjyu_query.digests.digest_result import Digest, language_for, word
 from monjyu_query.digests.draft import Draft, Said
 from monjyu_query.digests.paper_text import Choice, is_quotable, kept_paper, question_of
+from monjyu_query.digests.result import Digest, language_for, word
+from monjyu_query.digests.searching import Asker
 from monjyu_query.knowledge.aspects import aspect
 from monjyu_query.knowledge.themes import papers_by_theme
 from monjyu_query.ranking.open_index import OpenIndex

@@ -12,9 +12,9 @@ from monjyu_core.models.calls.embedding_calls import charged_to
 from monjyu_query.answers.citing import cite
 from monjyu_query.asking.result import Citation, Usage
 from monjyu_query.drafts.checked import WORST_FIRST, CheckedCitation, CheckedDraft, CheckedSentence, Verdict
+from monjyu_query.drafts.cited_works import works_of_bib
 from monjyu_query.drafts.claim_evidence import Evidence, Found
-from monjyu_query.drafts.formats.cited_works import works_of_bib
-from monjyu_query.drafts.formats.read_draft import Cited, CitingSentence, Draft, Format, read_draft
+from monjyu_query.drafts.read_draft import Cited, CitingSentence, Draft, Format, read_draft
 from monjyu_query.drafts.resolving import Library, Resolved
 from monjyu_query.drafts.second_opinion import Read, ask_model
 from monjyu_query.papers.paper_label import paper_labels

@@ -10,9 +10,9 @@ from typing import Literal
 
 from rapidfuzz import fuzz, process
 
-from monjyu_query.drafts.formats.draft_pages import Wanted, Work, Works
+from monjyu_query.drafts.draft_pages import Wanted, Work, Works
 from monjyu_query.papers.paper_label import family_name
-from monjyu_query.quotes.locate import squeeze
+from monjyu_query.papers.quotes import squeeze
 from monjyu_query.ranking.open_index import OpenIndex
 
 ALIKE_TITLES, ALIKE_IN_ENTRY = 92.0, 94.0

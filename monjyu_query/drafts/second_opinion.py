@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from monjyu_core.models.accounting.account import Account
+from monjyu_core.models.account import Account
 from monjyu_core.models.call_errors import ModelCallError
 from monjyu_core.models.calls.event_loop import run
 from monjyu_core.text.language import message_language

@@ -8,7 +8,7 @@ from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.state_store import StateStore
 from monjyu_query.asking.request import make_request
 from monjyu_query.search.searcher import Searcher
-from monjyu_query.traces.traces import TraceLog, read_trace, without_cost
+from monjyu_query.search.traces import TraceLog, read_trace, without_cost
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ import duckdb
 from monjyu_core.errors import ConfigurationError, QueryError
 from monjyu_core.storage.folders import temporary_for
 from monjyu_core.storage.snapshot import Snapshot
-from monjyu_query.citations.citation_export import xml_text
+from monjyu_query.citations.export import xml_text
 
 if TYPE_CHECKING:
     import networkx

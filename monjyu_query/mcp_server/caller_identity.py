@@ -11,7 +11,7 @@ from mcp.server.mcpserver import Context
 from monjyu_core.errors import QueryError
 from monjyu_query.api.facade import Monjyu
 from monjyu_query.api.facade_async import AsyncMonjyu
-from monjyu_query.traces.traces import asked_by, may_see
+from monjyu_query.search.traces import asked_by, may_see
 
 NONE: frozenset[str] = frozenset()
 _seen: contextvars.ContextVar[frozenset[str] | None] = contextvars.ContextVar("collections seen", default=NONE)

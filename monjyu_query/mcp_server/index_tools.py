@@ -10,7 +10,7 @@ from mcp.server.mcpserver import Context
 from mcp.types import CallToolResult
 from pydantic import BaseModel, Field
 
-from monjyu_core.settings.service_settings import McpSettings
+from monjyu_core.settings.service import McpSettings
 from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.other_files import read_other_files
 from monjyu_core.storage.snapshot import reading

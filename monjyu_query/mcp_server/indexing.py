@@ -9,7 +9,7 @@ from pathlib import Path
 from pydantic import BaseModel
 
 from monjyu_core.errors import IndexBuildError, QueryError
-from monjyu_core.settings.service_settings import McpSettings
+from monjyu_core.settings.service import McpSettings
 from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.ids import collection_name_for
 from monjyu_query.service.operations.commands_run import Tell, printed_telling

@@ -15,7 +15,7 @@ from pydantic import BaseModel, Field, ValidationError
 from pydantic.fields import FieldInfo
 
 from monjyu_core.errors import MonjyuError
-from monjyu_core.settings.setting_names import sentence
+from monjyu_core.settings.names import sentence
 from monjyu_query.api.facade_async import AsyncMonjyu
 from monjyu_query.asking.request import problem, unknown_name
 from monjyu_query.asking.which_collection import require_collection

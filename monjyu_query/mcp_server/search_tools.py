@@ -14,7 +14,7 @@ from monjyu_query.api.facade_async import AsyncMonjyu
 from monjyu_query.api.product_requests import SurveyRequest, TableRequest
 from monjyu_query.asking.request import BasicQuestion, FurtherOptions
 from monjyu_query.asking.result import SearchResult
-from monjyu_query.digests.digest_result import Digest
+from monjyu_query.digests.result import Digest
 from monjyu_query.mcp_server.register import takes_fields_of
 from monjyu_query.mcp_server.texts import digest_text, given, search_text
 from monjyu_query.mcp_server.tool_errors import as_tool_errors

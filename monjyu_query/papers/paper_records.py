@@ -7,9 +7,9 @@ from typing import Any
 
 import duckdb
 
-from monjyu_core.corrections.correction_record import SeenPaper
-from monjyu_core.corrections.renamed import present_id
 from monjyu_core.paper import CorrectedField, ParsedPaper, retractions
+from monjyu_core.records.corrections import SeenPaper
+from monjyu_core.records.renamed_papers import present_id
 from monjyu_core.storage.snapshot import Snapshot
 from monjyu_query.asking.which_collection import no_paper
 

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 from monjyu_core.errors import StorageError
 from monjyu_core.paper import Retraction, retractions
+from monjyu_core.search_files.keyword_file import SearchFile, StoredChunks
 from monjyu_core.search_files.nearest_table import MIN_RECALL, NearestTable
-from monjyu_core.search_files.search_file import SearchFile, StoredChunks
 from monjyu_core.settings.settings import Settings
 from monjyu_core.storage.snapshot import Snapshot
 from monjyu_query.asking.passages import Passage, PassageSentence, load_passages, sentences_by_chunk

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from monjyu_core.settings.search_settings import PriorSettings
+from monjyu_core.settings.search import PriorSettings
 from monjyu_core.storage.snapshot import Snapshot
 from monjyu_query.ranking.corpus import Corpus
 from monjyu_query.ranking.fusion import Mask, Scores

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from monjyu_core.models.accounting.account import Account
-from monjyu_core.models.accounting.estimate import estimated_texts
+from monjyu_core.models.account import Account
 from monjyu_core.models.call_errors import ModelCallError, ModelRefused
 from monjyu_core.models.calls.embedding_calls import may_be_of_texts, parts_of
 from monjyu_core.models.calls.event_loop import run
 from monjyu_core.models.calls.guarded_clients import RerankCaller
 from monjyu_core.models.calls.resilience import Guard
 from monjyu_core.models.clients.refusals import said_limit
+from monjyu_core.models.estimate import estimated_texts
 from monjyu_core.models.factory import rerank_client, role_model
 from monjyu_core.settings.settings import Settings
 from monjyu_query.asking.passages import Passage

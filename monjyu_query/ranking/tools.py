@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from monjyu_core.errors import QueryError
-from monjyu_core.models.accounting.account import Account, Accounting
+from monjyu_core.models.account import Account, Accounting
 from monjyu_core.models.factory import check_role
 from monjyu_core.models.types import Role
 from monjyu_core.settings.settings import SearchSettings, Settings

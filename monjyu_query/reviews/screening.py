@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from monjyu_core.reviews.review_store import Decision, Screening, Verdict
+from monjyu_core.records.reviews import Decision, Screening, Verdict
 from monjyu_query.asking.result import Usage
-from monjyu_query.digests.asker import Asker
 from monjyu_query.digests.paper_text import read_paper
+from monjyu_query.digests.searching import Asker
 from monjyu_query.ranking.open_index import OpenIndex
-from monjyu_query.reviews.review_protocol import Criterion, Protocol
+from monjyu_query.reviews.model_verdicts import Asked, Judged, ModelJudge
+from monjyu_query.reviews.protocol import Criterion, Protocol
+from monjyu_query.reviews.quotes import Quoting, by_search
+from monjyu_query.reviews.rule_verdicts import by_rule
 from monjyu_query.reviews.screened_papers import ScreenedPaper
-from monjyu_query.reviews.verdicts.model_verdicts import Asked, Judged, ModelJudge
-from monjyu_query.reviews.verdicts.review_quotes import Quoting, by_search
-from monjyu_query.reviews.verdicts.rule_verdicts import by_rule
 
 AT_ONCE = 8
 """Papers that a model is asked about at once, at most: the role's own limits may be lower."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from importlib.metadata import version as installed_version
 
-from monjyu_core.questions.question import Question
+from monjyu_core.records.questions import Question
 from monjyu_core.settings.settings import Settings
 from monjyu_core.storage.ids import digest
 from monjyu_core.storage.manifest import Manifest

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from typing import NamedTuple
 
 from monjyu_core.errors import ExternalAPIError, LLMError, MonjyuError
-from monjyu_core.questions.question import (
+from monjyu_core.records.questions import (
     CitedPlace,
     Failure,
     Question,
@@ -20,7 +20,7 @@ from monjyu_core.questions.question import (
     SavedSpan,
     differences,
 )
-from monjyu_core.questions.recorded_answers import add_answers, kept_answers, recorded
+from monjyu_core.records.recorded_answers import add_answers, kept_answers, recorded
 from monjyu_core.storage.folders import CollectionFolder
 from monjyu_core.storage.ids import bucket_of
 from monjyu_core.storage.snapshot import Snapshot, published

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from pydantic import BaseModel, Field
 
 from monjyu_core.errors import QueryError
-from monjyu_core.questions.question import (
+from monjyu_core.records.questions import (
     MOST_QUESTIONS,
     Expectations,
     Failure,
@@ -18,7 +18,7 @@ from monjyu_core.questions.question import (
     Severity,
     read_questions,
 )
-from monjyu_core.questions.recorded_answers import kept_answers, recorded
+from monjyu_core.records.recorded_answers import kept_answers, recorded
 from monjyu_core.storage.folders import CollectionFolder
 from monjyu_core.storage.snapshot import Snapshot, published
 from monjyu_query.asking.which_collection import no_paper

@@ -15,7 +15,7 @@ def all_modes(tools: Tools) -> Modes:
 
 
 def _passages(modes: Modes) -> Search:
-    from monjyu_query.modes.passages.passage_search import search_passages
+    from monjyu_query.modes.passage_search import search_passages
 
     return partial(search_passages, modes.tools)
 

@@ -9,10 +9,10 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any
 
-from monjyu_query.answers.answering import Answer, result_of
+from monjyu_query.answers.answer import Answer, result_of
 from monjyu_query.answers.evidence import answer_from_evidence, gather_evidence
 from monjyu_query.asking.result import Hit, SearchResult
-from monjyu_query.modes.passages.best_passages import paper_cap
+from monjyu_query.modes.best_passages import paper_cap
 from monjyu_query.ranking.tools import Ask, Tools
 from monjyu_query.search.routing.choose import BEST, served
 

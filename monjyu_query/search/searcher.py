@@ -13,44 +13,44 @@ import duckdb
 from pydantic import BaseModel
 
 from monjyu_core.errors import QueryError, StorageError
-from monjyu_core.models.accounting.account import Account, Accounting
-from monjyu_core.models.accounting.ledger import Scope
+from monjyu_core.models.account import Account, Accounting
 from monjyu_core.models.call_errors import ModelCallError
 from monjyu_core.models.calls.embedding_calls import charged_to
+from monjyu_core.models.ledger import Scope
 from monjyu_core.observability import set_up_observability
 from monjyu_core.storage.collection import collection_settings, known_record
 from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.manifest import unreadable
 from monjyu_core.storage.snapshot import OPEN_TRIES, PinnedReader, SnapshotReader, read_current
 from monjyu_core.wording import among
-from monjyu_query.answers.answering import not_settled
+from monjyu_query.answers.answer import not_settled
 from monjyu_query.answers.model.checking import context_of
 from monjyu_query.asking.events import Emit, unheard
 from monjyu_query.asking.request import LONGEST_QUERY, Filters, SearchRequest
 from monjyu_query.asking.result import SearchResult, Status
 from monjyu_query.asking.which_collection import require_collection
-from monjyu_query.catalogue.catalogue_answer import catalogue_answer
-from monjyu_query.catalogue.described_papers import about_papers_told, ask_of_described
-from monjyu_query.digests.plain_words import digest_in_plain_words
+from monjyu_query.digests.digest_questions import digest_in_plain_words
 from monjyu_query.intents.intents import Intent, recognised
 from monjyu_query.knowledge.follow_ups import follow_ups
-from monjyu_query.modes.passages.passage_search import search_for_nothing
-from monjyu_query.overviews.theme_answer import theme_answer
-from monjyu_query.paper_lists.paper_list_answer import paper_list_answer
+from monjyu_query.modes.passage_search import search_for_nothing
 from monjyu_query.papers.paper_names import one_paper
+from monjyu_query.questions.catalogue_answer import catalogue_answer
+from monjyu_query.questions.described_papers import about_papers_told, ask_of_described
+from monjyu_query.questions.paper_list_answer import paper_list_answer
+from monjyu_query.questions.tension_answer import tension_answer
+from monjyu_query.questions.tension_list import Tensions, tensions_of
+from monjyu_query.questions.theme_answer import theme_answer
 from monjyu_query.ranking.open_index import OpenIndex, open_index
 from monjyu_query.ranking.ranker import Ranking, best_rows, rank, rankings_of_search
 from monjyu_query.ranking.tools import ROLES, Ask, Tools
 from monjyu_query.search.all_modes import all_modes
 from monjyu_query.search.controllers import CONTROLLERS
-from monjyu_query.search.conversation.follow_up import resolve
+from monjyu_query.search.follow_up import resolve
 from monjyu_query.search.hit_details import describe_hits, retracted_sources, with_telemetry
 from monjyu_query.search.routing.choose import cap_of, parameters_of, refuse, route, settings_for
 from monjyu_query.search.routing.learned_router import learned_router
 from monjyu_query.search.routing.question_kinds import Kind, kind_of
-from monjyu_query.tensions.tension_answer import tension_answer
-from monjyu_query.tensions.tension_list import Tensions, tensions_of
-from monjyu_query.traces.traces import TraceLog, new_trace_id, trace_of
+from monjyu_query.search.traces import TraceLog, new_trace_id, trace_of
 
 _LEADS_ON = ("vector", "hybrid", "lazy", "local", "global", "multi")
 """Modes whose answers end with further questions."""
@@ -272,7 +272,7 @@ class Searcher:
     def _resolved(self, request: SearchRequest, account: Account) -> str | None:
         """A follow-up written out, by the model of `roles.expand` where it is one; None where it stands alone."""
         if request.history and self.tools.uses_model("expand"):
-            from monjyu_query.search.conversation.model_follow_ups import resolved_by_model
+            from monjyu_query.search.model_follow_ups import resolved_by_model
 
             return resolved_by_model(self.tools, request.query, request.history, account)
         return resolve(request.query, request.history)

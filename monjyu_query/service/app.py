@@ -18,30 +18,21 @@ from monjyu_query.service.access.gate import Gate
 from monjyu_query.service.access.principals import Authority
 from monjyu_query.service.access.rates import open_rates
 from monjyu_query.service.chat_api import openai_routes
-from monjyu_query.service.routes import (
-    admin_routes,
-    collection_routes,
-    correction_routes,
-    digest_routes,
-    graph_routes,
-    health_routes,
-    library_routes,
-    overview_routes,
-    page_routes,
-    paper_routes,
-    search_routes,
-    trace_routes,
-    whoami_routes,
-)
-from monjyu_query.service.routes.products import (
-    answer_routes,
-    draft_routes,
-    question_routes,
-    quote_routes,
-    review_routes,
-    tension_routes,
-    vector_routes,
-)
+from monjyu_query.service.routes import admin as admin_routes
+from monjyu_query.service.routes import answer as answer_routes
+from monjyu_query.service.routes import collection as collection_routes
+from monjyu_query.service.routes import correction as correction_routes
+from monjyu_query.service.routes import digest as digest_routes
+from monjyu_query.service.routes import graph as graph_routes
+from monjyu_query.service.routes import health as health_routes
+from monjyu_query.service.routes import library as library_routes
+from monjyu_query.service.routes import overview as overview_routes
+from monjyu_query.service.routes import page as page_routes
+from monjyu_query.service.routes import paper as paper_routes
+from monjyu_query.service.routes import question as question_routes
+from monjyu_query.service.routes import review as review_routes
+from monjyu_query.service.routes import search as search_routes
+from monjyu_query.service.routes import whoami as whoami_routes
 from monjyu_query.service.server import error_responses as errors
 from monjyu_query.service.server.guard import Guard
 from monjyu_query.service.server.page_files import PageFiles
@@ -54,11 +45,7 @@ Errors are `{"error": {"type", "message", "request_id"}}`."""
 
 TOPICS = (
     search_routes,
-    vector_routes,
-    trace_routes,
     answer_routes,
-    quote_routes,
-    draft_routes,
     question_routes,
     review_routes,
     digest_routes,
@@ -68,7 +55,6 @@ TOPICS = (
     correction_routes,
     graph_routes,
     overview_routes,
-    tension_routes,
     openai_routes,
     admin_routes,
     whoami_routes,

@@ -17,16 +17,16 @@ from monjyu_core.storage.folders import CollectionFolder, DataFolder
 from monjyu_core.storage.snapshot import Snapshot, read_current, reading
 from monjyu_core.storage.state_store import StateStore
 from monjyu_query.search.searcher import Searcher
+from monjyu_query.search.traces import TraceLog
 from monjyu_query.service.access.audit import AuditLog
 from monjyu_query.service.access.principals import Principal
 from monjyu_query.service.operations.index_runs import IndexRuns
-from monjyu_query.service.pages.drawing import Drawing, Images
-from monjyu_query.service.searches.kept_results import ResultCache, open_results
-from monjyu_query.service.searches.stops import Stops
+from monjyu_query.service.searches.cancellation import Stops
+from monjyu_query.service.searches.result_cache import ResultCache, open_results
 from monjyu_query.service.searches.turns import Turns
+from monjyu_query.service.server.drawing import Drawing, Images
 from monjyu_query.service.server.error_responses import NotFound
 from monjyu_query.service.server.metrics import Metrics
-from monjyu_query.traces.traces import TraceLog
 
 TRACE_PAUSE = 0.3
 """Seconds in which traces gather: a write alone takes a tenth of the processor time of a search."""

@@ -15,8 +15,8 @@ from typing import Any
 
 import yaml
 
-from monjyu_assets.maintenance.index_operations import purge_paper, release_rollback, roll_back
-from monjyu_core.corrections.correction_record import Field, SeenPaper, correct
+from monjyu_assets.indexing.index_operations import purge_paper, release_rollback, roll_back
+from monjyu_core.records.corrections import Field, SeenPaper, correct
 from monjyu_core.settings.settings import load_settings
 from monjyu_core.storage.collection import known_record
 from monjyu_core.storage.ids import file_paper_id

@@ -28,13 +28,13 @@ import pytest
 from hypothesis import seed as seeded
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule, run_state_machine_as_test
 
+from monjyu_assets.indexing.index_operations import purge_paper, release_rollback, roll_back, verify_all
 from monjyu_assets.indexing.requests import downgrade_collection, index_collection, move_source
 from monjyu_assets.libraries.syncing import sync_library
-from monjyu_assets.maintenance.index_operations import purge_paper, release_rollback, roll_back, verify_all
 from monjyu_assets.publishing import snapshot_build
-from monjyu_core.corrections.correction_record import SeenPaper, correct
+from monjyu_core.records.corrections import SeenPaper, correct
+from monjyu_core.remote.collection_lock import holding
 from monjyu_core.remote.copies import pull_all
-from monjyu_core.remote.holding import holding
 from monjyu_core.remote.object_store import Objects, open_objects
 from monjyu_core.remote.state import RemoteState
 from monjyu_core.settings.settings import load_settings

@@ -22,7 +22,7 @@ from monjyu_assets.orchestration.reporting.snapshot_metadata import (
     failed_papers_metadata,
     retrieval_metadata,
 )
-from monjyu_assets.orchestration.reporting.table_metadata import ROWS, preview, shown
+from monjyu_assets.orchestration.reporting.table_metadata import ROWS, as_code, preview, shown
 from monjyu_assets.orchestration.resources import DataFolderResource, resources_of
 from monjyu_assets.work.closed_set import RESTS_ON
 from monjyu_core import errors
@@ -243,3 +243,8 @@ def test_plots_escape_names_and_say_where_there_is_nothing() -> None:
     assert "&lt;b&gt;&amp;" in drawn and drawn.count("<rect") == 3
     assert bars({}, "papers") == bars({"none": 0}, "papers") == "Nothing to draw yet."
     assert line([0.5], "snapshots", "nDCG").startswith("Nothing to draw yet")
+
+
+def test_no_text_of_others_is_markdown() -> None:
+    assert as_code("a `![x](http://e)` | <b>\n\x1b c") == "`a ˋ![x](http://e)ˋ ¦ <b> c`"
+    assert as_code(" ") == ""

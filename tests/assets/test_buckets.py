@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from monjyu_assets.publishing import database
-from monjyu_assets.stages.shared import kept_matching
-from monjyu_assets.stages.shared.kept_matching import LEAST, MOST, PAPERS, wanted_buckets
+from monjyu_assets.stages.shared import matching_cache as kept_matching
+from monjyu_assets.stages.shared.matching_cache import LEAST, MOST, PAPERS, wanted_buckets
 from monjyu_core.storage.folders import CollectionFolder
 from monjyu_core.storage.ids import bucket_of, buckets_of, shard_of, shard_of_bucket
 from monjyu_core.storage.manifest import read_manifest

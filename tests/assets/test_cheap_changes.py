@@ -11,7 +11,7 @@ import pytest
 from monjyu_assets.parsing.bibliography import companions
 from monjyu_assets.publishing import checks
 from monjyu_assets.stages.paper_manifest import _differing, scan_manifest
-from monjyu_assets.work.run_rules import Scan, having_scanned
+from monjyu_assets.work.run_limits import Scan, having_scanned
 from monjyu_assets.work.work import Work
 from monjyu_core import quality
 from monjyu_core.storage.folders import DataFolder

@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from monjyu_assets.maintenance.index_operations import roll_back, verify_all
+from monjyu_assets.indexing.index_operations import roll_back, verify_all
 from monjyu_assets.orchestration import watching
 from monjyu_assets.publishing import publish as publishing
 from monjyu_assets.publishing import snapshot_build
-from monjyu_core.models.cache.cache_sqlite import SQLiteCache
+from monjyu_core.models.cache_sqlite import SQLiteCache
 from monjyu_core.storage.snapshot import published, read_current
 from monjyu_core.storage.state_store import StateStore
 from monjyu_query.search.searcher import Searcher

@@ -28,7 +28,7 @@ from monjyu_assets.stages.paper_manifest import write_manifest
 from monjyu_assets.stages.parsed_papers import parse_shards
 from monjyu_assets.stages.scholarly_metadata import find_notices
 from monjyu_assets.stages.shared.column_lineage import FROM_OUTSIDE, column_lineage
-from monjyu_assets.stages.shared.kept_matching import make_keys
+from monjyu_assets.stages.shared.matching_cache import make_keys
 from monjyu_assets.work.closed_set import RESTS_ON
 from monjyu_assets.work.work import Work
 from monjyu_core.storage.parts import Part

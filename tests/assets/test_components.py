@@ -18,7 +18,7 @@ from monjyu_assets.indexing.requests import downgrade_collection
 from monjyu_assets.orchestration.instance import open_instance
 from monjyu_assets.orchestration.resources import DataFolderResource
 from monjyu_assets.orchestration.watching import automatic_level, watch_collection, watched_collections
-from monjyu_assets.sources.sources import with_source
+from monjyu_assets.sources.records import with_source
 from monjyu_assets.work import declarations
 from monjyu_assets.work.declarations import Declaration, as_declared, declare, record_of
 from monjyu_assets.work.work import Work

@@ -9,11 +9,12 @@ from typing import Any
 
 import pytest
 
-from monjyu_assets.maintenance.index_operations import purge_paper
+from monjyu_assets.indexing.index_operations import purge_paper
 from monjyu_assets.orchestration.watching import watch_collection
 from monjyu_assets.planning.pending import look
-from monjyu_assets.publishing.gates.rebuild_comparison import compare_with_rebuild
-from monjyu_core.corrections.correction_record import (
+from monjyu_assets.publishing.rebuild_comparison import compare_with_rebuild
+from monjyu_core.errors import ConfigurationError, StorageError
+from monjyu_core.records.corrections import (
     CorrectedPaper,
     Correction,
     Corrections,
@@ -23,7 +24,6 @@ from monjyu_core.corrections.correction_record import (
     correct,
     read_corrections,
 )
-from monjyu_core.errors import ConfigurationError, StorageError
 from monjyu_core.settings.settings import load_settings
 from monjyu_core.storage.ids import file_paper_id
 from monjyu_core.storage.schemas import SHARDS

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from monjyu_assets.maintenance.doctor import examine
+from monjyu_assets.indexing.doctor import examine
 from tests.assets.analysis.fake_intelligence import KEY as INTELLIGENCE_KEY
 from tests.assets.analysis.fake_intelligence import FakeIntelligence
 from tests.assets.scholarly.fake_services import FakeServices, Fault, KnownWork

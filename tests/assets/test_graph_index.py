@@ -10,7 +10,7 @@ import duckdb
 import pyarrow.parquet as pq
 import pytest
 
-from monjyu_assets.maintenance.index_operations import purge_paper
+from monjyu_assets.indexing.index_operations import purge_paper
 from monjyu_assets.orchestration.assets.level_1 import community_metadata, graph_metadata
 from monjyu_assets.orchestration.checks.graph_checks import COMMUNITY_CHECKS, measure
 from monjyu_assets.orchestration.reporting.snapshot_metadata import lineage_metadata
@@ -100,7 +100,7 @@ def test_the_metadata_show_sizes_plots_coverage_and_shared_phrases(world: World)
     for plot in (graph["degrees"], found["sizes"]):
         assert plot.value.startswith("![plot](data:image/svg+xml;base64,")
     assert sum(found["levels"].value.values()) == communities.rows
-    assert re.search(r"\| \d+ \| \d+ \| \w+", found["largest_communities"].value), "top phrases of a community"
+    assert re.search(r"\| \d+ \| \d+ \| `\w+", found["largest_communities"].value), "top phrases of a community"
 
 
 def test_a_purge_leaves_no_phrase(world: World, monkeypatch: pytest.MonkeyPatch) -> None:

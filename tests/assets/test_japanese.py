@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from monjyu_assets.chunking import STRATEGIES, ChunkSizes, Measure, Piece, SectionText, chunk_section
-from monjyu_assets.search_index import search_files
+from monjyu_assets.publishing import search_files
 from monjyu_assets.stages.chunks import chunk_recipe, chunk_shards
 from monjyu_assets.stages.paper_manifest import write_manifest
 from monjyu_assets.stages.parsed_papers import parse_shards

@@ -8,8 +8,8 @@ import dagster as dg
 import pytest
 
 from monjyu_assets.definitions import defs
+from monjyu_assets.indexing.index_operations import release_rollback, roll_back
 from monjyu_assets.indexing.requests import downgrade_collection, index_collection, upgrade_collection
-from monjyu_assets.maintenance.index_operations import release_rollback, roll_back
 from monjyu_assets.orchestration.instance import open_instance
 from monjyu_assets.orchestration.resources import DataFolderResource, resources_of
 from monjyu_assets.orchestration.watching import automatic_level

@@ -131,7 +131,7 @@ def test_a_run_waits_for_the_lock_of_its_collection(
     data: DataFolder, instance: dg.DagsterInstance, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The lock keeps two builds of a collection apart, whoever started them."""
-    monkeypatch.setattr("monjyu_assets.planning.goals.FileLock", Busy)
+    monkeypatch.setattr("monjyu_assets.planning.targets.FileLock", Busy)
     done = press(instance, "level_0")
     assert done.success and "Another build of c is running; waiting for it." in log(instance, done)
 

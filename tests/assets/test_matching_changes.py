@@ -16,7 +16,7 @@ import pytest
 
 from monjyu_assets.matching import reference_matching, same_paper, works
 from monjyu_assets.matching.match_keys import connect_keys, paper_keys, reference_keys, with_macros
-from monjyu_assets.stages.shared.kept_matching import match_keys_of
+from monjyu_assets.stages.shared.matching_cache import match_keys_of
 from monjyu_assets.work.work import rows_of
 from monjyu_core.storage.heads import rows_hash
 from monjyu_core.storage.schemas import TABLES, Record, table_of

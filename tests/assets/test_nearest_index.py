@@ -9,10 +9,10 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from monjyu_assets.search_index import nearest_index
-from monjyu_assets.search_index.nearest_index import divide, publish_nearest_index
+from monjyu_assets.publishing import nearest_index
+from monjyu_assets.publishing.nearest_index import divide, publish_nearest_index
+from monjyu_core.search_files.keyword_file import FIELDS, SearchFile, make_postings, open_search_file, write_search_file
 from monjyu_core.search_files.nearest_table import NearestTable
-from monjyu_core.search_files.search_file import FIELDS, SearchFile, make_postings, open_search_file, write_search_file
 from monjyu_core.settings.settings import SearchSettings
 from monjyu_core.storage.manifest import NearestEntry, SearchFileEntry
 from monjyu_core.text.search_text import word_terms

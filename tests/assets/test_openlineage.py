@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from monjyu_assets.indexing.requests import index_collection
-from monjyu_assets.orchestration.lineage.lineage_events import report_failed, report_made
+from monjyu_assets.orchestration.reporting.lineage_events import report_failed, report_made
 from monjyu_assets.work.closed_set import RESTS_ON
 from monjyu_assets.work.work import Work
 from monjyu_core.errors import ConfigurationError

@@ -15,7 +15,7 @@ from monjyu_assets.orchestration.assets.level_0 import LEVEL_0
 from monjyu_assets.orchestration.checks.paper_checks import PAPER_CHECKS, check_papers
 from monjyu_assets.orchestration.checks.rebuild_check import rebuild_result, verify_rebuild
 from monjyu_assets.orchestration.resources import DataFolderResource, resources_of
-from monjyu_assets.publishing.gates.rebuild_comparison import compare_with_rebuild, sampled_shards
+from monjyu_assets.publishing.rebuild_comparison import compare_with_rebuild, sampled_shards
 from monjyu_assets.stages.chunks import chunk_shards
 from monjyu_core.storage.ids import shard_of
 from monjyu_core.storage.parts import Part

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from monjyu_assets.maintenance.index_operations import verify_all
+from monjyu_assets.indexing.index_operations import verify_all
 from monjyu_core.storage.snapshot import read_current
 from tests.assets.changes import Change, Folder
 from tests.assets.histories import History, load, run_histories, surroundings

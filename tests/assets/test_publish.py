@@ -16,12 +16,12 @@ import pyarrow as pa
 import pytest
 from filelock import FileLock, Timeout
 
-from monjyu_assets.maintenance.index_operations import verify_all
+from monjyu_assets.indexing.index_operations import verify_all
 from monjyu_assets.publishing import candidate, checks, snapshot_build
 from monjyu_assets.publishing import publish as publishing
 from monjyu_assets.publishing.checks import over_parts
-from monjyu_assets.publishing.gates.vector_check import check_vectors
 from monjyu_assets.publishing.publish import PublishBlocked, collect
+from monjyu_assets.publishing.vector_check import check_vectors
 from monjyu_assets.stages.paper_manifest import write_manifest
 from monjyu_assets.stages.parsed_papers import parse_shards
 from monjyu_assets.work.closed_set import RESTS_ON, lagging

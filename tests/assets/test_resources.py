@@ -27,9 +27,9 @@ from monjyu_assets.orchestration.resources import (
     resources_of,
 )
 from monjyu_assets.orchestration.resources.io_manager import current_rows, published_rows
-from monjyu_assets.work.run_rules import current_cap, spending_of
+from monjyu_assets.work.run_limits import current_cap, spending_of
 from monjyu_core.errors import MonjyuError, QueryError
-from monjyu_core.models.accounting.caps import SpendingCap
+from monjyu_core.models.caps import SpendingCap
 from monjyu_core.settings.settings import load_settings
 from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.parts import PartStore, read_all

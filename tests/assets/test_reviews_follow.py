@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from monjyu_assets.maintenance.index_operations import delete_index, purge_paper
-from monjyu_core.reviews.review_store import ReviewState, ReviewStore
+from monjyu_assets.indexing.index_operations import delete_index, purge_paper
+from monjyu_core.records.reviews import ReviewState, ReviewStore
 from monjyu_core.storage.ids import file_paper_id
-from monjyu_query.reviews.review_protocol import Protocol
-from monjyu_query.reviews.review_run import Review, ReviewRun
+from monjyu_query.reviews.protocol import Protocol
+from monjyu_query.reviews.run import Review, ReviewRun
 from monjyu_query.search.searcher import Searcher
 from tests.assets.changes import full_paper
 from tests.assets.conftest import PROVENANCE

@@ -10,17 +10,17 @@ import duckdb
 import pytest
 from click.testing import CliRunner
 
-from monjyu_assets.maintenance.index_operations import purge_paper
+from monjyu_assets.indexing.index_operations import purge_paper
 from monjyu_assets.orchestration.assets.index_snapshot import answers_metadata
 from monjyu_assets.orchestration.checks.snapshot_checks import questions_result
-from monjyu_assets.publishing.gates.questions_gate import QuestionsGate
 from monjyu_assets.publishing.publish import PublishBlocked, publish
-from monjyu_core.questions.question import questions_path, read_questions
-from monjyu_core.questions.recorded_answers import answers_path, kept_answers
+from monjyu_assets.publishing.questions_gate import QuestionsGate
+from monjyu_core.records.questions import questions_path, read_questions
+from monjyu_core.records.recorded_answers import answers_path, kept_answers
 from monjyu_core.storage.ids import file_paper_id
 from monjyu_core.storage.snapshot import published, read_current
 from monjyu_query.commands import questions
-from monjyu_query.saved.keeping import accept, checked, save
+from monjyu_query.saved.saving import accept, checked, save
 from monjyu_query.search.searcher import Searcher
 from tests.assets.changes import full_paper
 from tests.assets.conftest import PROVENANCE as FILE

@@ -10,8 +10,8 @@ import dagster as dg
 import pytest
 
 from monjyu_assets.orchestration.instance import open_instance
+from monjyu_assets.sources.records import chosen, moved_source, named_source, rules_of, with_source, without_source
 from monjyu_assets.sources.scan import find_files
-from monjyu_assets.sources.sources import chosen, moved_source, named_source, rules_of, with_source, without_source
 from monjyu_core.errors import ConfigurationError
 from monjyu_core.storage.collection import CollectionRecord, SourceRules, load_record
 from monjyu_core.storage.folders import DataFolder

@@ -15,7 +15,7 @@ from monjyu_assets.work.work import ShardReport, Work
 from monjyu_core import observability
 from monjyu_core.errors import QueryError
 from monjyu_core.observability import set_up_logs, set_up_observability
-from monjyu_core.settings.operations_settings import LogSettings, TelemetrySettings
+from monjyu_core.settings.operations import LogSettings, TelemetrySettings
 from monjyu_core.settings.settings import Settings
 from monjyu_core.storage.folders import DataFolder
 from monjyu_query.asking.request import make_request

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from monjyu_assets.analysis.analysis_client import AnalysisClient
+from monjyu_assets.analysis.client import AnalysisClient
 from monjyu_assets.libraries.bibliography_files import read_library_file
 from monjyu_assets.libraries.syncing import READABLE
 from monjyu_assets.parsing.dispatch import parse_document
@@ -25,11 +25,11 @@ from monjyu_core.azure.search_index import SearchIndexes
 from monjyu_core.errors import MonjyuError
 from monjyu_core.models.factory import embedding_client
 from monjyu_core.observability import one_host_session
-from monjyu_core.settings.azure_settings import AzureSettings
-from monjyu_core.settings.models_settings import ModelSettings
-from monjyu_core.settings.papers_settings import ParseSettings, ScholarlySettings
-from monjyu_query.drafts.formats.cited_works import works_of_bib
-from monjyu_query.drafts.formats.read_draft import read_draft
+from monjyu_core.settings.azure import AzureSettings
+from monjyu_core.settings.models import ModelSettings
+from monjyu_core.settings.papers import ParseSettings, ScholarlySettings
+from monjyu_query.drafts.cited_works import works_of_bib
+from monjyu_query.drafts.read_draft import read_draft
 from monjyu_query.service.access.addresses import answer_of
 from tests.import_graph import PACKAGES, ROOT
 
@@ -39,7 +39,7 @@ KNOWN = {
     "monjyu_core/observability.py",
     "monjyu_assets/orchestration/up.py",
     "monjyu_assets/scholarly/service_client.py",
-    "monjyu_query/saved/changes/digest.py",
+    "monjyu_query/saved/digest.py",
     "monjyu_query/service/access/addresses.py",
     "monjyu_query/service/operations/dagster_runs.py",
 }

@@ -14,8 +14,8 @@ import pytest
 from dagster._core.test_utils import create_run_for_test
 
 from monjyu_assets.orchestration.instance import open_instance, prepare_home
-from monjyu_core.models.accounting.ledger import Entry, Ledger, Scope, gather
-from monjyu_core.models.cache.cache_sqlite import SQLiteCache
+from monjyu_core.models.cache_sqlite import SQLiteCache
+from monjyu_core.models.ledger import Entry, Ledger, Scope, gather
 from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.state_store import StateStore, private_database
 from monjyu_query.modes.lazy.judgements import JudgementStore

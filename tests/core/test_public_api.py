@@ -19,9 +19,9 @@ from monjyu_query.api.listings import CollectionRecord, PaperRecord
 from monjyu_query.api.phrases import CoOccurrence, PhraseRecord
 from monjyu_query.asking.request import Filters, SearchOptions, SearchRequest, Turn
 from monjyu_query.asking.result import Citation, Hit, SearchResult, Usage
-from monjyu_query.citations.citation_view import CitationView
 from monjyu_query.citations.missing_works import MissingWork
-from monjyu_query.digests.digest_result import Digest
+from monjyu_query.citations.view import CitationView
+from monjyu_query.digests.result import Digest
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "python.md"
 INNER = {"blocking", "chosen_searcher", "flush_traces", "reading", "run", "searcher", "seen_by"}

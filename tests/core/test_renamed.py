@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 from pathlib import Path
 
-from monjyu_core.corrections.renamed import present_id, remember_renamed
+from monjyu_core.records.renamed_papers import present_id, remember_renamed
 from monjyu_core.storage.folders import CollectionFolder
 
 

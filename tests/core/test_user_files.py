@@ -21,7 +21,7 @@ from monjyu_core.user_files import bounded_sqlite
 from monjyu_core.user_files.bounded_archive import read_folder, unzip
 from monjyu_core.user_files.bounded_reading import FileRefused, parse_json, parse_yaml, read_bytes, read_text
 from monjyu_core.user_files.bounded_sqlite import bounded_database
-from monjyu_query.saved.keeping import read_file
+from monjyu_query.saved.saving import read_file
 from tests.limits import ends
 
 MERGES = "a0: &a0 {k: v}\n" + "".join(f"a{n}: &a{n}\n  <<: [{', '.join([f'*a{n - 1}'] * 4)}]\n" for n in range(1, 15))

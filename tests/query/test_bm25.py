@@ -10,8 +10,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from monjyu_assets.search_index.search_files import HEADER_WEIGHT
-from monjyu_core.search_files.search_file import make_postings
+from monjyu_assets.publishing.search_files import HEADER_WEIGHT
+from monjyu_core.search_files.keyword_file import make_postings
 from monjyu_core.storage.folders import DataFolder
 from monjyu_core.text.search_text import search_grams, search_words, word_terms
 from monjyu_query.ranking import retrieval

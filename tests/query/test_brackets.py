@@ -17,15 +17,15 @@ from monjyu_core.settings.settings import load_settings
 from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.state_store import StateStore
 from monjyu_query import AsyncMonjyu, Monjyu
-from monjyu_query.answers.model.marked import Marked, PaperBrackets, marked_sentences
+from monjyu_query.answers.model.marked_sentences import Marked, PaperBrackets, marked_sentences
 from monjyu_query.answers.segments import escaped, laid_out, markdown, plain
 from monjyu_query.asking.request import make_request
 from monjyu_query.asking.result import SearchResult, Segment
-from monjyu_query.digests.digest_result import Digest
+from monjyu_query.digests.result import Digest
 from monjyu_query.evaluation.replay import replay
-from monjyu_query.mcp_server.mcp_app import build_server
+from monjyu_query.mcp_server.app import build_server
 from monjyu_query.search.searcher import Searcher
-from monjyu_query.traces.traces import TraceLog
+from monjyu_query.search.traces import TraceLog
 from tests.bracketed import COLLECTION, OWN, QUESTION, SAID
 from tests.conftest import call_monjyu
 from tests.core.models.fake_server import FakeModels, say

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from monjyu_query.asking.request import Turn
-from monjyu_query.search.conversation.follow_up import resolve
+from monjyu_query.search.follow_up import resolve
 from tests.limits import ends
 
 HERE = Path(__file__).parent

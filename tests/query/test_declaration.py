@@ -31,8 +31,8 @@ from monjyu_query.commands.digest_commands import survey, table
 from monjyu_query.commands.options import QuestionCommand
 from monjyu_query.commands.papers_command import papers_list
 from monjyu_query.commands.search_command import OTHERWISE, search
+from monjyu_query.mcp_server.app import build_server
 from monjyu_query.mcp_server.caller_identity import CallersMonjyu
-from monjyu_query.mcp_server.mcp_app import build_server
 from monjyu_query.service.app import create_app
 from monjyu_query.service.server.page_files import html
 
@@ -177,7 +177,7 @@ from monjyu_core.storage.folders import DataFolder
 from monjyu_query.commands.search_command import search
 from monjyu_query.commands.digest_commands import table
 from monjyu_query.mcp_server.caller_identity import CallersMonjyu
-from monjyu_query.mcp_server.mcp_app import build_server
+from monjyu_query.mcp_server.app import build_server
 from monjyu_query.asking.request import SearchOptions
 from monjyu_query.service.app import create_app
 from monjyu_query.service.server.page_files import html

@@ -8,7 +8,7 @@ import pytest
 
 from monjyu_core.errors import QueryError
 from monjyu_query import Monjyu
-from monjyu_query.digests.digest_result import Digest
+from monjyu_query.digests.result import Digest
 from tests.conftest import call_monjyu
 from tests.core.models.fake_server import FakeModels, failing, say
 

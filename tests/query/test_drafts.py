@@ -12,10 +12,10 @@ from xml.sax.saxutils import escape
 import pytest
 
 from monjyu_core.errors import QueryError
-from monjyu_query.drafts.formats import word_xml
-from monjyu_query.drafts.formats.cited_works import works_of_bib
-from monjyu_query.drafts.formats.draft_pages import Wanted
-from monjyu_query.drafts.formats.read_draft import Draft, Format, read_draft
+from monjyu_query.drafts import word_xml
+from monjyu_query.drafts.cited_works import works_of_bib
+from monjyu_query.drafts.draft_pages import Wanted
+from monjyu_query.drafts.read_draft import Draft, Format, read_draft
 from tests.limits import ends
 from tests.properties import examples, given, st
 

@@ -21,7 +21,7 @@ from monjyu_query.api import facade, facade_async, facade_base
 from monjyu_query.api.listings import CollectionRecord, PaperRecord
 from monjyu_query.asking.passages import load_passages
 from monjyu_query.asking.result import SearchResult
-from monjyu_query.citations.citation_view import CitationView
+from monjyu_query.citations.view import CitationView
 from monjyu_query.search.searcher import Searcher
 
 QUESTION = "What does the Leiden algorithm guarantee that Louvain does not?"

@@ -13,7 +13,7 @@ import pytest
 from monjyu_core.embedding import load
 from monjyu_core.models.call_errors import ModelCallError
 from monjyu_core.storage.folders import DataFolder
-from monjyu_query.answers.answering import NOT_ANSWERED
+from monjyu_query.answers.answer import NOT_ANSWERED
 from monjyu_query.asking.request import make_request
 from monjyu_query.asking.result import SearchResult
 from monjyu_query.digests.survey import survey

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from monjyu_core.errors import ConfigurationError, QueryError
-from monjyu_core.models.accounting.ledger_totals import CallFilter, usage_of
+from monjyu_core.models.ledger_totals import CallFilter, usage_of
 from monjyu_core.models.prompts import load_prompt
 from monjyu_core.storage.folders import DataFolder
 from monjyu_query.asking.request import make_request

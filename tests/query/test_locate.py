@@ -10,7 +10,7 @@ import pytest
 
 from monjyu_core.errors import QueryError
 from monjyu_core.storage.folders import DataFolder
-from monjyu_query.quotes.locate import locate, squeeze, unbroken
+from monjyu_query.papers.quotes import locate, squeeze, unbroken
 from monjyu_query.ranking.open_index import OpenIndex
 from monjyu_query.search.searcher import Searcher
 from tests.properties import HealthCheck, examples, given, st

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from monjyu_query.answers.model.marked import Marked, SentenceStream, abstains, marked_sentences
+from monjyu_query.answers.model.marked_sentences import Marked, SentenceStream, abstains, marked_sentences
 from tests.properties import examples, given, st
 
 ANSWER = (

@@ -29,19 +29,19 @@ from mcp.shared.exceptions import MCPError
 from mcp.types import BlobResourceContents, CallToolResult, EmbeddedResource, PromptReference, TextResourceContents
 
 from monjyu_core.errors import ConfigurationError, QueryError
-from monjyu_core.settings.service_settings import McpSettings
+from monjyu_core.settings.service import McpSettings
 from monjyu_core.settings.settings import load_settings
 from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.state_store import StateStore
 from monjyu_query.answer_packages.package_files import MANIFEST, with_manifest
-from monjyu_query.answers.arrangement import said_text
+from monjyu_query.answers.layout import said_text
 from monjyu_query.api.facade_async import THREADS, AsyncMonjyu
 from monjyu_query.asking.result import SearchResult
 from monjyu_query.commands import mcp
-from monjyu_query.digests.digest_result import Digest
+from monjyu_query.digests.result import Digest
+from monjyu_query.mcp_server.app import build_server
 from monjyu_query.mcp_server.caller_identity import CallersMonjyu
 from monjyu_query.mcp_server.indexing import Indexer, IndexOutcome, source_for, sources_within
-from monjyu_query.mcp_server.mcp_app import build_server
 from monjyu_query.mcp_server.register import StrictTool
 from monjyu_query.mcp_server.tool_searches import run_heard
 from monjyu_query.service.access.keys import create_key

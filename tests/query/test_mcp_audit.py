@@ -11,7 +11,7 @@ import httpx2
 import pytest
 from starlette.types import Receive, Scope, Send
 
-from monjyu_core.settings.service_settings import ServiceSettings
+from monjyu_core.settings.service import ServiceSettings
 from monjyu_core.storage.state_store import StateStore
 from monjyu_query.mcp_server.audited import Audited, Named
 from monjyu_query.service.access.audit import AuditLog

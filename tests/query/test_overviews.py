@@ -10,9 +10,9 @@ import pytest
 from monjyu_core.errors import QueryError
 from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.snapshot import Snapshot, reading
-from monjyu_query.overviews.map_columns import EDGES_A_NODE, MOST_DRAWN, MapColumns, map_columns, papers_of_concept
-from monjyu_query.overviews.theme_page import theme_page
-from monjyu_query.overviews.theme_tree import check_level, themes_of, usual_kind
+from monjyu_query.questions.map_columns import EDGES_A_NODE, MOST_DRAWN, MapColumns, map_columns, papers_of_concept
+from monjyu_query.questions.theme_page import theme_page
+from monjyu_query.questions.theme_tree import check_level, themes_of, usual_kind
 from tests.properties import examples, given, st
 
 

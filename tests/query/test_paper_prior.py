@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from monjyu_core.settings.search_settings import PriorSettings
+from monjyu_core.settings.search import PriorSettings
 from monjyu_query.search.searcher import Searcher
 from tests.assets.worlds import World
 from tests.conftest import call_monjyu

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from monjyu_core.models.accounting.ledger_totals import CallFilter, totals, usage_of
+from monjyu_core.models.ledger_totals import CallFilter, totals, usage_of
 from monjyu_core.storage.folders import DataFolder
 from monjyu_query import Monjyu
 from monjyu_query.asking.request import make_request

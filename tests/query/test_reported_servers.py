@@ -13,7 +13,7 @@ from monjyu_assets.planning.pending import level_failures
 from monjyu_core.embedding import load
 from monjyu_core.models.calls.structured import read_as
 from monjyu_core.storage.snapshot import open_current
-from monjyu_query.answers.answering import NOT_ANSWERED
+from monjyu_query.answers.answer import NOT_ANSWERED
 from monjyu_query.asking.request import make_request
 from monjyu_query.asking.result import SearchResult
 from monjyu_query.modes.lazy.model_roles import ModelClaims, SentenceScores

@@ -18,8 +18,8 @@ import rispy
 from monjyu_core.errors import ConfigurationError
 from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.snapshot import open_current
-from monjyu_query.reviews.review_protocol import read_protocol
-from monjyu_query.reviews.verdicts.rule_verdicts import phrase_pattern
+from monjyu_query.reviews.protocol import read_protocol
+from monjyu_query.reviews.rule_verdicts import phrase_pattern
 from tests.conftest import CORPORA, ROOT, call_monjyu, copied, needs_corpora
 from tests.copies import copy_data
 from tests.core.models.fake_server import FakeModels, failing, say

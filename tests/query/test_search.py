@@ -20,7 +20,7 @@ from monjyu_query.asking.request import LONGEST_QUERY, SearchRequest, make_reque
 from monjyu_query.asking.result import SearchResult
 from monjyu_query.search.routing.question_kinds import QUERY_TYPES
 from monjyu_query.search.searcher import Searcher
-from monjyu_query.traces.traces import NAMESPACE, TraceLog, read_trace
+from monjyu_query.search.traces import NAMESPACE, TraceLog, read_trace
 
 MODES = ("vector", "keyword", "hybrid")
 QUESTION = "What is early cutoff in a build system?"

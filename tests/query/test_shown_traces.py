@@ -17,8 +17,8 @@ from monjyu_query.asking.request import make_request
 from monjyu_query.asking.result import SearchResult
 from monjyu_query.evaluation.replay import replay
 from monjyu_query.search.searcher import Searcher
-from monjyu_query.traces.shown_trace import GONE, ShownTrace, show_trace
-from monjyu_query.traces.traces import NAMESPACE, TraceLog
+from monjyu_query.search.shown_trace import GONE, ShownTrace, show_trace
+from monjyu_query.search.traces import NAMESPACE, TraceLog
 from tests.assets.worlds import World
 
 LAZY = "How does search under a relevance budget test the passages of communities?"

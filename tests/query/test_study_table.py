@@ -15,12 +15,12 @@ import pytest
 
 from monjyu_core.errors import QueryError
 from monjyu_query import Monjyu
-from monjyu_query.answers.arrangement import said_text
+from monjyu_query.answers.layout import said_text
 from monjyu_query.answers.segments import table_markdown
 from monjyu_query.asking.result import AnswerTable, Cell, Citation
-from monjyu_query.digests.digest_result import Digest, DigestPaper
-from monjyu_query.digests.study_table.table_columns import ValueKind, columns_named, kind_of, values_in
-from monjyu_query.digests.study_table.table_export import as_csv, as_xlsx
+from monjyu_query.digests.result import Digest, DigestPaper
+from monjyu_query.digests.table_columns import ValueKind, columns_named, kind_of, values_in
+from monjyu_query.digests.table_export import as_csv, as_xlsx
 from tests.conftest import call_monjyu
 from tests.core.models.fake_server import FakeModels, failing, say
 

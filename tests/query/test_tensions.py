@@ -13,8 +13,8 @@ from click.testing import CliRunner
 from monjyu_core.errors import QueryError
 from monjyu_query import Monjyu
 from monjyu_query.commands import tensions
-from monjyu_query.tensions.statements import OF_EACH, like_pairs
-from monjyu_query.tensions.tension_list import candidates
+from monjyu_query.questions.statements import OF_EACH, like_pairs
+from monjyu_query.questions.tension_list import candidates
 from tests.assets.worlds import World
 from tests.core.models.fake_server import FakeModels, Reply, Request, failing, say
 

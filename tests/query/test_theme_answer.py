@@ -10,7 +10,7 @@ import pytest
 from monjyu_core.storage.folders import DataFolder
 from monjyu_query.asking.request import make_request
 from monjyu_query.asking.result import SearchResult
-from monjyu_query.overviews.theme_tree import LEAST_SHARE, main_themes
+from monjyu_query.questions.theme_tree import LEAST_SHARE, main_themes
 from monjyu_query.search.searcher import Searcher
 
 RUN = "What themes run through the collection?"

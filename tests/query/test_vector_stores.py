@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from monjyu_core.azure.search_index import IndexedChunk, SearchIndexes, alias_name
-from monjyu_core.settings.azure_settings import AzureSettings
+from monjyu_core.settings.azure import AzureSettings
 from monjyu_core.storage.folders import DataFolder
 from monjyu_query.ranking.vector_store import AzureSearchStore, LocalStore, VectorStore
 from monjyu_query.search.searcher import Searcher

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import NotRequired, Protocol, TypedDict
 
 from monjyu_core.storage.ids import digest
-from monjyu_core.storage.rows.rows_levels import EntityColumns, FailureCause, RelationshipColumns
+from monjyu_core.storage.rows_levels import EntityColumns, FailureCause, RelationshipColumns
 from monjyu_core.storage.schemas import Record
 
 # Papers as the engines read them: chunks with sentences, authors, references and the sentences that cite them.

@@ -11,7 +11,7 @@ import pyarrow as pa
 from monjyu_assets.levels.graph.leiden import Edges, hierarchy, walk
 from monjyu_assets.levels.graph.phrase_communities import community_id
 from monjyu_assets.levels.graph.rules import PartitionRules
-from monjyu_core.storage.rows.rows_levels import EntityCommunityMemberRow, EntityCommunityRow
+from monjyu_core.storage.rows_levels import EntityCommunityMemberRow, EntityCommunityRow
 from monjyu_core.storage.schemas import table_of
 
 TOP = 10

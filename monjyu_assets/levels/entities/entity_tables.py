@@ -13,7 +13,7 @@ import pyarrow as pa
 from monjyu_assets.levels.entities.findings import fold
 from monjyu_assets.matching.match_keys import UnionFind
 from monjyu_core.storage.ids import digest
-from monjyu_core.storage.rows.rows_levels import (
+from monjyu_core.storage.rows_levels import (
     EntityChunkRow,
     EntityMentionRow,
     EntityRow,

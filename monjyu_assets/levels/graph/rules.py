@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import duckdb
 import pyarrow as pa
 
-from monjyu_core.settings.levels_settings import GraphSettings
+from monjyu_core.settings.levels import GraphSettings
 
 HUB_FLOOR = 20
 """A phrase in this many chunks or fewer is not a hub, however small the collection."""

@@ -12,7 +12,7 @@ from monjyu_assets.levels.engines.chunk_engine import Failure
 from monjyu_assets.levels.phrases.cleaning import is_prose
 from monjyu_assets.levels.phrases.japanese_phrases import is_japanese
 from monjyu_core.storage.ids import digest
-from monjyu_core.storage.rows.rows_levels import CommunityReportRow, EntityChunkRow, FindingRow
+from monjyu_core.storage.rows_levels import CommunityReportRow, EntityChunkRow, FindingRow
 from monjyu_core.text.tokens import count_many
 
 MOST_SENTENCES = 60

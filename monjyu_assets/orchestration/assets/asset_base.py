@@ -14,8 +14,8 @@ from dagster._core.events import DagsterEventType
 
 from monjyu_assets.orchestration.checks.paper_checks import check_papers, paper_check_specs
 from monjyu_assets.orchestration.instance import owners
-from monjyu_assets.orchestration.lineage.lineage_events import failure_reported
 from monjyu_assets.orchestration.partitions import assets_of_run, collections
+from monjyu_assets.orchestration.reporting.lineage_events import failure_reported
 from monjyu_assets.orchestration.reporting.run_log import (
     Parts,
     asset_done,
@@ -31,7 +31,7 @@ from monjyu_assets.orchestration.workers.distributing import share_with_workers
 from monjyu_assets.stages.shared.collection_stage import CollectionReport
 from monjyu_assets.work.closed_set import RESTS_ON, asset_version, check_inputs, too_many_failed
 from monjyu_assets.work.work import ShardReport, Timer, Work, level_of, table_rows, together
-from monjyu_core.models.accounting.ledger_totals import CallFilter, Used, usage_of
+from monjyu_core.models.ledger_totals import CallFilter, Used, usage_of
 from monjyu_core.storage.schemas import ASSET_TABLES, COLLECTION_SHARD, LEVEL_NAMES, SHARDS, TABLES
 
 COMPUTED = "computed_"

@@ -41,12 +41,12 @@ from monjyu_assets.orchestration.resources import (
 )
 from monjyu_assets.publishing.candidate import CODE_VERSION
 from monjyu_assets.publishing.database import lineage_counts
-from monjyu_assets.publishing.gates.questions_gate import QuestionsGate
-from monjyu_assets.publishing.gates.retrieval_gate import RetrievalGate
 from monjyu_assets.publishing.publish import PublishBlocked, publish, publish_lock
+from monjyu_assets.publishing.questions_gate import QuestionsGate
+from monjyu_assets.publishing.retrieval_gate import RetrievalGate
 from monjyu_assets.work.work import Work
-from monjyu_core.questions.question import read_questions
-from monjyu_core.questions.recorded_answers import answers_path, forget_other_answers, kept_bytes
+from monjyu_core.records.questions import read_questions
+from monjyu_core.records.recorded_answers import answers_path, forget_other_answers, kept_bytes
 from monjyu_core.settings.settings import load_settings
 from monjyu_core.storage.ids import digest
 from monjyu_core.storage.other_files import read_other_files

@@ -18,7 +18,7 @@ from monjyu_assets.orchestration.checks.graph_checks import (
     measure,
 )
 from monjyu_assets.orchestration.reporting.run_log import histogram
-from monjyu_assets.orchestration.reporting.table_metadata import Metadata
+from monjyu_assets.orchestration.reporting.table_metadata import Metadata, as_code
 from monjyu_assets.orchestration.resources import BuildOptions, DataFolderResource
 from monjyu_assets.stages import communities as community_stage
 from monjyu_assets.stages import noun_graph as graph_stage
@@ -102,7 +102,7 @@ def community_metadata(work: Work, part: Part, uncovered: float) -> Metadata:
     largest = sorted(rows, key=lambda row: (row["level"], -row["size"], row["community_id"]))[:10]
     lines = ["| community | phrases | chunks | top phrases |", "| --- | ---: | ---: | --- |"]
     for row in largest:
-        top = ", ".join(phrase for phrase in row["top_phrases"] if phrase in shared)
+        top = ", ".join(as_code(phrase) for phrase in row["top_phrases"] if phrase in shared)
         lines.append(f"| `{row['community_id']}` | {row['size']} | {row['chunks']} | {top} |")
     return {
         "communities": len(rows),

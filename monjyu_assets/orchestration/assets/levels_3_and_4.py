@@ -17,7 +17,7 @@ from monjyu_assets.orchestration.reporting.table_metadata import Metadata
 from monjyu_assets.orchestration.resources import BuildOptions, DataFolderResource
 from monjyu_assets.stages import claims as claim_stage
 from monjyu_assets.stages import community_reports as report_stage
-from monjyu_assets.work.run_rules import tries_again
+from monjyu_assets.work.run_limits import tries_again
 
 
 @dg.asset(

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ValidationError
 from monjyu_assets.orchestration.partitions import collections
 from monjyu_assets.orchestration.reporting.table_metadata import Metadata
 from monjyu_assets.orchestration.resources import DataFolderResource
-from monjyu_assets.publishing.gates.rebuild_comparison import compare_with_rebuild, sampled_shards
+from monjyu_assets.publishing.rebuild_comparison import compare_with_rebuild, sampled_shards
 from monjyu_assets.stages.paper_manifest import changed_buckets, scan_manifest
 from monjyu_assets.work.work import Timer, Work
 from monjyu_core.storage.folders import write_atomically

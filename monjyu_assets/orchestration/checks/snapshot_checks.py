@@ -8,13 +8,13 @@ import dagster as dg
 
 from monjyu_assets.orchestration.checks.rebuild_check import REBUILD_SPEC
 from monjyu_assets.orchestration.partitions import collections
-from monjyu_assets.orchestration.reporting.table_metadata import Metadata
+from monjyu_assets.orchestration.reporting.table_metadata import Metadata, as_code
 from monjyu_assets.orchestration.resources import SearchFilesResource
+from monjyu_assets.publishing import questions_gate, retrieval_gate, vector_check
 from monjyu_assets.publishing.checks import CHECKS, CheckResult
 from monjyu_assets.publishing.drift import DRIFT_CHECKS, drift
-from monjyu_assets.publishing.gates import questions_gate, retrieval_gate, vector_check
-from monjyu_assets.publishing.gates.questions_gate import QuestionsGate
-from monjyu_assets.publishing.gates.retrieval_gate import RetrievalGate
+from monjyu_assets.publishing.questions_gate import QuestionsGate
+from monjyu_assets.publishing.retrieval_gate import RetrievalGate
 from monjyu_assets.publishing.snapshot_quality import snapshot_quality
 from monjyu_assets.work.work import Work
 from monjyu_core.quality import QUALITY_CHECKS, SHOWN, QualityResult
@@ -84,7 +84,7 @@ def nearest_result(manifest: Manifest, search_files: SearchFilesResource) -> dg.
 def whole_result(checks: Sequence[CheckResult]) -> dg.AssetCheckResult:
     """Of the checks that block: how many rows offend, and the ids of some."""
     blocking = [check for check in checks if check.name in BLOCKING]
-    rows = (f"| `{check.name}` | {check.count} | {', '.join(check.examples)} |" for check in blocking)
+    rows = (f"| `{check.name}` | {check.count} | {', '.join(map(as_code, check.examples))} |" for check in blocking)
     table = ["| check | rows that offend | for example |", "| --- | ---: | --- |", *rows]
     failed = [check.name for check in blocking if not check.passed]
     return _grouped(WHOLE, failed, table, dg.AssetCheckSeverity.ERROR, {})
@@ -102,12 +102,13 @@ def understood_result(work: Work, manifest: Manifest) -> dg.AssetCheckResult:
 
 
 def _some(result: QualityResult) -> str:
-    return ", ".join(f"`{paper_id}`" for paper_id, _ in result.papers[:EXAMPLES])
+    return ", ".join(as_code(paper_id) for paper_id, _ in result.papers[:EXAMPLES])
 
 
 def _papers(result: QualityResult) -> str:
-    lines = ["| paper | |", "| --- | --- |", *(f"| `{paper_id}` | {detail} |" for paper_id, detail in result.papers)]
-    return "\n".join(lines + [f"| and {result.count - SHOWN} more | |"] * (result.count > SHOWN))
+    rows = [f"| {as_code(paper_id)} | {as_code(detail)} |" for paper_id, detail in result.papers]
+    rows += [f"| and {result.count - SHOWN} more | |"] * (result.count > SHOWN)
+    return "\n".join(["| paper | |", "| --- | --- |", *rows])
 
 
 def steady_result(work: Work, manifest: Manifest) -> dg.AssetCheckResult:
@@ -154,7 +155,7 @@ def questions_metadata(gate: QuestionsGate) -> Metadata:
     lines = ["| question | severity | does not hold |", "| --- | --- | --- |"]
     for one in gate.failed[:MAX_QUESTIONS]:
         what = "; ".join(f"{failure.expectation}: {failure.detail}" for failure in one.failures)
-        lines.append(f"| `{one.question_id}` | {one.severity} | {what.replace('|', ' ')} |")
+        lines.append(f"| {as_code(one.question_id)} | {one.severity} | {as_code(what)} |")
     if len(gate.failed) > MAX_QUESTIONS:
         lines.append(f"| and {len(gate.failed) - MAX_QUESTIONS} more | | |")
     return {

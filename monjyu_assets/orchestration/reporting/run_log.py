@@ -11,7 +11,7 @@ from xml.sax.saxutils import escape
 import dagster as dg
 import numpy as np
 
-from monjyu_assets.orchestration.lineage.lineage_events import report_made
+from monjyu_assets.orchestration.reporting.lineage_events import report_made
 from monjyu_assets.work.closed_set import primary
 from monjyu_assets.work.work import ShardReport, Work
 from monjyu_core.observability import log_event, telemetry

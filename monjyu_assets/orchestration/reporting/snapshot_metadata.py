@@ -10,21 +10,20 @@ import dagster as dg
 from monjyu_assets.orchestration.instance import open_instance
 from monjyu_assets.orchestration.partitions import COLLECTIONS
 from monjyu_assets.orchestration.reporting.run_log import bars, line
-from monjyu_assets.orchestration.reporting.table_metadata import Metadata, column_schema, rows_by_table
+from monjyu_assets.orchestration.reporting.table_metadata import Metadata, as_code, column_schema, rows_by_table
 from monjyu_assets.publishing.drift import diff
-from monjyu_assets.publishing.gates.retrieval_gate import RetrievalGate
 from monjyu_assets.publishing.publish import Published
+from monjyu_assets.publishing.retrieval_gate import RetrievalGate
 from monjyu_assets.stages.shared.collection_stage import whole_table
 from monjyu_assets.work.work import Work
 from monjyu_core.errors import StorageError
-from monjyu_core.models.accounting.ledger_totals import usage_by_level
+from monjyu_core.models.ledger_totals import usage_by_level
 from monjyu_core.remote.state import prefix_of
 from monjyu_core.storage.folders import CollectionFolder, DataFolder
 from monjyu_core.storage.manifest import Manifest, read_manifest
 from monjyu_core.storage.other_files import OtherFiles
 from monjyu_core.storage.schemas import LEVEL_NAMES, TABLES
 from monjyu_core.storage.snapshot import read_current
-from monjyu_core.text.unicode_words import without_controls
 from monjyu_core.wording import counted
 
 MOST_FAILED = 50
@@ -168,10 +167,7 @@ def _tables(manifest: Manifest) -> set[tuple[str, str]]:
 
 def other_files_metadata(others: OtherFiles) -> Metadata:
     """Other files of the sources: counts, and the first files of unreadable types."""
-    rows = [
-        f"| `{without_controls(row.source_path).replace('|', ' ')}` | {row.message} |"
-        for row in others.unsupported[:MOST_FILES]
-    ]
+    rows = [f"| {as_code(row.source_path)} | {as_code(row.message)} |" for row in others.unsupported[:MOST_FILES]]
     rows += [f"| {others.unsupported_count - len(rows)} more | |"] if others.unsupported_count > len(rows) else []
     table = "\n".join(["| file | what to do |", "| --- | --- |", *rows]) if rows else "none"
     passed = {reason: held.count for reason, held in sorted(others.skipped.items())}

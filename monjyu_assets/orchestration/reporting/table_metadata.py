@@ -17,6 +17,7 @@ from monjyu_core.errors import MonjyuError
 from monjyu_core.remote.state import prefix_of
 from monjyu_core.storage.parts import Part
 from monjyu_core.storage.schemas import ASSET_TABLES, COLLECTION_SHARD, TABLES
+from monjyu_core.text.unicode_words import blanked
 
 # The type of metadata of assets, checks and ops.
 
@@ -39,6 +40,12 @@ KINDS = (
 shown of any column."""
 NOT_OURS = frozenset({("scholarly_records", "source_id")})
 """Ids that say which paper it was."""
+
+
+def as_code(text: str) -> str:
+    """An id, a phrase or a file's name as code in a cell of a Markdown table: it draws no picture and is no link."""
+    plain = " ".join(blanked(text).replace("`", "ˋ").replace("|", "¦").split())
+    return plain and f"`{plain}`"
 
 
 def described(asset: str) -> Metadata:

@@ -19,7 +19,7 @@ from monjyu_assets.orchestration.partitions import (
 )
 from monjyu_assets.orchestration.progress import reporter
 from monjyu_assets.orchestration.resources.data_folder import DataFolderResource
-from monjyu_assets.planning.goals import (
+from monjyu_assets.planning.targets import (
     cap_of,
     change_key,
     check_kept_level,
@@ -32,7 +32,7 @@ from monjyu_assets.planning.goals import (
 from monjyu_assets.publishing.candidate import newest_level
 from monjyu_assets.work.closed_set import RESTS_ON, drop_levels_above, level_of
 from monjyu_assets.work.declarations import declaration_of
-from monjyu_assets.work.run_rules import NoCalls, spending_of, trying_again, without_scan
+from monjyu_assets.work.run_limits import NoCalls, spending_of, trying_again, without_scan
 from monjyu_assets.work.work import Work
 from monjyu_core.storage.collection import CollectionRecord, load_record, target_level
 from monjyu_core.storage.ids import check_collection_name

@@ -13,12 +13,12 @@ from dagster_duckdb import DuckDBResource
 from pydantic import Field
 
 from monjyu_assets.orchestration.progress import reporter, warner
-from monjyu_assets.work.run_rules import current_cap, spending_of
+from monjyu_assets.work.run_limits import current_cap, spending_of
 from monjyu_assets.work.work import Work
-from monjyu_core.models.accounting.caps import SpendingCap
+from monjyu_core.models.caps import SpendingCap
 from monjyu_core.observability import set_up_observability
+from monjyu_core.search_files.keyword_file import SearchFile, open_search_file
 from monjyu_core.search_files.nearest_table import NearestTable
-from monjyu_core.search_files.search_file import SearchFile, open_search_file
 from monjyu_core.settings.settings import Settings
 from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.manifest import read_manifest

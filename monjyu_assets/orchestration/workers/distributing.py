@@ -31,7 +31,7 @@ from monjyu_assets.orchestration.workers import worker_job
 from monjyu_assets.orchestration.workers.orders import GivenOrders, Order
 from monjyu_assets.orchestration.workers.worker_job import compute_share, papers_on_worker, worker_definitions
 from monjyu_assets.planning.staleness import built_otherwise, paper_recipes, stale_shards_of
-from monjyu_assets.sources.sources import analysed_types
+from monjyu_assets.sources.records import analysed_types
 from monjyu_assets.stages.chunks import unchunked_papers
 from monjyu_assets.stages.parsed_papers import parse_shards
 from monjyu_assets.stages.shared.corrected_papers import corrections_for
@@ -39,7 +39,7 @@ from monjyu_assets.stages.shared.parse_plan import Unparsed, keep_sources, rests
 from monjyu_assets.work.model_choice import settle_model
 from monjyu_assets.work.work import Work
 from monjyu_core.errors import ConfigurationError, IndexBuildError
-from monjyu_core.remote.holding import held_by_us
+from monjyu_core.remote.collection_lock import held_by_us
 from monjyu_core.remote.object_store import open_objects
 from monjyu_core.settings.settings import Settings, load_settings
 from monjyu_core.storage.collection import collection_yaml_text

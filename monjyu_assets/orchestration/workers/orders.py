@@ -15,9 +15,9 @@ from pathlib import Path
 
 from pydantic import BaseModel
 
-from monjyu_core.corrections.correction_record import Fields, hand_over
 from monjyu_core.errors import StorageError
-from monjyu_core.remote.holding import Hold
+from monjyu_core.records.corrections import Fields, hand_over
+from monjyu_core.remote.collection_lock import Hold
 from monjyu_core.remote.object_store import Objects
 from monjyu_core.remote.publisher_lease import Lease
 from monjyu_core.remote.state import LEASE, ORDERS, STATE, RemoteState, new_name, prefix_of

@@ -20,7 +20,7 @@ from monjyu_assets.stages.chunk_embeddings import embed_shards
 from monjyu_assets.stages.chunks import chunk_shards
 from monjyu_assets.stages.noun_phrases import phrase_shards
 from monjyu_assets.stages.parsed_papers import parse_shards
-from monjyu_assets.work.run_rules import Goal, aiming_at, documents_at
+from monjyu_assets.work.run_limits import Goal, aiming_at, documents_at
 from monjyu_assets.work.work import ShardReport, Work
 from monjyu_core.errors import ConfigurationError, MonjyuError
 from monjyu_core.remote.object_store import open_objects

@@ -17,7 +17,7 @@ from monjyu_assets.parsing.bibliography.names import full_name
 from monjyu_assets.parsing.text.decoding import clean, decode
 from monjyu_core.errors import DocumentError
 from monjyu_core.paper import Reference
-from monjyu_core.settings.papers_settings import ParseSettings
+from monjyu_core.settings.papers import ParseSettings
 
 if TYPE_CHECKING:
     from bibtexparser.library import Library

@@ -10,7 +10,7 @@ from monjyu_assets.parsing.bibliography.bibtex import Bibliography, Work, read_b
 from monjyu_assets.parsing.text.common import judge
 from monjyu_assets.parsing.text.text_marks import Places, silent, take_marks
 from monjyu_core.paper import Figure, InlineCitation, ParsedPaper, Reference, Table
-from monjyu_core.settings.papers_settings import ParseSettings
+from monjyu_core.settings.papers import ParseSettings
 
 KEY = r"@(?:\{([^{}\s]{1,200})\}|([\w](?:[\w:.#$%&+?<>~/-]*[\w/])?))"
 """A citation key, in braces or bare."""

@@ -17,9 +17,9 @@ from xml.sax.saxutils import quoteattr
 
 from lxml import etree
 
-from monjyu_assets.parsing.archives.zip_members import zip_members
+from monjyu_assets.parsing.archive_members import zip_members
 from monjyu_core.errors import EmptyDocument, EncryptedDocument, MalformedDocument
-from monjyu_core.settings.papers_settings import ParseSettings
+from monjyu_core.settings.papers import ParseSettings
 
 # Office files are ZIP archives. What is no XML (pictures, fonts, embedded files, archives) is never unpacked.
 

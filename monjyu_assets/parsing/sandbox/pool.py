@@ -27,7 +27,7 @@ from monjyu_assets.parsing.sandbox.time_grants import WALL, hard_limit
 from monjyu_core import errors
 from monjyu_core.errors import ConfigurationError, DocumentError, DocumentMemory, DocumentTimeout, ParserCrash
 from monjyu_core.paper import ParsedPaper
-from monjyu_core.settings.papers_settings import ParserSettings, ParseSettings
+from monjyu_core.settings.papers import ParserSettings, ParseSettings
 
 Task = dict[str, Any]
 OnPage = Callable[[int, int], None]

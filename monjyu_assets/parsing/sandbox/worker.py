@@ -17,7 +17,7 @@ from typing import Any, TextIO
 
 from monjyu_assets.parsing.sandbox.time_grants import hard_limit, on_request
 from monjyu_core.errors import ConfigurationError, DocumentError, DocumentMemory
-from monjyu_core.settings.papers_settings import ParserSettings, ParseSettings
+from monjyu_core.settings.papers import ParserSettings, ParseSettings
 from monjyu_core.text.unicode_words import plain_values
 
 

@@ -7,7 +7,7 @@ import unicodedata
 
 from monjyu_assets.parsing.text import encoding_guess as guessing
 from monjyu_core.errors import DocumentTooLarge, EmptyDocument, MalformedDocument
-from monjyu_core.settings.papers_settings import ParseSettings
+from monjyu_core.settings.papers import ParseSettings
 from monjyu_core.text.unicode_words import DIRECTIONS
 
 _MARKS = [

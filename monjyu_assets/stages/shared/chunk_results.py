@@ -13,11 +13,11 @@ import pyarrow as pa
 from monjyu_assets.levels.engines.chunk_engine import ChunkEngine, ChunkResult, SourceChunk, SourcePaper, failure_cause
 from monjyu_assets.stages.shared.level_sources import only, read_papers
 from monjyu_assets.work.closed_set import input_versions, primary
-from monjyu_assets.work.run_rules import tries_again
+from monjyu_assets.work.run_limits import tries_again
 from monjyu_assets.work.work import ShardReport, Timer, Work, finish, rows_of, unchanged
 from monjyu_core.storage.ids import digest
 from monjyu_core.storage.parts import Part
-from monjyu_core.storage.rows.rows_levels import ChunkFailureRow, ChunkPlace
+from monjyu_core.storage.rows_levels import ChunkFailureRow, ChunkPlace
 from monjyu_core.storage.schemas import ASSET_TABLES, TABLES, Record, table_of
 
 TOGETHER = 16

@@ -16,10 +16,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from monjyu_assets.libraries.library_folder import library_records
-from monjyu_assets.scholarly.scholarly_record import ScholarlyRecord
+from monjyu_assets.scholarly.record import ScholarlyRecord
 from monjyu_assets.stages.shared.paper_rows import year_of
 from monjyu_assets.work.work import Work, rows_of
-from monjyu_core.corrections.correction_record import (
+from monjyu_core.errors import ConfigurationError
+from monjyu_core.records.corrections import (
     Correction,
     Field,
     Fields,
@@ -28,7 +29,6 @@ from monjyu_core.corrections.correction_record import (
     corrections_path,
     read_corrections,
 )
-from monjyu_core.errors import ConfigurationError
 from monjyu_core.storage.ids import digest
 from monjyu_core.storage.parts import read_all
 from monjyu_core.storage.schemas import table_of

@@ -13,7 +13,7 @@ from monjyu_assets.stages.extracted_entities import chosen_chunks
 from monjyu_assets.stages.shared.collection_stage import whole_table
 from monjyu_assets.stages.shared.level_sources import only, read_papers
 from monjyu_assets.work.work import Work
-from monjyu_core.storage.rows.rows_levels import ChunkPlace, EntityMentionRow, RelationshipMentionRow
+from monjyu_core.storage.rows_levels import ChunkPlace, EntityMentionRow, RelationshipMentionRow
 
 
 def forecast_sources(work: Work) -> list[CommunitySource]:

@@ -14,7 +14,7 @@ from monjyu_assets.levels.engines.chunk_engine import (
 )
 from monjyu_assets.work.work import Work, records_of
 from monjyu_core.errors import StorageError
-from monjyu_core.storage.rows.rows_papers import ChunkSentenceRow
+from monjyu_core.storage.rows_papers import ChunkSentenceRow
 
 R = TypeVar("R", "_Author", "_Reference")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from monjyu_core.paper import ParsedPaper
-from monjyu_core.storage.rows.rows_papers import FailureRow
+from monjyu_core.storage.rows_papers import FailureRow
 from monjyu_core.storage.schemas import ASSET_TABLES, TABLES, Record
 
 PaperRows = dict[str, list[Record]]

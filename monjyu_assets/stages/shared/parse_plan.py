@@ -12,8 +12,8 @@ from monjyu_assets.analysis.page_one import page_one_key
 from monjyu_assets.parsing.bibliography.companions import files_beside, joined, joined_sha256
 from monjyu_assets.parsing.dispatch import PARSER_VERSION
 from monjyu_assets.parsing.ocr_state import ocr_state
+from monjyu_assets.sources.records import source_root
 from monjyu_assets.sources.scan import WHOLE_FILES
-from monjyu_assets.sources.sources import source_root
 from monjyu_assets.stages.shared.corrected_papers import INPUT, Kept, inputs_of, key_as_read, keyed
 from monjyu_assets.stages.shared.paper_rows import PaperRows
 from monjyu_assets.work.work import ShardReport, Work, recipe, records_of
@@ -22,7 +22,7 @@ from monjyu_core.settings.settings import Limit, Settings, settings_key
 from monjyu_core.storage.folders import temporary_for
 from monjyu_core.storage.ids import digest, file_sha256
 from monjyu_core.storage.parts import Part
-from monjyu_core.storage.rows.rows_papers import ManifestRow
+from monjyu_core.storage.rows_papers import ManifestRow
 from monjyu_core.storage.schemas import ASSET_TABLES
 
 # The files as they are indexed: copies by content, for page images and parsing again.

@@ -15,9 +15,7 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import TypeVar
 
-from monjyu_core.models.accounting.account import Account
-from monjyu_core.models.accounting.estimate import estimated_texts
-from monjyu_core.models.cache.response_cache import VECTOR, embedding_key, labels_of
+from monjyu_core.models.account import Account
 from monjyu_core.models.call_errors import (
     ModelAnswerUnusable,
     ModelCallError,
@@ -29,6 +27,8 @@ from monjyu_core.models.call_errors import (
 )
 from monjyu_core.models.calls.guarded_clients import EmbeddingCaller
 from monjyu_core.models.clients.refusals import said_limit
+from monjyu_core.models.estimate import estimated_texts
+from monjyu_core.models.response_cache import VECTOR, embedding_key, labels_of
 
 CODE_VERSION = "1"
 KNOWN_TEXT = "dimensions"

@@ -9,14 +9,14 @@ from typing import TypeVar
 
 from pydantic import BaseModel
 
-from monjyu_core.models.accounting.account import Account, Accounting
-from monjyu_core.models.accounting.estimate import PlannedCall, worst_cost
-from monjyu_core.models.cache.response_cache import CHAT, Codec, chat_key, labels_of, once
+from monjyu_core.models.account import Account, Accounting
 from monjyu_core.models.call_errors import ModelAnswerUnusable, ModelCallError, ModelContentFiltered
 from monjyu_core.models.calls.guarded_clients import Caller
 from monjyu_core.models.calls.resilience import Guard
 from monjyu_core.models.calls.structured import ask_structured, readable, schema_of
+from monjyu_core.models.estimate import PlannedCall, worst_cost
 from monjyu_core.models.factory import chat_client, role_model
+from monjyu_core.models.response_cache import CHAT, Codec, chat_key, labels_of, once
 from monjyu_core.models.types import ChatReply, ChatRequest, ChatRole, Message
 
 CODE_VERSION = "1"

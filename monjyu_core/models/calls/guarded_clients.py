@@ -6,8 +6,8 @@ import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 
-from monjyu_core.models.accounting.estimate import estimated_texts, estimated_usage, prompt_tokens
 from monjyu_core.models.calls.resilience import Guard, OnAttempt, ignore_attempt
+from monjyu_core.models.estimate import estimated_texts, estimated_usage, prompt_tokens
 from monjyu_core.models.types import ChatClient, ChatReply, ChatRequest, EmbeddingClient, RerankClient
 
 

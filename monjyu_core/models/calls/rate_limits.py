@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from monjyu_core.models.call_errors import ModelRateLimited
-from monjyu_core.settings.models_settings import RoleSettings
+from monjyu_core.settings.models import RoleSettings
 
 MINUTE = 60.0
 LONGEST_PAUSE = 120.0

@@ -24,7 +24,7 @@ from monjyu_core.models.call_errors import (
 )
 from monjyu_core.models.calls.rate_limits import REAL, Entry, Limits, Timing
 from monjyu_core.models.types import ChatReply, TokenUsage
-from monjyu_core.settings.models_settings import RoleSettings
+from monjyu_core.settings.models import RoleSettings
 
 # A circuit breaker: a server that fails again and again is left alone for a while, and then tried with one call.
 

@@ -14,7 +14,7 @@ from monjyu_core.models.clients.learned_options import CHAT_OPTIONS, learned_of,
 from monjyu_core.models.clients.model_server import JsonHttp, Server
 from monjyu_core.models.clients.replies import Collected
 from monjyu_core.models.types import ChatReply, ChatRequest
-from monjyu_core.settings.models_settings import ModelSettings
+from monjyu_core.settings.models import ModelSettings
 
 
 class HttpChat:

@@ -7,14 +7,14 @@ from base64 import b64decode
 from collections.abc import Sequence
 from typing import Any
 
-from monjyu_core.models.accounting.estimate import estimated_texts
 from monjyu_core.models.call_errors import ModelAnswerUnusable
 from monjyu_core.models.clients.learned_options import EMBEDDING_OPTIONS, learned_of
 from monjyu_core.models.clients.model_server import JsonHttp, Server
 from monjyu_core.models.clients.refusals import status_in
 from monjyu_core.models.clients.replies import usage_in
+from monjyu_core.models.estimate import estimated_texts
 from monjyu_core.models.types import TokenUsage
-from monjyu_core.settings.models_settings import ModelSettings
+from monjyu_core.settings.models import ModelSettings
 
 Vectors = list[list[float]]
 

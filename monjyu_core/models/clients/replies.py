@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from monjyu_core.models.accounting.estimate import estimated_usage
 from monjyu_core.models.clients.model_server import DONE, Server
 from monjyu_core.models.clients.reasoning import AnswerStream
 from monjyu_core.models.clients.refusals import status_in
+from monjyu_core.models.estimate import estimated_usage
 from monjyu_core.models.types import ChatReply, ChatRequest, Finish, TokenUsage
 
 _LENGTH = ("length", "max_tokens", "model_length", "max_output_tokens", "token_limit")

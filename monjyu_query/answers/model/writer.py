@@ -7,19 +7,25 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 
-from monjyu_core.models.accounting.estimate import prompt_tokens
 from monjyu_core.models.call_errors import ModelAnswerUnusable, ModelCallError
 from monjyu_core.models.calls.gateway import Session
+from monjyu_core.models.estimate import prompt_tokens
 from monjyu_core.models.factory import context_room
 from monjyu_core.models.prompts import Prompt, fence, load_prompt
 from monjyu_core.models.types import ChatReply, ChatRequest, Finish, Message
 from monjyu_core.settings.settings import Settings
 from monjyu_core.text.inline_marks import without_citation_marks
 from monjyu_core.text.language import message_language
-from monjyu_query.answers.answering import Answer, abstained
+from monjyu_query.answers.answer import Answer, abstained
 from monjyu_query.answers.model.checking import Checked, Checker
-from monjyu_query.answers.model.marked import Marked, PaperBrackets, SentenceStream, abstains, marked_sentences
-from monjyu_query.answers.model.wishes import SENTENCES, wished
+from monjyu_query.answers.model.length_and_form import SENTENCES, wished
+from monjyu_query.answers.model.marked_sentences import (
+    Marked,
+    PaperBrackets,
+    SentenceStream,
+    abstains,
+    marked_sentences,
+)
 from monjyu_query.answers.segments import AnswerForm, markdown, separator
 from monjyu_query.answers.verification.local_check import Verdict
 from monjyu_query.answers.verification.model_check import LONGEST_REASON, ModelVerifier, RepairedSentence, Stated

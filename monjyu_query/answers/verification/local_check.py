@@ -11,7 +11,7 @@ from functools import lru_cache
 from importlib.resources import files
 from typing import Literal
 
-from monjyu_query.answers.verification.signs import NAMES, Signs, Source, signs_of
+from monjyu_query.answers.verification.features import NAMES, Signs, Source, signs_of
 
 Verdict = Literal["supported", "partly", "contradicted", "not_found"]
 """What the sources say of a sentence."""

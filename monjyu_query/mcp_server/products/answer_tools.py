@@ -12,15 +12,15 @@ from pydantic import BaseModel, Field
 
 from monjyu_core.errors import ConfigurationError, QueryError
 from monjyu_core.storage.state_store import StateStore
+from monjyu_query.answer_packages.all_forms import FORMS, written
 from monjyu_query.answer_packages.asked_answer import AskedAnswer, asked_again
-from monjyu_query.answer_packages.forms.all_forms import FORMS, written
-from monjyu_query.answer_packages.forms.document import notes_of
+from monjyu_query.answer_packages.document import notes_of
 from monjyu_query.answers.render import safe
 from monjyu_query.api.facade import Monjyu
 from monjyu_query.asking.fields import OneOf
 from monjyu_query.mcp_server.caller_identity import CallersMonjyu, may_see_trace
 from monjyu_query.mcp_server.tool_errors import as_tool_errors
-from monjyu_query.traces.traces import no_such_trace, read_trace
+from monjyu_query.search.traces import no_such_trace, read_trace
 
 MOST_BYTES = 8 * 1024 * 1024
 """Of a file: a message holds it whole, as base64."""

@@ -7,8 +7,8 @@ from typing import Annotated
 from mcp.types import CallToolResult
 from pydantic import BaseModel, Field
 
-from monjyu_core.questions.question import Failure, SavedAnswer, Severity, read_questions, unknown
-from monjyu_core.questions.recorded_answers import kept_answers
+from monjyu_core.records.questions import Failure, SavedAnswer, Severity, read_questions, unknown
+from monjyu_core.records.recorded_answers import kept_answers
 from monjyu_core.storage.snapshot import read_current
 from monjyu_query.answers.render import quotable
 from monjyu_query.api.facade_async import AsyncMonjyu

@@ -10,11 +10,11 @@ from pydantic import Field
 from monjyu_core.wording import counted
 from monjyu_query.answers.render import quotable
 from monjyu_query.api.facade_async import AsyncMonjyu
-from monjyu_query.digests.digest_result import source_line
+from monjyu_query.digests.result import source_line
 from monjyu_query.mcp_server.search_tools import Collection
 from monjyu_query.mcp_server.texts import QUOTED, given
 from monjyu_query.mcp_server.tool_errors import as_tool_errors
-from monjyu_query.tensions.tension_list import LONGEST_CONCEPT, Tensions
+from monjyu_query.questions.tension_list import LONGEST_CONCEPT, Tensions
 
 
 class TensionTools:

@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from monjyu_core.text.language import message_language
-from monjyu_query.answers.answering import Answer, abstained, result_of
+from monjyu_query.answers.answer import Answer, abstained, result_of
 from monjyu_query.answers.claim_answer import compose_claims
 from monjyu_query.answers.claims import MOST, Claim, merged, within_tokens
 from monjyu_query.answers.evidence import spread_answer
 from monjyu_query.asking.passages import Passage
 from monjyu_query.asking.result import SearchResult
 from monjyu_query.knowledge.reports import Report, Reports, load_reports
-from monjyu_query.modes.global_search.asking import (
+from monjyu_query.modes.global_search.global_question import (
     Asking,
     begin,
     dynamic_selection,
@@ -38,7 +38,7 @@ def answer_points(asking: Asking, points: Sequence[Claim], tools: Tools) -> tupl
     failure, ask = "", asking.ask
     if tools.uses_model("answer") and points and not ask.cancel.is_set():
         passages = point_passages(points)[:MOST_SOURCES]
-        from monjyu_query.answers.model.model_answer import answer_with_model
+        from monjyu_query.answers.model.answer import answer_with_model
 
         written, failure = answer_with_model(
             tools,

@@ -17,7 +17,7 @@ from monjyu_core.text.tokens import count_many
 from monjyu_query.answers.claims import Claim
 from monjyu_query.asking.passages import in_order
 from monjyu_query.knowledge.reports import Report
-from monjyu_query.modes.global_search.asking import MOST_SENTENCES, Asking, Sentences, own_ratings
+from monjyu_query.modes.global_search.global_question import MOST_SENTENCES, Asking, Sentences, own_ratings
 from monjyu_query.modes.lazy.model_roles import ModelRoles
 
 _LONGEST_POINT = 1000

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 
-from monjyu_core.models.cache.outage import Outage
-from monjyu_core.settings.models_settings import CacheSettings
+from monjyu_core.models.outage import Outage
+from monjyu_core.settings.models import CacheSettings
 from monjyu_core.storage.state_store import private_database, write_ahead
 
 _TABLE = """CREATE TABLE IF NOT EXISTS judgements (
@@ -84,7 +84,7 @@ class SharedJudgements:
     """Judgements at the Redis server that keeps models' answers, for several machines."""
 
     def __init__(self, url: str) -> None:
-        from monjyu_core.models.cache.cache_redis import RedisCache
+        from monjyu_core.models.cache_redis import RedisCache
 
         self._cache = RedisCache(url, 0)
         self._outage = Outage("Judgements are not shared")

@@ -7,18 +7,18 @@ import time
 
 from monjyu_core.models.call_errors import ModelAnswerUnusable
 from monjyu_core.text.language import message_language
-from monjyu_query.answers.answering import Answer, abstained
+from monjyu_query.answers.answer import Answer, abstained
 from monjyu_query.answers.claims import Claim
 from monjyu_query.asking.events import Emit
 from monjyu_query.asking.lazy_explanation import LazyExplanation
 from monjyu_query.asking.passages import hit_of
 from monjyu_query.asking.result import SearchResult, Usage
 from monjyu_query.knowledge.concept_graph import CommunityTree, read_tree
+from monjyu_query.modes.lazy.community_search import CommunitySearcher
 from monjyu_query.modes.lazy.explanation import concept_subgraph, explanation
 from monjyu_query.modes.lazy.judgements import open_judgements
 from monjyu_query.modes.lazy.reduce import answer_claims, answer_without_tests, make_claims
 from monjyu_query.modes.lazy.refine import Question, refine
-from monjyu_query.modes.lazy.walk.community_search import CommunitySearcher
 from monjyu_query.ranking.open_index import OpenIndex
 from monjyu_query.ranking.tools import Ask, Tools
 

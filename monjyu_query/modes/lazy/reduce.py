@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 from monjyu_core.embedding import load_embedder
 from monjyu_core.models.call_errors import ModelCallError
-from monjyu_query.answers.answering import Answer
+from monjyu_query.answers.answer import Answer
 from monjyu_query.answers.claim_answer import (
     MOST_PASSAGES,
     SENTENCES,
@@ -28,9 +28,9 @@ from monjyu_query.answers.composition import asked_of, compose
 from monjyu_query.asking.passages import load_sentences, section_texts, standing
 from monjyu_query.asking.result import Status
 from monjyu_query.knowledge.reports import chunks_with_claims, claims_of, read_by_models
+from monjyu_query.modes.best_passages import evidence_passages
 from monjyu_query.modes.lazy.lazy_state import Relevant
 from monjyu_query.modes.lazy.refine import Question
-from monjyu_query.modes.passages.best_passages import evidence_passages
 from monjyu_query.ranking.open_index import OpenIndex
 from monjyu_query.ranking.tools import Tools
 
@@ -165,7 +165,7 @@ def _written(asked: Question, claims: list[Claim], tools: Tools) -> tuple[Answer
     answers: list[Answer] = []
     failure = ""
     parts = in_parts(claims, ask.settings.lazy.claim_tokens)
-    from monjyu_query.answers.model.model_answer import answer_with_model
+    from monjyu_query.answers.model.answer import answer_with_model
 
     room = room_of(ask, asked.state.budget.total)
     sentences = max(SENTENCES, round(SENTENCES * room / len(parts)))

@@ -14,14 +14,14 @@ from monjyu_query.asking.passages import Passage
 from monjyu_query.asking.topic import asks_of_all
 from monjyu_query.knowledge.concept_graph import CommunityTree, ConceptGraph, flat_tree
 from monjyu_query.knowledge.follow_ups import questions_raised
+from monjyu_query.modes.best_passages import ranked_passages
 from monjyu_query.modes.lazy.assessors import ExtractiveAssessor, OverviewAssessor, gate_of, reader_assessor
+from monjyu_query.modes.lazy.community_search import Walker
 from monjyu_query.modes.lazy.expansion import Expansion, expand, matching_concepts
 from monjyu_query.modes.lazy.judgements import Judgements
 from monjyu_query.modes.lazy.lazy_state import Asked, LazyState, Relevant
 from monjyu_query.modes.lazy.relevance import Assessor, RelevanceTester
-from monjyu_query.modes.lazy.walk.community_search import Walker
-from monjyu_query.modes.lazy.walk.walkers import Neighbours, subquery_walkers, walkers_of
-from monjyu_query.modes.passages.best_passages import ranked_passages
+from monjyu_query.modes.lazy.walkers import Neighbours, subquery_walkers, walkers_of
 from monjyu_query.ranking.fusion import Scores, z_scores
 from monjyu_query.ranking.open_index import OpenIndex
 from monjyu_query.ranking.ranker import Ranking, best_rows, rank

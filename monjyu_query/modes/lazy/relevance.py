@@ -9,9 +9,9 @@ from itertools import accumulate
 from typing import Protocol
 
 from monjyu_core.storage.ids import digest
+from monjyu_query.modes.lazy.community_search import Wanted
 from monjyu_query.modes.lazy.judgements import Judgements
 from monjyu_query.modes.lazy.lazy_state import Asked, Candidate, Judgement
-from monjyu_query.modes.lazy.walk.community_search import Wanted
 from monjyu_query.ranking.open_index import OpenIndex, read_chunks
 
 Gate = Callable[[Sequence[Candidate]], Sequence[bool]]

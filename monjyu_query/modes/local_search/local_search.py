@@ -7,16 +7,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from monjyu_query.answers.answering import Answer, result_of
+from monjyu_query.answers.answer import Answer, result_of
 from monjyu_query.answers.claims import Claim
 from monjyu_query.answers.evidence import AnswerEvidence, answer_from_evidence, topic_question
 from monjyu_query.asking.passages import Passage
 from monjyu_query.asking.result import SearchResult
 from monjyu_query.asking.topic import topic_of
 from monjyu_query.knowledge.reports import Report, Reports, load_reports
+from monjyu_query.modes.best_passages import paper_cap, passages_at
 from monjyu_query.modes.local_search import context
 from monjyu_query.modes.local_search.entities import READ_CHUNKS, Entity, find_entities, has_entities, passage_scores
-from monjyu_query.modes.passages.best_passages import paper_cap, passages_at
 from monjyu_query.ranking.open_index import OpenIndex
 from monjyu_query.ranking.query_embedding import nearness
 from monjyu_query.ranking.ranker import Ranking, best_rows, rank

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from monjyu_core.errors import QueryError
-from monjyu_core.models.accounting.caps import SpendingCap
-from monjyu_core.settings.models_settings import SpendingSettings
+from monjyu_core.models.caps import SpendingCap
+from monjyu_core.settings.models import SpendingSettings
 from monjyu_core.settings.settings import SearchSettings
 from monjyu_query.asking.fields import asked_as
 from monjyu_query.asking.lazy_explanation import DEFAULT, PRESETS

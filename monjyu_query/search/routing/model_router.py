@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from pydantic import BaseModel
 
-from monjyu_core.models.accounting.account import Account
+from monjyu_core.models.account import Account
 from monjyu_core.models.call_errors import ModelCallError
 from monjyu_core.models.calls.event_loop import run
 from monjyu_core.models.prompts import load_prompt

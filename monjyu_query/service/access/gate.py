@@ -9,14 +9,14 @@ from starlette.datastructures import Headers
 from starlette.requests import cookie_parser
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from monjyu_core.settings.service_settings import ServiceSettings
+from monjyu_core.settings.service import ServiceSettings
+from monjyu_query.search.traces import asked_by
 from monjyu_query.service.access.addresses import is_loopback
 from monjyu_query.service.access.keys import Role, looks_like_key
 from monjyu_query.service.access.page_session import HEADER, Halves, cookie_name
 from monjyu_query.service.access.principals import Authority, Principal, require
 from monjyu_query.service.access.rates import SharedRates
 from monjyu_query.service.server.error_responses import Forbidden, ServiceError, TooLarge, send_error
-from monjyu_query.traces.traces import asked_by
 
 SESSION = "/page/session"
 PUBLIC = ("/", "/health", "/docs", "/openapi.json", "/favicon.ico", SESSION)

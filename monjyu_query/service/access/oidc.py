@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from monjyu_core.errors import ConfigurationError, ExternalAPIError
-from monjyu_core.settings.service_settings import OidcSettings
+from monjyu_core.settings.service import OidcSettings
 from monjyu_query.service.access.addresses import answer_of, is_loopback
 from monjyu_query.service.access.keys import Role
 from monjyu_query.service.server.error_responses import Forbidden, Unauthorized

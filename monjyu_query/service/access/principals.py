@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from monjyu_core.errors import ConfigurationError
-from monjyu_core.settings.service_settings import ServiceSettings
+from monjyu_core.settings.service import ServiceSettings
 from monjyu_core.storage.state_store import StateStore
 from monjyu_query.service.access.addresses import is_loopback
 from monjyu_query.service.access.keys import RANKS, KeyRing, Role, list_keys

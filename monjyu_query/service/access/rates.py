@@ -6,7 +6,7 @@ import time
 from collections import OrderedDict
 from typing import TYPE_CHECKING
 
-from monjyu_core.models.cache.outage import Outage
+from monjyu_core.models.outage import Outage
 from monjyu_core.settings.settings import Settings
 from monjyu_core.storage.ids import digest
 from monjyu_query.service.server.error_responses import TooMany

@@ -40,7 +40,7 @@ from monjyu_query.service.chat_api.openai_models import (
     usage_of,
 )
 from monjyu_query.service.chat_api.openai_stream import stream_chunks, whole_chunks
-from monjyu_query.service.routes.search_routes import note, watched
+from monjyu_query.service.routes.search import note, watched
 from monjyu_query.service.searches.running_search import KeptResult, look_up
 from monjyu_query.service.server.error_responses import COMMON, ErrorBody, NotFound, ServiceError, request_id_of
 from monjyu_query.service.server.request_parts import Shared, examples

@@ -14,7 +14,7 @@ from filelock import FileLock, Timeout
 from pydantic import BaseModel
 
 from monjyu_core.errors import ConfigurationError, ExternalAPIError
-from monjyu_core.settings.service_settings import ServiceSettings
+from monjyu_core.settings.service import ServiceSettings
 from monjyu_core.storage.collection import known_record, target_level
 from monjyu_core.storage.folders import DataFolder
 from monjyu_query.service.access.addresses import answer_of

@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from monjyu_core.errors import ExternalAPIError
-from monjyu_core.settings.service_settings import ServiceSettings
+from monjyu_core.settings.service import ServiceSettings
 from monjyu_query.service.operations.dagster_runs import asked_of
 
 MOST_RUNS = 200

@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 from pydantic import BaseModel
 
 from monjyu_core.errors import MonjyuError
-from monjyu_core.settings.service_settings import ServiceSettings
+from monjyu_core.settings.service import ServiceSettings
 from monjyu_core.storage.collection import known_record, load_record, target_level
 from monjyu_core.storage.folders import DataFolder, alive, host_id
 from monjyu_core.storage.state_store import StateStore

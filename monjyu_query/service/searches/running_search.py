@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from monjyu_query.asking.events import Emit
 from monjyu_query.asking.request import SearchRequest
 from monjyu_query.asking.result import SearchResult
-from monjyu_query.service.searches.kept_results import keepable, kept_copy, result_key
+from monjyu_query.search.traces import asked_by
 from monjyu_query.service.searches.older_snapshot import at_snapshot, refuse_purged
+from monjyu_query.service.searches.result_cache import keepable, kept_copy, result_key
 from monjyu_query.service.worker_state import Served, Service
-from monjyu_query.traces.traces import asked_by
 
 QUICK = ("vector", "keyword", "hybrid")
 """Modes whose searches end by themselves at once; the others can be watched and cancelled."""

@@ -13,8 +13,8 @@ from typing import Any
 from fastapi.sse import KEEPALIVE_COMMENT, format_sse_event
 
 from monjyu_query.asking.events import kept_events, last_events
+from monjyu_query.service.searches.cancellation import Stoppable
 from monjyu_query.service.searches.running_search import KeptResult, Search
-from monjyu_query.service.searches.stops import Stoppable
 from monjyu_query.service.server.error_responses import body_of, described
 
 PING_SECONDS = 15.0

@@ -16,7 +16,7 @@ from starlette.requests import Request
 from starlette.types import Receive, Scope, Send
 
 from monjyu_core.errors import ConfigurationError, ExternalAPIError, LLMError, MonjyuError, QueryError, StorageError
-from monjyu_core.settings.setting_names import sentence
+from monjyu_core.settings.names import sentence
 from monjyu_core.settings.settings import data_folder
 from monjyu_query.asking.request import problem
 

@@ -11,7 +11,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, gene
 from prometheus_client.multiprocess import MultiProcessCollector
 
 from monjyu_query.asking.result import SearchResult, Usage
-from monjyu_query.digests.digest_result import Digest
+from monjyu_query.digests.result import Digest
 
 FOLDER = "PROMETHEUS_MULTIPROC_DIR"
 _SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300)

@@ -12,13 +12,13 @@ from starlette.responses import HTMLResponse, Response
 from starlette.staticfiles import StaticFiles
 from starlette.types import Scope
 
-from monjyu_query.answer_packages.forms import all_forms
+from monjyu_query.answer_packages import all_forms
 from monjyu_query.asking.fields import asked_as, kinds_of
 from monjyu_query.asking.request import BasicQuestion, Filters
-from monjyu_query.citations import citation_export
-from monjyu_query.digests.study_table import table_export
+from monjyu_query.citations import export as citation_export
+from monjyu_query.digests import table_export
 from monjyu_query.papers.library_table import FACETS, SEARCHED
-from monjyu_query.reviews.handing_on import review_export
+from monjyu_query.reviews import export as review_export
 
 STATIC = Path(__file__).parents[1] / "static"
 FOREVER = "public, max-age=31536000, immutable"

@@ -16,11 +16,11 @@ from azure.ai.documentintelligence.models import AnalyzeResult
 from PIL import Image
 
 from monjyu_assets.analysis.analyst import Analyst
-from monjyu_assets.maintenance.index_operations import purge_paper
+from monjyu_assets.indexing.index_operations import purge_paper
 from monjyu_assets.planning.estimating import estimate_upgrade
-from monjyu_assets.sources.sources import AnalysesKept
-from monjyu_core.models.accounting.ledger_totals import totals
-from monjyu_query.service.pages.draw_page import MARK, draw
+from monjyu_assets.sources.records import AnalysesKept
+from monjyu_core.models.ledger_totals import totals
+from monjyu_query.service.server.draw_page import MARK, draw
 from tests.assets.analysis.fake_intelligence import FakeIntelligence, layout_of
 from tests.assets.in_process import PDFIUM
 from tests.assets.worlds import World

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from monjyu_assets.analysis.page_one import READ_BY_MODEL, FrontMatter, first_page, with_front_matter
-from monjyu_core.models.accounting.ledger_totals import totals
+from monjyu_core.models.ledger_totals import totals
 from monjyu_core.paper import Author, ParsedPaper, Section, Sentence, Span
 from tests.assets.worlds import World
 from tests.core.models import fake_server as server

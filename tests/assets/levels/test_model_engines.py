@@ -24,9 +24,9 @@ from monjyu_assets.stages.entity_graph import build_entity_graph
 from monjyu_assets.stages.extracted_entities import entity_engine, extract_shards
 from monjyu_assets.stages.shared.level_sources import only, read_papers
 from monjyu_assets.work.closed_set import behind, failed_share, whole_level
-from monjyu_assets.work.run_rules import NoCalls, spending_of
-from monjyu_core.models.accounting.caps import SpendingCap
-from monjyu_core.models.accounting.ledger_totals import usage_by_level
+from monjyu_assets.work.run_limits import NoCalls, spending_of
+from monjyu_core.models.caps import SpendingCap
+from monjyu_core.models.ledger_totals import usage_by_level
 from monjyu_core.storage.collection import save_record
 from monjyu_core.storage.schemas import SHARDS
 from monjyu_core.text.tokens import count_many

@@ -10,7 +10,7 @@ from monjyu_assets.parsing.formats.pdf import parse_pdf
 from monjyu_assets.parsing.formats.pdf.read.ocr import _cipher
 from monjyu_core.errors import ScannedDocument
 from monjyu_core.paper import ParsedPaper
-from monjyu_core.settings.papers_settings import OcrSettings
+from monjyu_core.settings.papers import OcrSettings
 from monjyu_core.settings.settings import ParseSettings
 
 _TALL, _DEEP = set("ABCDEFGHIJKLMNOPQRSTUVWXYZbdfhkl0123456789[]()"), set("gjpqy,")

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from monjyu_assets.parsing.sandbox import worker
-from monjyu_core.settings.papers_settings import ParserSettings
+from monjyu_core.settings.papers import ParserSettings
 from monjyu_core.text.unicode_words import blanked, escaped_in_json, has_controls, plain_values, without_controls
 
 EVIL = "Title \u202eexe.txt\u202c \u2066in\u2069 \u200fmark \u061c"

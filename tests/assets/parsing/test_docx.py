@@ -8,7 +8,7 @@ import docx
 import pytest
 from docx.enum.text import WD_ALIGN_PARAGRAPH
 
-from monjyu_assets.parsing.formats.word.docx import parse_docx
+from monjyu_assets.parsing.formats.word.paper import parse_docx
 from monjyu_core.errors import DocumentTooLarge, EmptyDocument
 from monjyu_core.paper import ParsedPaper
 from monjyu_core.settings.settings import ParseSettings

@@ -8,7 +8,7 @@ import unicodedata
 
 import pytest
 
-from monjyu_assets.parsing.formats.text.plaintext import parse_text
+from monjyu_assets.parsing.formats.plaintext import parse_text
 from monjyu_assets.parsing.text.decoding import decode
 from monjyu_core.errors import DocumentError, MalformedDocument
 from monjyu_core.settings.settings import ParseSettings

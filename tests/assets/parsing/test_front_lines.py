@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from monjyu_assets.parsing.formats.text.plaintext import parse_text
+from monjyu_assets.parsing.formats.plaintext import parse_text
 from monjyu_assets.parsing.text.front_lines import cjk_authors
 from monjyu_core.settings.settings import ParseSettings
 

@@ -12,7 +12,7 @@ import pytest
 from bench.growing_papers import HARMFUL, ORDINARY, write
 from monjyu_assets.parsing.dispatch import parse_document
 from monjyu_assets.parsing.formats.markdown.inline_text import _runs
-from monjyu_assets.parsing.formats.text.plaintext import parse_text
+from monjyu_assets.parsing.formats.plaintext import parse_text
 from monjyu_assets.parsing.text.text_marks import past_spaces, silent
 from monjyu_core.errors import DocumentError, EmptyDocument, MalformedDocument
 from monjyu_core.paper import ParsedPaper

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 
-from monjyu_assets.parsing.formats.jsonl.jsonl import parse_record
-from monjyu_assets.parsing.formats.markdown.markdown import parse_markdown
-from monjyu_assets.parsing.formats.text.plaintext import parse_text
+from monjyu_assets.parsing.formats.jsonl import parse_record
+from monjyu_assets.parsing.formats.markdown.paper import parse_markdown
+from monjyu_assets.parsing.formats.plaintext import parse_text
 from monjyu_assets.parsing.text.jsonl_records import decode_record
 from monjyu_core.errors import DocumentError
 from monjyu_core.paper import ParsedPaper

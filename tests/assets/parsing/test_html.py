@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from monjyu_assets.parsing.dispatch import parse_xml
-from monjyu_assets.parsing.formats.html.html_paper import parse_html
-from monjyu_assets.parsing.xml.xml_tree import read_tree
+from monjyu_assets.parsing.formats.html.paper import parse_html
+from monjyu_assets.parsing.xml.tree import read_tree
 from monjyu_core.errors import DocumentError, DocumentTooLarge, EmptyDocument, MalformedDocument
 from monjyu_core.paper import ParsedPaper
 from monjyu_core.settings.settings import ParseSettings

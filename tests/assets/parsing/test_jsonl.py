@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from monjyu_assets.parsing.formats.jsonl.jsonl import parse_record
+from monjyu_assets.parsing.formats.jsonl import parse_record
 from monjyu_assets.parsing.text.jsonl_records import MAX_LINE_BYTES, decode_record, read_records
 from monjyu_core.errors import EmptyDocument, MalformedDocument
 from tests.conftest import CORPORA, needs_corpora

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from monjyu_assets.parsing.bibliography.companions import files_beside, joined, joined_sha256, read_paper
-from monjyu_assets.parsing.formats.latex.parse_latex import parse_latex
+from monjyu_assets.parsing.formats.latex.paper import parse_latex
 from monjyu_assets.sources.parse_files import parse_files
 from monjyu_assets.sources.scan import scan
 from monjyu_assets.stages.paper_manifest import write_manifest

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from monjyu_assets.parsing.archives.latex_inside import holds_latex
 from monjyu_assets.parsing.bibliography.companions import files_beside
 from monjyu_assets.parsing.dispatch import parse_document
+from monjyu_assets.parsing.latex_archives import holds_latex
 from monjyu_assets.sources.scan import scan
 from monjyu_core.errors import DocumentError, DocumentTooLarge, MalformedDocument, UnsupportedDocument
 from monjyu_core.paper import ParsedPaper

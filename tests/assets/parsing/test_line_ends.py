@@ -10,7 +10,7 @@ import pytest
 import typst
 
 from monjyu_assets.parsing.formats.pdf import parse_pdf
-from monjyu_assets.parsing.formats.text.plaintext import parse_text
+from monjyu_assets.parsing.formats.plaintext import parse_text
 from monjyu_assets.parsing.text import line_ends
 from monjyu_assets.parsing.text.line_ends import Words
 from monjyu_core.errors import ConfigurationError

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from monjyu_assets.parsing.formats.markdown.markdown import parse_markdown
+from monjyu_assets.parsing.formats.markdown.paper import parse_markdown
 from monjyu_core.errors import DocumentTooLarge, EmptyDocument, MalformedDocument
 from monjyu_core.paper import ParsedPaper
 from monjyu_core.settings.settings import ParseSettings

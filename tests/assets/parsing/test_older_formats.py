@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 
 from monjyu_assets.parsing.dispatch import parse_document
-from monjyu_assets.parsing.office.office_sections import office_program
+from monjyu_assets.parsing.office.sections import office_program
 from monjyu_assets.sources.walking import readable_types, way_for
 from monjyu_core.errors import DocumentTimeout, MalformedDocument, UnsupportedDocument
 from monjyu_core.paper import ParsedPaper
-from monjyu_core.settings.papers_settings import ParseSettings
+from monjyu_core.settings.papers import ParseSettings
 from monjyu_core.settings.settings import Settings
 from tests.conftest import CORPORA, SAMPLES, needs_corpora
 

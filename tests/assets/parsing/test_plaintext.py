@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from monjyu_assets.parsing.formats.text.plaintext import parse_text
+from monjyu_assets.parsing.formats.plaintext import parse_text
 from monjyu_core.errors import DocumentTooLarge, EmptyDocument, MalformedDocument
 from monjyu_core.paper import ParsedPaper
 from monjyu_core.settings.settings import ParseSettings

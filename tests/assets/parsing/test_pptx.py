@@ -9,7 +9,7 @@ import pptx
 import pytest
 from pptx.util import Inches, Pt
 
-from monjyu_assets.parsing.formats.slides.pptx import parse_pptx
+from monjyu_assets.parsing.formats.slides import parse_pptx
 from monjyu_core.errors import DocumentTooLarge, EmptyDocument
 from monjyu_core.paper import ParsedPaper
 from monjyu_core.settings.settings import ParseSettings

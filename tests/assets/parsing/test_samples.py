@@ -32,12 +32,12 @@ def _truth(name: str) -> dict[str, Any]:
 
 @cache
 def _paper(name: str) -> ParsedPaper:
-    from monjyu_assets.parsing.formats.jsonl.jsonl import parse_record
-    from monjyu_assets.parsing.formats.markdown.markdown import parse_markdown
+    from monjyu_assets.parsing.formats.jsonl import parse_record
+    from monjyu_assets.parsing.formats.markdown.paper import parse_markdown
     from monjyu_assets.parsing.formats.pdf import parse_pdf
-    from monjyu_assets.parsing.formats.slides.pptx import parse_pptx
-    from monjyu_assets.parsing.formats.text.plaintext import parse_text
-    from monjyu_assets.parsing.formats.word.docx import parse_docx
+    from monjyu_assets.parsing.formats.plaintext import parse_text
+    from monjyu_assets.parsing.formats.slides import parse_pptx
+    from monjyu_assets.parsing.formats.word.paper import parse_docx
     from monjyu_assets.parsing.text.jsonl_records import read_records
 
     path = SAMPLES / "papers" / _truth(name)["file"]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from monjyu_assets.parsing.formats.latex.parse_latex import parse_latex
-from monjyu_assets.parsing.formats.markdown.markdown import parse_markdown
-from monjyu_assets.parsing.formats.text.plaintext import parse_text
+from monjyu_assets.parsing.formats.latex.paper import parse_latex
+from monjyu_assets.parsing.formats.markdown.paper import parse_markdown
+from monjyu_assets.parsing.formats.plaintext import parse_text
 from monjyu_core.paper import ParsedPaper
 from monjyu_core.settings.settings import ParseSettings
 

@@ -13,7 +13,7 @@ import pytest
 
 from monjyu_assets.parsing.dispatch import parse_document
 from monjyu_assets.parsing.formats.pdf import unstructured_pdf
-from monjyu_assets.parsing.formats.pdf.given_pieces import Piece
+from monjyu_assets.parsing.formats.pdf.pieces import Piece
 from monjyu_assets.parsing.formats.pdf.unstructured_pdf import FAST, parse_with_unstructured
 from monjyu_assets.parsing.sandbox.pool import ParserPool
 from monjyu_core.errors import ConfigurationError

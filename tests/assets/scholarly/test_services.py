@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from monjyu_assets.publishing.publish import collect
-from monjyu_assets.scholarly.asking_services import FILE, AnswersKept
+from monjyu_assets.scholarly.lookup import FILE, AnswersKept
 from monjyu_assets.stages.paper_identity import find_identities
 from monjyu_assets.stages.paper_manifest import write_manifest
 from monjyu_assets.stages.parsed_papers import parse_shards

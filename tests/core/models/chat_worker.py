@@ -6,9 +6,9 @@ import asyncio
 import sys
 from pathlib import Path
 
-from monjyu_core.models.accounting.account import Accounting
-from monjyu_core.models.accounting.ledger import Scope
+from monjyu_core.models.account import Accounting
 from monjyu_core.models.calls.gateway import Gateway
+from monjyu_core.models.ledger import Scope
 from monjyu_core.models.types import Message
 from monjyu_core.settings.settings import load_settings
 from monjyu_core.storage.folders import DataFolder

@@ -17,8 +17,7 @@ from pydantic import BaseModel
 
 from monjyu_core.embedding import embed_each
 from monjyu_core.embedding.remote import RemoteEmbedder
-from monjyu_core.models.accounting.account import Accounting
-from monjyu_core.models.accounting.ledger import Scope
+from monjyu_core.models.account import Accounting
 from monjyu_core.models.call_errors import (
     ModelAnswerUnusable,
     ModelCallError,
@@ -31,12 +30,13 @@ from monjyu_core.models.calls.event_loop import run
 from monjyu_core.models.calls.gateway import Gateway, Session
 from monjyu_core.models.clients.learned_options import learned_of
 from monjyu_core.models.factory import named_model, server_of
+from monjyu_core.models.ledger import Scope
 from monjyu_core.models.types import ChatReply, ChatRole, Message
 from monjyu_core.settings.settings import Settings, load_settings
 from monjyu_core.storage.folders import DataFolder
 from monjyu_query.asking.passages import Passage
-from monjyu_query.evaluation.model_trial import tasks as trial_tasks
-from monjyu_query.evaluation.model_trial.trial import ModelTrial, try_model
+from monjyu_query.evaluation import trial_tasks
+from monjyu_query.evaluation.model_trial import ModelTrial, try_model
 from monjyu_query.ranking.reranking import Reranker
 from tests.core.models.fake_server import (
     FakeModels,

@@ -19,10 +19,11 @@ import pytest
 from pydantic import SecretStr
 
 from monjyu_core.errors import ConfigurationError, ExternalAPIError, StorageError
-from monjyu_core.models.cache.cache_redis import RedisCache
-from monjyu_core.models.cache.cache_sqlite import SQLiteCache
-from monjyu_core.models.cache.claim_owners import new_owner
-from monjyu_core.models.cache.response_cache import (
+from monjyu_core.models.cache_redis import RedisCache
+from monjyu_core.models.cache_sqlite import SQLiteCache
+from monjyu_core.models.call_errors import ModelRefused
+from monjyu_core.models.claim_owners import new_owner
+from monjyu_core.models.response_cache import (
     CHAT,
     VECTOR,
     Codec,
@@ -34,9 +35,8 @@ from monjyu_core.models.cache.response_cache import (
     once,
     open_cache,
 )
-from monjyu_core.models.call_errors import ModelRefused
 from monjyu_core.models.types import ChatReply, ChatRequest, Message, TokenUsage
-from monjyu_core.settings.models_settings import CacheSettings
+from monjyu_core.settings.models import CacheSettings
 from monjyu_core.storage.folders import DataFolder, host_id
 from tests.core.models.workers import CONTEXT, ask, in_processes, note, noted, reply
 from tests.properties import given, st

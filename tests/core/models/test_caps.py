@@ -8,9 +8,9 @@ import threading
 
 import pytest
 
-from monjyu_core.models.accounting.caps import SpendingCap, cap_per_query, cap_per_run, reserve_in
 from monjyu_core.models.call_errors import CostCapReached
-from monjyu_core.settings.models_settings import SpendingSettings
+from monjyu_core.models.caps import SpendingCap, cap_per_query, cap_per_run, reserve_in
+from monjyu_core.settings.models import SpendingSettings
 from tests.properties import examples, given, st
 
 

@@ -23,7 +23,7 @@ from monjyu_core.models.clients.chat_client import is_strict
 from monjyu_core.models.clients.refusals import retry_after
 from monjyu_core.models.factory import chat_client, embedding_client, rerank_client, role_model
 from monjyu_core.models.types import ChatClient, ChatReply, ChatRequest, Message, TokenUsage
-from monjyu_core.settings.models_settings import ModelSettings
+from monjyu_core.settings.models import ModelSettings
 from monjyu_core.settings.settings import load_settings
 from tests.core.models.fake_server import (
     KEY,

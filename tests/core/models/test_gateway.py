@@ -16,10 +16,7 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from monjyu_core.models.accounting.account import Accounting
-from monjyu_core.models.accounting.estimate import prompt_tokens
-from monjyu_core.models.accounting.ledger import Scope
-from monjyu_core.models.accounting.ledger_totals import CallFilter, Used, totals, usage_of
+from monjyu_core.models.account import Accounting
 from monjyu_core.models.call_errors import (
     CostCapReached,
     ModelAnswerUnusable,
@@ -29,6 +26,9 @@ from monjyu_core.models.call_errors import (
     ModelUnreachable,
 )
 from monjyu_core.models.calls.gateway import Gateway, Session
+from monjyu_core.models.estimate import prompt_tokens
+from monjyu_core.models.ledger import Scope
+from monjyu_core.models.ledger_totals import CallFilter, Used, totals, usage_of
 from monjyu_core.models.types import ChatReply, ChatRequest, Message
 from monjyu_core.settings.settings import Settings, load_settings
 from monjyu_core.storage.folders import DataFolder

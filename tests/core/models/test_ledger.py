@@ -15,9 +15,9 @@ from click.testing import CliRunner
 
 from monjyu_core.core_commands import cost
 from monjyu_core.errors import ConfigurationError, StorageError
-from monjyu_core.models.accounting import ledger as ledger_module
-from monjyu_core.models.accounting.ledger import COLUMNS, Entry, Ledger, Scope, gather
-from monjyu_core.models.accounting.ledger_totals import (
+from monjyu_core.models import ledger as ledger_module
+from monjyu_core.models.ledger import COLUMNS, Entry, Ledger, Scope, gather
+from monjyu_core.models.ledger_totals import (
     By,
     CallFilter,
     Used,

@@ -7,8 +7,8 @@ import logging
 import pytest
 
 from monjyu_core.errors import StorageError
-from monjyu_core.models.cache import outage
-from monjyu_core.models.cache.outage import Outage
+from monjyu_core.models import outage
+from monjyu_core.models.outage import Outage
 
 
 def test_a_server_that_failed_is_left_alone_for_a_while(

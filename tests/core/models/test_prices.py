@@ -6,7 +6,7 @@ import logging
 
 import pytest
 
-from monjyu_core.models.accounting.estimate import (
+from monjyu_core.models.estimate import (
     Cost,
     Estimate,
     PlannedCall,
@@ -17,7 +17,7 @@ from monjyu_core.models.accounting.estimate import (
     worst_cost,
 )
 from monjyu_core.models.types import ChatRequest, Message, TokenUsage
-from monjyu_core.settings.models_settings import PriceSettings
+from monjyu_core.settings.models import PriceSettings
 from monjyu_core.text.tokens import count_tokens
 from tests.properties import given, st
 

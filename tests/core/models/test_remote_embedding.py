@@ -14,9 +14,7 @@ from monjyu_assets.planning.pending import level_failures, look
 from monjyu_core.embedding import Embedder, embed_each, load, load_embedder
 from monjyu_core.embedding.remote import RemoteEmbedder
 from monjyu_core.errors import ConfigurationError, QueryError
-from monjyu_core.models.accounting.account import Accounting
-from monjyu_core.models.accounting.ledger import Scope
-from monjyu_core.models.accounting.ledger_totals import CallFilter, usage_of
+from monjyu_core.models.account import Accounting
 from monjyu_core.models.call_errors import (
     CostCapReached,
     ModelAnswerUnusable,
@@ -25,6 +23,8 @@ from monjyu_core.models.call_errors import (
     ModelServerError,
 )
 from monjyu_core.models.calls.embedding_calls import charged_to
+from monjyu_core.models.ledger import Scope
+from monjyu_core.models.ledger_totals import CallFilter, usage_of
 from monjyu_core.settings.settings import EmbeddingSettings, Settings, load_settings
 from monjyu_core.storage.collection import load_record
 from monjyu_core.storage.folders import DataFolder

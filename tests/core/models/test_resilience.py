@@ -24,7 +24,7 @@ from monjyu_core.models.calls.rate_limits import Limits, Timing, Window
 from monjyu_core.models.calls.resilience import Attempt, Breaker, Guard
 from monjyu_core.models.factory import chat_client
 from monjyu_core.models.types import ChatReply, ChatRequest, Message, TokenUsage
-from monjyu_core.settings.models_settings import ModelSettings, RoleSettings
+from monjyu_core.settings.models import ModelSettings, RoleSettings
 from tests.core.models.fake_server import FakeModels, closing, failing, filtered, hanging, rate_limited, say, slow
 
 ASK = ChatRequest((Message("user", "Why?"),), 100)

@@ -23,7 +23,7 @@ from monjyu_core.models.call_errors import ModelRefused, ModelUnreachable
 from monjyu_core.models.clients.base_url import AZURE_API_VERSION, address_of
 from monjyu_core.models.factory import chat_client, embedding_client, role_model, server_of
 from monjyu_core.models.types import ChatReply, ChatRequest, Message
-from monjyu_core.settings.models_settings import ModelSettings
+from monjyu_core.settings.models import ModelSettings
 from monjyu_core.settings.origins import ollama_address
 from monjyu_core.settings.settings import load_settings
 from monjyu_core.settings.settings_file import without_secrets

@@ -9,11 +9,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from monjyu_core.models.accounting.ledger import Entry, Ledger, Scope, gather
-from monjyu_core.models.accounting.ledger_totals import CallFilter, usage_of
-from monjyu_core.models.cache.response_cache import CHAT, once, open_cache
+from monjyu_core.models.ledger import Entry, Ledger, Scope, gather
+from monjyu_core.models.ledger_totals import CallFilter, usage_of
+from monjyu_core.models.response_cache import CHAT, once, open_cache
 from monjyu_core.models.types import ChatReply, TokenUsage
-from monjyu_core.settings.models_settings import CacheSettings
+from monjyu_core.settings.models import CacheSettings
 from monjyu_core.storage.folders import DataFolder
 
 CONTEXT = multiprocessing.get_context("forkserver")  # not fork: the tests' own process has threads of DuckDB

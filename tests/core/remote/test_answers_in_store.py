@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from monjyu_core.questions.question import SavedAnswer
-from monjyu_core.questions.recorded_answers import add_answers, answers_path, kept_answers
+from monjyu_core.records.questions import SavedAnswer
+from monjyu_core.records.recorded_answers import add_answers, answers_path, kept_answers
 from monjyu_core.remote.copies import pull_all
 from monjyu_core.remote.following import look
 from monjyu_core.remote.object_store import Objects

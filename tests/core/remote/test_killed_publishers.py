@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from monjyu_core.errors import MonjyuError
-from monjyu_core.remote.holding import holding
+from monjyu_core.remote.collection_lock import holding
 from monjyu_core.remote.object_store import Objects, open_objects
 from monjyu_core.remote.state import RemoteState, read_base
 from monjyu_core.remote.synchronise import RemoteCollection

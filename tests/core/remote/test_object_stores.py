@@ -9,9 +9,9 @@ import pytest
 
 from monjyu_core.errors import StorageError
 from monjyu_core.remote import publisher_lease
+from monjyu_core.remote.collection_lock import delete_remote, held_by_us, holding
 from monjyu_core.remote.copies import copies, pull_all, push_all
 from monjyu_core.remote.following import look
-from monjyu_core.remote.holding import delete_remote, held_by_us, holding
 from monjyu_core.remote.object_store import Objects, Overtaken
 from monjyu_core.remote.state import read_base
 from monjyu_core.remote.synchronise import RemoteCollection
@@ -247,7 +247,7 @@ def test_the_hold_of_a_killed_process_of_this_host_is_taken_at_once() -> None:
 
 
 def test_the_doctor_looks_at_the_store(settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from monjyu_assets.maintenance.doctor import examine
+    from monjyu_assets.indexing.doctor import examine
 
     monkeypatch.setenv("MONJYU_DATA", str(tmp_path / "a"))
     publish(machine(tmp_path, "a")[1], settings, 1)

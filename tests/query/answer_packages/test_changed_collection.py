@@ -8,17 +8,17 @@ from pathlib import Path
 
 import pytest
 
-from monjyu_assets.maintenance.index_operations import purge_paper
+from monjyu_assets.indexing.index_operations import purge_paper
 from monjyu_core.errors import QueryError
 from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.state_store import StateStore
+from monjyu_query.answer_packages.all_forms import FORMS, written
 from monjyu_query.answer_packages.asked_answer import asked_again, asked_now
-from monjyu_query.answer_packages.checking.verification import verify_package
-from monjyu_query.answer_packages.forms.all_forms import FORMS, written
 from monjyu_query.answer_packages.package import package_of
 from monjyu_query.answer_packages.package_files import write_package
+from monjyu_query.answer_packages.verification import verify_package
 from monjyu_query.asking.request import make_request
-from monjyu_query.traces.traces import NAMESPACE, read_trace
+from monjyu_query.search.traces import NAMESPACE, read_trace
 from tests.assets.worlds import World
 
 HERONS = """# Herons and their lakes

@@ -6,7 +6,7 @@ import ast
 from pathlib import Path
 
 import monjyu_query
-from monjyu_query.answers.answering import _IN_JAPANESE, abstained
+from monjyu_query.answers.answer import _IN_JAPANESE, abstained
 
 
 def test_the_reason_is_in_the_language_of_the_question() -> None:

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from monjyu_core.models.accounting.account import Accounting
-from monjyu_core.models.accounting.ledger import Scope
+from monjyu_core.models.account import Accounting
 from monjyu_core.models.call_errors import ModelAnswerUnusable, ModelServerError
 from monjyu_core.models.calls.event_loop import run
 from monjyu_core.models.calls.gateway import Gateway
 from monjyu_core.models.factory import context_room
+from monjyu_core.models.ledger import Scope
 from monjyu_core.settings.settings import load_settings
 from monjyu_core.storage.folders import DataFolder
 from monjyu_core.text.tokens import count_tokens

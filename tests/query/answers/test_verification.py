@@ -10,9 +10,9 @@ import pytest
 
 from monjyu_query.answers.verification.alignment import normal
 from monjyu_query.answers.verification.exact_facts import Facts
+from monjyu_query.answers.verification.features import NAMES, Source, signs_of
 from monjyu_query.answers.verification.local_check import local_check, says_gap
 from monjyu_query.answers.verification.numbers import figures, same_value
-from monjyu_query.answers.verification.signs import NAMES, Source, signs_of
 from tests.properties import given, st
 
 SETS = Path(__file__).parents[2] / "data" / "knowledge"

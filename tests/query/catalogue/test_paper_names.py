@@ -9,8 +9,8 @@ import pytest
 from monjyu_core.errors import QueryError
 from monjyu_core.storage.folders import DataFolder
 from monjyu_query.asking.request import make_request
-from monjyu_query.catalogue.described_papers import paper_described
 from monjyu_query.papers.paper_names import find_papers, one_paper, paper_named
+from monjyu_query.questions.described_papers import paper_described
 from monjyu_query.ranking.open_index import OpenIndex
 from monjyu_query.search.searcher import Searcher
 

@@ -12,9 +12,9 @@ import pytest
 from monjyu_query.asking.lazy_explanation import Budget, enough_sentences
 from monjyu_query.asking.passages import Passage, PassageSentence
 from monjyu_query.knowledge.concept_graph import CommunityTree, build_tree, flat_tree
+from monjyu_query.modes.lazy.community_search import CommunitySearcher, Walker, Wanted
+from monjyu_query.modes.lazy.deepening import IterativeDeepener, Walk
 from monjyu_query.modes.lazy.lazy_state import Candidate, Judgement, LazyState
-from monjyu_query.modes.lazy.walk.community_search import CommunitySearcher, Walker, Wanted
-from monjyu_query.modes.lazy.walk.deepening import IterativeDeepener, Walk
 from tests.properties import examples, given, st
 
 

@@ -17,7 +17,7 @@ from monjyu_query.evaluation.replay import replay
 from monjyu_query.modes.lazy import lazy_search as engine
 from monjyu_query.modes.lazy.judgements import JudgementStore
 from monjyu_query.search.searcher import Searcher
-from monjyu_query.traces.traces import NAMESPACE, TraceLog
+from monjyu_query.search.traces import NAMESPACE, TraceLog
 
 QUESTION = "How does search under a relevance budget test the passages of communities?"
 

@@ -15,15 +15,15 @@ import pytest
 from pydantic import ValidationError
 
 from monjyu_core.errors import ConfigurationError, ExternalAPIError
-from monjyu_core.questions.question import SavedAnswer, SavedCitation, SavedSpan, make_question
-from monjyu_core.settings.operations_settings import WatchSettings
+from monjyu_core.records.questions import SavedAnswer, SavedCitation, SavedSpan, make_question
+from monjyu_core.settings.operations import WatchSettings
 from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.snapshot import reading
+from monjyu_query.saved.answer_changes import AnswerDiff, Cause, CitationChange
 from monjyu_query.saved.ask_questions import judge
-from monjyu_query.saved.changes.answer_changes import AnswerDiff, Cause, CitationChange
-from monjyu_query.saved.changes.digest import Digest, as_atom, as_markdown, send
-from monjyu_query.saved.keeping import checked, read_file
+from monjyu_query.saved.digest import Digest, as_atom, as_markdown, send
 from monjyu_query.saved.listing import unknown_papers
+from monjyu_query.saved.saving import checked, read_file
 
 HOSTILE = "]]> <script>x</script>\x0b\n# A heading [1](http://evil.example)"
 

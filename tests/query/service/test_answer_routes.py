@@ -8,9 +8,9 @@ from typing import Any
 
 from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.state_store import StateStore
-from monjyu_query.answer_packages.checking.verification import verify_package
+from monjyu_query.answer_packages.all_forms import FORMS
 from monjyu_query.answer_packages.crops import crops_by
-from monjyu_query.answer_packages.forms.all_forms import FORMS
+from monjyu_query.answer_packages.verification import verify_package
 from monjyu_query.service.access.keys import create_key
 from tests.query.service.conftest import Serving
 

@@ -168,7 +168,7 @@ def test_an_unknown_name_is_told_with_the_names_of_its_own_route(client: httpx2.
 
 
 def test_a_fault_is_told_without_its_insides(serve_with: Serving, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("monjyu_query.service.routes.paper_routes.list_papers", lambda _: 1 / 0)
+    monkeypatch.setattr("monjyu_query.service.routes.paper.list_papers", lambda _: 1 / 0)
     with serve_with() as (served, _), served.client() as client:
         answer = client.get("/papers?collection=samples", headers={"X-Request-ID": "mine-1"})
     assert (answer.status_code, answer.json()["error"]["request_id"]) == (500, "mine-1")
@@ -222,7 +222,7 @@ def test_pages_that_cannot_be_drawn(client: httpx2.Client) -> None:
 
 def test_a_hostile_page_costs_its_drawing_only(service: Served, tmp_path: Path) -> None:
     from monjyu_core.errors import StorageError
-    from monjyu_query.service.pages.drawing import Drawing
+    from monjyu_query.service.server.drawing import Drawing
 
     broken = tmp_path / "broken"
     broken.write_bytes(b"%PDF-1.7\n1 0 obj\n<<")
@@ -242,7 +242,7 @@ def test_a_hostile_page_costs_its_drawing_only(service: Served, tmp_path: Path) 
 
 def test_a_drawing_process_that_ends_before_it_gets_its_page(monkeypatch: pytest.MonkeyPatch) -> None:
     from monjyu_core.errors import StorageError
-    from monjyu_query.service.pages import drawing
+    from monjyu_query.service.server import drawing
 
     class AtOnce:
         def __init__(self, seconds: float, kill: Callable[[], None]) -> None:

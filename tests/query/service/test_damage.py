@@ -12,7 +12,7 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from monjyu_assets.maintenance.index_operations import verify_all
+from monjyu_assets.indexing.index_operations import verify_all
 from monjyu_core.storage.folders import CollectionFolder, DataFolder
 from monjyu_core.storage.snapshot import read_current
 from monjyu_query.api.facade import Monjyu

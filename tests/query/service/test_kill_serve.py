@@ -21,8 +21,8 @@ import psutil
 import pytest
 from filelock import FileLock
 
-from monjyu_assets.maintenance.index_operations import verify_all
-from monjyu_core.models.accounting.ledger_totals import totals
+from monjyu_assets.indexing.index_operations import verify_all
+from monjyu_core.models.ledger_totals import totals
 from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.snapshot import is_leased, read_current
 from monjyu_core.storage.state_store import StateStore

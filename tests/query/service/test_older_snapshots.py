@@ -15,7 +15,7 @@ import httpx2
 from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.state_store import StateStore
 from monjyu_query.service.access.keys import create_key
-from monjyu_query.service.searches.stops import Stoppable, Stops
+from monjyu_query.service.searches.cancellation import Stoppable, Stops
 from tests.query.service.conftest import EVIL, Served, Serving
 
 QUESTION = {"query": "What was measured once?", "collection": "hostile", "mode": "keyword"}

@@ -51,7 +51,7 @@ COMPOSED = {
         )
     ),
 }
-"""Put together from pieces, or said of a value by `monjyu_core.settings.setting_names`."""
+"""Put together from pieces, or said of a value by `monjyu_core.settings.names`."""
 ENTRY = re.compile(r'\["((?:[^"\\]|\\.)*)", "((?:[^"\\]|\\.)*)"\]')
 JAPANESE = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff]")
 

@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from monjyu_core.storage.state_store import StateStore
 from monjyu_query.saved.ask_questions import ask_all, record_answers
-from monjyu_query.saved.keeping import checked, save
+from monjyu_query.saved.saving import checked, save
 from monjyu_query.search.searcher import Searcher
 from monjyu_query.service.access.keys import create_key
 from tests.assets.worlds import World

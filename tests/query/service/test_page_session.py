@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from playwright.sync_api import Browser, expect
 
 from monjyu_core.errors import ConfigurationError
-from monjyu_core.settings.service_settings import ServiceSettings
+from monjyu_core.settings.service import ServiceSettings
 from monjyu_core.storage.state_store import StateStore
 from monjyu_query.commands import keys as keys_command
 from monjyu_query.service.access import page_session

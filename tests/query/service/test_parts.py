@@ -15,23 +15,23 @@ import pytest
 from pydantic import SecretStr
 
 from monjyu_core.errors import MonjyuError
-from monjyu_core.models.cache.response_cache import forget_answers
-from monjyu_core.settings.models_settings import CacheSettings
-from monjyu_core.settings.operations_settings import TraceSettings
-from monjyu_core.settings.service_settings import ServiceSettings
+from monjyu_core.models.response_cache import forget_answers
+from monjyu_core.settings.models import CacheSettings
+from monjyu_core.settings.operations import TraceSettings
+from monjyu_core.settings.service import ServiceSettings
 from monjyu_core.settings.settings import Settings
 from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.state_store import StateStore
 from monjyu_query.asking.request import make_request
 from monjyu_query.asking.result import Hit, Routing, SearchResult, Usage
+from monjyu_query.search.traces import NAMESPACE, TraceLog
 from monjyu_query.service.access.rates import BURST_SECONDS, Rates
 from monjyu_query.service.operations.uploads import safe_name
-from monjyu_query.service.searches.kept_results import MemoryResults, kept_copy, open_results, result_key
+from monjyu_query.service.searches.result_cache import MemoryResults, kept_copy, open_results, result_key
 from monjyu_query.service.searches.turns import Turns
 from monjyu_query.service.server.error_responses import Busy, Conflict, NotFound, TooMany
 from monjyu_query.service.server.metrics import Metrics
 from monjyu_query.service.worker_state import Service
-from monjyu_query.traces.traces import NAMESPACE, TraceLog
 from tests.copies import copy_data
 from tests.core.models.test_cache import needs_redis, redis_url  # noqa: F401
 

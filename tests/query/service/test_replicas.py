@@ -11,10 +11,10 @@ import pytest
 from pydantic import SecretStr
 
 from bench.service_process import serving
-from monjyu_core.models.cache import outage
-from monjyu_core.models.cache.cache_redis import RedisCache
-from monjyu_core.settings.models_settings import CacheSettings
-from monjyu_core.settings.service_settings import ServiceSettings
+from monjyu_core.models import outage
+from monjyu_core.models.cache_redis import RedisCache
+from monjyu_core.settings.models import CacheSettings
+from monjyu_core.settings.service import ServiceSettings
 from monjyu_core.settings.settings import Settings
 from monjyu_query.modes.lazy.judgements import JudgementStore, open_judgements
 from monjyu_query.service.access.rates import BURST_SECONDS, open_rates

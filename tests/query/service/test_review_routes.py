@@ -8,9 +8,9 @@ import httpx2
 import pytest
 from playwright.sync_api import Browser, expect
 
-from monjyu_core.reviews.review_store import ReviewStore
+from monjyu_core.records.reviews import ReviewStore
 from monjyu_core.storage.folders import DataFolder
-from monjyu_query.reviews.handing_on.review_export import FORMS
+from monjyu_query.reviews.export import FORMS
 from tests.query.service.conftest import WITHOUT_BROWSER, Served
 
 OF = {"collection": "samples"}

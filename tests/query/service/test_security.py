@@ -21,7 +21,7 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 from jwt.algorithms import RSAAlgorithm
 
 from monjyu_core.errors import ConfigurationError
-from monjyu_core.settings.service_settings import OidcSettings, ServiceSettings
+from monjyu_core.settings.service import OidcSettings, ServiceSettings
 from monjyu_core.storage.state_store import StateStore
 from monjyu_query.commands import keys as keys_command
 from monjyu_query.service.access import keys as key_store

@@ -16,8 +16,8 @@ from mcp.shared.exceptions import MCPError
 from mcp.types import PromptReference
 
 from monjyu_core.storage.state_store import StateStore
+from monjyu_query.search.traces import NAMESPACE
 from monjyu_query.service.access.keys import create_key
-from monjyu_query.traces.traces import NAMESPACE
 from tests.serving import serving_mcp
 from tests.waiting import wait_until
 

@@ -11,10 +11,10 @@ import httpx2
 import pytest
 
 from monjyu_core.storage.state_store import StateStore
+from monjyu_query.search.shown_trace import ShownTrace
+from monjyu_query.search.traces import NAMESPACE
 from monjyu_query.service.access.keys import create_key
 from monjyu_query.service.worker_state import Service
-from monjyu_query.traces.shown_trace import ShownTrace
-from monjyu_query.traces.traces import NAMESPACE
 from tests.query.service.conftest import Served, Serving
 
 OWN, OTHER, NONE = "samples", "hostile", "0" * 16

@@ -27,10 +27,10 @@ from monjyu_assets.parsing.formats.pdf.body.heading_levels import set_levels
 from monjyu_assets.parsing.formats.pdf.body.headings import find_headings
 from monjyu_assets.parsing.formats.pdf.body.reference_list import ReferenceList, find_reference_list
 from monjyu_assets.parsing.formats.pdf.body.sections import body_lines, lines_in_images
+from monjyu_assets.parsing.formats.pdf.front.affiliations import PLACE
 from monjyu_assets.parsing.formats.pdf.front.authors import find_authors, names_in_line, turned_name
 from monjyu_assets.parsing.formats.pdf.front.first_page import Front, find_front
 from monjyu_assets.parsing.formats.pdf.front.people import fill_people
-from monjyu_assets.parsing.formats.pdf.front.places import PLACE
 from monjyu_assets.parsing.formats.pdf.front.title import find_title
 from monjyu_assets.parsing.formats.pdf.front.title_page import cover_lines, order_title_page, running_heads
 from monjyu_assets.parsing.formats.pdf.front.unlabelled import find_unlabelled

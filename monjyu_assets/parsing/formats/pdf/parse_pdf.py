@@ -23,7 +23,7 @@ from monjyu_assets.parsing.text.heading_types import inherit_types
 from monjyu_assets.parsing.text.line_ends import Words
 from monjyu_core.errors import EmptyDocument
 from monjyu_core.paper import ParsedPaper, Reference
-from monjyu_core.settings.papers_settings import OcrSettings, ParseSettings
+from monjyu_core.settings.papers import OcrSettings, ParseSettings
 from monjyu_core.text.language import detect_language
 
 

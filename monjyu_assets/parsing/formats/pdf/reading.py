@@ -18,7 +18,7 @@ from monjyu_core.errors import (
     MalformedDocument,
     ScannedDocument,
 )
-from monjyu_core.settings.papers_settings import OcrSettings, ParseSettings
+from monjyu_core.settings.papers import OcrSettings, ParseSettings
 
 _OUTLINE_LIMIT = 2000
 

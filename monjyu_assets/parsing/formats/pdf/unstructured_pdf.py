@@ -15,11 +15,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from monjyu_assets.parsing.formats.pdf.given_pieces import Piece, paper_of
+from monjyu_assets.parsing.formats.pdf.pieces import Piece, paper_of
 from monjyu_assets.parsing.office.partition import quiet, table_rows
 from monjyu_core.errors import ConfigurationError, DocumentTooLarge, EmptyDocument
 from monjyu_core.paper import Box, ParsedPaper
-from monjyu_core.settings.papers_settings import ParserSettings
+from monjyu_core.settings.papers import ParserSettings
 
 if TYPE_CHECKING:
     from unstructured.documents.elements import Element

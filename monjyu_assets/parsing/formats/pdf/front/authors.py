@@ -20,7 +20,7 @@ from monjyu_assets.parsing.bibliography.names import (
     person_name,
     printed_names,
 )
-from monjyu_assets.parsing.formats.pdf.front.places import PLACE
+from monjyu_assets.parsing.formats.pdf.front.affiliations import PLACE
 from monjyu_assets.parsing.formats.pdf.front.title_page import emails_in, refit
 from monjyu_assets.parsing.formats.pdf.page.layout import Layout, squeezed
 from monjyu_assets.parsing.formats.pdf.page.lines import Line

@@ -6,20 +6,20 @@ import re
 from collections.abc import Sequence
 
 from monjyu_assets.parsing.bibliography.identifiers import PRINTED_ORCID
-from monjyu_assets.parsing.formats.pdf.front.author_marks import (
-    ENVELOPES,
-    marks_behind,
-    notes_by_mark,
-    orcid_of,
-    stream_of,
-)
-from monjyu_assets.parsing.formats.pdf.front.places import (
+from monjyu_assets.parsing.formats.pdf.front.affiliations import (
     PLACE,
     blocks_below,
     is_place,
     named_in_notes,
     places_at_end,
     tidy_place,
+)
+from monjyu_assets.parsing.formats.pdf.front.author_marks import (
+    ENVELOPES,
+    marks_behind,
+    notes_by_mark,
+    orcid_of,
+    stream_of,
 )
 from monjyu_assets.parsing.formats.pdf.front.title_page import Piece, give_emails, pieces_of, refit
 from monjyu_assets.parsing.formats.pdf.page.layout import Layout, squeezed

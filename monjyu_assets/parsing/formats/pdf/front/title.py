@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 from monjyu_assets.parsing.bibliography.dates import RECENT_YEAR
+from monjyu_assets.parsing.formats.pdf.front.affiliations import PLACE
 from monjyu_assets.parsing.formats.pdf.front.authors import names_in_line
-from monjyu_assets.parsing.formats.pdf.front.places import PLACE
 from monjyu_assets.parsing.formats.pdf.page.layout import Layout, squeezed
 from monjyu_assets.parsing.formats.pdf.page.lines import Line
 from monjyu_assets.parsing.text.author_block import ends_front

@@ -13,7 +13,7 @@ import numpy as np
 from monjyu_assets.parsing.formats.pdf.read.characters import FontTable, PageChars, empty_page
 from monjyu_assets.parsing.ocr_state import install_hint, ocr_state
 from monjyu_assets.parsing.sandbox.time_grants import ask_for_time
-from monjyu_core.settings.papers_settings import OcrSettings
+from monjyu_core.settings.papers import OcrSettings
 
 if TYPE_CHECKING:
     from monjyu_assets.parsing.formats.pdf.read.ocr_engine import Image

@@ -1,1 +1,0 @@
-"""Component types of `dg`: a collection that YAML declares."""

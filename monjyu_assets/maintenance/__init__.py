@@ -1,1 +1,0 @@
-"""What an operator does with indexes: verify, roll back, delete, purge."""

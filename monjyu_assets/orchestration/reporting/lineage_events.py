@@ -1,0 +1,179 @@
+"""OpenLineage events of assets, by the setting `openlineage`; without it nothing is imported or sent.
+
+An asset that works on a collection is one run: START, then COMPLETE or FAIL. Dagster's run is its parent. Events hold
+names, counts, versions and results of checks, never text of papers.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import uuid
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from importlib.metadata import version as version_of
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from monjyu_assets.work.closed_set import asset_version
+from monjyu_assets.work.work import Work
+from monjyu_core.errors import ConfigurationError
+from monjyu_core.extras import DISTRIBUTION, install_line
+from monjyu_core.observability import one_host_session
+from monjyu_core.settings.operations import OpenLineageSettings
+from monjyu_core.storage.schemas import ASSET_TABLES, COLLECTION_SHARD
+from monjyu_core.storage.snapshot import read_current
+
+if TYPE_CHECKING:
+    import dagster as dg
+    from openlineage.client.event_v2 import InputDataset, OutputDataset, RunEvent
+    from openlineage.client.facet_v2 import RunFacet
+    from openlineage.client.transport.transport import Transport
+
+TIMEOUT_SECONDS = 5.0
+PRODUCER = "urn:monjyu"
+"""What OpenLineage calls a producer: a URI that names the program that made an event."""
+_log = logging.getLogger(__name__)
+
+
+@dataclass
+class Emitter:
+    """Where the events of one setting go. A catalogue that fails is told of once, and no event more goes to it: work
+    never waits for it, or ends because of it."""
+
+    settings: OpenLineageSettings
+    data: Path
+    transports: list[Transport] = field(init=False)
+
+    def __post_init__(self) -> None:
+        try:
+            from openlineage.client.transport.file import FileConfig, FileTransport
+            from openlineage.client.transport.http import HttpConfig, HttpTransport
+        except ImportError as error:
+            raise ConfigurationError(
+                f"openlineage is set, but its client is not installed ({error.name}).",
+                f"Install it: {install_line('openlineage')}.",
+            ) from error
+        self.transports = []
+        if self.settings.file:
+            path = self.data / self.settings.file
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self.transports.append(FileTransport(FileConfig(str(path), append=True)))
+        if self.settings.url:
+            key = os.environ.get("OPENLINEAGE_API_KEY")
+            auth = {"auth": {"type": "api_key", "apiKey": key}} if key else {}
+            config = {"url": self.settings.url, "timeout": TIMEOUT_SECONDS, "retry": {"total": 1, "connect": 1}, **auth}
+            try:
+                transport = HttpTransport(HttpConfig.from_dict(config))
+                transport.session = one_host_session()
+                self.transports.append(transport)
+            except ValueError as error:
+                raise ConfigurationError(f"openlineage.url: {error}.", "Give it as http://HOST:PORT.") from error
+
+    def emit(self, event: RunEvent) -> None:
+        for transport in list(self.transports):
+            try:
+                transport.emit(event)
+            except Exception as error:  # of the network, of the disk, of a catalogue's answer
+                self.transports.remove(transport)
+                _log.warning("OpenLineage events go no more to %s: %s", transport.kind, type(error).__name__)
+
+
+def report_made(work: Work, asset: str, seconds: float, checks: Sequence[dg.AssetCheckResult] = ()) -> None:
+    """That an asset was made for a collection in so many seconds. What checks of it found is a job of its own, as it
+    reads what the asset's writes."""
+    if not _is_wanted(work):
+        return
+    from monjyu_assets.orchestration.reporting.lineage_datasets import SNAPSHOT, Datasets, assertion_of
+
+    datasets = Datasets(work, work.settings.openlineage.namespace)
+    made_from = datasets.inputs(asset)
+    version = read_current(work.folder) if asset == SNAPSHOT else asset_version(work.parts, asset, COLLECTION_SHARD)
+    rows = {table: sum(part.rows for part in work.parts.heads(table)) for table in ASSET_TABLES.get(asset, ())}
+    run = _AssetRun(work, asset)
+    run.emit("START", seconds_ago=seconds, inputs=made_from)
+    run.emit("COMPLETE", inputs=made_from, outputs=datasets.outputs(asset, rows, version))
+    if checks:
+        checked = datasets.checked([assertion_of(check) for check in checks])
+        _AssetRun(work, f"{asset}_checks").emit("COMPLETE", inputs=[checked])
+
+
+@contextmanager
+def failure_reported(work: Work, asset: str) -> Iterator[None]:
+    """Inside, an error that ends the making of an asset is told, too."""
+    try:
+        yield
+    except Exception as error:
+        report_failed(work, asset, error)
+        raise
+
+
+def report_failed(work: Work, asset: str, error: BaseException) -> None:
+    """That an asset could not be made. The error is named by its class: its text may hold what a paper says."""
+    if not _is_wanted(work):
+        return
+    from openlineage.client.facet_v2 import error_message_run
+
+    from monjyu_assets.orchestration.reporting.lineage_datasets import Datasets
+
+    told = error_message_run.ErrorMessageRunFacet(type(error).__name__, "python")
+    inputs = Datasets(work, work.settings.openlineage.namespace).inputs(asset)
+    _AssetRun(work, asset).emit("FAIL", inputs=inputs, facets={"errorMessage": told})
+
+
+def _is_wanted(work: Work) -> bool:
+    wanted = work.settings.openlineage
+    return bool(wanted.url or wanted.file)
+
+
+class _AssetRun:
+    """The run of an asset on a collection inside a run of Dagster: its id follows from theirs."""
+
+    def __init__(self, work: Work, asset: str) -> None:
+        self.work, self.asset = work, asset
+        self.emitter = _emitter(work.settings.openlineage, work.data.root)
+        parent = work.run_id or str(uuid.uuid4())
+        self.parent, self.run_id = parent, str(uuid.uuid5(uuid.UUID(parent), f"{work.name}/{asset}"))
+
+    def emit(
+        self,
+        state: str,
+        *,
+        seconds_ago: float = 0.0,
+        inputs: list[InputDataset],
+        outputs: list[OutputDataset] | None = None,
+        facets: dict[str, RunFacet] | None = None,
+    ) -> None:
+        from openlineage.client.event_v2 import Job, Run, RunEvent, RunState
+        from openlineage.client.facet_v2 import parent_run, processing_engine_run
+
+        namespace = self.work.settings.openlineage.namespace
+        whole = parent_run.ParentRunFacet(
+            run=parent_run.Run(runId=self.parent), job=parent_run.Job(namespace=namespace, name=self.work.name)
+        )
+        engine = processing_engine_run.ProcessingEngineRunFacet(
+            version=version_of("dagster"), name="Dagster", openlineageAdapterVersion=version_of(DISTRIBUTION)
+        )
+        event = RunEvent(
+            eventTime=(datetime.now(UTC) - timedelta(seconds=seconds_ago)).isoformat(),
+            producer=PRODUCER,
+            eventType=RunState[state],
+            run=Run(runId=self.run_id, facets={"parent": whole, "processing_engine": engine, **(facets or {})}),
+            job=Job(namespace=namespace, name=f"{self.work.name}.{self.asset}"),
+            inputs=inputs,
+            outputs=outputs or [],
+        )
+        self.emitter.emit(event)
+
+
+_emitters: dict[tuple[str, Path], Emitter] = {}
+
+
+def _emitter(settings: OpenLineageSettings, data: Path) -> Emitter:
+    """One for a setting and a process: what it has found out of a catalogue stays known."""
+    key = (settings.model_dump_json(), data)
+    if key not in _emitters:
+        _emitters[key] = Emitter(settings, data)
+    return _emitters[key]

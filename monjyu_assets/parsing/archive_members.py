@@ -1,0 +1,185 @@
+"""Members of ZIP archives: the directory is checked before anything is unpacked.
+
+The sizes that an archive states are only a claim: the limits apply to the claim and again to the unpacked bytes.
+"""
+
+from __future__ import annotations
+
+import gzip
+import struct
+import tarfile
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from io import BufferedReader, BytesIO
+from typing import BinaryIO
+
+from monjyu_core.errors import DocumentError, DocumentTooLarge, EncryptedDocument, MalformedDocument
+from monjyu_core.settings.papers import ParseSettings
+
+_END = b"PK\x05\x06"
+_END_BYTES = 22
+_LONGEST_COMMENT = 65_535
+_ENTRY_BYTES = 46 + 400
+"""An entry of the directory with a long name and extra fields."""
+_SMALL = 16 * 2**20
+"""Below this unpacked size no ratio is dangerous: empty tables and styles compress a hundredfold."""
+_METHODS = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}
+_HINT_SIZE = "It may be a ZIP bomb; if it is not, see parse.max_unpacked_mb and parse.max_ratio."
+DAMAGE = (zipfile.BadZipFile, zlib.error, struct.error, EOFError, NotImplementedError, ValueError, OSError)
+
+
+def zip_members(data: bytes, settings: ParseSettings, wanted: Callable[[str], bool], hint: str) -> dict[str, bytes]:
+    """The members whose names are wanted, unpacked within the limits; of two with one name the last counts.
+
+    Raises EncryptedDocument, DocumentTooLarge, or MalformedDocument with the hint where the archive is damaged.
+    """
+    try:
+        check_directory(BytesIO(data), settings)
+        with zipfile.ZipFile(BytesIO(data)) as archive:
+            members = archive.infolist()
+            _check_members(members, len(data), settings)
+            return _read(archive, [member for member in members if wanted(member.filename)], settings)
+    except DAMAGE as error:
+        raise damaged(str(error), hint) from error
+
+
+def zip_names(file: BinaryIO, settings: ParseSettings) -> list[str]:
+    """The names in the directory, of which nothing is unpacked. Raises as `zip_members` does, or one of DAMAGE."""
+    check_directory(file, settings)
+    with zipfile.ZipFile(file) as archive:
+        return archive.namelist()
+
+
+def check_directory(file: BinaryIO, settings: ParseSettings) -> None:
+    """The end record gives the size of the directory before `zipfile` makes an object for each entry."""
+    length = file.seek(0, 2)
+    file.seek(max(0, length - _END_BYTES - _LONGEST_COMMENT))
+    tail = file.read()
+    end = tail.rfind(_END)
+    if end < 0 or end + _END_BYTES > len(tail):
+        raise ValueError("it has no directory")
+    entries, size, offset = struct.unpack_from("<HII", tail, end + 10)
+    if max(size, offset) == 0xFFFFFFFF or entries == 0xFFFF:
+        raise DocumentTooLarge("The archive has 65535 parts or 4 GiB and more.", "See parse.max_members.")
+    if entries > settings.max_members or size > settings.max_members * _ENTRY_BYTES:
+        raise too_many(entries, settings)
+
+
+def too_many(parts: int, settings: ParseSettings) -> DocumentError:
+    """The error of an archive with more members than the limit."""
+    return DocumentTooLarge(
+        f"The archive has {parts} parts; the limit is {settings.max_members}.", "See parse.max_members."
+    )
+
+
+def _check_members(members: Sequence[zipfile.ZipInfo], packed: int, settings: ParseSettings) -> None:
+    if len(members) > settings.max_members:
+        raise too_many(len(members), settings)
+    if any(member.flag_bits & 0x1 for member in members):
+        raise EncryptedDocument("Parts of the file are encrypted.", "Save a copy without a password.")
+    if any(member.compress_type not in _METHODS for member in members):
+        raise ValueError("it is compressed in an unusual way")
+    check_size(sum(member.file_size for member in members), packed, settings)
+
+
+def check_size(unpacked: int, packed: int, settings: ParseSettings) -> None:
+    """Raise DocumentTooLarge where so many bytes of an archive of `packed` bytes are more than the limits allow."""
+    if unpacked > settings.max_unpacked_mb * 2**20:
+        raise DocumentTooLarge(f"Unpacked it has {unpacked / 2**20:.0f} MiB or more.", _HINT_SIZE)
+    if unpacked > _SMALL and unpacked > settings.max_ratio * packed:
+        raise DocumentTooLarge(f"It unpacks to {unpacked / packed:.0f} times its size or more.", _HINT_SIZE)
+
+
+def _read(archive: zipfile.ZipFile, members: Sequence[zipfile.ZipInfo], settings: ParseSettings) -> dict[str, bytes]:
+    packed = max(1, sum(member.compress_size for member in members))
+    most = settings.max_unpacked_mb * 2**20
+    parts: dict[str, bytes] = {}
+    total = 0
+    for member in members:
+        with archive.open(member) as file:
+            blob = file.read(most + 1)
+        parts[member.filename] = blob
+        total += len(blob)
+        check_size(total, packed, settings)
+    return parts
+
+
+def damaged(what: str, hint: str) -> DocumentError:
+    """The error of an archive that cannot be read."""
+    return MalformedDocument(f"The file is damaged or cut off: {what[:200]}.", hint)
+
+
+# Members of tar archives and of gzip files, read as a stream within limits.
+# Nothing is written to disk. Links, devices and files with holes are passed over, as are members inside archives
+# inside.
+
+
+_GZIP = b"\x1f\x8b"
+_BLOCK = 512
+TAR_DAMAGE = (tarfile.TarError, EOFError, zlib.error, OSError, ValueError, OverflowError, RecursionError)
+
+
+class Stream:
+    """The unpacked bytes of a file that may be gzipped; `DocumentTooLarge` where they are more than is allowed."""
+
+    def __init__(self, file: BufferedReader, packed: int, settings: ParseSettings) -> None:
+        self._file: BufferedReader | gzip.GzipFile = gzip.GzipFile(fileobj=file) if starts_gzip(file) else file
+        self._packed = max(1, packed)
+        self._settings = settings
+        self._count = 0
+
+    def is_tar(self) -> bool:
+        """Whether the unpacked bytes begin with a tar header, by its checksum."""
+        try:
+            tarfile.TarInfo.frombuf(self._file.peek(_BLOCK)[:_BLOCK], "utf-8", "surrogateescape")
+        except tarfile.HeaderError:
+            return False
+        return True
+
+    def read(self, size: int) -> bytes:
+        data = self._file.read(size)
+        self._count += len(data)
+        check_size(self._count, self._packed, self._settings)
+        return data
+
+    def rest(self) -> bytes:
+        """All of it, where it is a single file."""
+        pieces: list[bytes] = []
+        while piece := self.read(2**20):
+            pieces.append(piece)
+        return b"".join(pieces)
+
+
+def starts_gzip(file: BufferedReader) -> bool:
+    """Whether a file begins as gzip does."""
+    return file.peek(2).startswith(_GZIP)
+
+
+def regular_members(
+    stream: BinaryIO | Stream, settings: ParseSettings
+) -> Iterator[tuple[tarfile.TarFile, tarfile.TarInfo]]:
+    """Each regular file of a tar in its order; it must be read before the next is asked for.
+
+    Raises one of TAR_DAMAGE, or DocumentTooLarge.
+    """
+    with tarfile.open(fileobj=stream, mode="r|") as archive:  # type: ignore[call-overload]
+        for count, member in enumerate(archive, start=1):
+            if count > settings.max_members:
+                raise too_many(count, settings)
+            archive.members = []  # it keeps a record of each
+            if member.isreg() and member.sparse is None:
+                yield archive, member
+
+
+def tar_members(stream: Stream, settings: ParseSettings, wanted: Callable[[str], bool], hint: str) -> dict[str, bytes]:
+    """The members whose names are wanted; of two with one name the last counts. Raises DocumentTooLarge, or
+    MalformedDocument with the hint where the archive is damaged."""
+    parts: dict[str, bytes] = {}
+    try:
+        for archive, member in regular_members(stream, settings):
+            if wanted(member.name) and (file := archive.extractfile(member)):
+                parts[member.name] = file.read()
+    except TAR_DAMAGE as error:
+        raise damaged(str(error), hint) from error
+    return parts

@@ -1,1 +1,0 @@
-"""Archives: what may be unpacked, within limits."""

@@ -1,0 +1,186 @@
+"""Who wrote a page that has no metadata: elements that are named for it, and the lines under the title."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from monjyu_assets.parsing.bibliography.dates import parse_date
+from monjyu_assets.parsing.bibliography.identifiers import clean_orcid
+from monjyu_assets.parsing.bibliography.names import AND_WORD, is_name, person_name, split_names
+from monjyu_assets.parsing.formats.html.tree import UNSEEN, hide, names
+from monjyu_assets.parsing.text.author_block import LINE, raised, read_authors, unraised, without_marks
+from monjyu_assets.parsing.text.front_lines import is_prose, settle_front, take_front_line
+from monjyu_assets.parsing.xml.tree import Element, XmlText, plain
+from monjyu_core.language.vocabulary import alternatives
+from monjyu_core.paper import Author, ParsedPaper
+
+_MAIL = re.compile(r"[\w.+-]{1,60}@[\w-]{1,60}(?:\.[\w-]{1,60}){1,5}")
+_PLACE = re.compile(r"(?i)^\s*(?:affiliation|institutetext|address|institute):?\s*")
+_NOTE = re.compile(r"(?i)\b(?:equal|contribut|correspond|supported|funded|thank)")
+_WITH_ADDRESS = re.compile(
+    r"(?:,\s*(?:and\s+)?|\s+and\s+)(?=(?:(?!\sand\s)[^()@,]){3,60}\s\([^()\s]{1,60}@[^()\s]{1,120}\))"
+)
+_NOTE_MARK = re.compile(
+    r"^\s*(?:(?:\d{1,2}|[*†‡§¶])\s*){0,2}(?:thanks|footnotetext|footnotemark)?:?\s*(?:(?:\d{1,2}|[*†‡§¶])\s)?\s*"
+)
+_MOST_LINES = 20
+_REST = re.compile(rf"(?i)[\W\d_]*(?:{alternatives('labels.authors')}|{AND_WORD})?[\W\d_]*")
+"""What is left of a line whose names were taken out."""
+_LINES = XmlText(
+    frozenset({"br", "p", "div", "li"}),
+    frozenset({UNSEEN, "script", "style", "img"}),
+    {"sup": lambda element: raised(plain(element))},
+)
+"""Text with its line breaks as paragraphs and the marks of footnotes as such."""
+
+
+def read_authors_of(paper: ParsedPaper, root: Element) -> list[str]:
+    """Set the authors that LaTeXML or elements with their names tell. Their elements are emptied; what else stood in
+    them is returned, note by note."""
+    notes: list[str] = []
+    creators = [e for e in root.iter("span", "div") if {"ltx_creator", "ltx_role_author"} <= set(names(e))]
+    for creator in creators:
+        paper.authors += _creator(creator, notes)
+    if creators and not any(author.affiliation for author in paper.authors[:-1]):
+        _share_out(paper.authors)
+    found = [e for creator in creators for e in [next(_above(creator), creator)]]
+    if not paper.authors:
+        for element, authors in _bylines(root):
+            paper.authors += authors
+            found.append(element)
+    for address in root.iter("address"):
+        if not paper.authors and (authors := list(_with_addresses(plain(address)))):
+            paper.authors = authors
+            found.append(address)
+    for dates in [e for e in root.iter("div") if "ltx_dates" in names(e)][:1]:
+        said = plain(dates).strip("() ")
+        if date := parse_date(said):
+            paper.publication_date = paper.publication_date or date
+            found.append(dates)
+    for element in found:
+        hide(element)
+    paper.authors = paper.authors[:5000]
+    return notes
+
+
+def _above(creator: Element) -> Iterator[Element]:
+    return (above for above in creator.iterancestors() if "ltx_authors" in names(above))
+
+
+def _share_out(authors: list[Author]) -> None:
+    """As many places behind the last author as there are authors are one for each."""
+    places = (authors[-1].affiliation or "").split("; ") if authors else []
+    if len(places) == len(authors) > 1:
+        for author, place in zip(authors, places, strict=True):
+            author.affiliation = place
+
+
+def _creator(creator: Element, notes: list[str]) -> list[Author]:
+    """One author with separate contacts, or several in lines: names, then places and addresses."""
+    people: list[Author] = []
+    places: list[str] = []
+    mails: list[str] = []
+    orcid = None
+    for note in [element for element in creator.iter("span") if "ltx_note" in names(element)]:
+        said = next((part for part in note.iter("span") if "ltx_note_content" in names(part)), note)
+        notes.append(_NOTE_MARK.sub("", unraised(_LINES.line(said))))
+        hide(note)
+    for element in creator.iter("span", "a", "div"):
+        called = names(element)
+        if "ltx_personname" in called:
+            lines = [line for line in _LINES.paragraphs(element).split("\n\n") if unraised(line).strip(" ,&")]
+            found, used = read_authors(lines)
+            if not found and lines:
+                found, used = [Author(name=name) for name in split_names(unraised(without_marks(lines[0])))], [0]
+            people += found
+            for line in (unraised(line) for number, line in enumerate(lines) if number not in used):
+                mails += _MAIL.findall(line)
+                if _NOTE.search(line):
+                    notes.append(line)
+                elif not _MAIL.search(line):
+                    places.append(line.strip(" ,"))
+        elif "ltx_role_affiliation" in called or "ltx_role_address" in called or "ltx_role_institutetext" in called:
+            text = _PLACE.sub("", ", ".join(unraised(_LINES.paragraphs(element)).split("\n\n")))
+            mails += _MAIL.findall(text)
+            places.append(_MAIL.sub("", text).strip(" ,;"))
+        elif "ltx_role_email" in called:
+            mails += _MAIL.findall(plain(element))
+        elif "ltx_role_orcid" in called:
+            orcid = clean_orcid(f"{plain(element)} {' '.join(link.get('href') or '' for link in element.iter('a'))}")
+        elif "ltx_contact" in called:
+            notes.append(_NOTE_MARK.sub("", unraised(_LINES.line(element))))
+    for number, author in enumerate(people):
+        author.affiliation = author.affiliation or "; ".join(dict.fromkeys(filter(None, places))) or None
+        author.email = author.email or (mails[number] if number < len(mails) else None)
+        author.orcid = orcid if len(people) == 1 else None
+    return people
+
+
+def _bylines(root: Element) -> Iterator[tuple[Element, list[Author]]]:
+    """Elements that are named for an author and hold nothing but short names."""
+    seen = set()
+    for element in root.iter("span", "a", "p", "div", "li", "address"):
+        said = (element.get("itemprop") or "") == "author" or "author" in (element.get("rel") or "").split()
+        if not said and not any(name in ("author", "author-name", "byline-author") for name in names(element)):
+            continue
+        people = [
+            person_name(name) for name in split_names(re.sub(r"(?i)^\s*by\s+", "", without_marks(_LINES.line(element))))
+        ]
+        if people and all(2 <= len(name.split()) <= 5 and len(name) < 60 for name in people):
+            yield element, [Author(name=name) for name in people if name not in seen]
+            seen.update(people)
+
+
+def _with_addresses(text: str) -> Iterator[Author]:
+    """Names, each with its address in brackets and its place behind, as the stylesheets of the TEI print them."""
+    for part in _WITH_ADDRESS.split(text):
+        match = re.fullmatch(r"([^()]+?)\s*\(([^()]+)\)[,;\s]*(.*)", part)
+        if match and is_name(match[1]):
+            yield Author(name=person_name(match[1]), email=match[2], affiliation=match[3].strip(" ,;.") or None)
+
+
+def settle_lead(paper: ParsedPaper, *, told: bool) -> None:
+    """Take names, places and dates out of the text above the first heading, and the abstract and keywords to their
+    own places. Where the page's metadata has `told` the authors, the rest that is no prose repeats it, or is buttons.
+    """
+    lead = next(iter(paper.sections), None)
+    if lead is None or lead.heading or lead.section_type != "other":
+        settle_front(paper)
+        return
+    paragraphs = lead.text.split("\n\n")
+    if not told:
+        paragraphs = _without_names(paper, paragraphs)
+    lead.text = "\n\n".join(text for part in paragraphs if (text := " ".join(unraised(part).split())))
+    settle_front(paper)
+    if told and lead in paper.sections and len(paper.sections) > 1:
+        lead.text = "\n\n".join(text for text in lead.text.split("\n\n") if is_prose(text))
+        paper.sections = [section for section in paper.sections if section is not lead or lead.text]
+
+
+def _without_names(paper: ParsedPaper, paragraphs: list[str]) -> list[str]:
+    """The paragraphs that say neither who wrote the paper nor when."""
+    title = _folded(paper.title)
+    paragraphs = [text for text in paragraphs if not _REST.fullmatch(unraised(text)) and _folded(text) != title]
+    lines = [(number, line) for number, text in enumerate(paragraphs) for line in text.split(LINE)]
+    lines = [(number, line) for number, line in lines if line.strip()]
+    taken: set[int] = set()
+    if not paper.authors:
+        authors, used = read_authors([line for _, line in lines])
+        if (
+            len(used) > 1
+            or len(authors) > 1
+            or any(s.section_type in ("abstract", "references") for s in paper.sections)
+        ):
+            paper.authors = authors
+            left = {lines[i][0] for i in range(len(lines)) if i not in used}
+            taken = {lines[i][0] for i in used} - left
+    for number, text in enumerate(paragraphs[:_MOST_LINES]):
+        said = unraised(text)
+        if number not in taken and len(said) < 300 and take_front_line(paper, said, names_fit=False):
+            taken.add(number)
+    return [text for number, text in enumerate(paragraphs) if number not in taken]
+
+
+def _folded(text: str) -> str:
+    return "".join(character for character in unraised(text).casefold() if character.isalnum())

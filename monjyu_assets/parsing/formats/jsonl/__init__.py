@@ -1,1 +1,0 @@
-"""JSONL: one document a line."""

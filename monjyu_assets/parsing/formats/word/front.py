@@ -1,0 +1,156 @@
+"""The front of a Word paper: title, authors, date, keywords and abstract, by style, by look or by content."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import takewhile
+
+from monjyu_assets.parsing.bibliography.dates import parse_date
+from monjyu_assets.parsing.bibliography.names import split_names
+from monjyu_assets.parsing.formats.word.styles import Look, Styles, W, value
+from monjyu_assets.parsing.office.packages import Element
+from monjyu_assets.parsing.text.author_block import raised, read_authors
+from monjyu_assets.parsing.text.common import join_lines, split_keywords
+from monjyu_assets.parsing.text.decoding import clean
+from monjyu_assets.parsing.text.front_lines import take_field, take_line
+from monjyu_assets.parsing.text.heading_types import section_type
+from monjyu_assets.parsing.text.text_marks import take_marks
+from monjyu_core.paper import Author, ParsedPaper
+
+_CHARACTERS = {f"{W}tab": "\t", f"{W}br": "\n", f"{W}cr": "\n", f"{W}noBreakHyphen": "-"}
+_LONGEST_TITLE = 300
+_LONGEST_LINE = 400
+_FRONT = 40
+"""Paragraphs at the head of a document that may belong to its front."""
+
+
+@dataclass
+class Paragraph:
+    """A paragraph of the body: its element, its words, what its style makes of it, and the level of its heading."""
+
+    element: Element
+    text: str
+    role: str
+    level: int | None
+
+
+def take_front(
+    paper: ParsedPaper, paragraphs: Sequence[Paragraph], styles: Styles, properties: dict[str, str]
+) -> list[Paragraph]:
+    """Fill in what the front says; returns the paragraphs that were understood and so belong to no section."""
+    title = _title(paragraphs, styles, properties.get("title", ""))
+    paper.title = _words(join_lines([paragraph.text for paragraph in title]))
+    taken = list(title)
+    after = paragraphs[paragraphs.index(title[-1]) + 1 :] if title else paragraphs
+    names = _names(paper, after, styles)
+    after = [paragraph for paragraph in after if paragraph not in names]
+    taken += names
+    for index, paragraph in enumerate(after[:_FRONT]):
+        if paragraph.level is not None or section_type(paragraph.text) not in ("other", "abstract"):
+            break
+        if not paragraph.role and len(paragraph.text) > _LONGEST_LINE:
+            break
+        if _take(paper, paragraph, styles, first=index == 0):
+            taken.append(paragraph)
+    _trust_creator(paper, paragraphs, properties.get("creator", ""))
+    paper.keywords = paper.keywords or split_keywords(properties.get("keywords", ""))
+    return taken
+
+
+def _names(paper: ParsedPaper, paragraphs: Sequence[Paragraph], styles: Styles) -> list[Paragraph]:
+    """Authors and their places: paragraphs of these styles, else those below the title that look so."""
+    front = list(takewhile(lambda p: p.level is None and p.role not in ("abstract", "keywords"), paragraphs[:_FRONT]))
+    named = [paragraph for paragraph in front if paragraph.role in ("author", "affiliation")]
+    block = named if any(paragraph.role == "author" for paragraph in named) else front
+    lines = [(paragraph, line) for paragraph in block for line in _raised_line(paragraph.element).split("\n")]
+    authors, used = read_authors([line for _, line in lines])
+    alone = len(authors) == 1 and len(used) == 1 and block is not named
+    if not authors or (alone and not Look(block[0].element, styles).centred):
+        return []
+    paper.authors = authors
+    left = [paragraph for number, (paragraph, _) in enumerate(lines) if number not in used]
+    return [paragraph for paragraph in block if paragraph not in left]
+
+
+def _raised_line(element: Element) -> str:
+    """The words of a paragraph with its raised letters marked."""
+    pieces: list[str] = []
+    for run in element.iterchildren(f"{W}r"):
+        text = take_marks("".join(_CHARACTERS.get(piece.tag, piece.text or "") for piece in run))[0]
+        pieces.append(raised(text) if value(run, "rPr/vertAlign") == "superscript" else text)
+    return "".join(pieces).replace("\t", " ").strip()
+
+
+def _words(text: str) -> str:
+    return " ".join(clean(take_marks(text)[0]).split())
+
+
+def _title(paragraphs: Sequence[Paragraph], styles: Styles, named: str) -> list[Paragraph]:
+    """By style, which can span several paragraphs; by the file's properties, if printed; by place and look."""
+    for index, paragraph in enumerate(paragraphs[:_FRONT]):
+        if paragraph.role == "title":
+            end = index + 1
+            while end < len(paragraphs) and paragraphs[end].role == "title":
+                end += 1
+            return list(paragraphs[index:end])
+    front = [paragraph for paragraph in paragraphs[:_FRONT] if len(paragraph.text) <= _LONGEST_TITLE]
+    if printed := next((p for p in front if named and _folded(p.text) == _folded(named)), None):
+        return [printed]
+    levels = [paragraph.level for paragraph in paragraphs if paragraph.level]
+    if levels.count(min(levels, default=0)) == 1:
+        top = next(paragraph for paragraph in paragraphs if paragraph.level == min(levels))
+        above = paragraphs[: paragraphs.index(top)]
+        first = not above if len(levels) == 1 else not any(p.level for p in above)
+        if first and top in front and section_type(top.text) == "other":
+            return [top]
+    return _by_look(front, styles)
+
+
+def _by_look(front: Sequence[Paragraph], styles: Styles) -> list[Paragraph]:
+    """The largest, else the first, of the short paragraphs before the first heading."""
+    candidates: list[Paragraph] = []
+    for paragraph in front[:8]:
+        if paragraph.level or section_type(paragraph.text) != "other":
+            break
+        if re.search(r"[^\W\d_]{2}", paragraph.text) and not re.search(r"[.!?。] \S.*[.!?。]$", paragraph.text):
+            candidates.append(paragraph)
+    if not candidates:
+        return []
+    looks = [Look(paragraph.element, styles) for paragraph in candidates]
+    best = max(range(len(candidates)), key=lambda i: (looks[i].size, looks[i].bold, looks[i].centred, -i))
+    if candidates[best].text.endswith((".", "。")) and not looks[best].bold:
+        return []
+    return [candidates[best]]
+
+
+def _folded(text: str) -> str:
+    return "".join(c for c in text.casefold() if c.isalnum())
+
+
+def _take(paper: ParsedPaper, paragraph: Paragraph, styles: Styles, *, first: bool) -> bool:
+    line = _words(paragraph.text)
+    if paragraph.role == "author":
+        paper.authors += [Author(name=name) for name in split_names(line)]
+        return True
+    if paragraph.role == "date" and paper.publication_date is None:
+        paper.publication_date = parse_date(line)
+        return paper.publication_date is not None
+    if paragraph.role == "keywords" and not take_field(paper, line):
+        paper.keywords = split_keywords(re.sub(r"^\W*(?:key ?words?|index terms|キーワード)\W+", "", line, flags=re.I))
+        return True
+    several = "," in line or " and " in line or "・" in line
+    return bool(
+        paragraph.role == "keywords"
+        or take_field(paper, line)
+        or take_line(paper, line, names_fit=several or (first and Look(paragraph.element, styles).centred))
+    )
+
+
+def _trust_creator(paper: ParsedPaper, paragraphs: Sequence[Paragraph], creator: str) -> None:
+    """The file's author counts if the front prints it."""
+    names = split_names(creator)
+    front = " ".join(paragraph.text for paragraph in paragraphs[:_FRONT])[:5000]
+    if not paper.authors and names and all(len(name) > 3 and name in front for name in names):
+        paper.authors = [Author(name=name) for name in names]

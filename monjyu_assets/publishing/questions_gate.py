@@ -1,0 +1,126 @@
+"""Asks the saved questions before readers see a snapshot, and keeps what it answers.
+
+`monjyu questions run` asks in its own process: the writer never imports the reader. Without saved questions no process
+is started.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Iterable
+from typing import IO, Any
+
+from monjyu_assets.publishing.checks import CheckResult
+from monjyu_assets.work.run_limits import is_only_removing
+from monjyu_assets.work.work import Work
+from monjyu_core.errors import ConfigurationError, ExternalAPIError
+from monjyu_core.records.questions import Questions, SavedAnswer, baseline_of, change_here, read_questions
+from monjyu_core.records.recorded_answers import keep_answers
+
+NAME = "saved_questions"
+WHAT = "The answers to the saved questions are as expected. Of one that blocks, a failure keeps readers where they are."
+_WHAT_TO_DO = (
+    "Mend the papers or settings and index again; or take the new answer with `monjyu questions accept ID`, let it "
+    "warn (`monjyu questions add` without --block) or remove the question."
+)
+_SHOWN = 5
+_OUT_OF_REACH = 3
+"""The exit code where a model or another service cannot be reached."""
+
+
+class QuestionsGate:
+    """Asks a snapshot. `answers` is empty before, and where there are no questions."""
+
+    def __init__(self, work: Work) -> None:
+        self.work = work
+        self.answers: list[SavedAnswer] = []
+        self.reused = 0
+        self.seconds = 0.0
+
+    def __call__(self, snapshot_id: str) -> CheckResult | None:
+        """The result where something blocks, else None. A purge is held up by no question."""
+        if is_only_removing() or not read_questions(self.work.folder).questions:
+            return None
+        self.ask(snapshot_id)
+        blocking = [one for one in self.answers if one.blocks]
+        if blocking:
+            return CheckResult(NAME, False, WHAT, len(blocking), _examples(blocking), _WHAT_TO_DO)
+        for one in self.failed:
+            self.work.warn(f"Saved question {_told(one)}.")
+        self.keep(snapshot_id)
+        return None
+
+    @property
+    def failed(self) -> list[SavedAnswer]:
+        return [one for one in self.answers if not one.passed]
+
+    def ask(self, snapshot_id: str) -> None:
+        """Answer the questions in a process of the reader. ConfigurationError where it fails."""
+        command = [sys.executable, "-m", "monjyu_core", "questions", "run", "-c", self.work.name]
+        command += ["--snapshot", snapshot_id, "--json"]
+        told = self._run(command, self.work.settings.checks.saved_questions_seconds)
+        self.answers = [SavedAnswer.model_validate(one) for one in told["answers"]]
+        self.reused, self.seconds = int(told["reused"]), float(told["seconds"])
+
+    def keep(self, snapshot_id: str) -> None:
+        """Record the answers, and hold questions to them that ask for the same answer and have none yet."""
+        keep_answers(self.work.folder, snapshot_id, self.answers)
+        baselines = {one.question_id: baseline_of(one) for one in self.answers if not one.error}
+
+        def change(held: Questions) -> Questions:
+            for question in held.questions.values():
+                if question.expect.same_answer and question.baseline is None:
+                    question.baseline = baselines.get(question.id)
+            return held
+
+        change_here(self.work.folder, change)
+
+    def _run(self, command: list[str], seconds: int) -> dict[str, Any]:
+        environment = os.environ | {"MONJYU_DATA": str(self.work.data.root)}
+        with tempfile.TemporaryFile("w+") as out:
+            process = subprocess.Popen(command, env=environment, stdout=out, stderr=subprocess.PIPE, text=True)
+            assert process.stderr is not None
+            last: list[str] = []
+            hearing = threading.Thread(target=self._hear, args=(process.stderr, last), daemon=True)
+            hearing.start()
+            try:
+                code = process.wait(seconds)
+            except subprocess.TimeoutExpired as error:
+                raise ConfigurationError(
+                    f"{NAME}: answering took longer than {seconds} s.",
+                    "Save fewer questions, or raise checks.saved_questions_seconds.",
+                ) from error
+            finally:
+                process.kill()  # also where the run is interrupted; nothing where it has ended
+                process.wait()
+                hearing.join(timeout=5)
+            out.seek(0)
+            told = out.read()
+        if code in (0, 1) and told:
+            found: dict[str, Any] = json.loads(told)
+            return found
+        kind = ExternalAPIError if code == _OUT_OF_REACH else ConfigurationError
+        raise kind(f"{NAME} could not be asked: {last[-1] if last else 'no message'}", "Nothing was published.")
+
+    def _hear(self, lines: IO[str], last: list[str]) -> None:
+        """Progress as `3 of 20 saved questions`; what else is said is kept for an error."""
+        for line in lines:
+            match line.split():
+                case [done, "of", total, "saved", "questions"] if done.isdecimal() and total.isdecimal():
+                    self.work.progress(NAME, int(done), int(total))
+                case [_, *_]:
+                    last[:] = [line.strip()]
+
+
+def _examples(failed: Iterable[SavedAnswer]) -> list[str]:
+    return [_told(one) for one in failed][:_SHOWN]
+
+
+def _told(answer: SavedAnswer) -> str:
+    """Ids and places, no words of papers beyond what the question itself expects."""
+    return f"{answer.question_id}: " + "; ".join(f"{one.expectation}: {one.detail}" for one in answer.failures)

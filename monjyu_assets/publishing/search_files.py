@@ -1,0 +1,297 @@
+"""The search files of a snapshot: those of units that did not change stay, the others are written anew from the parts.
+
+A deleted or edited text is in no file that the new snapshot names, since a file is made from the current parts alone.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import mmap
+import shutil
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from monjyu_core.errors import IndexBuildError
+from monjyu_core.search_files.keyword_file import GRAMS, LAYOUT, WORDS, SearchFile, make_postings, write_search_file
+from monjyu_core.storage.folders import link_or_copy
+from monjyu_core.storage.ids import digest, file_sha256
+from monjyu_core.storage.manifest import EmbeddingEntry, LanceFile, SearchFileEntry
+from monjyu_core.storage.parts import Part
+from monjyu_core.storage.schemas import TABLES
+from monjyu_core.text.search_text import VERSION as TERMS
+from monjyu_core.text.search_text import search_grams, search_words, word_terms
+
+# The Lance tables of a snapshot, which any program opens with `lancedb.connect`: chunks, reports and claims.
+# Each group of parts is one fragment, in a data file that never changes. A snapshot's table begins as hard links to
+# the files of the table before; fragments of groups that changed are replaced, and what the table names no longer is
+# removed from it. So a publish writes what changed, each snapshot has a folder of its own, and a text that went stays
+# in no table but those of older snapshots.
+
+
+WITH_VECTORS = {"reports": ("community_reports", "report_embeddings"), "claims": ("claims", "claim_embeddings")}
+"""Tables of Lance, by the table of their rows and that of their vectors. That of chunks is written with the search
+files, which share its order."""
+PART = "part"
+"""The column that names a row's group."""
+
+Rows = Callable[[], pa.Table]
+Heard = Callable[[LanceFile], None]
+
+
+class LanceTables:
+    """The tables of a snapshot that is being built in the folder `lance`. `before` is the folder of those of an older
+    snapshot, whose files `known` are."""
+
+    def __init__(self, lance: Path, before: Path | None, known: Sequence[LanceFile], dimensions: int) -> None:
+        self.lance, self._before, self._dimensions = lance, before, dimensions
+        self._known = known if before is not None else ()
+        self.files: list[LanceFile] = []
+        """The data files that were written or kept so far."""
+
+    def write(self, name: str, table: str, groups: Mapping[str, Rows], written: Heard = lambda _: None) -> None:
+        """Write `name` with the rows of these groups of a table of the database. Data files of groups that the older
+        snapshot has are kept; of each other one `written` hears."""
+        known = {file.group: file for file in self._known if file.path.startswith(f"{name}.lance/") and file.group}
+        before, folder = self._before, self.lance / f"{name}.lance"
+        whole = before is not None and all((before / file.path).is_file() for file in known.values())
+        kept = {group: file for group, file in known.items() if group in groups} if whole else {}
+        if kept and before is not None:
+            _link(before / folder.name, folder)
+        if len(kept) < max(len(groups), len(known), 1):
+            self._change(folder, table, known.keys() - kept.keys() if kept else (), groups, kept, written)
+        self.files += kept.values()
+
+    def _change(
+        self,
+        folder: Path,
+        table: str,
+        gone: Collection[str],
+        groups: Mapping[str, Rows],
+        kept: dict[str, LanceFile],
+        written: Heard,
+    ) -> None:
+        import lancedb
+
+        self.lance.mkdir(parents=True, exist_ok=True)
+        base = lancedb.connect(str(self.lance))
+        if kept:
+            rows = base.open_table(folder.stem)
+        else:
+            rows = base.create_table(folder.stem, schema=_schema(table, self._dimensions))
+        if gone:
+            rows.delete(f"{PART} IN ({', '.join(repr(group) for group in sorted(gone))})")
+        for group in sorted(groups.keys() - kept.keys()):
+            there = _data_files(folder)
+            added = groups[group]()
+            rows.add(added.append_column(PART, pa.repeat(group, len(added))).cast(rows.schema))
+            [path] = _data_files(folder) - there
+            kept[group] = LanceFile(**_seen(self.lance, path), group=group)
+            written(kept[group])
+        _drop_unnamed(folder)
+
+    def listed(self) -> list[LanceFile]:
+        """All files of the tables."""
+        data = {file.path for file in self.files}
+        others = sorted(path for path in self.lance.rglob("*") if path.is_file())
+        more = [
+            LanceFile(**_seen(self.lance, path)) for path in others if str(path.relative_to(self.lance)) not in data
+        ]
+        return [*self.files, *more]
+
+
+def _schema(table: str, dimensions: int) -> pa.Schema:
+    """The columns of a table of the database, the vector and the group."""
+    vector = pa.field("vector", pa.list_(pa.float32(), dimensions), nullable=False)
+    return pa.schema([*TABLES[table].schema, vector, pa.field(PART, pa.string())])
+
+
+def _seen(lance: Path, path: Path) -> dict[str, Any]:
+    return {"path": path.relative_to(lance).as_posix(), "size": path.stat().st_size, "sha256": file_sha256(path)}
+
+
+def write_with_vectors(tables: LanceTables, parts: Sequence[Part], dimensions: int) -> None:
+    """Write the tables of reports and of claims, where the levels that write them are among the parts."""
+    for name, (table, embeddings) in WITH_VECTORS.items():
+        found = {(part.table, part.shard): part for part in parts}
+        pairs = [(part, found[embeddings, part.shard]) for part in parts if part.table == table and part.rows]
+        groups = {
+            digest(rows.version, held.version, length=32): partial(_joined, rows, held, dimensions)
+            for rows, held in pairs
+        }
+        if any(part.table == table for part in parts):
+            tables.write(name, table, groups)
+
+
+def _joined(rows: Part, vectors: Part, dimensions: int) -> pa.Table:
+    """The rows of a part with their vectors."""
+    key = TABLES[rows.table].keys[0]
+    table = rows.read().sort_by(key).combine_chunks()
+    return table.append_column(
+        "vector", vector_column(vectors_of(table[key], vectors.read([key, "vector"]), dimensions))
+    )
+
+
+def vectors_of(ids: pa.ChunkedArray, held: pa.Table, dimensions: int) -> NDArray[np.float32]:
+    """The vectors (n, d) of these ids from a table whose first column has ids; zero where there is none."""
+    found = np.zeros((len(ids), dimensions), np.float32)
+    places = pc.index_in(ids, value_set=held.column(0).combine_chunks()).combine_chunks()
+    there = pc.is_valid(places).to_numpy(zero_copy_only=False)
+    vectors = held["vector"].combine_chunks().take(places.drop_null())
+    found[there] = np.asarray(vectors.flatten(), np.float32).reshape(-1, dimensions)
+    return found
+
+
+def vector_column(vectors: NDArray[np.float32]) -> pa.Array:
+    return pa.FixedSizeListArray.from_arrays(pa.array(vectors.reshape(-1)), vectors.shape[1])
+
+
+def _data_files(folder: Path) -> set[Path]:
+    return set((folder / "data").glob("*"))
+
+
+def _link(source: Path, target: Path) -> None:
+    """A copy of a table that shares its data files, which never change."""
+    for path in filter(Path.is_file, source.rglob("*")):
+        to = target / path.relative_to(source)
+        if path.parent.name == "data":
+            link_or_copy(path, to)
+        else:
+            to.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(path, to)
+
+
+def _drop_unnamed(folder: Path) -> None:
+    """Remove all but the newest version of a table and the files that it names: Lance has no call that does this
+    without writing all rows again."""
+    newest = min((folder / "_versions").glob("*.manifest"), key=lambda path: path.name)  # names count down
+    named = newest.read_bytes()
+    for path in (path for path in folder.rglob("*") if path.is_file()):
+        if path != newest and path.suffix != ".json" and path.name.encode() not in named:
+            path.unlink()
+
+
+def vectors_at(path: Path, vectors: NDArray[np.float32]) -> int:
+    """Where in a data file these vectors (n, d) are, one after the other as they are in memory: readers map them."""
+    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as held:
+        wanted = vectors.tobytes()
+        place = held.find(wanted[:64])
+        while place >= 0 and held[place : place + len(wanted)] != wanted:
+            place = held.find(wanted[:64], place + 1)
+    if place < 0:
+        raise IndexBuildError(f"Lance wrote the vectors of {path.name} in a form that readers cannot map.")
+    return place
+
+
+MOST_FILES = 256
+"""More units than these share files: a question looks into each file, and a change writes the file of its unit."""
+HEADER_WEIGHT = 3
+"""How often the header stands in the full text: a field's weight in BM25 is its repetition (Robertson, Zaragoza and
+Taylor 2004, "Simple BM25 extension to multiple weighted fields")."""
+
+Unit = tuple[Part, Part]
+"""The part of a unit's chunks and that of their vectors."""
+
+
+def publish_search_files(
+    folder: Path,
+    tables: LanceTables,
+    parts: Sequence[Part],
+    embedding: EmbeddingEntry,
+    before: Sequence[SearchFileEntry],
+) -> list[SearchFileEntry]:
+    """The search files of these parts, and the Lance table of their chunks. Those of `before` that hold the same are
+    kept."""
+    groups: dict[str, list[Unit]] = {}
+    for units in _groups(parts):
+        versions = [part.version for unit in units for part in unit]
+        groups[digest(LAYOUT, TERMS, embedding.fingerprint, *versions, length=32)] = units
+    entries = {entry.made_from: entry for entry in before}
+    made: dict[str, SearchFile] = {}
+
+    def rows(made_from: str) -> pa.Table:
+        chunks, made[made_from] = _search_file(groups[made_from], embedding.dimensions)
+        return chunks
+
+    def written(data: LanceFile) -> None:
+        entries[data.group] = _written(folder, tables.lance, data, made.pop(data.group))
+
+    folder.mkdir(parents=True, exist_ok=True)
+    tables.write("chunks", "chunks", {made_from: partial(rows, made_from) for made_from in groups}, written)
+    return [entries[made_from] for made_from in groups]
+
+
+def _groups(parts: Sequence[Part]) -> list[list[Unit]]:
+    """The units that have chunks, by the file that they stand in: each in its own, or shared by the hash of the name.
+
+    How many units there are decides, and not which of them hold chunks, so that one paper more moves no other.
+    """
+    chunks = {part.shard: part for part in parts if part.table == "chunks"}
+    vectors = {part.shard: part for part in parts if part.table == "chunk_embeddings"}
+    groups: dict[str, list[Unit]] = {}
+    for unit in sorted(chunks):
+        if chunks[unit].rows:
+            file = unit if len(chunks) <= MOST_FILES else f"{int(digest(unit), 16) % MOST_FILES:04d}"
+            groups.setdefault(file, []).append((chunks[unit], vectors[unit]))
+    return [groups[file] for file in sorted(groups)]
+
+
+def _written(folder: Path, lance: Path, data: LanceFile, held: SearchFile) -> SearchFileEntry:
+    name = write_search_file(folder, held)
+    return SearchFileEntry(
+        name=name,
+        made_from=data.group,
+        rows=len(held),
+        size=(folder / name).stat().st_size,
+        data=data.path,
+        offset=vectors_at(lance / data.path, held.vectors),
+    )
+
+
+def _search_file(units: Sequence[Unit], dimensions: int) -> tuple[pa.Table, SearchFile]:
+    """The rows of the chunks with their vectors, and the search file of them."""
+    texts = pa.concat_tables([chunks.read() for chunks, _ in units]).sort_by("chunk_id").combine_chunks()
+    held = pa.concat_tables([vectors.read(["chunk_id", "vector"]) for _, vectors in units])
+    ids = _whole(texts["chunk_id"])
+    matrix = vectors_of(texts["chunk_id"], held, dimensions)  # zero where a chunk could not be embedded
+    full = list(_full_texts(texts["header"].to_pylist(), texts["text"].to_pylist()))
+    words = pa.array(map(search_words, full), pa.string())
+    grams = pa.array(map(search_grams, full), pa.string())
+    postings = {
+        WORDS: make_postings(words, word_terms),
+        GRAMS: make_postings(grams, lambda pieces: [[piece] if piece else [] for piece in pieces]),
+    }
+    return texts.append_column("vector", vector_column(matrix)), SearchFile(
+        chunk_ids=ids,
+        headers=_whole(pc.fill_null(texts["header"], "")),
+        texts=_whole(texts["text"]),
+        pages=_whole(pc.fill_null(texts["page_start"], 0)).to_numpy().astype(np.int32),
+        ords=_whole(texts["ord"]).to_numpy().astype(np.int32),
+        keys=_keys(ids, matrix),
+        vectors=matrix,
+        postings=postings,
+    )
+
+
+def _full_texts(headers: Sequence[str | None], bodies: Sequence[str]) -> Iterator[str]:
+    for header, body in zip(headers, bodies, strict=True):
+        yield "\n".join([*([header] * HEADER_WEIGHT if header else []), body])
+
+
+def _keys(ids: pa.StringArray, vectors: NDArray[np.float32]) -> NDArray[np.uint64]:
+    raw = (
+        hashlib.blake2b(chunk_id.encode() + vector.tobytes(), digest_size=8).digest()
+        for chunk_id, vector in zip(ids.to_pylist(), vectors, strict=True)
+    )
+    return np.frombuffer(b"".join(raw), "<u8").astype(np.uint64)
+
+
+def _whole(column: pa.ChunkedArray) -> pa.Array:
+    whole = column.combine_chunks()
+    return whole.combine_chunks() if isinstance(whole, pa.ChunkedArray) else whole

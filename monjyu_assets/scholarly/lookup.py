@@ -1,0 +1,195 @@
+"""Asks the services for the papers that they were not asked for lately. What was answered is kept at once, so that an
+interrupted run goes on where it was; a service that fails is left for the next run."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import time
+import zlib
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from monjyu_assets.scholarly.record import SOURCES, record_of
+from monjyu_assets.scholarly.record_matching import Lookup, best_match
+from monjyu_assets.scholarly.service_client import ServiceClient
+from monjyu_assets.scholarly.services import ServiceRequest, id_requests, title_requests
+from monjyu_core.errors import StorageError
+from monjyu_core.models.call_errors import ModelCallError
+from monjyu_core.models.calls.event_loop import run
+from monjyu_core.settings.papers import ScholarlyService, ScholarlySettings
+from monjyu_core.storage.folders import CollectionFolder
+from monjyu_core.storage.ids import digest
+from monjyu_core.storage.state_store import private_database
+
+# What the services answered, kept raw by the paper's content, so that a paper is asked for once in
+# `scholarly.refresh_days`. What is of no kept paper is removed with the paper.
+
+
+FILE = "scholarly.sqlite"
+_TABLE = """CREATE TABLE IF NOT EXISTS answers (
+    sha256 TEXT NOT NULL, service TEXT NOT NULL, asked TEXT NOT NULL, at REAL NOT NULL, works BLOB NOT NULL,
+    PRIMARY KEY (sha256, service)) WITHOUT ROWID"""
+_CHUNK = 500
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The works that a service gave for a paper (as it sent them), what it was asked (a hash), and when (seconds)."""
+
+    sha256: str
+    service: str
+    asked: str
+    at: float
+    works: tuple[Any, ...]
+
+
+class AnswersKept:
+    """The answers of one collection."""
+
+    def __init__(self, folder: CollectionFolder) -> None:
+        self._path = folder.root / FILE
+
+    def put(self, answers: Iterable[Answer]) -> None:
+        rows = [(a.sha256, a.service, a.asked, a.at, zlib.compress(json.dumps(a.works).encode())) for a in answers]
+        with self._connect() as connection:
+            connection.executemany("INSERT OR REPLACE INTO answers VALUES (?, ?, ?, ?, ?)", rows)
+
+    def when(self, service: str) -> dict[str, tuple[str, float]]:
+        """By the paper's content: what was asked, and when."""
+        if not self._path.is_file():
+            return {}
+        with self._connect() as connection:
+            rows = connection.execute("SELECT sha256, asked, at FROM answers WHERE service = ?", (service,))
+            return {sha256: (asked, at) for sha256, asked, at in rows}
+
+    def read(self, service: str, contents: Collection[str]) -> Iterator[Answer]:
+        """The answers for these papers."""
+        if not self._path.is_file():
+            return
+        wanted = sorted(contents)
+        with self._connect() as connection:
+            for start in range(0, len(wanted), _CHUNK):
+                some = wanted[start : start + _CHUNK]
+                marks = ",".join("?" * len(some))
+                rows = connection.execute(
+                    f"SELECT * FROM answers WHERE service = ? AND sha256 IN ({marks})", (service, *some)
+                )
+                for sha256, name, asked, at, works in rows:
+                    yield Answer(sha256, name, asked, at, tuple(json.loads(zlib.decompress(works))))
+
+    def version(self, services: Iterable[str], contents: Collection[str]) -> str:
+        """A hash of what is kept for these papers by these services; it changes whenever one is asked again."""
+        known: Mapping[str, Mapping[str, tuple[str, float]]] = {service: self.when(service) for service in services}
+        lines = [
+            f"{service} {sha256} {at}"
+            for service, rows in sorted(known.items())
+            for sha256, (_, at) in sorted(rows.items())
+            if sha256 in contents
+        ]
+        return digest(*lines)
+
+    def forget_others(self, contents: Collection[str]) -> None:
+        """Remove, from the file too, the answers for all papers but these."""
+        if not self._path.is_file():
+            return
+        with self._connect() as connection:
+            kept = [(sha256,) for (sha256,) in connection.execute("SELECT DISTINCT sha256 FROM answers")]
+            gone = [row for row in kept if row[0] and row[0] not in contents]
+            connection.executemany("DELETE FROM answers WHERE sha256 = ?", gone)
+
+    @contextmanager
+    def _connect(self) -> Iterator[sqlite3.Connection]:
+        try:
+            private_database(self._path)
+            with closing(sqlite3.connect(self._path, timeout=30)) as connection, connection:
+                connection.execute("PRAGMA secure_delete = ON")
+                connection.execute(_TABLE)
+                yield connection
+        except sqlite3.Error as error:
+            raise StorageError(
+                f"{self._path} cannot be used: {error}.", "Remove it: its content is requested again."
+            ) from error
+
+
+DAY = 86_400.0
+PAUSE = 3600.0
+"""Seconds for which a scheduler leaves a service alone that failed."""
+_OF_NO_PAPER = ""
+"""Stands for the content where a failure is kept."""
+
+
+def asked_by(paper: Lookup) -> str:
+    """A hash of what a service is asked about a paper: what is read anew from a paper is asked anew."""
+    return digest(paper.doi or "", paper.arxiv_id or "", paper.title, " ".join(paper.families), str(paper.year))
+
+
+def due(kept: AnswersKept, service: ScholarlyService, papers: Iterable[Lookup], refresh_days: float) -> list[Lookup]:
+    """The papers that the service was never asked for, was asked for otherwise, or long ago."""
+    known, oldest = kept.when(service), time.time() - refresh_days * DAY
+    return [
+        paper
+        for paper in papers
+        if (when := known.get(paper.sha256)) is None or when[0] != asked_by(paper) or when[1] < oldest
+    ]
+
+
+def failed_lately(kept: AnswersKept, service: ScholarlyService) -> bool:
+    """Whether the service failed within the last hour and was not heard of since."""
+    failed = kept.when(service).get(_OF_NO_PAPER)
+    return failed is not None and time.time() - failed[1] < PAUSE
+
+
+def ask_services(
+    settings: ScholarlySettings,
+    kept: AnswersKept,
+    papers: Sequence[Lookup],
+    progress: Callable[[str, int, int], None],
+    warn: Callable[[str], None],
+) -> None:
+    """Ask each service of the settings for the papers that are due. `warn` hears of a service that failed."""
+    for service in settings.services:
+        waiting = due(kept, service, papers, settings.refresh_days)
+        if not waiting:
+            continue
+        client = ServiceClient(service, settings)
+        try:
+            run(_ask(client, kept, waiting, progress))
+        except ModelCallError as error:
+            kept.put([Answer(_OF_NO_PAPER, service, "", time.time(), ())])
+            left = len(due(kept, service, papers, settings.refresh_days))
+            warn(f"{error} {left} papers wait for {SOURCES[service]} until the next run.")
+
+
+async def _ask(
+    client: ServiceClient, kept: AnswersKept, papers: list[Lookup], progress: Callable[[str, int, int], None]
+) -> None:
+    """By identifier, then by title for those that no work was found for."""
+    waiting = {paper.sha256: paper for paper in papers}
+
+    def keep(found: dict[str, list[object]]) -> None:
+        now = time.time()
+        kept.put(
+            Answer(content, client.service, asked_by(waiting.pop(content)), now, tuple(works))
+            for content, works in found.items()
+        )
+        progress(client.service, len(papers) - len(waiting), len(papers))
+
+    keep({})
+    async with client:
+        for request in id_requests(client.service, papers):
+            keep({content: works for content, works in (await _works(client, request)).items() if works})
+        for request in title_requests(client.service, list(waiting.values())):
+            keep(await _works(client, request))
+    keep({content: [] for content in waiting})
+
+
+async def _works(client: ServiceClient, request: ServiceRequest) -> dict[str, list[object]]:
+    """By the paper's content the works that may be it; of another paper's works none is kept."""
+    works = await client.works(request)
+    records = [(work, record) for work in works if (record := record_of(client.service, work))]
+    return {
+        paper.sha256: [work for work, record in records if best_match(paper, [record])] for paper in request.lookups
+    }

@@ -1,1 +1,0 @@
-"""Writing what a snapshot is searched by, in proportion to what changed."""

@@ -1,0 +1,161 @@
+"""Rules of a whole run in this process: what its assets together may spend on models, whether failures are retried,
+whether sources are scanned, where files of records lie, and the record that the run aims at."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+
+from monjyu_core.models.call_errors import CostCapReached
+from monjyu_core.models.caps import Reservation, SpendingCap
+from monjyu_core.storage.collection import CollectionRecord
+from monjyu_core.storage.folders import CollectionFolder
+from monjyu_core.storage.other_files import OtherFiles
+
+_caps: list[SpendingCap | None] = []
+_again: list[bool] = []
+_unscanned: list[bool] = []
+_removing: list[bool] = []
+_scans: list[Scan] = []
+_goals: list[Goal] = []
+_documents: list[Callable[[str], Path | None]] = []
+
+
+@dataclass(frozen=True)
+class Goal:
+    """What a command wants of a collection. Only the run that publishes writes the record.
+
+    It keeps the level `kept` until a higher one is published; with `lowers`, even if a higher one was published before.
+    Papers of the sources `removed` are dropped on purpose.
+    """
+
+    folder: CollectionFolder
+    record: CollectionRecord
+    kept: int
+    lowers: bool = False
+    removed: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Scan:
+    """What a command has just found in a collection's sources: the manifest's rows, and the other files."""
+
+    folder: CollectionFolder
+    rows: pa.Table
+    others: OtherFiles | None
+
+
+class NoCalls(SpendingCap):
+    """Admits no call: a run that only removes uses what is stored and asks no model."""
+
+    def __init__(self) -> None:
+        super().__init__("run")
+
+    def try_reserve(self, expected_usd: float) -> Reservation | None:
+        raise CostCapReached("This run calls no model.", "`monjyu upgrade` asks for what is missing.")
+
+
+@contextmanager
+def spending_of(cap: SpendingCap | None) -> Iterator[None]:
+    """Inside, runs of this process stay within this cap, all assets together; None = as the settings say."""
+    _caps.append(cap)
+    try:
+        yield
+    finally:
+        _caps.pop()
+
+
+def current_cap() -> SpendingCap | None:
+    return _caps[-1] if _caps else None
+
+
+@contextmanager
+def trying_again(again: bool) -> Iterator[None]:
+    """Inside, say whether communities without a report are retried."""
+    _again.append(again)
+    try:
+        yield
+    finally:
+        _again.pop()
+
+
+@contextmanager
+def without_scan() -> Iterator[None]:
+    """Inside, no source is scanned: the papers are those of before, less what is purged."""
+    _unscanned.append(True)
+    try:
+        yield
+    finally:
+        _unscanned.pop()
+
+
+@contextmanager
+def only_removing() -> Iterator[None]:
+    """Inside, runs take out what must go at once: no saved question holds them up."""
+    _removing.append(True)
+    try:
+        yield
+    finally:
+        _removing.pop()
+
+
+@contextmanager
+def having_scanned(scan: Scan) -> Iterator[None]:
+    """Inside, runs of this process take the collection's papers from this scan: the command has looked already, and
+    chosen what to run by it."""
+    _scans.append(scan)
+    try:
+        yield
+    finally:
+        _scans.pop()
+
+
+@contextmanager
+def aiming_at(goal: Goal) -> Iterator[None]:
+    """Inside, runs of this process take the collection's record from this goal, not from the file."""
+    _goals.append(goal)
+    try:
+        yield
+    finally:
+        _goals.pop()
+
+
+@contextmanager
+def documents_at(place: Callable[[str], Path | None]) -> Iterator[None]:
+    """Inside, files of records that lie on another machine are read where `place` says."""
+    _documents.append(place)
+    try:
+        yield
+    finally:
+        _documents.pop()
+
+
+def document_at(source_path: str) -> str:
+    """Where to read the file of records that the manifest names."""
+    found = _documents[-1](source_path) if _documents else None
+    return str(found) if found else source_path
+
+
+def goal_of(folder: CollectionFolder) -> Goal | None:
+    return next((goal for goal in reversed(_goals) if goal.folder == folder), None)
+
+
+def scan_of(folder: CollectionFolder) -> Scan | None:
+    return next((scan for scan in reversed(_scans) if scan.folder == folder), None)
+
+
+def is_without_scan() -> bool:
+    return bool(_unscanned)
+
+
+def is_only_removing() -> bool:
+    return bool(_removing)
+
+
+def tries_again() -> bool:
+    """True unless said otherwise: materialising in the UI is the user's decision."""
+    return _again[-1] if _again else True

@@ -1,0 +1,141 @@
+"""Who pays: one account an asset run or a query. Each attempt of every role is admitted by its caps and noted on it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from functools import cached_property
+
+from monjyu_core.models.call_errors import CostCapReached, ModelCallError
+from monjyu_core.models.calls.resilience import Attempt, OnAttempt
+from monjyu_core.models.caps import Reservations, SpendingCap, cap_per_query, cap_per_run, reserve_in
+from monjyu_core.models.estimate import PriceTable
+from monjyu_core.models.ledger import Entry, Ledger, Scope, Status
+from monjyu_core.models.ledger_totals import Used
+from monjyu_core.models.response_cache import ResponseCache, open_cache
+from monjyu_core.models.types import Role, TokenUsage
+from monjyu_core.settings.settings import Settings
+from monjyu_core.storage.folders import DataFolder
+
+
+class Accounting:
+    """Ledger, prices and cache of one process and data folder. Nothing is opened before the first call."""
+
+    def __init__(self, settings: Settings, data: DataFolder) -> None:
+        self.settings = settings
+        self.ledger = Ledger(data)
+        self.prices = PriceTable(settings.spending.prices)
+        self.data = data
+
+    @cached_property
+    def cache(self) -> ResponseCache | None:
+        return open_cache(self.settings.cache, self.data)
+
+    def account(self, scope: Scope, cap: SpendingCap | None = None) -> Account:
+        """An account with the cap of its kind, or with one that it shares with others."""
+        spending = self.settings.spending
+        own = cap or (cap_per_query(spending) if scope.kind == "query" else cap_per_run(spending))
+        return Account(self, scope, [own])
+
+    def close(self) -> None:
+        self.ledger.close()
+        opened = self.__dict__.pop("cache", None)
+        if opened is not None:
+            opened.close()
+
+
+class Account:
+    """Calls for one scope. `used` is what they took so far; tokens are those that were paid for. `failures`: the errors
+    of calls that gave nothing in the end, in order."""
+
+    def __init__(self, accounting: Accounting, scope: Scope, caps: Sequence[SpendingCap]) -> None:
+        self.accounting = accounting
+        self.scope = scope
+        self.used = Used()
+        self.failures: list[ModelCallError] = []
+        self._caps = caps
+
+    def note_failure(self, error: ModelCallError) -> None:
+        """Remember that a call gave nothing: what rests on it may be incomplete."""
+        if error not in self.failures:
+            self.failures.append(error)
+
+    @asynccontextmanager
+    async def call(self, role: Role, model: str, identity: str, expected_usd: float) -> AsyncGenerator[OnAttempt, None]:
+        """Within it one call may be made, whose attempts are told to what it gives. `expected_usd`: at the worst.
+
+        Raises CostCapReached before the call, or before a repetition of it, where a cap would be passed.
+        """
+        with _Admission(self._caps, expected_usd, await reserve_in(self._caps, expected_usd)) as admission:
+
+            def on_attempt(attempt: Attempt) -> None:
+                admission.settle(self._note(attempt, role, model, identity))
+                if attempt.again and isinstance(attempt.error, ModelCallError):
+                    admission.again(attempt.error)
+
+            yield on_attempt
+
+    def note_hit(self, role: Role, model: str, identity: str, usage: TokenUsage) -> None:
+        """An answer came from the cache; `usage` is what it once took."""
+        self.used = replace(self.used, cache_hits=self.used.cache_hits + 1)
+        self.accounting.ledger.record(Entry(self.scope, role, model, identity, usage, cache_hit=True))
+
+    def _note(self, attempt: Attempt, role: Role, model: str, identity: str) -> float:
+        """Count the attempt and put it on the ledger; gives what it cost in dollars."""
+        usage = attempt.usage or TokenUsage()
+        cost = self.accounting.prices.cost(usage, model)
+        self.used = replace(
+            self.used,
+            llm_calls=self.used.llm_calls + 1,
+            prompt_tokens=self.used.prompt_tokens + usage.prompt_tokens,
+            completion_tokens=self.used.completion_tokens + usage.completion_tokens,
+            cost_usd=self.used.cost_usd + cost.usd,
+        )
+        self.accounting.ledger.record(
+            Entry(
+                self.scope, role, model, identity, usage, seconds=attempt.seconds, cost_usd=cost.usd,
+                priced=cost.priced, status=_status(attempt),
+                error=type(attempt.error).__name__ if attempt.error else None,
+            )
+        )  # fmt: skip
+        return cost.usd
+
+
+class _Admission:
+    """What the caps have granted to one call; each repetition of it is admitted anew."""
+
+    def __init__(self, caps: Sequence[SpendingCap], expected: float, granted: Reservations) -> None:
+        self._caps, self._expected, self._granted = caps, expected, granted
+        self._open = True
+
+    def settle(self, cost_usd: float) -> None:
+        """An attempt is over."""
+        if self._open:
+            self._granted.settle(cost_usd)
+        self._open = False
+
+    def again(self, error: ModelCallError) -> None:
+        """Another attempt is wanted after this error. Raises CostCapReached where it would pass a cap."""
+        try:
+            parts = [cap.try_reserve(self._expected) for cap in self._caps]
+        except CostCapReached as reached:
+            raise CostCapReached(f"{error.message} It is not tried again: {reached.message}", reached.hint) from error
+        self._granted, self._open = Reservations([part for part in parts if part is not None]), True
+
+    def __enter__(self) -> _Admission:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """What was granted and not begun is given back."""
+        if self._open:
+            self._granted.release()
+
+
+def _status(attempt: Attempt) -> Status:
+    if attempt.error is None:
+        return "ok"
+    if isinstance(attempt.error, asyncio.CancelledError):
+        return "cancelled"
+    return "partial" if attempt.usage is not None else "failed"

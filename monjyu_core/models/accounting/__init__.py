@@ -1,1 +1,0 @@
-"""What calls cost: the ledger, caps, prices, estimates."""

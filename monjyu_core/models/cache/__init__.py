@@ -1,1 +1,0 @@
-"""Answers of models, kept: in SQLite or Redis."""

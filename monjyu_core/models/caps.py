@@ -1,0 +1,167 @@
+"""Caps on money and calls, per query and per run. What is under way counts, so that calls at once cannot pass a cap.
+
+A call is admitted if what is spent and its own expected cost stay within the cap. While others are under way it is
+admitted beside them only if the cap holds even when all of them cost twice what is expected (more, where this run has
+seen more); else it waits until they have settled. So near a cap calls go one at a time, and a cap can be passed at most
+by what a single call costs beyond its expectation. Expect the worst to be safe: the prompt counted, the answer as long
+as `max_tokens`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Sequence
+from types import TracebackType
+from typing import Literal
+
+from monjyu_core.models.call_errors import CostCapReached
+from monjyu_core.settings.models import SpendingSettings
+
+CAUTION = 2.0
+"""How many times its expected cost a call may take before calls at once could pass a cap by more than one."""
+_POLL_SECONDS = 0.01
+_NOTHING = 1e-9
+
+Per = Literal["query", "run"]
+
+
+class SpendingCap:
+    """One cap; 0 = none. May be shared by threads and event loops of a process.
+
+    `spent_usd` and `calls` are what the same run has used before, by the ledger (`usage_of`), in other processes too.
+    """
+
+    def __init__(
+        self, per: Per, max_cost_usd: float = 0.0, max_calls: int = 0, *, spent_usd: float = 0.0, calls: int = 0
+    ) -> None:
+        self.per = per
+        self.max_cost_usd = max_cost_usd
+        self.max_calls = max_calls
+        self._lock = threading.Lock()
+        self._spent = spent_usd
+        self._calls = calls
+        self._caution = CAUTION
+        self._under_way: dict[Reservation, float] = {}
+
+    @property
+    def spent_usd(self) -> float:
+        """Of the calls that have settled."""
+        return self._spent
+
+    @property
+    def calls(self) -> int:
+        """Made or under way."""
+        return self._calls + len(self._under_way)
+
+    async def reserve(self, expected_usd: float) -> Reservation:
+        """Admission for one call attempt; waits while calls under way decide whether the cap allows it.
+
+        Raises CostCapReached where it does not.
+        """
+        while (reservation := self.try_reserve(expected_usd)) is None:
+            await asyncio.sleep(_POLL_SECONDS)
+        return reservation
+
+    def try_reserve(self, expected_usd: float) -> Reservation | None:
+        """The same without waiting: None while it is open. Never None when nothing is under way."""
+        with self._lock:
+            if self.max_calls and self.calls >= self.max_calls:
+                raise self._reached(f"{self.calls} calls were made or are under way of {self.max_calls}", "max_calls")
+            if self.max_cost_usd:
+                room = self.max_cost_usd - self._spent + _NOTHING
+                if expected_usd > room:
+                    spent = f"${self._spent:.6f} of ${self.max_cost_usd:.6f} is spent"
+                    raise self._reached(f"{spent} and the next call may cost ${expected_usd:.6f}", "max_cost_usd")
+                if self._under_way and self._caution * (sum(self._under_way.values()) + expected_usd) > room:
+                    return None
+            reservation = Reservation(self)
+            self._under_way[reservation] = expected_usd
+            return reservation
+
+    def _settle(self, reservation: Reservation, cost_usd: float | None, *, made: bool) -> None:
+        with self._lock:
+            expected = self._under_way.pop(reservation, None)
+            if expected is not None and made:
+                self._calls += 1
+                cost = expected if cost_usd is None else cost_usd
+                self._spent += cost
+                if expected > 0:
+                    self._caution = max(self._caution, cost / expected)
+
+    def _reached(self, what: str, setting: str) -> CostCapReached:
+        return CostCapReached(
+            f"The cap per {self.per} is reached: {what}.",
+            f"Finished work is kept. Raise spending.{setting}_per_{self.per} to go on from here.",
+        )
+
+
+class Reservation:
+    """One admitted call. As a context manager it settles at the expected cost if nobody has said what the call cost."""
+
+    def __init__(self, cap: SpendingCap) -> None:
+        self._cap = cap
+
+    def settle(self, cost_usd: float) -> None:
+        """The call was made and cost this much. The first of `settle` and `release` counts."""
+        self._cap._settle(self, cost_usd, made=True)
+
+    def release(self) -> None:
+        """The call was not made."""
+        self._cap._settle(self, None, made=False)
+
+    def __enter__(self) -> Reservation:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        # A call that broke off may have been paid for: rather too much than too little.
+        self._cap._settle(self, None, made=True)
+
+
+class Reservations:
+    """The same call in every cap that it counts for."""
+
+    def __init__(self, parts: Sequence[Reservation]) -> None:
+        self._parts = parts
+
+    def settle(self, cost_usd: float) -> None:
+        for part in self._parts:
+            part.settle(cost_usd)
+
+    def release(self) -> None:
+        for part in self._parts:
+            part.release()
+
+    def __enter__(self) -> Reservations:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        for part in self._parts:
+            part.__exit__(kind, error, traceback)
+
+
+async def reserve_in(caps: Sequence[SpendingCap], expected_usd: float) -> Reservations:
+    """Admission by all caps (give them in one order everywhere: the query's, then the run's), or by none."""
+    taken: list[Reservation] = []
+    try:
+        for cap in caps:
+            taken.append(await cap.reserve(expected_usd))
+    except BaseException:
+        for one in taken:
+            one.release()
+        raise
+    return Reservations(taken)
+
+
+def cap_per_query(spending: SpendingSettings) -> SpendingCap:
+    return SpendingCap("query", spending.max_cost_usd_per_query, spending.max_calls_per_query)
+
+
+def cap_per_run(spending: SpendingSettings, *, spent_usd: float = 0.0, calls: int = 0) -> SpendingCap:
+    return SpendingCap(
+        "run", spending.max_cost_usd_per_run, spending.max_calls_per_run, spent_usd=spent_usd, calls=calls
+    )

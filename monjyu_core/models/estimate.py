@@ -1,0 +1,191 @@
+"""Token counts of our own (cl100k_base): of calls that are planned, and for servers that give none."""
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from itertools import islice
+
+from monjyu_core.models.types import ChatRequest, Role, TokenUsage
+from monjyu_core.settings.models import PriceSettings
+from monjyu_core.text.tokens import count_many, count_tokens
+
+# What a call costs, by the price table of the settings.
+
+
+_log = logging.getLogger(__name__)
+
+_DATED = re.compile(r"[-@:](?:\d{4}-\d{2}-\d{2}|\d{8}|\d{6}|\d{4}|\d{3}|latest)")
+"""What servers append to a model's name for one version of it: gpt-4o-2024-08-06, claude-x-20250219, gpt-4-0613."""
+
+
+@dataclass(frozen=True)
+class Cost:
+    """`priced` is False where the table has no price: then `usd` is 0 and says nothing."""
+
+    usd: float
+    priced: bool
+
+
+class PriceTable:
+    """Prices in US dollars for a million tokens, by model name. Warns once of each model that has none."""
+
+    def __init__(self, prices: Mapping[str, PriceSettings]) -> None:
+        self._prices = {name.lower(): price for name, price in prices.items()}
+        self._warned: set[str] = set()
+
+    def cost(self, usage: TokenUsage, *names: str) -> Cost:
+        """Cost of one call, by the first of the model's names (the setting's, then the server's) that has a price."""
+        price = self.price(*names)
+        if price is None:
+            return Cost(0.0, priced=False)
+        return Cost(
+            (usage.prompt_tokens * price.prompt + usage.completion_tokens * price.completion) / 1e6, priced=True
+        )
+
+    def price(self, *names: str) -> PriceSettings | None:
+        """The price under a name, else under the name of what it is a dated version of."""
+        for name in names:
+            found = self._prices.get(name.lower()) or self._undated(name.lower())
+            if found is not None:
+                return found
+        self._warn(names[0] if names else "")
+        return None
+
+    def _undated(self, name: str) -> PriceSettings | None:
+        """Price of the model that a name is a dated version of: gpt-4o-mini-2024-07-18 is one of gpt-4o-mini only."""
+        for known, price in self._prices.items():
+            if name.startswith(known) and _DATED.fullmatch(name, len(known)):
+                return price
+        return None
+
+    def _warn(self, name: str) -> None:
+        if name not in self._warned:
+            self._warned.add(name)
+            _log.warning(
+                "%s has no price in spending.prices: its calls count as 0 dollars, so caps on money do not see them.",
+                name,
+            )
+
+
+TOKENS_A_MESSAGE = 4
+"""Around a message: three marks and its role (OpenAI's cookbook, "How to count tokens with tiktoken")."""
+TOKENS_A_REPLY = 3
+"""What primes the answer, once a call (the same source)."""
+_CALLS_AT_ONCE = 1000
+
+
+@dataclass(frozen=True)
+class PlannedCall:
+    """`request` holds the messages as they will be sent. `key`: its key in the response cache, where one is in use."""
+
+    role: Role
+    model: str
+    request: ChatRequest
+    key: str | None = None
+
+
+@dataclass
+class Estimate:
+    """As `monjyu upgrade --estimate --json` prints it: `pages` only where a service reads some, `seconds` only where
+    the noun graph is to be built. Calls answered from the cache are not in it, nor are pages that were read before."""
+
+    llm_calls: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    cost_usd: float = 0.0
+    pages: int = 0
+    seconds: float = 0.0
+
+    def as_json(self) -> dict[str, float]:
+        return {name: value for name, value in asdict(self).items() if value or name not in ("pages", "seconds")}
+
+    def __add__(self, other: Estimate) -> Estimate:
+        mine, theirs = asdict(self), asdict(other)
+        return Estimate(**{name: mine[name] + theirs[name] for name in mine})
+
+
+def prompt_tokens(requests: Sequence[ChatRequest], *, schema_is_sent: bool = False) -> list[int]:
+    """Tokens that each request puts in. `schema_is_sent`: `request.schema` counts too, as at OpenAI."""
+    texts, bounds = [], [0]
+    for request in requests:
+        texts += [message.content for message in request.messages]
+        if schema_is_sent and request.schema is not None:
+            texts.append(json.dumps(request.schema, ensure_ascii=False))
+        bounds.append(len(texts))
+    counts = count_many(texts)
+    return [
+        sum(counts[start:end]) + TOKENS_A_MESSAGE * len(request.messages) + TOKENS_A_REPLY
+        for request, start, end in zip(requests, bounds, bounds[1:], strict=False)
+    ]
+
+
+def estimated_usage(request: ChatRequest, answer: str) -> TokenUsage:
+    """What a call took, where its server does not say."""
+    return TokenUsage(prompt_tokens([request])[0], count_tokens(answer), estimated=True)
+
+
+def estimated_texts(texts: Sequence[str]) -> TokenUsage:
+    return TokenUsage(sum(count_many(texts)), 0, estimated=True)
+
+
+def estimate(
+    calls: Iterable[PlannedCall],
+    prices: PriceTable,
+    *,
+    completions: Mapping[tuple[str, str], float] | None = None,
+    cached: Callable[[Sequence[str]], Collection[str]] | None = None,
+    schema_is_sent: bool = False,
+) -> Estimate:
+    """Sums over the calls that are not cached. Calls may be any number: they are taken a thousand at a time.
+
+    `completions`: mean answer by (role, model) as measured in the ledger (`mean_completions`); where there is none an
+    answer counts as long as it may get (`max_tokens`). `cached`: a cache's `has_many`. Equal keys are paid once.
+    """
+    total = Estimate()
+    seen: set[str] = set()
+    remaining = iter(calls)
+    while batch := list(islice(remaining, _CALLS_AT_ONCE)):
+        new = _new(batch, cached, seen)
+        for call, tokens in zip(
+            new, prompt_tokens([call.request for call in new], schema_is_sent=schema_is_sent), strict=True
+        ):
+            usage = TokenUsage(tokens, completion_tokens(call, completions), estimated=True)
+            cost = prices.cost(usage, call.model)
+            total += Estimate(1, usage.prompt_tokens, usage.completion_tokens, cost.usd)
+    return total
+
+
+def worst_cost(request: ChatRequest, prices: PriceTable, *names: str, schema_is_sent: bool = False) -> float:
+    """Dollars that a call takes if its answer is as long as it may be; what to reserve in a cap.
+
+    `names` of the model as for `PriceTable.cost`.
+    """
+    [tokens] = prompt_tokens([request], schema_is_sent=schema_is_sent)
+    return prices.cost(TokenUsage(tokens, request.max_tokens, estimated=True), *names).usd
+
+
+def completion_tokens(call: PlannedCall, completions: Mapping[tuple[str, str], float] | None = None) -> int:
+    """Expected length of an answer: the measured mean, never more than `max_tokens`; else `max_tokens`."""
+    mean = (completions or {}).get((call.role, call.model))
+    longest = call.request.max_tokens
+    return longest if mean is None else min(longest, round(mean))
+
+
+def _new(
+    batch: Sequence[PlannedCall], cached: Callable[[Sequence[str]], Collection[str]] | None, seen: set[str]
+) -> list[PlannedCall]:
+    """The calls that will be made: neither in the cache nor equal to an earlier one."""
+    keys = [call.key for call in batch if call.key is not None]
+    known = set(cached(keys)) if cached is not None and keys else set()
+    new = []
+    for call in batch:
+        if call.key is not None:
+            if call.key in known or call.key in seen:
+                continue
+            seen.add(call.key)
+        new.append(call)
+    return new

@@ -1,0 +1,275 @@
+"""Answers of models, kept so that an equal call is paid once, also when many processes ask it at the same time.
+
+A finished answer is in the store before it is handed on: after a SIGKILL only unfinished calls are made again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+import sys
+from array import array
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, nullcontext, suppress
+from dataclasses import asdict, dataclass
+from typing import Generic, ParamSpec, Protocol, TypeVar
+
+from pydantic import TypeAdapter, ValidationError
+
+from monjyu_core.errors import MonjyuError
+from monjyu_core.models.claim_owners import new_owner
+from monjyu_core.models.types import ChatReply, ChatRequest, Role
+from monjyu_core.settings.models import CacheSettings
+from monjyu_core.storage.folders import DataFolder
+
+T = TypeVar("T")
+P = ParamSpec("P")
+
+CLAIM_SECONDS = 30.0
+"""How long a claim holds without being renewed; it is renewed three times in this time while the call runs."""
+_SHORTEST_POLL, _LONGEST_POLL = 0.02, 0.5
+
+
+class ResponseCache(Protocol):
+    """Values by key, with claims on keys whose call is under way. Safe with many processes and threads.
+
+    Raises StorageError (SQLite) or ExternalAPIError (Redis) where the store cannot be used.
+    """
+
+    def get_many(self, keys: Sequence[str]) -> dict[str, bytes]:
+        """The values of those keys that have one."""
+        ...
+
+    def put_many(self, values: Mapping[str, bytes], labels: Collection[str] = ()) -> None:
+        """Store, and end the claims on these keys. A key that has a value keeps it: every process sees one answer.
+
+        `labels` say what the values were made from (`labels_of`), so that they can be removed with it.
+        """
+        ...
+
+    def has_many(self, keys: Sequence[str]) -> set[str]: ...
+
+    def claim(self, key: str, owner: str, seconds: float) -> bool:
+        """Take or renew the claim on a key; False while another owner's holds."""
+        ...
+
+    def release(self, key: str, owner: str) -> None: ...
+
+    def forget(self, label: str) -> int:
+        """Remove the values with a label; how many there were."""
+        ...
+
+    def discard(self, key: str) -> None:
+        """Remove one value, one that cannot be read say."""
+        ...
+
+    def __len__(self) -> int: ...
+
+    def close(self) -> None: ...
+
+
+def open_cache(settings: CacheSettings, data: DataFolder) -> ResponseCache | None:
+    """The cache that the settings name: Redis, else SQLite in `data/state`; None where caching is off."""
+    if not settings.enabled:
+        return None
+    redis = _redis(settings)
+    return _sqlite(settings, data) if redis is None else redis  # an empty cache is false
+
+
+def forget_answers(settings: CacheSettings, data: DataFolder, label: str) -> int:
+    """Remove the answers with a label wherever some may be kept, also while caching is off; how many there were."""
+    stores = [_redis(settings)]
+    if any(data.state.glob("model_cache*.sqlite")):
+        stores.append(_sqlite(settings, data))
+    gone = 0
+    for store in stores:
+        if store is not None:
+            gone += store.forget(label)
+            store.close()
+    return gone
+
+
+def _redis(settings: CacheSettings) -> ResponseCache | None:
+    if settings.redis_url is None:
+        return None
+    from monjyu_core.models.cache_redis import RedisCache
+
+    return RedisCache(settings.redis_url.get_secret_value(), settings.max_entries, settings.max_age_seconds)
+
+
+def _sqlite(settings: CacheSettings, data: DataFolder) -> ResponseCache:
+    from monjyu_core.models.cache_sqlite import SQLiteCache
+
+    return SQLiteCache(data.state / "model_cache.sqlite", settings.max_entries, settings.max_age_seconds)
+
+
+def labels_of(collection: str | None, paper_ids: Collection[str] = ()) -> list[str]:
+    """Labels of a value made from a collection's papers, for `put_many`; `forget` takes any one of them."""
+    if collection is None:
+        return []
+    return [f"collection:{collection}", *(f"paper:{collection}/{paper_id}" for paper_id in sorted(set(paper_ids)))]
+
+
+@dataclass(frozen=True)
+class Codec(Generic[T]):
+    """How values become bytes and come back. `write` may give None: a value that is not to be kept (an answer that was
+    cut off). `read` gives None where the bytes are damaged, which counts as not cached."""
+
+    write: Callable[[T], bytes | None]
+    read: Callable[[bytes], T | None]
+
+
+async def once(
+    cache: ResponseCache,
+    key: str,
+    make: Callable[[], Awaitable[T]],
+    codec: Codec[T],
+    *,
+    labels: Collection[str] = (),
+    claim_seconds: float = CLAIM_SECONDS,
+    places: AbstractAsyncContextManager[object] | None = None,
+) -> tuple[T, bool]:
+    """The value of a key and whether it was there already (or made by another); else that of `make`, stored.
+
+    A value holds one of the `places` (a semaphore) until it is stored: so many, at most, are lost when a process dies.
+
+    Of all that ask at once, in all processes, one calls `make` and the others wait for its value. If it fails its error
+    is raised here and the next takes its turn; if its process dies, so does its claim. Whoever waits pays nothing.
+    """
+    owner = new_owner()
+    renewal: asyncio.Task[None] | None = None
+    try:
+        found = await _read_or_claim(cache, key, codec, owner, claim_seconds)
+        if found is not None:
+            return found, True
+        renewal = asyncio.create_task(_renew(cache, key, owner, claim_seconds))
+        # Between the look and the claim the former owner may have finished.
+        found = await _read(cache, key, codec)
+        if found is not None:
+            return found, True
+        async with places or nullcontext():
+            made = await make()
+            value = codec.write(made)
+            if value is not None:
+                await _to_the_end(cache.put_many, {key: value}, labels)
+        return made, False
+    finally:
+        if renewal is not None:
+            renewal.cancel()
+            await asyncio.wait([renewal])
+        await _to_the_end(cache.release, key, owner)
+
+
+async def _read_or_claim(cache: ResponseCache, key: str, codec: Codec[T], owner: str, claim_seconds: float) -> T | None:
+    """Wait for the value; None where this owner has got the claim instead."""
+    wait = _SHORTEST_POLL
+    while True:
+        found = await _read(cache, key, codec)
+        if found is not None or await _to_the_end(cache.claim, key, owner, claim_seconds):
+            return found
+        await asyncio.sleep(wait)
+        wait = min(wait * 1.5, _LONGEST_POLL)
+
+
+async def _read(cache: ResponseCache, key: str, codec: Codec[T]) -> T | None:
+    value = (await asyncio.to_thread(cache.get_many, [key])).get(key)
+    if value is None:
+        return None
+    read = codec.read(value)
+    if read is None:
+        await asyncio.to_thread(cache.discard, key)
+    return read
+
+
+async def _to_the_end(work: Callable[P, T], *arguments: P.args, **named: P.kwargs) -> T:
+    """Work in a thread, waited for also when cancelled: what was paid is stored, what was claimed given back."""
+    task = asyncio.ensure_future(asyncio.to_thread(work, *arguments, **named))
+    try:
+        return await asyncio.shield(task)
+    except asyncio.CancelledError:
+        await asyncio.wait([task])
+        raise
+
+
+async def _renew(cache: ResponseCache, key: str, owner: str, claim_seconds: float) -> None:
+    while True:
+        await asyncio.sleep(claim_seconds / 3)
+        with suppress(MonjyuError):  # a busy moment of the store: the next renewal is in time
+            await _to_the_end(cache.claim, key, owner, claim_seconds)
+
+
+# Keys of cached answers (everything that an answer depends on) and the bytes that answers are kept as.
+
+
+FORMAT = "1"
+"""Raised when keys or bytes change their form, so that old entries are no longer found."""
+
+
+_REPLY = TypeAdapter(ChatReply)
+
+
+def chat_key(identity: str, request: ChatRequest, *, role: Role, prompt_hash: str, code_version: str) -> str:
+    """Key of a chat answer: client, messages, limits, sampling, schema, role, prompt and the code that reads it."""
+    parts = {"request": asdict(request), "role": role, "prompt": prompt_hash, "code": code_version}
+    return _key("chat", identity, parts)
+
+
+def embedding_key(identity: str, text: str, *, code_version: str) -> str:
+    """Key of the vector of one text."""
+    return _key("embedding", identity, {"text": text, "code": code_version})
+
+
+def _key(kind: str, identity: str, parts: Mapping[str, object]) -> str:
+    whole = {"format": FORMAT, "kind": kind, "client": identity, **parts}
+    # ASCII escapes, because lone surrogates from broken PDFs cannot be encoded.
+    return hashlib.sha256(json.dumps(whole, sort_keys=True, ensure_ascii=True).encode()).hexdigest()
+
+
+def _reply_to_bytes(reply: ChatReply) -> bytes:
+    return json.dumps(asdict(reply), ensure_ascii=True, separators=(",", ":")).encode()
+
+
+def _reply_from_bytes(value: bytes) -> ChatReply | None:
+    """The reply; None where the bytes are none of ours or damaged, which counts as not cached."""
+    try:
+        return _REPLY.validate_json(value)
+    except ValidationError:
+        return None
+
+
+def _vector_to_bytes(vector: Sequence[float]) -> bytes:
+    """Little-endian floats after one letter: `f` where 32 bits hold every number exactly, else `d`."""
+    doubles = array("d", vector)
+    try:
+        singles = array("f", doubles)
+        exact = array("d", singles) == doubles
+    except OverflowError:
+        singles, exact = array("f"), False
+    return b"f" + _little(singles) if exact else b"d" + _little(doubles)
+
+
+def _vector_from_bytes(value: bytes) -> list[float] | None:
+    """The vector; None where the bytes are none."""
+    kind = value[:1]
+    if kind not in (b"f", b"d"):
+        return None
+    numbers: array[float] = array("f" if kind == b"f" else "d")
+    if not value[1:] or (len(value) - 1) % numbers.itemsize:
+        return None
+    numbers.frombytes(value[1:])
+    if sys.byteorder == "big":
+        numbers.byteswap()
+    return numbers.tolist()
+
+
+def _little(numbers: array[float]) -> bytes:
+    if sys.byteorder == "big":
+        numbers = array(numbers.typecode, numbers)
+        numbers.byteswap()
+    return numbers.tobytes()
+
+
+CHAT: Codec[ChatReply] = Codec(_reply_to_bytes, _reply_from_bytes)
+"""Every reply is kept; whoever wants to keep only whole ones gives another `write`."""
+VECTOR: Codec[list[float]] = Codec(_vector_to_bytes, _vector_from_bytes)

@@ -1,1 +1,0 @@
-"""Questions that people save: an input kept beside the collection's record, and what each snapshot answers to them."""

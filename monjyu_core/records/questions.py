@@ -1,0 +1,370 @@
+"""A saved question, and what is expected of its answer."""
+
+from __future__ import annotations
+
+import json
+import unicodedata
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictBool, StringConstraints, ValidationError
+
+from monjyu_core.errors import ConfigurationError
+from monjyu_core.paper import Box
+from monjyu_core.records.input_file import InputFile
+from monjyu_core.remote.single_file import change_in_store
+from monjyu_core.settings.names import plain, sentence
+from monjyu_core.settings.settings import Settings
+from monjyu_core.storage.folders import CollectionFolder
+from monjyu_core.storage.ids import digest
+
+# What a snapshot answered to a saved question: text, citations with their places, and how it was judged.
+
+
+class SavedSpan(BaseModel):
+    """Rectangles on a page: [x0, y0, x1, y1] in PDF points from the top left."""
+
+    page: int
+    boxes: list[Box]
+
+
+class SavedCitation(BaseModel):
+    """As in a search's result; `paper_sha256` is of the paper's file, empty where it is not known."""
+
+    n: int
+    paper_id: str
+    paper_title: str
+    paper_sha256: str
+    retracted: bool
+    chunk_id: str
+    sentence_ids: list[str]
+    quote: str
+    page: int | None
+    spans: list[SavedSpan]
+
+
+class SavedSegment(BaseModel):
+    """A piece of the answer and the numbers of its citations."""
+
+    text: str
+    citations: list[int]
+
+
+class SavedPassage(BaseModel):
+    """A passage that was found: the hash of what was embedded of it, its cosine similarity to the question (None where
+    vectors were not asked), and the words of the question that it has."""
+
+    chunk_id: str
+    input_hash: str
+    similarity: float | None
+    matched: list[str]
+
+
+class Failure(BaseModel):
+    """An expectation that does not hold, and why. `about`: the paper, the words or the number that it is about."""
+
+    expectation: str
+    detail: str
+    about: str = ""
+
+
+class SavedAnswer(BaseModel):
+    """One row of a snapshot's saved answers.
+
+    `asked`: hash of the question as it was asked. `key`: hash of it and of all else that the answer depends on: an
+    equal one is not computed again. `parts`: `table/bucket/version` of the parts that the cited papers' text comes
+    from. `settings`: those it was asked with, as JSON. `error`: why it could not be asked.
+    """
+
+    question_id: str
+    snapshot_id: str
+    asked: str
+    key: str
+    text: str
+    mode: str
+    severity: str
+    status: str = ""
+    confidence: float | None = None
+    answer: str = ""
+    answer_engine: str = ""
+    segments: list[SavedSegment] = []
+    citations: list[SavedCitation] = []
+    passages: list[SavedPassage] = []
+    parts: list[str] = []
+    settings: str = ""
+    error: str = ""
+    failures: list[Failure] = []
+    seconds: float = 0.0
+    asked_at: str = ""
+
+    @property
+    def passed(self) -> bool:
+        return not self.failures
+
+    @property
+    def blocks(self) -> bool:
+        return bool(self.failures) and self.severity == "block"
+
+
+# The answer that a question is held to, as hashes and places: it keeps no word of a paper, so nothing of one that is
+# deleted or purged stays in it.
+
+
+_EXACT = 3
+"""Decimals of a similarity: the same text under the same model is as near, whatever else the collection holds."""
+_ROUNDING = 0.002
+
+
+class _BaselineModel(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+class BaselineCitation(_BaselineModel):
+    """`quote` and `places` are hashes of the words, and of the pages with their rectangles."""
+
+    paper_id: str
+    page: int | None
+    quote: str
+    places: str
+
+
+class BaselinePassage(_BaselineModel):
+    """What the same input must give again: the hash of the embedded text, its similarity, and the words it matches."""
+
+    input_hash: str
+    similarity: float | None
+    matched: str
+
+
+class Baseline(_BaselineModel):
+    snapshot_id: str
+    status: str
+    answer: str
+    citations: list[BaselineCitation]
+    passages: dict[str, BaselinePassage]
+
+
+def baseline_of(answer: SavedAnswer) -> Baseline:
+    return Baseline(
+        snapshot_id=answer.snapshot_id,
+        status=answer.status,
+        answer=digest(answer.answer),
+        citations=[_citation(one) for one in answer.citations],
+        passages={one.chunk_id: _passage(one) for one in answer.passages},
+    )
+
+
+def differences(before: Baseline, answer: SavedAnswer) -> Iterator[str]:
+    """What of an answer is not as in the baseline, in words."""
+    now = baseline_of(answer)
+    if now.status != before.status:
+        yield f"it is {now.status}, not {before.status}"
+    yield from _citations_differ(before, now)
+    for chunk_id, was in before.passages.items():
+        found = now.passages.get(chunk_id)
+        if found is None or found.input_hash != was.input_hash:
+            continue
+        if _apart(found.similarity, was.similarity):
+            values = f"{found.similarity}, not {was.similarity}"
+            yield f"passage {chunk_id} has the same text and another similarity: {values}"
+        if found.matched != was.matched:
+            yield f"passage {chunk_id} has the same text and matches other words of the question"
+    if now.answer != before.answer and now.citations == before.citations:
+        yield "its words differ"
+
+
+def _citations_differ(before: Baseline, now: Baseline) -> Iterator[str]:
+    if now.citations == before.citations:
+        return
+    old, new = ({(one.paper_id, one.quote): one for one in side.citations} for side in (before, now))
+    yield from (f"a quote of {key[0]} is gone{_page(old[key])}" for key in old if key not in new)
+    yield from (f"a quote of {key[0]} is new{_page(new[key])}" for key in new if key not in old)
+    both = [key for key in old if key in new]
+    yield from (f"a quote of {key[0]} stands elsewhere{_page(new[key])}" for key in both if old[key] != new[key])
+    if both == list(old) and len(old) == len(new) and list(old) != list(new):
+        yield "its citations come in another order"
+
+
+def _page(citation: BaselineCitation) -> str:
+    return f" (page {citation.page})" if citation.page else ""
+
+
+def _citation(one: SavedCitation) -> BaselineCitation:
+    places = json.dumps([span.model_dump() for span in one.spans])
+    return BaselineCitation(paper_id=one.paper_id, page=one.page, quote=digest(one.quote), places=digest(places))
+
+
+def _passage(one: SavedPassage) -> BaselinePassage:
+    similarity = None if one.similarity is None else round(one.similarity, _EXACT)
+    return BaselinePassage(input_hash=one.input_hash, similarity=similarity, matched=digest(*one.matched))
+
+
+def _apart(one: float | None, other: float | None) -> bool:
+    """Beyond rounding."""
+    if one is None or other is None:
+        return one is not other
+    return abs(one - other) > _ROUNDING
+
+
+Severity = Literal["block", "warn"]
+BudgetPreset = Literal["z100", "z500", "z1500"]
+"""Relevance tests of lazy search; their numbers are in `monjyu_query/asking/lazy_explanation.py`."""
+MOST_QUESTIONS = 500
+"""Of a collection: all are answered before a snapshot is published."""
+LONGEST = 10_000
+_MOST = 50
+"""Entries of one expectation."""
+ID = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$"
+
+
+def _one_line(value: object) -> object:
+    """Composed characters, no control characters, as a question is asked."""
+    if not isinstance(value, str):
+        return value
+    text = unicodedata.normalize("NFC", value.encode("utf-8", "replace").decode())
+    return " ".join("".join(" " if unicodedata.category(sign) == "Cc" else sign for sign in text).split())
+
+
+ANY_TEXT = r"[^\s\x00-\x1f\x7f-\x9f]"
+"""A character that stays of a text."""
+_DESCRIBED: Any = Field(json_schema_extra={"pattern": ANY_TEXT})
+Words = Annotated[str, StringConstraints(min_length=1, max_length=2000), BeforeValidator(_one_line), _DESCRIBED]
+PaperId = Annotated[str, StringConstraints(min_length=1, max_length=1000)]
+
+
+class _Model(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+class CitedPlace(_Model):
+    """What must be cited: a paper, and of it a sentence (its words stand in a quote, whatever the spaces) or a page."""
+
+    paper: PaperId
+    text: Words | None = None
+    page: Annotated[int, Field(ge=1)] | None = None
+
+
+class Expectations(_Model):
+    """`must_mention`: words of the answer or its quotes, whatever their case. `min_papers`: different papers that are
+    cited. `same_answer`: the answer is that of the baseline, with its quotes, pages and rectangles."""
+
+    must_cite: Annotated[list[CitedPlace], Field(max_length=_MOST)] = []
+    must_not_cite: Annotated[list[PaperId], Field(max_length=_MOST)] = []
+    must_mention: Annotated[list[Words], Field(max_length=_MOST)] = []
+    must_abstain: StrictBool = False
+    min_papers: Annotated[int, Field(ge=1, le=1000)] | None = None
+    same_answer: StrictBool = False
+
+
+class Question(_Model):
+    """`mode` and `budget` as in a search. `severity`: whether a snapshot that fails an expectation is kept from readers
+    (`block`) or published with a warning. `baseline` is what `same_answer` compares with: kept by Monjyu."""
+
+    id: Annotated[str, StringConstraints(pattern=ID)]
+    text: Annotated[str, StringConstraints(min_length=1, max_length=LONGEST), BeforeValidator(_one_line)]
+    mode: Annotated[str, StringConstraints(pattern=r"^[a-z]{1,20}$")] = "auto"
+    budget: BudgetPreset | Annotated[int, Field(ge=0)] | None = None
+    severity: Severity = "warn"
+    expect: Expectations = Expectations()
+    at: str = ""
+    by: str = ""
+    baseline: Baseline | None = None
+
+
+def make_question(**values: Any) -> Question:
+    """A checked question; ConfigurationError in plain words where a value is wrong."""
+    try:
+        return Question(**values)
+    except ValidationError as error:
+        raise ConfigurationError(f"A saved question: {sentence(map(_problem, error.errors()))}") from error
+
+
+def _problem(error: Any) -> str:
+    where = ".".join(str(part) for part in error["loc"])
+    return f"{where}: {'is not known' if error['type'] == 'extra_forbidden' else plain(error)}"
+
+
+# The saved questions of a collection: `data/index/<collection>/questions.json`, beside its record.
+# They are an input, as the papers are: nothing that is computed changes them but the baselines, which a publish keeps
+# for questions that ask for one.
+
+
+class Questions(BaseModel):
+    """By id, in order."""
+
+    questions: dict[str, Question] = {}
+
+
+Change = Callable[[Questions], Questions]
+
+
+def _in_order(held: Questions) -> Questions:
+    return Questions(questions=dict(sorted(held.questions.items())))
+
+
+QUESTIONS = InputFile("questions.json", Questions, _in_order)
+
+
+def questions_path(folder: CollectionFolder) -> Path:
+    return QUESTIONS.path(folder)
+
+
+def read_questions(folder: CollectionFolder) -> Questions:
+    """StorageError where the file is damaged: publishing without it would let through what it keeps back."""
+    return QUESTIONS.read(folder)
+
+
+def change_questions(folder: CollectionFolder, settings: Settings, change: Change) -> None:
+    """Write what `change` makes of them, here and in the object store where collections are kept there. StorageError
+    where the store's copy is held too long."""
+    if not change_in_store(folder, settings, QUESTIONS.name, lambda text: QUESTIONS.changed(text, change)):
+        change_here(folder, change)
+
+
+def change_here(folder: CollectionFolder, change: Change) -> None:
+    """The same by a publisher, who brings the file to the store at its end."""
+    QUESTIONS.change(folder, change)
+
+
+def save_questions(folder: CollectionFolder, settings: Settings, questions: list[Question]) -> None:
+    """Add them, each in place of one of the same id."""
+
+    def change(held: Questions) -> Questions:
+        kept = held.questions | {one.id: one for one in questions}
+        if len(kept) > MOST_QUESTIONS:
+            raise ConfigurationError(f"There may be {MOST_QUESTIONS} saved questions.", "Remove some first.")
+        return Questions(questions=kept)
+
+    change_questions(folder, settings, change)
+
+
+def remove_question(folder: CollectionFolder, settings: Settings, question_id: str) -> None:
+    """ConfigurationError where there is none of this id."""
+
+    def change(held: Questions) -> Questions:
+        if held.questions.pop(question_id, None) is None:
+            raise unknown(question_id)
+        return held
+
+    change_questions(folder, settings, change)
+
+
+def unknown(question_id: str) -> ConfigurationError:
+    return ConfigurationError(f"There is no saved question {question_id[:80]!r}.", "See `monjyu questions list`.")
+
+
+def forget_paper(folder: CollectionFolder, paper_id: str) -> None:
+    """What is expected of a purged paper goes: its sentences may stand there, and nothing can cite it any more."""
+
+    def change(held: Questions) -> Questions:
+        for question in held.questions.values():
+            expect = question.expect
+            expect.must_cite = [one for one in expect.must_cite if one.paper != paper_id]
+            expect.must_not_cite = [one for one in expect.must_not_cite if one != paper_id]
+            if question.baseline and any(one.paper_id == paper_id for one in question.baseline.citations):
+                question.baseline = None
+        return held
+
+    if questions_path(folder).is_file():
+        change_here(folder, change)

@@ -1,0 +1,154 @@
+"""The saved answers of each snapshot: `data/index/<collection>/saved_answers/<snapshot>.parquet`, a row a question.
+
+They hold words of papers, so they go with their snapshot. DuckDB reads all of them at once:
+`FROM 'saved_answers/*.parquet'`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pydantic import ValidationError
+
+from monjyu_core.errors import StorageError
+from monjyu_core.records.questions import SavedAnswer
+from monjyu_core.remote.single_file import change_file_in_store
+from monjyu_core.settings.settings import Settings
+from monjyu_core.storage.folders import CollectionFolder, write_atomically
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_FOLDER = "saved_answers"
+_SUFFIX = ".parquet"
+
+
+def answers_path(folder: CollectionFolder, snapshot_id: str) -> Path:
+    return folder.root / _FOLDER / f"{snapshot_id}{_SUFFIX}"
+
+
+def keep_answers(folder: CollectionFolder, snapshot_id: str, answers: Iterable[SavedAnswer]) -> None:
+    """Write a snapshot's answers in place of those kept before."""
+    write_atomically(answers_path(folder, snapshot_id), packed(answers))
+
+
+def add_answers(folder: CollectionFolder, settings: Settings, snapshot_id: str, answers: list[SavedAnswer]) -> None:
+    """Keep them with those that the snapshot has already, here and in the object store where collections are kept
+    there. StorageError where the store's copy is held too long."""
+    path = answers_path(folder, snapshot_id)
+
+    def added(content: bytes) -> bytes:
+        kept = _unpacked(content, path) if content else {}
+        kept |= {one.question_id: one for one in answers}
+        return packed(kept[name] for name in sorted(kept))
+
+    name, snapshot = (one.relative_to(folder.root).as_posix() for one in (path, folder.snapshot(snapshot_id)))
+    if not change_file_in_store(folder, settings, name, added, beside=f"{snapshot}/manifest.json"):
+        write_atomically(path, added(path.read_bytes() if path.is_file() else b""))
+
+
+def packed(answers: Iterable[SavedAnswer]) -> bytes:
+    """As Parquet."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    rows = pa.Table.from_pylist([one.model_dump() for one in answers], schema=_schema())
+    sink = pa.BufferOutputStream()
+    pq.write_table(rows, sink, compression="zstd")
+    content: bytes = sink.getvalue().to_pybytes()
+    return content
+
+
+def kept_answers(folder: CollectionFolder, snapshot_id: str) -> dict[str, SavedAnswer]:
+    """By question; empty where none were recorded, or by another version. StorageError where the file is damaged."""
+    path = answers_path(folder, snapshot_id)
+    try:
+        content = path.read_bytes()
+    except FileNotFoundError:
+        return {}
+    except OSError as error:
+        raise _damaged(path, error) from error
+    return _unpacked(content, path)
+
+
+def _unpacked(content: bytes, path: Path) -> dict[str, SavedAnswer]:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        rows = pq.ParquetFile(pa.BufferReader(content)).read(use_threads=False).to_pylist()
+    except (OSError, pa.ArrowInvalid) as error:
+        raise _damaged(path, error) from error
+    try:
+        answers = [SavedAnswer.model_validate(row) for row in rows]
+    except ValidationError:
+        return {}  # of another version of Monjyu
+    return {one.question_id: one for one in answers}
+
+
+def _damaged(path: Path, error: Exception) -> StorageError:
+    return StorageError(f"{path} cannot be read: {error}.", "Delete it: the questions are asked again.")
+
+
+def kept_bytes(folder: CollectionFolder, snapshot_id: str) -> bytes:
+    """The rows without what tells only of the snapshot and the clock: equal ones are equal answers."""
+    told = {"snapshot_id", "seconds", "asked_at", "key", "parts"}
+    answers = kept_answers(folder, snapshot_id)
+    return json.dumps([answers[name].model_dump(exclude=told) for name in sorted(answers)]).encode()
+
+
+def recorded(folder: CollectionFolder) -> list[str]:
+    """The snapshots whose answers are kept, oldest first."""
+    return sorted(path.stem for path in (folder.root / _FOLDER).glob(f"[!.]*{_SUFFIX}"))
+
+
+def forget_other_answers(folder: CollectionFolder, snapshots: Collection[str]) -> None:
+    """Those of snapshots that are gone."""
+    for snapshot_id in recorded(folder):
+        if snapshot_id not in snapshots:
+            answers_path(folder, snapshot_id).unlink(missing_ok=True)
+
+
+def _schema() -> pa.Schema:
+    import pyarrow as pa
+
+    texts, boxes = pa.list_(pa.string()), pa.list_(pa.list_(pa.float64()))
+    span = pa.struct([("page", pa.int32()), ("boxes", boxes)])
+    citation = pa.struct(
+        [
+            ("n", pa.int32()),
+            *((name, pa.string()) for name in ("paper_id", "paper_title", "paper_sha256")),
+            ("retracted", pa.bool_()),
+            ("chunk_id", pa.string()),
+            ("sentence_ids", texts),
+            ("quote", pa.string()),
+            ("page", pa.int32()),
+            ("spans", pa.list_(span)),
+        ]
+    )
+    passage = pa.struct(
+        [("chunk_id", pa.string()), ("input_hash", pa.string()), ("similarity", pa.float64()), ("matched", texts)]
+    )
+    segment = pa.struct([("text", pa.string()), ("citations", pa.list_(pa.int32()))])
+    failure = pa.struct([(name, pa.string()) for name in ("expectation", "detail", "about")])
+    names = ("question_id", "snapshot_id", "asked", "key", "text", "mode", "severity", "status")
+    return pa.schema(
+        [
+            *((name, pa.string()) for name in names),
+            ("confidence", pa.float64()),
+            ("answer", pa.string()),
+            ("answer_engine", pa.string()),
+            ("segments", pa.list_(segment)),
+            ("citations", pa.list_(citation)),
+            ("passages", pa.list_(passage)),
+            ("parts", texts),
+            ("settings", pa.string()),
+            ("error", pa.string()),
+            ("failures", pa.list_(failure)),
+            ("seconds", pa.float64()),
+            ("asked_at", pa.string()),
+        ]
+    )

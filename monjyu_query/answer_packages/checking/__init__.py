@@ -1,1 +1,0 @@
-"""A package of a stranger, compared with the one that the collection gives."""

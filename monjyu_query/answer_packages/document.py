@@ -1,0 +1,200 @@
+"""An answer as a document to print: paragraphs with marks, tables, numbered sources, a list of the papers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from urllib.parse import quote
+
+from monjyu_query.answer_packages.asked_answer import AskedAnswer
+from monjyu_query.answers.render import safe, safe_lines
+from monjyu_query.answers.segments import pieces
+from monjyu_query.asking.result import AnswerTable, Cell, Citation
+from monjyu_query.citations.export import Entry
+
+_BREAK = re.compile(r"\n\s*\n|\n(?=- )|\n")
+MOST_AUTHORS = 8
+
+
+@dataclass(frozen=True)
+class Run:
+    """Words of one kind; `marks` are the numbers of the sources that stand behind them."""
+
+    text: str
+    bold: bool = False
+    marks: tuple[int, ...] = ()
+
+
+@dataclass
+class Paragraph:
+    runs: list[Run] = field(default_factory=list)
+    heading: bool = False
+    item: bool = False
+
+
+@dataclass(frozen=True)
+class Source:
+    """A quote: its number, the label and title of its paper with the page, and the address of the paper."""
+
+    n: int
+    title: str
+    where: str
+    """As it is printed behind the title: `, page 3`; empty where the source has no pages."""
+    quote: str
+    address: str | None
+    retracted: bool
+
+
+@dataclass(frozen=True)
+class Document:
+    """`words` are the headings, in the language of the question."""
+
+    title: str
+    notes: list[str]
+    paragraphs: list[Paragraph]
+    tables: list[AnswerTable]
+    sources: list[Source]
+    papers: list[tuple[str, str | None]]
+    about: list[str]
+    words: dict[str, str]
+
+
+_ENGLISH = {
+    "sources": "Sources",
+    "papers": "Bibliography",
+    "about": "About this answer",
+    "page": "page {}",
+    "of": "Collection {0}, snapshot {1}, level {2}, mode {3}.",
+    "made": "Status: {0}. Worded from {1}.",
+    "sure": " Confidence {0:.2f}.",
+    "quotes": "quotes of the papers, without a model",
+    "model": "a model ({0})",
+    "asked": "Asked {0}; trace {1}.",
+    "unknown": "at a time that was not kept",
+}
+_JAPANESE = {
+    "sources": "出典",
+    "papers": "文献",
+    "about": "この回答について",
+    "page": "{}ページ",
+    "of": "コレクション {0}、スナップショット {1}、レベル {2}、モード {3}。",
+    "made": "状態：{0}。{1}による。",
+    "sure": "確信度 {0:.2f}。",
+    "quotes": "論文の引用（モデルなし）",
+    "model": "モデル（{0}）",
+    "asked": "質問日時 {0}、トレース {1}。",
+    "unknown": "記録なし",
+}
+_KANA_OR_KANJI = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff]")
+
+
+def document_of(asked: AskedAnswer, papers: Sequence[Entry]) -> Document:
+    """Every text is safe to print: no control characters, none that turn what follows round."""
+    result = asked.result
+    words = _JAPANESE if _KANA_OR_KANJI.search(result.query) else _ENGLISH
+    by_id = {paper.id: paper for paper in papers}
+    return Document(
+        title=safe(result.query),
+        notes=notes_of(asked),
+        paragraphs=_paragraphs(asked),
+        tables=[_safe_table(table) for table in result.tables],
+        sources=[_source(citation, by_id.get(citation.paper_id), words) for citation in result.citations],
+        papers=[(reference(paper), address_of(paper)) for paper in papers],
+        about=_about(asked, words),
+        words=words,
+    )
+
+
+def _paragraphs(asked: AskedAnswer) -> list[Paragraph]:
+    found = [Paragraph()]
+    segments = asked.result.segments
+    for piece, segment in zip(pieces(segments, safe_lines), segments, strict=True):
+        if piece.heading or found[-1].heading or "\n" in piece.lead:
+            found.append(Paragraph(heading=piece.heading, item=piece.lead.lstrip().startswith("-")))
+        lead = "" if not found[-1].runs or "\n" in piece.lead else " "
+        if piece.label:
+            found[-1].runs.append(Run(lead + piece.label, bold=True))
+            lead = ""
+        first, *rest = _BREAK.split(piece.text)
+        found[-1].runs.append(Run(lead + first))
+        for line in rest:
+            item = line.startswith("- ")
+            found.append(Paragraph([Run(line.removeprefix("- "))], item=item))
+        if segment.citations:
+            found[-1].runs.append(Run("", marks=tuple(segment.citations)))
+    return [paragraph for paragraph in found if any(run.text.strip() or run.marks for run in paragraph.runs)]
+
+
+def _safe_table(table: AnswerTable) -> AnswerTable:
+    rows = [[Cell(text=safe(cell.text), citations=cell.citations) for cell in row] for row in table.rows]
+    return AnswerTable(title=safe(table.title), columns=[safe(name) for name in table.columns], rows=rows)
+
+
+def _source(citation: Citation, paper: Entry | None, words: Mapping[str, str]) -> Source:
+    title = safe(citation.paper_title) or safe(citation.paper_id)
+    if paper is not None:
+        who = _who(paper.authors, 1)
+        title = ". ".join(filter(None, (f"{who} ({paper.year})" if who and paper.year else who, title)))
+    return Source(
+        citation.n,
+        title,
+        f", {words['page'].format(citation.page)}" if citation.page else "",
+        safe(citation.quote),
+        address_of(paper) if paper is not None else None,
+        citation.retracted,
+    )
+
+
+def reference(paper: Entry) -> str:
+    """Authors (year). Title. Venue."""
+    parts = [_who(paper.authors, MOST_AUTHORS), paper.title or paper.id, paper.venue or ""]
+    if paper.year:
+        parts[0] = f"{parts[0]} ({paper.year})".lstrip()
+    return " ".join(
+        part if part[-1] in ".?!。" or _KANA_OR_KANJI.search(part[-1]) else f"{part}." for part in parts if part
+    )
+
+
+def _who(authors: Sequence[str], most: int) -> str:
+    return ", ".join(authors[:most]) + (" et al." if len(authors) > most else "")
+
+
+def address_of(paper: Entry) -> str | None:
+    """Of its DOI or arXiv id, with what an address cannot hold escaped."""
+    if paper.doi:
+        return f"https://doi.org/{quote(paper.doi, safe='/')}"
+    return f"https://arxiv.org/abs/{quote(paper.arxiv_id, safe='/')}" if paper.arxiv_id else None
+
+
+def notes_of(asked: AskedAnswer) -> list[str]:
+    notes = [safe(warning) for warning in asked.result.warnings]
+    if asked.index.snapshot.id != asked.asked_of:
+        notes.append(
+            f"Snapshot {asked.asked_of}, of which this was asked, is gone. It was asked again of the current one, "
+            f"{asked.index.snapshot.id}" + (", and the answer is another." if asked.differs else ".")
+        )
+    elif asked.differs:
+        notes.append(f"Asked again, the answer differs from that of the recorded search ({', '.join(asked.differs)}).")
+    return [*notes, *_left_out(asked)]
+
+
+def _left_out(asked: AskedAnswer) -> Iterable[str]:
+    """Of a purged paper not even its id is told."""
+    purged = {one.paper_id: None for one in asked.left_out if one.why == "purged"}
+    gone = {one.paper_id: None for one in asked.left_out if one.why != "purged"}
+    if purged:
+        yield f"Quotes of {len(purged)} papers that were purged from the collection are left out."
+    if gone:
+        yield f"Quotes that have changed or disappeared are omitted: {', '.join(map(safe, gone))}."
+
+
+def _about(asked: AskedAnswer, words: Mapping[str, str]) -> list[str]:
+    result, manifest = asked.result, asked.index.snapshot.manifest
+    engine = words["model"].format(safe(result.model)) if result.model else words["quotes"]
+    sure = words["sure"].format(result.confidence) if result.confidence is not None else ""
+    return [
+        words["of"].format(result.collection, manifest.snapshot_id, manifest.level, result.mode),
+        words["made"].format(result.status, engine) + sure,
+        words["asked"].format(asked.asked_at or words["unknown"], asked.trace_id),
+    ]

@@ -1,1 +1,0 @@
-"""An answer as a document: Markdown, Word and PDF."""

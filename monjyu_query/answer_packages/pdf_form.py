@@ -1,0 +1,217 @@
+"""An answer as a PDF with page numbers, marks that lead to the sources, and sources that lead to the papers."""
+
+from __future__ import annotations
+
+import io
+import unicodedata
+from collections.abc import Iterator
+from functools import cache
+from itertools import groupby
+from typing import Any
+from xml.sax.saxutils import escape, quoteattr
+
+from monjyu_query.answer_packages.document import Document, Paragraph, Source
+from monjyu_query.asking.result import AnswerTable
+
+# Which font of a PDF has a letter.
+# The fonts are those that every reader of PDF knows: Helvetica for Latin letters, Symbol for Greek ones and
+# mathematics, and for other scripts the Asian ones that readers bring or replace (they are not embedded). What none
+# has is printed without its accent, or as a box.
+
+
+LATIN, BOLD, ITALIC = "Helvetica", "Helvetica-Bold", "Helvetica-Oblique"
+_ASIAN = (("cp932", "HeiseiKakuGo-W5"), ("gb18030", "STSong-Light"), ("cp949", "HYGothic-Medium"))
+_FONTS = (("symbolencoding", "Symbol"), *_ASIAN)
+"""Code pages with the font that has their letters, in the order in which they are asked."""
+_FIRST_ASIAN = 0x1100
+"""Below it, Asian code pages have Latin letters that readers' fonts often lack."""
+_CHINESE_LIMIT = 0xFFFF
+_BOX = "□"
+_PLAIN = {"Ł": "L", "ł": "l", "đ": "d", "Đ": "D", "ı": "i", "ħ": "h", "−": "–", "‐": "-", "‑": "-", "‒": "–"}
+"""Letters that do not come apart into one that is known and an accent."""
+
+
+@cache
+def register() -> None:
+    """Make the Asian fonts known to the library, once."""
+    from reportlab.pdfbase import pdfmetrics
+    from reportlab.pdfbase.cidfonts import UnicodeCIDFont
+    from reportlab.pdfbase.rl_codecs import RL_Codecs
+
+    RL_Codecs.register()
+
+    for _, name in _ASIAN:
+        pdfmetrics.registerFont(UnicodeCIDFont(name))
+
+
+def in_fonts(text: str, latin: str = LATIN) -> Iterator[tuple[str, str]]:
+    """The text in pieces of one font each: the font's name and the piece."""
+    register()
+    letters = [printed for letter in text for printed in _printed(letter)]
+    for font, run in groupby(letters, key=lambda letter: font_of(letter) or latin):
+        yield font, "".join(run)
+
+
+def is_asian(text: str) -> bool:
+    """Whether lines may end between any two letters, as in Japanese."""
+    wide = sum(unicodedata.east_asian_width(letter) in "WF" for letter in text)
+    return wide > len(text) / 4
+
+
+@cache
+def font_of(letter: str) -> str | None:
+    """The font of a letter that is not Latin; None where a Latin one has it, or none."""
+    if _encodes(letter, "cp1252") or ord(letter) > _CHINESE_LIMIT:
+        return None
+    fonts = _FONTS if ord(letter) >= _FIRST_ASIAN else _FONTS[:1]
+    return next((font for code, font in fonts if _encodes(letter, code)), None)
+
+
+@cache
+def _printed(letter: str) -> str:
+    if _encodes(letter, "cp1252") or font_of(letter) is not None:
+        return letter
+    simpler = _PLAIN.get(letter) or "".join(
+        c for c in unicodedata.normalize("NFKD", letter) if not unicodedata.combining(c)
+    )
+    known = all(_encodes(c, "cp1252") or font_of(c) is not None for c in simpler)
+    return simpler if simpler and simpler != letter and known else _BOX
+
+
+def _encodes(letter: str, code: str) -> bool:
+    try:
+        encoded = letter.encode(code)
+    except UnicodeEncodeError:
+        return False
+    return code != "gb18030" or len(encoded) <= 2
+
+
+_MARGIN = 62.0
+"""Points."""
+_BLUE = "#1f4e9e"
+_LONGEST_CELL, _LONGEST_HEAD = 4000, 150
+"""Characters: heads stand on each page of a table."""
+_LEAST_COLUMN = 40.0
+"""Points."""
+_SIZES = {"title": (17, 22), "heading": (12.5, 17), "text": (10.5, 15), "small": (9, 12.5)}
+"""Of letters and of lines, in points."""
+
+
+def as_pdf(document: Document) -> bytes:
+    """Equal bytes for an equal document. No text of a paper is markup, and nothing is fetched."""
+    from reportlab.lib.pagesizes import A4
+    from reportlab.platypus import SimpleDocTemplate
+
+    register()
+    written = io.BytesIO()
+    frame = dict.fromkeys(("leftMargin", "rightMargin", "topMargin", "bottomMargin"), _MARGIN)
+    about = {"title": document.title[:200], "author": "Monjyu", "lang": _language(document)}
+    pages = SimpleDocTemplate(written, pagesize=A4, invariant=1, **about, **frame)
+    width = A4[0] - 2 * _MARGIN
+    story = [_block(_text(document.title, BOLD), "title", document.title)]
+    story += [_block(f"<i>{_text(note, ITALIC)}</i>", "small", note) for note in document.notes]
+    story += [_paragraph(paragraph) for paragraph in document.paragraphs]
+    for table in document.tables:
+        story += _table(table, width)
+    story += _lists(document)
+    pages.build(story, onFirstPage=_foot, onLaterPages=_foot)
+    return written.getvalue()
+
+
+def _language(document: Document) -> str:
+    return "ja" if is_asian(document.title) else "en"
+
+
+def _foot(canvas: Any, pages: Any) -> None:
+    canvas.setFont(LATIN, 8)
+    canvas.drawCentredString(pages.pagesize[0] / 2, _MARGIN / 2, str(canvas.getPageNumber()))
+
+
+def _text(text: str, latin: str = LATIN) -> str:
+    """The text escaped, each piece in a font that has its letters."""
+    return "".join(
+        escape(piece) if font == LATIN else f'<font name="{font}">{escape(piece)}</font>'
+        for font, piece in in_fonts(text, latin)
+    )
+
+
+def _block(markup: str, size: str, text: str, **style: Any) -> Any:
+    from reportlab.lib.styles import ParagraphStyle
+    from reportlab.platypus import Paragraph as Printed
+
+    letters, line = _SIZES[size]
+    wrap: dict[str, Any] = {"wordWrap": "CJK"} if is_asian(text) else {"splitLongWords": 1}
+    wrap |= {"keepWithNext": 1} if size == "heading" else {}
+    look = {"fontName": LATIN, "fontSize": letters, "leading": line, "spaceAfter": line * 0.5, **wrap, **style}
+    return Printed(markup, ParagraphStyle(size, **look))
+
+
+def _paragraph(paragraph: Paragraph) -> Any:
+    words = "".join(run.text for run in paragraph.runs)
+    bold = BOLD if paragraph.heading else LATIN
+    markup = "".join(_text(run.text, BOLD if run.bold else bold) + _marks(run.marks) for run in paragraph.runs)
+    if paragraph.item:
+        return _block(f"• {markup}", "text", words, leftIndent=12, firstLineIndent=-9)
+    return _block(markup, "heading" if paragraph.heading else "text", words)
+
+
+def _marks(marks: tuple[int, ...] | list[int]) -> str:
+    return "".join(f' <a href="#source{n}" color="{_BLUE}">[{n}]</a>' for n in marks)
+
+
+def _link(address: str | None) -> str:
+    return f' <a href={quoteattr(address)} color="{_BLUE}">{_text(address)}</a>' if address else ""
+
+
+def _lists(document: Document) -> list[Any]:
+    words, story = document.words, []
+    if document.sources:
+        story.append(_block(_text(words["sources"], BOLD), "heading", words["sources"], spaceBefore=8))
+        story += [_source(source) for source in document.sources]
+    if document.papers:
+        story.append(_block(_text(words["papers"], BOLD), "heading", words["papers"], spaceBefore=8))
+        story += [_block(_text(text) + _link(address), "small", text) for text, address in document.papers]
+    story.append(_block(_text(words["about"], BOLD), "heading", words["about"], spaceBefore=8))
+    return story + [_block(_text(line), "small", line) for line in document.about]
+
+
+def _source(source: Source) -> Any:
+    retracted = _text(" (retracted)", BOLD) if source.retracted else ""
+    about, asian = source.title + source.where, is_asian(source.quote)
+    before, after = ("「", "」") if asian else ("“", "”")
+    quoted = f"{_text(before)}{_text(source.quote, LATIN if asian else ITALIC)}{_text(after)}"
+    head = f'<a name="source{source.n}"/>{_text(f"[{source.n}]", BOLD)} {_text(about)}{retracted}: '
+    return _block(head + quoted + _link(source.address), "small", source.title + source.quote)
+
+
+def _table(table: AnswerTable, width: float) -> list[Any]:
+    from reportlab.lib.colors import HexColor
+    from reportlab.platypus import LongTable
+
+    rows = [[_block(_text(_cut(name, _LONGEST_HEAD), BOLD), "small", name, spaceAfter=0) for name in table.columns]]
+    rows += [
+        [
+            _block(_text(_cut(cell.text, _LONGEST_CELL)) + _marks(cell.citations), "small", cell.text, spaceAfter=0)
+            for cell in row
+        ]
+        for row in table.rows
+    ]
+    lines = [("GRID", (0, 0), (-1, -1), 0.4, HexColor("#999999")), ("VALIGN", (0, 0), (-1, -1), "TOP")]
+    printed = LongTable(rows, colWidths=_widths(table, width), repeatRows=1, splitInRow=1, style=lines)
+    printed.spaceAfter = 10
+    title = [_block(_text(table.title, BOLD), "text", table.title)] if table.title else []
+    return [*title, printed]
+
+
+def _widths(table: AnswerTable, width: float) -> list[float]:
+    """More for columns with more text; each has room for a word or two."""
+    counts = [
+        len(name) + sum(min(len(row[at].text), 300) for row in table.rows) for at, name in enumerate(table.columns)
+    ]
+    least = min(_LEAST_COLUMN, width / len(counts))
+    shared = width - least * len(counts)
+    return [least + shared * count**0.5 / (sum(other**0.5 for other in counts) or 1) for count in counts]
+
+
+def _cut(text: str, most: int) -> str:
+    return text if len(text) <= most else text[:most].rsplit(" ", 1)[0] + " …"

@@ -1,0 +1,225 @@
+"""`monjyu answer`: what becomes of answers. Each sub-command has a module of its own."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from monjyu_query.asking.request import SearchQuestion
+from monjyu_query.commands.options import (
+    collection_option,
+    format_option,
+    json_option,
+    options_of,
+    print_json,
+    printable,
+    write_output,
+)
+
+if TYPE_CHECKING:
+    from monjyu_core.storage.folders import DataFolder
+    from monjyu_query.answer_packages.asked_answer import AskedAnswer
+
+
+# `monjyu answer export`.
+
+
+@click.command()
+@click.argument("asked")
+@collection_option
+@format_option("monjyu_query.answer_packages.all_forms", "ro-crate")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    required=True,
+    help="File to write; for a package a new folder or a .zip file.",
+)
+@options_of(SearchQuestion, "mode", help="Mode, for a new question.")
+@click.option("--crops", is_flag=True, help="Add images of the quotes on their pages (packages only).")
+@click.option("--author", metavar="NAME", help="Author named in the package's metadata.")
+@click.option(
+    "--sign",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    metavar="KEY",
+    help="Sign the package with this private Ed25519 key (PEM).",
+)
+@json_option
+def export(
+    asked: str,
+    collection: str | None,
+    form: str,
+    output: Path,
+    mode: str,
+    crops: bool,
+    author: str | None,
+    sign: Path | None,
+    as_json: bool,
+) -> None:
+    """Write an answer as a file, or as a package that `monjyu verify` checks.
+
+    ASKED is the `trace_id` of an earlier search, or a new question.
+    """
+    if form != "ro-crate" and (crops or sign or author):
+        raise click.UsageError("--crops, --sign and --author go with packages (--format ro-crate).")
+    from monjyu_core.storage.folders import DataFolder
+
+    data = DataFolder.default()
+    answer = _answer(data, printable(asked), collection, mode)
+    if form == "ro-crate":
+        _write_package(answer, output, crops, printable(author) if author else None, sign)
+    else:
+        from monjyu_query.answer_packages.all_forms import written
+
+        write_output(output, written(answer, form))
+    left = {"purged" if one.why == "purged" else one.paper_id for one in answer.left_out}
+    if as_json:
+        told = {"trace_id": answer.trace_id, "snapshot_id": answer.index.snapshot.id, "format": form}
+        print_json(told | {"output": str(output), "differs": list(answer.differs), "left_out": sorted(left)})
+        return
+    from monjyu_query.answer_packages.document import notes_of
+
+    for note in notes_of(answer):
+        click.echo(f"Note: {note}", err=True)
+    click.echo(f"Written to {output}.")
+
+
+def _answer(data: DataFolder, asked: str, collection: str | None, mode: str) -> AskedAnswer:
+    from monjyu_query.answer_packages.asked_answer import asked_again, asked_now, is_trace_id
+    from monjyu_query.asking.request import make_request
+    from monjyu_query.asking.which_collection import chosen_collection
+
+    if is_trace_id(asked):
+        answer = asked_again(data, asked)
+        if collection is not None and answer.request.collection != collection:
+            raise click.UsageError(f"That search was made in {answer.request.collection}.")
+        return answer
+    return asked_now(data, make_request(query=asked, collection=chosen_collection(data, collection), mode=mode))
+
+
+def _write_package(answer: AskedAnswer, output: Path, crops: bool, author: str | None, sign: Path | None) -> None:
+    from monjyu_core.user_files.bounded_reading import read_bytes
+    from monjyu_query.answer_packages.package import package_of
+    from monjyu_query.answer_packages.package_files import write_package
+    from monjyu_query.answer_packages.signature import LONGEST_KEY, signed
+
+    if crops:
+        from monjyu_core.settings.settings import load_settings
+        from monjyu_query.answer_packages.crops import crops_by
+        from monjyu_query.service.server.drawing import Drawing
+
+        settings = load_settings().service
+        drawing = Drawing(settings.page_seconds, settings.page_memory_mb)
+        try:
+            files = package_of(answer, crops_by(drawing.draw), author)
+        finally:
+            drawing.close()
+    else:
+        files = package_of(answer, author=author)
+    write_package(signed(files, read_bytes(sign, LONGEST_KEY)) if sign else files, output)
+
+
+# `monjyu answer diff`.
+
+
+@click.command("diff")
+@click.argument("question")
+@collection_option
+@click.option("--from", "older", metavar="SNAPSHOT", help="Older snapshot; by default the one before the newer.")
+@click.option("--to", "newer", metavar="SNAPSHOT", help="Newer snapshot; by default the published one.")
+@click.option("--since", metavar="DATE", help="Instead of --from: the snapshot that was the newest at this time.")
+@options_of(SearchQuestion, "mode", help="Mode, for a question in words.")
+@json_option
+def diff(
+    question: str,
+    collection: str | None,
+    older: str | None,
+    newer: str | None,
+    since: str | None,
+    mode: str,
+    as_json: bool,
+) -> None:
+    """Show what an answer gained, lost and moved between two snapshots, and which document caused it.
+
+    QUESTION is the id of a saved question, or a question in words.
+    """
+    from monjyu_core.records.questions import read_questions
+    from monjyu_core.storage.folders import DataFolder
+    from monjyu_query.asking.which_collection import chosen_collection
+    from monjyu_query.saved.compared_snapshots import Journey, snapshots_between
+    from monjyu_query.saved.digest import diff_markdown
+    from monjyu_query.saved.saving import checked
+
+    data = DataFolder.default()
+    name = chosen_collection(data, collection)
+    folder = data.collection(name)
+    asked = read_questions(folder).questions.get(question)
+    if asked is None:
+        asked = checked({"text": question, "mode": mode}).model_copy(update={"id": ""})
+    found = Journey(data, name, *snapshots_between(folder, older, newer, since)).diff(asked)
+    if as_json:
+        print_json(found.model_dump(mode="json"))
+    else:
+        click.echo(f"{found.older} → {found.newer}\n\n{diff_markdown(found)}".rstrip())
+
+
+# `monjyu verify`.
+
+
+_SIGNS = {"holds": "ok", "differs": "DIFF", "not_checked": "?"}
+
+
+@click.command()
+@click.argument("package", type=click.Path(exists=True, path_type=Path))
+@click.option("-c", "--collection", metavar="NAME", help="The collection, if it has another name here.")
+@click.option(
+    "--key",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="The public Ed25519 key (PEM) that must have signed it.",
+)
+@json_option
+def verify(package: Path, collection: str | None, key: Path | None, as_json: bool) -> None:
+    """Verify the package of an answer by building it again.
+
+    PACKAGE is a folder or archive written by `monjyu answer export`. Every file is compared with one built from the
+    collection, if it is here. Exit code 0: everything matches; 1: something differs; 2: it is not a package; 3:
+    something could not be compared.
+    """
+    from monjyu_core.settings.settings import load_settings
+    from monjyu_core.storage.folders import DataFolder
+    from monjyu_core.user_files.bounded_reading import read_bytes
+    from monjyu_query.answer_packages.crops import crops_by
+    from monjyu_query.answer_packages.signature import LONGEST_KEY, public_key_of
+    from monjyu_query.answer_packages.verification import verify_package
+    from monjyu_query.answers.render import safe
+    from monjyu_query.service.server.drawing import Drawing
+
+    wanted = public_key_of(read_bytes(key, LONGEST_KEY)) if key else None
+    settings = load_settings().service
+    drawing = Drawing(settings.page_seconds, settings.page_memory_mb)
+    try:
+        found = verify_package(package, DataFolder.default(), collection, wanted, crops_by(drawing.draw))
+    finally:
+        drawing.close()
+    if as_json:
+        print_json(found.model_dump(mode="json"))
+    for check in () if as_json else found.checks:
+        click.echo(f"{_SIGNS[check.outcome]:<5}{check.check}: {safe(check.said)}")
+        for one in check.details:
+            click.echo(f"       {safe(one)}")
+    differs = any(check.outcome == "differs" for check in found.checks)
+    if not as_json:
+        click.echo("DIFFERS" if differs else "ok" if found.ok else "NOT EVERYTHING COULD BE COMPARED")
+    sys.exit(0 if found.ok else 1 if differs else 3)
+
+
+@click.group()
+def answer() -> None:
+    """Export answers; show how they changed between snapshots."""
+
+
+answer.add_command(diff)
+answer.add_command(export)

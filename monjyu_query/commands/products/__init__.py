@@ -1,1 +1,0 @@
-"""Commands of what is made from answers: checks of drafts, tensions, saved questions, packages."""

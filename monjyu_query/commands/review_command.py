@@ -1,0 +1,214 @@
+"""`monjyu review`."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from monjyu_core.errors import QueryError
+from monjyu_query.commands.options import collection_option, format_option, json_option, print_json, write_output
+
+if TYPE_CHECKING:
+    from monjyu_core.records.reviews import Human, ReviewState, ReviewStore
+    from monjyu_query.ranking.open_index import OpenIndex
+    from monjyu_query.reviews.protocol import Protocol
+    from monjyu_query.reviews.records import Record
+    from monjyu_query.reviews.run import Review
+    from monjyu_query.search.searcher import Searcher
+
+_protocol = click.argument("protocol", type=click.Path(dir_okay=False, path_type=Path), metavar="PROTOCOL.yaml")
+
+
+@click.group()
+def review() -> None:
+    """Screen papers by a protocol; updates screen only new and changed papers."""
+
+
+@dataclass(frozen=True)
+class _Opened:
+    """A protocol on the snapshot that is published."""
+
+    searcher: Searcher
+    index: OpenIndex
+    protocol: Protocol
+    review: Review
+    store: ReviewStore
+
+    def keep_protocol(self, path: Path) -> None:
+        """For the page, which shows the review with its criteria."""
+        from monjyu_query.reviews.protocol import protocol_text
+
+        self.store.keep_protocol(self.protocol.name, protocol_text(path))
+
+    def records(self, state: ReviewState) -> list[Record]:
+        from monjyu_query.reviews.records import review_records
+
+        return review_records(self.index, self.protocol, state)
+
+    def told(self, records: list[Record]) -> dict[str, Any]:
+        """What each `--json` begins with."""
+        from monjyu_query.reviews.listing import review_json
+
+        return review_json(self.index, self.protocol, records)
+
+
+def _open(path: Path, collection: str | None) -> _Opened:
+    """The collection named, else the protocol's, else the only one."""
+    from monjyu_core.records.reviews import ReviewStore
+    from monjyu_core.storage.folders import DataFolder
+    from monjyu_query.commands.options import collection_searcher
+    from monjyu_query.reviews.protocol import read_protocol
+    from monjyu_query.reviews.run import Review
+
+    protocol = read_protocol(path)
+    searcher = collection_searcher(collection or protocol.collection)
+    store = ReviewStore(DataFolder.default(), searcher.collection)
+    return _Opened(searcher, searcher.current(), protocol, Review(searcher, store, protocol), store)
+
+
+@review.command()
+@_protocol
+@collection_option
+@json_option
+def init(protocol: Path, collection: str | None, as_json: bool) -> None:
+    """Write a template of a protocol; an existing file is not overwritten."""
+    from monjyu_core.storage.folders import DataFolder
+    from monjyu_query.asking.which_collection import chosen_collection
+    from monjyu_query.reviews.protocol import protocol_template, review_name
+
+    name = chosen_collection(DataFolder.default(), collection)
+    try:
+        with protocol.open("x", encoding="utf-8") as file:
+            file.write(protocol_template(review_name(protocol.stem), name))
+    except FileExistsError:
+        raise QueryError(f"{protocol} already exists.", "Name another file, or change this one.") from None
+    except OSError as error:
+        raise QueryError(f"{protocol} cannot be written: {error.strerror}.", "Name another file.") from error
+    if as_json:
+        print_json({"protocol": str(protocol), "collection": name})
+    else:
+        click.echo(f"Written to {protocol}. Change it, then: monjyu review run {protocol}")
+
+
+@review.command()
+@_protocol
+@collection_option
+@click.option("--again", is_flag=True, help="Screen every paper again, including unchanged ones.")
+@json_option
+def run(protocol: Path, collection: str | None, again: bool, as_json: bool) -> None:
+    """Screen new and changed papers, or all papers if the criteria have changed."""
+    from monjyu_query.commands.options import interrupt
+
+    opened = _open(protocol, collection)
+    opened.keep_protocol(protocol)
+    done = opened.review.run(opened.index, again=again, told=_progress, cancel=interrupt())
+    records = opened.records(done.state)
+    if as_json:
+        told = {"screened": done.screened, "kept": done.kept, "gone": done.gone, "whole": done.whole}
+        called = {"failed": done.failed, "usage": done.usage.model_dump(mode="json")}
+        print_json(opened.told(records) | told | called)
+        return
+    gone = f", {len(done.gone)} gone" if done.gone else ""
+    click.echo(f"{len(done.screened)} screened, {done.kept} as they were{gone}.")
+    if not done.whole:
+        click.echo("Stopped; run the same command to continue.", err=True)
+    if done.failed:
+        click.echo(
+            f"The model failed for {len(done.failed)}, which the next run asks again: {done.failed[0]}", err=True
+        )
+    _print_counts(opened, records)
+
+
+def _progress(done: int, total: int) -> None:
+    if sys.stderr.isatty():
+        click.echo(f"\r{done} of {total} papers" + ("\n" if done == total else ""), nl=False, err=True)
+
+
+@review.command()
+@_protocol
+@collection_option
+@click.option("--only", type=click.Choice(("included", "excluded", "unsure", "pending")), help="Only these papers.")
+@json_option
+def status(protocol: Path, collection: str | None, only: str | None, as_json: bool) -> None:
+    """Show the counts, and each paper with its decision, reason and quote."""
+    from monjyu_query.reviews.listing import record_json, record_lines
+
+    opened = _open(protocol, collection)
+    records = opened.records(opened.review.state(opened.index))
+    shown = [one for one in records if one.paper_id and one.outcome != "unsupported" and only in (None, one.outcome)]
+    if as_json:
+        print_json(opened.told(records) | {"records": [record_json(one) for one in shown]})
+        return
+    _print_counts(opened, records)
+    for one in shown:
+        click.echo("\n".join(["", *record_lines(opened.protocol, one)]))
+
+
+def _print_counts(opened: _Opened, records: list[Record]) -> None:
+    from monjyu_query.answers.render import safe
+    from monjyu_query.reviews.prisma import boxes, prisma
+
+    for head, lines in boxes(prisma(opened.protocol, records)).values():
+        click.echo("\n".join([safe(head), *(f"    {safe(line)}" for line in lines)]))
+
+
+@review.command()
+@_protocol
+@click.argument("paper")
+@click.argument("decision", type=click.Choice(("include", "exclude", "undo")))
+@click.option("--reason", default="", help="Reason; required for include and exclude.")
+@click.option("--criterion", default="", metavar="ID", help="Criterion of the protocol that decides.")
+@collection_option
+@json_option
+def decide(
+    protocol: Path,
+    paper: str,
+    decision: str,
+    reason: str,
+    criterion: str,
+    collection: str | None,
+    as_json: bool,
+) -> None:
+    """Decide on a paper yourself; this overrides every run until `undo`.
+
+    PAPER is an id, a DOI, words of a title, or first author and year.
+    """
+    from monjyu_query.commands.options import printable
+    from monjyu_query.reviews.listing import record_json, record_lines
+
+    opened = _open(protocol, collection)
+    taken: dict[str, Human | None] = {"include": "include", "exclude": "exclude", "undo": None}
+    paper_id, state = opened.review.decide(
+        opened.index, printable(paper), taken[decision], printable(reason), criterion
+    )
+    [record] = [one for one in opened.records(state) if one.paper_id == paper_id]
+    if as_json:
+        print_json({"review": opened.protocol.name, "collection": opened.searcher.collection} | record_json(record))
+    else:
+        click.echo("\n".join(record_lines(opened.protocol, record)))
+
+
+@review.command()
+@_protocol
+@collection_option
+@format_option("monjyu_query.reviews.export", "markdown")
+@click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="Write to this file.")
+@json_option
+def export(protocol: Path, collection: str | None, form: str, output: Path | None, as_json: bool) -> None:
+    """Write the review: a report, all decisions (csv, json), RIS of the included papers, labels for ASReview, the
+    evidence table (csv), the flow diagram (svg, mermaid).
+    """
+    from monjyu_query.reviews.export import exported
+
+    opened = _open(protocol, collection)
+    records = opened.records(opened.review.state(opened.index))
+    content = exported("json" if as_json else form, opened.searcher, opened.index, opened.protocol, records)
+    if output is None:
+        click.echo(content, nl=False)
+        return
+    write_output(output, content.encode())
+    click.echo(f"Written to {output}.")

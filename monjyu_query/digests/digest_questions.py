@@ -1,0 +1,228 @@
+"""Digests asked for in plain words: "summarise X", "compare X and Y on Z" where X and Y are papers, "compare
+all papers on Z", "survey Z".
+
+Few phrases at the beginning of a question, and for papers names that no other paper fits: an ordinary question is none.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from monjyu_core.text.language import message_language
+from monjyu_query.answers.segments import answer_markdown
+from monjyu_query.asking.passages import hit_of, load_passages
+from monjyu_query.asking.result import Hit, Routing, SearchResult
+from monjyu_query.asking.topic import topic_of
+from monjyu_query.digests.comparison import MOST_PAPERS, compare
+from monjyu_query.digests.result import Digest
+from monjyu_query.digests.searching import Asker
+from monjyu_query.digests.study_table import study_table
+from monjyu_query.digests.summary import summarize
+from monjyu_query.digests.survey import survey_with_hits
+from monjyu_query.digests.table_columns import MOST_COLUMNS
+from monjyu_query.knowledge.aspects import aspect_named
+from monjyu_query.papers.paper_names import PaperName, find_papers, paper_named
+from monjyu_query.ranking.open_index import OpenIndex
+from monjyu_query.ranking.tools import Ask
+
+_PLEASE = r"^\W*(?:please |can you |could you |would you )*(?:(?:give|write|make|show|get|provide|tell) (?:me |us )?)?"
+_ARTICLE = r"(?:an? |the )?(?:short |brief |quick |concise |detailed )?"
+_SUMMARY = re.compile(
+    rf"{_PLEASE}(?:summari[sz]e |{_ARTICLE}summary (?:of|for) )(?P<papers>.+?)\W*$"
+    r"|^(?P<ja>.+?)(?:の論文)?(?:を(?:簡潔に|短く)?(?:要約|まとめ)|の要約)(?:して|を)?(?:ください|下さい|ほしい|して"
+    r"|てください)?。?$",
+    re.IGNORECASE,
+)
+_COMPARISON = re.compile(
+    rf"{_PLEASE}(?:compare |{_ARTICLE}comparison (?:of|between) |what(?:['’]s| is| are) the differences? between )"
+    r"(?P<papers>.+?)"
+    r"(?:,? (?:on|in terms of|with regard to|with respect to|regarding|by|as to|concerning"
+    r"|for) (?P<aspects>[^?]+?))?\W*$"
+    r"|^(?P<ja>.+?)を(?:(?P<ja_aspects>[^を]+?)(?:について|の観点(?:から|で)|に関して))?比較(?:して|を)?(?:ください"
+    r"|下さい|てください)?。?$",
+    re.IGNORECASE,
+)
+_DIFFER = re.compile(
+    r"^\W*how (?:do|does|is|are) (.+?) (?:differ(?:ent)? from|compare (?:to|with)) (.+)$", re.IGNORECASE
+)
+_SURVEY = re.compile(
+    rf"{_PLEASE}{_ARTICLE}(?:(?:literature )?(?:survey|overview|review)) (?:of|on|about) (?P<topic>.+?)\W*$"
+    r"|^\W*(?:please )?survey (?:the (?:literature|papers|research) (?:on|about) )?(?P<bare>[^?:]+?)[.!\s]*$"
+    r"|^(?P<ja>.+?)(?:について|を)(?:概観|サーベイ)(?:して|を)?(?:ください|下さい|てください)?。?$",
+    re.IGNORECASE,
+)
+_PAPERS = r"(?:all |each |every )?(?:of )?(?:the |these )?(?:papers?|studies|study|articles?|publications)"
+_TABLE = re.compile(
+    rf"{_PLEASE}(?:compare |tabulate |{_ARTICLE}(?:study |comparison )?table (?:of|for|comparing) )(?P<all>{_PAPERS})"
+    r"(?: about (?P<about>[^?]+?))?"
+    r"(?:,? (?:on|by|in terms of|with regard to|with respect to|regarding|as to|with) (?P<columns>[^?]+?))?\W*$"
+    r"|^(?P<ja>(?:全て|すべて|全)の?(?:論文|研究|文献))を(?:(?P<ja_columns>.+?)(?:について|の観点から|の観点で|に関して|で|によって))?"
+    r"(?:比較|表に)(?:して|を)?(?:ください|下さい|てください)?。?$",
+    re.IGNORECASE,
+)
+_BETWEEN = re.compile(r"\s*(?:,? and |,? versus |,? vs\.? |,? with |,? to |[,;、]\s?|と)\s*", re.IGNORECASE)
+_THE_PAPER = re.compile(
+    r"^(?:the |this |that )?(?:paper|article|study)\W*$|^(?:この|その)?(?:論文|研究|文献)$", re.IGNORECASE
+)
+_QUOTES = "「」『』“”\"'‘’ "
+_MOST_SIDES = 6
+
+Made = tuple[Digest, list[Hit]]
+
+
+@dataclass(frozen=True)
+class _Found:
+    """What was asked for: the digest's kind, why, and what makes it."""
+
+    kind: str
+    reason: str
+    make: Callable[[], Made]
+
+
+def digest_in_plain_words(searcher: Asker, ask: Ask) -> SearchResult | None:
+    """The result of a question that asks for a digest; None of any other, where mode, controller or budget say how it
+    is to be answered, and where the papers hold too little, which an ordinary search explains."""
+    if not ask.request.open_ended:
+        return None
+    found = _summary(searcher, ask) or _table(searcher, ask) or _comparison(searcher, ask) or _survey(searcher, ask)
+    if found is None:
+        return None
+    digest, hits = found.make()
+    return None if digest.status == "abstained" else _as_result(ask, found, digest, hits)
+
+
+def _summary(searcher: Asker, ask: Ask) -> _Found | None:
+    asked = _SUMMARY.match(ask.request.query)
+    if asked is None:
+        return None
+    only = ask.request.filters.paper_ids
+    name = asked["papers"] or asked["ja"]
+    if len(only) == 1 and _THE_PAPER.match(name):
+        paper_id, said = only[0], only[0]
+        if not any(one.paper_id == paper_id for one in find_papers(ask.index, paper_id)):
+            return None
+    else:
+        paper = paper_named(ask.index, name)
+        if paper is None:
+            return None
+        paper_id, said = paper.paper_id, paper.title or paper.paper_id
+    language = _language(ask)
+
+    def make() -> Made:
+        digest = summarize(searcher, paper_id, language=language, index=ask.index)
+        return digest, _hits(ask.index, digest)
+
+    return _Found("summary", f"it asks for a summary of the paper “{said}”", make)
+
+
+def _comparison(searcher: Asker, ask: Ask) -> _Found | None:
+    asked = _COMPARISON.match(_DIFFER.sub(r"compare \1 and \2", ask.request.query))
+    if asked is None:
+        return None
+    papers, aspects = _papers_named(ask.index, asked["papers"] or asked["ja"]), asked["aspects"] or asked["ja_aspects"]
+    if papers is None and asked["aspects"]:  # "... for" and "... on" may be words of a title
+        papers, aspects = _papers_named(ask.index, asked.string[asked.start("papers") :].rstrip("?.! ")), None
+    if papers is None:
+        return None
+    wanted = [one for one in _BETWEEN.split(aspects or "") if one.strip()][:_MOST_SIDES]
+    if aspects and (aspect_named(aspects) or len(wanted) < 2):
+        wanted = [aspects]
+    language = _language(ask)
+
+    def make() -> Made:
+        names = [paper.paper_id for paper in papers]
+        digest = compare(searcher, names, wanted, language=language, index=ask.index)
+        return digest, _hits(ask.index, digest)
+
+    return _Found("comparison", f"it asks to compare {len(papers)} papers of the collection", make)
+
+
+def _table(searcher: Asker, ask: Ask) -> _Found | None:
+    asked = _TABLE.match(ask.request.query)
+    if asked is None:
+        return None
+    named = asked["columns"] or asked["ja_columns"] or ""
+    columns = [one.strip(_QUOTES) for one in _BETWEEN.split(named) if one.strip(_QUOTES)][:MOST_COLUMNS]
+    about, filters, language = asked["about"] or "", ask.request.filters, _language(ask)
+
+    def make() -> Made:
+        digest = study_table(
+            searcher,
+            columns,
+            about=about,
+            filters=filters,
+            language=language,
+            index=ask.index,
+            emit=ask.emit,
+            cancel=ask.cancel,
+        )
+        return digest, _hits(ask.index, digest)
+
+    return _Found("table", "it asks for a table of all papers", make)
+
+
+def _survey(searcher: Asker, ask: Ask) -> _Found | None:
+    asked = _SURVEY.match(ask.request.query)
+    topic = (asked["topic"] or asked["bare"] or asked["ja"] or "").strip(_QUOTES) if asked else ""
+    if not topic or not topic_of(topic):
+        return None
+    filters, language = ask.request.filters, _language(ask)
+
+    def make() -> Made:
+        return survey_with_hits(searcher, topic, filters=filters, emit=ask.emit, cancel=ask.cancel, language=language)
+
+    return _Found("survey", f"it asks for a survey of “{topic}”", make)
+
+
+def _papers_named(index: OpenIndex, names: str) -> list[PaperName] | None:
+    """Two papers or more, told apart wherever a joining word may part them; None where one of them is none."""
+    cuts = [found.span() for found in _BETWEEN.finditer(names)]
+    if not cuts or len(cuts) > _MOST_SIDES:
+        return None
+    for start, end in cuts:
+        first = paper_named(index, names[:start])
+        if first is None:
+            continue
+        last = paper_named(index, names[end:])
+        rest = [last] if last else _papers_named(index, names[end:])
+        if rest:
+            papers = list({paper.paper_id: paper for paper in (first, *rest)}.values())
+            return papers if 2 <= len(papers) <= MOST_PAPERS else None
+    return None
+
+
+def _language(ask: Ask) -> str:
+    return message_language(ask.request.query)
+
+
+def _hits(index: OpenIndex, digest: Digest) -> list[Hit]:
+    """The passages that are quoted; their score counts the quotes."""
+    counts = Counter(citation.chunk_id for citation in digest.citations)
+    scores = [float(count) for count in counts.values()]
+    return [hit_of(passage) for passage in load_passages(index.snapshot.cursor(), list(counts), scores)]
+
+
+def _as_result(ask: Ask, found: _Found, digest: Digest, hits: list[Hit]) -> SearchResult:
+    segments = digest.segments()
+    return SearchResult(
+        query=ask.request.query,
+        collection=ask.request.collection,
+        snapshot_id=digest.snapshot_id,
+        level=ask.index.snapshot.manifest.level,
+        mode="digest",
+        routing=Routing(query_type=found.kind, reason=found.reason),
+        status=digest.status,
+        warnings=list(dict.fromkeys([*ask.warnings(), *digest.warnings])),
+        trace_id=ask.account.scope.name,
+        answer=answer_markdown(segments, digest.tables),
+        segments=segments,
+        tables=digest.tables,
+        answer_engine="llm" if any(part.engine == "llm" for part in digest.parts) else "extractive",
+        verified=digest.verified,
+        citations=digest.citations,
+        hits=hits[: ask.settings.top_k],
+        usage=digest.usage,
+    )

@@ -1,0 +1,188 @@
+"""Questions with gold sentences, by kind, from the structure of a collection.
+
+- `fact`: two or three phrases of one sentence, which no other sentence holds together. That sentence is gold.
+- `relation`: an edge of the noun graph. Gold: the sentences that hold both, three or more, of two papers or more.
+- `community`: three phrases of a community. Gold: the sentences that hold two of them, as many.
+- `citation`: a work that two papers or more cite. Gold: the sentences that cite it, as many.
+- `unanswerable`: two phrases that stand in no paper together. No gold.
+
+A phrase is asked about once or twice in each kind. The same seed gives the same questions.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import combinations
+from typing import Any, TypeVar
+
+from monjyu_core.text.search_text import count_wide
+from monjyu_query.evaluation.question_structure import Kind, Phrase, Sentence, Structure, Work
+
+T = TypeVar("T")
+FEWEST_GOLD, MOST_GOLD, FEWEST_PAPERS = 3, 20, 2
+_FACT_SHARE = 0.5
+"""Of a sentence's letters that its question may repeat."""
+_TRIED_PHRASES = 8
+_HUB = (30, 0.025)
+"""A phrase in more sentences than this, and than this share of them, is none to ask about."""
+_COMMUNITY_PHRASES = 3
+_LONGEST_TITLE = 150
+_ASKED: dict[Kind, int] = {"fact": 1, "relation": 2, "community": 2, "citation": 1, "unanswerable": 1}
+"""How often a phrase may be asked about."""
+
+_PAIR = re.compile(r"(?:(?<=^)|(?<=, )|(?<= and ))(?!and\b)([a-z]{3,}) (?!and\b)([a-z]{3,})(?=$|,| and )")
+
+Made = tuple[str, list[Sentence], list[str]]
+"""Text, gold, and what is asked about (phrases, a title)."""
+
+TEMPLATES: dict[Kind, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    "fact": (
+        ("What is said about {}?", "What is written about {}?", "What is known about {}?"),
+        ("{}について何が述べられているか。", "{}について何が書かれているか。"),
+    ),
+    "relation": (
+        ("How is {0} related to {1}?", "What do the papers report on {0} and {1}?", "What connects {0} with {1}?"),
+        ("{0}と{1}はどう関係しているか。", "{0}と{1}について何が述べられているか。"),
+    ),
+    "community": (
+        ("What do the papers say about {}?", "Give an overview of {}.", "What are the findings on {}?"),
+        ("{}についてまとめてほしい。", "{}について何が述べられているか。"),
+    ),
+    "citation": (
+        ("What is {} cited for?", "What do the papers take from {}?", "How is {} used?"),
+        ("{}は何のために引用されているか。", "{}はどう使われているか。"),
+    ),
+    "unanswerable": (
+        ("How does {0} affect {1}?", "What is the effect of {0} on {1}?", "Which results link {0} to {1}?"),
+        ("{0}は{1}にどう影響するか。",),
+    ),
+}
+"""English, then Japanese; a list of phrases for `{}`, else one each."""
+
+
+def generate(structure: Structure, kinds: Sequence[Kind], count: int, seed: int) -> list[dict[str, Any]]:
+    """At most `count` questions of each kind: `id`, `kind`, `text`, `paraphrase`, and `gold`, a list of `paper_id` and
+    `sentence`."""
+    questions: list[dict[str, Any]] = []
+    for kind in kinds:
+        rng = random.Random(f"{kind} {seed}")
+        used: Counter[str] = Counter()
+        made = 0
+        for text, gold, about in _MAKERS[kind](structure, rng):
+            if made == count:
+                break
+            if all(used[name] < _ASKED[kind] for name in about):
+                used.update(about)
+                made += 1
+                evidence = [{"paper_id": sentence.paper_id, "sentence": sentence.text} for sentence in gold]
+                other = paraphrased(kind, text)
+                record = {"id": f"{kind}-{made}", "kind": kind, "text": text, "paraphrase": other, "gold": evidence}
+                questions.append(record)
+    return questions
+
+
+def paraphrased(kind: Kind, text: str) -> str:
+    """The question in the next frame of its kind, what it names in another order ("student feedback" as "feedback of
+    student"): a search that goes by neighbouring words alone finds less."""
+    for frames in TEMPLATES[kind]:
+        for n, frame in enumerate(frames):
+            match = re.fullmatch(re.sub(r"\\\{\d?\\\}", "(.+)", re.escape(frame)), text)
+            if match:
+                turned = [_PAIR.sub(r"\2 of \1", part) for part in match.groups()]
+                return frames[(n + 1) % len(frames)].format(*turned)
+    return text
+
+
+def _facts(structure: Structure, rng: random.Random) -> Iterator[Made]:
+    phrases = _askable(structure, structure.phrases)
+    for sentence in _shuffled(rng, structure.sentences):
+        inside = [phrase for phrase in phrases if phrase.stands_in(sentence.folded)]
+        some = _shuffled(rng, inside)[:_TRIED_PHRASES]
+        for chosen in (*combinations(some, 3), *combinations(some, 2)):
+            letters = sum(len(phrase.surface) for phrase in chosen)
+            if letters <= _FACT_SHARE * len(sentence.text) and _apart(chosen) and len(structure.holding(chosen)) == 1:
+                yield _asked("fact", chosen, rng), [sentence], [sentence.text, *(phrase.key for phrase in chosen)]
+                break
+
+
+def _relations(structure: Structure, rng: random.Random) -> Iterator[Made]:
+    for pair in _shuffled(rng, structure.edges):
+        chosen = _askable(structure, pair)
+        gold = structure.holding(chosen) if len(chosen) == len(pair) and _apart(chosen) else []
+        if _enough(gold):
+            yield _asked("relation", chosen, rng), gold, list(pair)
+
+
+def _communities(structure: Structure, rng: random.Random) -> Iterator[Made]:
+    for members in _shuffled(rng, structure.communities):
+        phrases = _askable(structure, members)
+        for chosen in combinations(_shuffled(rng, phrases)[:_TRIED_PHRASES], _COMMUNITY_PHRASES):
+            gold = structure.holding_some(chosen, 2) if _apart(chosen) else []
+            if _enough(gold) and all(any(p.stands_in(s.folded) for s in gold) for p in chosen):
+                yield _asked("community", chosen, rng), gold, [phrase.key for phrase in chosen]
+                break
+
+
+def _citations(structure: Structure, rng: random.Random) -> Iterator[Made]:
+    for work in _shuffled(rng, structure.works):
+        if _enough(work.citing) and len(work.title) <= _LONGEST_TITLE:
+            english, japanese = TEMPLATES["citation"]
+            text = rng.choice(japanese if count_wide(work.title) else english).format(_named(work))
+            yield text, list(work.citing), [work.title]
+
+
+def _unanswerable(structure: Structure, rng: random.Random) -> Iterator[Made]:
+    phrases = [p for p in _askable(structure, structure.phrases) if len(structure.papers[p.key]) > 1]
+    others = _shuffled(rng, phrases)
+    for chosen in zip(_shuffled(rng, phrases), others, strict=True):
+        together = structure.papers[chosen[0].key] & structure.papers[chosen[1].key]
+        if not together and _apart(chosen) and not structure.holding(chosen):
+            yield _asked("unanswerable", chosen, rng), [], [phrase.key for phrase in chosen]
+
+
+_MAKERS: dict[Kind, Callable[[Structure, random.Random], Iterator[Made]]] = {
+    "fact": _facts,
+    "relation": _relations,
+    "community": _communities,
+    "citation": _citations,
+    "unanswerable": _unanswerable,
+}
+
+
+def _askable(structure: Structure, names: Iterable[str]) -> list[Phrase]:
+    most = max(_HUB[0], int(_HUB[1] * len(structure.sentences)))
+    phrases = [structure.phrases[name] for name in names]
+    return [phrase for phrase in phrases if 0 < len(structure.holding([phrase])) <= most]
+
+
+def _shuffled(rng: random.Random, values: Sequence[T]) -> list[T]:
+    return rng.sample(values, len(values))
+
+
+def _enough(gold: Sequence[Sentence]) -> bool:
+    papers = {sentence.paper_id for sentence in gold}
+    return FEWEST_GOLD <= len(gold) <= MOST_GOLD and len(papers) >= FEWEST_PAPERS
+
+
+def _apart(phrases: Sequence[Phrase]) -> bool:
+    """None of them is a part of another, in any spelling."""
+    pairs = ((a, b) for a in phrases for b in phrases if a is not b)
+    return not any(inner in outer for a, b in pairs for inner in a.variants for outer in b.variants)
+
+
+def _asked(kind: Kind, phrases: Sequence[Phrase], rng: random.Random) -> str:
+    names = [phrase.surface for phrase in phrases]
+    wide = count_wide("".join(names)) > 0
+    template = rng.choice(TEMPLATES[kind][wide])
+    if "{0}" in template:
+        return template.format(*names)
+    return template.format("、".join(names) if wide else f"{', '.join(names[:-1])} and {names[-1]}")
+
+
+def _named(work: Work) -> str:
+    year = f", {work.year}" if work.year else ""
+    by = f" ({work.author}{year})" if work.author else ""
+    return f"“{work.title}”{by}"

@@ -1,1 +1,0 @@
-"""Question sets made from a collection's own structure, to measure search on it."""

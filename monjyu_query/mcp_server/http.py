@@ -1,0 +1,115 @@
+"""Streamable HTTP behind the gate of the HTTP service: the same keys, host and origin checks, rates and limits."""
+
+from __future__ import annotations
+
+import socket
+import uuid
+from typing import Any
+
+import uvicorn
+from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
+from mcp.server.auth.provider import AccessToken
+from mcp.server.mcpserver import MCPServer
+from mcp.server.transport_security import TransportSecuritySettings
+from starlette.applications import Starlette
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from monjyu_core.settings.service import ServiceSettings
+from monjyu_core.storage.state_store import StateStore
+from monjyu_query.mcp_server.audited import Audited, Named
+from monjyu_query.service.access.addresses import is_loopback
+from monjyu_query.service.access.audit import AuditLog
+from monjyu_query.service.access.gate import Gate
+from monjyu_query.service.access.principals import Authority, check_exposure
+from monjyu_query.service.server.http_limits import protocol_with
+
+PATH = "/mcp"
+STOP_SECONDS = 5
+"""What is still running this long after a stop was asked for is left."""
+LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
+
+
+def http_app(server: MCPServer[Any], settings: ServiceSettings, host: str, store: StateStore) -> ASGIApp:
+    """The ASGI application for a server that listens on `host`.
+
+    ConfigurationError for an address that other machines reach while there is neither a key nor an issuer.
+    """
+    own = settings.model_copy(update={"host": host})
+    check_exposure(own, store)
+    app = server.streamable_http_app(
+        streamable_http_path=PATH,
+        host=host,
+        transport_security=_names(own),
+        max_request_body_size=own.max_body_kb << 10,
+    )
+    audit = AuditLog(store.path.parent / "audit") if own.audit else None
+    return _Gated(app, Gate(Named(_Owned(app)), own, Authority(own, store)), audit)
+
+
+class _Gated:
+    """The gate before requests, the audit log before it; the application's own start and end pass them by."""
+
+    def __init__(self, app: Starlette, gate: Gate, audit: AuditLog | None) -> None:
+        self._app = app
+        self._gate = Audited(gate, audit, PATH)
+        self._audit = audit
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            if self._audit is not None:
+                self._audit.close()
+            return
+        scope["state"] = {"request_id": uuid.uuid4().hex[:16]}  # the gate notes in it who asks
+        await self._gate(scope, receive, send)
+
+
+class _Owned:
+    """Tells the SDK who asks, so that a session answers no other key than the one that opened it."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        name = scope["state"]["principal"].name
+        scope["user"] = AuthenticatedUser(AccessToken(token="", client_id=name, scopes=[]))
+        await self._app(scope, receive, send)
+
+
+def _names(settings: ServiceSettings) -> TransportSecuritySettings:
+    """The SDK's own check of Host and Origin, for the names that the gate admits."""
+    names = {*LOOPBACK, *settings.allowed_hosts, *([] if is_loopback(settings.host) else [settings.host])}
+    return TransportSecuritySettings(
+        enable_dns_rebinding_protection="*" not in names,
+        allowed_hosts=[form for name in sorted(names) for form in (name, f"{name}:*")],
+        allowed_origins=[
+            *(
+                f"{scheme}://{name}{port}"
+                for name in sorted(names)
+                for scheme in ("http", "https")
+                for port in ("", ":*")
+            ),
+            *settings.cors_origins,
+        ],
+    )
+
+
+def run(app: ASGIApp, bound: socket.socket, settings: ServiceSettings) -> None:
+    """Serve until SIGINT or SIGTERM; headers that are too long or come too slowly are refused."""
+    config = uvicorn.Config(
+        app,
+        http=protocol_with(settings.max_header_kb << 10, settings.header_seconds),
+        ws="none",
+        proxy_headers=False,
+        server_header=False,
+        access_log=False,
+        log_level="warning",
+        timeout_graceful_shutdown=STOP_SECONDS,
+    )
+    uvicorn.Server(config).run(sockets=[bound])
+
+
+def address(bound: socket.socket) -> str:
+    """Where clients reach it."""
+    host, port = bound.getsockname()[:2]
+    return f"http://{f'[{host}]' if ':' in host else host}:{port}{PATH}"

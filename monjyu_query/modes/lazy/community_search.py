@@ -1,0 +1,216 @@
+"""The community searcher: rounds of visits under one budget, in which the subqueries take turns."""
+
+from __future__ import annotations
+
+import sys
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from monjyu_query.modes.lazy.deepening import IterativeDeepener, Visit
+from monjyu_query.modes.lazy.lazy_state import Candidate, Judgement, LazyState
+
+Wanted = tuple[int, int, str | None]
+"""(subquery, row, community) of a chunk to be tested."""
+Test = Callable[[Sequence[Sequence[Wanted]], int], list[tuple[Candidate, Judgement]]]
+"""From batches of chunks, and how many of all count, in order: their judgements."""
+Passes = Callable[[Sequence[Wanted]], Sequence[bool]]
+"""Which of some chunks are worth a test."""
+MOST_FAILED_ROUNDS = 2
+"""Rounds in a row without one judgement that could be read; then the assessor is given up."""
+MOST_HELD_BACK = 3
+"""Chunks for each test of the budget that the gate may hold back: each is read by the reader, which takes time."""
+FIRST_VISIT = 2
+"""Chunks that a subquery may test before it has found something."""
+_BATCHES_A_ROUND = 3
+"""Of all subqueries together, so that a model gets several calls at once; of each subquery one at least."""
+_ROUNDS_A_STEP, _MOST_BATCHES = 4, 8
+"""Every so many rounds a subquery gets a batch more a round: later chunks are less hopeful, and a round costs time."""
+
+
+@dataclass(frozen=True)
+class Walker:
+    """A walk, and the subquery (its place) that its chunks are tested for. `levels`: by row the level of the index that
+    led to it, where it is 2 or more."""
+
+    subquery: int
+    walk: IterativeDeepener
+    levels: Mapping[int, int] = field(default_factory=dict)
+
+
+@dataclass
+class _Turn:
+    """A subquery with its walks, which take turns, and the tests that it got."""
+
+    walkers: deque[Walker]
+    tests: int = 0
+    tried: bool = False
+
+
+@dataclass
+class CommunitySearcher:
+    """`test` judges the chunks of a round; `sufficient` is asked once a round whether the evidence is enough.
+
+    The first walk opens alone, with `opening` chunks; then the subqueries take turns, `a_turn` chunks in a batch, those
+    with the fewest tests first, so that each gets about `total / q`. A subquery other than the first whose first visit
+    finds nothing gets no more, and what one leaves goes to the others. What does not pass the gate (`passes`) costs no
+    test.
+    """
+
+    walkers: Sequence[Walker]
+    test: Test
+    sufficient: Callable[[LazyState], bool]
+    relevant_from: float
+    enough_from: float = 0.0
+    enough: int | None = None
+    opening: int = 0
+    a_turn: int = 5
+    passes: Passes | None = None
+    _turns: dict[int, _Turn] = field(init=False, default_factory=dict)
+    _known: int = field(init=False, default=0)
+
+    def run(self, state: LazyState, until: int | None = None) -> None:
+        """Test chunks until the budget is spent, enough is found, all are tested, it is cancelled or all tests fail.
+        With `until`, also when about so many are tested: run it again, with more walkers, to go on.
+
+        The rows of a round do not depend on the budget, which only cuts the last round short: a larger budget repeats
+        all tests of a smaller one and adds to them.
+        """
+        for walker in self.walkers[self._known :]:
+            self._turns.setdefault(walker.subquery, _Turn(deque())).walkers.append(walker)
+        self._known = len(self.walkers)
+        while not state.ended and (until is None or state.budget.used < until):
+            if state.cancelled:
+                state.ended = "cancelled"
+            elif not state.budget.left:
+                state.ended = "budget"
+            elif self._is_over(state):
+                state.ended = "held"
+            elif not any(turn.walkers for turn in self._turns.values()):
+                state.ended = "exhausted"
+            else:
+                self._round(state)
+
+    def _is_over(self, state: LazyState) -> bool:
+        return state.cancelled or state.held_back > MOST_HELD_BACK * state.budget.total
+
+    def _round(self, state: LazyState) -> None:
+        batches = self._batches(state)
+        if not batches:  # a walk ended, or a subquery gave its turns back
+            return
+        groups = [
+            [(walker.subquery, row, v.community.id) for v in visits for row in v.rows] for walker, visits in batches
+        ]
+        tested = self.test(groups, state.budget.left)
+        state.rounds += 1
+        relevant = {c.row for c, judgement in tested if self._noted(state, c, judgement)}
+        for walker, visits in batches:
+            fruitful = [[row for row in visit.rows if row in relevant] for visit in visits]
+            for visit, rows in zip(visits, fruitful, strict=True):
+                walker.walk.learn(visit, rows)
+            self._earned(walker.subquery, any(fruitful))
+            levels = [walker.levels[row] for rows in fruitful for row in rows if row in walker.levels]
+            state.level = max([state.level, *levels])
+        state.depth = max([state.depth, *(walker.walk.depth for walker in self.walkers)])
+        state.emit({"event": "budget", "used": state.budget.used, "total": state.budget.total})
+        self._judge_round(state, [judgement for _, judgement in tested])
+
+    def _earned(self, subquery: int, found: bool) -> None:
+        """A subquery whose first visit found nothing gives its turns back; the question itself goes on."""
+        turn = self._turns[subquery]
+        if subquery and not turn.tried and not found:
+            turn.walkers.clear()
+        turn.tried = True
+
+    def _batches(self, state: LazyState) -> list[tuple[Walker, list[Visit]]]:
+        """The batches of a round, as many as the budget needs; of each walk those that it makes at any budget. The next
+        is always that of the subquery with the fewest tests."""
+        taken = set(state.visited)
+        room, due = state.budget.left, self._due(state)
+        found: list[tuple[Walker, list[Visit]]] = []
+        while (
+            room > 0
+            and not self._is_over(state)
+            and (open_ := [n for n in due if due[n] > 0 and self._turns[n].walkers])
+        ):
+            turn = self._turns[n := min(open_, key=lambda n: self._turns[n].tests)]
+            walker, first = turn.walkers[0], n > 0 and not turn.tried
+            size = FIRST_VISIT if first else min(due[n], self.a_turn) if state.rounds else due[n]
+            visits = self._visits(state, walker, taken, size, room, 1 if first else sys.maxsize)
+            count = sum(len(visit.rows) for visit in visits)
+            if count:
+                found.append((walker, visits))
+                turn.walkers.rotate(-1 if state.rounds else 0)
+            elif first:
+                turn.walkers.clear()
+            elif not self._is_over(state):
+                turn.walkers.popleft()
+            turn.tests += count
+            room, due[n] = room - count, 0 if first else due[n] - count
+        return found
+
+    def _due(self, state: LazyState) -> dict[int, int]:
+        """The subqueries that are still searched for, with the chunks that each may test in this round."""
+        live = {n: turn.tests for n, turn in self._turns.items() if turn.walkers}
+        if self.opening and not state.rounds and 0 in live:
+            return {0: self.opening}
+        batches = max(1, _BATCHES_A_ROUND // max(1, len(live))) * min(1 + state.rounds // _ROUNDS_A_STEP, _MOST_BATCHES)
+        most = min(live.values(), default=0) + batches * self.a_turn
+        return {n: -(-(most - tests) // self.a_turn) * self.a_turn for n, tests in live.items()}
+
+    def _visits(
+        self, state: LazyState, walker: Walker, taken: set[int], size: int, room: int, most: int
+    ) -> list[Visit]:
+        """The next visits of a walk, `most` at most, of `size` chunks that pass the gate. Visits of which none passes
+        teach the walk at once."""
+        visits: list[Visit] = []
+        while most > 0 and size > 0 and not self._is_over(state):
+            visit = walker.walk.next_visit(taken, size)
+            if visit is None:
+                break
+            most -= 1
+            taken.update(visit.rows)
+            passing = self._passing(state, walker.subquery, visit)
+            state.visited.update(set(visit.rows).difference(passing), passing[: max(room, 0)])
+            if room > 0:
+                self._enter(state, walker.subquery, visit)
+            size, room = size - len(passing), room - len(passing)
+            if passing:
+                visits.append(Visit(visit.community, passing))
+            else:
+                walker.walk.learn(visit, ())
+        return visits
+
+    def _passing(self, state: LazyState, subquery: int, visit: Visit) -> tuple[int, ...]:
+        if self.passes is None:
+            return visit.rows
+        passes = self.passes([(subquery, row, visit.community.id) for row in visit.rows])
+        passing = tuple(row for row, passed in zip(visit.rows, passes, strict=True) if passed)
+        state.held_back += len(visit.rows) - len(passing)
+        return passing
+
+    def _enter(self, state: LazyState, subquery: int, visit: Visit) -> None:
+        name = visit.community.id
+        if name is not None and name not in state.communities:
+            state.communities[name] = visit.community.level
+            event = {"event": "community", "community_id": name, "level": visit.community.level, "subquery": subquery}
+            state.emit(event)
+
+    def _noted(self, state: LazyState, candidate: Candidate, judgement: Judgement) -> bool:
+        relevant = state.note(candidate, judgement, self.relevant_from, self.enough_from)
+        state.budget.spend(int(judgement.made))
+        event: dict[str, Any] = {"event": "test", "chunk_id": candidate.passage.chunk_id}
+        event |= {"paper_id": candidate.passage.paper_id}
+        event |= {"subquery": candidate.subquery, "score": judgement.best, "relevant": relevant}
+        state.emit(event | ({"error": judgement.error} if judgement.error else {}))
+        return relevant
+
+    def _judge_round(self, state: LazyState, judgements: Sequence[Judgement]) -> None:
+        state.failed_rounds = state.failed_rounds + 1 if all(judgement.error for judgement in judgements) else 0
+        if any(judgement.final for judgement in judgements) or state.failed_rounds >= MOST_FAILED_ROUNDS:
+            state.ended = "failed"
+        elif self.enough is not None and len(state.strong) >= self.enough:
+            state.ended = "enough"
+        elif self.sufficient(state):
+            state.ended = "sufficient"

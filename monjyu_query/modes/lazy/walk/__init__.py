@@ -1,1 +1,0 @@
-"""The walk of lazy search: which chunks are tested next, under one budget."""

@@ -1,1 +1,0 @@
-"""Modes vector, keyword and hybrid."""

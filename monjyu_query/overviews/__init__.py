@@ -1,1 +1,0 @@
-"""A collection seen whole: its maps of citations and concepts, and its themes as a tree."""

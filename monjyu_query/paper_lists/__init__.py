@@ -1,1 +1,0 @@
-"""Which papers of a collection speak of something: every paper is looked at, not the best passages."""

@@ -1,0 +1,231 @@
+"""The answer to a question about the collection: a sentence, and the rows of its tables that say so.
+
+Rows are the index's own records and no quotes: `verified` is true where sentences of papers are quoted beside them, and
+each was found in its source.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from monjyu_core.text.language import message_language
+from monjyu_query.answers.answer import Answer, result_of
+from monjyu_query.asking.request import Filters
+from monjyu_query.asking.result import AnswerTable, Cell, Routing, SearchResult, Segment
+from monjyu_query.intents.intents import Intent
+from monjyu_query.papers.paper_label import paper_labels
+from monjyu_query.papers.paper_names import PaperName, find_papers, paper_named, says_paper
+from monjyu_query.questions import catalogue_tables as tables
+from monjyu_query.questions.catalogue_wording import COLUMNS, described, told
+from monjyu_query.ranking.filters import passing_papers
+from monjyu_query.ranking.tools import Ask, Tools
+
+MOST_ROWS = 50
+_OF_PAPERS = ("citing", "cited", "doi")
+"""Intents that ask of papers alone; others may be of what a paper is about ("When was Python released?")."""
+
+
+def catalogue_answer(ask: Ask, _tools: Tools, intent: Intent) -> SearchResult | None:
+    """The result where the question is about the collection itself, whatever the mode; None where a paper that it names
+    is not known, and where no answer is wanted."""
+    answer = _Catalogue(ask, intent).answer() if ask.request.answer else None
+    if answer is None:
+        return None
+    routing = Routing(
+        query_type="collection", reason="a question about the collection itself, answered from its tables"
+    )
+    return result_of(replace(ask, mode="catalogue", routing=routing), answer, "tables", [])
+
+
+class _Catalogue:
+    """One question and the papers that the request's filters let pass."""
+
+    def __init__(self, ask: Ask, question: Intent) -> None:
+        self._index, self._question, self._query = ask.index, question, ask.request.query
+        self._cursor = ask.index.snapshot.cursor()
+        self._filters = ask.request.filters
+        self._language = message_language(ask.request.query)
+        self._columns = COLUMNS[self._language]
+        self._papers = passing_papers(self._cursor, self._filters)
+
+    def answer(self) -> Answer | None:
+        match self._question.name:
+            case "listed" | "counted":
+                return self._selected()
+            case "authors" | "year" | "venue" | "doi" | "citing" | "cited":
+                return self._of_a_paper()
+            case "makers":
+                return self._makers()
+            case "newest" | "oldest":
+                return self._dated()
+            case "most_cited":
+                return self._most_cited()
+            case _:
+                return self._grouped()
+
+    def _selected(self) -> Answer:
+        asked = self._question
+        wanted = Filters(
+            year_from=asked.year_from,
+            year_to=asked.year_to,
+            authors=[asked.author] if asked.author else [],
+            languages=[asked.language] if asked.language else [],
+        )
+        chosen = set(passing_papers(self._cursor, wanted)) & set(self._papers)
+        if asked.author and not chosen and not passing_papers(self._cursor, Filters(authors=[asked.author])):
+            return self._no_author(asked.author)
+        what = described(asked.author, asked.year_from, asked.year_to, asked.language, self._language)
+        n = len(chosen)
+        sentence = self._told("count", what=what, n=n) if what else self._told("all", n=n)
+        if asked.year_from is not None or asked.year_to is not None:
+            sentence += self._undated()
+        return self._answered(sentence, [self._table_of_papers(sorted(chosen))] if chosen else [])
+
+    def _undated(self) -> str:
+        """How many papers a count by year cannot place; empty where it places all."""
+        n = tables.undated(self._cursor, self._papers)
+        return self._told("undated", n=n) if n else ""
+
+    def _no_author(self, name: str) -> Answer:
+        close = tables.close_authors(self._cursor, name)
+        sentence = self._told("no author", what=name)
+        if close:
+            sentence += self._told("close", what=self._listed(close))
+        return Answer([Segment(text=sentence)], "abstained")
+
+    def _of_a_paper(self) -> Answer | None:
+        found = find_papers(self._index, self._question.text)
+        if not found or not (found[0].named or self._question.name in _OF_PAPERS or says_paper(self._query)):
+            return None
+        if not found[0].sure:
+            labels = self._labels([one.paper_id for one in found])
+            titles = [f"{labels[one.paper_id]}, {self._titled(one.title)}" for one in found]
+            what = (" か " if self._language == "ja" else ", or ").join(titles)
+            return self._answered(self._told("which", what=what), [self._table_of_papers(list(labels))])
+        best = found[0]
+        match self._question.name:
+            case "citing":
+                return self._links(best, tables.citing(self._cursor, best.paper_id), "citing")
+            case "cited":
+                rows, works = tables.cited(self._cursor, best.paper_id)
+                return self._links(best, rows, "cited", str(works))
+            case _:
+                return self._field(best)
+
+    def _makers(self) -> Answer | None:
+        """Who wrote the paper on a thing that bears its name; None where no paper does, or names no author."""
+        paper = paper_named(self._index, self._question.text)
+        if paper is None or not paper.authors:
+            return None
+        sentence = self._told("makers", label=self._titled(paper.title), what=self._listed(paper.authors))
+        return self._answered(sentence, [self._table_of_papers([paper.paper_id])])
+
+    def _field(self, paper: PaperName) -> Answer:
+        """What is recorded of one paper."""
+        [record] = tables.papers(self._cursor, [paper.paper_id])
+        kind = self._question.name
+        values = {
+            "authors": self._listed(record.authors),
+            "year": str(record.year or ""),
+            "venue": record.venue,
+            "doi": record.doi,
+        }
+        sentence = self._told(
+            kind if values[kind] else f"no {kind}", label=self._titled(record.title), what=values[kind]
+        )
+        return self._answered(sentence, [self._table_of_papers([paper.paper_id])])
+
+    def _links(self, paper: PaperName, rows: Sequence[tuple[str, str]], name: str, what: str = "") -> Answer:
+        """Papers on the other end of citations, with the sentences that cite."""
+        passing = set(self._papers)
+        rows = [row for row in rows if row[0] in passing]
+        label = self._labels([paper.paper_id])[paper.paper_id]
+        sentence = self._told(name, label=label, what=what, n=len(rows))
+        if not rows:
+            return self._answered(sentence, [])
+        contexts = dict(rows)
+        extra = {"quote": contexts} if any(contexts.values()) else {}
+        return self._answered(sentence, [self._table_of_papers(list(contexts), extra)])
+
+    def _dated(self) -> Answer | None:
+        """The papers of the last year, or of the first."""
+        found = [paper for paper in tables.papers(self._cursor, self._papers) if paper.year is not None]
+        if not found:
+            return None
+        years = [paper.year for paper in found if paper.year is not None]
+        year = max(years) if self._question.name == "newest" else min(years)
+        chosen = [paper.paper_id for paper in found if paper.year == year]
+        sentence = self._told(self._question.name, what=str(year)) + self._undated()
+        return self._answered(sentence, [self._table_of_papers(chosen)])
+
+    def _most_cited(self) -> Answer:
+        rows = tables.most_cited(self._cursor, self._papers, MOST_ROWS)
+        if not rows:
+            return self._answered(self._told("none cited"), [])
+        paper, n = rows[0]
+        label = self._labels([paper])[paper]
+        counts = {one: str(number) for one, number in rows}
+        table = self._table_of_papers(list(counts), {"cited": counts}, keep_order=True)
+        return self._answered(self._told("most_cited", label=label, n=n), [table])
+
+    def _grouped(self) -> Answer | None:
+        """Authors, venues or years with their number of papers."""
+        kind = self._question.name
+        rows: Sequence[tuple[str | int, int]]
+        if kind == "prolific":
+            rows = tables.prolific(self._cursor, self._papers, MOST_ROWS)
+            if not rows:
+                return self._answered(self._told("not prolific"), [])
+            most = rows[0][1]
+            who = self._listed([str(name) for name, n in rows if n == most])
+            sentence, first = self._told("prolific", what=who, n=most), "author"
+        elif kind == "venues":
+            rows = tables.venues(self._cursor, self._papers, MOST_ROWS)
+            sentence, first = self._told("venues", n=len(rows)), "venue"
+        else:
+            rows = tables.years(self._cursor, self._papers, MOST_ROWS)
+            span = f"{rows[-1][0]}–{rows[0][0]}" if rows else ""
+            sentence, first = self._told("years", what=span) + self._undated(), "year"
+        if not rows:
+            return None
+        cells = [[Cell(text=str(name)), Cell(text=str(n))] for name, n in rows]
+        table = AnswerTable(columns=[self._columns[first], self._columns["papers"]], rows=cells)
+        return self._answered(sentence, [table])
+
+    def _table_of_papers(
+        self, paper_ids: Sequence[str], extra: dict[str, dict[str, str]] | None = None, *, keep_order: bool = False
+    ) -> AnswerTable:
+        """A row a paper, the newest first; `extra` are further columns by paper."""
+        records = {paper.paper_id: paper for paper in tables.papers(self._cursor, paper_ids)}
+        order = [name for name in paper_ids if name in records] if keep_order else list(records)
+        shown = order[:MOST_ROWS]
+        labels, extra = self._labels(shown), extra or {}
+        rows = []
+        for name in shown:
+            paper = records[name]
+            cells = [
+                Cell(text=labels[name], paper_id=name),
+                Cell(text=paper.title),
+                Cell(text=", ".join(paper.authors)),
+            ]
+            cells.append(Cell(text="" if paper.year is None else str(paper.year)))
+            rows.append([*cells, *(Cell(text=" ".join(values[name].split())) for values in extra.values())])
+        columns = [self._columns[name] for name in ("paper", "title", "authors", "year", *extra)]
+        title = self._told("more", n=len(order) - len(shown)) if len(order) > len(shown) else ""
+        return AnswerTable(title=title, columns=columns, rows=rows)
+
+    def _answered(self, sentence: str, found: list[AnswerTable]) -> Answer:
+        return Answer([Segment(text=sentence)], "complete", tables=found)
+
+    def _titled(self, title: str) -> str:
+        return f"「{title}」" if self._language == "ja" else f"“{title}”"
+
+    def _labels(self, paper_ids: Sequence[str]) -> dict[str, str]:
+        return paper_labels(self._index, paper_ids, self._language)
+
+    def _listed(self, names: Sequence[str]) -> str:
+        return "、".join(names) if self._language == "ja" else ", ".join(names)
+
+    def _told(self, name: str, *, label: str = "", what: str = "", n: int = 0) -> str:
+        return told(name, self._language, label=label, what=what, n=n)

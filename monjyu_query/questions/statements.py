@@ -1,0 +1,183 @@
+"""What papers say of a thing, and pairs of statements of two papers that speak of the same."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from monjyu_core.settings.settings import SearchSettings
+from monjyu_core.text.quotes import stands_alone
+from monjyu_core.text.search_text import word_terms
+from monjyu_query.answers.citing import cite
+from monjyu_query.asking.passages import PassageSentence, load_sentences, sentences_by_id
+from monjyu_query.asking.request import Filters
+from monjyu_query.asking.result import Citation
+from monjyu_query.knowledge.concept_graph import has_tables
+from monjyu_query.modes.best_passages import passages_at
+from monjyu_query.ranking.filters import passing_papers
+from monjyu_query.ranking.open_index import OpenIndex
+from monjyu_query.ranking.ranker import best_rows, rank
+from monjyu_query.ranking.tools import Tools
+
+# Which statements of two papers speak of the same thing: pairs that share most of their words, rare ones above all.
+
+
+FEWEST_TERMS = 5
+"""A text with fewer different terms says too little."""
+SAME, LEAST = 0.95, 0.15
+"""From the first likeness on two texts are one that was copied; below the second they speak of different things."""
+OF_EACH = 3
+"""Pairs that one text is in at most: what many papers say in the same words would take all places."""
+Pair = tuple[float, int, int]
+"""Likeness and the places of two texts."""
+
+
+def like_pairs(texts: Sequence[str], works: Sequence[str], most: int) -> list[Pair]:
+    """The pairs of two works that share most, at most `most`, the likest first. `works` has each text's.
+
+    Likeness (0 to 1) is the weight of the terms that two texts share, divided by the geometric mean of their whole
+    weights; a term weighs log(1 + texts / texts that have it). Work grows with the square of the number of texts.
+    """
+    terms = [sorted(set(some)) for some in word_terms(texts)]
+    number = {term: place for place, term in enumerate(sorted(set().union(*terms)))}
+    rows = np.repeat(np.arange(len(terms)), [len(some) for some in terms])
+    columns = np.fromiter((number[term] for some in terms for term in some), np.intp, len(rows))
+    counts = np.bincount(columns, minlength=len(number))
+    weights = np.log1p(len(texts) / counts)
+    whole = np.bincount(rows, weights[columns], len(texts))
+    having = np.split(rows[np.argsort(columns, kind="stable")], np.cumsum(counts)[:-1])
+    long = np.bincount(rows, minlength=len(texts)) >= FEWEST_TERMS
+    owner = np.unique(np.asarray(works, str), return_inverse=True)[1]
+    found: list[Pair] = []
+    for one in np.flatnonzero(long).tolist():
+        shared = np.zeros(len(texts))
+        for place in (number[term] for term in terms[one]):
+            shared[having[place]] += weights[place]
+        likeness = np.round(shared / np.sqrt(np.maximum(whole[one] * whole, 1e-9)), 4)
+        others = np.flatnonzero(long & (owner != owner[one]) & (likeness >= LEAST) & (likeness < SAME))
+        others = others[others > one]
+        best = others[np.argsort(-likeness[others], kind="stable")[:most]]
+        found += [(float(likeness[other]), one, other) for other in best.tolist()]
+    return _spread(sorted(found, key=lambda pair: (-pair[0], *pair[1:])), most)
+
+
+def _spread(pairs: Iterable[Pair], most: int) -> list[Pair]:
+    taken: Counter[int] = Counter()
+    kept: list[Pair] = []
+    for pair in pairs:
+        if len(kept) < most and max(taken[pair[1]], taken[pair[2]]) < OF_EACH:
+            taken.update(pair[1:])
+            kept.append(pair)
+    return kept
+
+
+MOST_READ, MOST_QUOTED = 1000, 5
+"""Passages that are looked through, and papers that are quoted."""
+MOST_STATEMENTS = 5000
+"""Statements of a collection that are compared: as many of each paper as there is room for, its abstract first."""
+_MOST_PAPERS, _OF_EACH = 100, 12
+"""Papers of which statements on one thing are compared, and how many of each."""
+_SHORTEST, _LONGEST = 40, 400
+"""Characters of a sentence that is compared."""
+_FINDINGS = frozenset(("abstract", "results", "discussion", "conclusion"))
+_CLAIMED = """SELECT unnest(sentence_ids) FROM claims WHERE kind IN ('result', 'limitation', 'background')"""
+_STATED = """WITH found AS (
+    SELECT sentence_id, canonical_id, s.text, row_number() OVER (
+        PARTITION BY canonical_id ORDER BY section_type = 'abstract' DESC, section_ord, s.ord, sentence_id) AS place
+    FROM sentences s JOIN sections t USING (paper_id, section_ord) JOIN paper_identity USING (paper_id)
+    WHERE paper_id IN (SELECT unnest($papers::VARCHAR[])) AND len(s.text) BETWEEN $shortest AND $longest
+        AND (section_type IN ('results', 'experiments', 'discussion', 'conclusion')
+            OR (section_type = 'abstract' AND len(t.text) <= $abstract)
+            OR sentence_id IN ({claimed})))
+SELECT sentence_id, canonical_id, text FROM found ORDER BY place, canonical_id LIMIT $most"""
+_LONGEST_ABSTRACT = 4000
+"""Characters of an abstract; one that is longer is the whole paper, whose headings were not recognised."""
+
+
+@dataclass(frozen=True)
+class Said:
+    """`papers`: how many speak of it; `citations`: a sentence of each of the best, in their order; `statements`: the
+    sentences of the best on it, some of each paper, the nearest paper first."""
+
+    papers: int
+    citations: list[Citation]
+    statements: tuple[PassageSentence, ...] = ()
+
+
+@dataclass(frozen=True)
+class StatementPair:
+    """Statements of two papers; `likeness`, 0 to 1, is how much they share."""
+
+    likeness: float
+    first: PassageSentence
+    second: PassageSentence
+
+
+def what_papers_say(index: OpenIndex, tools: Tools, what: str, filters: Filters, settings: SearchSettings) -> Said:
+    """The papers with a passage that has all words of `what`, those first that say most of them."""
+    terms = set(word_terms([what])[0])
+    if not terms or not len(index.corpus):
+        return Said(0, [])
+    ranking = rank(index, tools.embedder, what, "keyword", filters, settings)
+    rows = best_rows(ranking.scores, index.corpus.work, MOST_READ, passage=index.corpus.passage)
+    passages = passages_at(index, rows, [float(ranking.scores[row]) for row in rows])
+    there = [
+        passage
+        for passage, words in zip(passages, word_terms([passage.text for passage in passages]), strict=True)
+        if terms <= set(words)
+    ]
+    papers = list(dict.fromkeys(passage.paper_id for passage in there))
+    sentences = load_sentences(index.snapshot.cursor(), there) if there else []
+    best = _best_of_each(sentences, terms)
+    told = [best[paper] for paper in papers if paper in best]
+    statements = tuple(sentence for some in told[:_MOST_PAPERS] for sentence in some[:_OF_EACH])
+    return Said(len(papers), cite(index.snapshot.cursor(), [some[0] for some in told[:MOST_QUOTED]]), statements)
+
+
+def pairs_among(index: OpenIndex, statements: Sequence[PassageSentence], most: int) -> list[StatementPair]:
+    """The pairs of these statements that share most, none of two files of one paper."""
+    work = dict(index.snapshot.cursor().execute("SELECT paper_id, canonical_id FROM paper_identity").fetchall())
+    texts = [" ".join(one.text.split()) for one in statements]
+    found = like_pairs(texts, [work[one.passage.paper_id] for one in statements], most)
+    return [StatementPair(likeness, statements[one], statements[other]) for likeness, one, other in found]
+
+
+def pairs_of_all(index: OpenIndex, filters: Filters, settings: SearchSettings, most: int) -> list[StatementPair]:
+    """The pairs that share most of what the papers that pass find: of their abstracts, results, discussions and
+    conclusions, and of their claims where the index has any."""
+    cursor = index.snapshot.cursor()
+    papers = set(passing_papers(cursor, filters))
+    if settings.retracted == "exclude":
+        papers -= index.retracted.keys()
+    claimed = _CLAIMED if has_tables(cursor, ("claims",)) else "''"
+    values = {"papers": sorted(papers), "shortest": _SHORTEST, "longest": _LONGEST, "most": MOST_STATEMENTS}
+    rows = cursor.execute(_STATED.format(claimed=claimed), values | {"abstract": _LONGEST_ABSTRACT}).fetchall()
+    told = [(name, work, " ".join(text.split())) for name, work, text in rows]
+    told = [row for row in told if not row[2].endswith(("?", "？")) and "://" not in row[2]]
+    found = like_pairs([text for _, _, text in told], [work for _, work, _ in told], most)
+    sentences = sentences_by_id(cursor, (told[place][0] for _, *places in found for place in places))
+    return [
+        StatementPair(likeness, sentences[told[one][0]], sentences[told[other][0]])
+        for likeness, one, other in found
+        if told[one][0] in sentences and told[other][0] in sentences
+    ]
+
+
+def _best_of_each(sentences: list[PassageSentence], terms: Collection[str]) -> dict[str, list[PassageSentence]]:
+    """By paper its sentences that read by themselves, those with most of the words first; then findings, then those of
+    the better passage."""
+    found: dict[str, list[tuple[tuple[int, bool], PassageSentence]]] = {}
+    for sentence, words in zip(sentences, word_terms([one.text for one in sentences]), strict=True):
+        text = " ".join(sentence.text.split())
+        shared = len(set(terms) & set(words))
+        if not shared or not _SHORTEST <= len(text) <= _LONGEST or text.endswith("?") or not stands_alone(text):
+            continue
+        rank_of = (shared, sentence.passage.section_type in _FINDINGS)
+        found.setdefault(sentence.passage.paper_id, []).append((rank_of, sentence))
+    return {
+        paper: [sentence for _, sentence in sorted(some, key=lambda one: one[0], reverse=True)]
+        for paper, some in found.items()
+    }

@@ -1,0 +1,143 @@
+"""The answer to "do papers disagree about …?": both sides of each tension, each quoted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from monjyu_core.text.language import message_language
+from monjyu_core.text.search_text import word_terms
+from monjyu_core.wording import counted
+from monjyu_query.answers.answer import Answer, result_of
+from monjyu_query.answers.citing import cite
+from monjyu_query.asking.result import Citation, Routing, SearchResult, Segment, Status
+from monjyu_query.intents.intents import Intent
+from monjyu_query.questions.statements import Said, StatementPair, pairs_among, pairs_of_all, what_papers_say
+from monjyu_query.questions.tension_list import LONGEST_CONCEPT, judge_pairs
+from monjyu_query.ranking.filters import passing_papers
+from monjyu_query.ranking.tools import Ask, Tools
+
+# The answer where no contradiction is known: whether any was looked for, among how many papers, and what these say.
+
+
+_WORDS = {
+    "en": {
+        "none": "A model read what the {n} papers that speak of {what} say most alike ({read}), and calls none of it "
+        "contradictory.",
+        "anything": "A model read what the {n} papers say most alike ({read}), and calls none of it contradictory.",
+        "unlike": "No two statements about {what} of the {n} papers that speak of it are alike enough to be compared.",
+        "unlike_all": "No two statements of the {n} papers are alike enough to be compared.",
+        "one": "No contradiction about {what} was found: one paper alone speaks of it.",
+        "nobody": "No contradiction about {what} was found: no paper here speaks of it.",
+        "unread": "Whether papers contradict each other about {what} is not known here: no model has read what they "
+        "say. {n} papers speak of it.",
+        "unread_all": "Whether papers contradict each other is not known here: no model has read what they say.",
+        "says": "What they say:",
+    },
+    "ja": {
+        "none": "{what}に触れる {n} 件の論文の最も似た記述をモデルが読み（{read}）、矛盾するものはないとしました。",
+        "anything": "{n} 件の論文の最も似た記述をモデルが読み（{read}）、矛盾するものはないとしました。",
+        "unlike": "{what}に触れる {n} 件の論文に、比べられるほど似た記述はありません。",
+        "unlike_all": "{n} 件の論文に、比べられるほど似た記述はありません。",
+        "one": "{what}について矛盾は見つかりませんでした。これに触れる論文は 1 件だけです。",
+        "nobody": "{what}について矛盾は見つかりませんでした。これに触れる論文はここにありません。",
+        "unread": "{what}について論文の間に矛盾があるかは、ここでは分かりません。モデルが記述を読んでいません。"
+        "これに触れる論文は {n} 件です。",
+        "unread_all": "論文の間に矛盾があるかは、ここでは分かりません。モデルが記述を読んでいません。",
+        "says": "述べられていること:",
+    },
+}
+
+
+def none_found(said: Said, what: str, read: int | None, language: str) -> Answer:
+    """`read`: the pairs of statements that a model read, 0 where none are alike, None where no model read them. It
+    answers where a model looked or one paper alone speaks of it, answers in part where none did, and else abstains."""
+    words = _WORDS[language]
+    if what and said.papers < 2:
+        name = ("nobody", "one")[said.papers]
+    elif read is None:
+        name = "unread" if what else "unread_all"
+    elif what:
+        name = "none" if read else "unlike"
+    else:
+        name = "anything" if read else "unlike_all"
+    pairs = counted(read or 0, "pair") if language == "en" else f"{read} 組"
+    told = [Segment(text=words[name].format(what=what, n=said.papers, read=pairs))]
+    if said.citations:
+        told.append(Segment(text=f"\n\n{words['says']}"))
+        told += [
+            Segment(text=f"\n- {' '.join(citation.quote.split())}", citations=[citation.n])
+            for citation in said.citations
+        ]
+    nothing = not said.papers or (name.startswith("unread") and not said.citations)
+    status: Status = "abstained" if nothing else "partial" if name == "unread" else "complete"
+    return Answer(told, status, said.citations, verified=bool(said.citations))
+
+
+MOST_PAIRS, MOST_SHOWN = 16, 5
+"""Pairs of statements that the model reads for an answer (two calls) and shows; `monjyu tensions` reads more."""
+_BY_MODEL = {
+    "en": (
+        "A model read what papers say about {what}, and calls these statements opposed. Read both before you do.",
+        "A model read what papers find, and calls these statements opposed. Read both before you do.",
+    ),
+    "ja": (
+        "{what}についての論文の記述をモデルが読み、次の記述が両立しないとしました。両方を読んで確かめてください。",
+        "論文の記述をモデルが読み、次の記述が両立しないとしました。両方を読んで確かめてください。",
+    ),
+}
+_AGAINST = {"en": "against that: ", "ja": "これに対して: "}
+
+
+def tension_answer(ask: Ask, tools: Tools, intent: Intent) -> SearchResult | None:
+    """The result where a question asks whether papers disagree: both sides of each pair that the model of
+    `roles.verify` calls contradicted; where there are none, or no model is set, how many papers speak of it and what
+    they say. None for other questions, and where mode, controller or budget say how it is to be answered."""
+    request, index = ask.request, ask.index
+    what = intent.text
+    if not request.open_ended or len(what) > LONGEST_CONCEPT:
+        return None
+    language = message_language(request.query)
+    if what and word_terms([what])[0]:
+        said = what_papers_say(index, tools, what, request.filters, ask.settings)
+        pairs = pairs_among(index, said.statements, MOST_PAIRS)
+    else:
+        what = ""  # "about it", "about this": about anything
+        said = Said(len(passing_papers(index.snapshot.cursor(), request.filters)), [])
+        pairs = pairs_of_all(index, request.filters, ask.settings, MOST_PAIRS) if tools.uses_model("verify") else []
+    judged = judge_pairs(tools, ask.account, pairs, language)
+    read = None if judged.held else judged.read
+    answer = _told(ask, judged.held, what, language) or none_found(said, what, read, language)
+    routing = Routing(
+        query_type="tensions", reason="it asks where papers disagree, which the model of roles.verify says"
+    )
+    warnings = [judged.warning] if judged.warning else []
+    return result_of(replace(ask, mode="tensions", routing=routing), answer, "extractive", [], warnings=warnings)
+
+
+def _told(ask: Ask, held: Sequence[tuple[StatementPair, str]], what: str, language: str) -> Answer | None:
+    """Both sides of the pairs that the model calls contradicted; None where there are none."""
+    shown = [pair for pair, _ in held[:MOST_SHOWN]]
+    used = list({side.sentence_id: side for pair in shown for side in (pair.first, pair.second)}.values())
+    citations = cite(ask.index.snapshot.cursor(), used) if used else []
+    if not shown or len(citations) < len(used):
+        return None
+    number = {side.sentence_id: citation.n for side, citation in zip(used, citations, strict=True)}
+    quotes = _quotes(citations)
+    about, anything = _BY_MODEL[language]
+    segments = [Segment(text=about.format(what=what) if what else anything)]
+    for pair in shown:
+        segments += _both(number[pair.first.sentence_id], number[pair.second.sentence_id], quotes, language)
+    return Answer(segments, "complete", citations, verified=True)
+
+
+def _quotes(citations: Sequence[Citation]) -> dict[int, str]:
+    return {citation.n: " ".join(citation.quote.split()) for citation in citations}
+
+
+def _both(first: int, second: int, quotes: Mapping[int, str], language: str) -> list[Segment]:
+    """Both sides, one under the other, by the numbers of their quotes: never one alone."""
+    return [
+        Segment(text=f"\n- {quotes[first]}", citations=[first]),
+        Segment(text=f" {_AGAINST[language]}{quotes[second]}", citations=[second]),
+    ]

@@ -1,0 +1,212 @@
+"""Where papers contradict each other: pairs of statements that speak of the same, as the model of `roles.verify` reads
+them; both sides quoted with page and rectangles, or not at all."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pydantic import BaseModel, ConfigDict
+
+from monjyu_core.errors import QueryError
+from monjyu_core.models.account import Account
+from monjyu_core.models.call_errors import ModelCallError
+from monjyu_core.models.calls.event_loop import run
+from monjyu_core.models.factory import role_model
+from monjyu_core.storage.ids import digest
+from monjyu_core.text.language import message_language
+from monjyu_core.text.search_text import word_terms
+from monjyu_query.answers.citing import cite
+from monjyu_query.answers.verification.model_check import LONGEST_REASON, ModelVerifier, SentenceVerdict, Stated
+from monjyu_query.asking.passages import PassageSentence
+from monjyu_query.asking.request import Filters
+from monjyu_query.asking.result import Citation, Usage
+from monjyu_query.questions.statements import StatementPair, pairs_among, pairs_of_all, what_papers_say
+from monjyu_query.ranking.open_index import OpenIndex
+from monjyu_query.ranking.tools import Tools
+
+MOST, LONGEST_CONCEPT = 200, 200
+"""Pairs that are given at most, and characters of a concept."""
+MOST_PAIRS = 64
+"""Pairs of statements that the model reads for a list: eight calls. The same are not asked for twice: answers of models
+are kept by what they were asked."""
+NO_MODEL = (
+    "Contradictions are judged by a model, and none is set: set roles.verify.engine to llm and name one in models "
+    "(docs/configure.md)."
+)
+_MOST_SHARED = 6
+"""Words that name what a pair is about."""
+
+
+class _Model(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+class TensionSide(_Model):
+    """What one paper says: `citation` is the `n` of its quote."""
+
+    paper_id: str
+    paper_title: str
+    year: int | None
+    statement: str
+    citation: int
+
+
+class Tension(_Model):
+    """Statements of two papers that do not go together, as the model `engine` says for this `reason`. `concept`: words
+    that both have. `score`: how much they share, 0 to 1."""
+
+    tension_id: str
+    concept: str
+    score: float
+    engine: str
+    reason: str
+    first: TensionSide
+    second: TensionSide
+
+
+class Tensions(_Model):
+    """Those that share most first. `built`: whether a model read pairs; `read`: how many; `total`: how many of these it
+    calls contradicted. `warnings` say why pairs were not read."""
+
+    collection: str
+    snapshot_id: str
+    level: int
+    concept: str | None
+    built: bool
+    read: int
+    total: int
+    tensions: list[Tension]
+    citations: list[Citation]
+    warnings: list[str]
+    usage: Usage
+
+
+@dataclass(frozen=True)
+class Judged:
+    """`held`: the pairs that the model calls contradicted, each with its reason; `read`: of how many it said anything,
+    None where it was not asked or never answered. `warning`: why not of all; empty where of all."""
+
+    read: int | None
+    held: list[tuple[StatementPair, str]]
+    warning: str
+
+
+def judge_pairs(tools: Tools, account: Account, pairs: Sequence[StatementPair], language: str) -> Judged:
+    """Show the model of `roles.verify` one side of each pair as a claim and the other as its source."""
+    if not tools.uses_model("verify"):
+        return Judged(None, [], NO_MODEL)
+    if not pairs:
+        return Judged(0, [], "")
+    number = {text: n for n, text in enumerate(dict.fromkeys(pair.second.text for pair in pairs), start=1)}
+    stated = [Stated(pair.first.text, ((number[pair.second.text], pair.second.text),)) for pair in pairs]
+    papers = sorted({side.passage.paper_id for pair in pairs for side in (pair.first, pair.second)})
+    verifier = ModelVerifier(tools.session(account), tools.settings, language, papers)
+    verdicts: list[SentenceVerdict | None] = []
+    try:
+        verdicts = run(verifier.verify(stated))
+        unread = verifier.unread and f"Not all pairs were read by the model: {verifier.unread}"
+    except ModelCallError as error:
+        unread = f"The pairs were not read by the model: {error}"
+    said = [(pair, verdict) for pair, verdict in zip(pairs, verdicts, strict=False) if verdict is not None]
+    held = [(pair, found.reason[:LONGEST_REASON]) for pair, found in said if found.verdict == "contradicted"]
+    return Judged(len(said) or None, held, unread)
+
+
+def tensions_of(index: OpenIndex, tools: Tools, account: Account, concept: str | None, most: int) -> Tensions:
+    """The pairs of statements that the model of `roles.verify` calls contradicted, of passages that have all words of
+    a concept, or of what all papers find; at most `most` (200) are given. None are where no model is set.
+
+    QueryError for a concept that is too long or has no words.
+    """
+    started = time.monotonic()
+    _check(concept)
+    judged = Judged(None, [], NO_MODEL)
+    if tools.uses_model("verify"):
+        pairs = candidates(index, tools, concept)
+        judged = judge_pairs(tools, account, pairs, message_language(pairs[0].first.text if pairs else ""))
+    engine = role_model(tools.settings, "verify")[1].model if judged.held else ""
+    tensions, citations = _quoted(index, judged.held[: min(most, MOST)], engine)
+    usage = Usage(**vars(account.used))
+    usage.seconds = round(time.monotonic() - started, 4)
+    return Tensions(
+        collection=index.snapshot.collection.name,
+        snapshot_id=index.snapshot.id,
+        level=index.snapshot.manifest.level,
+        concept=concept,
+        built=judged.read is not None,
+        read=judged.read or 0,
+        total=len(judged.held),
+        tensions=tensions,
+        citations=citations,
+        warnings=[judged.warning] if judged.warning else [],
+        usage=usage,
+    )
+
+
+def candidates(
+    index: OpenIndex, tools: Tools, concept: str | None = None, most: int = MOST_PAIRS
+) -> list[StatementPair]:
+    """The pairs that a model is to read: of what papers say of a concept, or of what all of them find."""
+    settings = tools.settings.search
+    if concept is None:
+        return pairs_of_all(index, Filters(), settings, most)
+    said = what_papers_say(index, tools, concept, Filters(), settings)
+    return pairs_among(index, said.statements, most)
+
+
+def _check(concept: str | None) -> None:
+    if concept is not None and len(concept) > LONGEST_CONCEPT:
+        raise QueryError(f"A concept has at most {LONGEST_CONCEPT} characters.", "Name it in a few words.")
+    if concept is not None and not word_terms([concept])[0]:
+        raise QueryError("The concept has no words to look for.", "Name it in a few words, or leave it out for all.")
+
+
+def _quoted(
+    index: OpenIndex, held: Sequence[tuple[StatementPair, str]], engine: str
+) -> tuple[list[Tension], list[Citation]]:
+    """The pairs of which both quotes stand in their papers, and their citations, each quote once."""
+    used = {side.sentence_id: side for pair, _ in held for side in (pair.first, pair.second)}
+    citations = cite(index.snapshot.cursor(), list(used.values())) if used else []
+    number = {citation.sentence_ids[0]: citation.n for citation in citations}
+    tensions = []
+    for pair, reason in held:
+        if pair.first.sentence_id in number and pair.second.sentence_id in number:
+            first, second = (_side(index, side, number[side.sentence_id]) for side in (pair.first, pair.second))
+            name = digest(pair.first.sentence_id, pair.second.sentence_id, length=20)
+            shared = _shared(first.statement, second.statement)
+            tensions.append(
+                Tension(
+                    tension_id=name,
+                    concept=shared,
+                    score=pair.likeness,
+                    engine=engine,
+                    reason=reason,
+                    first=first,
+                    second=second,
+                )
+            )
+    return tensions, citations
+
+
+def _shared(first: str, second: str) -> str:
+    """Words of the first statement that the second has too, in their order."""
+    words = first.split()
+    there = set(word_terms([second])[0])
+    return " ".join(
+        [word.strip(".,;:()") for word, terms in zip(words, word_terms(words), strict=True) if set(terms) & there][
+            :_MOST_SHARED
+        ]
+    )
+
+
+def _side(index: OpenIndex, sentence: PassageSentence, citation: int) -> TensionSide:
+    about = index.about_papers[sentence.passage.paper_id]
+    return TensionSide(
+        paper_id=sentence.passage.paper_id,
+        paper_title=about.title,
+        year=about.year,
+        statement=" ".join(sentence.text.split()),
+        citation=citation,
+    )

@@ -1,1 +1,0 @@
-"""Where pasted words stand, and whether the papers that a draft cites say what it says."""

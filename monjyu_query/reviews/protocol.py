@@ -1,0 +1,221 @@
+"""The protocol of a review: the file that says what is asked, which papers count and what is read of them."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from pathlib import Path
+from typing import Annotated, Literal
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+
+from monjyu_core.errors import ConfigurationError
+from monjyu_core.paper import SectionType
+from monjyu_core.records.reviews import check_review_name
+from monjyu_core.settings.names import plain, sentence
+from monjyu_core.user_files.bounded_reading import FileRefused, parse_yaml, read_text
+from monjyu_query.digests.table_columns import MOST_COLUMNS
+
+LONGEST = 1000
+"""Characters of a text; of a file `MOST_BYTES`."""
+MOST_BYTES = 200_000
+SCREENING_VERSION = 1
+"""Raised where the same paper and the same criteria come out otherwise: everything is screened again."""
+Text = Annotated[str, Field(min_length=1, max_length=LONGEST, pattern=r"\S")]
+Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]{0,63}$")]
+Year = Annotated[int, Field(ge=0, le=9999)]
+_OF_PHRASES = {"where", "at_least", "otherwise"}
+Phrases = Annotated[list[Annotated[str, Field(min_length=1, max_length=200, pattern=r"\w")]], Field(max_length=100)]
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", str_strip_whitespace=True)
+
+
+class Years(_Strict):
+    """Both inclusive; one may be left out."""
+
+    first: Year | None = Field(default=None, alias="from")
+    last: Year | None = Field(default=None, alias="to")
+
+    @model_validator(mode="after")
+    def _in_order(self) -> Years:
+        if self.first is None and self.last is None:
+            raise ValueError("needs `from` or `to`")
+        if self.first is not None and self.last is not None and self.first > self.last:
+            raise ValueError(f"begins with {self.first}, after its end {self.last}")
+        return self
+
+
+class Rule(_Strict):
+    """What decides a criterion without reading: all that is given must hold.
+
+    `mention`: one of these phrases stands in the paper, `mention_all`: each of them; `where` limits both to the title
+    or sections of these types, `at_least` asks for so many sentences (titles count as one). A phrase is whole words,
+    whatever their case, `*` at its end any ending (`cours*`); one in capitals alone (R, GIS) is taken as it is written.
+    `otherwise`: what a paper that does not mention them is; too few mentions are `unclear` for an inclusion.
+    `sections`: the paper has one of these types. `papers: false`: what has no sign of a paper (a licence, a note).
+    """
+
+    years: Years | None = None
+    languages: list[Annotated[str, Field(pattern=r"^[a-z]{2}$")]] = []
+    document_types: list[str] = []
+    sections: list[SectionType] = []
+    mention: Phrases = []
+    mention_all: Phrases = []
+    where: list[SectionType | Literal["title"]] = []
+    at_least: Annotated[int, Field(ge=1, le=1000)] = 1
+    otherwise: Literal["no", "unclear"] = "no"
+    papers: bool | None = None
+    retracted: bool | None = None
+
+    @model_validator(mode="after")
+    def _says_something(self) -> Rule:
+        if not self.model_fields_set - _OF_PHRASES:
+            raise ValueError("says nothing to look for")
+        if self.model_fields_set & _OF_PHRASES and not (self.mention or self.mention_all):
+            raise ValueError("says how phrases count (`where`, `at_least`, `otherwise`) and names none")
+        return self
+
+
+class Criterion(_Strict):
+    """`text` is what a person would ask, and where there is no `rule` what is looked for in the paper."""
+
+    id: Name
+    text: Text
+    rule: Rule | None = None
+
+
+class Source(_Strict):
+    """Where records come from. `path` is a pattern of the files that came from it (`*/pubmed/*`), for the counts;
+    `kind` stands before its name in the diagram."""
+
+    name: Text
+    kind: Literal["database", "register", "other"] = "other"
+    path: Text | None = None
+    searched: Text | None = None
+    query: Text | None = None
+
+    @field_validator("searched", mode="before")
+    @classmethod
+    def _day(cls, value: object) -> object:
+        return value if value is None else str(value)
+
+
+class Protocol(_Strict):
+    """One review. `include`: every one must hold; `exclude`: none may."""
+
+    name: Name
+    title: Text | None = None
+    question: Text
+    collection: Name | None = None
+    include: Annotated[list[Criterion], Field(max_length=50)] = []
+    exclude: Annotated[list[Criterion], Field(max_length=50)] = []
+    sources: Annotated[list[Source], Field(max_length=50)] = []
+    fields: Annotated[list[Annotated[str, Field(min_length=1, max_length=120)]], Field(max_length=MOST_COLUMNS)] = []
+
+    @model_validator(mode="after")
+    def _criteria(self) -> Protocol:
+        ids = [one.id for one in self.criteria]
+        if not ids:
+            raise ValueError("has no criteria: name some under `include` or `exclude`")
+        if twice := sorted({one for one in ids if ids.count(one) > 1}):
+            raise ValueError(f"names criteria twice: {', '.join(twice)}")
+        return self
+
+    @property
+    def criteria(self) -> list[Criterion]:
+        return [*self.include, *self.exclude]
+
+    def criterion(self, name: str) -> Criterion | None:
+        return next((one for one in self.criteria if one.id == name), None)
+
+    def criteria_hash(self, engine: str) -> str:
+        """Of all that decides: another question, source or field screens nothing again."""
+        parts = [str(SCREENING_VERSION), engine]
+        kinds: tuple[tuple[str, list[Criterion]], ...] = (("include", self.include), ("exclude", self.exclude))
+        for kind, some in kinds:
+            parts += [f"{kind}:{one.model_dump_json(by_alias=True)}" for one in some]
+        return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
+
+
+def read_protocol(path: Path) -> Protocol:
+    """ConfigurationError for a file that is none, and says what is wrong in it."""
+    return parse_protocol(protocol_text(path), str(path))
+
+
+def protocol_text(path: Path) -> str:
+    """ConfigurationError where it cannot be read, or is longer than any protocol."""
+    try:
+        return read_text(path, MOST_BYTES)
+    except FileRefused as error:
+        raise ConfigurationError(error.message, "`monjyu review init PROTOCOL.yaml` writes an example.") from error
+
+
+def parse_protocol(text: str, place: str) -> Protocol:
+    """`place` is what an error calls it."""
+    try:
+        values = parse_yaml(text)
+    except (yaml.YAMLError, ValueError, FileRefused) as error:
+        raise ConfigurationError(f"{place} is not YAML: {error}", "Correct it.") from error
+    if not isinstance(values, dict):
+        raise ConfigurationError(f"{place} is not a mapping of settings.", "docs/ask.md describes a protocol.")
+    try:
+        protocol = Protocol.model_validate(values)
+    except ValidationError as error:
+        wrong = [f"{'.'.join(map(str, one['loc'])) or 'the protocol'} {plain(one)}" for one in error.errors()]
+        raise ConfigurationError(f"{place}: {sentence(wrong)}", "docs/ask.md describes a protocol.") from None
+    check_review_name(protocol.name)
+    return protocol
+
+
+def review_name(text: str) -> str:
+    """What a review may be named after a file."""
+    return re.sub(r"[^a-z0-9_-]+", "-", text.casefold()).strip("-_")[:64] or "review"
+
+
+# The protocol that `monjyu review init` writes: a whole one, with a word on each of its parts.
+
+
+TEMPLATE = """\
+# The protocol of a living review. Change it, then: monjyu review run THIS_FILE
+name: {name}
+question: What do the papers of this collection report on ...?
+collection: {collection}
+
+# Where the records come from, for the counts of the flow diagram; `path` is a pattern of the files.
+sources:
+  - name: Papers of {collection}
+    kind: database          # database, register or other
+    # path: "*/pubmed/*"
+    # searched: 2025-01-31
+    # query: what was searched for there
+
+# Each must hold. A `rule` decides; without one the text is looked for in each paper, and what is not found there is
+# left to a person. Rules: years, languages, document_types, sections, mention, mention_all (with where, at_least),
+# papers, retracted.
+include:
+  - id: paper
+    text: The record is a paper
+    rule: {{papers: true}}
+  - id: years
+    text: Published since 2000
+    rule: {{years: {{from: 2000}}}}
+  # - id: subject
+  #   text: The study is about ...
+  #   rule: {{mention: ["a phrase", "anoth*"], at_least: 2}}
+
+# None may hold.
+exclude:
+  - id: retracted
+    text: The paper is retracted
+    rule: {{retracted: true}}
+
+# The columns of the evidence table, as those of `monjyu table`.
+fields: [Question, Method, Sample, Result, Limitation]
+"""
+
+
+def protocol_template(name: str, collection: str) -> str:
+    return TEMPLATE.format(name=name, collection=collection)

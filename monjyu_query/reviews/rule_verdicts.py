@@ -1,0 +1,132 @@
+"""Criteria that a rule decides: by what is known of a paper, or by phrases that stand in it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from monjyu_core.records.reviews import Holds, Verdict
+from monjyu_core.text.search_text import count_wide
+from monjyu_query.digests.paper_text import PaperText
+from monjyu_query.reviews.protocol import Criterion, Rule, Years
+from monjyu_query.reviews.quotes import Quoting
+from monjyu_query.reviews.screened_papers import ScreenedPaper
+
+_NEVER = ("references", "acknowledgments")
+"""Sections whose words say nothing of what the paper does, unless a rule asks for them."""
+_NAMED = 3
+"""Phrases that a reason names."""
+
+
+@dataclass(frozen=True)
+class _Part:
+    """Of a rule: whether it holds, and in words what is so. `places` are sentences that show it."""
+
+    holds: Holds
+    why: str
+    places: Sequence[int] = ()
+
+
+def by_rule(criterion: Criterion, rule: Rule, paper: ScreenedPaper, quoting: Quoting, *, excludes: bool) -> Verdict:
+    """All parts of the rule must hold; one that does not decides, before any that is not known. `excludes`: what it
+    keeps out, so that a doubt is none."""
+    parts = [*_known(rule, paper), *_phrases(rule, criterion, quoting, excludes=excludes)]
+    for holds in ("no", "unclear"):
+        parts = [part for part in parts if part.holds == holds][:1] or parts
+    return Verdict(
+        criterion=criterion.id,
+        holds=parts[0].holds,
+        why="; ".join(part.why for part in parts),
+        engine="rule",
+        quotes=quoting.quotes([place for part in parts for place in part.places]),
+    )
+
+
+def _known(rule: Rule, paper: ScreenedPaper) -> Iterator[_Part]:
+    if rule.years:
+        yield _year(rule.years, paper.year)
+    if rule.languages:
+        yield _part(paper.language in rule.languages, f"language {paper.language}")
+    if rule.document_types:
+        yield _part(paper.document_type in rule.document_types, f"document type {paper.document_type}")
+    if rule.sections:
+        had = [kind for kind in rule.sections if kind in paper.sections]
+        yield _part(bool(had), f"section {', '.join(had)}" if had else f"no section {', '.join(rule.sections)}")
+    if rule.papers is not None:
+        told = "has the signs of a paper" if paper.is_paper else "has no sign of a paper: abstract, references, ids"
+        yield _part(paper.is_paper == rule.papers, told)
+    if rule.retracted is not None:
+        told = "a notice says that it is retracted" if paper.retracted else "no notice says that it is retracted"
+        yield _part(paper.retracted == rule.retracted, told)
+
+
+def _part(holds: bool, why: str) -> _Part:
+    return _Part("yes" if holds else "no", why)
+
+
+def _year(years: Years, year: int | None) -> _Part:
+    if year is None:
+        return _Part("unclear", "its year is not known")
+    return _part((years.first or 0) <= year <= (years.last or 9999), f"year {year}")
+
+
+def _phrases(rule: Rule, criterion: Criterion, quoting: Quoting, *, excludes: bool) -> Iterator[_Part]:
+    titled = not rule.where or "title" in rule.where
+    places = _within(quoting.paper, rule.where)
+    for phrases in ([rule.mention] if rule.mention else []) + [[phrase] for phrase in rule.mention_all]:
+        found = _mentioning(quoting.paper, phrases, places)
+        number = len(found) + (titled and _matches(phrases, quoting.paper.title))
+        shown = [phrase for phrase in phrases if _shown(phrase, quoting.paper, found, titled=titled)] or phrases
+        told = f"{_named(shown)} {_times(number)} in {_where(rule)}"
+        best = quoting.best(found, criterion.text)[:1]
+        if number >= rule.at_least:
+            yield _Part("yes", told, best)
+        elif number:
+            yield _Part("no" if excludes else "unclear", f"{told}, {rule.at_least} are asked for", best)
+        else:
+            yield _Part("no" if excludes else rule.otherwise, told)
+
+
+def _shown(phrase: str, paper: PaperText, found: Sequence[int], *, titled: bool) -> bool:
+    return bool(_mentioning(paper, [phrase], found)) or (titled and _matches([phrase], paper.title))
+
+
+def _named(phrases: Sequence[str]) -> str:
+    return " or ".join(f"“{phrase}”" for phrase in phrases[:_NAMED]) + (" or others" if len(phrases) > _NAMED else "")
+
+
+def _times(number: int) -> str:
+    return "once" if number == 1 else f"{number} times" if number else "nowhere"
+
+
+def _where(rule: Rule) -> str:
+    return ", ".join(rule.where) if rule.where else "title and text"
+
+
+def _within(paper: PaperText, where: Sequence[str]) -> list[int]:
+    """Places of the sentences that count."""
+    kinds = {number: kind for number, (_, kind) in paper.sections.items()}
+    if where:
+        return [place for place, one in enumerate(paper.sentences) if kinds[one.section_ord] in where]
+    return [place for place, one in enumerate(paper.sentences) if kinds[one.section_ord] not in _NEVER]
+
+
+def _mentioning(paper: PaperText, phrases: Sequence[str], places: Sequence[int]) -> list[int]:
+    return [place for place in places if _matches(phrases, paper.sentences[place].text)]
+
+
+def _matches(phrases: Sequence[str], text: str) -> bool:
+    return any(phrase_pattern(phrase).search(text) for phrase in phrases)
+
+
+def phrase_pattern(phrase: str) -> re.Pattern[str]:
+    """Whole words with any space between them; in scripts without spaces the characters. Compiled patterns are kept by
+    `re`."""
+    stem = phrase.strip().removesuffix("*")
+    words = r"\s+".join(re.escape(word) for word in stem.split())
+    before, after = (r"(?<!\w)" if stem[:1].isalnum() else ""), ("" if stem != phrase.strip() else r"(?!\w)")
+    if count_wide(stem):
+        before = after = ""
+    as_written = stem.isupper() and " " not in stem
+    return re.compile(before + words + after, 0 if as_written else re.IGNORECASE)

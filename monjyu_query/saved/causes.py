@@ -1,0 +1,219 @@
+"""Which document, or which setting, made a citation come, go or move.
+
+What happened to the cited document itself comes first: it is told by the two snapshots alone. Where nothing did, the
+settings or the other documents moved it. Where both changed, the older snapshot asked with the newer settings decides:
+what it cites already is the settings' doing.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import duckdb
+
+from monjyu_core.errors import StorageError
+from monjyu_core.paper import RETRACTED
+from monjyu_core.records.questions import SavedAnswer
+from monjyu_core.storage.folders import CollectionFolder
+from monjyu_core.storage.manifest import Manifest, read_manifest, unreadable
+from monjyu_core.storage.snapshot import Snapshot
+from monjyu_query.saved.answer_changes import Cause
+
+# The documents and settings of a snapshot, as far as a change of an answer can come from them.
+
+
+_TEXT = """
+    SELECT paper_id, sum(h) FROM (
+        SELECT paper_id, hash(sentence_id, text, spans::VARCHAR)::HUGEINT AS h FROM sentences WHERE paper_id IN $papers
+        UNION ALL
+        SELECT paper_id, hash(title, year, language)::HUGEINT AS h FROM papers WHERE paper_id IN $papers
+        UNION ALL
+        SELECT paper_id, hash(chunk_id, ord, page_start)::HUGEINT AS h FROM chunks WHERE paper_id IN $papers)
+    GROUP BY paper_id"""
+"""What was read of papers: sentences with their places, chunks, what stands on the first page."""
+_CORRECTED = """
+    SELECT paper_id, sum(hash(field, value)::HUGEINT) FROM corrected_fields WHERE paper_id IN $papers
+    GROUP BY paper_id"""
+
+
+@dataclass(frozen=True)
+class Documents:
+    """Of one snapshot; what is asked of it is read once."""
+
+    snapshot: Snapshot
+
+    @property
+    def manifest(self) -> Manifest:
+        return self.snapshot.manifest
+
+    @cached_property
+    def files(self) -> dict[str, str]:
+        """The SHA-256 of each file of the sources, by paper."""
+        return self._pairs("SELECT paper_id, sha256 FROM manifest")
+
+    @cached_property
+    def by_content(self) -> dict[str, str]:
+        return {sha256: paper_id for paper_id, sha256 in self.files.items()}
+
+    @cached_property
+    def unread(self) -> frozenset[str]:
+        return frozenset(self._pairs("SELECT paper_id, error_type FROM failures"))
+
+    @cached_property
+    def retracted(self) -> frozenset[str]:
+        return frozenset(self._pairs(f"SELECT paper_id, source FROM ({RETRACTED})"))
+
+    def texts(self, papers: Collection[str]) -> dict[str, Any]:
+        """A hash of what was read of each of these papers."""
+        return self._pairs(_TEXT, papers)
+
+    def corrected(self, papers: Collection[str]) -> dict[str, Any]:
+        """A hash of what people corrected of each."""
+        return self._pairs(_CORRECTED, papers)
+
+    def _pairs(self, query: str, papers: Collection[str] | None = None) -> dict[str, Any]:
+        values = {} if papers is None else {"papers": sorted(papers)}
+        try:
+            rows = self.snapshot.cursor().execute(query, values or None).fetchall()
+        except duckdb.CatalogException:
+            return {}  # a table that snapshots of earlier versions have not
+        except (duckdb.Error, OSError) as error:
+            raise unreadable(self.snapshot.collection.name, self.snapshot.id, error) from error
+        return dict(rows)
+
+
+def documents_of(folder: CollectionFolder, snapshot_id: str) -> Documents:
+    """StorageError where the snapshot is gone."""
+    try:
+        return Documents(Snapshot(folder, read_manifest(folder, snapshot_id)))
+    except StorageError as error:
+        error.hint = "See `monjyu snapshots list`."
+        raise
+
+
+def settings_changed(older: Manifest, newer: Manifest, asked: tuple[str, str]) -> list[str]:
+    """Names of settings that differ: those that the index was made with, the embedding model, the level, and those that
+    the two answers were asked with (JSON; none where an answer has none)."""
+    names = [
+        name for name in {*older.settings, *newer.settings} if older.settings.get(name) != newer.settings.get(name)
+    ]
+    names += ["embedding"] if older.embedding != newer.embedding else []
+    names += [f"level ({older.level} to {newer.level})"] if older.level != newer.level else []
+    before, after = (_leaves(json.loads(text)) if text else None for text in asked)
+    if before is not None and after is not None:
+        names += [name for name in {*before, *after} if before.get(name) != after.get(name)]
+    return sorted(set(names))
+
+
+def _leaves(value: dict[str, Any], above: str = "") -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for name, one in value.items():
+        found |= _leaves(one, f"{above}{name}.") if isinstance(one, dict) else {above + name: one}
+    return found
+
+
+_NAMED = 5
+"""Others that are named where ranking moved a citation."""
+
+Again = Callable[[], SavedAnswer | None]
+"""Asks the older snapshot with today's settings."""
+
+
+@dataclass
+class Causes:
+    """Between two snapshots, of the answers to one question."""
+
+    older: Documents
+    newer: Documents
+    answers: tuple[SavedAnswer, SavedAnswer]
+    papers: Collection[str]
+    """Those that either answer cites."""
+    again: Again
+
+    def of(self, older_id: str | None, newer_id: str | None, quote: str, *, gained: bool) -> Cause:
+        """Of a citation under its paper's id before and after (None where it is not cited there)."""
+        paper_id = older_id or newer_id or ""
+        return self._own(paper_id) or self._elsewhere(paper_id, quote, gained=gained)
+
+    def of_paper(self, paper_id: str) -> Cause | None:
+        """What happened to a document; None where nothing did."""
+        return self._own(paper_id)
+
+    def _own(self, paper_id: str) -> Cause | None:
+        before, after = self.older.files.get(paper_id), self.newer.files.get(paper_id)
+        if before is None or after is None:
+            return self._came_or_went(paper_id, before, after)
+        if paper_id in self.older.retracted ^ self.newer.retracted:
+            now = paper_id in self.newer.retracted
+            return Cause(kind="retracted" if now else "reinstated", paper_id=paper_id)
+        if paper_id in self.newer.unread - self.older.unread:
+            return Cause(kind="unreadable", paper_id=paper_id, detail="it can no longer be read")
+        if before != after:
+            return Cause(kind="edited", paper_id=paper_id)
+        if self._corrected[0].get(paper_id) != self._corrected[1].get(paper_id):
+            return Cause(kind="corrected", paper_id=paper_id)
+        if self._texts[0].get(paper_id) != self._texts[1].get(paper_id):
+            return self._read_anew(paper_id)
+        return None
+
+    def _came_or_went(self, paper_id: str, before: str | None, after: str | None) -> Cause | None:
+        if before is None and after is None:
+            return None
+        other = self.newer.by_content.get(before or "") or self.older.by_content.get(after or "")
+        known_to_both = other in self.older.files and other in self.newer.files
+        if other is not None and not known_to_both:
+            names = (paper_id, other) if after is None else (other, paper_id)
+            return Cause(kind="renamed", paper_id=paper_id, detail=f"{names[0]} is now {names[1]}")
+        return Cause(kind="added" if before is None else "removed", paper_id=paper_id)
+
+    def _read_anew(self, paper_id: str) -> Cause:
+        """The same bytes, other sentences, places or chunks: by a setting that they are made with, or other code."""
+        names = settings_changed(self.older.manifest, self.newer.manifest, ("", ""))
+        if names:
+            return Cause(kind="settings", paper_id=paper_id, detail=", ".join(names))
+        versions = self.older.manifest.code_version, self.newer.manifest.code_version
+        told = f"Monjyu {versions[0]} and {versions[1]}" if versions[0] != versions[1] else "other code"
+        return Cause(kind="reparsed", paper_id=paper_id, detail=f"the same file, read by {told}")
+
+    def _elsewhere(self, paper_id: str, quote: str, *, gained: bool) -> Cause:
+        names, others = self._settings, self.others
+        if names and (not others or self._is_so_already(paper_id, quote, gained=gained)):
+            return Cause(kind="settings", paper_id=paper_id, detail=", ".join(names))
+        detail = "" if others else "no document changed: the index was rebuilt"
+        return Cause(kind="ranking", paper_id=paper_id, documents=others[:_NAMED], detail=detail)
+
+    def _is_so_already(self, paper_id: str, quote: str, *, gained: bool) -> bool:
+        """Whether the older snapshot, asked as the newer was, differs in this citation already."""
+        answer = self._asked_again
+        return answer is not None and gained == any(
+            one.paper_id == paper_id and one.quote == quote for one in answer.citations
+        )
+
+    @cached_property
+    def others(self) -> list[str]:
+        """The documents that came, went or changed, those that one of the answers cites first."""
+        old, new = self.older.files, self.newer.files
+        changed = {name for name in {*old, *new} if old.get(name) != new.get(name)}
+        changed |= self.older.retracted ^ self.newer.retracted
+        return sorted(changed, key=lambda name: (name not in self.papers, name))
+
+    @cached_property
+    def _settings(self) -> list[str]:
+        asked = self.answers[0].settings, self.answers[1].settings
+        return settings_changed(self.older.manifest, self.newer.manifest, asked)
+
+    @cached_property
+    def _asked_again(self) -> SavedAnswer | None:
+        return self.again()
+
+    @cached_property
+    def _texts(self) -> tuple[dict[str, object], dict[str, object]]:
+        return self.older.texts(self.papers), self.newer.texts(self.papers)
+
+    @cached_property
+    def _corrected(self) -> tuple[dict[str, object], dict[str, object]]:
+        return self.older.corrected(self.papers), self.newer.corrected(self.papers)

@@ -1,0 +1,177 @@
+"""What changed in the answers to the saved questions: as Markdown, as an Atom feed, and as an event in JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal
+from urllib.parse import urlsplit
+from xml.etree.ElementTree import Element, SubElement, tostring
+
+from pydantic import BaseModel
+
+from monjyu_core.errors import ExternalAPIError, QueryError
+from monjyu_core.records.questions import Question, read_questions
+from monjyu_core.settings.operations import WatchSettings
+from monjyu_core.storage.folders import DataFolder
+from monjyu_core.storage.manifest import read_manifest
+from monjyu_query.answers.render import quotable
+from monjyu_query.citations.export import xml_text
+from monjyu_query.saved.answer_changes import AnswerDiff, Cause, CitationChange
+from monjyu_query.saved.compared_snapshots import Journey, snapshots_between
+
+_ATOM = "http://www.w3.org/2005/Atom"
+_LONGEST_QUOTE = 300
+
+
+class Digest(BaseModel):
+    """Of one collection, from one snapshot to another. `changed` are the answers that are not as before; `unchanged`
+    counts the others. `at`: when the newer snapshot was made (ISO, UTC)."""
+
+    event: Literal["answers_changed"] = "answers_changed"
+    collection: str
+    older: str
+    newer: str
+    at: str
+    questions: int
+    unchanged: int
+    changed: list[AnswerDiff]
+
+
+def watch(
+    data: DataFolder,
+    collection: str,
+    older: str | None = None,
+    newer: str | None = None,
+    since: str | None = None,
+) -> Digest:
+    """Compare the answers to all saved questions. QueryError where none are saved, or there is one snapshot only."""
+    folder = data.collection(collection)
+    questions = list(read_questions(folder).questions.values())
+    if not questions:
+        raise QueryError(f"{collection} has no saved questions.", "`monjyu questions add` saves one.")
+    return digest_of(data, collection, questions, *snapshots_between(folder, older, newer, since))
+
+
+def digest_of(data: DataFolder, collection: str, questions: list[Question], older: str, newer: str) -> Digest:
+    diffs = Journey(data, collection, older, newer).diffs(questions)
+    changed = [one for one in diffs if not one.same]
+    return Digest(
+        collection=collection,
+        older=older,
+        newer=newer,
+        at=read_manifest(data.collection(collection), newer).created_at,
+        questions=len(diffs),
+        unchanged=len(diffs) - len(changed),
+        changed=changed,
+    )
+
+
+def as_markdown(digest: Digest) -> str:
+    head = f"# What changed in the answers of {digest.collection}\n\n{digest.older} → {digest.newer}: "
+    counted = f"{len(digest.changed)} of {digest.questions} answers changed.\n"
+    return "\n".join([head + counted, *(diff_markdown(one) for one in digest.changed)])
+
+
+def diff_markdown(diff: AnswerDiff) -> str:
+    """One answer: what came, went and moved, each with its cause."""
+    return "\n".join([f"## {_plain(diff.query)}\n", *_lines(diff), ""])
+
+
+def _lines(diff: AnswerDiff) -> Iterator[str]:
+    if diff.same:
+        yield "Nothing changed."
+    if diff.status[0] != diff.status[1]:
+        yield f"- the answer is {_plain(diff.status[1])}, it was {_plain(diff.status[0])}"
+    for one in diff.citations:
+        yield f"- **{one.change}**{_where(one)}: “{_short(one.quote)}” ({_plain(one.paper_title or one.paper_id)})"
+        yield f"  - because {because(one.cause)}"
+    told = {one.quote for one in diff.citations}
+    for sentence in diff.sentences:
+        if not any(quote in sentence.text for quote in told):
+            yield f"- **{sentence.change}**: {_short(sentence.text)}"
+            yield from (f"  - because {because(cause)}" for cause in sentence.causes)
+
+
+def because(cause: Cause) -> str:
+    """A cause in words, as the end of a sentence."""
+    paper, more = _plain(cause.paper_id or "the document"), f" ({_plain(cause.detail)})" if cause.detail else ""
+    words = {
+        "settings": f"settings changed: {_plain(cause.detail)}",
+        "reparsed": f"{paper} was parsed again{more}",
+        "unreadable": f"{paper} cannot be read any more",
+        "renamed": f"a file was renamed: {_plain(cause.detail)}",
+    }
+    if cause.kind == "ranking":
+        others = ", ".join(map(_plain, cause.documents))
+        return f"other documents moved it: {others}" if others else f"it is ranked otherwise{more}"
+    return words.get(cause.kind, f"{paper} was {cause.kind}{more}")
+
+
+def as_atom(digest: Digest) -> str:
+    """A feed with an entry for each answer that changed; ids are the same whenever it is made."""
+    feed = Element("feed", {"xmlns": _ATOM})
+    _add(feed, "title", f"Answers of {digest.collection}")
+    _add(feed, "id", f"urn:monjyu:answers:{digest.collection}")
+    _add(feed, "updated", digest.at)
+    _add(SubElement(feed, "author"), "name", "Monjyu")
+    for one in digest.changed:
+        entry = SubElement(feed, "entry")
+        _add(entry, "title", one.query)
+        _add(entry, "id", f"urn:monjyu:answers:{digest.collection}:{one.older}:{one.newer}:{one.question_id or ''}")
+        _add(entry, "updated", digest.at)
+        _add(entry, "summary", f"{len(one.citations)} citations changed.")
+        _add(entry, "content", "\n".join(_lines(one)), type="text")
+    return '<?xml version="1.0" encoding="utf-8"?>\n' + tostring(feed, encoding="unicode") + "\n"
+
+
+def _add(parent: Element, name: str, text: str, **attributes: str) -> None:
+    SubElement(parent, name, attributes).text = xml_text(text)
+
+
+def _where(one: CitationChange) -> str:
+    what = f" ({', '.join(one.what)})" if one.what else ""
+    before, after = one.page
+    if before is not None and after is not None and before != after:
+        return f"{what} from page {before} to {after}"
+    page = after if after is not None else before
+    return f"{what}, page {page}" if page is not None else what
+
+
+def _short(text: str) -> str:
+    plain = _plain(text)
+    return plain if len(plain) <= _LONGEST_QUOTE else f"{plain[:_LONGEST_QUOTE]} …"
+
+
+def _plain(text: str) -> str:
+    """Words of papers as words: nothing of them is Markdown, one line."""
+    return " ".join(quotable(text).split())
+
+
+# Sending the event to addresses that the settings name, and to no others: no redirect is followed.
+
+
+def send(digest: Digest, settings: WatchSettings) -> list[str]:
+    """POST the digest as JSON to each of `watch.webhooks`; gives the hosts that took it, none where nothing changed.
+
+    ExternalAPIError where one of them cannot be reached or refuses, after the others were asked.
+    """
+    import httpx2
+
+    if not digest.changed:
+        return []
+    told, failed = [], []
+    body = digest.model_dump_json().encode()
+    headers = {"Content-Type": "application/json", "User-Agent": "monjyu"}
+    with httpx2.Client(timeout=settings.timeout_seconds, follow_redirects=False, trust_env=False) as client:
+        for address in settings.webhooks:
+            host = urlsplit(address).hostname or ""
+            try:
+                client.post(address, content=body, headers=headers).raise_for_status()
+                told.append(host)
+            except httpx2.HTTPStatusError as error:
+                failed.append(f"{host} answered {error.response.status_code}")
+            except httpx2.HTTPError as error:
+                failed.append(f"{host}: {type(error).__name__}")
+    if failed:
+        raise ExternalAPIError(f"The event was not accepted: {'; '.join(failed)}.", "See watch.webhooks.")
+    return told

@@ -1,0 +1,98 @@
+"""Saving questions: checked as a search would be, and held to today's answer where they ask for the same one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from monjyu_core.errors import ConfigurationError
+from monjyu_core.records.questions import (
+    MOST_QUESTIONS,
+    Question,
+    Questions,
+    baseline_of,
+    change_questions,
+    make_question,
+    read_questions,
+    save_questions,
+    unknown,
+)
+from monjyu_core.storage.ids import digest
+from monjyu_core.user_files.bounded_reading import FileRefused, parse_yaml, read_text
+from monjyu_query.saved.answer_keys import asked_as, basis_of
+from monjyu_query.saved.ask_questions import ask, request_of
+from monjyu_query.search.searcher import Searcher
+
+_LARGEST, _MOST_VALUES = 4_000_000, 500_000
+"""Bytes of a file of questions."""
+_OWN = ("at", "by", "baseline")
+"""What Monjyu itself writes of a question."""
+
+
+def checked(values: Mapping[str, Any], by: str = "local") -> Question:
+    """A question as it is saved; without an id it gets one of its words. ConfigurationError or QueryError where a value
+    is wrong."""
+    given = {name: value for name, value in values.items() if name not in _OWN and value is not None}
+    given.setdefault("id", f"q-{digest(given.get('text', ''), length=8)}")
+    question = make_question(**given, by=by, at=datetime.now(UTC).isoformat(timespec="seconds"))
+    request_of(question, "-")
+    return question
+
+
+def save(searcher: Searcher, questions: list[Question]) -> None:
+    """Save them for the searcher's collection. Those that expect the same answer are asked now, and held to it."""
+    held = [_held(searcher, one) if one.expect.same_answer else one for one in questions]
+    save_questions(searcher.folder, searcher.settings, held)
+
+
+def _held(searcher: Searcher, question: Question) -> Question:
+    """With the published answer as its baseline; one that is saved again as it was keeps what it has."""
+    before = read_questions(searcher.folder).questions.get(question.id)
+    if before is not None and before.baseline is not None and asked_as(before) == asked_as(question):
+        return question.model_copy(update={"baseline": before.baseline})
+    index = searcher.current()
+    answer = ask(searcher, index, question, basis_of(index.snapshot.manifest, searcher.settings))
+    if answer.error:
+        raise ConfigurationError(f"{question.id} cannot require the same answer: {answer.error}")
+    return question.model_copy(update={"baseline": baseline_of(answer)})
+
+
+def accept(searcher: Searcher, question_ids: list[str]) -> list[str]:
+    """Take the baselines of these questions (none named: all) back: the next publish keeps its own answers as theirs.
+    Gives their ids."""
+    accepted: list[str] = []
+
+    def change(held: Questions) -> Questions:
+        accepted.clear()
+        for name in question_ids or [one.id for one in held.questions.values() if one.expect.same_answer]:
+            if name not in held.questions:
+                raise unknown(name)
+            held.questions[name].baseline = None
+            accepted.append(name)
+        return held
+
+    change_questions(searcher.folder, searcher.settings, change)
+    return accepted
+
+
+def read_file(path: Path) -> list[Question]:
+    """The questions of a YAML file: a list, or a mapping with `questions`. ConfigurationError where it is none."""
+    shape = "Write a list of questions, each with `text`, and `expect` if something is expected."
+    try:
+        found = parse_yaml(read_text(path, _LARGEST), _MOST_VALUES)
+    except (FileRefused, ValueError, yaml.YAMLError) as error:
+        raise ConfigurationError(f"{path} cannot be read as YAML: {error}.", shape) from error
+    listed = found.get("questions") if isinstance(found, dict) else found
+    if not isinstance(listed, list) or not all(isinstance(one, dict) for one in listed):
+        raise ConfigurationError(f"{path} is not a list of questions.", shape)
+    if len(listed) > MOST_QUESTIONS:
+        raise ConfigurationError(f"{path} holds {len(listed)} questions, more than {MOST_QUESTIONS}.")
+    questions = [checked({str(name): value for name, value in one.items()}) for one in listed]
+    twice = {one.id for one in questions if sum(other.id == one.id for other in questions) > 1}
+    if twice:
+        raise ConfigurationError(f"{path} has {', '.join(sorted(twice))} twice.")
+    return questions

@@ -1,0 +1,53 @@
+"""A follow-up written out, so that every mode, and the router before it, is asked a question that stands alone.
+
+"And for R?", "Who wrote it?" and 「その欠点は？」 need the question before, a new topic does not. Without a model:
+words that point back, and questions that are no whole ones, tell a follow-up; what it points to is put in its place
+where that is a name, and else follows in brackets.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from monjyu_query.asking.request import Turn
+from monjyu_query.search.english_follow_ups import english_follow_up
+from monjyu_query.search.japanese_follow_ups import japanese_follow_up
+from monjyu_query.search.turns import BRACKET, NEW_SUBJECT, Talk
+
+LONGEST_CHAIN = 8
+"""Questions before this one that are looked back at."""
+_LONGEST_TURN = 500
+"""Characters of a turn that are read."""
+_LABEL = re.compile(
+    r"\*\*.{1,120}?\*\*:?|[^\W\d_][\w’'-]+(?:,? (?:and|&) [^\W\d_][\w’'-]+| et al\.?)? \(\d{4}[a-z]?\):?|\[\d+\]"
+    r"|[^\W\d_]{1,12}(?:・[^\W\d_]{1,12}|ほか)?（\d{4}[a-z]?）"
+)
+"""Labels of papers and numbers of citations in an answer: who wrote a paper is not what it says."""
+_WIDE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
+
+
+def resolve(query: str, history: Sequence[Turn]) -> str | None:
+    """The question written out with what it takes from the conversation; None where it stands alone."""
+    asked = [n for n, turn in enumerate(history) if turn.role == "user" and turn.content.strip()][-LONGEST_CHAIN:]
+    talk = Talk()
+    for place in asked:
+        turn = _line(history[place].content)
+        before = _written_out(turn, talk) or turn
+        following = history[place + 1] if place + 1 < len(history) else None
+        said = following.content if following is not None and following.role == "assistant" else ""
+        answer = _line(_LABEL.sub(" ", said))
+        talk = Talk(before, answer, talk.whole if BRACKET.search(before) and talk.whole else before)
+    return _written_out(query, talk)
+
+
+def _line(text: str) -> str:
+    return " ".join(text[:_LONGEST_TURN].split())
+
+
+def _written_out(query: str, talk: Talk) -> str | None:
+    before = talk.before
+    if not before or NEW_SUBJECT.search(query):
+        return None
+    japanese = bool(_WIDE.search(query)) or bool(_WIDE.search(before) and len(query) < 5)
+    return japanese_follow_up(query, talk) if japanese else english_follow_up(query, talk)

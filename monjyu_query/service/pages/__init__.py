@@ -1,1 +1,0 @@
-"""Images of pages, drawn by a process of their own."""

@@ -1,0 +1,116 @@
+"""GET and POST /corrections: what people corrected of papers, and correcting."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Request
+from pydantic import BaseModel
+from pydantic import Field as Described
+
+from monjyu_core.records.corrections import (
+    LONGEST,
+    MOST_AUTHORS,
+    CorrectedPaper,
+    Field,
+    SeenPaper,
+    Value,
+    correct,
+    read_corrections,
+)
+from monjyu_core.storage.snapshot import Snapshot
+from monjyu_query.asking.fields import CollectionBody
+from monjyu_query.papers.paper_records import fields_corrected, seen_paper
+from monjyu_query.service.access import audit
+from monjyu_query.service.access.principals import Principal
+from monjyu_query.service.routes.paper import Collection
+from monjyu_query.service.server.error_responses import COMMON, NotFound
+from monjyu_query.service.server.request_parts import Shared
+
+router = APIRouter(tags=["papers"], responses=COMMON)
+
+_Text = Annotated[str, Described(max_length=LONGEST)]
+
+
+class CorrectionRequest(CollectionBody):
+    """`value`: the names of `authors`, a text for any other field (a date is `2021`, `2021-03` or `2021-03-05`; an
+    empty text says that the paper has none); null takes a correction back. `note` is for those who read it later."""
+
+    paper_id: str = Described(min_length=1, max_length=1000)
+    field: Field
+    value: _Text | Annotated[list[Annotated[str, Described(max_length=200)]], Described(max_length=MOST_AUTHORS)] | None
+    note: str = Described(default="", max_length=1000)
+
+
+class KeptCorrection(BaseModel):
+    """`at`: when (ISO, UTC); `by`: whose key or name. `counts`: whether the published snapshot has it; if not, it waits
+    for the next index."""
+
+    field: Field
+    value: Value
+    note: str
+    at: str
+    by: str
+    counts: bool = False
+
+
+class PaperCorrections(BaseModel):
+    """`taken_back` are fields that the published snapshot still has corrected, until the next index. `changed`: whether
+    the request has changed anything."""
+
+    collection: str
+    paper_id: str
+    corrections: list[KeptCorrection]
+    taken_back: list[str] = []
+    changed: bool = False
+
+
+@router.get("/corrections", summary="Corrections of a paper")
+def corrections(
+    service: Shared, paper_id: Annotated[str, Query(min_length=1, max_length=1000)], collection: Collection = None
+) -> PaperCorrections:
+    """Including corrections that wait for the next index."""
+    name = service.only_collection(collection)
+    snapshot = service.snapshot(name)
+    _seen(snapshot, paper_id)
+    return _of_paper(service, snapshot, name, paper_id)
+
+
+@router.post("/corrections", summary="Correct a field of a paper, or remove a correction")
+def correct_field(asked: CorrectionRequest, service: Shared, request: Request) -> PaperCorrections:
+    """For editors. POST /admin/index then brings it into the index: only this paper is computed again."""
+    name = service.only_collection(asked.collection)
+    audit.note(request.scope, collection=name, paper_id=asked.paper_id, field=asked.field)
+    snapshot = service.snapshot(name)
+    seen = _seen(snapshot, asked.paper_id)
+    principal: Principal = request.scope["state"]["principal"]
+    changed = correct(
+        service.folder(name),
+        service.settings,
+        asked.paper_id,
+        asked.field,
+        asked.value,
+        seen=seen,
+        by=principal.name,
+        note=asked.note,
+    )
+    return _of_paper(service, snapshot, name, asked.paper_id).model_copy(update={"changed": changed})
+
+
+def _of_paper(service: Shared, snapshot: Snapshot, name: str, paper_id: str) -> PaperCorrections:
+    paper = read_corrections(service.folder(name)).papers.get(paper_id, CorrectedPaper())
+    counting = {one.field: one.at for one in fields_corrected(snapshot.cursor(), paper_id)}
+    kept = [
+        KeptCorrection(field=field, counts=counting.get(field) == one.at, **one.model_dump())
+        for field, one in sorted(paper.fields.items())
+    ]
+    taken_back = sorted(counting.keys() - set(paper.fields))
+    return PaperCorrections(collection=name, paper_id=paper_id, corrections=kept, taken_back=taken_back)
+
+
+def _seen(snapshot: Snapshot, paper_id: str) -> SeenPaper:
+    """Of a paper of the snapshot, or a file of it that could not be read. NotFound where it has none."""
+    found = seen_paper(snapshot.cursor(), paper_id)
+    if found is None:
+        raise NotFound(f"The collection has no paper {paper_id!r}.", "GET /papers lists what it has.")
+    return found

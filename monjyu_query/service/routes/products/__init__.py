@@ -1,1 +1,0 @@
-"""Routes of what is made from answers, one module a topic."""

@@ -1,0 +1,251 @@
+"""Living reviews: GET and POST /reviews, and below /reviews/NAME what is screened, decided and written of one."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Query, Request
+from fastapi.responses import Response
+from pydantic import BaseModel, Field, StrictBool
+
+from monjyu_core.errors import ConfigurationError
+from monjyu_core.records.reviews import Human, ReviewStore
+from monjyu_query.asking.fields import CollectionBody, OneOf
+from monjyu_query.digests.result import Digest
+from monjyu_query.ranking.open_index import OpenIndex
+from monjyu_query.reviews.export import FORMS, evidence_tables
+from monjyu_query.reviews.listing import ReviewedRecord, record_json
+from monjyu_query.reviews.prisma import Prisma, prisma
+from monjyu_query.reviews.protocol import (
+    LONGEST,
+    MOST_BYTES,
+    Protocol,
+    parse_protocol,
+    protocol_template,
+    protocol_text,
+)
+from monjyu_query.reviews.records import Record, review_records
+from monjyu_query.reviews.run import Review
+from monjyu_query.search.searcher import Searcher
+from monjyu_query.service.access import audit
+from monjyu_query.service.access.principals import Principal
+from monjyu_query.service.routes.paper import Collection, Shared
+from monjyu_query.service.routes.search import in_turn
+from monjyu_query.service.server.error_responses import COMMON, NotFound
+from monjyu_query.service.worker_state import Service
+
+router = APIRouter(prefix="/reviews", tags=["reviews"], responses=COMMON)
+
+RUN_SECONDS = 15.0
+"""A run is ended after this time with what it has screened; the next request goes on."""
+Name = Annotated[str, Path(examples=["budgets"], max_length=64, pattern=r"^[a-z0-9][a-z0-9_-]*$")]
+
+
+class ProtocolRequest(CollectionBody):
+    """`protocol` is the text of a protocol file (YAML), whose `name` is the review's; it takes the place of one of the
+    same name, whose decisions stay."""
+
+    protocol: str = Field(min_length=1, max_length=MOST_BYTES, examples=["name: budgets\nquestion: Who spends?\n..."])
+
+
+class ScreenRequest(CollectionBody):
+    """`again`: also papers that have not changed, the first time that it is asked."""
+
+    again: StrictBool = False
+
+
+class DecisionRequest(CollectionBody):
+    """`decision` null takes back what was decided. A decision needs its reason."""
+
+    paper_id: str = Field(min_length=1, max_length=200, examples=["relevance-budget-438725c6"])
+    decision: Human | None = None
+    reason: str = Field(default="", max_length=LONGEST)
+    criterion: str = Field(default="", max_length=64)
+
+
+class ReviewSummary(BaseModel):
+    """`problem` says why a protocol that is kept cannot be read; the figures are then null."""
+
+    name: str
+    title: str = ""
+    question: str = ""
+    counts: Prisma | None = None
+    problem: str = ""
+
+
+class Reviews(BaseModel):
+    """`template` is a protocol to begin with."""
+
+    collection: str
+    reviews: list[ReviewSummary]
+    template: str
+
+
+class ReviewPage(BaseModel):
+    """`text` is the protocol as it was written; `records` are the papers that can be screened. `current`: the last run
+    saw this snapshot and these criteria, whole."""
+
+    collection: str
+    snapshot_id: str
+    protocol: Protocol
+    text: str
+    counts: Prisma
+    current: bool
+    records: list[ReviewedRecord]
+
+
+class Screened(BaseModel):
+    """`whole` is false where the time was up first; `kept` were as they were. `failed`: failed calls of a model."""
+
+    screened: int
+    kept: int
+    whole: bool
+    failed: list[str]
+    page: ReviewPage
+
+
+@dataclass(frozen=True)
+class _Opened:
+    """A kept protocol on the snapshot that is published."""
+
+    searcher: Searcher
+    index: OpenIndex
+    review: Review
+    text: str
+
+    def records(self) -> list[Record]:
+        return review_records(self.index, self.review.protocol, self.review.state(self.index))
+
+    def included(self) -> list[str]:
+        return [one.paper_id for one in self.records() if one.outcome == "included"]
+
+    def page(self) -> ReviewPage:
+        protocol, state = self.review.protocol, self.review.state(self.index)
+        records = review_records(self.index, protocol, state)
+        listed = [one for one in records if one.outcome in ("pending", "excluded", "unsure", "included")]
+        return ReviewPage(
+            collection=self.searcher.collection,
+            snapshot_id=self.index.snapshot.id,
+            protocol=protocol,
+            text=self.text,
+            counts=prisma(protocol, records),
+            current=(state.snapshot_id, state.criteria) == (self.index.snapshot.id, self.review.criteria),
+            records=[ReviewedRecord.model_validate(record_json(one)) for one in listed],
+        )
+
+
+def _open(service: Service, collection: str | None, name: str) -> _Opened:
+    """NotFound where no protocol of that name is kept."""
+    chosen = service.only_collection(collection)
+    searcher = service.served(chosen).searcher
+    store = ReviewStore(service.data, chosen)
+    path = store.protocol(name)
+    if not path.is_file():
+        raise NotFound(f"There is no review {name!r} of {chosen}.", "GET /reviews lists those that there are.")
+    text = protocol_text(path)
+    return _Opened(searcher, searcher.current(), Review(searcher, store, parse_protocol(text, name)), text)
+
+
+@router.get("", summary="The living reviews of a collection")
+def reviews(service: Shared, collection: Collection = None) -> Reviews:
+    """Reviews that were saved here, or run by `monjyu review run`."""
+    name = service.only_collection(collection)
+    service.folder(name)
+    found = [_summary(service, name, one) for one in ReviewStore(service.data, name).protocols()]
+    return Reviews(collection=name, reviews=found, template=protocol_template("my-review", name))
+
+
+def _summary(service: Service, collection: str, name: str) -> ReviewSummary:
+    try:
+        opened = _open(service, collection, name)
+    except ConfigurationError as error:
+        return ReviewSummary(name=name, problem=str(error))
+    protocol = opened.review.protocol
+    counts = prisma(protocol, opened.records())
+    return ReviewSummary(name=name, title=protocol.title or "", question=protocol.question, counts=counts)
+
+
+@router.post("", summary="Save the protocol of a review")
+def save_protocol(asked: ProtocolRequest, service: Shared, request: Request) -> ReviewPage:
+    """For editors. Nothing is screened yet."""
+    name = service.only_collection(asked.collection)
+    service.folder(name)
+    protocol = parse_protocol(asked.protocol, "The protocol")
+    audit.note(request.scope, collection=name, review=protocol.name)
+    ReviewStore(service.data, name).keep_protocol(protocol.name, asked.protocol)
+    return _open(service, name, protocol.name).page()
+
+
+@router.get("/{name}", summary="A review: its protocol, counts and decisions")
+def review(service: Shared, name: Name, collection: Collection = None) -> ReviewPage:
+    return _open(service, collection, name).page()
+
+
+@router.post("/{name}/run", response_model=Screened, summary="Screen new and changed papers")
+async def screen(asked: ScreenRequest, service: Shared, request: Request, name: Name) -> Response:
+    """For editors. It ends after fifteen seconds with what it has; if `whole` is false, ask again."""
+    audit.note(request.scope, collection=asked.collection, review=name)
+
+    def work(cancel: threading.Event) -> bytes:
+        opened = _open(service, asked.collection, name)
+        done = opened.review.run(opened.index, again=asked.again, cancel=cancel)
+        screened = len(done.screened)
+        said = Screened(screened=screened, kept=done.kept, whole=done.whole, failed=done.failed, page=opened.page())
+        return said.model_dump_json().encode()
+
+    return _json(await in_turn(service, request, work, seconds=RUN_SECONDS))
+
+
+@router.post("/{name}/decide", summary="Decide on a paper yourself, or undo it")
+def decide(asked: DecisionRequest, service: Shared, request: Request, name: Name) -> ReviewPage:
+    """For editors. A person's decision overrides every run."""
+    opened = _open(service, asked.collection, name)
+    audit.note(request.scope, collection=opened.searcher.collection, review=name)
+    principal: Principal = request.scope["state"]["principal"]
+    opened.review.decide(opened.index, asked.paper_id, asked.decision, asked.reason, asked.criterion, by=principal.name)
+    return opened.page()
+
+
+class Evidence(BaseModel):
+    """Study tables of the included papers, several where one does not hold them."""
+
+    tables: list[Digest]
+
+
+@router.get("/{name}/evidence", response_model=Evidence, summary="The evidence table of the included papers")
+async def evidence(service: Shared, request: Request, name: Name, collection: Collection = None) -> Response:
+    def work(cancel: threading.Event) -> bytes:
+        opened = _open(service, collection, name)
+        protocol = opened.review.protocol
+        tables = evidence_tables(opened.searcher, opened.index, protocol, opened.included(), cancel)
+        return Evidence(tables=tables).model_dump_json().encode()
+
+    return _json(await in_turn(service, request, work))
+
+
+@router.get(
+    "/{name}/export",
+    response_class=Response,
+    summary="A review as a file",
+    responses={200: {"content": {one.media_type.partition(";")[0]: {} for one in FORMS.values()}}},
+)
+def export(
+    service: Shared,
+    name: Name,
+    collection: Collection = None,
+    format: Annotated[str, OneOf(FORMS), Query()] = "markdown",
+) -> Response:
+    """A report, all decisions, RIS of the included papers, labels for ASReview, the evidence table, the flow
+    diagram.
+    """
+    opened = _open(service, collection, name)
+    form = FORMS[format]
+    content = form.write(opened.searcher, opened.index, opened.review.protocol, opened.records())
+    headers = {"Content-Disposition": f'attachment; filename="{name}-{format}.{form.ending}"'}
+    return Response(content, media_type=form.media_type, headers=headers)
+
+
+def _json(content: bytes) -> Response:
+    return Response(content, media_type="application/json", headers={"Cache-Control": "no-store"})

@@ -1,0 +1,153 @@
+"""Results kept: an equal question to an equal snapshot under equal settings is answered once."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from typing import Protocol
+
+from monjyu_core.models.outage import Outage
+from monjyu_core.models.response_cache import labels_of
+from monjyu_core.reader.trained_weights import FILES
+from monjyu_core.settings.models import CacheSettings
+from monjyu_core.settings.settings import Settings
+from monjyu_core.storage.ids import digest
+from monjyu_query.asking.request import SearchRequest
+from monjyu_query.asking.result import SearchResult, Usage
+
+_ENTRY = 200
+"""Bytes that an entry takes beside its key and value."""
+
+
+class ResultCache(Protocol):
+    """JSON of results by key. Safe with threads. A store that fails gives nothing and keeps nothing."""
+
+    shared: bool
+    """Whether a look-up leaves the process, and so must not be done in the event loop."""
+    keeps: bool
+    """False where results are never kept."""
+
+    def get(self, key: str) -> bytes | None: ...
+
+    def put(self, key: str, value: bytes, result: SearchResult) -> None:
+        """`value` is what is answered again, `result` what it was made of."""
+        ...
+
+    def follow(self, collection: str, snapshot_id: str) -> None:
+        """This snapshot is the one that is served now."""
+        ...
+
+    def close(self) -> None: ...
+
+
+def open_results(settings: Settings) -> ResultCache:
+    kind = settings.service.cache
+    if kind == "redis" and settings.cache.redis_url is not None:
+        return RedisResults(settings.cache.redis_url.get_secret_value(), settings.cache)
+    return MemoryResults(settings.service.cache_mb << 20 if kind == "memory" else 0)
+
+
+def result_key(request: SearchRequest, snapshot_id: str, settings_key: str) -> str:
+    weights = (file.sha256 for file in FILES.values())
+    return "result:3:" + digest(request.model_dump_json(), snapshot_id, settings_key, *weights, length=40)
+
+
+def keepable(result: SearchResult) -> bool:
+    """A partial result with a warning stands for a search that was cut short or a model that failed: the next one may
+    do better. Without one the papers hold no more."""
+    return result.status != "partial" or not result.warnings
+
+
+def kept_copy(result: SearchResult) -> SearchResult:
+    """The result as it is answered again: nothing was called or paid for it."""
+    used = result.usage
+    free = Usage(
+        relevance_tests=used.relevance_tests,
+        budget_total=used.budget_total,
+        cache_hits=used.cache_hits + used.llm_calls,
+    )
+    return result.model_copy(update={"usage": free})
+
+
+def labels_for(result: SearchResult) -> list[str]:
+    """What the result was made from, so that it goes when a paper is purged."""
+    papers = {hit.paper_id for hit in result.hits} | {citation.paper_id for citation in result.citations}
+    papers |= {str(claim.get("paper_id")) for claim in result.claims}
+    return labels_of(result.collection, papers)
+
+
+class MemoryResults:
+    """The results used last, up to so many bytes; those of a snapshot that is no longer served go at once."""
+
+    shared = False
+
+    def __init__(self, most_bytes: int) -> None:
+        self._most = most_bytes
+        self.keeps = most_bytes > 0
+        self._size = 0
+        self._lock = threading.Lock()
+        self._values: OrderedDict[str, tuple[str, bytes]] = OrderedDict()
+        self._current: dict[str, str] = {}
+
+    def follow(self, collection: str, snapshot_id: str) -> None:
+        with self._lock:
+            before = self._current.get(collection)
+            self._current[collection] = snapshot_id
+            if before not in (None, snapshot_id):
+                for key in [key for key, (owner, _) in self._values.items() if owner == collection]:
+                    self._drop(key)
+
+    def get(self, key: str) -> bytes | None:
+        with self._lock:
+            found = self._values.get(key)
+            if found is None:
+                return None
+            self._values.move_to_end(key)
+            return found[1]
+
+    def put(self, key: str, value: bytes, result: SearchResult) -> None:
+        if len(value) + _ENTRY > self._most:
+            return
+        with self._lock:
+            if self._current.get(result.collection, result.snapshot_id) != result.snapshot_id:
+                return  # a search that began before a publish
+            self._drop(key)
+            self._values[key] = (result.collection, value)
+            self._size += len(value) + _ENTRY
+            while self._size > self._most:
+                self._drop(next(iter(self._values)))
+
+    def close(self) -> None:
+        with self._lock:
+            self._values.clear()
+            self._size = 0
+
+    def _drop(self, key: str) -> None:
+        found = self._values.pop(key, None)
+        if found is not None:
+            self._size -= len(found[1]) + _ENTRY
+
+
+class RedisResults:
+    """Results at the Redis server that keeps models' answers, removed with them by `monjyu purge`."""
+
+    shared = True
+    keeps = True
+
+    def __init__(self, url: str, limits: CacheSettings) -> None:
+        from monjyu_core.models.cache_redis import RedisCache
+
+        self._cache = RedisCache(url, limits.max_entries, limits.max_age_seconds)
+        self._outage = Outage("Results are not kept")
+
+    def get(self, key: str) -> bytes | None:
+        return self._outage.tried(lambda: self._cache.get_many([key]).get(key))
+
+    def put(self, key: str, value: bytes, result: SearchResult) -> None:
+        self._outage.tried(lambda: self._cache.put_many({key: value}, labels_for(result)))
+
+    def follow(self, collection: str, snapshot_id: str) -> None:
+        """Other workers may still serve the one before: Redis drops what is oldest, and a purge what it names."""
+
+    def close(self) -> None:
+        self._cache.close()
