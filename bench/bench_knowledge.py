@@ -30,8 +30,7 @@ from monjyu_core.settings.settings import load_settings
 from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.snapshot import reading
 from monjyu_core.text.language import message_language
-from monjyu_query.answers.verification.features import Source
-from monjyu_query.answers.verification.local_check import local_check
+from monjyu_query.answers.verification.local_check import Source, local_check
 from monjyu_query.answers.verification.model_check import ModelVerifier, Stated
 from monjyu_query.search.searcher import Searcher
 

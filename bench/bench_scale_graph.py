@@ -26,7 +26,7 @@ import pyarrow as pa
 from synthetic_phrases import Law, fitted, mentions
 
 from monjyu_assets.levels.graph.cooccurrence import build_graph
-from monjyu_assets.levels.graph.leiden import Edges, hierarchy, walk
+from monjyu_assets.levels.graph.phrase_communities import Edges, hierarchy, walk
 from monjyu_assets.levels.graph.rules import graph_rules, partition_rules
 from monjyu_assets.stages.communities import find_communities
 from monjyu_assets.stages.noun_graph import build_noun_graph

@@ -288,7 +288,7 @@ def _citing(searcher: Searcher) -> Iterator[Claim]:
 
 @lru_cache(maxsize=1)
 def _tagger() -> Any:
-    from monjyu_core.embedding.english_model import load_model
+    from monjyu_core.embedding.local.packaged import load_model
 
     return load_model()
 

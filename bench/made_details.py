@@ -17,8 +17,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
-from monjyu_query.answers.verification.alignment import STOP, stem
-from monjyu_query.answers.verification.exact_facts import NAME
+from monjyu_query.answers.verification.exact_facts import NAME, STOP, stem
 
 PLACES = {
     "develop": ("Norway", "Brazil", "Kenya", "Ontario", "Vienna", "Taiwan", "Scotland", "Peru", "Texas", "Lisbon"),

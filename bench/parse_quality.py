@@ -27,7 +27,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # this checkout's 
 from bench.front_quality import Pairs, cited, people, publication, token_f1
 from monjyu_assets.parsing.formats.pdf import parse_pdf, reading
 from monjyu_assets.parsing.formats.pdf.page.layout import squeezed
-from monjyu_assets.parsing.formats.pdf.read.links import page_links
+from monjyu_assets.parsing.formats.pdf.read.geometry import page_links
 from monjyu_assets.parsing.text.heading_types import strip_numbering
 from monjyu_core.paper import ParsedPaper
 from monjyu_core.settings.settings import ParseSettings

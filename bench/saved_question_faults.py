@@ -29,9 +29,8 @@ import pyarrow.compute as pc
 
 from monjyu_assets.orchestration.resources import DataFolderResource, SnapshotDuckDB
 from monjyu_assets.publishing.candidate import Candidate
-from monjyu_assets.publishing.checks import over_parts, run_checks
+from monjyu_assets.publishing.checks import check_vectors, over_parts, run_checks
 from monjyu_assets.publishing.snapshot_build import build_snapshot
-from monjyu_assets.publishing.vector_check import check_vectors
 from monjyu_assets.work.work import Work
 from monjyu_core.embedding import load_embedder
 from monjyu_core.quality import QUALITY_CHECKS, WHOLE, run_check
@@ -40,8 +39,8 @@ from monjyu_core.settings.settings import EmbeddingSettings
 from monjyu_core.storage.folders import DataFolder, remove_folder
 from monjyu_core.storage.parts import Part
 from monjyu_core.storage.schemas import TABLES
-from monjyu_query.saved.answer_keys import basis_of
 from monjyu_query.saved.ask_questions import ask
+from monjyu_query.saved.listing import basis_of
 from monjyu_query.search.searcher import Searcher
 
 QUESTIONS = (

@@ -19,7 +19,7 @@ from monjyu_assets.orchestration.assets.index_snapshot import index_snapshot
 from monjyu_assets.orchestration.jobs import assets_of_level, assets_up_to
 from monjyu_assets.orchestration.partitions import CHANGE_TAG, COLLECTION_TAG, add_collections
 from monjyu_assets.orchestration.watching import watch_collection
-from monjyu_assets.work.declarations import Declaration, declare
+from monjyu_assets.work.work import Declaration, declare
 from monjyu_core.errors import ConfigurationError
 from monjyu_core.settings.settings import load_settings, merge
 from monjyu_core.storage.collection import DEFAULT_LEVEL

@@ -16,9 +16,8 @@ from typing import Any
 
 import click
 
-from monjyu_core.errors import ConfigurationError, MonjyuError
+from monjyu_core.errors import ConfigurationError, MonjyuError, did_you_mean
 from monjyu_core.text.unicode_words import without_controls
-from monjyu_core.wording import did_you_mean
 
 SUMMARIES: Mapping[str, str] = {
     "index": "Index folders or files of papers into a collection.",

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from monjyu_core.errors import StorageError
+from monjyu_core.errors import StorageError, counted
 from monjyu_core.models.ledger_totals import usage_by_level
 from monjyu_core.settings.settings import Settings
 from monjyu_core.storage.collection import CollectionRecord, collection_settings, known_record
-from monjyu_core.storage.folders import DataFolder
-from monjyu_core.storage.other_files import MOST_LISTED, OtherFiles, describe_other_files, read_other_files
+from monjyu_core.storage.folders import MOST_LISTED, DataFolder, OtherFiles, describe_other_files, read_other_files
 from monjyu_core.storage.snapshot import Snapshot, read_current, reading
-from monjyu_core.wording import counted
 
 
 def collection_status(data: DataFolder, name: str) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from monjyu_query.answer_packages.verification import Verified
 from monjyu_query.asking.result import SearchResult
 from monjyu_query.drafts.checked import CheckedDraft
 from monjyu_query.questions.tension_list import Tensions
-from monjyu_query.reviews.listing import Reviewed, ReviewedRecord
+from monjyu_query.reviews.export import Reviewed, ReviewedRecord
 from tests.test_specification import wrong
 
 ROOT = Path(__file__).resolve().parents[1]

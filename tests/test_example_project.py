@@ -17,7 +17,7 @@ import pytest
 import yaml
 
 from monjyu_assets.orchestration.instance import open_instance
-from monjyu_assets.work import declarations
+from monjyu_assets.work import work as declarations
 from monjyu_core.storage.collection import load_record
 from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.snapshot import current_manifest

@@ -19,12 +19,12 @@ BEHIND_DAGSTER = tuple(
 )
 LAYERS = {
     "monjyu_core": (
-        ("errors", "wording", "extras", "paper"),
+        ("errors", "extras", "paper"),
         ("language", "text", "user_files"),
         ("settings",),
         ("observability", "quality"),
         ("storage",),
-        ("azure", "search_files"),
+        ("azure",),
         ("models", "embedding", "reader"),
         ("remote", "records"),
         ("status", "core_commands", "cli", "__main__"),
@@ -44,12 +44,12 @@ LAYERS = {
     "monjyu_query": (
         ("asking",),
         ("ranking",),
-        ("papers", "knowledge", "intents"),
+        ("papers", "knowledge"),
         ("answers",),
         ("modes",),
         ("questions", "digests"),
         ("search",),
-        ("citations", "graph_export", "reviews", "drafts", "saved", "answer_packages", "evaluation"),
+        ("citations", "reviews", "drafts", "saved", "answer_packages", "evaluation"),
         ("api", "service", "mcp_server", "commands"),
     ),
 }

@@ -22,12 +22,10 @@ from monjyu_core.settings.models import ModelSettings
 from monjyu_core.settings.settings import Settings, leaves
 from monjyu_query.asking.request import SearchRequest
 from monjyu_query.asking.result import SearchResult
+from monjyu_query.mcp_server.answer_tools import AnswerTools, DraftTools
 from monjyu_query.mcp_server.index_tools import IndexTools
 from monjyu_query.mcp_server.paper_tools import PaperTools
-from monjyu_query.mcp_server.products.answer_tools import AnswerTools
-from monjyu_query.mcp_server.products.draft_tools import DraftTools
-from monjyu_query.mcp_server.products.question_tools import QuestionTools
-from monjyu_query.mcp_server.products.tension_tools import TensionTools
+from monjyu_query.mcp_server.question_tools import QuestionTools, TensionTools
 from monjyu_query.mcp_server.search_tools import SearchTools
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -1,5 +1,5 @@
 """Learn the weights by which an answer's sentences are chosen and its confidence told (`WEIGHTS` of
-`monjyu_query/answers/evidence_ranking/sentence_worth.py`), from questions whose answering sentences are known.
+`monjyu_query/answers/sentence_ranking.py`), from questions whose answering sentences are known.
 
     PYTHONPATH=. .venv/bin/python training/answers.py --data FOLDER [--reader off]
 
@@ -25,8 +25,8 @@ from numpy.typing import NDArray
 from monjyu_core.storage.folders import DataFolder
 from monjyu_query.answers.citing import Neighbours, Window
 from monjyu_query.answers.composition import FACT, asked_of
-from monjyu_query.answers.evidence_ranking.sentence_worth import Judge, log_odds
 from monjyu_query.answers.selection import Question, choose_windows, word_count
+from monjyu_query.answers.sentence_ranking import Judge, log_odds
 from monjyu_query.asking.passages import PassageSentence, load_sentences
 from monjyu_query.asking.request import Filters, make_request
 from monjyu_query.evaluation.gold_answers import Gold, PaperTexts, Quote, SpanQuestion, read_gold

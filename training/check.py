@@ -21,8 +21,7 @@ from bench_knowledge import COLLECTIONS, SETS, Collection, source_of
 from numpy.typing import NDArray
 
 from monjyu_core.storage.folders import DataFolder
-from monjyu_query.answers.verification.features import NAMES, Source, signs_of
-from monjyu_query.answers.verification.local_check import says_gap
+from monjyu_query.answers.verification.local_check import NAMES, Source, says_gap, signs_of
 
 OUT = Path("monjyu_query/answers/verification/check_weights.json")
 FILES = ("check_dev.jsonl", "check_judge.jsonl")

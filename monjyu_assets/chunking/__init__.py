@@ -1,6 +1,5 @@
 """Sections to chunks: one frame that keeps sizes, offsets and ids right, and the strategies that group sentences."""
 
-from monjyu_assets.chunking.boilerplate import is_boilerplate
 from monjyu_assets.chunking.chunk import (
     NOT_RETRIEVED,
     Chunk,
@@ -8,6 +7,7 @@ from monjyu_assets.chunking.chunk import (
     chunk_section,
     header_for,
     input_text,
+    is_boilerplate,
     unique_ids,
 )
 from monjyu_assets.chunking.strategies import STRATEGIES, Measure, Piece, SectionText

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from monjyu_core.errors import ConfigurationError
+from monjyu_core.errors import ConfigurationError, counted
 from monjyu_core.text.unicode_words import without_controls
-from monjyu_core.wording import counted
 
 if TYPE_CHECKING:
     from monjyu_assets.planning.pending import IndexResult, Usage

@@ -26,7 +26,7 @@ TYPES = ("pdf", "docx", "pptx", "doc", "ppt", "html", "xml", "latex", "md", "txt
 @click.option("--json", "as_json", is_flag=True, help="Print one parsed paper per line.")
 def parse(files: tuple[Path, ...], document_type: str | None, as_json: bool) -> None:
     """Parse files and print the result."""
-    from monjyu_assets.sources.parse_files import parse_files
+    from monjyu_assets.sources.scan import parse_files
 
     failed = False
     for answer in parse_files(files, document_type):

@@ -190,8 +190,7 @@ def _object_store(settings: Settings) -> str | None:
 
 def _scholarly(settings: Settings, service: ScholarlyService) -> str:
     from monjyu_assets.scholarly.record_matching import Lookup
-    from monjyu_assets.scholarly.service_client import ServiceClient
-    from monjyu_assets.scholarly.services import title_requests
+    from monjyu_assets.scholarly.services import ServiceClient, title_requests
     from monjyu_core.models.calls.event_loop import run
 
     async def ask() -> str:
@@ -205,7 +204,7 @@ def _scholarly(settings: Settings, service: ScholarlyService) -> str:
 def _document_intelligence(settings: Settings) -> str | None:
     if not settings.azure.document_intelligence.endpoint:
         return None
-    from monjyu_assets.analysis.client import AnalysisClient
+    from monjyu_assets.analysis.analyst import AnalysisClient
 
     service = settings.azure.document_intelligence.model_copy(update={"timeout_seconds": LONGEST_CALL, "retries": 0})
     azure = settings.azure.model_copy(update={"document_intelligence": service})

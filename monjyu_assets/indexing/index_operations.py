@@ -13,10 +13,10 @@ from monjyu_assets.publishing.publish import collect, publish_lock, set_current
 from monjyu_assets.work.model_choice import changing_record
 from monjyu_assets.work.run_limits import NoCalls, only_removing, without_scan
 from monjyu_assets.work.work import Warn, Work, no_warning
-from monjyu_core.errors import ConfigurationError, MonjyuError, StorageError, UnknownVersion
+from monjyu_core.errors import ConfigurationError, MonjyuError, StorageError, UnknownVersion, among
 from monjyu_core.models.response_cache import forget_answers
 from monjyu_core.records.corrections import forget_corrections
-from monjyu_core.records.questions import forget_paper
+from monjyu_core.records.question_list import forget_paper
 from monjyu_core.records.reviews import ReviewStore
 from monjyu_core.remote.collection_lock import delete_remote, keep_nothing_dropped
 from monjyu_core.settings.settings import load_settings
@@ -25,7 +25,6 @@ from monjyu_core.storage.folders import CollectionFolder, DataFolder, remove_fol
 from monjyu_core.storage.manifest import read_manifest
 from monjyu_core.storage.snapshot import held, published, read_current
 from monjyu_core.storage.state_store import StateStore
-from monjyu_core.wording import among
 
 
 class SnapshotRow(TypedDict):

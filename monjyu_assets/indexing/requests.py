@@ -33,18 +33,16 @@ from monjyu_assets.sources.scan import check_source
 from monjyu_assets.sources.walking import readable_types
 from monjyu_assets.stages import paper_manifest as manifest
 from monjyu_assets.work.closed_set import drop_levels_above
-from monjyu_assets.work.declarations import declaration_of, record_of
 from monjyu_assets.work.model_choice import keep_record
 from monjyu_assets.work.run_limits import NoCalls, Scan, having_scanned, without_scan
-from monjyu_assets.work.work import Progress, Timer, Work, no_progress, no_warning
+from monjyu_assets.work.work import Progress, Timer, Work, declaration_of, no_progress, no_warning, record_of
 from monjyu_core.errors import ConfigurationError
 from monjyu_core.models.ledger_totals import CallFilter, Used, usage_of
 from monjyu_core.settings.settings import load_settings
 from monjyu_core.storage.collection import CollectionRecord, known_record, load_record, target_level
-from monjyu_core.storage.folders import DataFolder
+from monjyu_core.storage.folders import DataFolder, read_other_files
 from monjyu_core.storage.ids import check_collection_name, collection_name_for, unlike_source
 from monjyu_core.storage.manifest import read_manifest
-from monjyu_core.storage.other_files import read_other_files
 from monjyu_core.storage.snapshot import read_current
 
 # `monjyu index`: bring a collection to its sources, by one Dagster run, or by none where nothing changed.

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from monjyu_assets.libraries.library_item import LARGEST_FILE, MOST_ITEMS, LibraryItem, own_files, shelf_paths
+from monjyu_assets.libraries.library_folder import LARGEST_FILE, MOST_ITEMS, LibraryItem, own_files, shelf_paths
 from monjyu_assets.parsing.bibliography.bibtex import (
     Work,
     bibtex_entries,

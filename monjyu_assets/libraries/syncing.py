@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import Literal
 
 from monjyu_assets.libraries.bibliography_files import ENDINGS, read_library_file
-from monjyu_assets.libraries.library_folder import Synced, check_library, folder_for, salt_of, sync_folder
-from monjyu_assets.libraries.library_item import LibraryItem
+from monjyu_assets.libraries.library_folder import LibraryItem, Synced, check_library, folder_for, salt_of, sync_folder
 from monjyu_assets.libraries.zotero_database import DATABASE, read_zotero_folder
 from monjyu_assets.work.work import Warn, no_warning
 from monjyu_core.errors import ConfigurationError

@@ -7,19 +7,64 @@ import re
 import shutil
 import sqlite3
 import tempfile
+import time
 from collections import defaultdict
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
-from monjyu_assets.libraries.library_item import LARGEST_FILE, MOST_ITEMS, LibraryItem, own_files, shelf_paths
+from monjyu_assets.libraries.library_folder import LARGEST_FILE, MOST_ITEMS, LibraryItem, own_files, shelf_paths
 from monjyu_assets.parsing.bibliography.dates import year_in
 from monjyu_assets.parsing.bibliography.identifiers import ARXIV_ADDRESS, find_doi
 from monjyu_assets.parsing.bibliography.names import full_name
 from monjyu_assets.scholarly.record import LONGEST_ABSTRACT, MOST_AUTHORS, ScholarlyRecord
 from monjyu_core.errors import ConfigurationError
-from monjyu_core.user_files.bounded_sqlite import Rows, bounded_database
+from monjyu_core.user_files.bounded_reading import FileRefused
+
+# SQLite databases of strangers: tables are read, and nothing that the database itself would run.
+
+
+MOST_ROWS, MOST_CHARACTERS = 10_000_000, 512 * 2**20
+"""Of all queries together: a library of 100,000 works has about 3 million rows and 300 MiB of text."""
+LONGEST_SECONDS = 120.0
+"""Of the processor, while rows are read."""
+_LONGEST_VALUE = 16 * 2**20
+_INSTRUCTIONS = 100_000
+"""Of SQLite's machine, between two looks at the clock: less than 10 ms."""
+_ALLOWED = (sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION)
+Rows = Callable[[str], Iterator[tuple[Any, ...]]]
+
+
+@contextmanager
+def bounded_database(path: Path) -> Iterator[Rows]:
+    """A function that gives the rows of a query. FileRefused where they are too many or take too long; sqlite3.Error
+    where the file is not a database, and where a query would run a view, a trigger or a recursive query of its own."""
+    with closing(sqlite3.connect(path)) as connection:
+        connection.text_factory = lambda raw: raw.decode("utf-8", "replace")
+        connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LONGEST_VALUE)
+        connection.execute("PRAGMA trusted_schema = OFF")
+        connection.set_authorizer(_authorize)
+        ends = time.thread_time() + LONGEST_SECONDS
+        connection.set_progress_handler(lambda: time.thread_time() > ends, _INSTRUCTIONS)
+        rows_left, characters_left = MOST_ROWS, MOST_CHARACTERS
+
+        def rows(query: str) -> Iterator[tuple[Any, ...]]:
+            nonlocal rows_left, characters_left
+            for row in connection.execute(query):
+                rows_left -= 1
+                characters_left -= sum(len(value) for value in row if isinstance(value, str | bytes))
+                if rows_left < 0 or characters_left < 0:
+                    raise FileRefused(f"{path.name} has more rows or text than are read.", "Export a part of it.")
+                yield row
+
+        yield rows
+
+
+def _authorize(action: int, table: str | None, column: str | None, base: str | None, inside: str | None) -> int:
+    """`inside` names the view or trigger that asks."""
+    return sqlite3.SQLITE_OK if action in _ALLOWED and inside is None else sqlite3.SQLITE_DENY
+
 
 DATABASE = "zotero.sqlite"
 SOURCE = "Zotero"

@@ -14,7 +14,7 @@ from monjyu_assets.orchestration.reporting.table_metadata import Metadata
 from monjyu_assets.orchestration.resources import DataFolderResource, resources_of
 from monjyu_assets.orchestration.watching import watch_collection, watched_collections
 from monjyu_assets.work.closed_set import HIGHEST
-from monjyu_assets.work.declarations import record_of
+from monjyu_assets.work.work import record_of
 from monjyu_core.errors import StorageError
 from monjyu_core.settings.settings import load_settings
 from monjyu_core.storage.collection import collection_settings

@@ -19,8 +19,7 @@ from monjyu_assets.sources.walking import readable_types
 from monjyu_assets.stages.paper_manifest import current_manifest, keep_other_files
 from monjyu_assets.work.closed_set import HIGHEST, level_of, primary
 from monjyu_assets.work.closed_set import RESTS_ON as ASSETS
-from monjyu_assets.work.declarations import declaration_of, declared_names, record_of
-from monjyu_assets.work.work import Work
+from monjyu_assets.work.work import Work, declaration_of, declared_names, record_of
 from monjyu_core.errors import ConfigurationError, MonjyuError
 from monjyu_core.settings.settings import load_settings
 from monjyu_core.storage.collection import known_record, target_level

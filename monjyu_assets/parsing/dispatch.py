@@ -102,9 +102,9 @@ def _file(path: Path, document_type: str, settings: ParseSettings, task: dict[st
             data, bibliographies = read_paper(path, beside)
             return parse_markdown(data, settings, bibliographies)
         case "latex":
+            from monjyu_assets.parsing.archive_members import read_archive
             from monjyu_assets.parsing.bibliography.companions import read_paper
             from monjyu_assets.parsing.formats.latex.paper import parse_latex
-            from monjyu_assets.parsing.latex_archives import read_archive
 
             data, files = read_archive(path, settings) or read_paper(path, beside)
             return parse_latex(data, settings, files)
@@ -148,7 +148,7 @@ def parse_xml(data: bytes, settings: ParseSettings) -> ParsedPaper:
 
             return parse_jats(article)
         if root.tag == "TEI":
-            from monjyu_assets.parsing.formats.tei.paper import parse_tei
+            from monjyu_assets.parsing.formats.tei import parse_tei
 
             return parse_tei(root)
     except RecursionError:

@@ -13,8 +13,7 @@ from urllib.parse import urlsplit
 
 from monjyu_assets.analysis.analyst import page_price
 from monjyu_assets.levels.claims.model_claims import ModelClaimEngine
-from monjyu_assets.levels.engines.answers import ModelClaims, ModelEntities, ModelReport
-from monjyu_assets.levels.engines.model_calls import Question
+from monjyu_assets.levels.engines.model_calls import ModelClaims, ModelEntities, ModelReport, Question
 from monjyu_assets.levels.entities.model_entities import ModelEntityEngine
 from monjyu_assets.levels.phrases.paper_phrases import ChunkText, paper_mentions
 from monjyu_assets.levels.reports.model_reports import ModelReports
@@ -27,14 +26,13 @@ from monjyu_assets.stages.shared.chunk_results import new_chunks
 from monjyu_assets.stages.shared.level_forecast import forecast_sources
 from monjyu_assets.work.closed_set import all_lagging, primary
 from monjyu_assets.work.work import Work
-from monjyu_core.errors import ConfigurationError
+from monjyu_core.errors import ConfigurationError, counted
 from monjyu_core.models.estimate import Estimate, PlannedCall, PriceTable, estimate
 from monjyu_core.models.factory import role_model
 from monjyu_core.models.ledger_totals import mean_completions
 from monjyu_core.models.types import ChatRole
 from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.ids import digest
-from monjyu_core.wording import counted
 
 SAMPLED = 8
 """Papers whose phrases are found to time it."""

@@ -17,7 +17,7 @@ from monjyu_assets.work.work import Work
 from monjyu_core.errors import ConfigurationError
 from monjyu_core.settings.settings import Settings
 from monjyu_core.storage.collection import target_level
-from monjyu_core.storage.other_files import OtherFiles, UnsupportedFile
+from monjyu_core.storage.folders import OtherFiles, UnsupportedFile
 from monjyu_core.storage.rows_papers import FailureRow
 from monjyu_core.storage.snapshot import read_current
 

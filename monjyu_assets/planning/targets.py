@@ -17,9 +17,8 @@ from monjyu_assets.sources.scan import check_source, find_files
 from monjyu_assets.sources.walking import readable_types, types_hint
 from monjyu_assets.stages.shared.corrected_papers import corrections_for, inputs_of
 from monjyu_assets.work.closed_set import RESTS_ON, level_of
-from monjyu_assets.work.declarations import as_declared, declaration_of
 from monjyu_assets.work.run_limits import Goal, aiming_at
-from monjyu_assets.work.work import Work
+from monjyu_assets.work.work import Work, as_declared, declaration_of
 from monjyu_core.errors import ConfigurationError
 from monjyu_core.models.caps import SpendingCap
 from monjyu_core.remote.collection_lock import holding
@@ -31,9 +30,8 @@ from monjyu_core.storage.collection import (
     load_record,
     target_level,
 )
-from monjyu_core.storage.folders import CollectionFolder
+from monjyu_core.storage.folders import CollectionFolder, OtherFiles
 from monjyu_core.storage.ids import digest
-from monjyu_core.storage.other_files import OtherFiles
 from monjyu_core.storage.snapshot import read_current
 
 Say = Callable[[str], None]

@@ -13,12 +13,12 @@ from monjyu_assets.work.work import Work
 from monjyu_core.embedding import load_embedder
 from monjyu_core.errors import StorageError
 from monjyu_core.models.calls.embedding_calls import charged_to
-from monjyu_core.search_files.keyword_file import open_search_file
-from monjyu_core.search_files.nearest_table import NearestTable
 from monjyu_core.storage.folders import CollectionFolder
 from monjyu_core.storage.heads import file_version
 from monjyu_core.storage.ids import digest, file_sha256
+from monjyu_core.storage.keyword_file import open_search_file
 from monjyu_core.storage.manifest import MANIFEST_HASH, EmbeddingEntry, Manifest, read_manifest
+from monjyu_core.storage.nearest_table import NearestTable
 from monjyu_core.storage.parts import Part, PartStore, read_all
 from monjyu_core.storage.schemas import SCHEMA_VERSION
 from monjyu_core.storage.snapshot import published

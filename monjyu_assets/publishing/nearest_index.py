@@ -19,11 +19,11 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from monjyu_core.errors import StorageError
-from monjyu_core.search_files.keyword_file import SearchFile, open_search_file
-from monjyu_core.search_files.nearest_table import CANDIDATES, MIN_RECALL, NearestTable
 from monjyu_core.storage.folders import remove_folder, write_atomically
 from monjyu_core.storage.ids import digest
+from monjyu_core.storage.keyword_file import SearchFile, open_search_file
 from monjyu_core.storage.manifest import NearestEntry, SearchFileEntry
+from monjyu_core.storage.nearest_table import CANDIDATES, MIN_RECALL, NearestTable
 
 if TYPE_CHECKING:
     import lancedb

@@ -16,9 +16,8 @@ from filelock import FileLock
 
 from monjyu_assets.publishing import search_target
 from monjyu_assets.publishing.candidate import Candidate, damaged_snapshot
-from monjyu_assets.publishing.checks import CheckResult, run_checks
+from monjyu_assets.publishing.checks import CheckResult, check_vectors, run_checks
 from monjyu_assets.publishing.database import Connect
-from monjyu_assets.publishing.vector_check import check_vectors
 from monjyu_assets.scholarly.lookup import AnswersKept
 from monjyu_assets.sources.records import forget_other_analyses
 from monjyu_assets.stages.shared.corrected_papers import contents_of

@@ -19,7 +19,8 @@ from monjyu_assets.publishing.checks import CheckResult
 from monjyu_assets.work.run_limits import is_only_removing
 from monjyu_assets.work.work import Work
 from monjyu_core.errors import ConfigurationError, ExternalAPIError
-from monjyu_core.records.questions import Questions, SavedAnswer, baseline_of, change_here, read_questions
+from monjyu_core.records.question_list import Questions, change_here, read_questions
+from monjyu_core.records.questions import SavedAnswer, baseline_of
 from monjyu_core.records.recorded_answers import keep_answers
 
 NAME = "saved_questions"

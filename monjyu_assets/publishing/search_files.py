@@ -19,9 +19,9 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from monjyu_core.errors import IndexBuildError
-from monjyu_core.search_files.keyword_file import GRAMS, LAYOUT, WORDS, SearchFile, make_postings, write_search_file
 from monjyu_core.storage.folders import link_or_copy
 from monjyu_core.storage.ids import digest, file_sha256
+from monjyu_core.storage.keyword_file import GRAMS, LAYOUT, WORDS, SearchFile, make_postings, write_search_file
 from monjyu_core.storage.manifest import EmbeddingEntry, LanceFile, SearchFileEntry
 from monjyu_core.storage.parts import Part
 from monjyu_core.storage.schemas import TABLES

@@ -20,13 +20,13 @@ from monjyu_assets.publishing.nearest_index import publish_nearest_index
 from monjyu_assets.publishing.search_files import LanceTables, publish_search_files, write_with_vectors
 from monjyu_assets.work.closed_set import RESTS_ON, asset_version, by_shard, level_of, primary
 from monjyu_assets.work.work import Work
-from monjyu_core.search_files.nearest_table import MIN_RECALL
 from monjyu_core.settings.settings import setting as setting_value
 from monjyu_core.settings.settings import settings_of
 from monjyu_core.storage.folders import DATABASE, LANCE, CollectionFolder, sync_folder, write_atomically
 from monjyu_core.storage.heads import file_version
 from monjyu_core.storage.ids import digest
 from monjyu_core.storage.manifest import MANIFEST_HASH, LanceFile, Manifest, NearestEntry, PartEntry, SearchFileEntry
+from monjyu_core.storage.nearest_table import MIN_RECALL
 from monjyu_core.storage.parts import Part, PartStore, read_all
 from monjyu_core.storage.schemas import ASSET_TABLES, COLLECTION_SHARD, SCHEMA_VERSION, TABLES
 from monjyu_core.storage.snapshot import published

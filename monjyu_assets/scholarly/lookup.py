@@ -14,8 +14,7 @@ from typing import Any
 
 from monjyu_assets.scholarly.record import SOURCES, record_of
 from monjyu_assets.scholarly.record_matching import Lookup, best_match
-from monjyu_assets.scholarly.service_client import ServiceClient
-from monjyu_assets.scholarly.services import ServiceRequest, id_requests, title_requests
+from monjyu_assets.scholarly.services import ServiceClient, ServiceRequest, id_requests, title_requests
 from monjyu_core.errors import StorageError
 from monjyu_core.models.call_errors import ModelCallError
 from monjyu_core.models.calls.event_loop import run

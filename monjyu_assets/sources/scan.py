@@ -3,23 +3,31 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import shlex
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from monjyu_assets.parsing.bibliography.companions import files_beside, joined_sha256
+from monjyu_assets.parsing.sandbox.pool import Outcome, ParserPool, Task
 from monjyu_assets.sources.records import rules_of, source_root
-from monjyu_assets.sources.walking import ALL_TYPES, DOCUMENT_TYPES, ending_of, walk, way_for
-from monjyu_core.errors import ConfigurationError, IndexBuildError
-from monjyu_core.settings.settings import PublishSettings
+from monjyu_assets.sources.walking import ALL_TYPES, DOCUMENT_TYPES, ending_of, readable_types, walk, way_for
+from monjyu_core.errors import (
+    ConfigurationError,
+    DocumentError,
+    IndexBuildError,
+    MalformedDocument,
+    UnsupportedDocument,
+)
+from monjyu_core.settings.settings import PublishSettings, load_settings, parser_settings
 from monjyu_core.storage.collection import CollectionRecord
+from monjyu_core.storage.folders import OtherFiles
 from monjyu_core.storage.ids import digest, file_paper_id
-from monjyu_core.storage.other_files import OtherFiles
 from monjyu_core.storage.rows_papers import ManifestRow
 from monjyu_core.storage.schemas import table_of
 
@@ -98,7 +106,13 @@ def scan(
     files = find_files(_readable(record, previous, allow_missing, say), say, count, others, types)
     for done, file in enumerate(files, start=1):
         count(done, len(files))
-        for row in _rows_of(file, known):
+        try:
+            beside = files_beside(file.path, file.root)
+            stats = [path.stat() for path in (file.path, *beside)]
+        except OSError:  # it was removed after the walk, or its path is longer than a system call takes
+            others.skip("unreadable", str(file.path))
+            continue
+        for row in _rows_of(file, beside, stats, known):
             if row["paper_id"] in rows:
                 row = _as_duplicate(row)
             if row["paper_id"] in excluded:
@@ -141,9 +155,12 @@ def _known(previous: pa.Table) -> dict[tuple[str, int], list[ManifestRow]]:
     return known
 
 
-def _rows_of(file: SourceFile, known: dict[tuple[str, int], list[ManifestRow]]) -> list[ManifestRow]:
-    beside = files_beside(file.path, file.root)
-    stats = [path.stat() for path in (file.path, *beside)]
+def _rows_of(
+    file: SourceFile,
+    beside: Sequence[Path],
+    stats: Sequence[os.stat_result],
+    known: dict[tuple[str, int], list[ManifestRow]],
+) -> list[ManifestRow]:
     size, mtime_ns = sum(stat.st_size for stat in stats), max(stat.st_mtime_ns for stat in stats)
     before = known.get((str(file.path), mtime_ns), [])
     document_type = ALL_TYPES[ending_of(file.path)]
@@ -235,3 +252,64 @@ def check_source(source: Path, types: Mapping[str, str] = DOCUMENT_TYPES) -> Pat
     if source.is_file() and ending_of(source) not in types:
         raise ConfigurationError(f"{source.name} has a type that cannot be indexed.", way_for(source))
     return source
+
+
+# `monjyu parse`: turns files into printed papers, each in a parser process, in the order given.
+
+
+def parse_files(files: Sequence[Path], document_type: str | None = None) -> Iterator[dict[str, Any]]:
+    """One printed paper, or `{"source_path", "error"}`, for each file (for each line of a JSONL file). All are read as
+    the `document_type`, one of those in `ALL_TYPES`, where it is given; else by their endings."""
+    waiting: dict[int, dict[str, Any]] = {}
+    tasks: list[Task] = []
+    for path in files:
+        if refused := _no_file(path, document_type):
+            waiting[len(waiting) + len(tasks)] = refused
+        else:
+            tasks += [
+                task | {"number": len(waiting) + len(tasks) + ahead}
+                for ahead, task in enumerate(_tasks(path, document_type))
+            ]
+    following = 0
+    with ParserPool(parser_settings(load_settings())) as pool:
+        for task, outcome in pool.map(tasks):
+            waiting[task["number"]] = _answer(task, outcome)
+            while following in waiting:
+                yield waiting.pop(following)
+                following += 1
+    yield from (waiting[number] for number in sorted(waiting))
+
+
+def _no_file(path: Path, forced: str | None) -> dict[str, Any] | None:
+    """The answer where a path is no file, or one of no type that is read; None where it is parsed."""
+    if path.is_dir():
+        error: DocumentError = UnsupportedDocument("It is a folder.", f"Name its files: `monjyu parse '{path}'/*.pdf`.")
+    elif not os.path.lexists(path):
+        error = MalformedDocument("There is no such file.")
+    elif forced is None and ending_of(path) not in readable_types(load_settings()):
+        error = UnsupportedDocument(way_for(path))
+    else:
+        return None
+    return {"source_path": str(path), "error": {"type": error.error_type, "message": str(error)}}
+
+
+def _tasks(path: Path, forced: str | None) -> list[Task]:
+    by_ending = ALL_TYPES.get(ending := ending_of(path), ending.removeprefix(".") or "unknown")
+    document_type = forced or by_ending
+    paper_id = file_paper_id(path.name)
+    task: Task = {"source_path": str(path), "path": str(path.absolute()), "paper_id": paper_id}
+    if not path.is_file() or not os.access(path, os.R_OK):
+        return [task | {"document_type": "unreadable"}]
+    if document_type != "jsonl":
+        beside = [str(other) for other in files_beside(path, path.parent)]
+        return [task | {"document_type": document_type, "beside": beside}]
+    names = {"paper_id", "document_type", "size", "record", "offset"}
+    return [task | {name: value for name, value in row.items() if name in names} for row in record_rows(path, paper_id)]
+
+
+def _answer(task: Task, outcome: Outcome) -> dict[str, Any]:
+    if isinstance(outcome, DocumentError):
+        error = {"type": outcome.error_type, "message": str(outcome)}
+        return {"source_path": task["source_path"], "error": error}
+    outcome.paper_id, outcome.source_path = task["paper_id"], task["source_path"]
+    return outcome.model_dump(mode="json")

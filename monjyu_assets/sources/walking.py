@@ -7,15 +7,15 @@ import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from monjyu_assets.parsing.archive_members import holds_latex
 from monjyu_assets.parsing.bibliography.companions import is_main
 from monjyu_assets.parsing.bibliography.identifiers import ARXIV_NAME
-from monjyu_assets.parsing.latex_archives import holds_latex
 from monjyu_assets.parsing.office.sections import office_program
 from monjyu_assets.sources.records import analysed_types, chosen
 from monjyu_core.errors import IndexBuildError
 from monjyu_core.settings.settings import Settings
 from monjyu_core.storage.collection import SourceRules
-from monjyu_core.storage.other_files import OtherFiles
+from monjyu_core.storage.folders import OtherFiles
 
 LATEX_ARCHIVES = (".gz", ".tgz", ".tar", ".zip")
 """Documents where they hold LaTeX."""

@@ -8,9 +8,8 @@ import pyarrow as pa
 
 from monjyu_assets.levels.claims.extractive_claims import ExtractiveClaims
 from monjyu_assets.levels.claims.model_claims import ModelClaimEngine
-from monjyu_assets.levels.engines.answers import ModelClaims
 from monjyu_assets.levels.engines.chunk_engine import ChunkEngine
-from monjyu_assets.levels.engines.model_calls import ModelCalls
+from monjyu_assets.levels.engines.model_calls import ModelCalls, ModelClaims
 from monjyu_assets.stages.shared.chunk_results import ChunkStage, chunk_results
 from monjyu_assets.stages.shared.collection_stage import vector_table
 from monjyu_assets.work.work import ShardReport, Work, recipe

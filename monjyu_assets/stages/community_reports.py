@@ -10,9 +10,8 @@ from typing import TypeVar
 import duckdb
 import pyarrow as pa
 
-from monjyu_assets.levels.engines.answers import ModelReport
 from monjyu_assets.levels.engines.chunk_engine import failure_cause
-from monjyu_assets.levels.engines.model_calls import ModelCalls
+from monjyu_assets.levels.engines.model_calls import ModelCalls, ModelReport
 from monjyu_assets.levels.reports.extractive_reports import ExtractiveReports
 from monjyu_assets.levels.reports.model_reports import ModelReports
 from monjyu_assets.levels.reports.report_sources import (

@@ -5,9 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from monjyu_assets.levels.engines.answers import ModelEntities
 from monjyu_assets.levels.engines.chunk_engine import ChunkEngine
-from monjyu_assets.levels.engines.model_calls import ModelCalls
+from monjyu_assets.levels.engines.model_calls import ModelCalls, ModelEntities
 from monjyu_assets.levels.entities.model_entities import ModelEntityEngine
 from monjyu_assets.levels.entities.paper_entities import ExtractiveEntities
 from monjyu_assets.levels.graph.rules import central_chunks

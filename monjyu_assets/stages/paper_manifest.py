@@ -17,9 +17,9 @@ from monjyu_assets.work.run_limits import goal_of, is_without_scan, scan_of
 from monjyu_assets.work.work import ShardReport, Timer, Work, finish, unchanged
 from monjyu_core.errors import StorageError
 from monjyu_core.records.renamed_papers import remember_renamed
+from monjyu_core.storage.folders import OtherFiles, save_other_files
 from monjyu_core.storage.ids import bucket_of, shard_of
 from monjyu_core.storage.manifest import read_manifest
-from monjyu_core.storage.other_files import OtherFiles, save_other_files
 from monjyu_core.storage.parts import read_all
 from monjyu_core.storage.schemas import TABLES
 from monjyu_core.storage.snapshot import published

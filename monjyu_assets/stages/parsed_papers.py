@@ -16,10 +16,12 @@ from monjyu_assets.sources.scan import WHOLE_FILES
 from monjyu_assets.stages.shared.corrected_papers import (
     TABLE,
     corrections_for,
+    failure_row,
     keyed,
+    paper_rows,
+    sentence_id,
     with_corrections,
 )
-from monjyu_assets.stages.shared.paper_rows import failure_row, paper_rows, sentence_id
 from monjyu_assets.stages.shared.parse_plan import (
     ASSET,
     BucketPlan,

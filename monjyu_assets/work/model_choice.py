@@ -6,9 +6,8 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from monjyu_assets.work.declarations import as_declared
 from monjyu_assets.work.run_limits import goal_of
-from monjyu_assets.work.work import Work
+from monjyu_assets.work.work import Work, as_declared
 from monjyu_core.embedding.local.compiled import Precision, multiplies_integers
 from monjyu_core.embedding.local.e5_file import EXTRA, installed
 from monjyu_core.extras import install_line

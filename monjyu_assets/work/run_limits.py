@@ -13,8 +13,7 @@ import pyarrow as pa
 from monjyu_core.models.call_errors import CostCapReached
 from monjyu_core.models.caps import Reservation, SpendingCap
 from monjyu_core.storage.collection import CollectionRecord
-from monjyu_core.storage.folders import CollectionFolder
-from monjyu_core.storage.other_files import OtherFiles
+from monjyu_core.storage.folders import CollectionFolder, OtherFiles
 
 _caps: list[SpendingCap | None] = []
 _again: list[bool] = []

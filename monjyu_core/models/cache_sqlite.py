@@ -12,6 +12,7 @@ import re
 import sqlite3
 import threading
 import time
+import uuid
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -20,8 +21,22 @@ from typing import TypeVar
 from filelock import FileLock
 
 from monjyu_core.errors import StorageError
-from monjyu_core.models.claim_owners import owner_is_dead
+from monjyu_core.storage.folders import alive, host_id
 from monjyu_core.storage.state_store import FILE, private_database, private_file, private_folder
+
+# Who holds a claim on a key of the cache: a name that tells its host and process.
+
+
+def new_owner() -> str:
+    """A name for one call of this process; another process of this host can tell whether it still runs."""
+    return f"{host_id()}-{os.getpid()}-{uuid.uuid4().hex[:12]}"
+
+
+def owner_is_dead(owner: str) -> bool:
+    """Whether the owner was a process of this host that no longer runs; of other hosts nothing is known."""
+    host, process, _ = owner.split("-", 2)
+    return host == host_id() and not alive(int(process))
+
 
 _log = logging.getLogger(__name__)
 

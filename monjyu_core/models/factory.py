@@ -58,7 +58,7 @@ def chat_client(name: str, model: ModelSettings, timeout: float) -> ChatClient:
     """The chat client of a model. `timeout`: seconds for each wait. ConfigurationError for missing settings."""
     server = server_of(name, model)
     from monjyu_core.models.clients.chat_client import HttpChat
-    from monjyu_core.models.clients.model_server import JsonHttp
+    from monjyu_core.models.clients.replies import JsonHttp
 
     return HttpChat(JsonHttp(server, timeout), server, model)
 
@@ -67,7 +67,7 @@ def embedding_client(name: str, model: ModelSettings, timeout: float) -> Embeddi
     """The embedding client of a model; as `chat_client`."""
     server = server_of(name, model)
     from monjyu_core.models.clients.embedding_client import HttpEmbeddings
-    from monjyu_core.models.clients.model_server import JsonHttp
+    from monjyu_core.models.clients.replies import JsonHttp
 
     return HttpEmbeddings(JsonHttp(server, timeout), server, model)
 
@@ -80,7 +80,7 @@ def rerank_client(name: str, model: ModelSettings, timeout: float) -> RerankClie
             "Give a server with /rerank as provider openai.",
         )
     server = server_of(name, model)
-    from monjyu_core.models.clients.model_server import JsonHttp
+    from monjyu_core.models.clients.replies import JsonHttp
     from monjyu_core.models.clients.rerank_client import HttpRerank
 
     return HttpRerank(JsonHttp(server, timeout), server)

@@ -10,7 +10,7 @@ from typing import Any, get_args, get_origin
 from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 
-from monjyu_core.wording import did_you_mean
+from monjyu_core.errors import did_you_mean
 
 # What is wrong with a value, in plain words; pydantic's own speak to programmers.
 

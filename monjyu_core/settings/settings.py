@@ -22,7 +22,7 @@ from pydantic import Field, ValidationError, model_validator
 from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, SettingsError
 
-from monjyu_core.errors import ConfigurationError
+from monjyu_core.errors import ConfigurationError, did_you_mean
 from monjyu_core.settings.azure import AzureSettings, check_no_keys
 from monjyu_core.settings.levels import GraphSettings as GraphSettings
 from monjyu_core.settings.levels import LevelSettings as LevelSettings
@@ -65,7 +65,6 @@ from monjyu_core.settings.search import LazySettings as LazySettings
 from monjyu_core.settings.search import SearchSettings as SearchSettings
 from monjyu_core.settings.service import McpSettings, ServiceSettings
 from monjyu_core.user_files.bounded_reading import MEBIBYTE, FileRefused, parse_yaml, read_text
-from monjyu_core.wording import did_you_mean
 
 # What the profiles set. The file's own values go over these, its `profiles:` over both, the environment over all.
 

@@ -8,10 +8,9 @@ from typing import Any, Literal
 from filelock import FileLock
 from pydantic import BaseModel, ValidationError
 
-from monjyu_core.errors import ConfigurationError, StorageError
+from monjyu_core.errors import ConfigurationError, StorageError, did_you_mean
 from monjyu_core.settings.settings import EmbeddingModel, ModelName, Settings, load_settings, merge, read_yaml
 from monjyu_core.storage.folders import CollectionFolder, DataFolder, write_atomically
-from monjyu_core.wording import did_you_mean
 
 DEFAULT_LEVEL = 1
 """The level that a new collection is kept at unless another is asked for."""

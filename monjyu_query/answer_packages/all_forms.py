@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from monjyu_query.answer_packages.asked_answer import AskedAnswer
-from monjyu_query.answer_packages.cited_evidence import bibliography
 from monjyu_query.answer_packages.document import document_of
+from monjyu_query.answer_packages.package import bibliography
 from monjyu_query.asking.fields import ExportForm
 from monjyu_query.citations.export import Entry, bibtex
 
@@ -22,7 +22,7 @@ def _package(asked: AskedAnswer, papers: list[Entry]) -> bytes:
 
 
 def _markdown(asked: AskedAnswer, papers: list[Entry]) -> bytes:
-    from monjyu_query.answer_packages.markdown_form import as_markdown
+    from monjyu_query.answer_packages.document import as_markdown
 
     return as_markdown(document_of(asked, papers)).encode("utf-8", "replace")
 

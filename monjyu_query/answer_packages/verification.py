@@ -27,8 +27,8 @@ from monjyu_query.answer_packages.package_files import (
     read_manifest_file,
     read_package,
     rounded,
+    signer_of,
 )
-from monjyu_query.answer_packages.signature import signer_of
 from monjyu_query.answers.citing import cite_again
 from monjyu_query.answers.segments import answer_markdown
 from monjyu_query.asking.passages import hit_of, load_passages

@@ -17,12 +17,12 @@ from monjyu_core.text.quotes import points_outside
 from monjyu_query.answers.abstract_answer import abstract_answer, answer_of_named, is_general
 from monjyu_query.answers.answer import Answer, abstained
 from monjyu_query.answers.citing import Neighbours, Window, cite_windows, each_once, joined
-from monjyu_query.answers.evidence_ranking.named_passages import with_named, with_thanks
-from monjyu_query.answers.evidence_ranking.sentence_worth import Judge, Judged, Similarities
 from monjyu_query.answers.layout import arranged, in_sections, numbered, quoted, said
+from monjyu_query.answers.named_passages import with_named, with_thanks
 from monjyu_query.answers.outcome import Support, outcome_of, support_of
 from monjyu_query.answers.segments import NARROW, OF_MANY, AnswerForm, form_of, laid_out
 from monjyu_query.answers.selection import Limits, Question, asks, choose_windows, is_prose, weigh_evidence
+from monjyu_query.answers.sentence_ranking import Judge, Judged, Similarities
 from monjyu_query.asking.passages import Passage, PassageSentence, sentences_before
 from monjyu_query.asking.request import ResponseType
 from monjyu_query.asking.result import AnswerTable, Segment

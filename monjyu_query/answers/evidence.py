@@ -11,8 +11,7 @@ import numpy as np
 from monjyu_core.text.language import message_language
 from monjyu_query.answers.answer import Answer, abstained
 from monjyu_query.answers.citing import Neighbours, cite_windows
-from monjyu_query.answers.claim_answer import claim_passages
-from monjyu_query.answers.claims import SAME, Claim
+from monjyu_query.answers.claims import SAME, Claim, claim_passages
 from monjyu_query.answers.composition import SHORT, asked_of, compose
 from monjyu_query.answers.layout import said
 from monjyu_query.answers.segments import OF_MANY, form_of, laid_out

@@ -20,9 +20,9 @@ from monjyu_core.text.search_text import count_wide
 from monjyu_core.text.unicode_words import compact, folded, folded_sql
 from monjyu_query.answers.answer import NOT_ANSWERED
 from monjyu_query.answers.citing import Window
-from monjyu_query.answers.evidence_ranking.sentence_worth import Judged
 from monjyu_query.answers.segments import laid_out
 from monjyu_query.answers.selection import Evidence, Question
+from monjyu_query.answers.sentence_ranking import Judged
 from monjyu_query.asking.passages import PassageSentence
 from monjyu_query.asking.result import Citation, Segment, Status
 from monjyu_query.asking.topic import topic_of

@@ -20,13 +20,12 @@ from pydantic import (
     model_validator,
 )
 
-from monjyu_core.errors import QueryError
+from monjyu_core.errors import QueryError, did_you_mean
 from monjyu_core.paper import SectionType
-from monjyu_core.records.corrections import bare_doi
+from monjyu_core.records.corrected_values import bare_doi
 from monjyu_core.records.questions import BudgetPreset
 from monjyu_core.settings.names import plain, sentence
 from monjyu_core.settings.search import FusedMode
-from monjyu_core.wording import did_you_mean
 from monjyu_query.asking.fields import Body, asked, asked_as
 from monjyu_query.asking.lazy_explanation import RELEVANCE
 

@@ -6,11 +6,10 @@ import shlex
 
 import duckdb
 
-from monjyu_core.errors import ConfigurationError, QueryError
-from monjyu_core.remote.following import follow_now
+from monjyu_core.errors import ConfigurationError, QueryError, among
+from monjyu_core.remote.copies import follow_now
 from monjyu_core.storage.folders import CollectionFolder, DataFolder
 from monjyu_core.text.unicode_words import folded, folded_sql
-from monjyu_core.wording import among
 
 
 def require_collection(data: DataFolder, name: str) -> CollectionFolder:

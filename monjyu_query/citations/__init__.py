@@ -1,1 +1,1 @@
-"""The citation network as seen from a paper, and its exports."""
+"""References and the citation network of papers, and the knowledge graph: views and exports."""

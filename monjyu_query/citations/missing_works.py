@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from pydantic import BaseModel
+from rich.console import Console
+from rich.padding import Padding
+from rich.text import Text
 
 from monjyu_core.storage.snapshot import Snapshot
+from monjyu_query.answers.render import safe
 from monjyu_query.citations.export import Entry, entry_of
+from monjyu_query.citations.view import CitationView, Counted, Linked, PaperTold, times_cited
 
 MOST_WORKS = 1000
 """Works of one answer."""
@@ -59,3 +66,62 @@ def missing_works(snapshot: Snapshot, min_count: int = 2, most: int = 100) -> li
     """
     rows = snapshot.cursor().execute(_WORKS, [max(1, min_count), min(most, MOST_WORKS)]).fetchall()
     return [MissingWork(**dict(zip(MissingWork.model_fields, row, strict=True))) for row in rows]
+
+
+# A paper's citations for a terminal.
+
+
+def print_citations(
+    view: CitationView, *, co_cited: bool = False, coupled: bool = False, console: Console | None = None
+) -> None:
+    """Cited and citing papers with the sentences that cite; the shared ones where asked."""
+    console = console or Console(highlight=False)
+    console.print(Text(safe(view.title) or view.paper_id, style="bold"))
+    for notice in view.notices:
+        facts = [notice.kind, notice.date, notice.source, notice.notice_doi, "; ".join(notice.reasons)]
+        console.print(Text(safe(" · ".join(filter(None, facts))), style="red"))
+    for record in view.records:
+        console.print(Text(safe(" · ".join(filter(None, _told(record)))), style="dim"))
+    _print_links(console, "cites", view.cites)
+    _print_links(console, "cited by", view.cited_by)
+    if co_cited:
+        _print_counts(console, "cited together with", "citing papers", view.co_cited)
+    if coupled:
+        _print_counts(console, "cites the same works as", "shared works", view.coupled)
+    console.print(Text(f"{view.unresolved_references} cited works are not in the collection", style="dim"))
+
+
+def missing_line(work: MissingWork) -> str:
+    """`8  Matplotlib: A 2D graphics environment · Hunter, J. D. · 2007 · 10.1109/mcse.2007.55`."""
+    who = f"{work.authors[0]}{' and others' if len(work.authors) > 1 else ''}" if work.authors else None
+    facts = (work.title, who, str(work.year) if work.year else None, work.doi or work.arxiv_id)
+    return f"{len(work.cited_by):4}  {safe(' · '.join(filter(None, facts)))}"
+
+
+def _told(record: PaperTold) -> list[str | None]:
+    """`Crossref: cited 41 times · Journal of Rooms · 2019 · 10.5555/rooms · open access: gold`, as far as known."""
+    access = f"open access: {record.open_access}" if record.open_access else None
+    year = str(record.year) if record.year else None
+    labels = ", ".join([*record.shelves, *(f"#{tag}" for tag in record.tags)])
+    return [f"{record.source}: {times_cited(record)}".rstrip(), record.venue, year, record.doi, access, labels]
+
+
+def _print_links(console: Console, title: str, links: Sequence[Linked]) -> None:
+    console.print(Text(f"{title}: {len(links)}", style="cyan"))
+    for link in links:
+        step = f" (over {link.depth - 1} more)" if link.depth > 1 else ""
+        console.print(Padding(Text(f"{_named(link)}{step}"), (0, 0, 0, 2)))
+        for context in link.contexts[:3]:
+            where = f"{safe(context.section)}: " if context.section else ""
+            console.print(Padding(Text(f"{where}{safe(context.context)}", style="dim"), (0, 0, 0, 6)))
+
+
+def _print_counts(console: Console, title: str, unit: str, papers: Sequence[Counted]) -> None:
+    console.print(Text(f"{title}: {len(papers)}", style="cyan"))
+    for paper in papers[:20]:
+        console.print(Padding(Text(f"{paper.count:3} {unit}  {_named(paper)}"), (0, 0, 0, 2)))
+
+
+def _named(paper: Linked | Counted) -> str:
+    year = f" ({paper.year})" if paper.year else ""
+    return f"{safe(paper.title) or '(no title)'}{year}  [{safe(paper.paper_id)}]"

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from monjyu_query.commands.answer_command import answer, verify
 from monjyu_query.commands.chat_command import chat
-from monjyu_query.commands.check_citations_command import check_citations
-from monjyu_query.commands.citations_command import citations, locate
+from monjyu_query.commands.citations_command import check_citations, citations, locate
 from monjyu_query.commands.digest_commands import compare, summarize, survey, table, tensions
 from monjyu_query.commands.evaluate_command import evaluate
 from monjyu_query.commands.mcp_command import mcp

@@ -103,8 +103,7 @@ def _answer(data: DataFolder, asked: str, collection: str | None, mode: str) -> 
 def _write_package(answer: AskedAnswer, output: Path, crops: bool, author: str | None, sign: Path | None) -> None:
     from monjyu_core.user_files.bounded_reading import read_bytes
     from monjyu_query.answer_packages.package import package_of
-    from monjyu_query.answer_packages.package_files import write_package
-    from monjyu_query.answer_packages.signature import LONGEST_KEY, signed
+    from monjyu_query.answer_packages.package_files import LONGEST_KEY, signed, write_package
 
     if crops:
         from monjyu_core.settings.settings import load_settings
@@ -146,7 +145,7 @@ def diff(
 
     QUESTION is the id of a saved question, or a question in words.
     """
-    from monjyu_core.records.questions import read_questions
+    from monjyu_core.records.question_list import read_questions
     from monjyu_core.storage.folders import DataFolder
     from monjyu_query.asking.which_collection import chosen_collection
     from monjyu_query.saved.compared_snapshots import Journey, snapshots_between
@@ -192,7 +191,7 @@ def verify(package: Path, collection: str | None, key: Path | None, as_json: boo
     from monjyu_core.storage.folders import DataFolder
     from monjyu_core.user_files.bounded_reading import read_bytes
     from monjyu_query.answer_packages.crops import crops_by
-    from monjyu_query.answer_packages.signature import LONGEST_KEY, public_key_of
+    from monjyu_query.answer_packages.package_files import LONGEST_KEY, public_key_of
     from monjyu_query.answer_packages.verification import verify_package
     from monjyu_query.answers.render import safe
     from monjyu_query.service.server.drawing import Drawing

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from monjyu_core.errors import QueryError
-from monjyu_core.wording import counted
+from monjyu_core.errors import QueryError, counted
 from monjyu_query.asking.request import Filters, SearchQuestion
 from monjyu_query.commands.options import (
     QuestionCommand,
@@ -96,7 +95,7 @@ def _print(digest: Digest, as_json: bool) -> None:
     if as_json:
         print_json(digest.model_dump(mode="json"))
         return
-    from monjyu_query.digests.result import print_digest
+    from monjyu_query.digests.printing import print_digest
 
     print_digest(digest)
 
@@ -167,7 +166,7 @@ def _give(digest: Digest, form: str, output: Path | None) -> None:
     from monjyu_query.digests.table_export import FORMS
 
     if form == "table" and output is None:
-        from monjyu_query.digests.result import print_digest
+        from monjyu_query.digests.printing import print_digest
 
         print_digest(digest)
         return

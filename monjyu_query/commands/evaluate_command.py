@@ -11,17 +11,17 @@ import click
 
 from monjyu_query.asking.request import SearchQuestion
 from monjyu_query.commands.options import collection_option, json_option, options_of, print_json
-from monjyu_query.evaluation.question_structure import KINDS, Kind
+from monjyu_query.evaluation.question_kinds import KINDS, Kind
 
 # `monjyu eval judge`.
 
 
-_EVAL_JUDGE_FILE = click.Path(path_type=Path, exists=True, dir_okay=False, readable=True)
+_JUDGE_FILE = click.Path(path_type=Path, exists=True, dir_okay=False, readable=True)
 
 
 @click.command("judge")
 @collection_option
-@click.option("--questions", type=_EVAL_JUDGE_FILE, required=True, help='JSON Lines with {"id", "text"}.')
+@click.option("--questions", type=_JUDGE_FILE, required=True, help='JSON Lines with {"id", "text"}.')
 @options_of(SearchQuestion, "budget")
 @options_of(SearchQuestion, "mode", default="lazy", help="Mode to judge.")
 @click.option("--baseline", default="hybrid", show_default=True, help="The mode that it is compared with.")

@@ -16,7 +16,7 @@ def mcp(http: bool, host: str, port: int | None) -> None:
 
     Without --http it uses stdin and stdout, as clients that start it expect.
     """
-    from monjyu_core.remote.following import following
+    from monjyu_core.remote.copies import following
     from monjyu_core.settings.settings import load_settings
     from monjyu_core.storage.folders import DataFolder
     from monjyu_query.mcp_server.app import build_server
@@ -30,7 +30,7 @@ def mcp(http: bool, host: str, port: int | None) -> None:
         return
     from monjyu_core.storage.state_store import StateStore
     from monjyu_query.mcp_server.http import address, http_app, run
-    from monjyu_query.service.server.listening import listen
+    from monjyu_query.service.server.serve import listen
 
     app = http_app(server, settings.service, host, StateStore(DataFolder.default().state))
     bound = listen(host, settings.mcp.port if port is None else port)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from monjyu_core.records.corrections import FIELDS
+from monjyu_core.records.corrected_values import FIELDS
 from monjyu_query.asking.request import Filters
 from monjyu_query.commands.options import (
     CITATIONS,
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from monjyu_core.storage.snapshot import Snapshot
-    from monjyu_query.graph_export.exported_graph import Kind
+    from monjyu_query.citations.graph_export import Kind
 
 
 @click.group()
@@ -83,7 +83,7 @@ def papers_missing(collection: str | None, min_count: int, most: int, form: str 
     if as_json:
         print_json([work.model_dump(mode="json") for work in found])
         return
-    from monjyu_query.citations.render import missing_line
+    from monjyu_query.citations.missing_works import missing_line
 
     click.echo("\n".join(map(missing_line, found)) or "No work that it lacks is cited so often.")
 
@@ -143,7 +143,8 @@ def papers_correct(
 
     The next `monjyu index` applies corrections, computing only this paper again, and they are kept.
     """
-    from monjyu_core.records.corrections import CorrectedPaper, correct, read_corrections
+    from monjyu_core.records.correcting import correct
+    from monjyu_core.records.corrections import CorrectedPaper, read_corrections
     from monjyu_core.settings.settings import load_settings
     from monjyu_query.asking.which_collection import no_paper
     from monjyu_query.papers.paper_records import seen_paper
@@ -215,9 +216,9 @@ def export(collection: str | None, form: str, output: Path, kind: Kind | None, a
 
 def _written(snapshot: Snapshot, form: str, output: Path, kind: Kind | None) -> tuple[Kind, dict[str, int]]:
     if form == "graphml":
-        from monjyu_query.graph_export.exported_graph import write_graphml
+        from monjyu_query.citations.graph_export import write_graphml
 
         return write_graphml(snapshot, output, kind)
-    from monjyu_query.graph_export.parquet_tables import write_tables
+    from monjyu_query.citations.parquet_export import write_tables
 
     return write_tables(snapshot, output, kind)

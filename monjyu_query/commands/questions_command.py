@@ -56,7 +56,7 @@ def add(text: str, collection: str | None, as_json: bool, **options: Any) -> Non
 @json_option
 def list_questions(collection: str | None, as_json: bool) -> None:
     """List the saved questions, with recorded answers of the published snapshot."""
-    from monjyu_core.records.questions import read_questions
+    from monjyu_core.records.question_list import read_questions
     from monjyu_core.records.recorded_answers import kept_answers
     from monjyu_core.storage.folders import DataFolder
     from monjyu_core.storage.snapshot import read_current
@@ -79,7 +79,7 @@ def list_questions(collection: str | None, as_json: bool) -> None:
 @collection_option
 def remove(question_id: str, collection: str | None) -> None:
     """Remove a saved question; recorded answers stay with their snapshots."""
-    from monjyu_core.records.questions import remove_question
+    from monjyu_core.records.question_list import remove_question
 
     searcher = collection_searcher(collection)
     remove_question(searcher.folder, searcher.settings, question_id)
@@ -175,7 +175,7 @@ def _searcher(collection: str | None, snapshot_id: str | None) -> Searcher:
 
 
 def _chosen(searcher: Searcher, question_ids: tuple[str, ...]) -> list[Question]:
-    from monjyu_core.records.questions import read_questions, unknown
+    from monjyu_core.records.question_list import read_questions, unknown
 
     saved = read_questions(searcher.folder).questions
     for name in question_ids:

@@ -51,7 +51,7 @@ class _Opened:
 
     def told(self, records: list[Record]) -> dict[str, Any]:
         """What each `--json` begins with."""
-        from monjyu_query.reviews.listing import review_json
+        from monjyu_query.reviews.export import review_json
 
         return review_json(self.index, self.protocol, records)
 
@@ -135,7 +135,7 @@ def _progress(done: int, total: int) -> None:
 @json_option
 def status(protocol: Path, collection: str | None, only: str | None, as_json: bool) -> None:
     """Show the counts, and each paper with its decision, reason and quote."""
-    from monjyu_query.reviews.listing import record_json, record_lines
+    from monjyu_query.reviews.export import record_json, record_lines
 
     opened = _open(protocol, collection)
     records = opened.records(opened.review.state(opened.index))
@@ -178,7 +178,7 @@ def decide(
     PAPER is an id, a DOI, words of a title, or first author and year.
     """
     from monjyu_query.commands.options import printable
-    from monjyu_query.reviews.listing import record_json, record_lines
+    from monjyu_query.reviews.export import record_json, record_lines
 
     opened = _open(protocol, collection)
     taken: dict[str, Human | None] = {"include": "include", "exclude": "exclude", "undo": None}

@@ -144,7 +144,7 @@ def search(
             click.echo(f"Asked as: {safe(result.resolved_query)}")
         print_result(result)
         if explain:
-            from monjyu_query.commands.trace_command import print_explanation
+            from monjyu_query.commands.explained import print_explanation
 
             print_explanation(result)
 

@@ -12,10 +12,9 @@ from monjyu_query.answers.selection import Question
 from monjyu_query.asking.passages import Passage, load_passages, load_sentences
 from monjyu_query.asking.request import SearchRequest, clean_text, make_request
 from monjyu_query.asking.result import Cell, Citation
-from monjyu_query.digests.draft import Draft, Said, as_said, write_part
+from monjyu_query.digests.draft import Asker, Draft, Said, as_said, write_part
 from monjyu_query.digests.paper_text import Choice, PaperText, kept_paper
 from monjyu_query.digests.result import Digest, language_for, word
-from monjyu_query.digests.searching import Asker
 from monjyu_query.knowledge.aspects import COMPARED, Aspect, aspect, aspect_named
 from monjyu_query.modes.passage_search import ANSWER_PASSAGES
 from monjyu_query.papers.paper_names import one_paper

@@ -17,8 +17,8 @@ from monjyu_query.asking.passages import hit_of, load_passages
 from monjyu_query.asking.result import Hit, Routing, SearchResult
 from monjyu_query.asking.topic import topic_of
 from monjyu_query.digests.comparison import MOST_PAPERS, compare
+from monjyu_query.digests.draft import Asker
 from monjyu_query.digests.result import Digest
-from monjyu_query.digests.searching import Asker
 from monjyu_query.digests.study_table import study_table
 from monjyu_query.digests.summary import summarize
 from monjyu_query.digests.survey import survey_with_hits

@@ -2,20 +2,49 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, Protocol
 
+from monjyu_core.models.account import Account
+from monjyu_core.settings.settings import Settings
 from monjyu_query.answers.citing import Window, cite_windows
 from monjyu_query.answers.layout import said, said_text
 from monjyu_query.answers.segments import plain
+from monjyu_query.asking.events import Emit
 from monjyu_query.asking.passages import Passage
-from monjyu_query.asking.request import make_request
-from monjyu_query.asking.result import AnswerTable, Cell, Citation, Segment, Status, Usage
+from monjyu_query.asking.request import SearchRequest, make_request
+from monjyu_query.asking.result import AnswerTable, Cell, Citation, SearchResult, Segment, Status, Usage
 from monjyu_query.digests.result import CitationLink, Digest, DigestPaper, Engine, Language, Part, Statement
-from monjyu_query.digests.searching import Asker
 from monjyu_query.papers.paper_label import labels_of, named_papers, paper_labels
 from monjyu_query.ranking.open_index import OpenIndex
+from monjyu_query.ranking.tools import Tools
+
+# What digests ask of the searcher of a collection; a protocol, for the searcher in turn answers with digests.
+
+
+class Asker(Protocol):
+    """`monjyu_query.search.searcher.Searcher`."""
+
+    collection: str
+    settings: Settings
+    tools: Tools
+
+    def current(self) -> OpenIndex:
+        """The published snapshot, open."""
+        ...
+
+    def search(
+        self, request: SearchRequest, emit: Emit | None = None, cancel: threading.Event | None = None
+    ) -> SearchResult:
+        """The result of a question."""
+        ...
+
+    def account(self, index: OpenIndex) -> Account:
+        """Who pays for calls beside a search."""
+        ...
+
 
 NOTHING = "–"
 """In a cell of a table where a paper says nothing."""

@@ -6,13 +6,9 @@ from collections.abc import Sequence
 from typing import Literal
 
 from pydantic import BaseModel, Field
-from rich.console import Console
-from rich.padding import Padding
-from rich.text import Text
 
 from monjyu_core.text.language import is_japanese, message_language
-from monjyu_query.answers.render import cell_text, print_table, quotable, safe
-from monjyu_query.answers.segments import escaped, laid_out, markdown, pieces, table_markdown
+from monjyu_query.answers.segments import escaped, laid_out, markdown, table_markdown
 from monjyu_query.asking.result import AnswerTable, Citation, Segment, Status, Usage
 from monjyu_query.digests.paper_text import about
 from monjyu_query.ranking.open_index import OpenIndex
@@ -176,46 +172,3 @@ def source_line(citation: Citation) -> str:
     page = f", page {citation.page}" if citation.page else ""
     retracted = " (retracted)" if citation.retracted else ""
     return f"[{citation.n}] {escaped(citation.paper_title or citation.paper_id)}{page} ({citation.paper_id}){retracted}"
-
-
-# A digest for a terminal. Papers are untrusted: nothing of theirs is markup, and no control character gets through.
-
-
-def print_digest(digest: Digest, console: Console | None = None) -> None:
-    """What it is of, its paragraphs and tables, then the sources."""
-    console = console or Console(highlight=False)
-    console.print(Text(safe(digest.subject), style="bold"))
-    for warning in digest.warnings:
-        console.print(Text(f"Note: {safe(warning)}", style="yellow"))
-    text = Text()
-    for piece in pieces(digest.segments(), quotable):
-        text.append(piece.lead)
-        text.append(piece.label, style="bold underline")
-        text.append(piece.text)
-        text.append(f" {piece.marks}" if piece.marks else "", style="cyan")
-    if text:
-        console.print(Padding(text, (1, 0)))
-    for table in digest.tables:
-        if digest.kind == "table" and console.is_terminal:
-            _print_rows(digest, table, console)
-        else:
-            print_table(table, console)
-    if not digest.parts and not digest.tables:
-        console.print(Text(word("nothing", digest.language), style="dim"))
-    for citation in digest.citations:
-        where = f", page {citation.page}" if citation.page else ""
-        retracted = " (retracted)" if citation.retracted else ""
-        line = f"[{citation.n}] {quotable(citation.paper_title or citation.paper_id)}{where}{retracted}"
-        console.print(Text(line, style="cyan"))
-
-
-def _print_rows(digest: Digest, table: AnswerTable, console: Console) -> None:
-    """Paper by paper: a terminal is too narrow for six columns of quotes."""
-    titles = {paper.paper_id: paper.title for paper in digest.papers}
-    for name, *cells in table.rows:
-        title = titles.get(name.paper_id or "", "")
-        console.print(Text(f"{quotable(name.text)}  ", style="bold").append(quotable(title), style="not bold"))
-        for column, cell in zip(table.columns[1:], cells, strict=True):
-            line = Text.assemble((f"{quotable(column)}: ", "underline"), cell_text(cell))
-            console.print(Padding(line, (0, 0, 0, 2)))
-        console.print()

@@ -16,10 +16,9 @@ from monjyu_core.models.prompts import load_prompt
 from monjyu_query.asking.events import Emit, unheard
 from monjyu_query.asking.request import Filters, clean_text
 from monjyu_query.asking.result import Cell, Usage
-from monjyu_query.digests.draft import Draft, Said
+from monjyu_query.digests.draft import Asker, Draft, Said
 from monjyu_query.digests.paper_text import PaperText, kept_paper
 from monjyu_query.digests.result import Digest, language_for, word
-from monjyu_query.digests.searching import Asker
 from monjyu_query.digests.table_cells import CellReader, asked_row, checked_cells, sentences_shown
 from monjyu_query.digests.table_columns import Column, columns_named, language_of
 from monjyu_query.papers.paper_names import one_paper

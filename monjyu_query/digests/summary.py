@@ -7,10 +7,9 @@ from typing import Any
 from monjyu_query.answers.citing import Window
 from monjyu_query.answers.segments import plain
 from monjyu_query.asking.request import make_request
-from monjyu_query.digests.draft import Draft, as_said, write_part
+from monjyu_query.digests.draft import Asker, Draft, as_said, write_part
 from monjyu_query.digests.paper_text import Choice, PaperText, kept_paper, section_places
 from monjyu_query.digests.result import Digest, language_for, word
-from monjyu_query.digests.searching import Asker
 from monjyu_query.knowledge.aspects import ASPECTS, AspectName
 from monjyu_query.papers.paper_names import one_paper
 from monjyu_query.ranking.open_index import OpenIndex

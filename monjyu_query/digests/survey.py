@@ -17,10 +17,9 @@ from monjyu_query.asking.events import Emit, unheard
 from monjyu_query.asking.passages import load_passages, load_sentences
 from monjyu_query.asking.request import Filters, make_request
 from monjyu_query.asking.result import Cell, Hit
-from monjyu_query.digests.draft import Draft, Said
+from monjyu_query.digests.draft import Asker, Draft, Said
 from monjyu_query.digests.paper_text import Choice, is_quotable, kept_paper, question_of
 from monjyu_query.digests.result import Digest, language_for, word
-from monjyu_query.digests.searching import Asker
 from monjyu_query.knowledge.aspects import aspect
 from monjyu_query.knowledge.themes import papers_by_theme
 from monjyu_query.ranking.open_index import OpenIndex

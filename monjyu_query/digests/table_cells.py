@@ -17,16 +17,14 @@ from monjyu_core.models.prompts import Prompt, fence
 from monjyu_core.models.types import Message
 from monjyu_core.text.language import function_words
 from monjyu_query.answers.citing import Window, lone
-from monjyu_query.answers.evidence_ranking.sentence_worth import log_odds
 from monjyu_query.answers.selection import is_prose
-from monjyu_query.answers.verification.features import Source
-from monjyu_query.answers.verification.local_check import local_check
+from monjyu_query.answers.sentence_ranking import log_odds
+from monjyu_query.answers.verification.local_check import Source, local_check
 from monjyu_query.answers.verification.numbers import figures
 from monjyu_query.asking.passages import PassageSentence
 from monjyu_query.asking.request import Filters
-from monjyu_query.digests.draft import Draft, Said
+from monjyu_query.digests.draft import Asker, Draft, Said
 from monjyu_query.digests.paper_text import Choice, PaperText, question_of
-from monjyu_query.digests.searching import Asker
 from monjyu_query.digests.table_columns import LIKE, Column, ValueKind, kind_of, values_in
 from monjyu_query.ranking.open_index import OpenIndex
 from monjyu_query.ranking.query_embedding import nearness

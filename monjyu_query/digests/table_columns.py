@@ -240,7 +240,7 @@ def _model() -> Language | None:
     """None in an installation that only answers questions, which has no spaCy: names are then known by capitals."""
     if find_spec("spacy") is None:
         return None
-    from monjyu_core.embedding.english_model import load_model
+    from monjyu_core.embedding.local.packaged import load_model
 
     return load_model(("tagger", "parser", "attribute_ruler", "lemmatizer"))
 

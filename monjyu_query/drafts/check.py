@@ -5,21 +5,59 @@ from __future__ import annotations
 import threading
 import time
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from monjyu_core.errors import QueryError
+from monjyu_core.models.account import Account
+from monjyu_core.models.call_errors import ModelCallError
 from monjyu_core.models.calls.embedding_calls import charged_to
+from monjyu_core.models.calls.event_loop import run
+from monjyu_core.text.language import message_language
 from monjyu_query.answers.citing import cite
+from monjyu_query.answers.verification.model_check import LONGEST_REASON, ModelVerifier, Stated
 from monjyu_query.asking.result import Citation, Usage
 from monjyu_query.drafts.checked import WORST_FIRST, CheckedCitation, CheckedDraft, CheckedSentence, Verdict
 from monjyu_query.drafts.cited_works import works_of_bib
 from monjyu_query.drafts.claim_evidence import Evidence, Found
 from monjyu_query.drafts.read_draft import Cited, CitingSentence, Draft, Format, read_draft
 from monjyu_query.drafts.resolving import Library, Resolved
-from monjyu_query.drafts.second_opinion import Read, ask_model
 from monjyu_query.papers.paper_label import paper_labels
 from monjyu_query.ranking.open_index import OpenIndex
+from monjyu_query.ranking.tools import Tools
 from monjyu_query.search.searcher import Searcher
+
+# The model of `roles.verify` on claims and the passages that were found for them; no other judges them.
+
+
+@dataclass(frozen=True)
+class Read:
+    """A check under way with the sentences of the paper that the model is shown."""
+
+    check: CheckedCitation
+    text: str
+
+
+def ask_model(tools: Tools, account: Account, read: Sequence[Read]) -> str:
+    """Let the model say the verdicts, a few claims a call; why not, where some are not judged."""
+    if not tools.uses_model("verify") or not read:
+        return ""
+    session = tools.session(account)
+    papers = sorted({one.check.paper_id for one in read if one.check.paper_id})
+    language = message_language(read[0].check.claim)
+    verifier = ModelVerifier(session, tools.settings, language, papers)
+    stated = [Stated(one.check.claim, ((number, one.text),)) for number, one in enumerate(read, start=1)]
+    try:
+        verdicts = run(verifier.verify(stated))
+    except ModelCallError as error:
+        return f"Not all citations were checked by the model: {error}"
+    for one, verdict in zip(read, verdicts, strict=True):
+        if verdict is not None:
+            one.check.verdict, one.check.method = verdict.verdict, "model"
+            lost = one.check.reasons if verdict.verdict != "supported" else []
+            one.check.reasons = [*lost, *filter(None, [verdict.reason[:LONGEST_REASON]])]
+    return f"Not all citations were checked by the model: {verifier.unread}" if verifier.unread else ""
+
 
 MOST_SENTENCES = 2_000
 """That cite, in one draft."""

@@ -5,8 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from monjyu_query.answers.verification.alignment import Words, normal
-from monjyu_query.answers.verification.exact_facts import Facts
+from monjyu_query.answers.verification.exact_facts import Facts, Words, normal
 from monjyu_query.asking.passages import PassageSentence, load_passages, sentences_by_chunk
 from monjyu_query.asking.request import Filters
 from monjyu_query.ranking.open_index import OpenIndex

@@ -10,11 +10,154 @@ from typing import Literal
 from monjyu_core.errors import QueryError
 from monjyu_core.text.language import detect_language
 from monjyu_core.text.sentences import split_sentences
-from monjyu_query.answers.verification.alignment import Words
-from monjyu_query.drafts.draft_pages import CLOSE, MARK, OPEN, Mark, Pages, Works, without_marks
-from monjyu_query.drafts.latex_draft import read_latex
-from monjyu_query.drafts.markdown_draft import read_markdown
+from monjyu_query.answers.verification.exact_facts import Words
+from monjyu_query.drafts.citation_marks import arxiv_in, doi_in, mark_text, year_in
+from monjyu_query.drafts.cited_works import is_heading, plain, works_of_list
+from monjyu_query.drafts.draft_pages import CLOSE, MARK, OPEN, Mark, Pages, Wanted, Work, Works, without_marks
 from monjyu_query.drafts.word_xml import MOST_BYTES, read_word
+
+# LaTeX: paragraphs with marks for the `\cite` commands. Nothing that it names is opened.
+
+
+LONGEST_PARAGRAPH = 20_000
+"""Characters that pylatexenc is given at once; a longer one only loses its commands."""
+_COMMENT = re.compile(r"(?<!\\)%[^\n]*")
+_BODY = re.compile(r"\\begin\s*\{document\}(.*?)(?:\\end\s*\{document\}|\Z)", re.S)
+_LEFT_OUT = (
+    "verbatim",
+    "lstlisting",
+    "minted",
+    "equation",
+    "equation*",
+    "align",
+    "align*",
+    "tikzpicture",
+    "comment",
+    "tabular",
+)
+_LIST = re.compile(r"\\begin\s*\{thebibliography\}(.*?)(?:\\end\s*\{thebibliography\}|\Z)", re.S)
+_ITEM = re.compile(r"\\bibitem\s*(?:\[[^\]]{0,300}\])?\s*\{([^{}]{1,200})\}")
+_CITE = re.compile(
+    r"~?\\([a-zA-Z]{0,12}[cC]ite[a-zA-Z]{0,12}\*?)\s?((?:\[[^\[\]]{0,200}\]\s?){0,2})\{([^{}]{0,2000})\}"
+)
+_SPOKEN = ("citet", "textcite", "citealt", "citeauthor", "onlinecite")
+_PARTS = re.compile(
+    r"\n\s*\n|\\(?:sub){0,2}(?:section|paragraph|chapter)\*?\s*\{[^{}]{0,500}\}|\\item\b|\\caption\b|\\par\b"
+)
+
+
+def read_latex(text: str, pages: Pages) -> None:
+    r"""Fill `pages` from the document's own text; of `\bibitem`s the works."""
+    text = _COMMENT.sub("", text)
+    for item in _LIST.finditer(text):
+        _listed(item[1], pages)
+    body = _BODY.search(text)
+    text = _LIST.sub("\n\n", body[1] if body else text)
+    for name in _LEFT_OUT:
+        text = re.sub(
+            rf"\\begin\s*\{{{re.escape(name)}\}}.*?(?:\\end\s*\{{{re.escape(name)}\}}|\Z)", " ", text, flags=re.S
+        )
+    text = _CITE.sub(lambda found: _latex_cited(found, pages), text)
+    for part in _PARTS.split(text):
+        if MARK.search(part) or "(" in part or "http" in part:
+            pages.texts.append(mark_text(" ".join(_plain(part).split()), pages))
+
+
+def _listed(text: str, pages: Pages) -> None:
+    pieces = _ITEM.split(text)
+    for number, (key, entry) in enumerate(zip(pieces[1::2], pieces[2::2], strict=True), start=1):
+        raw = plain(entry)[:2000]
+        work = Work(year=year_in(raw), doi=doi_in(entry), arxiv_id=arxiv_in(entry), raw=raw, label=str(number))
+        pages.works.by_key.setdefault(key.strip(), work)
+
+
+def _latex_cited(found: re.Match[str], pages: Pages) -> str:
+    command = found[1].casefold().rstrip("*")
+    if command == "nocite":
+        return ""
+    keys = [key.strip() for key in found[3].split(",") if key.strip()]
+    spoken = command.startswith(_SPOKEN)
+    mark = pages.mark(found[0].lstrip("~"), [Wanted(key=key) for key in keys], spoken=spoken)
+    return f" {mark}" if keys else ""
+
+
+def _plain(latex: str) -> str:
+    from pylatexenc.latex2text import LatexNodes2Text
+
+    if len(latex) > LONGEST_PARAGRAPH:
+        return plain(latex)
+    try:
+        return str(LatexNodes2Text(math_mode="text").latex_to_text(latex, tolerant_parsing=True))
+    except Exception:  # what its parser makes of hostile text is not documented
+        return plain(latex)
+
+
+# Markdown and plain text: paragraphs with marks, and the list of references that ends them.
+
+
+_FRONT = re.compile(r"\A---\s*\n.*?\n(?:---|\.\.\.)\s*\n", re.S)
+_FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})")
+_MARKDOWN_COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.S)
+_TAG = re.compile(r"</?[a-zA-Z][^<>]{0,300}>")
+_HEADING = re.compile(r"^ {0,3}#{1,6}\s")
+_UNDERLINE = re.compile(r"^ {0,3}(?:=+|-{3,})\s*$")
+_MARKDOWN_ITEM = re.compile(r"^\s{0,8}(?:[-*+•]|\d{1,3}[.)])\s+")
+_NOTE = re.compile(r"^ {0,3}\[(?:\^?[\w-]{1,30})\]:\s+")
+_ENTRY = re.compile(r"^\s{0,8}(?:[-*+•]\s+|\[\^?\w{1,12}\]:?\s+|\(?\d{1,4}[.)]\s+)")
+_BULLET = re.compile(r"^\s*[-*+•]\s+")
+_EMPHASIS = re.compile(r"\*+|`+|(?<!\w)_+|_+(?!\w)")
+
+
+def read_markdown(text: str, pages: Pages) -> None:
+    """Fill `pages`. Code, comments, headings and what is between tags' brackets are left out."""
+    listed: list[str] = []
+    for lines, of_list in _paragraphs(_MARKDOWN_COMMENT.sub("", _FRONT.sub("", text))):
+        if of_list:
+            listed.append(_BULLET.sub("", " ".join(lines)))
+        else:
+            plain = _EMPHASIS.sub("", _TAG.sub("", " ".join(line.strip() for line in lines)))
+            pages.texts.append(mark_text(_MARKDOWN_ITEM.sub("", plain), pages))
+    pages.works.listed += works_of_list(_EMPHASIS.sub("", _TAG.sub("", entry)) for entry in listed)
+
+
+def _paragraphs(text: str) -> list[tuple[list[str], bool]]:
+    """The lines of each paragraph, item or entry, and whether it is an entry of the list of references."""
+    found: list[tuple[list[str], bool]] = []
+    open_lines: list[str] = []
+    fence, in_list = "", False
+
+    def close() -> None:
+        if open_lines:
+            found.append((list(open_lines), in_list))
+            open_lines.clear()
+
+    for line in text.splitlines():
+        line = line.lstrip("> ") if line.startswith(">") else line
+        fenced = _FENCE.match(line)
+        if fence or fenced:
+            close()
+            if fenced:
+                fence = "" if fence and fenced[1].startswith(fence) else fence or fenced[1]
+        elif _HEADING.match(line) or is_heading(line):
+            close()
+            in_list = is_heading(line)
+        elif _UNDERLINE.match(line):
+            heading = open_lines[-1] if len(open_lines) == 1 else ""
+            if heading:
+                open_lines.clear()
+                in_list = is_heading(heading)
+        elif not line.strip():
+            close()
+        elif _NOTE.match(line):
+            close()
+            found.append(([line], True))
+        else:
+            if (_ENTRY if in_list else _MARKDOWN_ITEM).match(line):
+                close()
+            open_lines.append(line)
+    close()
+    return found
+
 
 Format = Literal["markdown", "latex", "docx", "text"]
 FORMATS: dict[str, Format] = {

@@ -11,8 +11,7 @@ from typing import Any
 from xml.etree.ElementTree import ParseError, XMLParser
 
 from monjyu_core.errors import QueryError
-from monjyu_core.user_files.bounded_archive import unzip
-from monjyu_core.user_files.bounded_reading import FileRefused
+from monjyu_core.user_files.bounded_reading import FileRefused, unzip
 from monjyu_query.drafts.citation_marks import doi_in, mark_text, year_in
 from monjyu_query.drafts.cited_works import is_heading, work_of_csl, works_of_list
 from monjyu_query.drafts.draft_pages import Pages, Wanted, Work, without_marks

@@ -19,7 +19,8 @@ from itertools import combinations
 from typing import Any, TypeVar
 
 from monjyu_core.text.search_text import count_wide
-from monjyu_query.evaluation.question_structure import Kind, Phrase, Sentence, Structure, Work
+from monjyu_query.evaluation.question_kinds import Kind
+from monjyu_query.evaluation.question_structure import Phrase, Sentence, Structure, Work
 
 T = TypeVar("T")
 FEWEST_GOLD, MOST_GOLD, FEWEST_PAPERS = 3, 20, 2

@@ -9,7 +9,6 @@ import re
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Literal, get_args
 
 import duckdb
 
@@ -166,7 +165,3 @@ def _works(cursor: duckdb.DuckDBPyConnection, sentences: Sequence[Sentence]) -> 
 
 
 # The kinds of questions that are made.
-
-
-Kind = Literal["fact", "relation", "community", "citation", "unanswerable"]
-KINDS: tuple[Kind, ...] = get_args(Kind)

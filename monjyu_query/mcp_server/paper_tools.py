@@ -13,10 +13,9 @@ from monjyu_query.api.product_requests import ComparisonRequest, QuoteRequest, S
 from monjyu_query.citations.view import CitationView, times_cited
 from monjyu_query.digests.result import Digest
 from monjyu_query.mcp_server.paper_view import PaperView, view_of
-from monjyu_query.mcp_server.register import takes_fields_of
+from monjyu_query.mcp_server.register import as_tool_errors, takes_fields_of
 from monjyu_query.mcp_server.search_tools import Collection
 from monjyu_query.mcp_server.texts import QUOTED, digest_text, given
-from monjyu_query.mcp_server.tool_errors import as_tool_errors
 from monjyu_query.papers.quotes import Located
 
 PaperName = Annotated[str, Field(description="Id, DOI, words of the title, authors and year, or a description.")]

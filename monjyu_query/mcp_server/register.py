@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Awaitable, Callable, Collection, Mapping
+from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager
 from inspect import Parameter
 from typing import Annotated, Any, TypeVar, get_origin
 
@@ -16,10 +17,40 @@ from pydantic.fields import FieldInfo
 
 from monjyu_core.errors import MonjyuError
 from monjyu_core.settings.names import sentence
+from monjyu_core.settings.settings import data_folder
 from monjyu_query.api.facade_async import AsyncMonjyu
 from monjyu_query.asking.request import problem, unknown_name
 from monjyu_query.asking.which_collection import require_collection
-from monjyu_query.mcp_server.tool_errors import advice
+
+# Errors in words that a model can act on: what went wrong, and which tool or value mends it.
+
+
+_INSTEAD = {
+    "`monjyu papers list` shows what it has.": "Find its papers with monjyu_search, or read the resource "
+    "monjyu://COLLECTION/papers.",
+    "Start with `monjyu index FOLDER`.": "monjyu_status shows what can be indexed, monjyu_index indexes it.",
+    "There are none yet: run `monjyu index FOLDER`.": "There are none yet: monjyu_status shows what can be indexed.",
+    "Name one (-c NAME, collection= in Python)": "Name one as `collection`",
+}
+"""Advice for the command line, and what a client of this server does instead."""
+
+
+def advice(error: MonjyuError) -> str:
+    """The error's message and hint, in terms of tools, without where the data folder lies."""
+    text = str(error).replace(str(data_folder()), "the data folder")
+    for command, tool in _INSTEAD.items():
+        text = text.replace(command, tool)
+    return text
+
+
+@contextmanager
+def as_tool_errors() -> Iterator[None]:
+    """Errors meant for users are the tool's answer; others are logged and reported as a fault."""
+    try:
+        yield
+    except MonjyuError as error:
+        raise ToolError(advice(error)) from error
+
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 

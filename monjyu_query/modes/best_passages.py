@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from monjyu_core.settings.settings import SearchSettings
-from monjyu_query.answers.evidence_ranking.sentence_worth import log_odds
 from monjyu_query.answers.segments import OF_MANY, form_of
+from monjyu_query.answers.sentence_ranking import log_odds
 from monjyu_query.asking.passages import Passage
 from monjyu_query.asking.request import SearchRequest
 from monjyu_query.ranking.open_index import OpenIndex, read_chunks

@@ -14,7 +14,7 @@ from typing import Literal
 from weakref import WeakKeyDictionary
 
 from monjyu_core.errors import QueryError
-from monjyu_core.records.corrections import bare_doi
+from monjyu_core.records.corrected_values import bare_doi
 from monjyu_core.storage.snapshot import Snapshot
 from monjyu_core.text.search_text import count_wide
 from monjyu_core.text.unicode_words import compact, folded, spellings, word_spans, words

@@ -13,11 +13,11 @@ from monjyu_core.text.language import message_language
 from monjyu_query.answers.answer import Answer, result_of
 from monjyu_query.asking.request import Filters
 from monjyu_query.asking.result import AnswerTable, Cell, Routing, SearchResult, Segment
-from monjyu_query.intents.intents import Intent
 from monjyu_query.papers.paper_label import paper_labels
 from monjyu_query.papers.paper_names import PaperName, find_papers, paper_named, says_paper
 from monjyu_query.questions import catalogue_tables as tables
-from monjyu_query.questions.catalogue_wording import COLUMNS, described, told
+from monjyu_query.questions.described_papers import COLUMNS, described, told
+from monjyu_query.questions.intents import Intent
 from monjyu_query.ranking.filters import passing_papers
 from monjyu_query.ranking.tools import Ask, Tools
 

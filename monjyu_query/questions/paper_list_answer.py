@@ -15,15 +15,15 @@ import numpy as np
 from monjyu_core.text.language import message_language
 from monjyu_query.answers.answer import Answer, abstained, result_of
 from monjyu_query.answers.citing import cite
-from monjyu_query.answers.evidence_ranking.sentence_worth import Judge, standing
 from monjyu_query.answers.selection import Question, asks, is_prose, word_count
+from monjyu_query.answers.sentence_ranking import Judge, standing
 from monjyu_query.asking.passages import PassageSentence, load_sentences, sentences_by_id
 from monjyu_query.asking.result import AnswerTable, Cell, Citation, Routing, SearchResult, Segment
 from monjyu_query.asking.topic import topic_of
-from monjyu_query.intents.intents import Intent
 from monjyu_query.modes.best_passages import passages_at
 from monjyu_query.papers.paper_label import paper_labels
 from monjyu_query.questions.full_text import Sayings, sayings
+from monjyu_query.questions.intents import Intent
 from monjyu_query.ranking.filters import passing_papers
 from monjyu_query.ranking.open_index import OpenIndex
 from monjyu_query.ranking.query_embedding import nearness

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from monjyu_core.errors import counted
 from monjyu_core.text.language import message_language
 from monjyu_core.text.search_text import word_terms
-from monjyu_core.wording import counted
 from monjyu_query.answers.answer import Answer, result_of
 from monjyu_query.answers.citing import cite
 from monjyu_query.asking.result import Citation, Routing, SearchResult, Segment, Status
-from monjyu_query.intents.intents import Intent
+from monjyu_query.questions.intents import Intent
 from monjyu_query.questions.statements import Said, StatementPair, pairs_among, pairs_of_all, what_papers_say
 from monjyu_query.questions.tension_list import LONGEST_CONCEPT, judge_pairs
 from monjyu_query.ranking.filters import passing_papers

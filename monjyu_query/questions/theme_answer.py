@@ -15,8 +15,8 @@ from monjyu_query.answers.citing import cite
 from monjyu_query.answers.selection import is_prose, is_statement
 from monjyu_query.asking.passages import PassageSentence, load_passages, load_sentences, sentences_by_id
 from monjyu_query.asking.result import Routing, SearchResult, Segment
-from monjyu_query.intents.intents import Intent
 from monjyu_query.papers.paper_label import paper_labels
+from monjyu_query.questions.intents import Intent
 from monjyu_query.questions.theme_tree import MainTheme, ThemeKind, main_themes, usual_kind
 from monjyu_query.ranking.filters import passing_papers
 from monjyu_query.ranking.open_index import OpenIndex

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from monjyu_core.errors import StorageError
 from monjyu_core.paper import SectionType
-from monjyu_core.search_files.keyword_file import SearchFile, open_search_file
+from monjyu_core.storage.keyword_file import SearchFile, open_search_file
 from monjyu_core.storage.manifest import mend, unreadable
 from monjyu_core.storage.snapshot import Snapshot
 from monjyu_query.ranking.fusion import Mask, Scores

@@ -14,7 +14,7 @@ import numpy as np
 import regex
 from numpy.typing import NDArray
 
-from monjyu_core.search_files.keyword_file import GRAMS, WORDS, Postings, SearchFile, term_hashes
+from monjyu_core.storage.keyword_file import GRAMS, WORDS, Postings, SearchFile, term_hashes
 from monjyu_core.text.language import without_function_words
 from monjyu_core.text.search_text import content_grams, gram_terms, search_grams, search_words, word_terms
 from monjyu_core.text.unicode_words import expanded, folded, word_spans, words

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from monjyu_core.search_files.keyword_file import SearchFile
-from monjyu_core.search_files.nearest_table import CANDIDATES, NearestTable
+from monjyu_core.storage.keyword_file import SearchFile
+from monjyu_core.storage.nearest_table import CANDIDATES, NearestTable
 from monjyu_query.ranking.corpus import Corpus
 from monjyu_query.ranking.fusion import Mask, Scores
 from monjyu_query.ranking.retrieval import KeywordIndex

@@ -17,7 +17,7 @@ from monjyu_core.records.reviews import Verdict
 from monjyu_query.asking.passages import PassageSentence
 from monjyu_query.asking.request import clean_text
 from monjyu_query.asking.result import Usage
-from monjyu_query.digests.searching import Asker
+from monjyu_query.digests.draft import Asker
 from monjyu_query.digests.table_cells import sentences_shown
 from monjyu_query.digests.table_columns import Column, language_of
 from monjyu_query.ranking.open_index import OpenIndex

@@ -9,8 +9,8 @@ from monjyu_query.answers.citing import cite_windows, lone
 from monjyu_query.asking.passages import PassageSentence
 from monjyu_query.asking.result import Citation
 from monjyu_query.digests.comparison import searched
+from monjyu_query.digests.draft import Asker
 from monjyu_query.digests.paper_text import PaperText, question_of
-from monjyu_query.digests.searching import Asker
 from monjyu_query.ranking.open_index import OpenIndex
 from monjyu_query.reviews.protocol import Criterion
 

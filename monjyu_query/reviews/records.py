@@ -7,7 +7,7 @@ from fnmatch import fnmatchcase
 from typing import Literal
 
 from monjyu_core.records.reviews import Decision, Override, ReviewState, Screening
-from monjyu_core.storage.other_files import UNSUPPORTED, read_other_files
+from monjyu_core.storage.folders import UNSUPPORTED, read_other_files
 from monjyu_query.ranking.open_index import OpenIndex
 from monjyu_query.reviews.protocol import Protocol, Source
 

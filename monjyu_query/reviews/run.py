@@ -12,11 +12,11 @@ from monjyu_core.records.reviews import Human, Override, ReviewState, ReviewStor
 from monjyu_core.storage.collection import load_record
 from monjyu_query.asking.request import clean_text
 from monjyu_query.asking.result import Usage
-from monjyu_query.digests.searching import Asker
+from monjyu_query.digests.draft import Asker
 from monjyu_query.papers.paper_names import one_paper
 from monjyu_query.ranking.open_index import OpenIndex
 from monjyu_query.reviews.protocol import LONGEST, Protocol
-from monjyu_query.reviews.screened_papers import ScreenedPaper, screened_papers
+from monjyu_query.reviews.rule_verdicts import ScreenedPaper, screened_papers
 from monjyu_query.reviews.screening import AT_ONCE, Screener
 
 Told = Callable[[int, int], None]

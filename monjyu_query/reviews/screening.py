@@ -7,14 +7,13 @@ from dataclasses import dataclass
 
 from monjyu_core.records.reviews import Decision, Screening, Verdict
 from monjyu_query.asking.result import Usage
+from monjyu_query.digests.draft import Asker
 from monjyu_query.digests.paper_text import read_paper
-from monjyu_query.digests.searching import Asker
 from monjyu_query.ranking.open_index import OpenIndex
 from monjyu_query.reviews.model_verdicts import Asked, Judged, ModelJudge
 from monjyu_query.reviews.protocol import Criterion, Protocol
 from monjyu_query.reviews.quotes import Quoting, by_search
-from monjyu_query.reviews.rule_verdicts import by_rule
-from monjyu_query.reviews.screened_papers import ScreenedPaper
+from monjyu_query.reviews.rule_verdicts import ScreenedPaper, by_rule
 
 AT_ONCE = 8
 """Papers that a model is asked about at once, at most: the role's own limits may be lower."""

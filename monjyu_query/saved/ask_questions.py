@@ -28,7 +28,7 @@ from monjyu_query.asking.request import SearchRequest, make_request
 from monjyu_query.asking.result import Citation, Hit, SearchResult
 from monjyu_query.papers.paper_records import present_paper
 from monjyu_query.ranking.open_index import OpenIndex
-from monjyu_query.saved.answer_keys import asked_as, basis_of, key_of, settings_json
+from monjyu_query.saved.listing import asked_as, basis_of, key_of, settings_json
 from monjyu_query.search.searcher import Searcher
 
 # Whether an answer is as its question expects.

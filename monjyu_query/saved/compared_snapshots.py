@@ -14,10 +14,9 @@ from monjyu_core.records.recorded_answers import kept_answers
 from monjyu_core.storage.folders import CollectionFolder, DataFolder
 from monjyu_core.storage.manifest import read_manifest
 from monjyu_core.storage.snapshot import published, read_current
-from monjyu_query.saved.answer_changes import AnswerDiff, Cause, CitationChange, SentenceChange
-from monjyu_query.saved.answer_keys import asked_as, basis_of
 from monjyu_query.saved.ask_questions import ask
-from monjyu_query.saved.causes import Causes, Documents, documents_of
+from monjyu_query.saved.causes import AnswerDiff, Cause, Causes, CitationChange, Documents, SentenceChange, documents_of
+from monjyu_query.saved.listing import asked_as, basis_of
 from monjyu_query.search.searcher import Searcher
 
 # Two answers to one question side by side.

@@ -10,13 +10,14 @@ from xml.etree.ElementTree import Element, SubElement, tostring
 from pydantic import BaseModel
 
 from monjyu_core.errors import ExternalAPIError, QueryError
-from monjyu_core.records.questions import Question, read_questions
+from monjyu_core.records.question_list import read_questions
+from monjyu_core.records.questions import Question
 from monjyu_core.settings.operations import WatchSettings
 from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.manifest import read_manifest
 from monjyu_query.answers.render import quotable
 from monjyu_query.citations.export import xml_text
-from monjyu_query.saved.answer_changes import AnswerDiff, Cause, CitationChange
+from monjyu_query.saved.causes import AnswerDiff, Cause, CitationChange
 from monjyu_query.saved.compared_snapshots import Journey, snapshots_between
 
 _ATOM = "http://www.w3.org/2005/Atom"

@@ -10,21 +10,12 @@ from typing import Any
 import yaml
 
 from monjyu_core.errors import ConfigurationError
-from monjyu_core.records.questions import (
-    MOST_QUESTIONS,
-    Question,
-    Questions,
-    baseline_of,
-    change_questions,
-    make_question,
-    read_questions,
-    save_questions,
-    unknown,
-)
+from monjyu_core.records.question_list import Questions, change_questions, read_questions, save_questions, unknown
+from monjyu_core.records.questions import MOST_QUESTIONS, Question, baseline_of, make_question
 from monjyu_core.storage.ids import digest
 from monjyu_core.user_files.bounded_reading import FileRefused, parse_yaml, read_text
-from monjyu_query.saved.answer_keys import asked_as, basis_of
 from monjyu_query.saved.ask_questions import ask, request_of
+from monjyu_query.saved.listing import asked_as, basis_of
 from monjyu_query.search.searcher import Searcher
 
 _LARGEST, _MOST_VALUES = 4_000_000, 500_000

@@ -27,13 +27,13 @@ def _lazy(modes: Modes) -> Search:
 
 
 def _local(modes: Modes) -> Search:
-    from monjyu_query.modes.local_search.local_search import LocalSearch
+    from monjyu_query.modes.local_search import LocalSearch
 
     return LocalSearch(modes.tools).search
 
 
 def _global(modes: Modes) -> Search:
-    from monjyu_query.modes.global_search.global_search import GlobalSearch
+    from monjyu_query.modes.global_search import GlobalSearch
 
     return GlobalSearch(modes.tools).search
 

@@ -12,7 +12,7 @@ from typing import Any
 import duckdb
 from pydantic import BaseModel
 
-from monjyu_core.errors import QueryError, StorageError
+from monjyu_core.errors import QueryError, StorageError, among
 from monjyu_core.models.account import Account, Accounting
 from monjyu_core.models.call_errors import ModelCallError
 from monjyu_core.models.calls.embedding_calls import charged_to
@@ -22,7 +22,6 @@ from monjyu_core.storage.collection import collection_settings, known_record
 from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.manifest import unreadable
 from monjyu_core.storage.snapshot import OPEN_TRIES, PinnedReader, SnapshotReader, read_current
-from monjyu_core.wording import among
 from monjyu_query.answers.answer import not_settled
 from monjyu_query.answers.model.checking import context_of
 from monjyu_query.asking.events import Emit, unheard
@@ -30,12 +29,12 @@ from monjyu_query.asking.request import LONGEST_QUERY, Filters, SearchRequest
 from monjyu_query.asking.result import SearchResult, Status
 from monjyu_query.asking.which_collection import require_collection
 from monjyu_query.digests.digest_questions import digest_in_plain_words
-from monjyu_query.intents.intents import Intent, recognised
 from monjyu_query.knowledge.follow_ups import follow_ups
 from monjyu_query.modes.passage_search import search_for_nothing
 from monjyu_query.papers.paper_names import one_paper
 from monjyu_query.questions.catalogue_answer import catalogue_answer
 from monjyu_query.questions.described_papers import about_papers_told, ask_of_described
+from monjyu_query.questions.intents import Intent, recognised
 from monjyu_query.questions.paper_list_answer import paper_list_answer
 from monjyu_query.questions.tension_answer import tension_answer
 from monjyu_query.questions.tension_list import Tensions, tensions_of
@@ -334,7 +333,7 @@ class Searcher:
 
     def _known(self, ask: Ask) -> SearchResult | None:
         """What is known of the collection as a whole, where a question asks for that: the handlers of its intent, one
-        after the other, and digests. Intents are those of `monjyu_query/intents`."""
+        after the other, and digests. Intents are those of `monjyu_query/questions/intents.py`."""
         intent = recognised(ask.request.query)
         if intent is not None:
             for handler in _HANDLERS.get(intent.name, (catalogue_answer,)):

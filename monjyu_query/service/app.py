@@ -14,9 +14,8 @@ from starlette.middleware.gzip import GZipMiddleware
 
 from monjyu_core.settings.settings import Settings
 from monjyu_core.storage.folders import DataFolder
-from monjyu_query.service.access.gate import Gate
+from monjyu_query.service.access.gate import Gate, open_rates
 from monjyu_query.service.access.principals import Authority
-from monjyu_query.service.access.rates import open_rates
 from monjyu_query.service.chat_api import openai_routes
 from monjyu_query.service.routes import admin as admin_routes
 from monjyu_query.service.routes import answer as answer_routes

@@ -32,7 +32,8 @@ from monjyu_assets.indexing.index_operations import purge_paper, release_rollbac
 from monjyu_assets.indexing.requests import downgrade_collection, index_collection, move_source
 from monjyu_assets.libraries.syncing import sync_library
 from monjyu_assets.publishing import snapshot_build
-from monjyu_core.records.corrections import SeenPaper, correct
+from monjyu_core.records.correcting import correct
+from monjyu_core.records.corrections import SeenPaper
 from monjyu_core.remote.collection_lock import holding
 from monjyu_core.remote.copies import pull_all
 from monjyu_core.remote.object_store import Objects, open_objects

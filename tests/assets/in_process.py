@@ -11,7 +11,7 @@ import pytest
 
 from monjyu_assets.parsing.dispatch import parse_document
 from monjyu_assets.parsing.sandbox.pool import ParserPool
-from monjyu_assets.sources import parse_files
+from monjyu_assets.sources import scan as parse_files
 from monjyu_assets.stages import parsed_papers
 from monjyu_core.errors import DocumentError
 from monjyu_core.settings.settings import ParserSettings

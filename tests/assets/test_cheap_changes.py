@@ -14,8 +14,7 @@ from monjyu_assets.stages.paper_manifest import _differing, scan_manifest
 from monjyu_assets.work.run_limits import Scan, having_scanned
 from monjyu_assets.work.work import Work
 from monjyu_core import quality
-from monjyu_core.storage.folders import DataFolder
-from monjyu_core.storage.other_files import OtherFiles
+from monjyu_core.storage.folders import DataFolder, OtherFiles
 from monjyu_core.storage.parts import PartStore
 from monjyu_core.storage.schemas import table_of
 from tests.properties import given, st

@@ -19,9 +19,8 @@ from monjyu_assets.orchestration.instance import open_instance
 from monjyu_assets.orchestration.resources import DataFolderResource
 from monjyu_assets.orchestration.watching import automatic_level, watch_collection, watched_collections
 from monjyu_assets.sources.records import with_source
-from monjyu_assets.work import declarations
-from monjyu_assets.work.declarations import Declaration, as_declared, declare, record_of
-from monjyu_assets.work.work import Work
+from monjyu_assets.work import work as declarations
+from monjyu_assets.work.work import Declaration, Work, as_declared, declare, record_of
 from monjyu_core.errors import ConfigurationError
 from monjyu_core.storage.collection import CollectionRecord, collection_settings, load_record, save_record
 from monjyu_core.storage.folders import DataFolder

@@ -14,16 +14,9 @@ from monjyu_assets.orchestration.watching import watch_collection
 from monjyu_assets.planning.pending import look
 from monjyu_assets.publishing.rebuild_comparison import compare_with_rebuild
 from monjyu_core.errors import ConfigurationError, StorageError
-from monjyu_core.records.corrections import (
-    CorrectedPaper,
-    Correction,
-    Corrections,
-    Field,
-    SeenPaper,
-    checked,
-    correct,
-    read_corrections,
-)
+from monjyu_core.records.corrected_values import Field, checked
+from monjyu_core.records.correcting import correct
+from monjyu_core.records.corrections import CorrectedPaper, Correction, Corrections, SeenPaper, read_corrections
 from monjyu_core.settings.settings import load_settings
 from monjyu_core.storage.ids import file_paper_id
 from monjyu_core.storage.schemas import SHARDS

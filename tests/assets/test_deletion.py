@@ -17,8 +17,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from monjyu_core.search_files.keyword_file import FIELDS, term_hashes
 from monjyu_core.status import collection_status
+from monjyu_core.storage.keyword_file import FIELDS, term_hashes
 from monjyu_core.storage.schemas import TABLES
 from monjyu_core.storage.snapshot import open_current
 from monjyu_core.text.search_text import word_terms

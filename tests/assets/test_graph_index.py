@@ -12,7 +12,7 @@ import pytest
 
 from monjyu_assets.indexing.index_operations import purge_paper
 from monjyu_assets.orchestration.assets.level_1 import community_metadata, graph_metadata
-from monjyu_assets.orchestration.checks.graph_checks import COMMUNITY_CHECKS, measure
+from monjyu_assets.orchestration.checks.paper_checks import COMMUNITY_CHECKS, measure
 from monjyu_assets.orchestration.reporting.snapshot_metadata import lineage_metadata
 from monjyu_assets.planning.estimating import estimate_upgrade
 from monjyu_assets.publishing.database import lineage_counts

@@ -11,10 +11,10 @@ import pytest
 
 from monjyu_assets.publishing import nearest_index
 from monjyu_assets.publishing.nearest_index import divide, publish_nearest_index
-from monjyu_core.search_files.keyword_file import FIELDS, SearchFile, make_postings, open_search_file, write_search_file
-from monjyu_core.search_files.nearest_table import NearestTable
 from monjyu_core.settings.settings import SearchSettings
+from monjyu_core.storage.keyword_file import FIELDS, SearchFile, make_postings, open_search_file, write_search_file
 from monjyu_core.storage.manifest import NearestEntry, SearchFileEntry
+from monjyu_core.storage.nearest_table import NearestTable
 from monjyu_core.text.search_text import word_terms
 from monjyu_query.ranking.corpus import ChunkIds, Corpus, Vectors
 from monjyu_query.ranking.fusion import rrf_fusion, zscore_fusion

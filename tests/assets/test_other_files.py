@@ -17,8 +17,7 @@ from monjyu_core.core_commands import status
 from monjyu_core.errors import ConfigurationError
 from monjyu_core.settings.settings import load_settings
 from monjyu_core.storage.collection import CollectionRecord, SourceRules
-from monjyu_core.storage.folders import DataFolder
-from monjyu_core.storage.other_files import MOST_LISTED, OtherFiles, read_other_files
+from monjyu_core.storage.folders import MOST_LISTED, DataFolder, OtherFiles, read_other_files
 from monjyu_core.storage.schemas import empty
 from monjyu_query.service.app import create_app
 

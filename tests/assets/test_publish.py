@@ -19,9 +19,8 @@ from filelock import FileLock, Timeout
 from monjyu_assets.indexing.index_operations import verify_all
 from monjyu_assets.publishing import candidate, checks, snapshot_build
 from monjyu_assets.publishing import publish as publishing
-from monjyu_assets.publishing.checks import over_parts
+from monjyu_assets.publishing.checks import check_vectors, over_parts
 from monjyu_assets.publishing.publish import PublishBlocked, collect
-from monjyu_assets.publishing.vector_check import check_vectors
 from monjyu_assets.stages.paper_manifest import write_manifest
 from monjyu_assets.stages.parsed_papers import parse_shards
 from monjyu_assets.work.closed_set import RESTS_ON, lagging
@@ -36,7 +35,7 @@ from monjyu_core.storage.parts import Part, PartStore
 from monjyu_core.storage.schemas import SCHEMA_VERSION, SHARDS, TABLES
 from monjyu_core.storage.snapshot import SnapshotReader, open_current, published, read_current
 from monjyu_query.asking.request import SearchRequest
-from monjyu_query.saved.answer_keys import basis_of
+from monjyu_query.saved.listing import basis_of
 from monjyu_query.search.searcher import Searcher
 from tests.assets.worlds import World, records_file, write_records
 

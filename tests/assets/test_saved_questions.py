@@ -15,7 +15,7 @@ from monjyu_assets.orchestration.assets.index_snapshot import answers_metadata
 from monjyu_assets.orchestration.checks.snapshot_checks import questions_result
 from monjyu_assets.publishing.publish import PublishBlocked, publish
 from monjyu_assets.publishing.questions_gate import QuestionsGate
-from monjyu_core.records.questions import questions_path, read_questions
+from monjyu_core.records.question_list import questions_path, read_questions
 from monjyu_core.records.recorded_answers import answers_path, kept_answers
 from monjyu_core.storage.ids import file_paper_id
 from monjyu_core.storage.snapshot import published, read_current

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pyarrow as pa
@@ -12,6 +13,7 @@ from monjyu_assets.sources.scan import check_source, guard_deletes, scan
 from monjyu_core.errors import ConfigurationError, IndexBuildError
 from monjyu_core.settings.settings import PublishSettings
 from monjyu_core.storage.collection import CollectionRecord
+from monjyu_core.storage.other_files import OtherFiles
 from monjyu_core.storage.schemas import empty
 
 
@@ -112,3 +114,18 @@ def test_a_source_that_cannot_be_indexed_is_refused(tmp_path: Path) -> None:
     for name in ("missing", "a.exe"):
         with pytest.raises(ConfigurationError):
             check_source(tmp_path / name)
+
+
+def test_a_path_longer_than_the_system_takes_costs_no_other_paper(tmp_path: Path) -> None:
+    (tmp_path / "good.md").write_text("# A\n\nIt is read.\n")
+    folder, length = os.open(tmp_path, os.O_RDONLY), len(str(tmp_path))
+    for _ in range((3_900 - length) // 201 + 1):
+        os.mkdir("d" * 200, dir_fd=folder)
+        folder = os.open("d" * 200, os.O_RDONLY, dir_fd=folder)
+        length += 201
+    for ending in (".md", ".tex", ".zip", ".jsonl", ".pdf"):
+        os.close(os.open("x" * 240 + ending, os.O_WRONLY | os.O_CREAT, dir_fd=folder))
+    others, record = OtherFiles(), CollectionRecord(name="c", sources=[str(tmp_path)])
+    found = scan(record, empty("manifest"), others=others)["source_path"].to_pylist()
+    assert found == [str(tmp_path / "good.md")] and 3_800 < length < 4_095 < length + 240
+    assert others.skipped["unreadable"].count >= 3

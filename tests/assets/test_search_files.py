@@ -14,7 +14,7 @@ import pytest
 from monjyu_assets.publishing import search_files
 from monjyu_assets.publishing.search_files import LanceTables, publish_search_files
 from monjyu_core.errors import StorageError
-from monjyu_core.search_files.keyword_file import WORDS, SearchFile, open_search_file, term_hashes
+from monjyu_core.storage.keyword_file import WORDS, SearchFile, open_search_file, term_hashes
 from monjyu_core.storage.manifest import EmbeddingEntry, LanceFile, SearchFileEntry
 from monjyu_core.storage.parts import Part
 from monjyu_core.storage.schemas import TABLES

@@ -30,9 +30,9 @@ from monjyu_assets.stages.paper_manifest import write_manifest
 from monjyu_assets.stages.parsed_papers import parse_shards
 from monjyu_assets.stages.scholarly_metadata import find_notices
 from monjyu_assets.work.work import Work
-from monjyu_core.search_files.keyword_file import open_search_file
 from monjyu_core.storage.collection import CollectionRecord, known_record, save_record
 from monjyu_core.storage.folders import DataFolder
+from monjyu_core.storage.keyword_file import open_search_file
 from monjyu_core.storage.schemas import SHARDS, TABLES
 from monjyu_core.storage.snapshot import Snapshot, open_current
 from tests.assets.in_process import parsed_here

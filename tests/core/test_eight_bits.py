@@ -13,9 +13,10 @@ import pytest
 from numpy.typing import NDArray
 
 from monjyu_core.embedding.local import compiled, eight_bits, encoder
+from monjyu_core.embedding.local.calibration import read_calibration
 from monjyu_core.embedding.local.compiled import multiplies_integers
 from monjyu_core.embedding.local.e5 import E5
-from monjyu_core.embedding.local.eight_bits import EightBitProducts, read_calibration, to_integers
+from monjyu_core.embedding.local.eight_bits import EightBitProducts, to_integers
 from monjyu_core.embedding.local.encoder import SentenceEncoder
 from monjyu_core.embedding.local.encoder_graph import build_model
 from monjyu_core.embedding.local.minilm import MiniLM

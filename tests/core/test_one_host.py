@@ -14,13 +14,12 @@ from pathlib import Path
 
 import pytest
 
-from monjyu_assets.analysis.client import AnalysisClient
+from monjyu_assets.analysis.analyst import AnalysisClient
 from monjyu_assets.libraries.bibliography_files import read_library_file
 from monjyu_assets.libraries.syncing import READABLE
 from monjyu_assets.parsing.dispatch import parse_document
 from monjyu_assets.scholarly.notice_files import read_notices
-from monjyu_assets.scholarly.service_client import ServiceClient
-from monjyu_assets.scholarly.services import ServiceRequest
+from monjyu_assets.scholarly.services import ServiceClient, ServiceRequest
 from monjyu_core.azure.search_index import SearchIndexes
 from monjyu_core.errors import MonjyuError
 from monjyu_core.models.factory import embedding_client
@@ -38,7 +37,7 @@ KNOWN = {
     "monjyu_core/models/clients/model_server.py",
     "monjyu_core/observability.py",
     "monjyu_assets/orchestration/up.py",
-    "monjyu_assets/scholarly/service_client.py",
+    "monjyu_assets/scholarly/services.py",
     "monjyu_query/saved/digest.py",
     "monjyu_query/service/access/addresses.py",
     "monjyu_query/service/operations/dagster_runs.py",

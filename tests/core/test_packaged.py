@@ -61,7 +61,7 @@ def test_every_model_that_a_library_opens_by_name_is_checked(which: str, monkeyp
     from monjyu_assets.levels.phrases import japanese_phrases as japanese
     from monjyu_assets.parsing.formats.pdf.read import ocr_engine
     from monjyu_assets.parsing.office import partition
-    from monjyu_core.embedding import english_model as model
+    from monjyu_core.embedding.local import packaged as model
 
     loaders: dict[str, tuple[object, str, Callable[[], object]]] = {
         "spacy": (model, "SHA256", model.load_model),

@@ -15,12 +15,19 @@ from pathlib import Path
 import pytest
 import yaml
 
+from monjyu_assets.libraries import zotero_database as bounded_sqlite
+from monjyu_assets.libraries.zotero_database import bounded_database
 from monjyu_core.errors import ConfigurationError
 from monjyu_core.settings.settings import read_yaml
-from monjyu_core.user_files import bounded_sqlite
-from monjyu_core.user_files.bounded_archive import read_folder, unzip
-from monjyu_core.user_files.bounded_reading import FileRefused, parse_json, parse_yaml, read_bytes, read_text
-from monjyu_core.user_files.bounded_sqlite import bounded_database
+from monjyu_core.user_files.bounded_reading import (
+    FileRefused,
+    parse_json,
+    parse_yaml,
+    read_bytes,
+    read_folder,
+    read_text,
+    unzip,
+)
 from monjyu_query.saved.saving import read_file
 from tests.limits import ends
 

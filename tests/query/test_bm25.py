@@ -11,8 +11,8 @@ import pyarrow as pa
 import pytest
 
 from monjyu_assets.publishing.search_files import HEADER_WEIGHT
-from monjyu_core.search_files.keyword_file import make_postings
 from monjyu_core.storage.folders import DataFolder
+from monjyu_core.storage.keyword_file import make_postings
 from monjyu_core.text.search_text import search_grams, search_words, word_terms
 from monjyu_query.ranking import retrieval
 from monjyu_query.ranking.open_index import OpenIndex, open_index

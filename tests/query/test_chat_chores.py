@@ -7,8 +7,14 @@ import json
 
 import pytest
 
-from monjyu_query.service.chat_api.chat_chores import chore_reply, question_in
-from monjyu_query.service.chat_api.openai_models import LONGEST_TURN, MOST_TURNS, ChatRequest, search_request
+from monjyu_query.service.chat_api.openai_models import (
+    LONGEST_TURN,
+    MOST_TURNS,
+    ChatRequest,
+    chore_reply,
+    question_in,
+    search_request,
+)
 from tests.limits import ends
 
 QUESTION = "How long is the alpine lake frozen each winter?"

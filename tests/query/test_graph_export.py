@@ -15,8 +15,8 @@ from click.testing import CliRunner, Result
 
 from monjyu_core.errors import ConfigurationError, QueryError
 from monjyu_core.storage.snapshot import Snapshot, open_current
+from monjyu_query.citations.parquet_export import SHAPES, write_tables
 from monjyu_query.commands import graph
-from monjyu_query.graph_export.parquet_tables import SHAPES, write_tables
 from tests.assets.worlds import World
 from tests.query.graph_samples import HOSTILE, level_1, with_higher_levels
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from monjyu_query.intents.intents import Intent, recognised, tables
+from monjyu_query.questions.intents import Intent, recognised, tables
 
 CORPORA = Path(__file__).parents[3] / "shared" / "corpora"
 INTENTS = [intent for table in tables().values() for intent in table["intent"]]

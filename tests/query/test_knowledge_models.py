@@ -18,8 +18,8 @@ from monjyu_query.answers.selection import Question
 from monjyu_query.asking.passages import sentences_by_id
 from monjyu_query.asking.request import make_request
 from monjyu_query.asking.result import SearchResult
-from monjyu_query.modes.global_search.global_search import point_passages
-from monjyu_query.modes.local_search.context import leads_of
+from monjyu_query.modes.global_search import point_passages
+from monjyu_query.modes.local_context import leads_of
 from monjyu_query.search.searcher import Searcher
 from tests.copies import copy_data
 from tests.core.models import fake_server as server

@@ -14,7 +14,7 @@ from monjyu_core.storage.folders import DataFolder
 from monjyu_query.asking.request import make_request
 from monjyu_query.asking.result import Citation, SearchResult
 from monjyu_query.knowledge.reports import Report, Reports
-from monjyu_query.modes.global_search.global_question import dynamic_selection, static_selection
+from monjyu_query.modes.global_question import dynamic_selection, static_selection
 from monjyu_query.search.searcher import Searcher
 from tests.conftest import call_monjyu
 

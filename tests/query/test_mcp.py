@@ -41,9 +41,9 @@ from monjyu_query.commands import mcp
 from monjyu_query.digests.result import Digest
 from monjyu_query.mcp_server.app import build_server
 from monjyu_query.mcp_server.caller_identity import CallersMonjyu
-from monjyu_query.mcp_server.indexing import Indexer, IndexOutcome, source_for, sources_within
+from monjyu_query.mcp_server.index_tools import Indexer, IndexOutcome, source_for, sources_within
 from monjyu_query.mcp_server.register import StrictTool
-from monjyu_query.mcp_server.tool_searches import run_heard
+from monjyu_query.mcp_server.search_tools import run_heard
 from monjyu_query.service.access.keys import create_key
 from tests.conftest import SAMPLES
 from tests.copies import copy_data

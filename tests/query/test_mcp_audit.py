@@ -13,7 +13,7 @@ from starlette.types import Receive, Scope, Send
 
 from monjyu_core.settings.service import ServiceSettings
 from monjyu_core.storage.state_store import StateStore
-from monjyu_query.mcp_server.audited import Audited, Named
+from monjyu_query.mcp_server.http import Audited, Named
 from monjyu_query.service.access.audit import AuditLog
 from monjyu_query.service.access.gate import Gate
 from monjyu_query.service.access.principals import Authority

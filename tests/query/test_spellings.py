@@ -8,7 +8,7 @@ from typing import Any, cast
 import pyarrow as pa
 import pytest
 
-from monjyu_core.search_files.keyword_file import GRAMS, WORDS, make_postings
+from monjyu_core.storage.keyword_file import GRAMS, WORDS, make_postings
 from monjyu_core.text.search_text import search_grams, search_words, word_terms
 from monjyu_query.answers.selection import Question
 from monjyu_query.ranking.retrieval import KeywordIndex

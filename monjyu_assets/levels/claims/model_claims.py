@@ -5,9 +5,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from monjyu_assets.levels.engines.answers import ModelClaim, ModelClaims, plain
 from monjyu_assets.levels.engines.chunk_engine import ClaimResult, Failure, FoundClaim, SourceChunk, SourcePaper
-from monjyu_assets.levels.engines.model_calls import ModelCalls, ModelChunkEngine, ModelRecipe
+from monjyu_assets.levels.engines.model_calls import (
+    ModelCalls,
+    ModelChunkEngine,
+    ModelClaim,
+    ModelClaims,
+    ModelRecipe,
+    plain,
+)
 from monjyu_core.settings.settings import Settings
 from monjyu_core.storage.ids import digest
 from monjyu_core.text.quotes import find_quote, rests_on, without_foreign

@@ -9,11 +9,10 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from monjyu_assets.levels.entities.english_relations import english_relations
-from monjyu_assets.levels.entities.findings import Findings, FoundPhrase
-from monjyu_assets.levels.entities.lexicon import generic, head_role, heads, type_of_name
+from monjyu_assets.levels.entities.findings import Findings, FoundPhrase, generic, head_role, heads, type_of_name
 from monjyu_assets.levels.phrases.english_phrases import BATCH, names_joined, phrase_of
 from monjyu_assets.levels.phrases.words import LEADING, STOP_WORDS
-from monjyu_core.embedding.english_model import load_model
+from monjyu_core.embedding.local.packaged import load_model
 
 if TYPE_CHECKING:
     from spacy.language import Language

@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from monjyu_assets.levels.entities.findings import OWN_PAPER, FoundRelation, Stance
-from monjyu_assets.levels.entities.lexicon import predicates
+from monjyu_assets.levels.entities.findings import OWN_PAPER, FoundRelation, Stance, predicates
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc, Token

@@ -8,8 +8,7 @@ from typing import TypedDict
 
 import pyarrow as pa
 
-from monjyu_assets.levels.graph.leiden import Edges, hierarchy, walk
-from monjyu_assets.levels.graph.phrase_communities import community_id
+from monjyu_assets.levels.graph.phrase_communities import Edges, community_id, hierarchy, walk
 from monjyu_assets.levels.graph.rules import PartitionRules
 from monjyu_core.storage.rows_levels import EntityCommunityMemberRow, EntityCommunityRow
 from monjyu_core.storage.schemas import table_of

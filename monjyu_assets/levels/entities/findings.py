@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 import unicodedata
 from dataclasses import dataclass, field
+from functools import lru_cache
+from importlib.resources import files
 from typing import Literal
 
 Stance = Literal["stated", "negated", "hedged"]
@@ -54,3 +56,86 @@ def fold(text: str) -> str:
     way."""
     plain = unicodedata.normalize("NFKD", text.casefold())
     return " ".join(_NO_WORD.sub(" ", "".join(c for c in plain if not unicodedata.combining(c))).split())
+
+
+# Word lists of the extractive engine: heads, names and verbs by type. They are general, not of a field or collection.
+
+
+TYPES = ("researcher", "organization", "method", "model", "dataset", "metric", "task", "concept", "tool", "paper")
+RELATIONS = (
+    "uses", "based_on", "part_of", "is_a", "same_as", "compares_with", "contrasts_with", "improves_on", "evaluated_on",
+    "reports", "affects", "associated_with", "provides", "addresses", "made_by",
+)  # fmt: skip
+"""The types of relationships that text states; those of title pages and reference lists and `co_occurs` apart."""
+
+
+def _lines(name: str) -> list[str]:
+    lines = files(__package__).joinpath(name).read_text(encoding="utf-8").splitlines()
+    return [line for line in lines if line and not line.startswith("#")]
+
+
+def _by_word(name: str) -> dict[str, str]:
+    """Word to the label before the colon of its line; a word's first line counts."""
+    by_word: dict[str, str] = {}
+    for line in _lines(name):
+        label, _, words = line.partition(":")
+        for word in words.split():
+            by_word.setdefault(word, label)
+    return by_word
+
+
+@lru_cache(maxsize=1)
+def heads() -> dict[str, str]:
+    """Head word to type."""
+    return _by_word("heads_en.txt")
+
+
+@lru_cache(maxsize=1)
+def names() -> dict[str, str]:
+    """Name to type, as written; folded too where the name is too long to be mistaken for a word."""
+    written = _by_word("names_en.txt")
+    return {name.casefold(): entity_type for name, entity_type in written.items() if len(name) > 4} | written
+
+
+def type_of_name(name: str) -> str | None:
+    return names().get(name) or names().get(name.casefold())
+
+
+@lru_cache(maxsize=1)
+def _roles() -> dict[str, str]:
+    return _by_word("roles_en.txt")
+
+
+def head_role(word: str) -> str | None:
+    """`identifies`, `loose` (see the list) or None."""
+    return _roles().get(word)
+
+
+@lru_cache(maxsize=1)
+def predicates() -> list[tuple[str, str]]:
+    """(relationship, predicate as the list writes it)."""
+    by_line = (line.partition(":") for line in _lines("predicates_en.txt"))
+    return [(relation, entry) for relation, _, entries in by_line for entry in entries.split()]
+
+
+@lru_cache(maxsize=1)
+def japanese_verbs() -> dict[str, str]:
+    return _by_word("verbs_ja.txt")
+
+
+@lru_cache(maxsize=1)
+def japanese_endings() -> list[tuple[str, str]]:
+    """(ending, type), the longest first."""
+    endings = _by_word("japanese.txt")
+    return sorted(endings.items(), key=lambda item: (-len(item[0]), item[0]))
+
+
+@lru_cache(maxsize=1)
+def general_heads() -> frozenset[str]:
+    """Heads that name nothing by themselves."""
+    return frozenset(" ".join(_lines("general_heads_en.txt")).split())
+
+
+@lru_cache(maxsize=1)
+def generic() -> frozenset[str]:
+    return frozenset(" ".join(_lines("generic_en.txt")).split())

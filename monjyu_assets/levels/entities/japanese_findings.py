@@ -6,8 +6,15 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from monjyu_assets.levels.entities.findings import Findings, FoundPhrase, FoundRelation, Stance
-from monjyu_assets.levels.entities.lexicon import japanese_endings, japanese_verbs, type_of_name
+from monjyu_assets.levels.entities.findings import (
+    Findings,
+    FoundPhrase,
+    FoundRelation,
+    Stance,
+    japanese_endings,
+    japanese_verbs,
+    type_of_name,
+)
 from monjyu_assets.levels.phrases.japanese_phrases import japanese_phrases
 
 ENDED, NAMED = 0.75, 0.95

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from monjyu_assets.levels.engines.answers import ModelEntities, ModelEntity, ModelRelationship, plain
 from monjyu_assets.levels.engines.chunk_engine import (
     EntityResult,
     Failure,
@@ -13,7 +12,15 @@ from monjyu_assets.levels.engines.chunk_engine import (
     SourceChunk,
     SourcePaper,
 )
-from monjyu_assets.levels.engines.model_calls import ModelCalls, ModelChunkEngine, ModelRecipe
+from monjyu_assets.levels.engines.model_calls import (
+    ModelCalls,
+    ModelChunkEngine,
+    ModelEntities,
+    ModelEntity,
+    ModelRecipe,
+    ModelRelationship,
+    plain,
+)
 from monjyu_assets.levels.entities.cited import Findings, cited_in, entity, link, person_key, person_name, title_page
 from monjyu_assets.levels.entities.entity_tables import split_acronym
 from monjyu_assets.levels.entities.findings import fold

@@ -31,9 +31,16 @@ from monjyu_assets.levels.entities.cited import (
     title_page,
 )
 from monjyu_assets.levels.entities.english_findings import HEADED, NO_ENTITY, english_findings, head_type
-from monjyu_assets.levels.entities.findings import OWN_PAPER, Findings, FoundPhrase, fold
+from monjyu_assets.levels.entities.findings import (
+    OWN_PAPER,
+    Findings,
+    FoundPhrase,
+    fold,
+    general_heads,
+    generic,
+    type_of_name,
+)
 from monjyu_assets.levels.entities.japanese_findings import japanese_findings
-from monjyu_assets.levels.entities.lexicon import general_heads, generic, type_of_name
 from monjyu_assets.levels.phrases.cleaning import clean, is_boilerplate, windows
 from monjyu_assets.levels.phrases.english_phrases import english_phrases
 from monjyu_assets.levels.phrases.japanese_phrases import installed, is_japanese

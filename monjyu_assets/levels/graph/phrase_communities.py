@@ -2,17 +2,268 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import random
+import sys
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from monjyu_assets.levels.graph.leiden import Community, Edges, Members, Numbers, hierarchy, walk
 from monjyu_assets.levels.graph.rules import PartitionRules
+from monjyu_core.errors import ConfigurationError
+from monjyu_core.extras import hidden, install_line
 from monjyu_core.storage.ids import digest
 from monjyu_core.storage.schemas import TABLES
+
+# Hierarchical Leiden with a maximum size that is kept: what is too large is split again, until none is.
+# Traag, Waltman & van Eck (2019), "From Louvain to Leiden". Nodes are numbers in the order of their names, so the same
+# graph gives the same communities.
+
+
+Members = tuple[int, ...]
+Numbers = NDArray[np.int64]
+
+ITERATIONS = 2
+"""Leiden's, as in leidenalg: more of them raise the modularity in the fourth decimal and cost ten times as much."""
+TRIES = 4
+"""How often the resolution is doubled for a community that does not split, before it is cut."""
+
+
+@dataclass(frozen=True)
+class Edges:
+    """Pairs of node numbers with x < y, ordered by them, and their weights."""
+
+    x: Numbers
+    y: Numbers
+    weight: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, x: Sequence[int] | Numbers, y: Sequence[int] | Numbers, weight: Sequence[float]) -> Edges:
+        one, other = np.asarray(x, np.int64), np.asarray(y, np.int64)
+        low, high = np.minimum(one, other), np.maximum(one, other)
+        return cls(low, high, np.asarray(weight, np.float64)).at(np.lexsort((high, low)))
+
+    def at(self, places: NDArray[np.int64] | NDArray[np.bool_]) -> Edges:
+        return Edges(self.x[places], self.y[places], self.weight[places])
+
+
+Partition = Callable[[int, Edges, float, int], Sequence[int]]
+"""(nodes, edges among 0..nodes-1, resolution, seed) -> the community of each node"""
+
+
+@dataclass(frozen=True)
+class Part:
+    """Some nodes of a graph, sorted, and the edges among them."""
+
+    nodes: Numbers
+    edges: Edges
+
+
+@dataclass
+class Community:
+    """A node of the hierarchy; `members` are sorted, `level` 0 is the coarsest."""
+
+    level: int
+    members: Members
+    children: list[Community] = field(default_factory=list)
+
+
+def hierarchy(nodes: int, edges: Edges, rules: PartitionRules) -> list[Community]:
+    """The communities of level 0 with their children. Nodes without an edge are in none."""
+    # Modularity is not defined for other weights: such a pair shares chunks less often than by chance.
+    edges = edges.at(edges.weight > 0)
+    connected = np.zeros(nodes, bool)
+    connected[edges.x] = connected[edges.y] = True
+    whole = Part(np.flatnonzero(connected), edges)
+    if rules.largest_component:
+        whole = _largest_component(whole)
+    splitter = _Splitter(rules)
+    top: list[Community] = []
+    first = splitter.parts(whole, rules.resolution) if whole.nodes.size else []
+    open_ones = deque((top, 0, part) for part in first)
+    while open_ones:
+        siblings, level, part = open_ones.popleft()
+        community = Community(level, tuple(part.nodes.tolist()))
+        siblings.append(community)
+        if part.nodes.size > rules.max_size:
+            open_ones += [(community.children, level + 1, piece) for piece in splitter.split(part)]
+    return top
+
+
+def walk(top: Iterable[Community], parent: Community | None = None) -> Iterable[tuple[Community, Community | None]]:
+    """Every community with its parent."""
+    stack = [(community, parent) for community in top]
+    while stack:
+        community, above = stack.pop()
+        yield community, above
+        stack += [(child, community) for child in community.children]
+
+
+def _largest_component(part: Part) -> Part:
+    """The largest connected component, found by the smallest number that each node reaches; of equally large ones the
+    first."""
+    label = _positions(part)
+    x, y = label.x, label.y
+    least = np.arange(part.nodes.size)
+    while True:
+        before = least.copy()
+        np.minimum.at(least, x, before[y])
+        np.minimum.at(least, y, before[x])
+        least = least[least]
+        if np.array_equal(least, before):
+            return next(_pieces(part, (least != np.bincount(least).argmax()).astype(np.int64)))
+
+
+def _positions(part: Part) -> Edges:
+    """The edges, as positions among the part's nodes."""
+    edges = part.edges
+    return Edges(np.searchsorted(part.nodes, edges.x), np.searchsorted(part.nodes, edges.y), edges.weight)
+
+
+def _pieces(part: Part, labels: Numbers) -> Iterator[Part]:
+    """The part's nodes by their labels 0, 1, ..., each with the edges inside."""
+    local = _positions(part)
+    of_edge = np.where(labels[local.x] == labels[local.y], labels[local.x], -1)
+    order, edge_order = np.argsort(labels, kind="stable"), np.argsort(of_edge, kind="stable")
+    count = int(labels.max()) + 1
+    ends = np.searchsorted(labels[order], np.arange(count + 1))
+    edge_ends = np.searchsorted(of_edge[edge_order], np.arange(count + 1))
+    for n in range(count):
+        inside = part.edges.at(edge_order[edge_ends[n] : edge_ends[n + 1]])
+        yield Part(part.nodes[order[ends[n] : ends[n + 1]]], inside)
+
+
+class _Splitter:
+    """Cuts parts of a graph into communities."""
+
+    def __init__(self, rules: PartitionRules) -> None:
+        self.rules = rules
+        self.partition = _BACKENDS[rules.backend]
+
+    def parts(self, part: Part, resolution: float) -> list[Part]:
+        """The communities of this graph, in the order of their first members."""
+        membership = np.asarray(self.partition(part.nodes.size, _positions(part), resolution, self.rules.seed))
+        _, first, label = np.unique(membership, return_index=True, return_inverse=True)
+        rank = np.empty(first.size, np.int64)
+        rank[np.argsort(first)] = np.arange(first.size)
+        return list(_pieces(part, rank[label]))
+
+    def split(self, part: Part) -> list[Part]:
+        """Split into at least two parts. A set that stays whole at every resolution (a clique) is cut into equal
+        pieces."""
+        resolution = self.rules.resolution
+        for _ in range(TRIES):
+            parts = self.parts(part, resolution)
+            if 1 < len(parts) < part.nodes.size:
+                return parts
+            resolution *= 2
+        return self.cut(part)
+
+    def cut(self, part: Part) -> list[Part]:
+        """Pieces of at most the maximum size that keep neighbours together: nodes in the order of a search by
+        weight."""
+        order = _by_nearness(part)
+        pieces = -(-len(order) // self.rules.max_size)
+        size = -(-len(order) // pieces)
+        labels = np.empty(len(order), np.int64)
+        labels[np.searchsorted(part.nodes, order)] = np.arange(len(order)) // size
+        return list(_pieces(part, labels))
+
+
+def _by_nearness(part: Part) -> list[int]:
+    near: dict[int, list[tuple[float, int]]] = {n: [] for n in part.nodes.tolist()}
+    for x, y, weight in zip(
+        *(column.tolist() for column in (part.edges.x, part.edges.y, part.edges.weight)), strict=True
+    ):
+        near[x].append((weight, -y))
+        near[y].append((weight, -x))
+    seen: set[int] = set()
+    order = []
+    for root in near:
+        stack = [root]
+        while stack:
+            n = stack.pop()
+            if n not in seen:
+                seen.add(n)
+                order.append(n)
+                stack += [-negative for _, negative in sorted(near[n]) if -negative not in seen]
+    return order
+
+
+def _library() -> Any:
+    """igraph. To draw, it imports matplotlib where that is installed: half a second and 80 MB of each run. In a program
+    that has it already, igraph keeps it."""
+    with hidden(*{"matplotlib"}.difference(sys.modules)):
+        import igraph
+    return igraph
+
+
+def _igraph(nodes: int, edges: Edges, resolution: float, seed: int, *, leiden: bool = True) -> Sequence[int]:
+    igraph = _library()
+    graph = igraph.Graph(n=nodes, edges=np.column_stack((edges.x, edges.y)))
+    weights = edges.weight.tolist()
+    igraph.set_random_number_generator(random.Random(seed))
+    try:
+        if leiden:
+            partition = graph.community_leiden(
+                "modularity", weights=weights, resolution=resolution, n_iterations=ITERATIONS
+            )
+        else:
+            partition = graph.community_multilevel(weights=weights, resolution=resolution)
+    finally:
+        igraph.set_random_number_generator(random)
+    return list(partition.membership)
+
+
+def _leidenalg(nodes: int, edges: Edges, resolution: float, seed: int) -> Sequence[int]:
+    igraph = _library()
+    try:
+        import leidenalg
+    except ImportError as error:
+        raise _missing("leidenalg") from error
+    graph = igraph.Graph(n=nodes, edges=np.column_stack((edges.x, edges.y)))
+    partition = leidenalg.find_partition(
+        graph,
+        leidenalg.RBConfigurationVertexPartition,  # modularity with a resolution (Reichardt & Bornholdt 2006)
+        weights=edges.weight.tolist(),
+        resolution_parameter=resolution,
+        seed=seed % 2**31,
+    )
+    return list(partition.membership)
+
+
+def _graspologic(nodes: int, edges: Edges, resolution: float, seed: int) -> Sequence[int]:
+    try:
+        from graspologic_native import leiden
+    except ImportError as error:
+        raise _missing("graspologic-native") from error
+    if not edges.x.size:
+        return list(range(nodes))
+    named = [(str(x), str(y), weight) for x, y, weight in zip(edges.x, edges.y, edges.weight.tolist(), strict=True)]
+    _, membership = leiden(named, resolution=resolution, seed=seed)
+    return [membership.get(str(n), nodes + n) for n in range(nodes)]
+
+
+def _missing(backend: str) -> ConfigurationError:
+    return ConfigurationError(
+        f"graph.backend (or graph.profile) asks for {backend}, which is not installed.",
+        f"Install it: {install_line('leiden')}. Or set graph.backend to igraph.",
+    )
+
+
+_BACKENDS: dict[str, Partition] = {
+    "igraph": _igraph,
+    "leidenalg": _leidenalg,
+    "graspologic-native": _graspologic,
+    "louvain": partial(_igraph, leiden=False),
+}
+
 
 TOP = 10
 """Phrases shown for a community: those with most weight inside it."""

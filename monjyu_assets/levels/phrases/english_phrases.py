@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from monjyu_assets.levels.phrases.words import LEADING, MAX_WORDS, all_stop, is_phrase, normalise
-from monjyu_core.embedding.english_model import load_model
+from monjyu_core.embedding.local.packaged import load_model
 
 if TYPE_CHECKING:
     from spacy.language import Language

@@ -23,7 +23,7 @@ from threadpoolctl import ThreadpoolController
 from monjyu_assets.levels.phrases.english_phrases import Phrase
 from monjyu_assets.levels.phrases.network import Floats, Maxout, Network, in_blocks
 from monjyu_assets.levels.phrases.words import all_stop, is_phrase, normalise
-from monjyu_core.embedding.english_model import load_model
+from monjyu_core.embedding.local.packaged import load_model
 from monjyu_core.errors import ConfigurationError
 
 if TYPE_CHECKING:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from monjyu_assets.levels.engines.answers import ModelReport, plain
 from monjyu_assets.levels.engines.chunk_engine import Failure
-from monjyu_assets.levels.engines.model_calls import ModelCalls, ModelRecipe, Question, failure_of
+from monjyu_assets.levels.engines.model_calls import ModelCalls, ModelRecipe, ModelReport, Question, failure_of, plain
 from monjyu_assets.levels.reports.report_sources import CommunitySource, Finding, Report, ReportResult
 from monjyu_core.models.call_errors import ModelCallError
 from monjyu_core.models.prompts import fence

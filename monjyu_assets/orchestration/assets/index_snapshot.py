@@ -7,8 +7,7 @@ import dagster as dg
 from monjyu_assets.orchestration.assets.asset_base import MaterializedAndChecked, asset_run
 from monjyu_assets.orchestration.assets.level_0 import LEVEL_0
 from monjyu_assets.orchestration.assets.level_1 import LEVEL_1
-from monjyu_assets.orchestration.assets.level_2 import LEVEL_2
-from monjyu_assets.orchestration.assets.levels_3_and_4 import LEVEL_3, LEVEL_4
+from monjyu_assets.orchestration.assets.level_2 import LEVEL_2, LEVEL_3, LEVEL_4
 from monjyu_assets.orchestration.checks.rebuild_check import rebuild_result
 from monjyu_assets.orchestration.checks.snapshot_checks import (
     nearest_result,
@@ -45,11 +44,11 @@ from monjyu_assets.publishing.publish import PublishBlocked, publish, publish_lo
 from monjyu_assets.publishing.questions_gate import QuestionsGate
 from monjyu_assets.publishing.retrieval_gate import RetrievalGate
 from monjyu_assets.work.work import Work
-from monjyu_core.records.questions import read_questions
+from monjyu_core.records.question_list import read_questions
 from monjyu_core.records.recorded_answers import answers_path, forget_other_answers, kept_bytes
 from monjyu_core.settings.settings import load_settings
+from monjyu_core.storage.folders import read_other_files
 from monjyu_core.storage.ids import digest
-from monjyu_core.storage.other_files import read_other_files
 from monjyu_core.storage.snapshot import published, read_current
 
 # Asset `saved_answers`: what each snapshot answers to the saved questions.

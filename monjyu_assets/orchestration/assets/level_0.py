@@ -28,7 +28,7 @@ from monjyu_assets.stages import scholarly_metadata as scholarly_stage
 from monjyu_assets.stages.parsed_papers import parse_shards
 from monjyu_assets.stages.shared.collection_stage import whole_table
 from monjyu_assets.work.work import ShardReport, Work
-from monjyu_core.storage.other_files import read_other_files
+from monjyu_core.storage.folders import read_other_files
 from monjyu_core.storage.parts import Part
 
 # External assets, which Dagster does not run: where papers come from, and who reads the index.

@@ -10,7 +10,7 @@ from monjyu_assets.orchestration.assets.asset_base import (
     run_stage,
 )
 from monjyu_assets.orchestration.assets.level_0 import chunks, paper_identity
-from monjyu_assets.orchestration.checks.graph_checks import (
+from monjyu_assets.orchestration.checks.paper_checks import (
     COMMUNITY_CHECKS,
     GRAPH_CHECKS,
     check_results,

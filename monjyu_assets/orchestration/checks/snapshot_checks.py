@@ -10,7 +10,8 @@ from monjyu_assets.orchestration.checks.rebuild_check import REBUILD_SPEC
 from monjyu_assets.orchestration.partitions import collections
 from monjyu_assets.orchestration.reporting.table_metadata import Metadata, as_code
 from monjyu_assets.orchestration.resources import SearchFilesResource
-from monjyu_assets.publishing import questions_gate, retrieval_gate, vector_check
+from monjyu_assets.publishing import checks as vector_check
+from monjyu_assets.publishing import questions_gate, retrieval_gate
 from monjyu_assets.publishing.checks import CHECKS, CheckResult
 from monjyu_assets.publishing.drift import DRIFT_CHECKS, drift
 from monjyu_assets.publishing.questions_gate import QuestionsGate
@@ -18,8 +19,8 @@ from monjyu_assets.publishing.retrieval_gate import RetrievalGate
 from monjyu_assets.publishing.snapshot_quality import snapshot_quality
 from monjyu_assets.work.work import Work
 from monjyu_core.quality import QUALITY_CHECKS, SHOWN, QualityResult
-from monjyu_core.search_files.nearest_table import MIN_RECALL
 from monjyu_core.storage.manifest import Manifest
+from monjyu_core.storage.nearest_table import MIN_RECALL
 
 MAX_QUESTIONS = 20
 """Questions that the metadata lists."""

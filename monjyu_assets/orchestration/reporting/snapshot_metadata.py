@@ -16,15 +16,13 @@ from monjyu_assets.publishing.publish import Published
 from monjyu_assets.publishing.retrieval_gate import RetrievalGate
 from monjyu_assets.stages.shared.collection_stage import whole_table
 from monjyu_assets.work.work import Work
-from monjyu_core.errors import StorageError
+from monjyu_core.errors import StorageError, counted
 from monjyu_core.models.ledger_totals import usage_by_level
 from monjyu_core.remote.state import prefix_of
-from monjyu_core.storage.folders import CollectionFolder, DataFolder
+from monjyu_core.storage.folders import CollectionFolder, DataFolder, OtherFiles
 from monjyu_core.storage.manifest import Manifest, read_manifest
-from monjyu_core.storage.other_files import OtherFiles
 from monjyu_core.storage.schemas import LEVEL_NAMES, TABLES
 from monjyu_core.storage.snapshot import read_current
-from monjyu_core.wording import counted
 
 MOST_FAILED = 50
 """Papers listed."""

@@ -31,9 +31,8 @@ from monjyu_assets.planning.targets import (
 )
 from monjyu_assets.publishing.candidate import newest_level
 from monjyu_assets.work.closed_set import RESTS_ON, drop_levels_above, level_of
-from monjyu_assets.work.declarations import declaration_of
 from monjyu_assets.work.run_limits import NoCalls, spending_of, trying_again, without_scan
-from monjyu_assets.work.work import Work
+from monjyu_assets.work.work import Work, declaration_of
 from monjyu_core.storage.collection import CollectionRecord, load_record, target_level
 from monjyu_core.storage.ids import check_collection_name
 

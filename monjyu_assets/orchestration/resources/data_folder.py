@@ -17,11 +17,11 @@ from monjyu_assets.work.run_limits import current_cap, spending_of
 from monjyu_assets.work.work import Work
 from monjyu_core.models.caps import SpendingCap
 from monjyu_core.observability import set_up_observability
-from monjyu_core.search_files.keyword_file import SearchFile, open_search_file
-from monjyu_core.search_files.nearest_table import NearestTable
 from monjyu_core.settings.settings import Settings
 from monjyu_core.storage.folders import DataFolder
+from monjyu_core.storage.keyword_file import SearchFile, open_search_file
 from monjyu_core.storage.manifest import read_manifest
+from monjyu_core.storage.nearest_table import NearestTable
 from monjyu_core.storage.snapshot import Snapshot, open_current
 
 if TYPE_CHECKING:

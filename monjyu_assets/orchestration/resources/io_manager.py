@@ -11,12 +11,11 @@ import pyarrow as pa
 from pydantic import PrivateAttr
 
 from monjyu_assets.orchestration.resources.data_folder import DataFolderResource
-from monjyu_core.errors import ConfigurationError, QueryError, StorageError
+from monjyu_core.errors import ConfigurationError, QueryError, StorageError, did_you_mean
 from monjyu_core.storage.folders import CollectionFolder
 from monjyu_core.storage.parts import PartStore
 from monjyu_core.storage.schemas import ASSET_TABLES, TABLES, empty
 from monjyu_core.storage.snapshot import Snapshot, open_current
-from monjyu_core.wording import did_you_mean
 
 IO_MANAGER = "monjyu_io"
 PUBLISHED = "index_snapshot"

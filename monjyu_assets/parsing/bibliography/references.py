@@ -33,17 +33,17 @@ _AUTHORS = re.compile(
     rf"(?:\s*[(\uff08]?{alternatives('names.editors')}[)\uff09]?|著)?"
     rf"(?:\s*{_STOP}\s*|(?=\s*[(\uff08\u300c\u300e\u201c\"])|{_COMMA}(?=[\u300c\u300e\u201c\u201d\"]|[^,\uff0c.\uff0e:\uff1a]{{7,}}))"
 )
-_EAST_ASIAN_REFERENCES_YEAR = re.compile(
+_EAST_ASIAN_YEAR = re.compile(
     rf"[\s,\uff0c]*[(\uff08]?\s*{YEAR}[a-z]?\s*年?\s*(?:[)\uff09][.,:\uff1a\uff0e\s]*|[.\uff0e]\s+)"
 )
-_EAST_ASIAN_REFERENCES_QUOTED = re.compile(
+_EAST_ASIAN_QUOTED = re.compile(
     r"[\s,\uff0c]*(?:\u300c(?P<title>.{2,300}?)\u300d|[\u201c\u201d\"]\s?(?P<other>.{2,300}?)\u300d?[\u201d\"])[\s,.\uff0c\uff0e]*"
 )
 _BOOK = re.compile(r"[\s,\uff0c]*\u300e(?P<title>.{2,300}?)\u300f[\s,.\uff0c\uff0e]*")
-_EAST_ASIAN_REFERENCES_KIND = r"\[[A-Z]{1,2}(?:/[A-Z]{2})?\]"
+_EAST_ASIAN_KIND = r"\[[A-Z]{1,2}(?:/[A-Z]{2})?\]"
 """What kind of work it is: [J], [EB/OL]."""
 _TITLE = re.compile(
-    rf"\s*(?P<title>.{{2,300}}?)\s*(?:{_EAST_ASIAN_REFERENCES_KIND}\s*[.\uff0e,]?\s*|[.\uff0e\u3002,\uff0c]\s*(?![^\[]{{0,80}}{_EAST_ASIAN_REFERENCES_KIND})|$)"
+    rf"\s*(?P<title>.{{2,300}}?)\s*(?:{_EAST_ASIAN_KIND}\s*[.\uff0e,]?\s*|[.\uff0e\u3002,\uff0c]\s*(?![^\[]{{0,80}}{_EAST_ASIAN_KIND})|$)"
 )
 _VENUE = re.compile(
     r"(?:(?i:in|见)\s*[:\uff1a]\s*)?(?P<venue>[^,\uff0c\d(\uff08\u300c\u300e]{2,80}?)\s*(?:[,\uff0c.\uff0e(\uff08\d]|$)"
@@ -61,9 +61,9 @@ def east_asian_fields(text: str) -> tuple[list[str], str, str]:
     found = _BODY.match(text) or _AUTHORS.match(text)
     names = [name.strip() for name in re.split(_COMMA, found["names"])] if found else []
     rest = text[found.end() :] if found else text
-    if year := _EAST_ASIAN_REFERENCES_YEAR.match(rest):
+    if year := _EAST_ASIAN_YEAR.match(rest):
         rest = rest[year.end() :]
-    title = _EAST_ASIAN_REFERENCES_QUOTED.match(rest) or _BOOK.match(rest) or _TITLE.match(rest)
+    title = _EAST_ASIAN_QUOTED.match(rest) or _BOOK.match(rest) or _TITLE.match(rest)
     if title is None:
         return names, "", ""
     name, rest = next(filter(None, title.groups())).strip(), rest[title.end() :]

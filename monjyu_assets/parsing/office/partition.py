@@ -14,7 +14,7 @@ from functools import cache
 from io import BytesIO
 from typing import TYPE_CHECKING
 
-from monjyu_core.embedding.english_model import PACKAGE, model_folder
+from monjyu_core.embedding.local.packaged import PACKAGE, model_folder
 from monjyu_core.errors import MalformedDocument
 
 if TYPE_CHECKING:

@@ -19,11 +19,11 @@ def _spaced(key: str) -> str:
     return "(?:" + "|".join(r"\s?".join(map(re.escape, form.replace(" ", ""))) for form in forms) + r")(?![^\W\d_])"
 
 
-_LABELS_MARK = r"\s*[.:：\u2014\u2013-]+\s*"
+_LABEL_MARK = r"\s*[.:：\u2014\u2013-]+\s*"
 _ABSTRACT = _spaced("labels.abstract")
-ABSTRACT = re.compile(rf"[【\[<(]?(?P<word>{_ABSTRACT})[】\]>)]?(?P<mark>{_LABELS_MARK}|\s+|$)", re.I)
+ABSTRACT = re.compile(rf"[【\[<(]?(?P<word>{_ABSTRACT})[】\]>)]?(?P<mark>{_LABEL_MARK}|\s+|$)", re.I)
 """At the head of a line: the label of an abstract, and what stands between it and the text."""
-KEYWORDS = re.compile(rf"[【\[<(]?{_spaced('labels.keywords')}[】\]>)]?(?:{_LABELS_MARK}|\s*)", re.I)
+KEYWORDS = re.compile(rf"[【\[<(]?{_spaced('labels.keywords')}[】\]>)]?(?:{_LABEL_MARK}|\s*)", re.I)
 """At the head of a line, with the mark behind it."""
 
 _FIGURE, _TABLE = alternatives("labels.figure"), alternatives("labels.table")

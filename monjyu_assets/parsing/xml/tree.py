@@ -7,15 +7,20 @@ size stay on.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from html.entities import html5
 from typing import Any
 
 from lxml import etree
 
+from monjyu_assets.parsing.bibliography.bibtex import plain_of_latex
+from monjyu_assets.parsing.bibliography.citations import link_citations
+from monjyu_assets.parsing.bibliography.pandoc_citations import attach, take_places
+from monjyu_assets.parsing.text.common import complete, judge
 from monjyu_assets.parsing.text.decoding import clean
-from monjyu_assets.parsing.text.text_marks import past_spaces, unmarked
+from monjyu_assets.parsing.text.text_marks import Places, past_spaces, unmarked
 from monjyu_core.errors import DocumentTooLarge, MalformedDocument
+from monjyu_core.paper import ParsedPaper, Reference, Table
 from monjyu_core.settings.papers import ParseSettings
 
 Element = Any
@@ -159,3 +164,179 @@ def words(element: Element | None) -> str:
     if element is None:
         return ""
     return " ".join(clean(unmarked(" ".join(element.itertext()))).split())
+
+
+# Formulas inside XML: TeX without the document around it, MathML as characters on one line.
+
+
+_LONGEST = 50_000
+_BODY = re.compile(r"\\begin\{document\}(.*?)\\end\{document\}", re.DOTALL)
+_DOLLARS = re.compile(r"(?s)\s*(\$\$?|\\\[|\\\()(?P<inner>.*?)(\$\$?|\\\]|\\\))\s*")
+_ENVIRONMENT = re.compile(
+    r"(?s)\s*\\begin\{(equation|displaymath|math|gather|align|eqnarray|multline)(\*?)\}"
+    r"(?P<inner>.*)\\end\{\1\2\}\s*"
+)
+
+
+def tex_of(text: str) -> str:
+    """The formula itself of a `tex-math` element, which often holds a whole document."""
+    text = text[:_LONGEST]
+    body = _BODY.search(text)
+    inner = body[1] if body else text
+    if match := _DOLLARS.fullmatch(inner) or _ENVIRONMENT.fullmatch(inner):
+        inner = match["inner"]
+    return " ".join(inner.replace("\\displaystyle", "").split())
+
+
+def math_text(element: Element) -> str:
+    """The characters of MathML in reading order: `x^2`, `x_i`, `(a)/(b)`, `sqrt(x)`."""
+    return " ".join(_walk(element).split())
+
+
+def _walk(element: Element) -> str:
+    if not isinstance(element.tag, str) or element.tag in ("annotation", "annotation-xml"):
+        return ""
+    children = [child for child in element if isinstance(child.tag, str)]
+    parts = [_walk(child) for child in children]
+    match element.tag, len(parts):
+        case "mi" | "mn" | "mtext" | "ms" | "ci" | "cn", _:
+            return folded(element.text).strip() + "".join(parts)
+        case "mo", _:
+            sign = folded(element.text).strip()
+            return f" {sign} " if re.fullmatch(r"[=<>+\u2212\u2208\u2264\u2265\u2248\u2192-]", sign) else sign
+        case "mfrac", 2:
+            return f"{_grouped(parts[0])}/{_grouped(parts[1])}"
+        case "msup" | "mover", 2:
+            return f"{parts[0]}^{_grouped(parts[1])}"
+        case "msub" | "munder", 2:
+            return f"{parts[0]}_{_grouped(parts[1])}"
+        case "msubsup" | "munderover", 3:
+            return f"{parts[0]}_{_grouped(parts[1])}^{_grouped(parts[2])}"
+        case "msqrt", _:
+            return f"sqrt({' '.join(''.join(parts).split())})"
+        case "mspace", _:
+            return " "
+        case _:
+            return "".join(parts)
+
+
+def _grouped(text: str) -> str:
+    text = " ".join(text.split())
+    return text if len(text) == 1 or re.fullmatch(r"\d+", text) else f"({text})"
+
+
+def _readable(element: Element) -> str:
+    """A formula as a title prints it: its letters, not their names."""
+    math = element if element.tag == "math" else element.find(".//math")
+    if math is not None:
+        return math_text(math)
+    tex = element if element.tag == "tex-math" else element.find(".//tex-math")
+    return plain_of_latex(tex_of(plain(tex))) if tex is not None else TITLE_TEXT.inner(element)
+
+
+TITLE_TEXT = XmlText(
+    frozenset({"break", "lb"}),
+    frozenset({"fn", "xref", "note", "label"}),
+    dict.fromkeys(("math", "tex-math", "alternatives", "inline-formula", "disp-formula"), _readable),
+)
+"""Titles without the marks of their footnotes: only raised letters matter."""
+
+
+# What assembles JATS and TEI papers: tables, ranges of citations, and the last steps.
+
+
+_RANGE = re.compile(r"\s*[\[(]?(\d{1,4})[\])]?\s*[\u2010-\u2015\u2212-]\s*[\[(]?")
+_MOST_BETWEEN = 60
+_MOST_COLUMNS = 200
+
+
+def finish(paper: ParsedPaper, references: Sequence[Reference], language: str | None) -> ParsedPaper:
+    """Complete a paper whose text has the citations of these references marked."""
+    places, _ = take_places(paper)
+    order = {reference.ref_id: number for number, reference in enumerate(references)}
+    paper.references = list(references)
+    for section in paper.sections:
+        lead = len(section.text) - len(section.text.lstrip())
+        section.text = section.text.strip()
+        known = [
+            (min(max(position - lead, 0), len(section.text)), key)
+            for position, key in places[id(section)]
+            if key in order
+        ]
+        places[id(section)] = _with_ranges(known, section.text, order, references)
+    complete(paper, [], language)
+    attach(paper, references, places)
+    if references and not paper.inline_citations:  # the source links none: what the text prints counts
+        text = [section for section in paper.sections if section.section_type != "references"]
+        paper.inline_citations = link_citations(text, references)
+        judge(paper)
+    return paper
+
+
+def _with_ranges(
+    places: Places, text: str, order: dict[str, int], references: Sequence[Reference]
+) -> list[tuple[int, str]]:
+    """If the text says 3-6 and the source names only 3 and 6, the text cites those between too."""
+    found: Places = []
+    for number, (position, key) in enumerate(places):
+        found.append((position, key))
+        if number + 1 == len(places):
+            break
+        end, last = places[number + 1]
+        between = range(order[key] + 1, order[last])
+        if len(between) <= _MOST_BETWEEN and end - position < 20 and _RANGE.fullmatch(text, position, end):
+            found += [(position, references[place].ref_id) for place in between]
+    return found
+
+
+def unique_ids(references: Sequence[Reference]) -> list[Reference]:
+    """Each reference with an id of its own: the source's, else its number."""
+    seen: set[str] = set()
+    kept = []
+    for number, reference in enumerate(references, 1):
+        name = reference.ref_id
+        while not name or name in seen:
+            name = f"{reference.ref_id}-{number}" if reference.ref_id else str(number)
+            if name in seen:
+                number += len(references)
+        seen.add(name)
+        kept.append(reference.model_copy(update={"ref_id": name}))
+    return kept
+
+
+def read_table(heads: Sequence[Element], rows: Sequence[Element], cell_text: Callable[[Element], str]) -> Table:
+    """A table of head and body rows; a cell over several columns or rows stands in each of them."""
+    head, body = _grid(heads, cell_text), _grid(rows, cell_text)
+    if not head and body and rows and all(cell.tag == "th" for cell in rows[0]):
+        head, body = body[:1], body[1:]
+    columns = max((len(row) for row in head), default=0)
+    headers = [" ".join(dict.fromkeys(row[i] for row in head if i < len(row) and row[i])) for i in range(columns)]
+    return Table(headers=headers, rows=body)
+
+
+def _grid(rows: Sequence[Element], cell_text: Callable[[Element], str]) -> list[list[str]]:
+    grid: list[list[str]] = []
+    below: dict[int, tuple[int, str]] = {}
+    for row in rows:
+        cells: list[str] = []
+        waiting, below = below, {}
+        for cell in [*row, None]:
+            while len(cells) in waiting:
+                left, text = waiting.pop(len(cells))
+                if left > 1:
+                    below[len(cells)] = (left - 1, text)
+                cells.append(text)
+            if cell is None or not isinstance(cell.tag, str) or len(cells) >= _MOST_COLUMNS:
+                continue
+            text = cell_text(cell)
+            for _ in range(_span(cell, "colspan", "cols")):
+                if (deep := _span(cell, "rowspan", "rows")) > 1:
+                    below[len(cells)] = (deep - 1, text)
+                cells.append(text)
+        grid.append(cells)
+    return [row for row in grid if any(row)]
+
+
+def _span(cell: Element, *names: str) -> int:
+    value = next((cell.get(name) for name in names if cell.get(name)), "1")
+    return min(int(value), 50) if value.isascii() and value.isdigit() and len(value) < 6 and int(value) else 1

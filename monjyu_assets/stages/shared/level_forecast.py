@@ -10,8 +10,8 @@ from monjyu_assets.stages.community_reports import graph_rows, sources_of
 from monjyu_assets.stages.entity_communities import entity_partition_rules
 from monjyu_assets.stages.entity_graph import external_ids, years_of
 from monjyu_assets.stages.extracted_entities import chosen_chunks
+from monjyu_assets.stages.shared.chunk_results import only, read_papers
 from monjyu_assets.stages.shared.collection_stage import whole_table
-from monjyu_assets.stages.shared.level_sources import only, read_papers
 from monjyu_assets.work.work import Work
 from monjyu_core.storage.rows_levels import ChunkPlace, EntityMentionRow, RelationshipMentionRow
 

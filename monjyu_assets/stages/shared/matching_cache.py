@@ -156,7 +156,7 @@ def _divide_asset(parts: PartStore, asset: str, heads: list[Part], new: tuple[st
     current = all(is_current(parts, asset, part.shard) for part in heads)
     recipes = {part.code_version for part in heads}
     recipe = recipes.pop() if len(recipes) == 1 else ""
-    tables = {name: _rebucketing_rows(parts, name, heads) for name in ASSET_TABLES[asset]}
+    tables = {name: _bucket_rows(parts, name, heads) for name in ASSET_TABLES[asset]}
     keys = {key: value for part in heads for key, value in part.keys.items()}
     home = _homes(parts, keys, heads, len(new))
     divided = {name: _by_bucket(rows, len(new)) for name, rows in tables.items()}
@@ -171,14 +171,14 @@ def _divide_asset(parts: PartStore, asset: str, heads: list[Part], new: tuple[st
         )
 
 
-def _rebucketing_rows(parts: PartStore, table: str, heads: Iterable[Part]) -> pa.Table:
+def _bucket_rows(parts: PartStore, table: str, heads: Iterable[Part]) -> pa.Table:
     found = [part for head in heads if (part := parts.head(table, head.shard))]
     return pa.concat_tables([TABLES[table].schema.empty_table(), *(part.read() for part in found)])
 
 
 def _homes(parts: PartStore, keys: Iterable[str], heads: Iterable[Part], count: int) -> dict[str, str]:
     """The new bucket of each reuse key: a paper's id, or a chunk's."""
-    chunks = _rebucketing_rows(parts, "chunks", heads).select(["chunk_id", "paper_id"])
+    chunks = _bucket_rows(parts, "chunks", heads).select(["chunk_id", "paper_id"])
     paper_of = dict(zip(chunks["chunk_id"].to_pylist(), chunks["paper_id"].to_pylist(), strict=True))
     return {key: bucket_of(paper_of.get(key, key), count) for key in keys}
 

@@ -14,8 +14,7 @@ from monjyu_assets.parsing.dispatch import PARSER_VERSION
 from monjyu_assets.parsing.ocr_state import ocr_state
 from monjyu_assets.sources.records import source_root
 from monjyu_assets.sources.scan import WHOLE_FILES
-from monjyu_assets.stages.shared.corrected_papers import INPUT, Kept, inputs_of, key_as_read, keyed
-from monjyu_assets.stages.shared.paper_rows import PaperRows
+from monjyu_assets.stages.shared.corrected_papers import INPUT, Kept, PaperRows, inputs_of, key_as_read, keyed
 from monjyu_assets.work.work import ShardReport, Work, recipe, records_of
 from monjyu_core.errors import DocumentError, MalformedDocument, StorageError
 from monjyu_core.settings.settings import Limit, Settings, settings_key

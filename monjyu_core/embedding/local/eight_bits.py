@@ -6,68 +6,16 @@ ranges are static: one taken from the batch would make a vector depend on the te
 
 from __future__ import annotations
 
-import hashlib
-import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from monjyu_core.embedding.local.calibration import Rounding
 from monjyu_core.embedding.local.encoder_graph import float_product
 from monjyu_core.embedding.local.runtime import op
-from monjyu_core.errors import ConfigurationError
-
-# How inputs of linear layers are rounded to 8 bits: found once on texts (`training/int8.py`), shipped as a file.
-
-
-FOLDER = Path(__file__).with_name("int8")
-SHA256 = {
-    "all-MiniLM-L6-v2": "7361ef3c1e9580f2583d7cb64d9fa3149427aa64632d6ef32c749a1bc91ab894",
-    "multilingual-e5-small": "00ffdfcfe127eeddaa68fe9f0866c7349405226ffa74e417649559ac9553c13f",
-}
-
-_ROOTS = np.array([1, 1.189207115002721, 1.4142135623730951, 1.681792830507429])
-"""2 ** (0, 1/4, 1/2, 3/4)."""
-
-
-@dataclass(frozen=True)
-class Rounding:
-    """An input x (..., k) becomes the integers `round(x / factors / step) + zero` of 0 to 255.
-
-    The factors take from the channels what one step for all would lose; the weights are multiplied by them (Xiao et al.
-    2023, "SmoothQuant"). They are the fourth roots of powers of two: `exponents` has four times the logarithm.
-    """
-
-    step: float
-    zero: int
-    exponents: NDArray[np.int8]
-
-    @property
-    def factors(self) -> NDArray[np.float32]:
-        """Of each channel (k,), to the last bit the same on every processor."""
-        octaves, quarters = np.divmod(self.exponents, 4)
-        factors: NDArray[np.float32] = np.ldexp(_ROOTS[quarters], octaves).astype(np.float32)
-        return factors
-
-
-def read_calibration(model: str) -> dict[str, Rounding]:
-    """The roundings by the name of the (first) layer that reads the input. ConfigurationError for a damaged file."""
-    path = FOLDER / f"{model}.json"
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise ConfigurationError(f"The file {path} cannot be read: {error}.", "Install Monjyu again.") from error
-    if hashlib.sha256(data).hexdigest() != SHA256[model]:
-        raise ConfigurationError(f"The file {path} is damaged: its hash is not the known one.", "Install Monjyu again.")
-    return {
-        name: Rounding(entry["step"], entry["zero"], np.array(entry["exponents"], dtype=np.int8))
-        for name, entry in json.loads(data)["inputs"].items()
-    }
-
 
 Node = Any
 

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from monjyu_core.embedding.local.calibration import SHA256, read_calibration
 from monjyu_core.embedding.local.compiled import Engine, Precision, engine_name, multiplies_integers, resolve_precision
-from monjyu_core.embedding.local.eight_bits import SHA256, read_calibration
 from monjyu_core.embedding.local.weights import WIDTH, Shape, Weights
 from monjyu_core.embedding.micro_batching import Ids, Vectors
 

@@ -11,8 +11,8 @@ from contextlib import aclosing
 from typing import Any
 
 from monjyu_core.models.clients.learned_options import CHAT_OPTIONS, learned_of, schema_in_prompt
-from monjyu_core.models.clients.model_server import JsonHttp, Server
-from monjyu_core.models.clients.replies import Collected
+from monjyu_core.models.clients.model_server import Server
+from monjyu_core.models.clients.replies import Collected, JsonHttp
 from monjyu_core.models.types import ChatReply, ChatRequest
 from monjyu_core.settings.models import ModelSettings
 

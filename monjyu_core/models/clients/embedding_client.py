@@ -9,9 +9,9 @@ from typing import Any
 
 from monjyu_core.models.call_errors import ModelAnswerUnusable
 from monjyu_core.models.clients.learned_options import EMBEDDING_OPTIONS, learned_of
-from monjyu_core.models.clients.model_server import JsonHttp, Server
+from monjyu_core.models.clients.model_server import Server
 from monjyu_core.models.clients.refusals import status_in
-from monjyu_core.models.clients.replies import usage_in
+from monjyu_core.models.clients.replies import JsonHttp, usage_in
 from monjyu_core.models.estimate import estimated_texts
 from monjyu_core.models.types import TokenUsage
 from monjyu_core.settings.models import ModelSettings

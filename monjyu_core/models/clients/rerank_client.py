@@ -12,7 +12,8 @@ from typing import Any
 
 from monjyu_core.models.call_errors import ModelAnswerUnusable
 from monjyu_core.models.clients.learned_options import RERANK_OPTIONS, learned_of
-from monjyu_core.models.clients.model_server import JsonHttp, Server
+from monjyu_core.models.clients.model_server import Server
+from monjyu_core.models.clients.replies import JsonHttp
 
 
 class HttpRerank:

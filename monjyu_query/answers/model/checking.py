@@ -20,10 +20,8 @@ from monjyu_core.text.tokens import count_many, count_tokens
 from monjyu_query.answers.citing import cite
 from monjyu_query.answers.model.marked_sentences import Marked
 from monjyu_query.answers.selection import Question
-from monjyu_query.answers.verification.alignment import Words
-from monjyu_query.answers.verification.exact_facts import Facts
-from monjyu_query.answers.verification.features import Source
-from monjyu_query.answers.verification.local_check import LocalVerdict, local_check, says_gap
+from monjyu_query.answers.verification.exact_facts import Facts, Words
+from monjyu_query.answers.verification.local_check import LocalVerdict, Source, local_check, says_gap
 from monjyu_query.asking.passages import Passage, PassageSentence, load_passages, load_sentences
 from monjyu_query.asking.result import Citation, Context, ContextSource, Hit, SentenceCheck
 from monjyu_query.papers.paper_label import paper_labels

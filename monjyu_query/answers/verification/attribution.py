@@ -9,8 +9,7 @@ from importlib.resources import files
 
 import numpy as np
 
-from monjyu_query.answers.verification.alignment import Words
-from monjyu_query.answers.verification.exact_facts import NAME
+from monjyu_query.answers.verification.exact_facts import NAME, Words
 from monjyu_query.answers.verification.numbers import SMALL, Figure, same_value
 
 # What the words of a text belong to: the words around a place, and how alike two such surroundings are.

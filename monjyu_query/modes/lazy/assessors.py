@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from monjyu_core.storage.ids import digest
-from monjyu_query.answers.evidence_ranking.sentence_worth import log_odds
 from monjyu_query.answers.selection import is_prose, is_statement
+from monjyu_query.answers.sentence_ranking import log_odds
 from monjyu_query.asking.topic import asks_of_all
 from monjyu_query.knowledge.aspects import says_purpose
 from monjyu_query.modes.lazy.lazy_state import Asked, Candidate, Judgement

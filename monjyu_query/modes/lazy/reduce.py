@@ -9,20 +9,18 @@ from datetime import UTC, datetime
 from monjyu_core.embedding import load_embedder
 from monjyu_core.models.call_errors import ModelCallError
 from monjyu_query.answers.answer import Answer
-from monjyu_query.answers.claim_answer import (
+from monjyu_query.answers.claims import (
     MOST_PASSAGES,
     SENTENCES,
+    Claim,
     claim_passages,
     compose_hits,
-    overview,
-    passages_of,
-    room_of,
-)
-from monjyu_query.answers.claims import (
-    Claim,
     in_parts,
     merged_by_meaning,
+    overview,
+    passages_of,
     rank_claims,
+    room_of,
 )
 from monjyu_query.answers.composition import asked_of, compose
 from monjyu_query.asking.passages import load_sentences, section_texts, standing

@@ -12,7 +12,7 @@ from monjyu_query.knowledge.concept_graph import CommunityTree, Concept, Concept
 from monjyu_query.modes.lazy.community_search import Walker
 from monjyu_query.modes.lazy.deepening import IterativeDeepener, Walk
 from monjyu_query.modes.lazy.lazy_state import Asked
-from monjyu_query.modes.local_search.context import leads_of
+from monjyu_query.modes.local_context import leads_of
 from monjyu_query.ranking.fusion import z_scores
 from monjyu_query.ranking.open_index import OpenIndex
 from monjyu_query.ranking.tools import Ask

@@ -23,7 +23,6 @@ from monjyu_core.text.tokens import count_many
 from monjyu_query.api.vector_search import embedded
 from monjyu_query.asking.result import SearchResult
 from monjyu_query.service.access import audit
-from monjyu_query.service.chat_api.chat_text import chat_text
 from monjyu_query.service.chat_api.openai_models import (
     AnswerMessage,
     ChatCompletion,
@@ -39,7 +38,7 @@ from monjyu_query.service.chat_api.openai_models import (
     search_request,
     usage_of,
 )
-from monjyu_query.service.chat_api.openai_stream import stream_chunks, whole_chunks
+from monjyu_query.service.chat_api.openai_stream import chat_text, stream_chunks, whole_chunks
 from monjyu_query.service.routes.search import note, watched
 from monjyu_query.service.searches.running_search import KeptResult, look_up
 from monjyu_query.service.server.error_responses import COMMON, ErrorBody, NotFound, ServiceError, request_id_of

@@ -8,12 +8,14 @@ import re
 import shutil
 import unicodedata
 from collections.abc import Iterable
+from contextlib import ExitStack
 from pathlib import Path
 from typing import IO, Literal
 
 from pydantic import BaseModel
 
-from monjyu_core.storage.folders import remove_dead_temporaries, temporary_for
+import monjyu_core
+from monjyu_core.storage.folders import DataFolder, remove_dead_temporaries, temporary_for
 from monjyu_query.service.server.error_responses import Conflict
 
 KINDS: dict[str, bytes] = {
@@ -115,3 +117,21 @@ def _check_kind(name: str, content: IO[bytes]) -> None:
 def _hash(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+# The sample papers of the source tree, for a first look: copied to where uploads go, then indexed.
+
+
+SAMPLES = "samples"
+_FOLDER = Path(monjyu_core.__file__).resolve().parents[1] / "data" / "samples" / "papers"
+
+
+def bring_in(data: DataFolder) -> None:
+    """Put them where uploads go, once. Conflict where this installation carries no samples."""
+    papers = sorted(path for path in _FOLDER.glob("*") if path.suffix in KINDS)
+    if not papers:
+        raise Conflict("This installation has no sample papers.", "Upload some of your own.")
+    if not data.collection(SAMPLES).record.is_file():
+        with ExitStack() as opened:
+            files = [(path.name, opened.enter_context(path.open("rb"))) for path in papers]
+            store_uploads(data.papers / SAMPLES, files, replace=True)

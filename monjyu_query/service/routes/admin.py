@@ -13,21 +13,21 @@ from monjyu_query.asking.request import NUMBER, Switch
 from monjyu_query.service.access import audit
 from monjyu_query.service.access.keys import Role
 from monjyu_query.service.access.principals import Principal
-from monjyu_query.service.operations.commands_run import Estimated, printed
-from monjyu_query.service.operations.dagster_runs import Launched, RunState, launch, run_state
-from monjyu_query.service.operations.dagster_seen import DagsterSeen, look_at_dagster
-from monjyu_query.service.operations.index_runs import PREFIX, indexes_here, takes_uploads
-from monjyu_query.service.operations.key_keeping import Keys, NewKey, Revoked, all_keys, end_one, make_key
-from monjyu_query.service.operations.rollback import (
+from monjyu_query.service.operations.commands_run import (
+    Estimated,
     KeptSnapshots,
     RolledBack,
     SnapshotsCompared,
     compare_snapshots,
     kept_snapshots,
+    printed,
     roll_back,
 )
-from monjyu_query.service.operations.sample_papers import SAMPLES, bring_in
-from monjyu_query.service.operations.uploads import Stored, store_uploads
+from monjyu_query.service.operations.dagster_runs import Launched, RunState, launch, run_state
+from monjyu_query.service.operations.dagster_seen import DagsterSeen, look_at_dagster
+from monjyu_query.service.operations.index_runs import PREFIX, indexes_here, takes_uploads
+from monjyu_query.service.operations.key_keeping import Keys, NewKey, Revoked, all_keys, end_one, make_key
+from monjyu_query.service.operations.uploads import SAMPLES, Stored, bring_in, store_uploads
 from monjyu_query.service.server.error_responses import COMMON, Conflict, Forbidden
 from monjyu_query.service.worker_state import Service, service_of
 

@@ -9,7 +9,7 @@ from pydantic import BaseModel
 
 from monjyu_core.errors import QueryError, StorageError
 from monjyu_core.models.ledger_totals import usage_by_level
-from monjyu_core.storage.other_files import read_other_files
+from monjyu_core.storage.folders import read_other_files
 from monjyu_core.storage.snapshot import current_manifest, held
 from monjyu_query.search.routing.choose import served
 from monjyu_query.service.server.error_responses import COMMON, NotFound

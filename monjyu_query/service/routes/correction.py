@@ -8,16 +8,9 @@ from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel
 from pydantic import Field as Described
 
-from monjyu_core.records.corrections import (
-    LONGEST,
-    MOST_AUTHORS,
-    CorrectedPaper,
-    Field,
-    SeenPaper,
-    Value,
-    correct,
-    read_corrections,
-)
+from monjyu_core.records.corrected_values import LONGEST, MOST_AUTHORS, Field, Value
+from monjyu_core.records.correcting import correct
+from monjyu_core.records.corrections import CorrectedPaper, SeenPaper, read_corrections
 from monjyu_core.storage.snapshot import Snapshot
 from monjyu_query.asking.fields import CollectionBody
 from monjyu_query.papers.paper_records import fields_corrected, seen_paper

@@ -10,7 +10,7 @@ from fastapi import APIRouter, Depends, Query
 from pydantic import BaseModel
 
 from monjyu_core.storage.collection import known_record
-from monjyu_core.storage.other_files import read_other_files
+from monjyu_core.storage.folders import read_other_files
 from monjyu_query.papers.library_table import (
     FacetValues,
     LibraryPage,

@@ -9,15 +9,8 @@ from fastapi import APIRouter, Path, Query, Request
 from fastapi.responses import Response
 from pydantic import Field, StrictBool
 
-from monjyu_core.records.questions import (
-    ANY_TEXT,
-    ID,
-    LONGEST,
-    Expectations,
-    Severity,
-    read_questions,
-    remove_question,
-)
+from monjyu_core.records.question_list import read_questions, remove_question
+from monjyu_core.records.questions import ANY_TEXT, ID, LONGEST, Expectations, Severity
 from monjyu_core.storage.snapshot import published
 from monjyu_query.asking.fields import CollectionBody
 from monjyu_query.asking.request import Budget, Mode
@@ -29,7 +22,7 @@ from monjyu_query.service.access import audit
 from monjyu_query.service.access.principals import Principal
 from monjyu_query.service.routes.paper import Collection
 from monjyu_query.service.routes.search import in_turn
-from monjyu_query.service.searches.older_snapshot import SNAPSHOT
+from monjyu_query.service.searches.running_search import SNAPSHOT
 from monjyu_query.service.server.error_responses import COMMON, NotFound
 from monjyu_query.service.server.request_parts import Shared
 

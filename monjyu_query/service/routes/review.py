@@ -15,8 +15,7 @@ from monjyu_core.records.reviews import Human, ReviewStore
 from monjyu_query.asking.fields import CollectionBody, OneOf
 from monjyu_query.digests.result import Digest
 from monjyu_query.ranking.open_index import OpenIndex
-from monjyu_query.reviews.export import FORMS, evidence_tables
-from monjyu_query.reviews.listing import ReviewedRecord, record_json
+from monjyu_query.reviews.export import FORMS, ReviewedRecord, evidence_tables, record_json
 from monjyu_query.reviews.prisma import Prisma, prisma
 from monjyu_query.reviews.protocol import (
     LONGEST,

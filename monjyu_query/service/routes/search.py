@@ -22,8 +22,7 @@ from monjyu_query.search.traces import NAMESPACE, may_see, read_trace
 from monjyu_query.service.access import audit
 from monjyu_query.service.access.principals import Principal
 from monjyu_query.service.searches.cancellation import SEARCH_ID, Stoppable
-from monjyu_query.service.searches.older_snapshot import SNAPSHOT
-from monjyu_query.service.searches.running_search import KeptResult, Search, look_up
+from monjyu_query.service.searches.running_search import SNAPSHOT, KeptResult, Search, look_up
 from monjyu_query.service.searches.streaming import stream_events
 from monjyu_query.service.server.error_responses import COMMON, ClientGone, NotFound, request_id_of
 from monjyu_query.service.server.request_parts import Shared, examples

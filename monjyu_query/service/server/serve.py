@@ -7,6 +7,7 @@ import multiprocessing.process
 import os
 import shutil
 import signal
+import socket
 import tempfile
 import threading
 from collections.abc import Iterator
@@ -18,9 +19,9 @@ import click
 import uvicorn
 from fastapi import FastAPI
 
-from monjyu_core.errors import StorageError
+from monjyu_core.errors import ConfigurationError, StorageError
 from monjyu_core.observability import set_up_observability
-from monjyu_core.remote.following import following
+from monjyu_core.remote.copies import following
 from monjyu_core.settings.settings import Settings, load_settings
 from monjyu_core.storage.folders import DataFolder, alive, host_id
 from monjyu_core.storage.state_store import StateStore
@@ -28,8 +29,30 @@ from monjyu_query.service.access.page_session import announce, new_link, show_li
 from monjyu_query.service.access.principals import check_exposure, own_machine
 from monjyu_query.service.app import create_app
 from monjyu_query.service.server.http_limits import protocol_with
-from monjyu_query.service.server.listening import listen
 from monjyu_query.service.server.metrics import FOLDER
+
+# The socket that a server listens on.
+
+
+BACKLOG = 2048
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """A socket that listens. It is made before the server, so that port 0 has a number and who reads the address may
+    connect at once. ConfigurationError where the address is none of this machine or the port is taken."""
+    listening = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
+    try:
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind((host.strip("[]"), port))
+        listening.listen(BACKLOG)
+    except OSError as error:
+        listening.close()
+        reason = error.strerror or error
+        raise ConfigurationError(
+            f"Port {port} on {host} cannot be used: {reason}.", "Choose another --port."
+        ) from error
+    return listening
+
 
 KEEP_ALIVE_SECONDS = 30
 HEALTH_SECONDS = 60

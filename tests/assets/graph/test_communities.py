@@ -8,8 +8,7 @@ import random
 import pyarrow as pa
 import pytest
 
-from monjyu_assets.levels.graph.leiden import Edges, hierarchy, walk
-from monjyu_assets.levels.graph.phrase_communities import community_id, community_tables
+from monjyu_assets.levels.graph.phrase_communities import Edges, community_id, community_tables, hierarchy, walk
 from monjyu_assets.levels.graph.rules import PartitionRules, partition_rules
 from monjyu_core.settings.settings import GraphSettings
 from monjyu_core.storage.schemas import TABLES

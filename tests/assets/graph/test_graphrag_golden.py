@@ -15,7 +15,7 @@ from monjyu_assets.levels.graph.phrase_communities import community_tables
 from monjyu_assets.levels.graph.rules import COMPAT, GraphRules, PartitionRules, graph_rules, partition_rules
 from monjyu_core.settings.settings import GraphSettings
 from monjyu_core.storage.schemas import TABLES
-from monjyu_query.graph_export.parquet_tables import SHAPES
+from monjyu_query.citations.parquet_export import SHAPES
 from tests.conftest import ROOT
 
 GOLDEN = ROOT / "tests" / "data" / "graphrag" / "golden.json"

@@ -22,7 +22,7 @@ from monjyu_assets.stages.community_reports import write_reports
 from monjyu_assets.stages.entity_communities import find_entity_communities
 from monjyu_assets.stages.entity_graph import build_entity_graph
 from monjyu_assets.stages.extracted_entities import entity_engine, extract_shards
-from monjyu_assets.stages.shared.level_sources import only, read_papers
+from monjyu_assets.stages.shared.chunk_results import only, read_papers
 from monjyu_assets.work.closed_set import behind, failed_share, whole_level
 from monjyu_assets.work.run_limits import NoCalls, spending_of
 from monjyu_core.models.caps import SpendingCap

@@ -11,11 +11,12 @@ import pytest
 
 from monjyu_assets.indexing.importing import import_library
 from monjyu_assets.libraries.bibliography_files import read_library_file
-from monjyu_assets.libraries.library_item import LibraryItem
+from monjyu_assets.libraries.library_folder import LibraryItem
 from monjyu_assets.libraries.syncing import READABLE, sync_library
 from monjyu_core.errors import ConfigurationError
 from monjyu_core.paper import ParsedPaper
-from monjyu_core.records.corrections import SeenPaper, correct
+from monjyu_core.records.correcting import correct
+from monjyu_core.records.corrections import SeenPaper
 from monjyu_core.settings.settings import load_settings
 from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.snapshot import open_current

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from monjyu_assets.parsing.text.common import judge
-from monjyu_assets.sources.parse_files import parse_files
+from monjyu_assets.sources.scan import parse_files
 from monjyu_core.paper import Author, InlineCitation, ParsedPaper, Reference, Section
 from tests.conftest import CORPORA, needs_corpora
 

@@ -12,8 +12,7 @@ import pytest
 from monjyu_assets.parsing.bibliography.bibtex import read_bibliography
 from monjyu_assets.parsing.bibliography.companions import files_beside, joined, joined_sha256, parted
 from monjyu_assets.parsing.formats.markdown.paper import parse_markdown
-from monjyu_assets.sources.parse_files import parse_files
-from monjyu_assets.sources.scan import scan
+from monjyu_assets.sources.scan import parse_files, scan
 from monjyu_assets.stages.paper_manifest import write_manifest
 from monjyu_assets.stages.parsed_papers import parse_shards
 from monjyu_core.paper import ParsedPaper

@@ -9,8 +9,7 @@ import pytest
 
 from monjyu_assets.parsing.bibliography.companions import files_beside, joined, joined_sha256, read_paper
 from monjyu_assets.parsing.formats.latex.paper import parse_latex
-from monjyu_assets.sources.parse_files import parse_files
-from monjyu_assets.sources.scan import scan
+from monjyu_assets.sources.scan import parse_files, scan
 from monjyu_assets.stages.paper_manifest import write_manifest
 from monjyu_assets.stages.parsed_papers import parse_shards
 from monjyu_core.errors import DocumentError, DocumentTooLarge, EmptyDocument, MalformedDocument, UnsupportedDocument

@@ -11,15 +11,15 @@ from pathlib import Path
 
 import pytest
 
+from monjyu_assets.parsing.archive_members import holds_latex
 from monjyu_assets.parsing.bibliography.companions import files_beside
 from monjyu_assets.parsing.dispatch import parse_document
-from monjyu_assets.parsing.latex_archives import holds_latex
 from monjyu_assets.sources.scan import scan
 from monjyu_core.errors import DocumentError, DocumentTooLarge, MalformedDocument, UnsupportedDocument
 from monjyu_core.paper import ParsedPaper
 from monjyu_core.settings.settings import ParseSettings
 from monjyu_core.storage.collection import CollectionRecord
-from monjyu_core.storage.other_files import OtherFiles
+from monjyu_core.storage.folders import OtherFiles
 from monjyu_core.storage.schemas import empty
 from tests.assets.parsing.office_files import write_zip
 from tests.limits import ends

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from monjyu_assets.parsing.sandbox.pool import ParserPool
-from monjyu_assets.sources.parse_files import parse_files
+from monjyu_assets.sources.scan import parse_files
 
 
 def test_paths_that_are_no_documents_say_why_in_their_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("monjyu_assets.sources.parse_files.ParserPool", ParserPool)  # each in a process, as a user's
+    monkeypatch.setattr("monjyu_assets.sources.scan.ParserPool", ParserPool)  # each in a process, as a user's
     for name in ("one.txt", "two.md", "old.odt", "scan.png", "empty.txt"):
         (tmp_path / name).write_text("" if name == "empty.txt" else "A paper on graphs. It has two sentences.")
     (tmp_path / "dead.md").symlink_to(tmp_path / "gone.md")

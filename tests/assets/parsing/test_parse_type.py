@@ -43,7 +43,7 @@ def test_the_types_are_those_that_are_read() -> None:
 
 
 def test_how_long_a_file_took_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("monjyu_assets.sources.parse_files.ParserPool", ParserPool)  # its processes take the time
+    monkeypatch.setattr("monjyu_assets.sources.scan.ParserPool", ParserPool)  # its processes take the time
     file = tmp_path / "paper.md"
     file.write_text(PAPER)
     _, paper = printed(str(file))

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from monjyu_assets.libraries.bibliography_files import read_library_file
-from monjyu_assets.sources.parse_files import parse_files
+from monjyu_assets.sources.scan import parse_files
 from tests.conftest import CORPORA
 
 REPORTS = CORPORA.parent / "reports" / "parsing"

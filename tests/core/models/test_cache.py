@@ -20,9 +20,8 @@ from pydantic import SecretStr
 
 from monjyu_core.errors import ConfigurationError, ExternalAPIError, StorageError
 from monjyu_core.models.cache_redis import RedisCache
-from monjyu_core.models.cache_sqlite import SQLiteCache
+from monjyu_core.models.cache_sqlite import SQLiteCache, new_owner
 from monjyu_core.models.call_errors import ModelRefused
-from monjyu_core.models.claim_owners import new_owner
 from monjyu_core.models.response_cache import (
     CHAT,
     VECTOR,

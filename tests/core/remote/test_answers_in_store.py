@@ -6,8 +6,7 @@ from pathlib import Path
 
 from monjyu_core.records.questions import SavedAnswer
 from monjyu_core.records.recorded_answers import add_answers, answers_path, kept_answers
-from monjyu_core.remote.copies import pull_all
-from monjyu_core.remote.following import look
+from monjyu_core.remote.copies import look, pull_all
 from monjyu_core.remote.object_store import Objects
 from monjyu_core.remote.synchronise import RemoteCollection
 from monjyu_core.settings.settings import Settings

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from monjyu_core.records.corrections import SeenPaper, correct, corrections_path, read_corrections
+from monjyu_core.records.correcting import correct
+from monjyu_core.records.corrections import SeenPaper, corrections_path, read_corrections
 from monjyu_core.remote.collection_lock import holding
-from monjyu_core.remote.copies import pull_all
-from monjyu_core.remote.following import look
+from monjyu_core.remote.copies import look, pull_all
 from monjyu_core.remote.object_store import Objects
 from monjyu_core.settings.settings import Settings
 from monjyu_core.storage.folders import CollectionFolder

@@ -10,8 +10,7 @@ import pytest
 from monjyu_core.errors import StorageError
 from monjyu_core.remote import publisher_lease
 from monjyu_core.remote.collection_lock import delete_remote, held_by_us, holding
-from monjyu_core.remote.copies import copies, pull_all, push_all
-from monjyu_core.remote.following import look
+from monjyu_core.remote.copies import copies, look, pull_all, push_all
 from monjyu_core.remote.object_store import Objects, Overtaken
 from monjyu_core.remote.state import read_base
 from monjyu_core.remote.synchronise import RemoteCollection

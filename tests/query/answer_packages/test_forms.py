@@ -15,9 +15,8 @@ from mdit_py_plugins.footnote import footnote_plugin
 
 from monjyu_query.answer_packages.all_forms import FORMS, written
 from monjyu_query.answer_packages.asked_answer import AskedAnswer
-from monjyu_query.answer_packages.cited_evidence import licence_in
-from monjyu_query.answer_packages.document import Document, Paragraph, Run, Source
-from monjyu_query.answer_packages.markdown_form import as_markdown
+from monjyu_query.answer_packages.document import Document, Paragraph, Run, Source, as_markdown
+from monjyu_query.answer_packages.package import licence_in
 from monjyu_query.answer_packages.pdf_form import as_pdf, in_fonts
 from monjyu_query.answer_packages.word_form import as_docx
 from monjyu_query.asking.result import AnswerTable, Cell

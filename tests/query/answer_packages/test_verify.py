@@ -29,11 +29,11 @@ from monjyu_query.answer_packages.package_files import (
     as_zip,
     canonical_bytes,
     read_package,
+    signed,
     text_sha256,
     with_manifest,
     write_package,
 )
-from monjyu_query.answer_packages.signature import signed
 from monjyu_query.answer_packages.verification import Verified, verify_package
 from monjyu_query.asking.request import make_request
 from tests.conftest import call_monjyu

@@ -10,7 +10,7 @@ from monjyu_core.storage.folders import DataFolder
 from monjyu_core.text.quotes import points_outside
 from monjyu_query.answers.abstract_answer import is_general
 from monjyu_query.answers.citing import connective
-from monjyu_query.answers.evidence_ranking.named_passages import with_named
+from monjyu_query.answers.named_passages import with_named
 from monjyu_query.answers.outcome import is_name
 from monjyu_query.answers.segments import NARROW, answer_markdown, form_of, pieces, plain
 from monjyu_query.answers.selection import has_digits, word_count

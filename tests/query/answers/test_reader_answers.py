@@ -11,9 +11,9 @@ from monjyu_core.errors import QueryError
 from monjyu_core.reader import Reader
 from monjyu_core.settings.settings import AnswerSettings, Settings
 from monjyu_core.storage.folders import DataFolder
-from monjyu_query.answers.evidence_ranking.sentence_worth import WEIGHTS, Judge, Judged, standing
 from monjyu_query.answers.outcome import Support, outcome_of, unlike_any, unmet_names
 from monjyu_query.answers.selection import Question, word_count
+from monjyu_query.answers.sentence_ranking import WEIGHTS, Judge, Judged, standing
 from monjyu_query.asking.passages import PassageSentence, load_passages, load_sentences
 from monjyu_query.asking.request import make_request
 from monjyu_query.asking.result import SearchResult

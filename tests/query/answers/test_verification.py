@@ -8,10 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from monjyu_query.answers.verification.alignment import normal
-from monjyu_query.answers.verification.exact_facts import Facts
-from monjyu_query.answers.verification.features import NAMES, Source, signs_of
-from monjyu_query.answers.verification.local_check import local_check, says_gap
+from monjyu_query.answers.verification.exact_facts import Facts, normal
+from monjyu_query.answers.verification.local_check import NAMES, Source, local_check, says_gap, signs_of
 from monjyu_query.answers.verification.numbers import figures, same_value
 from tests.properties import given, st
 

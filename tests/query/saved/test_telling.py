@@ -19,8 +19,8 @@ from monjyu_core.records.questions import SavedAnswer, SavedCitation, SavedSpan,
 from monjyu_core.settings.operations import WatchSettings
 from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.snapshot import reading
-from monjyu_query.saved.answer_changes import AnswerDiff, Cause, CitationChange
 from monjyu_query.saved.ask_questions import judge
+from monjyu_query.saved.causes import AnswerDiff, Cause, CitationChange
 from monjyu_query.saved.digest import Digest, as_atom, as_markdown, send
 from monjyu_query.saved.listing import unknown_papers
 from monjyu_query.saved.saving import checked, read_file

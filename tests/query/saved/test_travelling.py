@@ -12,14 +12,15 @@ from typing import Any
 import pytest
 import yaml
 
-from monjyu_core.records.corrections import SeenPaper, correct
+from monjyu_core.records.correcting import correct
+from monjyu_core.records.corrections import SeenPaper
 from monjyu_core.records.questions import make_question
 from monjyu_core.records.recorded_answers import answers_path, keep_answers, kept_answers
 from monjyu_core.settings.settings import load_settings
 from monjyu_core.storage.ids import file_paper_id
 from monjyu_core.storage.snapshot import published, read_current
-from monjyu_query.saved.answer_changes import AnswerDiff, Cause
 from monjyu_query.saved.ask_questions import ask_all
+from monjyu_query.saved.causes import AnswerDiff, Cause
 from monjyu_query.saved.compared_snapshots import Journey, snapshots_between
 from monjyu_query.search.searcher import Searcher
 from tests.assets.in_process import POOL, InThisProcess

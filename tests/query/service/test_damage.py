@@ -16,7 +16,7 @@ from monjyu_assets.indexing.index_operations import verify_all
 from monjyu_core.storage.folders import CollectionFolder, DataFolder
 from monjyu_core.storage.snapshot import read_current
 from monjyu_query.api.facade import Monjyu
-from monjyu_query.mcp_server.tool_errors import advice
+from monjyu_query.mcp_server.register import advice
 from monjyu_query.search import searcher as search
 from tests.conftest import call_monjyu
 from tests.copies import copy_data

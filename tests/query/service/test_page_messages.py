@@ -13,11 +13,13 @@ from tests.query.service.conftest import WITHOUT_BROWSER, Served, upload
 from tests.query.service.page_messages import literals_in, said_in
 
 SPEAKING = re.compile(
-    r"monjyu_query/(?:answers|catalogue|citations|digests|modes|overviews|quotes|ranking|search|service|tensions|traces)/"
+    r"monjyu_query/(?:answers|asking|citations|digests|modes|papers|questions|quotes|ranking|search|service)/"
     r"|monjyu_core/(?:corrections/|input_file|models/calls/|storage/(?:collection|folders|snapshot)\.py)"
 )
 """The modules whose sentences may reach the page."""
-ELSEWHERE = re.compile(r"chat_api/|server/listening|learned_router|evidence_ranker|access/oidc")
+ELSEWHERE = re.compile(
+    r"chat_api/|server/serve|access/(?:keys|oidc)|citations/(?:graph|parquet)_export|learned_router|evidence_ranker"
+)
 """Those of other doors, of starting, and of a broken installation."""
 FEWEST = 0.85
 """The share of their sentences that is to be known in Japanese; the rest is of what the page does not ask for."""

@@ -25,7 +25,7 @@ from monjyu_core.storage.state_store import StateStore
 from monjyu_query.asking.request import make_request
 from monjyu_query.asking.result import Hit, Routing, SearchResult, Usage
 from monjyu_query.search.traces import NAMESPACE, TraceLog
-from monjyu_query.service.access.rates import BURST_SECONDS, Rates
+from monjyu_query.service.access.gate import BURST_SECONDS, Rates
 from monjyu_query.service.operations.uploads import safe_name
 from monjyu_query.service.searches.result_cache import MemoryResults, kept_copy, open_results, result_key
 from monjyu_query.service.searches.turns import Turns

@@ -17,7 +17,7 @@ from monjyu_core.settings.models import CacheSettings
 from monjyu_core.settings.service import ServiceSettings
 from monjyu_core.settings.settings import Settings
 from monjyu_query.modes.lazy.judgements import JudgementStore, open_judgements
-from monjyu_query.service.access.rates import BURST_SECONDS, open_rates
+from monjyu_query.service.access.gate import BURST_SECONDS, open_rates
 from monjyu_query.service.server.error_responses import TooMany
 from tests.celery_workers import redis
 from tests.core.models.test_cache import needs_redis, redis_url  # noqa: F401

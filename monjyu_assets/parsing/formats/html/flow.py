@@ -12,9 +12,7 @@ from monjyu_assets.parsing.text.author_block import LINE, raised, unraised
 from monjyu_assets.parsing.text.common import split_keywords
 from monjyu_assets.parsing.text.front_lines import without_label
 from monjyu_assets.parsing.text.text_marks import silent
-from monjyu_assets.parsing.xml.math import math_text, tex_of
-from monjyu_assets.parsing.xml.paper import read_table
-from monjyu_assets.parsing.xml.tree import Element, Handler, XmlText, folded, plain, tidy
+from monjyu_assets.parsing.xml.tree import Element, Handler, XmlText, folded, math_text, plain, read_table, tex_of, tidy
 from monjyu_core.paper import Equation, Figure, ParsedPaper, Table
 
 HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")

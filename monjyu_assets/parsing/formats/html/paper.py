@@ -25,8 +25,7 @@ from monjyu_assets.parsing.text.common import add_notes, add_references, split_k
 from monjyu_assets.parsing.text.decoding import clean
 from monjyu_assets.parsing.text.front_lines import is_prose
 from monjyu_assets.parsing.text.text_marks import unmarked
-from monjyu_assets.parsing.xml.paper import finish
-from monjyu_assets.parsing.xml.tree import Element, plain
+from monjyu_assets.parsing.xml.tree import Element, finish, plain
 from monjyu_core.errors import MalformedDocument
 from monjyu_core.paper import Author, ParsedPaper, Section
 from monjyu_core.settings.papers import ParseSettings

@@ -10,9 +10,7 @@ from monjyu_assets.parsing.bibliography.dates import FIELD_YEAR
 from monjyu_assets.parsing.bibliography.identifiers import ARXIV_LINK, find_doi
 from monjyu_assets.parsing.bibliography.references import parse_reference
 from monjyu_assets.parsing.formats.html.tree import UNSEEN, names
-from monjyu_assets.parsing.xml.math import TITLE_TEXT
-from monjyu_assets.parsing.xml.paper import unique_ids
-from monjyu_assets.parsing.xml.tree import Element, XmlText
+from monjyu_assets.parsing.xml.tree import TITLE_TEXT, Element, XmlText, unique_ids
 from monjyu_core.paper import Reference
 
 _LIST = re.compile(

@@ -11,9 +11,7 @@ from monjyu_assets.parsing.bibliography.dates import month_number, parse_date, y
 from monjyu_assets.parsing.bibliography.identifiers import ARXIV_IN_FIELD, bare_arxiv, clean_orcid, find_doi
 from monjyu_assets.parsing.bibliography.names import full_name
 from monjyu_assets.parsing.bibliography.references import parse_reference
-from monjyu_assets.parsing.xml.math import TITLE_TEXT
-from monjyu_assets.parsing.xml.paper import unique_ids
-from monjyu_assets.parsing.xml.tree import Element, plain, words
+from monjyu_assets.parsing.xml.tree import TITLE_TEXT, Element, plain, unique_ids, words
 from monjyu_core.paper import Author, ParsedPaper, Reference
 
 _DATES = ("epub", "epub-ppub", "pub", "ppub", "preprint", "collection")
@@ -273,7 +271,7 @@ def _work(citation: Element, name: str) -> Work:
     source = plain(citation.find("source")).strip(" .,")
     year = year_in(plain(citation.find("year")) or plain(citation.find("date")))
     first, last = plain(citation.find("fpage")), plain(citation.find("lpage"))
-    ids = _jats_references_identifiers(citation)
+    ids = _reference_identifiers(citation)
     return Work(
         key=name,
         title=titles[0] if titles else source,
@@ -303,7 +301,7 @@ def _people(citation: Element) -> Iterator[tuple[str, str]]:
                 yield "", words(item)
 
 
-def _jats_references_identifiers(citation: Element) -> dict[str, str]:
+def _reference_identifiers(citation: Element) -> dict[str, str]:
     found: dict[str, str] = {}
     for item in citation.iter("pub-id", "ext-link", "uri", "article-id"):
         kind = (item.get("pub-id-type") or item.get("ext-link-type") or "").lower()

@@ -9,9 +9,18 @@ from monjyu_assets.parsing.formats.jats.front import is_writer, name_of, read_fr
 from monjyu_assets.parsing.text.common import add_notes, add_references
 from monjyu_assets.parsing.text.heading_types import section_type
 from monjyu_assets.parsing.text.text_marks import silent
-from monjyu_assets.parsing.xml.math import TITLE_TEXT, math_text, tex_of
-from monjyu_assets.parsing.xml.paper import finish, read_table
-from monjyu_assets.parsing.xml.tree import Element, Handler, XmlText, plain, tidy
+from monjyu_assets.parsing.xml.tree import (
+    TITLE_TEXT,
+    Element,
+    Handler,
+    XmlText,
+    finish,
+    math_text,
+    plain,
+    read_table,
+    tex_of,
+    tidy,
+)
 from monjyu_core.paper import Equation, Figure, ParsedPaper, Section, SectionType, Table
 
 # The running text of a JATS paper: paragraphs, with citations marked; tables, figures and formulas kept separate.

@@ -46,7 +46,7 @@ class Floats:
 
     def _caption(self, node: Any) -> str | None:
         own = [child for child in node.nodelist or [] if _is(child, "caption")]
-        deeper = own or list(_latex_floats_inside(node.nodelist, "caption"))
+        deeper = own or list(_inside_float(node.nodelist, "caption"))
         texts = [self._text_of([child.nodeargd.argnlist[-1]]) for child in deeper if child.nodeargd]
         return " ".join(" ".join(texts).split()) or None
 
@@ -96,12 +96,12 @@ def _tabulars(nodes: list[Any] | None) -> Iterator[Any]:
             yield from _tabulars(_children(node))
 
 
-def _latex_floats_inside(nodes: list[Any] | None, name: str) -> Iterator[Any]:
+def _inside_float(nodes: list[Any] | None, name: str) -> Iterator[Any]:
     for node in nodes or []:
         if _is(node, name):
             yield node
         else:
-            yield from _latex_floats_inside(_children(node), name)
+            yield from _inside_float(_children(node), name)
 
 
 Node = Any

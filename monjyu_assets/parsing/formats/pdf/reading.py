@@ -7,7 +7,7 @@ from typing import Any
 
 from monjyu_assets.parsing.formats.pdf.page.layout import Layout, OutlineItem, build_layout
 from monjyu_assets.parsing.formats.pdf.read.characters import FontTable, PageChars, empty_page, read_page
-from monjyu_assets.parsing.formats.pdf.read.links import page_links
+from monjyu_assets.parsing.formats.pdf.read.geometry import page_links
 from monjyu_assets.parsing.formats.pdf.read.ocr import Unread, read_unusable
 from monjyu_assets.parsing.ocr_state import install_hint
 from monjyu_core.errors import (

@@ -12,7 +12,7 @@ from functools import cached_property
 from monjyu_assets.parsing.formats.pdf.page.columns import body_edges, gutters, reading_order
 from monjyu_assets.parsing.formats.pdf.page.lines import Line, page_lines
 from monjyu_assets.parsing.formats.pdf.read.characters import Font, PageChars
-from monjyu_assets.parsing.formats.pdf.read.links import Link
+from monjyu_assets.parsing.formats.pdf.read.geometry import Link
 from monjyu_core.text.search_text import count_wide
 
 # What a page shows besides its text: running heads, page numbers, line numbers, repeated side text.

@@ -1,1 +1,0 @@
-"""TEI as GROBID writes it."""

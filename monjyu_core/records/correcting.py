@@ -1,0 +1,73 @@
+"""Correcting a field of a paper: here, and in the object store where collections are kept there."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from monjyu_core.errors import ConfigurationError
+from monjyu_core.records.corrected_values import Field, checked, checked_note
+from monjyu_core.records.corrections import (
+    CORRECTIONS,
+    MOST_PAPERS,
+    CorrectedPaper,
+    Correction,
+    Corrections,
+    SeenPaper,
+    change_corrections,
+)
+from monjyu_core.remote.single_file import change_in_store
+from monjyu_core.settings.settings import Settings
+from monjyu_core.storage.folders import CollectionFolder
+
+
+def correct(
+    folder: CollectionFolder,
+    settings: Settings,
+    paper_id: str,
+    field: Field,
+    value: object,
+    *,
+    seen: SeenPaper,
+    by: str,
+    note: str = "",
+) -> bool:
+    """Keep a correction of a paper (None takes one back); whether that changes anything. It is seen once the collection
+    is indexed again. `seen` is what its file was last known by, its name only if no other file has it.
+
+    ConfigurationError for a value that the field cannot hold, StorageError where the store's copy is held too long.
+    """
+    kept = None if value is None else checked(field, value)
+    made = None if kept is None else Correction(value=kept, at=_now(), by=by, note=checked_note(note))
+    changed = False
+
+    def change(held: Corrections) -> Corrections:
+        nonlocal changed
+        before = held.papers.get(paper_id, CorrectedPaper()).fields.get(field)
+        if (before and (before.value, before.note)) == (made and (made.value, made.note)):
+            return held
+        changed = True
+        return _with(held, paper_id, seen, field, made)
+
+    if not change_in_store(folder, settings, CORRECTIONS.name, lambda text: CORRECTIONS.changed(text, change)):
+        change_corrections(folder, change)
+    return changed
+
+
+def _with(held: Corrections, paper_id: str, seen: SeenPaper, field: Field, made: Correction | None) -> Corrections:
+    paper = held.papers.pop(paper_id, CorrectedPaper())
+    paper.sha256, paper.name = seen
+    if made is None:
+        paper.fields.pop(field, None)
+    else:
+        paper.fields[field] = made
+    if paper.fields:
+        held.papers[paper_id] = paper
+    if len(held.papers) > MOST_PAPERS:
+        raise ConfigurationError(
+            f"{MOST_PAPERS} papers are corrected already.", "Correct the files themselves, or remove corrections."
+        )
+    return held
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")

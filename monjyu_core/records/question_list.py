@@ -1,0 +1,99 @@
+"""The saved questions of a collection: `data/index/<collection>/questions.json`, next to its record.
+
+They are an input, as the papers are: nothing that is computed changes them but the baselines, which a publish keeps for
+questions that ask for one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from pydantic import BaseModel
+
+from monjyu_core.errors import ConfigurationError
+from monjyu_core.records.input_file import InputFile
+from monjyu_core.records.questions import MOST_QUESTIONS, Question
+from monjyu_core.remote.single_file import change_in_store
+from monjyu_core.settings.settings import Settings
+from monjyu_core.storage.folders import CollectionFolder
+
+
+class Questions(BaseModel):
+    """By id, in order."""
+
+    questions: dict[str, Question] = {}
+
+
+Change = Callable[[Questions], Questions]
+
+
+def _in_order(held: Questions) -> Questions:
+    return Questions(questions=dict(sorted(held.questions.items())))
+
+
+QUESTIONS = InputFile("questions.json", Questions, _in_order)
+
+
+def questions_path(folder: CollectionFolder) -> Path:
+    return QUESTIONS.path(folder)
+
+
+def read_questions(folder: CollectionFolder) -> Questions:
+    """StorageError where the file is damaged: publishing without it would let through what it keeps back."""
+    return QUESTIONS.read(folder)
+
+
+def change_questions(folder: CollectionFolder, settings: Settings, change: Change) -> None:
+    """Write what `change` makes of them, here and in the object store where collections are kept there. StorageError
+    where the store's copy is held too long."""
+    if not change_in_store(folder, settings, QUESTIONS.name, lambda text: QUESTIONS.changed(text, change)):
+        change_here(folder, change)
+
+
+def change_here(folder: CollectionFolder, change: Change) -> None:
+    """The same by a publisher, who brings the file to the store at its end."""
+    QUESTIONS.change(folder, change)
+
+
+def save_questions(folder: CollectionFolder, settings: Settings, questions: list[Question]) -> None:
+    """Add them, each in place of one of the same id."""
+
+    def change(held: Questions) -> Questions:
+        kept = held.questions | {one.id: one for one in questions}
+        if len(kept) > MOST_QUESTIONS:
+            raise ConfigurationError(f"There may be {MOST_QUESTIONS} saved questions.", "Remove some first.")
+        return Questions(questions=kept)
+
+    change_questions(folder, settings, change)
+
+
+def remove_question(folder: CollectionFolder, settings: Settings, question_id: str) -> None:
+    """ConfigurationError where there is none of this id."""
+
+    def change(held: Questions) -> Questions:
+        if held.questions.pop(question_id, None) is None:
+            raise unknown(question_id)
+        return held
+
+    change_questions(folder, settings, change)
+
+
+def unknown(question_id: str) -> ConfigurationError:
+    return ConfigurationError(f"There is no saved question {question_id[:80]!r}.", "See `monjyu questions list`.")
+
+
+def forget_paper(folder: CollectionFolder, paper_id: str) -> None:
+    """What is expected of a purged paper goes: its sentences may stand there, and nothing can cite it any more."""
+
+    def change(held: Questions) -> Questions:
+        for question in held.questions.values():
+            expect = question.expect
+            expect.must_cite = [one for one in expect.must_cite if one.paper != paper_id]
+            expect.must_not_cite = [one for one in expect.must_not_cite if one != paper_id]
+            if question.baseline and any(one.paper_id == paper_id for one in question.baseline.citations):
+                question.baseline = None
+        return held
+
+    if questions_path(folder).is_file():
+        change_here(folder, change)

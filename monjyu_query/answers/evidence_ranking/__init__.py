@@ -1,1 +1,0 @@
-"""How probably each sentence of some passages is evidence for a question."""

@@ -1,1 +1,0 @@
-"""What a question asks of the collection as a whole: one table of intents, a file a language."""

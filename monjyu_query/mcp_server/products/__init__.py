@@ -1,1 +1,0 @@
-"""Tools of what is made from answers, one module a topic."""

@@ -1,0 +1,192 @@
+"""Global search from a question to a result: select reports, map them to points, reduce the points to an answer.
+
+Edge and others 2024, "From Local to Global: A Graph RAG Approach to Query-Focused Summarization"; dynamic selection as
+in Microsoft Research, "GraphRAG: Improving global search via dynamic community selection" (November 2024).
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from dataclasses import replace
+
+from monjyu_core.text.language import message_language
+from monjyu_query.answers.answer import Answer, abstained, result_of
+from monjyu_query.answers.claims import MOST, Claim, compose_claims, merged, within_tokens
+from monjyu_query.answers.evidence import spread_answer
+from monjyu_query.asking.passages import Passage
+from monjyu_query.asking.result import SearchResult
+from monjyu_query.knowledge.reports import Report, Reports, load_reports
+from monjyu_query.modes.global_question import (
+    Asking,
+    begin,
+    dynamic_selection,
+    extractive_points,
+    own_ratings,
+    sentences_of,
+    static_selection,
+)
+from monjyu_query.ranking.open_index import OpenIndex
+from monjyu_query.ranking.tools import Ask, Tools
+
+# The reduce step: the answer from the best points, every sentence followed to its source.
+
+
+MOST_SOURCES = 24
+"""Chunks that a model writes an answer from; of each it sees a few sentences."""
+
+
+def answer_points(asking: Asking, points: Sequence[Claim], tools: Tools) -> tuple[Answer, str]:
+    """Answer with the engine of the role `answer`; if its model fails, compose the answer and mark it as partial."""
+    failure, ask = "", asking.ask
+    if tools.uses_model("answer") and points and not ask.cancel.is_set():
+        passages = point_passages(points)[:MOST_SOURCES]
+        from monjyu_query.answers.model.answer import answer_with_model
+
+        written, failure = answer_with_model(
+            tools,
+            ask.index,
+            ask.request,
+            passages,
+            asking.asked,
+            ask.account,
+            ask.emit,
+            query_type=ask.routing.query_type,
+        )
+        if written is not None:
+            return written, "llm"
+    answer = compose(asking, points, tools)
+    if failure:
+        status = "partial" if answer.status == "complete" else answer.status
+        answer = replace(answer, status=status, warnings=[failure, *answer.warnings])
+    return answer, "extractive"
+
+
+def point_passages(points: Sequence[Claim]) -> list[Passage]:
+    """What a model writes from: for each chunk its sentences that points rest on, and each point with its first one. So
+    a point that joins several papers can be held against all of them."""
+    statements: dict[str, list[str]] = {}
+    passages: dict[str, Passage] = {}
+    for point in points:
+        for place, sentence in enumerate(point.sentences):
+            passage = passages.setdefault(sentence.passage.chunk_id, sentence.passage)
+            quote = " ".join(sentence.text.split())
+            statements.setdefault(passage.chunk_id, []).extend([quote] if place else [point.statement, quote])
+    return [replace(p, text="\n".join(dict.fromkeys(statements[name]))) for name, p in passages.items()]
+
+
+def compose(asking: Asking, points: Sequence[Claim], tools: Tools) -> Answer:
+    """From the passages that the points rest on; to a question about the collection as a whole, which is about whatever
+    is in it, the best points themselves, one of each report before a second of any."""
+    if not points:
+        return abstained("no community report was judged relevant", message_language(asking.ask.request.query))
+    if asking.whole:
+        return spread_answer(asking.ask, points)
+    similarity = max(asking.similarity(point.sentences[0]) for point in points)
+    return compose_claims(tools, asking.ask, asking.terms, points, similarity)
+
+
+class GlobalSearch:
+    """Global searches of one collection. May be shared by threads."""
+
+    def __init__(self, tools: Tools) -> None:
+        self.tools = tools
+        self._lock = threading.Lock()
+        self._read: tuple[str, Reports, list[frozenset[str]]] | None = None
+
+    def search(self, ask: Ask) -> SearchResult:
+        """The result of one question. `claims` are the points that the answer was made from."""
+        asking = begin(self.tools, *self.reports(ask.index), ask)
+        chosen = self._selected(asking)
+        points = self._points(asking, chosen)
+        answer, engine = Answer([], "complete"), "none"
+        if ask.request.answer:
+            answer, engine = (
+                answer_points(asking, points, self.tools) if points else (self._nothing(asking), "extractive")
+            )
+        if ask.cancel.is_set():
+            asking.warnings.append("The search was cancelled; this is what it had found.")
+            answer = replace(answer, status="partial")
+        return result_of(
+            ask,
+            answer,
+            engine,
+            _passages(points),
+            warnings=[*asking.ranking.warnings, *asking.warnings],
+            claims=[point.as_dict() for point in points],
+            communities=[report.id for report in chosen],
+        )
+
+    def reports(self, index: OpenIndex) -> tuple[Reports, list[frozenset[str]]]:
+        """The reports of a snapshot and their terms, read once."""
+        with self._lock:
+            if self._read is None or self._read[0] != index.snapshot.id:
+                reports = load_reports(index.snapshot.cursor())
+                terms = index.keywords.terms([f"{report.title}\n{report.text}" for report in reports.all])
+                self._read = (index.snapshot.id, reports, [frozenset(own) for own in terms])
+            return self._read[1:]
+
+    def _selected(self, asking: Asking) -> list[Report]:
+        """Best first by their rating, which for a static selection is our own and costs nothing."""
+        settings, reports = asking.ask.settings.reports, asking.reports
+        own = own_ratings(asking)
+        if settings.selection == "static":
+            places = sorted(static_selection(reports, settings.level), key=lambda place: (-own[place], place))
+        elif asking.roles is not None and self.tools.uses_model("assess"):
+            from monjyu_query.modes.global_points import ModelRater
+
+            found, _ = dynamic_selection(reports, ModelRater(asking, asking.roles), settings.relevant_from)
+            places = list(found)
+        elif asking.whole:
+            places = sorted(reports.roots, key=lambda place: (-own[place], place))
+        else:
+            found, _ = dynamic_selection(reports, lambda some: [own[place] for place in some], settings.relevant_from)
+            places = list(found)
+        for place in places:
+            report = reports.all[place]
+            asking.ask.emit({"event": "community", "community_id": report.id, "level": report.level, "subquery": 0})
+        return [reports.all[place] for place in places]
+
+    def _points(self, asking: Asking, reports: list[Report]) -> list[Claim]:
+        """Points made by the engine of the role `claims`, best first, without duplicates, within the token budget."""
+        sentences = sentences_of(asking, reports)
+        points: list[Claim] = []
+        if asking.roles is not None and self.tools.uses_model("claims") and not asking.ask.cancel.is_set():
+            from monjyu_query.modes.global_points import ModelMapper
+
+            mapper = ModelMapper(asking, asking.roles)
+            points = mapper.points(reports, sentences)
+            if mapper.dropped:
+                asking.warnings.append(f"{mapper.dropped} points of the model rest on no finding and were left out.")
+            if mapper.failed:
+                asking.warnings.append(f"{len(mapper.failed)} calls for points failed: {mapper.failed[0]}")
+        if not points:
+            points = extractive_points(asking, reports, sentences)
+        lowest = asking.ask.settings.min_score
+        points = [point for point in points if lowest is None or round(point.score, 2) >= lowest]
+        points.sort(key=lambda point: (-point.score, point.sentences[0].sentence_id))
+        terms = asking.ask.index.keywords.terms([point.statement for point in points[:MOST]])
+        distinct = merged(list(zip(points[:MOST], map(frozenset, terms), strict=True)))
+        kept = within_tokens(distinct, asking.ask.settings.reports.reduce_tokens)
+        for point in kept:
+            asking.ask.emit({"event": "claim", **point.as_dict()})
+        return kept
+
+    def _nothing(self, asking: Asking) -> Answer:
+        if not asking.reports.all:
+            return abstained("it has no community reports", message_language(asking.ask.request.query))
+        lowest = asking.ask.settings.min_score
+        reason = (
+            "no community report was judged relevant" if lowest is None else f"no point reaches the score {lowest:g}"
+        )
+        return abstained(reason, message_language(asking.ask.request.query))
+
+
+def _passages(points: list[Claim]) -> list[Passage]:
+    """The chunks that the points rest on, by their best point."""
+    found: dict[str, Passage] = {}
+    for point in points:
+        for sentence in point.sentences:
+            passage = sentence.passage
+            found.setdefault(passage.chunk_id, replace(passage, score=round(point.score, 2)))
+    return list(found.values())
