@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import click
@@ -18,6 +19,7 @@ from jsonschema import validate
 import monjyu_query
 from monjyu_core.settings.settings import load_settings
 from monjyu_core.storage.folders import DataFolder
+from monjyu_query.asking import request
 from monjyu_query.asking.fields import asked_as
 from monjyu_query.asking.request import (
     OWNERS_FIELDS,
@@ -31,8 +33,10 @@ from monjyu_query.commands.digest_commands import survey, table
 from monjyu_query.commands.options import QuestionCommand
 from monjyu_query.commands.papers_command import papers_list
 from monjyu_query.commands.search_command import OTHERWISE, search
+from monjyu_query.digests import table_export
 from monjyu_query.mcp_server.app import build_server
 from monjyu_query.mcp_server.caller_identity import CallersMonjyu
+from monjyu_query.ranking import filters
 from monjyu_query.service.app import create_app
 from monjyu_query.service.server.page_files import html
 
@@ -136,11 +140,15 @@ def test_http_has_an_example_of_every_request(tmp_path: Path) -> None:
     assert app.openapi() is described
 
 
+def path_of(module: ModuleType) -> str:
+    return str(Path(str(module.__file__)).relative_to(Path(monjyu_query.__file__).parent))
+
+
 @pytest.mark.parametrize(
     ("word", "places"),
     [
-        ("dois", {"asking/request.py", "ranking/filters.py"}),  # a filter: what it is called, and what it means
-        ("xlsx", {"digests/table_export.py"}),  # a format of an export
+        ("dois", {path_of(request), path_of(filters)}),  # a filter: what it is called, and what it means
+        ("xlsx", {path_of(table_export)}),  # a format of an export
     ],
 )
 def test_it_is_written_in_few_files(word: str, places: set[str]) -> None:
@@ -153,7 +161,7 @@ def test_it_is_written_in_few_files(word: str, places: set[str]) -> None:
 
 
 ADDED = {
-    "asking/request.py": (
+    path_of(request): (
         (
             "    tags: list[_Name] = asked(",
             '    funders: list[_Name] = asked("Only of this funder.", [], "funder", ("Funder", "助成"))\n',
@@ -164,7 +172,7 @@ ADDED = {
         ),
         ("    controller: Controller\n", "    mood: str | None\n"),
     ),
-    "digests/table_export.py": (
+    path_of(table_export): (
         ('    "csv": ExportForm(', '    "tsv": ExportForm(as_csv, "text/tab-separated-values", "tsv", "TSV"),\n'),
     ),
 }

@@ -100,3 +100,7 @@ export async function stream(body, heard, signal, begun = () => {}) {
     }
   }
 }
+
+export function isEditor(who) {
+  return ["editor", "admin"].includes(who.role);
+}

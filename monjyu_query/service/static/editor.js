@@ -14,10 +14,6 @@ addWords({
   },
 });
 
-export function isEditor(who) {
-  return ["editor", "admin"].includes(who.role);
-}
-
 // `why` says what an editor could do in this place.
 export function editorNeeded({ who, enterKey }, why) {
   return h("div", { class: "editor-needed" }, h("p", { class: "dim" }, why, " ", coded(t(who.own_machine ? "editorLink" : "editorKey"))),

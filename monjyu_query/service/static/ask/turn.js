@@ -3,7 +3,6 @@
 import { ApiError } from "../api.js";
 import { coded, h, quoted, replace, say } from "../dom.js";
 import { t } from "../i18n.js";
-import { begin, notBegun, watch } from "../indexing.js";
 import { closeViewer } from "../paper/viewer.js";
 import { answerBlocks, renderResult } from "./answer.js";
 import { budgetOf } from "./asked.js";
@@ -93,6 +92,7 @@ export class Turn {
     const place = h("div", {});
     const change = h("button", { type: "button", class: "small", onclick: async () => {
       change.disabled = true;
+      const { begin, notBegun, watch } = await import("../indexing.js"); // few have need of it
       try {
         await begin(result.collection, [], place, talk.signal, { multilingual: true });
         await watch(result.collection, place, talk.signal, () => this.ask({ snapshot: null }));

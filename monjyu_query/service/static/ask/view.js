@@ -1,6 +1,6 @@
 // The view `ask`: one conversation, which is there again when one comes back.
 
-import { isEditor } from "../editor.js";
+import { isEditor } from "../api.js";
 import { currentLanguage } from "../i18n.js";
 import { Conversation } from "./conversation.js";
 

@@ -1,8 +1,8 @@
 // Papers brought in by hand, by a click or dropped anywhere on the library: stored, indexed, searchable, step by step.
 
-import { json, request } from "../api.js";
+import { isEditor, json, request } from "../api.js";
 import { coded, h, quoted, replace, say } from "../dom.js";
-import { editorNeeded, isEditor } from "../editor.js";
+import { editorNeeded } from "../editor.js";
 import { t } from "../i18n.js";
 import { begin, notBegun, underWay, watch } from "../indexing.js";
 import { said } from "../said.js";

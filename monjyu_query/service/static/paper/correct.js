@@ -1,10 +1,10 @@
 // The dialog that reports a wrong field; the corrections that count, and those that wait for the next indexing.
 
-import { json, posted } from "../api.js";
+import { isEditor, json, posted } from "../api.js";
 import { h, quoted, replace, say } from "../dom.js";
 import { t } from "../i18n.js";
 import { begin, notBegun, underWay, watch } from "../indexing.js";
-import { editorNeeded, isEditor } from "../editor.js";
+import { editorNeeded } from "../editor.js";
 import { forgetPapers } from "./viewer.js";
 
 const FIELDS = ["title", "authors", "publication_date", "venue", "doi", "abstract", "language"];

@@ -2,11 +2,11 @@
 //
 // `#/reviews/COLLECTION`, `…/new`, `…/NAME`, `…/NAME/edit`
 
-import { json, post, request } from "../api.js";
+import { isEditor, json, post, request } from "../api.js";
 import { listed } from "../compare/running.js";
 import { FORMS } from "../declared.js";
 import { h, quoted, replace, saved } from "../dom.js";
-import { editorNeeded, isEditor } from "../editor.js";
+import { editorNeeded } from "../editor.js";
 import { t } from "../i18n.js";
 import { menu } from "../menu.js";
 import { decisions } from "./decisions.js";

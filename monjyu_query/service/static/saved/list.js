@@ -1,12 +1,11 @@
 // The saved questions, each with what is expected, what the published snapshot answers, and the outcome at each snapshot.
 
-import { post, request } from "../api.js";
+import { isEditor, post, request } from "../api.js";
 import { answerBlocks } from "../ask/answer.js";
 import { addressOf } from "../ask/asked.js";
 import { confirmed } from "../dialog.js";
 import { h, quoted, replace, say } from "../dom.js";
 import { t } from "../i18n.js";
-import { isEditor } from "../editor.js";
 import { when } from "../operate/shared.js";
 import { address } from "./address.js";
 import { expected, failures, verdict } from "./outcome.js";

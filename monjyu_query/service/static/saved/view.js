@@ -2,10 +2,10 @@
 //
 // `#/questions/COLLECTION`, `…/new`, `…/edit/ID`, `…/changes?older=SNAPSHOT&newer=SNAPSHOT`
 
-import { json } from "../api.js";
+import { isEditor, json } from "../api.js";
 import { h } from "../dom.js";
 import { t } from "../i18n.js";
-import { editorNeeded, isEditor } from "../editor.js";
+import { editorNeeded } from "../editor.js";
 import { address } from "./address.js";
 import { changes } from "./changes.js";
 import { questionForm } from "./form.js";

@@ -1,10 +1,10 @@
 // The view `start`: shown while there is no collection. It says what to do, offers the samples, and takes one's own papers.
 
-import { request } from "../api.js";
+import { isEditor, request } from "../api.js";
 import { copy, h, replace } from "../dom.js";
 import { addWords, t } from "../i18n.js";
 import { notBegun, remember, underWay, watch } from "../indexing.js";
-import { editorNeeded, isEditor } from "../editor.js";
+import { editorNeeded } from "../editor.js";
 import { takesDrops, uploader } from "../library/upload.js";
 import "../library/words.js";
 import { words } from "./words.js";
