@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from monjyu_core.embedding.local import compiled, eight_bits, encoder
+from monjyu_core.embedding.local import calibration, compiled, encoder
 from monjyu_core.embedding.local.calibration import read_calibration
 from monjyu_core.embedding.local.compiled import multiplies_integers
 from monjyu_core.embedding.local.e5 import E5
@@ -140,15 +140,15 @@ def test_rows_keep_their_own_scale() -> None:
 
 def test_fingerprint_names_the_calibration(monkeypatch: pytest.MonkeyPatch) -> None:
     found = MiniLM("int8").fingerprint
-    assert found.endswith(f"-int8 calibration:{eight_bits.SHA256['all-MiniLM-L6-v2'][:16]}")
-    monkeypatch.setitem(eight_bits.SHA256, "all-MiniLM-L6-v2", "0" * 64)
+    assert found.endswith(f"-int8 calibration:{calibration.SHA256['all-MiniLM-L6-v2'][:16]}")
+    monkeypatch.setitem(calibration.SHA256, "all-MiniLM-L6-v2", "0" * 64)
     assert MiniLM("int8").fingerprint != found
 
 
 def test_a_damaged_calibration_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     name = "all-MiniLM-L6-v2.json"
-    data = (eight_bits.FOLDER / name).read_bytes()
-    monkeypatch.setattr(eight_bits, "FOLDER", tmp_path)
+    data = (calibration.FOLDER / name).read_bytes()
+    monkeypatch.setattr(calibration, "FOLDER", tmp_path)
     with pytest.raises(ConfigurationError, match="cannot be read"):
         MiniLM("int8").embed_query("a")
     (tmp_path / name).write_bytes(data.replace(b"1", b"2", 1))

@@ -35,6 +35,7 @@ from tests.import_graph import PACKAGES, ROOT
 CLIENTS = {"httpx2", "urllib.request", "requests", "http.client", "aiohttp", "urllib3", "httpx"}
 KNOWN = {
     "monjyu_core/models/clients/model_server.py",
+    "monjyu_core/models/clients/replies.py",
     "monjyu_core/observability.py",
     "monjyu_assets/orchestration/up.py",
     "monjyu_assets/scholarly/services.py",
