@@ -20,7 +20,8 @@ def test_a_hidden_module_cannot_be_imported_and_comes_back() -> None:
 def test_neither_a_converter_nor_a_drawing_library_is_imported() -> None:
     code = (
         "import sys, monjyu_core.embedding.local.runtime; from monjyu_assets.levels.graph import phrase_communities; "
-        "phrase_communities._library(); print([name for name in ('openvino.tools.ovc', 'matplotlib') if name in sys.modules])"
+        "phrase_communities._library(); "
+        "print([name for name in ('openvino.tools.ovc', 'matplotlib') if name in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
