@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import subprocess
 import sys
@@ -80,7 +79,7 @@ def test_the_inspector_lists_and_calls_tools(
         assert refused["isError"] and "top_k" in text and "Did you mean 'budget'" in text
 
     if transport == "stdio":
-        environment = ("-e", f"MONJYU_DATA={sample_data}", "-e", f"PYTHONPATH={os.environ.get('PYTHONPATH', '')}")
+        environment = ("-e", f"MONJYU_DATA={sample_data}", "-e", f"PYTHONPATH={ROOT}")
         inspected((*environment, sys.executable, "-m", "monjyu_core", "mcp"))
     else:
         with serving_mcp(sample_data) as url:

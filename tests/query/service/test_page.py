@@ -27,7 +27,10 @@ def broken_rules(page: Page) -> list[str]:
 
 def test_ask_watch_read_follow_up_and_walk(page: Page, service: Served) -> None:
     page.goto(service.url)
-    ask(page, QUESTION)
+    # A question of its own for each browser: a result that is kept has no single tests to watch.
+    browser = page.context.browser
+    first = browser is not None and browser.browser_type.name == "chromium"
+    ask(page, QUESTION if first else QUESTION.replace("communities", "a community"))
     expect(page.locator("#mode")).to_have_value("auto")  # the mode of one question is not that of the next
     progress = page.locator(".progress").first
     assert progress.locator(".subqueries li").count() >= 1 and progress.locator(".claims li").count() >= 1

@@ -38,7 +38,9 @@ def reach(page: Page, selector: str, text: str = "") -> None:
 def test_five_tasks_by_the_keyboard_alone(browser: Browser, service: Served, tmp_path: Path) -> None:
     """Ask, open a citation, export, filter, upload."""
     page = browser.new_context(viewport={"width": 1360, "height": 860}, locale="en").new_page()
-    page.goto(link_of(service))
+    with page.expect_response("**/page/session") as opened:
+        page.goto(link_of(service))
+    assert opened.value.ok
     page.wait_for_url("**/#/ask**")
     page.goto(f"{service.url}/#/ask/samples")
     expect(page.locator("#question")).to_be_focused()
@@ -83,7 +85,9 @@ def test_five_tasks_by_the_keyboard_alone(browser: Browser, service: Served, tmp
 
 def test_no_view_breaks_a_rule_of_axe(browser: Browser, service: Served) -> None:
     for page, look in tabs_of(browser, ("light", 1360, "en"), ("dark", 390, "ja-JP")):
-        page.goto(link_of(service))
+        with page.expect_response("**/page/session") as opened:
+            page.goto(link_of(service))
+        assert opened.value.ok
         page.wait_for_url("**/#/ask**")
         found: dict[str, list[str]] = {}
         for place, address in enumerate(VIEWS):
