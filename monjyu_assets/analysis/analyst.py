@@ -56,7 +56,7 @@ class AnalysisLate(MonjyuError):
 
 
 class AnalysisClient:
-    """For several threads. Every failure is told in our words: theirs hold requests with headers."""
+    """For several threads. Every failure is reported in our own words: theirs contain requests with headers."""
 
     def __init__(self, azure: AzureSettings) -> None:
         service = azure.document_intelligence

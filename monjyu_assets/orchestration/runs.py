@@ -42,7 +42,7 @@ from monjyu_core.observability import set_up_observability, span
 from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.snapshot import read_current
 
-# Dagster's SQLite storage without what it does anew for each event.
+# Dagster's SQLite storage without what it repeats for each event.
 # For every event Dagster makes an engine, so no statement is compiled only once, and closes the only connection to the
 # file, so SQLite writes its log back and syncs the file each time. For each run it reads all its migrations again. A
 # command makes a thousand such calls for one edited paper. What is stored, and when it is durable, stays the same.
@@ -76,7 +76,7 @@ def _swapped(owner: Any, name: str, value: Any) -> Iterator[None]:
 
 
 class _Engines:
-    """The engine of each file, whose connections stay open: Dagster opens one anew for each statement."""
+    """The engine of each file, whose connections stay open: Dagster opens a new one for each statement."""
 
     def __init__(self, stack: ExitStack) -> None:
         self._stack = stack

@@ -184,7 +184,7 @@ def _run(
     return CheckResult(name, count == 0, description, count, examples[:5])
 
 
-# Whether vectors are of their texts: a sample of those that changed is made anew.
+# Whether vectors belong to their texts: a sample of those that changed is computed again.
 # The other checks see that a vector has its chunk's hash, not what it was made from. The sample grows with what
 # changed and has a bound, so a publish takes no longer in a large collection.
 
@@ -195,7 +195,7 @@ FEWEST, MOST, ONE_IN = 16, 64, 8
 """Vectors that are computed again: one in eight of those in changed parts. Sixteen detect a fault in every sixth
 vector with probability .95."""
 LEAST = 0.95
-"""Cosine of a vector with the one made anew. Rounding on another processor gives 0.99; another text less than 0.9."""
+"""Cosine of a vector with the one computed again. Rounding on another processor gives 0.99; another text under 0.9."""
 
 
 def check_vectors(parts: list[Part], settings: Settings, passed: Iterable[PartEntry | Part] = ()) -> CheckResult:

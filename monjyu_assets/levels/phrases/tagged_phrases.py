@@ -73,7 +73,7 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Tokens:
-    """The tokens of windows, one after the other, each window followed by one that is none (row 0).
+    """The tokens of windows, one after the other, each window followed by a padding token (row 0).
 
     `text` is the windows joined by `END` between spaces; `rows` (n,) are places in the table; `starts` and `ends` (n,)
     are offsets into `text`.

@@ -34,7 +34,7 @@ def judge(paper: ParsedPaper) -> None:
 
 
 def _signals(paper: ParsedPaper) -> Iterator[tuple[float, str]]:
-    """(points, what is missing if there are none) for each sign.
+    """(points, what is missing if it has no points) for each sign.
 
     An abstract, references that the text cites, and sections of the IMRaD scheme weigh most, as few other documents
     have them; a list of links alone (encyclopaedias, manuals) is not enough.

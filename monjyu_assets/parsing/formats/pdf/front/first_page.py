@@ -16,7 +16,7 @@ from monjyu_assets.parsing.text.author_block import ABSTRACT, ACCEPTED, KEYWORDS
 from monjyu_assets.parsing.text.heading_types import section_type
 from monjyu_assets.parsing.text.line_ends import Words
 
-# Front matter of a paper, and the abstract that stands beside a column of notes on the article.
+# Front matter of a paper, and the abstract next to a column of notes on the article.
 
 
 Piece = tuple[Line, int, int]

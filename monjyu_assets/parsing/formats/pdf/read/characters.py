@@ -98,7 +98,7 @@ def compose_accents(page: _Chars) -> None:
 
 
 def _mark(character: str) -> str | None:
-    """The combining character of an accent; None for what is none."""
+    """The combining character of an accent; None for any other text."""
     return _COMBINING.get(character) or (character if unicodedata.combining(character[:1] or " ") else None)
 
 
