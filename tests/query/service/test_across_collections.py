@@ -16,7 +16,6 @@ from monjyu_core.storage.state_store import StateStore
 from monjyu_query.asking.request import make_request
 from monjyu_query.search.searcher import Searcher
 from monjyu_query.service.access.keys import create_key
-from monjyu_query.service.searches.result_cache import result_key
 from tests.core.models import fake_server as server
 from tests.core.models.fake_server import FakeModels
 from tests.core.models.test_cache import needs_redis, redis_url  # noqa: F401
@@ -48,15 +47,6 @@ def kept_by_scope(serve_with: Serving, data: Path, cache: str) -> None:
                 assert everybody.get(path, params={"format": form}).status_code == 200
             own = scoped.post("/search", json=asked | {"collection": OWN})
             assert own.headers["x-monjyu-cache"] == "miss" and "measured forty-two" not in own.text
-
-
-def test_a_kept_result_is_of_one_question_snapshot_and_settings() -> None:
-    asked = make_request(query="Which bird?", collection="c")
-    others = {"query": "Which birds?", "collection": "d", "mode": "keyword", "top_k": 3, "filters": {"venues": ["X"]}}
-    same = {"query": asked.query, "collection": asked.collection}
-    questions = [asked, *(make_request(**same | {name: value}) for name, value in others.items())]
-    keys = [*(result_key(one, "s", "k") for one in questions), result_key(asked, "t", "k"), result_key(asked, "s", "l")]
-    assert len(set(keys)) == len(keys) and result_key(asked, "s", "k") == keys[0]
 
 
 def test_kept_results_are_given_by_scope(serve_with: Serving, service_data: Path, published: list[str]) -> None:
