@@ -20,10 +20,10 @@ from monjyu_query.digests.comparison import MOST_PAPERS, compare
 from monjyu_query.digests.draft import Asker
 from monjyu_query.digests.result import Digest
 from monjyu_query.digests.study_table import study_table
-from monjyu_query.digests.summary import summarize
+from monjyu_query.digests.summary import summarize, summarize_aspect
 from monjyu_query.digests.survey import survey_with_hits
 from monjyu_query.digests.table_columns import MOST_COLUMNS
-from monjyu_query.knowledge.aspects import aspect_named
+from monjyu_query.knowledge.aspects import AspectName, aspect_named
 from monjyu_query.papers.names import PaperName, find_papers, paper_named
 from monjyu_query.ranking.open_index import OpenIndex
 from monjyu_query.ranking.tools import Ask
@@ -54,6 +54,22 @@ _SURVEY = re.compile(
     r"|^(?P<ja>.+?)(?:について|を)(?:概観|サーベイ)(?:して|を)?(?:ください|下さい|てください)?。?$",
     re.IGNORECASE,
 )
+_TELL = (
+    r"(?:reported|described|mentioned|stated|given|drawn|discussed|named|listed|acknowledged|presented) (?:in|by|for)"
+)
+_ASPECT = re.compile(
+    rf"^\W*(?:what|which) (?:is|are|was|were) (?P<of>.{{3,50}}?) (?:of|in|from|behind|{_TELL}) (?P<paper>.+?)\W*$"
+    r"|^\W*(?:what|which) (?P<that>.{3,50}?) (?:does|do|did|has|have) (?P<its>.+?) (?:mention|report|use|state|describe"
+    r"|name|give|have|draw|discuss|acknowledge|present|reach|come to|list)\W*$"
+    r"|^\W*what (?:does|do|did) (?P<who>.+?) conclude\W*$"
+    r"|^(?P<ja>.+?)の(?P<ja_aspect>[^の]{2,8}?)は(?:何|なに|どのようなもの)?(?:です)?か?。?$",
+    re.IGNORECASE,
+)
+_TOLD: tuple[AspectName, ...] = ("purpose", "methods", "results", "limits", "conclusion")
+"""Aspects by which a question to one paper is answered; the others are searched for like any question."""
+_WITHIN = re.compile(r"\w (?:in|of|from|for) (?:the|this|that|its) ")
+"""Of something inside a paper: "the survey in the conda paper"."""
+_AUTHORS_OF = re.compile(r"^the authors of ", re.IGNORECASE)
 _PAPERS = r"(?:all |each |every )?(?:of )?(?:the |these )?(?:papers?|studies|study|articles?|publications)"
 _TABLE = re.compile(
     rf"{_PLEASE}(?:compare |tabulate |{_ARTICLE}(?:study |comparison )?table (?:of|for|comparing) )(?P<all>{_PAPERS})"
@@ -87,7 +103,8 @@ def digest_in_plain_words(searcher: Asker, ask: Ask) -> SearchResult | None:
     is to be answered, and where the papers hold too little, which an ordinary search explains."""
     if not ask.request.open_ended:
         return None
-    found = _summary(searcher, ask) or _table(searcher, ask) or _comparison(searcher, ask) or _survey(searcher, ask)
+    kinds = (_summary, _table, _comparison, _survey, _aspect)
+    found = next((one for kind in kinds if (one := kind(searcher, ask)) is not None), None)
     if found is None:
         return None
     digest, hits = found.make()
@@ -98,24 +115,43 @@ def _summary(searcher: Asker, ask: Ask) -> _Found | None:
     asked = _SUMMARY.match(ask.request.query)
     if asked is None:
         return None
-    only = ask.request.filters.paper_ids
-    name = asked["papers"] or asked["ja"]
-    if len(only) == 1 and _THE_PAPER.match(name):
-        paper_id, said = only[0], only[0]
-        if not any(one.paper_id == paper_id for one in find_papers(ask.index, paper_id)):
-            return None
-    else:
-        paper = paper_named(ask.index, name)
-        if paper is None:
-            return None
-        paper_id, said = paper.paper_id, paper.title or paper.paper_id
+    paper = _paper(ask, asked["papers"] or asked["ja"])
+    if paper is None:
+        return None
     language = _language(ask)
 
     def make() -> Made:
-        digest = summarize(searcher, paper_id, language=language, index=ask.index)
+        digest = summarize(searcher, paper.paper_id, language=language, index=ask.index)
         return digest, _hits(ask.index, digest)
 
-    return _Found("summary", f"it asks for a summary of the paper “{said}”", make)
+    return _Found("summary", f"it asks for a summary of the paper “{paper.title or paper.paper_id}”", make)
+
+
+def _aspect(_searcher: Asker, ask: Ask) -> _Found | None:
+    asked = _ASPECT.match(ask.request.query)
+    if asked is None:
+        return None
+    wanted = aspect_named(asked["of"] or asked["that"] or asked["ja_aspect"] or "conclusion")
+    name = _AUTHORS_OF.sub("", asked["paper"] or asked["its"] or asked["who"] or asked["ja"])
+    told = wanted is not None and wanted.name in _TOLD and not _WITHIN.search(name)
+    paper = _paper(ask, name) if told else None
+    if wanted is None or paper is None:
+        return None
+
+    def make() -> Made:
+        digest = summarize_aspect(paper.paper_id, wanted, language=_language(ask), index=ask.index)
+        return digest, _hits(ask.index, digest)
+
+    title = paper.title or paper.paper_id
+    return _Found("summary", f"it asks for one aspect ({wanted.title('en').lower()}) of the paper “{title}”", make)
+
+
+def _paper(ask: Ask, name: str) -> PaperName | None:
+    """The paper that a name means without doubt; "the paper" is the only one of the filter."""
+    only = ask.request.filters.paper_ids
+    if len(only) == 1 and _THE_PAPER.match(name):
+        return next((one for one in find_papers(ask.index, only[0]) if one.paper_id == only[0]), None)
+    return paper_named(ask.index, name)
 
 
 def _comparison(searcher: Asker, ask: Ask) -> _Found | None:

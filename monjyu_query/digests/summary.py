@@ -10,7 +10,7 @@ from monjyu_query.asking.request import make_request
 from monjyu_query.digests.draft import Asker, Draft, as_said, write_part
 from monjyu_query.digests.paper_text import Choice, PaperText, kept_paper, section_places
 from monjyu_query.digests.result import Digest, language_for, word
-from monjyu_query.knowledge.aspects import ASPECTS, AspectName
+from monjyu_query.knowledge.aspects import ASPECTS, Aspect, AspectName
 from monjyu_query.papers.names import one_paper
 from monjyu_query.ranking.open_index import OpenIndex
 
@@ -27,6 +27,7 @@ QUOTES: dict[AspectName, tuple[int, int, int]] = {
 }
 """Of an aspect, by the length asked for."""
 _OF_SECTION = (2, 4, 8)
+_OF_ASPECT = 3
 
 
 def summarize(
@@ -66,6 +67,13 @@ def summarize(
     for heading, windows in chosen.items():
         draft.quote(heading, paper_id, windows)
     return draft.finish("summary", text.title or paper_id, [paper_id], partial=not whole)
+
+
+def summarize_aspect(paper_id: str, aspect: Aspect, *, language: str, index: OpenIndex) -> Digest:
+    """The sentences of a paper that tell one aspect; abstained where none does."""
+    text, draft = kept_paper(index, paper_id), Draft(index, language)
+    draft.quote(aspect.title(language), paper_id, Choice(text).tell(aspect, _OF_ASPECT))
+    return draft.finish("summary", text.title or paper_id, [paper_id])
 
 
 def _aspects(paper: PaperText, size: int, language: str) -> dict[str, list[Window]]:

@@ -175,6 +175,23 @@ def test_plain_words_reach_the_digests(reader: Monjyu, question: str, kind: str)
 
 
 @pytest.mark.parametrize(
+    ("question", "heading"),
+    [
+        ("What are the main findings reported in the paper How Many Shards?", "Results"),
+        ("What does the paper From Answer to Sentence conclude?", "Conclusion"),
+        ("What is the purpose of From Answer to Sentence?", "Purpose"),
+        ("What methods do the authors of From Answer to Sentence use?", "Method"),
+        ("From Answer to Sentenceの目的は何ですか", "目的"),
+    ],
+)
+def test_one_aspect_of_a_paper_is_told_as_in_its_summary(reader: Monjyu, question: str, heading: str) -> None:
+    result = reader.search(question)
+    assert (result.mode, result.status, result.verified) == ("digest", "complete", True)
+    assert result.answer.startswith(f"**{heading} – ") and 1 <= len(result.citations) <= 3
+    assert len({citation.paper_id for citation in result.citations}) == 1
+
+
+@pytest.mark.parametrize(
     "question",
     [
         "Summarize the main findings",
@@ -184,6 +201,9 @@ def test_plain_words_reach_the_digests(reader: Monjyu, question: str, kind: str)
         "Give me an overview of the collection",
         "Compared with R, is Python faster?",
         "結果を要約して",
+        "What is the purpose of the Leiden algorithm?",
+        "What are the results of the survey in the paper From Answer to Sentence?",
+        "What data does the paper From Answer to Sentence use?",
     ],
 )
 def test_ordinary_questions_stay_searches(reader: Monjyu, question: str) -> None:
