@@ -172,7 +172,7 @@ def compose(
     if not passages:
         return abstained("no passage was found", message_language(asked.query))
     passages, sentences = with_named(asked.index, asked.named_paper, passages, sentences)
-    sentences = with_thanks(asked.index, asked.paper_id or asked.named_paper, passages, sentences)
+    sentences = with_thanks(asked.index, asked.query, asked.paper_id or asked.named_paper, passages, sentences)
     pool, windows, support = weighed(asked, passages, sentences, similarity)
     answer = _answer(asked, pool, windows, support)
     named = None if asked.paper_id else answer_of_named(asked.index, asked.query, asked.language)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from monjyu_query.asking.passages import Passage, PassageSentence, load_passages, load_sentences
@@ -9,6 +10,12 @@ from monjyu_query.ranking.open_index import OpenIndex
 
 _MOST = 40
 """Passages of the paper that are read beside those found, the first ones."""
+_ASKS_WHO = re.compile(
+    r"\b(?:who(?:m|se)?|fund\w*|grants?|sponsor\w*|financ\w*|paid|pays?|support(?:ed|s)? by|acknowledg\w*|thank\w*"
+    r"|contribut\w*|affiliat\w*|compet\w* interests?|conflicts? of)\b|誰|だれ|助成|謝辞|資金|支援|協力|利益相反",
+    re.IGNORECASE,
+)
+"""Questions that acknowledgments answer; to others they are thanks to people who are named with its words."""
 _THANKS = """SELECT s.sentence_id, s.section_ord, s.ord, s.start, s."end", s.text, s.spans FROM sentences s
 JOIN sections t USING (paper_id, section_ord) WHERE s.paper_id = ? AND t.section_type = 'acknowledgments'
 ORDER BY s.section_ord, s.ord LIMIT ?"""
@@ -31,11 +38,11 @@ def with_named(
 
 
 def with_thanks(
-    index: OpenIndex, paper_id: str, passages: Sequence[Passage], sentences: Sequence[PassageSentence]
+    index: OpenIndex, query: str, paper_id: str, passages: Sequence[Passage], sentences: Sequence[PassageSentence]
 ) -> Sequence[PassageSentence]:
-    """To a question to one paper, the sentences with those of its acknowledgments: who paid for it is in no passage.
-    They stand beside the first of their paper's."""
-    own = next((one for one in passages if one.paper_id == paper_id), None)
+    """To a question to one paper for people or money, the sentences with those of its acknowledgments: who paid for it
+    is in no passage. They stand beside the first of their paper's."""
+    own = next((one for one in passages if one.paper_id == paper_id), None) if _ASKS_WHO.search(query) else None
     if own is None:
         return sentences
     rows = index.snapshot.cursor_of([own.paper_id]).execute(_THANKS, [own.paper_id, _MOST]).fetchall()

@@ -118,16 +118,20 @@ class Digest(BaseModel):
     usage: Usage = Usage()
 
     def text(self) -> str:
-        """As Markdown: what relates the papers, the parts with [n] marks, the tables, then the sources; the papers' own
-        brackets are escaped."""
+        """As Markdown: what relates the papers (of a survey: after its parts), the parts with [n] marks, the tables, then
+        the sources; the papers' own brackets are escaped."""
         lines = [f"# {escaped(self.subject)}", *(f"Note: {warning}" for warning in self.warnings)]
-        lines += [escaped(line) for line in self.relations()]
+        related = [escaped(line) for line in self.relations()]
+        if self.kind != "survey":
+            lines += related
         before = None
         for part in self.parts:
             if part.heading and part.heading != before:
                 lines.append(f"## {escaped(part.heading)}")
             before = part.heading
             lines.append(markdown(self._segments(part, self._label(part.paper_id))))
+        if self.kind == "survey":
+            lines += related
         lines += map(table_markdown, self.tables)
         if not self.parts and not self.tables:
             lines.append(word("nothing", self.language))
@@ -135,7 +139,8 @@ class Digest(BaseModel):
 
     def segments(self) -> list[Segment]:
         """All but tables and sources as pieces of an answer; each paragraph names its heading and its paper."""
-        found = [Segment(text=" ".join(self.relations()))] if self.relations() else []
+        related = [Segment(text=" ".join(self.relations()))] if self.relations() else []
+        found = [] if self.kind == "survey" else related
         before = None
         for part in self.parts:
             heading = "" if part.heading == before else part.heading
@@ -144,7 +149,9 @@ class Digest(BaseModel):
             if pieces and found:
                 pieces[0].text = f"\n\n{pieces[0].text}"
             found += pieces
-        return found
+        if self.kind == "survey" and found:
+            return [*found, *(Segment(text=f"\n\n{one.text}") for one in related)]
+        return found or related
 
     def relations(self) -> list[str]:
         """Sentences that say how the papers of a comparison or survey relate."""

@@ -72,6 +72,8 @@ def papers_near(
 
 
 MOST_ROWS = 50
+_MOST_NEAREST = 5
+"""Papers that are shown where none says a short topic."""
 _SHORT = 3
 """Words of a topic that a paper is expected to say together, if it speaks of it."""
 _COMPARED, _OF_PAPER, _READ = 24, 2, 8
@@ -171,6 +173,8 @@ class _Told:
         counts = {paper: len(said.sentences.get(paper, [])) for paper in order}
         lacking = self._long or not order
         near, nearness = self._near(set(order)) if lacking and not self.intent.counts else ({}, 1.0)
+        if not order and not self._long:
+            near = dict(list(near.items())[:_MOST_NEAREST])
         if not order and not near:
             if self.language == "ja":
                 return Answer([Segment(text=self._text("none"))], "abstained", confidence=0.0)
