@@ -118,8 +118,8 @@ class Digest(BaseModel):
     usage: Usage = Usage()
 
     def text(self) -> str:
-        """As Markdown: what relates the papers (of a survey: after its parts), the parts with [n] marks, the tables, then
-        the sources; the papers' own brackets are escaped."""
+        """As Markdown: the parts with [n] marks and what relates the papers, which in a survey comes after them, the
+        tables, then the sources; the papers' own brackets are escaped."""
         lines = [f"# {escaped(self.subject)}", *(f"Note: {warning}" for warning in self.warnings)]
         related = [escaped(line) for line in self.relations()]
         if self.kind != "survey":
