@@ -9,6 +9,9 @@ from typing import Any
 
 import pytest
 
+from monjyu_core.remote.object_store import open_objects
+from monjyu_core.remote.state import RemoteState
+from monjyu_core.settings.settings import load_settings
 from monjyu_core.storage.folders import DataFolder
 from tests.conftest import call_monjyu
 from tests.object_servers import make_bucket, moto, s3_settings
@@ -74,6 +77,12 @@ def test_what_one_machine_does_the_other_follows(tmp_path: Path, store: str) -> 
     assert set(ids) == {"Note 0", "Note 1", "Note 3"}
 
     b.do("purge", ids["Note 1"], "-c", "c")
+    objects = open_objects(load_settings())
+    assert objects is not None
+    found = objects.read("index/c/state.json.gz")
+    assert found is not None
+    named = set(RemoteState.unpacked(found.content).files.values())
+    assert {Path(one).name for one in objects.names("index/c/blobs") if not one.endswith(".lock")} == named
     a.do("storage", "pull", "c")
     for machine in (a, b):
         left = [path for path in machine.data.rglob("*") if path.is_file() and SECRET.encode() in path.read_bytes()]

@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 import shutil
 import sqlite3
+import sys
 import tempfile
 import time
 from collections import defaultdict
@@ -25,11 +26,12 @@ from monjyu_core.user_files.bounded_reading import FileRefused
 # SQLite databases of strangers: tables are read, and nothing that the database itself would run.
 
 
-MOST_ROWS, MOST_CHARACTERS = 10_000_000, 512 * 2**20
-"""Of all queries together: a library of 100,000 works has about 3 million rows and 300 MiB of text."""
+MOST_ROWS, MOST_MEMORY = 10_000_000, 2**30
+"""Of all queries together, in bytes: a library of 100,000 works has about 3 million rows and 600 MiB."""
 LONGEST_SECONDS = 120.0
 """Of the processor, while rows are read."""
-_LONGEST_VALUE = 16 * 2**20
+_LONGEST_VALUE, _LONGEST_TEXT = 16 * 2**20, 4 * LONGEST_ABSTRACT
+"""Bytes, in the file and of what is kept of a text."""
 _INSTRUCTIONS = 100_000
 """Of SQLite's machine, between two looks at the clock: less than 10 ms."""
 _ALLOWED = (sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION)
@@ -41,20 +43,20 @@ def bounded_database(path: Path) -> Iterator[Rows]:
     """A function that gives the rows of a query. FileRefused where they are too many or take too long; sqlite3.Error
     where the file is not a database, and where a query would run a view, a trigger or a recursive query of its own."""
     with closing(sqlite3.connect(path)) as connection:
-        connection.text_factory = lambda raw: raw.decode("utf-8", "replace")
+        connection.text_factory = lambda raw: raw[:_LONGEST_TEXT].decode("utf-8", "replace")
         connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LONGEST_VALUE)
         connection.execute("PRAGMA trusted_schema = OFF")
         connection.set_authorizer(_authorize)
         ends = time.thread_time() + LONGEST_SECONDS
         connection.set_progress_handler(lambda: time.thread_time() > ends, _INSTRUCTIONS)
-        rows_left, characters_left = MOST_ROWS, MOST_CHARACTERS
+        rows_left, memory_left = MOST_ROWS, MOST_MEMORY
 
         def rows(query: str) -> Iterator[tuple[Any, ...]]:
-            nonlocal rows_left, characters_left
+            nonlocal rows_left, memory_left
             for row in connection.execute(query):
                 rows_left -= 1
-                characters_left -= sum(len(value) for value in row if isinstance(value, str | bytes))
-                if rows_left < 0 or characters_left < 0:
+                memory_left -= sum(map(sys.getsizeof, row))
+                if rows_left < 0 or memory_left < 0:
                     raise FileRefused(f"{path.name} has more rows or text than are read.", "Export a part of it.")
                 yield row
 

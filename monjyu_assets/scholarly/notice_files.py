@@ -70,7 +70,10 @@ def read_notices(path: Path) -> Iterator[Notice]:
             for work in _works(lines):
                 yield from notices_of(work)
         elif "RetractionNature" in first:
-            yield from filter(None, map(_of_retraction_watch, csv.DictReader(lines)))
+            rows = csv.reader(lines)
+            columns = next(rows)
+            # DictReader fills a row up, with as many columns as a stranger likes.
+            yield from filter(None, (_of_retraction_watch(dict(zip(columns, row, strict=False))) for row in rows))
         else:
             raise ConfigurationError(f"{path} has no notices.", _HINT)
     except csv.Error as error:
@@ -80,11 +83,11 @@ def read_notices(path: Path) -> Iterator[Notice]:
 _HINT = "scholarly.notices names Retraction Watch's CSV, or works of Crossref or OpenAlex as JSON Lines."
 
 
-def _of_retraction_watch(row: dict[str, str | None]) -> Notice | None:
+def _of_retraction_watch(row: dict[str, str]) -> Notice | None:
     """One row of https://gitlab.com/crossref/retraction-watch-data, whose columns are these."""
 
     def text(name: str) -> str:
-        value = (row.get(name) or "").strip()
+        value = row.get(name, "").strip()
         return "" if value.casefold() in ("unavailable", "0") else value
 
     kind = _kind(text("RetractionNature"))

@@ -12,6 +12,14 @@ from monjyu_core.errors import ConfigurationError, StorageError, did_you_mean
 from monjyu_core.settings.settings import EmbeddingModel, ModelName, Settings, load_settings, merge, read_yaml
 from monjyu_core.storage.folders import CollectionFolder, DataFolder, write_atomically
 
+OWNERS = frozenset((
+    *("azure", "cache", "libraries", "log", "mcp", "models", "openlineage", "parse", "profile", "prompts", "runs"),
+    *("service", "spending", "storage", "telemetry", "traces", "watch", "automation.allow_paid_embeddings"),
+    *("automation.git_url", "ocr.memory_mb", "ocr.timeout_seconds", "scholarly.crossref_url", "scholarly.openalex_url"),
+    *("scholarly.semantic_scholar_url", "scholarly.openalex_key", "scholarly.semantic_scholar_key"),
+))  # fmt: skip
+"""Settings, and groups of them, that `collection.yaml` may not have, because it comes with the papers: addresses, keys,
+files, money and what protects this machine."""
 DEFAULT_LEVEL = 1
 """The level that a new collection is kept at unless another is asked for."""
 
@@ -93,8 +101,20 @@ def collection_yaml(record: CollectionRecord) -> dict[str, Any]:
                     f"{path} has unknown keys: {', '.join(sorted(map(str, unknown)))}.",
                     meant or f"There are {', '.join(known)}.",
                 )
+            _check_overrides(path, values.get("overrides") or {})
             return values
     return {}
+
+
+def _check_overrides(path: Path, overrides: object) -> None:
+    if not isinstance(overrides, dict) or not all(isinstance(name, str) for name in overrides):
+        raise ConfigurationError(f"`overrides` in {path} are not names with values.", "Look at docs/configure.md.")
+    for group, values in overrides.items():
+        inner = values if isinstance(values, dict) else ()
+        if found := next((one for one in (group, *(f"{group}.{name}" for name in inner)) if one in OWNERS), None):
+            raise ConfigurationError(
+                f"{path} sets {found}, which no file that comes with papers may do.", "Set it in monjyu.yaml."
+            )
 
 
 def collection_yaml_text(record: CollectionRecord) -> str | None:

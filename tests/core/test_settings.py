@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from monjyu_core.errors import ConfigurationError
 from monjyu_core.settings.models import ModelSettings, PriceSettings
 from monjyu_core.settings.settings import Changes, Limit, NoResult, Settings, leaves, load_settings, settings_key
 from monjyu_core.settings.settings_file import template
+from monjyu_core.storage.collection import OWNERS, CollectionRecord, collection_settings
 from monjyu_core.storage.schemas import ASSET_TABLES
 
 
@@ -40,6 +42,25 @@ def test_a_setting_in_a_key_changes_it_and_no_other() -> None:
     limited = load_settings({"parse": {"timeout_seconds": 5}})
     assert settings_key(before, "parsed_papers") == settings_key(limited, "parsed_papers")
     assert settings_key(before, "parsed_papers", Limit) != settings_key(limited, "parsed_papers", Limit)
+
+
+def test_what_comes_with_papers_sets_no_address_key_or_limit(tmp_path: Path) -> None:
+    steers = re.compile(r"(?:^|[._])(?:url|uri|endpoint|key|secret|folders?|file|host|webhooks|issuer|paid|memory)")
+    decided = {name for name, _ in leaves(Settings) if {name, name.partition(".")[0]} & OWNERS}
+    assert [name for name, _ in leaves(Settings) if steers.search(name) and name not in decided] == []
+    record = CollectionRecord(name="c", sources=[str(tmp_path)])
+    for text in (
+        "{models: {default: {base_url: 'http://evil.example'}}}",
+        "{scholarly: {crossref_url: 'http://evil.example'}}",
+        "{parse: {memory_mb: 999999}}",
+        "{1: 2}",
+        "5",
+    ):
+        (tmp_path / "collection.yaml").write_text(f"overrides: {text}\n")
+        with pytest.raises(ConfigurationError, match=r"collection\.yaml"):
+            collection_settings(record)
+    (tmp_path / "collection.yaml").write_text("overrides: {search: {top_k: 3}, scholarly: {notices: [a.csv]}}\n")
+    assert collection_settings(record).search.top_k == 3
 
 
 def test_environment_over_file_over_default_and_overrides_over_all(

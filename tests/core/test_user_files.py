@@ -7,6 +7,7 @@ import json
 import os
 import sqlite3
 import struct
+import sys
 import tracemalloc
 import zipfile
 from collections.abc import Callable
@@ -176,11 +177,15 @@ def test_sqlite_rows_text_and_time_have_bounds(tmp_path: Path, monkeypatch: pyte
     with sqlite3.connect(tmp_path / "z.sqlite") as made:
         made.execute("CREATE TABLE tags(a, b)")
         made.executemany("INSERT INTO tags VALUES (?, ?)", [(n, "x" * 100) for n in range(2_000)])
-    for limit, value in (("MOST_ROWS", 1_000), ("MOST_CHARACTERS", 100_000)):
+    for limit, value in (("MOST_ROWS", 1_000), ("MOST_MEMORY", 200_000)):
         with monkeypatch.context() as patch:
             patch.setattr(bounded_sqlite, limit, value)
             with bounded_database(tmp_path / "z.sqlite") as rows, pytest.raises(FileRefused):
                 list(rows("SELECT a, b FROM tags"))
+    with sqlite3.connect(tmp_path / "z.sqlite") as made:
+        made.execute("INSERT INTO tags VALUES (1, ?)", ["🦉" + "x" * 10_000_000])
+    with bounded_database(tmp_path / "z.sqlite") as rows:
+        assert max(sys.getsizeof(text) for _, text in rows("SELECT a, b FROM tags")) < 2 << 20
     monkeypatch.setattr(bounded_sqlite, "LONGEST_SECONDS", 0.2)
     with bounded_database(tmp_path / "z.sqlite") as rows, pytest.raises(sqlite3.OperationalError, match="interrupt"):
         ends(lambda: list(rows("SELECT count(*) FROM tags one, tags two, tags three")))

@@ -95,6 +95,12 @@ HOSTILE = [
 ]
 
 
+def test_columns_that_no_row_has_cost_nothing(tmp_path: Path) -> None:
+    columns = ",".join(f"c{number}" for number in range(200_000))
+    path = written(tmp_path, f"RetractionNature,OriginalPaperDOI,{columns}\n" + "Retraction,10.1/a\n" * 5_000)
+    assert {one.doi for one in ends(lambda: list(read_notices(path)))} == {"10.1/a"}
+
+
 def test_values_that_no_table_takes_are_left_out(tmp_path: Path) -> None:
     lines = '{"DOI": "10.1/x"}\n' + "\n".join(HOSTILE)
     found = ends(lambda: list(read_notices(written(tmp_path, lines, "works.jsonl"))))

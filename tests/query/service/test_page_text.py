@@ -63,6 +63,8 @@ def test_nothing_of_a_paper_turns_the_page_round(page: Page, address: str) -> No
     expect(page.locator(".authors bdi")).to_have_text("Ada Berg")
     assert page.evaluate(TURNING) == 0
     assert page.title() == "Counts from eht tsae · Monjyu"
+    made = page.evaluate("import('/static/dom.js').then(({ h }) => h('b', { title: '\u202ea' }, 'a\u2067b').outerHTML)")
+    assert made == '<b title="a">ab</b>', "nor of anything else that is shown"
 
 
 def test_an_error_is_in_words_and_can_be_tried_again(browser: Browser, address: str) -> None:
