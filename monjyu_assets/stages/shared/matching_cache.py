@@ -7,28 +7,22 @@ has any more is collected as parts are.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
 
-import duckdb
 import pyarrow as pa
 
-from monjyu_assets.matching.match_keys import (
-    AUTHOR_COLUMNS,
-    PAPER_COLUMNS,
-    REFERENCE_COLUMNS,
-    paper_keys,
-    reference_keys,
-    with_macros,
-)
 from monjyu_assets.work.closed_set import RESTS_ON, by_shard, input_versions, is_current, primary
 from monjyu_assets.work.work import Work, rows_of
 from monjyu_core.storage.ids import MOST_BUCKETS, bucket_of, buckets_of
 from monjyu_core.storage.parts import Part, PartStore
 from monjyu_core.storage.schemas import ASSET_TABLES, COLLECTION_SHARD, TABLES, empty
 
+if TYPE_CHECKING:
+    import duckdb
+
 KEYS = "match_keys"
 CODE_VERSION = "1"
 """Of what `match_keys` makes of papers and references."""
-_MADE_OF = {"papers": PAPER_COLUMNS, "authors": AUTHOR_COLUMNS, "references": REFERENCE_COLUMNS}
 _BESIDE = ("authors", "references")
 
 
@@ -37,9 +31,12 @@ def make_keys(parts: PartStore, buckets: Iterable[str]) -> None:
     stale = [bucket for bucket in buckets if not has_keys(parts, bucket)]
     if not stale:
         return
+    from monjyu_assets.matching.match_keys import AUTHOR_COLUMNS, PAPER_COLUMNS, REFERENCE_COLUMNS, with_macros
+
+    compared = {"papers": PAPER_COLUMNS, "authors": AUTHOR_COLUMNS, "references": REFERENCE_COLUMNS}
     with with_macros() as connection:
         for bucket in stale:
-            given = {name: _rows(parts, name, bucket, columns) for name, columns in _MADE_OF.items()}
+            given = {name: _rows(parts, name, bucket, columns) for name, columns in compared.items()}
             tables = match_keys_of(connection, given)
             parts.write(KEYS, bucket, tables, inputs=_made_of(parts, bucket), code_version=CODE_VERSION)
 
@@ -49,6 +46,8 @@ def match_keys_of(connection: duckdb.DuckDBPyConnection, given: Mapping[str, pa.
 
     Of no papers none: a small collection has more empty buckets than others, and a query costs as much for them.
     """
+    from monjyu_assets.matching.match_keys import paper_keys, reference_keys
+
     if not any(rows.num_rows for rows in given.values()):
         return {name: empty(name) for name in ASSET_TABLES[KEYS]}
     return {
