@@ -111,7 +111,8 @@ def _check_overrides(path: Path, overrides: object) -> None:
         raise ConfigurationError(f"`overrides` in {path} are not names with values.", "Look at docs/configure.md.")
     for group, values in overrides.items():
         inner = values if isinstance(values, dict) else ()
-        if found := next((one for one in (group, *(f"{group}.{name}" for name in inner)) if one in OWNERS), None):
+        names = (group, *(f"{group}.{name}" for name in inner))
+        if found := next((one for one in names if one.lower() in OWNERS), None):  # pydantic takes `Models`, too
             raise ConfigurationError(
                 f"{path} sets {found}, which no file that comes with papers may do.", "Set it in monjyu.yaml."
             )

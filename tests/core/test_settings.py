@@ -51,7 +51,9 @@ def test_what_comes_with_papers_sets_no_address_key_or_limit(tmp_path: Path) -> 
     record = CollectionRecord(name="c", sources=[str(tmp_path)])
     for text in (
         "{models: {default: {base_url: 'http://evil.example'}}}",
+        "{Models: {default: {model: m, base_url: 'http://evil.example'}}}",
         "{scholarly: {crossref_url: 'http://evil.example'}}",
+        "{Scholarly: {crossref_url: 'http://evil.example'}}",
         "{parse: {memory_mb: 999999}}",
         "{1: 2}",
         "5",
