@@ -142,7 +142,7 @@ def collection_settings(record: CollectionRecord) -> Settings:
 def target_level(record: CollectionRecord) -> int:
     """The level the collection is kept at: the record's, or a higher one that `collection.yaml` asks for."""
     asked = collection_yaml(record).get("level", 0)
-    if not isinstance(asked, int) or not 0 <= asked <= 4:
+    if type(asked) is not int or not 0 <= asked <= 4:
         raise ConfigurationError(f"`level` in collection.yaml of {record.name} is {asked!r}, not one of 0 to 4.")
     return max(record.level, asked)
 
