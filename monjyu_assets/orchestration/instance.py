@@ -5,7 +5,9 @@ from __future__ import annotations
 import atexit
 import hashlib
 import os
+import sqlite3
 from collections.abc import Sequence
+from contextlib import closing, suppress
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -56,9 +58,23 @@ def open_instance(data: DataFolder) -> DagsterInstance:
     os.environ["DAGSTER_HOME"] = str(home)
     # Two processes that create Dagster's SQLite files at the same time break them, so the first opening takes a lock.
     with FileLock(home / "open.lock"):
+        _drop_half_made(home / "history" / "runs" / "index.db")
         instance = DagsterInstance.from_config(str(home))
         instance.get_dynamic_partitions("collections")
     return instance
+
+
+def _drop_half_made(index: Path) -> None:
+    """Dagster creates the tables of a file that is not there, and never again: not where the disk was full, or the
+    process was killed, before it had them all. Nothing was written there yet."""
+    if not index.is_file():
+        return
+    with closing(sqlite3.connect(index)) as connection, suppress(sqlite3.Error):  # in doubt it stays
+        names = {name for (name,) in connection.execute("SELECT name FROM sqlite_master")}
+        used = "event_logs" in names and connection.execute("SELECT 1 FROM event_logs LIMIT 1").fetchone()
+        if "dynamic_partitions" not in names and not used:
+            for path in index.parent.glob("index.db*"):
+                path.unlink()
 
 
 # The name of our code in Dagster: what is written without a server appears under the name that UI and daemon load.

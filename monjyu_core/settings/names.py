@@ -71,6 +71,7 @@ PREFIX, BETWEEN = "MONJYU_", "__"
 NO_SETTINGS = ("data", "config", "postgres_url")
 """Variables that say where things lie."""
 _MEANT = re.compile(r"'(.*)'")
+_MOST_PROBLEMS = 20
 
 
 def leaves(model: BaseModel | type[BaseModel], prefix: str = "") -> Iterator[tuple[str, FieldInfo]]:
@@ -85,8 +86,8 @@ def leaves(model: BaseModel | type[BaseModel], prefix: str = "") -> Iterator[tup
 
 
 def problems(error: ValidationError, model: type[BaseModel]) -> list[str]:
-    """What is wrong with settings, each by its name: that of its variable where it was one."""
-    return [_problem(one, model) for one in error.errors()]
+    """What is wrong with settings, each by its name: that of its variable where it was one. The first of many."""
+    return [_problem(one, model) for one in error.errors()[:_MOST_PROBLEMS]]
 
 
 def _problem(error: Mapping[str, Any], model: type[BaseModel]) -> str:

@@ -111,7 +111,8 @@ def _check_overrides(path: Path, overrides: object) -> None:
         raise ConfigurationError(f"`overrides` in {path} are not names with values.", "Look at docs/configure.md.")
     for group, values in overrides.items():
         inner = values if isinstance(values, dict) else ()
-        if found := next((one for one in (group, *(f"{group}.{name}" for name in inner)) if one in OWNERS), None):
+        names = (group, *(f"{group}.{name}" for name in inner))
+        if found := next((one for one in names if one.lower() in OWNERS), None):  # pydantic takes `Models`, too
             raise ConfigurationError(
                 f"{path} sets {found}, which no file that comes with papers may do.", "Set it in monjyu.yaml."
             )
@@ -141,7 +142,7 @@ def collection_settings(record: CollectionRecord) -> Settings:
 def target_level(record: CollectionRecord) -> int:
     """The level the collection is kept at: the record's, or a higher one that `collection.yaml` asks for."""
     asked = collection_yaml(record).get("level", 0)
-    if not isinstance(asked, int) or not 0 <= asked <= 4:
+    if type(asked) is not int or not 0 <= asked <= 4:
         raise ConfigurationError(f"`level` in collection.yaml of {record.name} is {asked!r}, not one of 0 to 4.")
     return max(record.level, asked)
 

@@ -67,10 +67,10 @@ def every_step(own: dict[str, Any]) -> None:
     try:
         made.begin()
         made.change("edit", 0, 4)
-        made.ended("killed", 40)
+        made.ended("killed", 40, 4)
         made.level_from_now(0)
         made.import_library(7)
-        made.ended("interrupted", 90)
+        made.ended("interrupted", 90, 9)
         made.clock_set_back(30)
         made.index_it(True)
         made.correct_one(1, 0, 0)
@@ -78,12 +78,12 @@ def every_step(own: dict[str, Any]) -> None:
         if made.mounted:
             made.change("delete", 1, 0)
             made.read_only()
-            made.full_disk(60)
+            made.full_disk(60, 11)
         if made.environment.get("MONJYU_STORAGE__URI"):
             made.other_machine()
         made.move_papers()
         made.change("move", 0, 5)
-        made.ended("told to end", 60)
+        made.ended("told to end", 60, 20)
         made.purge_one(1)
         made.downgrade_it(0)
     finally:

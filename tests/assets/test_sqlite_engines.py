@@ -63,3 +63,15 @@ def test_the_process_is_as_before_when_it_ends() -> None:
 def _runs(data: Path) -> list[Any]:
     with open_instance(DataFolder(data)) as instance:
         return list(instance.get_runs())
+
+
+def test_what_a_full_disk_left_of_dagsters_files_is_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    data = DataFolder(tmp_path / "data")
+    index = data.dagster / "history" / "runs" / "index.db"
+    index.parent.mkdir(parents=True)
+    index.touch()
+    for wanted in ([], ["c"]):
+        monkeypatch.setenv("DAGSTER_HOME", "")
+        with open_instance(data) as instance:
+            assert list(instance.get_dynamic_partitions("collections")) == wanted
+            instance.add_dynamic_partitions("collections", ["c"])

@@ -14,7 +14,7 @@ from monjyu_core.errors import ConfigurationError
 from monjyu_core.settings.models import ModelSettings, PriceSettings
 from monjyu_core.settings.settings import Changes, Limit, NoResult, Settings, leaves, load_settings, settings_key
 from monjyu_core.settings.settings_file import template
-from monjyu_core.storage.collection import OWNERS, CollectionRecord, collection_settings
+from monjyu_core.storage.collection import OWNERS, CollectionRecord, collection_settings, target_level
 from monjyu_core.storage.schemas import ASSET_TABLES
 
 
@@ -51,7 +51,9 @@ def test_what_comes_with_papers_sets_no_address_key_or_limit(tmp_path: Path) -> 
     record = CollectionRecord(name="c", sources=[str(tmp_path)])
     for text in (
         "{models: {default: {base_url: 'http://evil.example'}}}",
+        "{Models: {default: {model: m, base_url: 'http://evil.example'}}}",
         "{scholarly: {crossref_url: 'http://evil.example'}}",
+        "{Scholarly: {crossref_url: 'http://evil.example'}}",
         "{parse: {memory_mb: 999999}}",
         "{1: 2}",
         "5",
@@ -61,6 +63,9 @@ def test_what_comes_with_papers_sets_no_address_key_or_limit(tmp_path: Path) -> 
             collection_settings(record)
     (tmp_path / "collection.yaml").write_text("overrides: {search: {top_k: 3}, scholarly: {notices: [a.csv]}}\n")
     assert collection_settings(record).search.top_k == 3
+    (tmp_path / "collection.yaml").write_text("level: true\n")
+    with pytest.raises(ConfigurationError, match="0 to 4"):
+        target_level(record)
 
 
 def test_environment_over_file_over_default_and_overrides_over_all(
