@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from monjyu_core.errors import QueryError
-from monjyu_core.text.language import function_words, message_language
+from monjyu_core.text.language import function_words, message_language, question_language
 from monjyu_core.text.search_text import count_wide
 from monjyu_query.answers.verification.numbers import Figure, figures
 from monjyu_query.asking.request import clean_text
@@ -310,6 +310,6 @@ def _column(name: str) -> Column:
 
 
 def language_of(names: Sequence[str], about: str) -> str:
-    """Of what the reader wrote; empty where nothing tells."""
+    """Of what the reader wrote; empty where nothing tells, as ideographs alone, which may be Japanese or Chinese."""
     said = " ".join([*names, about]).strip()
-    return message_language(said) if said else ""
+    return message_language(said) if said and question_language(said) != "zh" else ""

@@ -19,7 +19,7 @@ from monjyu_query.answers.layout import said_text
 from monjyu_query.answers.segments import table_markdown
 from monjyu_query.asking.result import AnswerTable, Cell, Citation
 from monjyu_query.digests.result import Digest, DigestPaper
-from monjyu_query.digests.table_columns import ValueKind, columns_named, kind_of, values_in
+from monjyu_query.digests.table_columns import ValueKind, columns_named, kind_of, language_of, values_in
 from monjyu_query.digests.table_export import as_csv, as_xlsx
 from tests.conftest import call_monjyu
 from tests.core.models.fake_server import FakeModels, failing, say
@@ -283,3 +283,17 @@ def test_the_command_writes_every_form(sample_data: Path, tmp_path: Path) -> Non
     for wrong in (["--format", "xlsx"], ["--papers", "0"], ["--output", str(tmp_path / "no" / "t.json")]):
         refused = table(*wrong)
         assert refused.returncode == 2 and refused.stderr.startswith("monjyu: "), refused.stderr
+
+
+@pytest.mark.parametrize(
+    ("columns", "about", "language"),
+    [
+        (["目的", "年"], "", ""),
+        (["目的"], "授業", ""),
+        (["目的は何か"], "", "ja"),
+        (["Method", "年"], "sample size", "en"),
+        ([], "", ""),
+    ],
+)
+def test_ideographs_alone_leave_the_language_to_the_papers(columns: list[str], about: str, language: str) -> None:
+    assert language_of(columns, about) == language
