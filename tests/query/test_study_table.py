@@ -90,6 +90,8 @@ def test_what_columns_mean() -> None:
         ),
         ("count", "It guided several dozen students.", ["several dozen students"]),
         ("count", "35人の学生が参加した。", ["35人"]),
+        ("count", "In Lab 2 students of Year 3 read COVID-19 data of 40 patients.", ["40 patients"]),
+        ("count", "The 12 students of c06-covid19 came.", ["12 students"]),
         ("share", "Recall was 92.3% (0.91) of 12 cases.", ["92.3%", "0.91"]),
         ("duration", "A 12-week course, 2-3 hours each, semester-long.", ["12-week", "2-3 hours", "semester-long"]),
         ("date", "Between March 2019 and June 2020, then 2021–22.", ["March 2019 and June 2020", "2021–22"]),
