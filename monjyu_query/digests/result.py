@@ -7,7 +7,7 @@ from typing import Literal
 
 from pydantic import BaseModel, Field
 
-from monjyu_core.text.language import is_japanese, message_language
+from monjyu_core.text.language import is_japanese, message_language, question_language
 from monjyu_query.answers.segments import escaped, laid_out, markdown, table_markdown
 from monjyu_query.asking.result import AnswerTable, Citation, Segment, Status, Usage
 from monjyu_query.digests.paper_text import about
@@ -51,8 +51,8 @@ def listed(names: Sequence[str], language: str) -> str:
 
 
 def language_for(index: OpenIndex, paper_ids: Sequence[str], question: str = "") -> str:
-    """ja or en: of the question, where there is one, else of most of the papers."""
-    if question.strip():
+    """ja or en: of the question, where there is one that tells, else of most of the papers."""
+    if question.strip() and question_language(question) != "zh":
         return message_language(question)
     japanese = sum(is_japanese(" ".join(about(index, paper))) for paper in paper_ids)
     return "ja" if 2 * japanese > len(paper_ids) else "en"

@@ -23,7 +23,7 @@ export function renderResult(result, askFurther = () => {}, asked = null, goOn =
     ending(result, goOn),
     result.segments.length ? carryBar(result, names, asked) : null,
     result.citations.length ? h("section", { class: "sources" }, h("h3", {}, t("sources")), h("ul", { class: "plain" }, byPaper(result.citations).map((cited) => source(cited, result, names)))) : null,
-    result.hits.length ? h("details", { class: "hits" }, h("summary", {}, t("passages", result.hits.length)),
+    result.hits.length ? h("details", { class: "hits", open: result.status === "abstained" }, h("summary", {}, t("passages", result.hits.length)),
       h("ol", {}, result.hits.map((hit) => passage(hit, result.collection)))) : null,
     result.lazy ? explanation(result.lazy, result.collection) : null,
     result.follow_ups?.length ? h("section", { class: "further" }, h("h3", {}, t("further")),
