@@ -6,7 +6,7 @@ Results are kept in `quality.json` beside the snapshots: numbers and ids of pape
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 import duckdb
@@ -28,7 +28,7 @@ from monjyu_core.settings.settings import CheckSettings
 from monjyu_core.storage.folders import write_atomically
 from monjyu_core.storage.ids import digest
 from monjyu_core.storage.manifest import Manifest
-from monjyu_core.storage.parts import Part
+from monjyu_core.storage.parts import Part, together
 from monjyu_core.storage.schemas import COLLECTION_SHARD
 
 
@@ -41,8 +41,6 @@ class ShardQuality(BaseModel):
 
 _BY_SHARD = tuple(name for name in QUALITY_CHECKS if name not in WHOLE)
 _NOTHING: tuple[int, int, list[tuple[str, str]]] = (0, 0, [])
-ROWS_AT_ONCE = 200_000
-"""Rows of shards that are looked at together, which bounds the memory: some 500 papers."""
 Kept = dict[str, ShardQuality]
 _KEPT = TypeAdapter(Kept)
 
@@ -63,7 +61,7 @@ def snapshot_quality(work: Work, manifest: Manifest) -> list[QualityResult]:
     }
     new = [shard for shard in now if now[shard] is not before.get(shard)]
     with over_parts(parts, OF_THE_WHOLE) as connection:
-        for shards in _in_groups(new, {shard: sum(part.rows for part in by_shard[shard]) for shard in new}):
+        for shards in together(new, {shard: sum(part.rows for part in by_shard[shard]) for shard in new}):
             _look_at({shard: by_shard[shard] for shard in shards}, now, work.settings.checks, connection)
         whole = {name: run_check(connection, name, work.settings.checks) for name in WHOLE}
     if now != before:
@@ -83,19 +81,6 @@ def _key(parts: list[Part], settings: CheckSettings) -> str:
     asked = (f"{name}: {QUALITY_CHECKS[name].papers} {QUALITY_CHECKS[name].bad}" for name in _BY_SHARD)
     versions = sorted(f"{part.table}/{part.version}" for part in parts)
     return digest(settings.min_coverage, settings.furniture_pages, *asked, *versions)
-
-
-def _in_groups(shards: list[str], rows: Mapping[str, int]) -> Iterator[list[str]]:
-    """Shards with rows that are asked about together: a query costs as much for a small shard as for several."""
-    group: list[str] = []
-    for shard in shards:
-        if group and sum(rows[one] for one in group) + rows[shard] > ROWS_AT_ONCE:
-            yield group
-            group = []
-        if rows[shard]:
-            group.append(shard)
-    if group:
-        yield group
 
 
 def _look_at(
