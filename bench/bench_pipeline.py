@@ -1,7 +1,8 @@
 """The command line on real papers: cold index, nothing changed, one file edited, one deleted, search, help.
 
-The papers are copied to a temporary folder first, and each run starts from an empty data folder. Wall seconds include
-the start of Python; memory is that of the largest process. Prints medians, as JSON with `--json`.
+The papers are copied to a temporary folder first, and each run starts from an empty data folder. Wall and CPU seconds
+include the start of Python, CPU seconds those of child processes; memory is that of the largest process. Prints
+medians, as JSON with `--json`. `ONEDNN_MAX_CPU_ISA=AVX2` shows what the models cost a processor without AVX-512.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[1]
 CORPUS = ROOT.parent / "shared" / "corpora" / "jose" / "pdf"
 SAMPLES = ROOT / "data" / "samples" / "papers"
-MONJYU = str(Path(sys.executable).with_name("monjyu"))
+MONJYU = [sys.executable, "-m", "monjyu_core"]
 QUESTION = "How do students learn programming with notebooks?"
 GOALS = {
     "cold.seconds": 60,
@@ -38,16 +39,17 @@ GOALS = {
 @dataclass(frozen=True)
 class Timed:
     seconds: float
+    cpu_seconds: float
     peak_mb: float
     output: str
 
 
-def timed(arguments: list[str], data: Path) -> Timed:
+def timed(arguments: list[str], data: Path, **variables: str) -> Timed:
     """Run `monjyu` and wait for it; the kernel tells the largest resident set among it and its children."""
-    environment = {**os.environ, "MONJYU_DATA": str(data)}
+    environment = {**os.environ, "MONJYU_DATA": str(data), **variables}
     start = time.perf_counter()
     with tempfile.TemporaryFile("w+") as output:
-        process = subprocess.Popen([MONJYU, *arguments], env=environment, stdout=output)
+        process = subprocess.Popen([*MONJYU, *arguments], env=environment, stdout=output)
         _, status, usage = os.wait4(process.pid, 0)
         seconds = time.perf_counter() - start
         process.returncode = os.waitstatus_to_exitcode(status)
@@ -55,7 +57,8 @@ def timed(arguments: list[str], data: Path) -> Timed:
         text = output.read()
     if process.returncode not in (0, 1):
         raise SystemExit(f"monjyu {' '.join(arguments)} ended with {process.returncode}")
-    return Timed(seconds, usage.ru_maxrss / (2**20 if sys.platform == "darwin" else 2**10), text)
+    cpu = usage.ru_utime + usage.ru_stime
+    return Timed(seconds, cpu, usage.ru_maxrss / (2**20 if sys.platform == "darwin" else 2**10), text)
 
 
 def index(source: Path, data: Path, **expected: int) -> Timed:
@@ -89,17 +92,25 @@ def one_run(corpus: Path, folder: Path) -> dict[str, float]:
     cold = index(source, data)
     papers = json.loads(cold.output)["papers"]["total"]
     figures = {"papers": float(papers), "cold.seconds": cold.seconds, "cold.peak_memory": cold.peak_mb}
+    figures["cold.cpu"] = cold.cpu_seconds
     figures["cold.throughput"] = papers / cold.seconds
     for stage, seconds in stage_seconds(data).items():
         figures[f"stage.{stage}"] = papers / seconds
     unchanged = index(source, data, unchanged=papers)
     figures |= {"unchanged.seconds": unchanged.seconds, "unchanged.peak_memory": unchanged.peak_mb}
+    figures["unchanged.cpu"] = unchanged.cpu_seconds
     with files[0].open("ab") as file:
         file.write(b"\n%x\n")
-    figures["edited.seconds"] = index(source, data, changed=1, unchanged=papers - 1).seconds
+    edited = index(source, data, changed=1, unchanged=papers - 1)
+    figures |= {"edited.seconds": edited.seconds, "edited.cpu": edited.cpu_seconds}
     files[-1].unlink()
     figures["deleted.seconds"] = index(source, data, deleted=1, unchanged=papers - 1).seconds
-    figures["search.seconds"] = timed(["search", QUESTION, "-c", "bench", "--json"], data).seconds
+    asked = ["search", QUESTION, "-c", "bench", "--json"]
+    search = timed(asked, data)
+    figures |= {"search.seconds": search.seconds, "search.cpu": search.cpu_seconds}
+    off = {"MONJYU_SEARCH__READER": "off", "MONJYU_CACHE__ENABLED": "false"}
+    figures["search_without_reader.cpu"] = timed(asked, data, **off).cpu_seconds
+    figures["search_without_answer.cpu"] = timed([*asked, "--no-answer"], data, **off).cpu_seconds
     figures["help.seconds"] = timed(["--help"], data).seconds
     return figures
 
@@ -108,7 +119,7 @@ def unit(name: str) -> str:
     last = name.rpartition(".")[2]
     if name.startswith("stage.") or last == "throughput":
         return "papers/s"
-    return {"seconds": "s", "peak_memory": "MB"}.get(last, "")
+    return {"seconds": "s", "cpu": "cpu-s", "peak_memory": "MB"}.get(last, "")
 
 
 def summary(runs: list[dict[str, float]]) -> dict[str, Any]:

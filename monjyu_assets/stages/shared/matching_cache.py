@@ -14,7 +14,7 @@ import pyarrow as pa
 from monjyu_assets.work.closed_set import RESTS_ON, by_shard, input_versions, is_current, primary
 from monjyu_assets.work.work import Work, rows_of
 from monjyu_core.storage.ids import MOST_BUCKETS, bucket_of, buckets_of
-from monjyu_core.storage.parts import Part, PartStore
+from monjyu_core.storage.parts import Part, PartStore, together
 from monjyu_core.storage.schemas import ASSET_TABLES, COLLECTION_SHARD, TABLES, empty
 
 if TYPE_CHECKING:
@@ -35,10 +35,17 @@ def make_keys(parts: PartStore, buckets: Iterable[str]) -> None:
 
     compared = {"papers": PAPER_COLUMNS, "authors": AUTHOR_COLUMNS, "references": REFERENCE_COLUMNS}
     with with_macros() as connection:
-        for bucket in stale:
-            given = {name: _rows(parts, name, bucket, columns) for name, columns in compared.items()}
-            tables = match_keys_of(connection, given)
-            parts.write(KEYS, bucket, tables, inputs=_made_of(parts, bucket), code_version=CODE_VERSION)
+        rows = {bucket: sum(head.rows for name in compared if (head := parts.head(name, bucket))) for bucket in stale}
+        for group in (*([bucket] for bucket in stale if not rows[bucket]), *together(stale, rows)):
+            given = {
+                name: pa.concat_tables([_rows(parts, name, bucket, columns) for bucket in group])
+                for name, columns in compared.items()
+            }
+            keys = match_keys_of(connection, given)
+            for bucket in group:
+                papers = _rows(parts, "papers", bucket, ["paper_id"])["paper_id"].to_pylist()
+                tables = {name: rows_of(table, papers) for name, table in keys.items()}
+                parts.write(KEYS, bucket, tables, inputs=_made_of(parts, bucket), code_version=CODE_VERSION)
 
 
 def match_keys_of(connection: duckdb.DuckDBPyConnection, given: Mapping[str, pa.Table]) -> dict[str, pa.Table]:

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import hashlib
+import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from monjyu_core.errors import ConfigurationError
+from monjyu_core.extras import replaced
 from monjyu_core.storage.ids import file_sha256
 
 if TYPE_CHECKING:
@@ -93,6 +96,12 @@ def model_folder() -> Path:
 
 
 def load_model(exclude: Iterable[str] = ()) -> Language:
-    import spacy
+    # For `spacy.info` spaCy imports all its commands: a third of its modules, which nothing here calls.
+    names = [] if "spacy" in sys.modules else ["spacy.cli", "spacy.cli.info"]
+    commands = {name: ModuleType(name) for name in names}
+    for command in commands.values():
+        vars(command)["info"] = None
+    with replaced(commands):
+        import spacy
 
     return spacy.load(model_folder(), exclude=list(exclude))
