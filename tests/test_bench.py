@@ -32,9 +32,7 @@ WORDS = [
     "matrices",
 ]
 SMALL: dict[str, list[str]] = {
-    "bench_answers": ["--corpora", "{corpora}", "--every", "2"],
     "bench_change": ["--corpus", "{corpora}/jose/pdf", "--papers", "6"],
-    "bench_citations": ["--corpora", "{corpora}", "--papers", "10"],
     "bench_matching": ["--corpora", "{corpora}", "--records", "8"],
     "bench_million": ["--corpora", "{corpora}", "--chunks", "2000", "--questions", "3"],
     "bench_parser_growth": ["--scales", "1", "2", "--runs", "1"],
@@ -42,7 +40,6 @@ SMALL: dict[str, list[str]] = {
     "bench_pipeline": ["--corpus", "{corpora}/jose/pdf", "--runs", "1"],
     "bench_scale_graph": ["--papers", "10,20"],
     "bench_search": ["--corpora", "{corpora}"],
-    "bench_service": ["--corpus", "{corpora}/jose/pdf", "--seconds", "1", "--streams", "4", "--publishes", "1"],
     "front_quality": [],
     "parse_quality": ["--corpora", "{corpora}", "--only", "jose"],
 }
@@ -50,8 +47,9 @@ SMALL: dict[str, list[str]] = {
 WITHOUT_FIGURES = ("front_quality",)
 """What other scripts import."""
 LONG = {
-    *("bench_chunking", "bench_drafts", "bench_embedding", "bench_graph", "bench_growth", "bench_histories"),
-    *("bench_knowledge", "bench_prior", "bench_soak", "bench_tensions", "bench_tokens"),
+    *("bench_answers", "bench_citations", "bench_service", "bench_chunking", "bench_drafts", "bench_embedding"),
+    *("bench_graph", "bench_growth", "bench_histories", "bench_knowledge", "bench_prior", "bench_soak"),
+    *("bench_tensions", "bench_tokens"),
 }
 """Those that index or measure for a minute whatever the corpus: only that they start is tried."""
 

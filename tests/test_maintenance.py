@@ -27,6 +27,7 @@ from monjyu_core.settings.models import CacheSettings
 from monjyu_core.settings.settings import Settings
 from monjyu_core.storage.collection import save_record
 from monjyu_core.storage.snapshot import Snapshot, SnapshotReader, is_leased, open_current, published, read_current
+from monjyu_core.storage.state_store import StateStore
 from monjyu_query.asking.request import make_request
 from monjyu_query.ranking.open_index import OpenIndex, open_index
 from monjyu_query.search.searcher import Searcher
@@ -156,7 +157,11 @@ def test_a_purge_leaves_no_trace(world: World) -> None:
     record.level = 4
     save_record(world.work.folder, record)
     assert "Zyzzyvaword" in json.dumps([world.tables()[name] for name in ("claims", "entity_mentions")])
+    traces = StateStore(world.data.state)
+    for name, collection in (("mine", "c"), ("other", "d")):
+        traces.put("traces", name, {"collection": collection, "query": SECRET})
     done = asked(purge, "secret", "-c", "c")
+    assert (traces.get("traces", "mine"), traces.get("traces", "other")) == (None, {"collection": "d", "query": SECRET})
     assert done["snapshots_removed"]
     assert published(world.work.folder) == [read_current(world.work.folder)]
     for path in world.work.folder.root.rglob("*"):

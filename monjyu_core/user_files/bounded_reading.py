@@ -12,11 +12,12 @@ import stat
 import struct
 import zipfile
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import yaml
 
@@ -34,20 +35,23 @@ class FileRefused(ConfigurationError):
     """A file passes a bound, or is not of the format that it should have."""
 
 
-def read_bytes(path: Path, most: int, follow: bool = True) -> bytes:
-    """The content of a regular file of at most `most` bytes. `follow`: whether a symbolic link may lead to it.
-
-    Does not wait for a pipe, and does not trust the size that the file system states.
-    """
+@contextmanager
+def regular_file(path: Path, follow: bool = True) -> Iterator[BinaryIO]:
+    """A regular file to read from. `follow`: whether a symbolic link may lead to it. Does not wait for a pipe."""
     try:
         number = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | (0 if follow else os.O_NOFOLLOW))
         with os.fdopen(number, "rb") as file:
-            regular = stat.S_ISREG(os.fstat(number).st_mode)
-            content = file.read(most + 1) if regular else b""
+            if not stat.S_ISREG(os.fstat(number).st_mode):
+                raise FileRefused(f"{_short(path)} is not a regular file.")
+            yield file
     except OSError as error:
         raise FileRefused(f"{_short(path)} cannot be read: {error.strerror or error}.") from error
-    if not regular:
-        raise FileRefused(f"{_short(path)} is not a regular file.")
+
+
+def read_bytes(path: Path, most: int, follow: bool = True) -> bytes:
+    """The content of a `regular_file` of at most `most` bytes, whatever size the file system states."""
+    with regular_file(path, follow) as file:
+        content = file.read(most + 1)
     if len(content) > most:
         raise FileRefused(f"{_short(path)} has more than {_size(most)}.", "Split it, or give a part of it.")
     return content
@@ -119,6 +123,8 @@ def _size(count: int) -> str:
 
 
 _END, _END_BYTES, _LONGEST_COMMENT = b"PK\x05\x06", 22, 65_535
+_LOCATOR, _LOCATOR_BYTES = b"PK\x06\x07", 20
+_PIECE = 1 << 16
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _ENCRYPTED = 0x1
 _DEEPEST_ARCHIVE = 4
@@ -144,18 +150,18 @@ class Unpacked:
 
 
 def unzip(
-    data: bytes,
+    packed: BinaryIO,
     most_files: int,
     most_bytes: int,
     wanted: Callable[[str], bool] = lambda name: True,
     strict: bool = False,
 ) -> Unpacked:
-    """The members whose names are `wanted`, at most `most_bytes` of them together. FileRefused for what is not such an
-    archive, and for encrypted members. `strict`: members must be regular files with different names, which
-    `read_folder` would take."""
+    """The members whose names are `wanted`, at most `most_bytes` of them together, in about that much memory.
+    FileRefused for what is not such an archive, and for encrypted members. `strict`: members must be regular files with
+    different names, which `read_folder` would take."""
     try:
-        _check_directory(data, most_files)
-        with zipfile.ZipFile(BytesIO(data)) as archive:
+        _check_directory(packed, most_files)
+        with zipfile.ZipFile(packed) as archive:
             members = [member for member in archive.infolist() if strict or wanted(member.filename)]
             _check(members, most_files, most_bytes, strict)
             files, damaged, left = dict[str, bytes](), list[str](), most_bytes
@@ -169,11 +175,15 @@ def unzip(
     return Unpacked(files, tuple(damaged))
 
 
-def _check_directory(data: bytes, most_files: int) -> None:
+def _check_directory(packed: BinaryIO, most_files: int) -> None:
     """The end record states the number of entries, and bounds it by its own size, before an object is made for each."""
-    end = data.rfind(_END, max(0, len(data) - _END_BYTES - _LONGEST_COMMENT))
+    packed.seek(max(0, packed.seek(0, os.SEEK_END) - _LOCATOR_BYTES - _END_BYTES - _LONGEST_COMMENT))
+    data = packed.read()
+    end = data.rfind(_END)
     if end < 0 or end + _END_BYTES > len(data):
         raise ValueError("no directory")
+    if data.startswith(_LOCATOR, max(0, end - _LOCATOR_BYTES)):  # of another directory, with bounds of its own
+        raise FileRefused("The archive is a ZIP64, as only those over 4 GiB need to be.", "Pack it again.")
     entries, size = struct.unpack_from("<HI", data, end + 10)
     if entries > most_files or size > most_files * 1000:
         raise FileRefused(f"The archive has more than {most_files} files.")
@@ -196,14 +206,16 @@ def _check(members: list[zipfile.ZipInfo], most_files: int, most_bytes: int, str
 
 def _content(archive: zipfile.ZipFile, member: zipfile.ZipInfo, most: int) -> bytes | None:
     """No more is unpacked than the member states; None where its check sum, or its packing, is wrong."""
+    content, most = BytesIO(), min(most, member.file_size)
     try:
         with archive.open(member) as file:
-            content = file.read(min(most, member.file_size) + 1)
+            while content.tell() <= most and (piece := file.read(_PIECE)):  # read as a whole it would be there twice
+                content.write(piece)
     except (zipfile.BadZipFile, zlib.error, EOFError):
         return None
-    if len(content) > member.file_size:
+    if content.tell() > most:
         raise FileRefused("The archive is larger than it states.")
-    return content
+    return content.getvalue()
 
 
 def read_folder(root: Path, most_files: int, most_bytes: int) -> dict[str, bytes]:

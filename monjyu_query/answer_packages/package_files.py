@@ -9,14 +9,15 @@ import hashlib
 import io
 import json
 import re
+import tempfile
 import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any, BinaryIO
 
 from monjyu_core.errors import ConfigurationError, MonjyuError
-from monjyu_core.user_files.bounded_reading import FileRefused, read_bytes, read_folder, unzip
+from monjyu_core.user_files.bounded_reading import FileRefused, parse_json, read_folder, regular_file, unzip
 from monjyu_query.asking.result import SearchResult
 
 MANIFEST, SIGNATURE = "manifest-sha256.txt", "signature.json"
@@ -25,6 +26,9 @@ _LONG_AGO = (1980, 1, 1, 0, 0, 0)
 _UNIX, _PLAIN_FILE = 3, 0o100644 << 16
 MOST_FILES, MOST_BYTES = 2000, 64 << 20
 """Files of a package, and bytes of all of them: sixty parts of pages have about 20 MiB."""
+MOST_VALUES = 500_000
+"""Of a JSON file: an answer of a hundred passages has some ten thousand."""
+_LONGEST_LINE, _PIECE = 550, 1 << 16
 Files = Mapping[str, bytes]
 
 
@@ -52,6 +56,8 @@ def with_manifest(files: Files) -> dict[str, bytes]:
 
 def read_manifest_file(content: bytes) -> dict[str, str] | None:
     """Hashes by name; None for what is not, to the byte, a manifest as `with_manifest` writes it."""
+    if len(content) > MOST_FILES * _LONGEST_LINE:
+        return None
     try:
         lines = content.decode("ascii").splitlines(keepends=True)
     except UnicodeDecodeError:
@@ -64,14 +70,18 @@ def read_manifest_file(content: bytes) -> dict[str, str] | None:
     return dict(entries)
 
 
-def as_zip(files: Files) -> bytes:
+def write_zip(files: Files, to: IO[bytes]) -> None:
     """An archive that is equal to the byte for equal files: sorted, not compressed, of no time and no owner."""
-    written = io.BytesIO()
-    with zipfile.ZipFile(written, "w", zipfile.ZIP_STORED) as archive:
+    with zipfile.ZipFile(to, "w", zipfile.ZIP_STORED) as archive:
         for name, content in sorted(files.items()):
             entry = zipfile.ZipInfo(name, _LONG_AGO)
             entry.create_system, entry.external_attr = _UNIX, _PLAIN_FILE
             archive.writestr(entry, content)
+
+
+def as_zip(files: Files) -> bytes:
+    """The same, in memory."""
+    write_zip(files, written := io.BytesIO())
     return written.getvalue()
 
 
@@ -89,22 +99,30 @@ def write_package(files: Files, output: Path) -> None:
 
 
 def read_package(path: Path) -> ReadPackage:
-    """A folder or an archive, in memory. NotAPackage for anything else, or more than the limits allow."""
+    """A folder or an archive, in memory once. NotAPackage for anything else, or more than the limits allow."""
     try:
         if path.is_dir():
             package = ReadPackage(read_folder(path, MOST_FILES, MOST_BYTES))
         else:
-            raw = read_bytes(path, MOST_BYTES)
-            found = unzip(raw, MOST_FILES, MOST_BYTES, strict=True)
-            stored = len(raw) > sum(map(len, found.files.values()))  # else `as_zip` would double what a bomb unpacks to
-            package = ReadPackage(
-                found.files, found.damaged, stored and not found.damaged and as_zip(found.files) == raw
-            )
+            with regular_file(path) as packed:
+                found = unzip(packed, MOST_FILES, MOST_BYTES, strict=True)
+                framed = not found.damaged and _is_written_so(found.files, packed)
+            package = ReadPackage(found.files, found.damaged, framed)
     except (FileRefused, OSError) as error:
         raise NotAPackage(f"{path} is not a package that can be read. {error}") from error
     if MANIFEST not in package.files:
         raise NotAPackage(f"{path} is not the package of an answer: it has no {MANIFEST}.")
     return package
+
+
+def _is_written_so(files: Files, packed: BinaryIO) -> bool:
+    if packed.seek(0, io.SEEK_END) < sum(map(len, files.values())):
+        return False  # compressed: what a bomb unpacks to is not written
+    with tempfile.TemporaryFile() as again:
+        write_zip(files, again)
+        again.seek(0), packed.seek(0)
+        pieces = iter(lambda: (again.read(_PIECE), packed.read(_PIECE)), (b"", b""))
+        return all(one == other for one, other in pieces)
 
 
 # What of an answer must be equal when it is made again, and the one way in which it is written.
@@ -133,6 +151,11 @@ def canonical_bytes(value: object) -> bytes:
     """JSON in UTF-8 with sorted names, an indent of one space and a line end."""
     text = json.dumps(value, ensure_ascii=False, sort_keys=True, indent=1, allow_nan=False)
     return (text + "\n").encode("utf-8", "backslashreplace")
+
+
+def read_json(content: bytes) -> Any:
+    """The value of a file that a stranger wrote; ValueError for one that Monjyu did not."""
+    return parse_json(content.decode(), MOST_VALUES)
 
 
 def text_sha256(text: str) -> str:
@@ -187,7 +210,7 @@ def signer_of(files: Mapping[str, bytes]) -> str | None:
 
     content = files.get(SIGNATURE, b"")
     try:
-        told = json.loads(content)
+        told = read_json(content)
         if canonical_bytes(told) != content or set(told) != {"algorithm", "public_key", "signature"}:
             return None
         public = Ed25519PublicKey.from_public_bytes(base64.b64decode(told["public_key"], validate=True))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from importlib.metadata import version
@@ -24,6 +23,7 @@ from monjyu_query.answer_packages.package_files import (
     MANIFEST,
     SIGNATURE,
     ReadPackage,
+    read_json,
     read_manifest_file,
     read_package,
     rounded,
@@ -76,17 +76,17 @@ class Stated(NamedTuple):
 def read_stated(files: Mapping[str, bytes]) -> Stated:
     """ValueError (pydantic's and JSON's are kinds of it), LookupError, TypeError, AttributeError or RecursionError for
     what Monjyu did not write."""
-    question = Question.model_validate_json(files["question.json"])
+    question = Question.model_validate(read_json(files["question.json"]))
     if question.settings.keys() != {"search", "answer"}:  # others name services and files
         raise ValueError("settings")
-    answer = json.loads(files["answer.json"])
+    answer = read_json(files["answer.json"])
     hits = [{name.removesuffix("_sha256"): value for name, value in hit.items()} for hit in answer["hits"]]
     result = SearchResult.model_validate(answer | {"trace_id": question.trace_id, "hits": hits})
     if question.request["collection"] != result.collection:
         raise ValueError("collection")
-    nodes = json.loads(files[METADATA])["@graph"]
+    nodes = read_json(files[METADATA])["@graph"]
     author = next((str(node["name"]) for node in nodes if node["@id"] == AUTHOR), None)
-    return Stated(question, result, author, str(json.loads(files[WORKFLOW])["software"]["version"]))
+    return Stated(question, result, author, str(read_json(files[WORKFLOW])["software"]["version"]))
 
 
 def misquoted(index: OpenIndex, result: SearchResult) -> list[str]:
@@ -197,7 +197,7 @@ class _Comparing:
         pictures = {name: content for name, content in self.files.items() if name.startswith("crops/")}
         drawn = self.crops(asked) if self.crops is not None and pictures else {}
         again = package_of(asked, (lambda _: pictures | drawn) if pictures else None, self.stated.author)
-        old, new = json.loads(self.files["answer.json"]), json.loads(again["answer.json"])
+        old, new = read_json(self.files["answer.json"]), read_json(again["answer.json"])
         fields = sorted(name for name in old.keys() | new.keys() if old.get(name) != new.get(name))
         files = sorted(name for name in (self.files.keys() | again.keys()) - {SIGNATURE, MANIFEST}
                        if self.files.get(name) != again.get(name))  # fmt: skip

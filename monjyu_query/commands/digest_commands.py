@@ -192,9 +192,11 @@ def _give(digest: Digest, form: str, output: Path | None) -> None:
 def tensions(collection: str | None, concept: str | None, most: int, as_json: bool) -> None:
     """Show contradictions between papers, with both sides quoted.
 
-    The model of roles.verify judges the most similar pairs of statements; without a model none are shown. Read both
-    quotes before you call it a contradiction.
+    The model of roles.verify judges the most similar pairs of statements: read both quotes before you call it a
+    contradiction. Where there are none, as without a model, --concept shows what each paper says, for you to compare.
     """
+    from monjyu_query.questions.tension_list import heading
+
     asked = None if concept is None else printable(concept)
     found = collection_searcher(collection).tensions(asked, most)
     if as_json:
@@ -208,6 +210,8 @@ def tensions(collection: str | None, concept: str | None, most: int, as_json: bo
         click.echo(
             f"{counted(found.read, 'pair')} of statements{about} were read; none is called contradictory.", err=True
         )
+    if found.said:
+        click.echo("\n".join([heading(found), *(line for side in found.said for line in _side(side, quotes))]))
     for warning in found.warnings:
         click.echo(warning, err=True)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from monjyu_core.text.unicode_words import without_controls
 from monjyu_query.answers.verification.numbers import figures
@@ -54,12 +54,20 @@ def _number(value: str) -> float | None:
 
 
 def as_csv(digest: Digest) -> bytes:
-    """UTF-8 with a byte order mark, which spreadsheets want. What they would take for a formula is quoted (')."""
+    """UTF-8 with a byte order mark, which spreadsheets want."""
+    return csv_text(exported_rows(digest) if digest.tables else ()).encode("utf-8-sig")
+
+
+def csv_text(rows: Iterable[Sequence[str | float]]) -> str:
+    """What a spreadsheet would take for a formula is quoted ('); no text turns the text after it round."""
     out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\r\n")
-    for row in exported_rows(digest) if digest.tables else ():
-        writer.writerow([f"'{text}" if isinstance(text, str) and text.startswith(_FORMULA) else text for text in row])
-    return out.getvalue().encode("utf-8-sig")
+    csv.writer(out, lineterminator="\r\n").writerows(map(_plain, row) for row in rows)
+    return out.getvalue()
+
+
+def _plain(value: str | float) -> str | float:
+    text = without_controls(value) if isinstance(value, str) else value
+    return f"'{text}" if isinstance(text, str) and text.startswith(_FORMULA) else text
 
 
 def as_xlsx(digest: Digest) -> bytes:

@@ -7,6 +7,7 @@ import html
 import json
 import re
 from dataclasses import dataclass
+from io import BytesIO
 from typing import Any
 from xml.etree.ElementTree import ParseError, XMLParser
 
@@ -245,7 +246,7 @@ def read_word(data: bytes, pages: Pages) -> None:
     """Fill `pages`; footnotes are not read. QueryError for what is no Word file, or too large, packed or unpacked."""
     body = Body(pages)
     try:
-        parts = unzip(data, MOST_FILES, MOST_XML, _is_read).files
+        parts = unzip(BytesIO(data), MOST_FILES, MOST_XML, _is_read).files
         document = parts.pop(_DOCUMENT).decode("utf-8-sig")
         sources = [part.decode("utf-8-sig") for part in list(parts.values())[:_SOURCES]]
     except (FileRefused, KeyError, UnicodeDecodeError) as error:

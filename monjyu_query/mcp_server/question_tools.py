@@ -18,7 +18,7 @@ from monjyu_query.digests.result import source_line
 from monjyu_query.mcp_server.register import as_tool_errors
 from monjyu_query.mcp_server.search_tools import Collection
 from monjyu_query.mcp_server.texts import QUOTED, given
-from monjyu_query.questions.tension_list import LONGEST_CONCEPT, Tensions
+from monjyu_query.questions.tension_list import LONGEST_CONCEPT, Tensions, heading
 from monjyu_query.saved.ask_questions import ask_all
 
 MOST = 20
@@ -124,8 +124,8 @@ class TensionTools:
         most: Annotated[int, Field(ge=1, le=50, description="Limit of pairs.")] = 10,
     ) -> Annotated[CallToolResult, Tensions]:
         """Find pairs of statements of two papers that contradict each other, with both sides quoted. The model of
-        roles.verify judges them: read both before you call it a contradiction. Without such a model there
-        are no pairs."""
+        roles.verify judges them: read both before you call it a contradiction. Where there are none, as without
+        such a model, what each paper says about `concept` is given, for you to compare."""
         with as_tool_errors():
             found = await self._monjyu.tensions(collection, concept=concept or None, most=most)
         return given(_text(found), found)
@@ -139,7 +139,7 @@ def _text(found: Tensions) -> str:
             if found.built
             else ""
         )
-        return "\n".join(filter(None, [*warnings, read]))
+        return "\n".join(filter(None, [*warnings, read, *_said(found)]))
     quotes = {one.n: one for one in found.citations}
     lines = [*warnings, f"{found.total} found; {len(found.tensions)} shown.", QUOTED]
     for number, tension in enumerate(found.tensions, start=1):
@@ -148,3 +148,12 @@ def _text(found: Tensions) -> str:
             lines.append(f"- “{quotable(quotes[side.citation].quote)}”")
             lines.append(f"  {source_line(quotes[side.citation])}")
     return "\n".join(lines)
+
+
+def _said(found: Tensions) -> list[str]:
+    if not found.said:
+        return []
+    lines = [heading(found), QUOTED]
+    for quote in found.citations:
+        lines += [f"- “{quotable(quote.quote)}”", f"  {source_line(quote)}"]
+    return lines

@@ -6,6 +6,7 @@ each was found in its source.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -19,17 +20,20 @@ from monjyu_query.questions import catalogue_tables as tables
 from monjyu_query.questions.described_papers import COLUMNS, described, told
 from monjyu_query.questions.intents import Intent
 from monjyu_query.ranking.filters import passing_papers
+from monjyu_query.ranking.ranker import best_rows, rank
 from monjyu_query.ranking.tools import Ask, Tools
 
-MOST_ROWS = 50
+MOST_ROWS, MOST_NEAR = 50, 3
+_SAYS_PAPER = re.compile(r"\bthe (?:paper|article|publication|study)\b|論文", re.IGNORECASE)
+_ABOUT = re.compile(r"^(?:about|on|of|by|with) ", re.IGNORECASE)
 _OF_PAPERS = ("citing", "cited", "doi")
 """Intents that ask of papers alone; others may be of what a paper is about ("When was Python released?")."""
 
 
-def catalogue_answer(ask: Ask, _tools: Tools, intent: Intent) -> SearchResult | None:
+def catalogue_answer(ask: Ask, tools: Tools, intent: Intent) -> SearchResult | None:
     """The result where the question is about the collection itself, whatever the mode; None where a paper that it names
     is not known, and where no answer is wanted."""
-    answer = _Catalogue(ask, intent).answer() if ask.request.answer else None
+    answer = _Catalogue(ask, tools, intent).answer() if ask.request.answer else None
     if answer is None:
         return None
     routing = Routing(
@@ -41,7 +45,8 @@ def catalogue_answer(ask: Ask, _tools: Tools, intent: Intent) -> SearchResult | 
 class _Catalogue:
     """One question and the papers that the request's filters let pass."""
 
-    def __init__(self, ask: Ask, question: Intent) -> None:
+    def __init__(self, ask: Ask, tools: Tools, question: Intent) -> None:
+        self._ask, self._tools = ask, tools
         self._index, self._question, self._query = ask.index, question, ask.request.query
         self._cursor = ask.index.snapshot.cursor()
         self._filters = ask.request.filters
@@ -53,7 +58,7 @@ class _Catalogue:
         match self._question.name:
             case "listed" | "counted":
                 return self._selected()
-            case "authors" | "year" | "venue" | "doi" | "citing" | "cited":
+            case "authors" | "year" | "venue" | "doi" | "title" | "citing" | "cited":
                 return self._of_a_paper()
             case "makers":
                 return self._makers()
@@ -96,7 +101,9 @@ class _Catalogue:
 
     def _of_a_paper(self) -> Answer | None:
         found = find_papers(self._index, self._question.text)
-        if not found or not (found[0].named or self._question.name in _OF_PAPERS or says_paper(self._query)):
+        if not found:
+            return self._nearest() if _SAYS_PAPER.search(self._query) else None
+        if not (found[0].named or self._question.name in _OF_PAPERS or says_paper(self._query)):
             return None
         if not found[0].sure:
             labels = self._labels([one.paper_id for one in found])
@@ -112,6 +119,19 @@ class _Catalogue:
                 return self._links(best, rows, "cited", str(works))
             case _:
                 return self._field(best)
+
+    def _nearest(self) -> Answer | None:
+        """The papers that a search finds for a description whose words no paper bears out."""
+        text, index = self._question.text, self._index
+        scores = rank(index, self._tools.embedder, text, "hybrid", self._filters, self._ask.settings).scores
+        rows = best_rows(scores, index.corpus.paper, MOST_NEAR, per_paper=1)
+        papers = [index.corpus.paper_ids[index.corpus.paper[row]] for row in rows]
+        if not papers:
+            return None
+        answer = self._answered(
+            self._told("nearest", what=_ABOUT.sub("", text)), [self._table_of_papers(papers, keep_order=True)]
+        )
+        return replace(answer, status="abstained")
 
     def _makers(self) -> Answer | None:
         """Who wrote the paper on a thing that bears its name; None where no paper does, or names no author."""
@@ -130,10 +150,12 @@ class _Catalogue:
             "year": str(record.year or ""),
             "venue": record.venue,
             "doi": record.doi,
+            "title": record.title,
         }
-        sentence = self._told(
-            kind if values[kind] else f"no {kind}", label=self._titled(record.title), what=values[kind]
-        )
+        if self._question.counts and record.authors:
+            kind, values["counted"] = "counted", values["authors"]
+        name, n = (kind if values[kind] else f"no {kind}"), len(record.authors)
+        sentence = self._told(name, label=self._titled(record.title), what=values[kind], n=n)
         return self._answered(sentence, [self._table_of_papers([paper.paper_id])])
 
     def _links(self, paper: PaperName, rows: Sequence[tuple[str, str]], name: str, what: str = "") -> Answer:

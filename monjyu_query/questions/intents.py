@@ -20,7 +20,7 @@ from monjyu_query.asking.topic import asks_of_all, topic_of
 LONGEST = 400
 """Characters of a question that asks for no more than an intent."""
 _COUNTS = re.compile(
-    r"^(?:in |by )?how (?:many|often)|何[本件報編回]|いくつ|(?:論文|文献)の(?:本|件)?数", re.IGNORECASE
+    r"^(?:in |by )?how (?:many|often)|何[本件報編回人]|いくつ|(?:論文|文献)の(?:本|件)?数", re.IGNORECASE
 )
 _QUOTES = " “”\"'「」『』,、"
 _YEARS: Mapping[str, Callable[[list[int]], tuple[int | None, int | None]]] = {

@@ -78,6 +78,8 @@ MOST_READ, MOST_QUOTED = 1000, 5
 """Passages that are looked through, and papers that are quoted."""
 MOST_STATEMENTS = 5000
 """Statements of a collection that are compared: as many of each paper as there is room for, its abstract first."""
+FEWEST_TO_LEAVE_ONE = 3
+"""Words of a thing from which passages may lack one of them, where none has all."""
 _MOST_PAPERS, _OF_EACH = 100, 12
 """Papers of which statements on one thing are compared, and how many of each."""
 _SHORTEST, _LONGEST = 40, 400
@@ -100,11 +102,13 @@ _LONGEST_ABSTRACT = 4000
 @dataclass(frozen=True)
 class Said:
     """`papers`: how many speak of it; `citations`: a sentence of each of the best, in their order; `statements`: the
-    sentences of the best on it, some of each paper, the nearest paper first."""
+    sentences of the best on it, some of each paper, the nearest paper first. `whole`: whether they have all its words,
+    or most."""
 
     papers: int
     citations: list[Citation]
     statements: tuple[PassageSentence, ...] = ()
+    whole: bool = True
 
 
 @dataclass(frozen=True)
@@ -117,24 +121,26 @@ class StatementPair:
 
 
 def what_papers_say(index: OpenIndex, tools: Tools, what: str, filters: Filters, settings: SearchSettings) -> Said:
-    """The papers with a passage that has all words of `what`, those first that say most of them."""
+    """The papers with a passage that has all words of `what`, those first that say most of them; where none has, of
+    three words or more, those with all words but one."""
     terms = set(word_terms([what])[0])
     if not terms or not len(index.corpus):
         return Said(0, [])
     ranking = rank(index, tools.embedder, what, "keyword", filters, settings)
     rows = best_rows(ranking.scores, index.corpus.work, MOST_READ, passage=index.corpus.passage)
     passages = passages_at(index, rows, [float(ranking.scores[row]) for row in rows])
-    there = [
-        passage
-        for passage, words in zip(passages, word_terms([passage.text for passage in passages]), strict=True)
-        if terms <= set(words)
-    ]
+    absent = [len(terms.difference(words)) for words in word_terms([passage.text for passage in passages])]
+    fewest = min(absent, default=0)
+    whole = not fewest or len(terms) < FEWEST_TO_LEAVE_ONE
+    most_absent = 0 if whole else 1
+    there = [passage for passage, lacking in zip(passages, absent, strict=True) if lacking <= most_absent]
     papers = list(dict.fromkeys(passage.paper_id for passage in there))
     sentences = load_sentences(index.snapshot.cursor(), there) if there else []
     best = _best_of_each(sentences, terms)
     told = [best[paper] for paper in papers if paper in best]
     statements = tuple(sentence for some in told[:_MOST_PAPERS] for sentence in some[:_OF_EACH])
-    return Said(len(papers), cite(index.snapshot.cursor(), [some[0] for some in told[:MOST_QUOTED]]), statements)
+    quoted = cite(index.snapshot.cursor(), [some[0] for some in told[:MOST_QUOTED]])
+    return Said(len(papers), quoted, statements, whole or not papers)
 
 
 def pairs_among(index: OpenIndex, statements: Sequence[PassageSentence], most: int) -> list[StatementPair]:

@@ -32,6 +32,7 @@ _WORDS = {
         "unread": "Whether papers contradict each other about {what} is not known here: no model has read what they "
         "say. {n} papers speak of it.",
         "unread_all": "Whether papers contradict each other is not known here: no model has read what they say.",
+        "nearly": "No passage has all words of {what}; those of these papers have all but one. ",
         "says": "What they say:",
     },
     "ja": {
@@ -44,6 +45,7 @@ _WORDS = {
         "unread": "{what}について論文の間に矛盾があるかは、ここでは分かりません。モデルが記述を読んでいません。"
         "これに触れる論文は {n} 件です。",
         "unread_all": "論文の間に矛盾があるかは、ここでは分かりません。モデルが記述を読んでいません。",
+        "nearly": "{what}の語をすべて含む箇所はなく、一語を除いて含む箇所を調べました。",
         "says": "述べられていること:",
     },
 }
@@ -62,7 +64,8 @@ def none_found(said: Said, what: str, read: int | None, language: str) -> Answer
     else:
         name = "anything" if read else "unlike_all"
     pairs = counted(read or 0, "pair") if language == "en" else f"{read} 組"
-    told = [Segment(text=words[name].format(what=what, n=said.papers, read=pairs))]
+    nearly = "" if said.whole else words["nearly"].format(what=what)
+    told = [Segment(text=nearly + words[name].format(what=what, n=said.papers, read=pairs))]
     if said.citations:
         told.append(Segment(text=f"\n\n{words['says']}"))
         told += [

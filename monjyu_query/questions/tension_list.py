@@ -22,7 +22,7 @@ from monjyu_query.answers.verification.model_check import LONGEST_REASON, ModelV
 from monjyu_query.asking.passages import PassageSentence
 from monjyu_query.asking.request import Filters
 from monjyu_query.asking.result import Citation, Usage
-from monjyu_query.questions.statements import StatementPair, pairs_among, pairs_of_all, what_papers_say
+from monjyu_query.questions.statements import Said, StatementPair, pairs_among, pairs_of_all, what_papers_say
 from monjyu_query.ranking.open_index import OpenIndex
 from monjyu_query.ranking.tools import Tools
 
@@ -68,7 +68,9 @@ class Tension(_Model):
 
 class Tensions(_Model):
     """Those that share most first. `built`: whether a model read pairs; `read`: how many; `total`: how many of these it
-    calls contradicted. `warnings` say why pairs were not read."""
+    calls contradicted. `warnings` say why pairs were not read. `said`: where there are none, what papers say of the
+    concept, one statement of each, the nearest first, of `papers` that have it: passages with all its words or, where
+    `whole` is false, with all but one."""
 
     collection: str
     snapshot_id: str
@@ -78,6 +80,9 @@ class Tensions(_Model):
     read: int
     total: int
     tensions: list[Tension]
+    papers: int
+    whole: bool
+    said: list[TensionSide]
     citations: list[Citation]
     warnings: list[str]
     usage: Usage
@@ -116,18 +121,24 @@ def judge_pairs(tools: Tools, account: Account, pairs: Sequence[StatementPair], 
 
 def tensions_of(index: OpenIndex, tools: Tools, account: Account, concept: str | None, most: int) -> Tensions:
     """The pairs of statements that the model of `roles.verify` calls contradicted, of passages that have all words of
-    a concept, or of what all papers find; at most `most` (200) are given. None are where no model is set.
+    a concept, or of what all papers find; at most `most` (200) are given. Where there are none, as without a model,
+    what papers say of the concept is given instead, for a reader to compare.
 
     QueryError for a concept that is too long or has no words.
     """
     started = time.monotonic()
     _check(concept)
+    about = Said(0, []) if concept is None else _about(index, tools, concept)
     judged = Judged(None, [], NO_MODEL)
     if tools.uses_model("verify"):
-        pairs = candidates(index, tools, concept)
+        pairs = _pairs(index, tools, None if concept is None else about, MOST_PAIRS)
         judged = judge_pairs(tools, account, pairs, message_language(pairs[0].first.text if pairs else ""))
     engine = role_model(tools.settings, "verify")[1].model if judged.held else ""
-    tensions, citations = _quoted(index, judged.held[: min(most, MOST)], engine)
+    most = min(most, MOST)
+    tensions, citations = _quoted(index, judged.held[:most], engine)
+    said: list[TensionSide] = []
+    if not tensions:
+        said, citations = _said(index, about, most)
     usage = Usage(**vars(account.used))
     usage.seconds = round(time.monotonic() - started, 4)
     return Tensions(
@@ -139,6 +150,9 @@ def tensions_of(index: OpenIndex, tools: Tools, account: Account, concept: str |
         read=judged.read or 0,
         total=len(judged.held),
         tensions=tensions,
+        papers=about.papers,
+        whole=about.whole,
+        said=said,
         citations=citations,
         warnings=[judged.warning] if judged.warning else [],
         usage=usage,
@@ -149,11 +163,24 @@ def candidates(
     index: OpenIndex, tools: Tools, concept: str | None = None, most: int = MOST_PAIRS
 ) -> list[StatementPair]:
     """The pairs that a model is to read: of what papers say of a concept, or of what all of them find."""
-    settings = tools.settings.search
-    if concept is None:
-        return pairs_of_all(index, Filters(), settings, most)
-    said = what_papers_say(index, tools, concept, Filters(), settings)
-    return pairs_among(index, said.statements, most)
+    return _pairs(index, tools, None if concept is None else _about(index, tools, concept), most)
+
+
+def heading(found: Tensions) -> str:
+    """How many papers speak of the concept, above what they say."""
+    words = "all" if found.whole else "all but one"
+    have = "paper has a passage" if found.papers == 1 else "papers have a passage"
+    return f"{found.papers} {have} with {words} of these words. Compare what they say ({len(found.said)} shown):"
+
+
+def _about(index: OpenIndex, tools: Tools, concept: str) -> Said:
+    return what_papers_say(index, tools, concept, Filters(), tools.settings.search)
+
+
+def _pairs(index: OpenIndex, tools: Tools, about: Said | None, most: int) -> list[StatementPair]:
+    if about is None:
+        return pairs_of_all(index, Filters(), tools.settings.search, most)
+    return pairs_among(index, about.statements, most)
 
 
 def _check(concept: str | None) -> None:
@@ -188,6 +215,15 @@ def _quoted(
                 )
             )
     return tensions, citations
+
+
+def _said(index: OpenIndex, about: Said, most: int) -> tuple[list[TensionSide], list[Citation]]:
+    best: dict[str, PassageSentence] = {}
+    for statement in about.statements:
+        best.setdefault(statement.passage.paper_id, statement)
+    citations = cite(index.snapshot.cursor(), list(best.values())[:most]) if best else []
+    by_sentence = {statement.sentence_id: statement for statement in best.values()}
+    return [_side(index, by_sentence[one.sentence_ids[0]], one.n) for one in citations], citations
 
 
 def _shared(first: str, second: str) -> str:

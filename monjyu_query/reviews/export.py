@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any, Literal
 
 from pydantic import BaseModel
 
 from monjyu_core.records.reviews import Human, Verdict
-from monjyu_core.text.unicode_words import without_controls
 from monjyu_query.answers.render import safe
 from monjyu_query.answers.segments import escaped
 from monjyu_query.asking.fields import ExportForm
@@ -20,7 +17,7 @@ from monjyu_query.citations.export import entries, entries_of, ris
 from monjyu_query.digests.draft import Asker
 from monjyu_query.digests.result import Digest
 from monjyu_query.digests.study_table import MOST_PAPERS, study_table
-from monjyu_query.digests.table_export import as_csv
+from monjyu_query.digests.table_export import as_csv, csv_text
 from monjyu_query.ranking.open_index import OpenIndex
 from monjyu_query.reviews.prisma import Prisma, mermaid, prisma, prisma_svg, record_reason
 from monjyu_query.reviews.protocol import Criterion, Protocol
@@ -113,8 +110,7 @@ def record_lines(protocol: Protocol, one: Record) -> list[str]:
 # Decisions for spreadsheets and reference managers: CSV, RIS of what is included, labels for ASReview.
 
 
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
-_LABELS = {"included": "1", "excluded": "0", "unsure": "-1", "pending": "-1"}
+_LABELS = {"included": 1, "excluded": 0, "unsure": -1, "pending": -1}
 """As ASReview reads them: relevant, irrelevant, not seen by anyone."""
 _ABSTRACTS = "SELECT paper_id, coalesce(abstract, '') FROM papers"
 
@@ -138,31 +134,20 @@ def decisions_csv(protocol: Protocol, records: Sequence[Record]) -> str:
             rows.append([*first, *told])
         if not verdicts:
             rows.append([*first, *[""] * 6])
-    return _csv(rows)
+    return csv_text(rows)
 
 
 def asreview_csv(index: OpenIndex, records: Sequence[Record]) -> str:
     """What ASReview takes as a data set with prior knowledge: `included` is 1, 0, or -1 where nobody has decided."""
     abstracts = dict(index.snapshot.cursor().execute(_ABSTRACTS).fetchall())
     known = {entry.id: entry for entry in entries(index.snapshot, None)}
-    rows = [["record_id", "title", "abstract", "authors", "year", "doi", "included"]]
+    rows: list[list[str | int]] = [["record_id", "title", "abstract", "authors", "year", "doi", "included"]]
     for one in records:
         entry = known.get(one.paper_id)
         if one.outcome in _LABELS and entry is not None:
             about = [entry.title, safe(abstracts.get(one.paper_id, "")), "; ".join(entry.authors)]
             rows.append([one.paper_id, *about, str(entry.year or ""), entry.doi or "", _LABELS[one.outcome]])
-    return _csv(rows, labels=True)
-
-
-def _csv(rows: Iterable[Sequence[str]], *, labels: bool = False) -> str:
-    """What a spreadsheet would take for a formula is quoted ('); a label in the last column is a number."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\r\n")
-    for row in rows:
-        texts = map(without_controls, row[:-1] if labels else row)
-        cells = [f"'{text}" if text.startswith(_FORMULA) else text for text in texts]
-        writer.writerow([*cells, row[-1]] if labels else cells)
-    return out.getvalue()
+    return csv_text(rows)
 
 
 # A review as Markdown: question, criteria, flow, what is included and what is not, the evidence table.

@@ -36,7 +36,7 @@ def resolve(query: str, history: Sequence[Turn]) -> str | None:
         before = _written_out(turn, talk) or turn
         following = history[place + 1] if place + 1 < len(history) else None
         said = following.content if following is not None and following.role == "assistant" else ""
-        answer = _line(_LABEL.sub(" ", said))
+        answer = _line(_LABEL.sub(" ", said[: 4 * _LONGEST_TURN]))  # the pattern takes the square of a long word
         talk = Talk(before, answer, talk.whole if BRACKET.search(before) and talk.whole else before)
     return _written_out(query, talk)
 

@@ -16,7 +16,7 @@ from monjyu_assets.indexing import indexer
 from monjyu_core.errors import ConfigurationError
 from monjyu_core.storage.folders import DataFolder
 from tests.assets.changes import paper_text
-from tests.conftest import ROOT, run_monjyu
+from tests.conftest import ROOT, call_monjyu
 
 HEAVY = ("dagster", "duckdb", "lancedb", "numpy", "openvino", "pyarrow", "pydantic", "spacy")
 
@@ -38,7 +38,7 @@ def test_a_bare_text_is_chunked_like_a_section(tmp_path: Path) -> None:
 def test_another_data_folder_may_be_named(tmp_path: Path) -> None:
     (tmp_path / "papers").mkdir()
     (tmp_path / "papers/a.md").write_text("# A paper\n\nLeases expire after a minute, and readers renew them.\n")
-    done = run_monjyu(tmp_path / "data", "index", tmp_path / "papers", "-o", tmp_path / "out", "-l", "0")
+    done = call_monjyu(tmp_path / "data", "index", tmp_path / "papers", "-o", tmp_path / "out", "-l", "0")
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "out/index/papers/CURRENT").exists() and not (tmp_path / "data").exists()
 

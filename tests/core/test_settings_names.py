@@ -231,6 +231,7 @@ def test_addresses_are_shown_without_users_and_keys() -> None:
             "b": ["redis://:pw@h:1/0"],
             "c": SecretStr,
             "d": 1,
+            "e": ["https://h/hooks/T0/B0/x", f"https://h/in/{'0123456789abcdef' * 2}", "https://h/v1/chat"],
             "watch": {
                 "webhooks": ["https://chat.example/in/T0/secret", "http://localhost:8/x?sig=1", "https://bare.example"]
             },
@@ -239,4 +240,5 @@ def test_addresses_are_shown_without_users_and_keys() -> None:
     assert shown["a"]["base_url"] == "https://***@host/v1?api-key=***&x=1"
     assert shown["b"] == ["redis://***@h:1/0"]
     assert shown["d"] == 1
+    assert shown["e"] == ["https://h/hooks/***", "https://h/in/***", "https://h/v1/chat"]
     assert shown["watch"]["webhooks"] == ["https://chat.example/***", "http://localhost:8/***", "https://bare.example"]

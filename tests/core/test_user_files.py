@@ -6,6 +6,7 @@ import io
 import json
 import os
 import sqlite3
+import struct
 import tracemalloc
 import zipfile
 from collections.abc import Callable
@@ -90,6 +91,16 @@ def zipped(*entries: tuple[str, bytes], packed: int = zipfile.ZIP_DEFLATED) -> b
     return written.getvalue()
 
 
+def zip64(entries: int) -> bytes:
+    """An end that counts one entry, and before it that of ZIP64, which Python believes."""
+    raw = zipped(("a.txt", b""))
+    end = raw.rfind(b"PK\5\6")
+    (start,) = struct.unpack_from("<I", raw, end + 16)
+    listed = raw[start:end] * entries
+    found = struct.pack("<4sQHHLLQQQQ", b"PK\6\6", 44, 45, 45, 0, 0, entries, entries, len(listed), start)
+    return raw[:start] + listed + found + struct.pack("<4sLQL", b"PK\6\7", 0, start + len(listed), 1) + raw[end:]
+
+
 ZIPS: dict[str, Callable[[], bytes]] = {
     "zeros": lambda: zipped(("a.txt", b"\0" * (50 << 20))),
     "many": lambda: zipped(*((f"{n}.txt", b"") for n in range(200))),
@@ -97,6 +108,7 @@ ZIPS: dict[str, Callable[[], bytes]] = {
     "cut off": lambda: zipped(("a.txt", b"x" * 100))[:-30],
     "unusual": lambda: zipped(("a.txt", b"x" * 100), packed=zipfile.ZIP_BZIP2),
     "nothing": lambda: b"",
+    "another directory": lambda: zip64(50_000),
     "a directory that lies": lambda: zipped(("a.txt", b"")).replace(
         b"PK\x05\x06\0\0\0\0\1\0\1\0", b"PK\x05\x06" + b"\xff" * 8
     ),
@@ -109,8 +121,18 @@ def test_zip_bombs_take_no_memory(kind: str) -> None:
     tracemalloc.start()
     try:
         with pytest.raises(FileRefused):
-            ends(lambda: unzip(data, 100, 1 << 20, strict=True))
+            ends(lambda: unzip(io.BytesIO(data), 100, 1 << 20, strict=True))
         assert tracemalloc.get_traced_memory()[1] < 8 << 20
+    finally:
+        tracemalloc.stop()
+
+
+def test_what_is_unpacked_is_in_memory_once() -> None:
+    packed = io.BytesIO(zipped(("a.txt", bytes(8 << 20))))
+    tracemalloc.start()
+    try:
+        assert unzip(packed, 1, 8 << 20).files == {"a.txt": bytes(8 << 20)}
+        assert tracemalloc.get_traced_memory()[1] < 19 << 20, "with the bytes that it is compared with"
     finally:
         tracemalloc.stop()
 

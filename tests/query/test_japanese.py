@@ -19,8 +19,8 @@ from tests.conftest import CORPORA, call_monjyu, needs_corpora, run_monjyu
 
 pytestmark = pytest.mark.slow
 
-STEP = 3
-"""Every third question of jsquad is asked: all 4,442 take minutes, and fewer scatter too much."""
+STEP = 9
+"""Every ninth question of jsquad is asked: all 4,442 take minutes, and the standard error of 494 is below .01."""
 TO_JAPANESE = [
     ("What protein in red blood cells carries oxygen?", "w00"),
     ("What are the risks of genetically modified crops?", "w02"),

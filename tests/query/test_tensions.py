@@ -154,12 +154,29 @@ def test_without_a_model_it_is_said_how_to_set_one(data: Path, monkeypatch: pyte
     with Monjyu(data) as monjyu:
         found = monjyu.tensions("c")
         assert (found.built, found.read, found.total, found.tensions) == (False, 0, 0, [])
+        about = monjyu.tensions("c", concept="respiratory infection")
+        assert {one.statement for one in about.said} >= set(OPPOSED) and about.papers == 3 == len(about.said)
+        assert [about.citations[one.citation - 1].paper_id for one in about.said] == [
+            one.paper_id for one in about.said
+        ]
+        nearly = monjyu.tensions("c", concept="respiratory infection of giraffes")
+        assert about.whole and not nearly.whole and {one.statement for one in nearly.said} >= set(OPPOSED)
+        assert not monjyu.tensions("c", concept="respiratory giraffes").said, "of two words both are needed"
+        whether = monjyu.search("Do papers disagree about whether respiratory infection scares giraffes?", "c")
+        assert "all but one" not in whether.answer and whether.status == "abstained"
         asked = monjyu.search("Do papers disagree about respiratory infection?", "c")
         assert asked.mode == "tensions" and asked.status == "partial" and "not known" in asked.answer
         assert "contradict" in asked.answer and "against that" not in asked.answer and "none" not in asked.answer
         assert {one.quote for one in asked.citations} >= set(OPPOSED) and "roles.verify" in asked.warnings[0]
         everything = monjyu.search("Do papers contradict each other?", "c")
         assert everything.status == "abstained" and "not known" in everything.answer
+
+
+def test_what_each_paper_says_is_printed(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MONJYU_DATA", str(data))
+    printed = CliRunner().invoke(tensions, ["-c", "c", "--concept", "respiratory infection", "--most", "2"]).stdout
+    assert printed.startswith("3 papers have a passage with all of these words") and "(2 shown)" in printed
+    assert printed.count("“") == 2
 
 
 def test_a_question_about_disagreement_is_answered_by_both_sides(data: Path, fake: FakeModels) -> None:

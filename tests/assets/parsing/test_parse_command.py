@@ -8,6 +8,24 @@ import pytest
 
 from monjyu_assets.parsing.sandbox.pool import ParserPool
 from monjyu_assets.sources.scan import parse_files
+from monjyu_core.text.unicode_words import has_controls
+from tests.conftest import call_monjyu
+
+
+def test_the_name_of_a_file_does_nothing_in_a_terminal(
+    tmp_path: Path,
+) -> None:
+    folder = tmp_path / "a\x1b[2J\u202eb"
+    folder.mkdir()
+    good, bad = folder / "c\u2066.md", folder / "d.pdf"
+    good.write_text("# Graphs\n\nA paper on graphs. It has two sentences.")
+    bad.write_bytes(b"none")
+    read = [["parse", good], ["parse", good, "--json"], ["parse", bad], ["import", "bibtex", bad, "-c", "c"]]
+    index = [["index", folder, "-c", "c", "--level", "0"], ["sources", "list"], ["sources", "list", "--json"]]
+    ask = [["sources", "remove", bad, "-c", "c"], ["search", "graphs"], ["search", "graphs", "--json"], ["status"]]
+    for command in [*read, *index, *ask]:
+        done = call_monjyu(tmp_path / "data", *command)
+        assert done.stdout + done.stderr and not has_controls(done.stdout + done.stderr), command
 
 
 def test_paths_that_are_no_documents_say_why_in_their_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,6 +9,7 @@ import json
 import os
 import re
 import stat
+import tracemalloc
 import zipfile
 from collections.abc import Callable
 from dataclasses import replace
@@ -454,6 +455,33 @@ def test_a_hostile_folder_is_refused(package: dict[str, bytes], tmp_path: Path) 
         spoil(folder)
         with pytest.raises(NotAPackage):
             read_package(folder)
+
+
+LISTS = b"[" + b"[]," * 2_000_000 + b"[]]"
+
+
+@pytest.mark.parametrize(
+    "forged",
+    [
+        {"zeros": bytes(len(LISTS))},
+        {"signature.json": LISTS},
+        {"manifest-sha256.txt": b"\n" * len(LISTS)},
+        {"question.json": LISTS},
+        {"answer.json": LISTS},
+    ],
+    ids=lambda forged: str(*forged),
+)
+def test_a_package_of_any_kind_takes_about_its_size(
+    asked_data: Path, package: dict[str, bytes], tmp_path: Path, forged: dict[str, bytes]
+) -> None:
+    (tmp_path / "bomb.zip").write_bytes(as_zip(package | forged))
+    verify_package(tmp_path / "bomb.zip", DataFolder(asked_data))  # loads what it needs
+    tracemalloc.start()
+    try:
+        assert not verify_package(tmp_path / "bomb.zip", DataFolder(asked_data)).ok
+        assert tracemalloc.get_traced_memory()[1] < 2 * len(LISTS) + (4 << 20)
+    finally:
+        tracemalloc.stop()
 
 
 @pytest.mark.parametrize(

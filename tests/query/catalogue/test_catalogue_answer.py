@@ -57,12 +57,23 @@ def test_a_count_has_its_rows(searcher: Searcher) -> None:
         ("論文は何本ありますか", "本の論文があります", None),
         ("芦原千紘が書いた論文は？", "1本", {"language-merging-57ff5f13"}),
         ("Which paper is the most cited?", "is cited most: by", None),
+        ("What is the title of the paper by Castellane?", "“Incremental Must Equal Full", {INCREMENTAL}),
+        ("How many authors does the paper by Castellane have?", "has 2 authors: Wanjiru", {INCREMENTAL}),
+        ("芦原千紘の論文の著者は何人ですか", "の著者は", {"language-merging-57ff5f13"}),
     ],
 )  # fmt: skip
 def test_rows_of_the_tables(searcher: Searcher, query: str, words: str, papers: set[str] | None) -> None:
     result = ask(searcher, query)
     assert result.mode == "catalogue" and words in result.segments[0].text
     assert papers is None or named(result) == papers
+
+
+def test_a_description_that_no_paper_bears_out_gives_the_nearest(searcher: Searcher) -> None:
+    result = ask(searcher, "Who wrote the paper about rebuilding only what changed?")
+    assert (result.mode, result.status) == ("catalogue", "abstained")
+    assert result.segments[0].text.startswith("No paper of the collection clearly fits “rebuilding only what changed”.")
+    assert INCREMENTAL in named(result) and len(named(result)) == 3
+    assert ask(searcher, "Who wrote the Iliad?").mode != "catalogue"
 
 
 def test_who_cites_and_who_is_cited_agree(searcher: Searcher) -> None:

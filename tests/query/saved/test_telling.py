@@ -112,6 +112,8 @@ def test_words_of_papers_are_words() -> None:
     feed = fromstring(as_atom(digest()))
     (entry,) = feed.findall("{http://www.w3.org/2005/Atom}entry")
     assert entry.findtext("{http://www.w3.org/2005/Atom}title") == HOSTILE.replace("\x0b", " ")
+    (content,) = entry.findall("{http://www.w3.org/2005/Atom}content")
+    assert content.get("type") == "text", "a reader shows it as it is"
     lines = as_markdown(digest()).splitlines()
     assert not any(line.startswith("# A heading") for line in lines) and "[1](" not in as_markdown(digest())
     assert "  - because p-1 was edited" in lines

@@ -25,6 +25,12 @@ def test_uploads_are_named_checked_and_never_lost(service: Served) -> None:
         assert [one["outcome"] for one in mixed.json()["files"]] == ["refused", "unchanged", "refused"]
         replaced = upload(admin, "uploads", ("x.txt", b"other"), replace="true")
         assert replaced.json()["files"][0]["outcome"] == "replaced" and (folder / "x.txt").read_bytes() == b"other"
+        (folder.parent / "outside.txt").write_bytes(b"outside")
+        (folder / "link.txt").symlink_to("../outside.txt")
+        for content in (b"outside", b"other"):
+            assert upload(admin, "uploads", ("link.txt", content), replace="true").status_code == 409
+        assert (folder.parent / "outside.txt").read_bytes() == b"outside"
+        (folder / "link.txt").unlink()
         for name in ("../x", "A", "", "."):
             assert upload(admin, name, ("a.md", b"# A")).status_code == 422
         assert upload(admin, "samples", ("a.md", b"# A")).status_code == 409  # its papers lie elsewhere

@@ -79,10 +79,10 @@ def test_a_kept_result_was_paid_once() -> None:
 
 def test_the_key_of_a_result_is_all_that_it_depends_on() -> None:
     def key(query: str = "x", snapshot: str = "s", settings: str = "t", **more: object) -> str:
-        return result_key(make_request(query=query, collection="k", **more), snapshot, settings)
+        return result_key(make_request(**{"query": query, "collection": "k"} | more), snapshot, settings)
 
     others = [key("y"), key(snapshot="s2"), key(settings="t2"), key(top_k=3), key(filters={"year_from": 2000})]
-    others += [key(history=[{"role": "user", "content": "before"}]), key(answer=False)]
+    others += [key(history=[{"role": "user", "content": "before"}]), key(answer=False), key(collection="l")]
     assert key() == key(query=" x ") and len({key(), *others}) == 1 + len(others)
 
 

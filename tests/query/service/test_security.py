@@ -353,7 +353,8 @@ def test_other_names_and_other_pages_are_refused(serve_with: Serving, service: S
             assert client.get("/papers", headers={"Host": name}).status_code == 421, name
         for name in ("127.0.0.1", "localhost:9", "LOCALHOST", "[::1]:80", "127.9.9.9"):
             assert client.get("/collections", headers={"Host": name}).status_code == 200, name
-        for page in ("null", "http://[", "http://x@127.0.0.1", served_elsewhere(service.url)):
+        longer = service.url.replace("//", "//evil-")
+        for page in ("null", "http://[", "http://x@127.0.0.1", served_elsewhere(service.url), longer):
             assert client.post("/search", json=ASKED, headers={"Origin": page}).status_code == 403, page
         foreign = client.post("/search", json=ASKED, headers={"Origin": "https://evil.example"})
         assert foreign.status_code == 403 and "access-control-allow-origin" not in foreign.headers

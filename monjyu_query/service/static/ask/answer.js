@@ -16,7 +16,7 @@ export function renderResult(result, askFurther = () => {}, asked = null, goOn =
   return h("div", { class: "result" },
     result.warnings.length ? h("ul", { class: "warnings" }, result.warnings.map((text) => h("li", {}, said(text)))) : null,
     h("div", { class: `answer ${result.status}` },
-      result.status === "complete" ? null : [h("p", { class: "badge" }, t(`status_${result.status}`)), h("p", { class: "dim why" }, t(`${result.status}Why`))],
+      result.status === "complete" ? null : [h("p", { class: "badge" }, t(`status_${result.status}`)), result.mode === "tensions" ? null : h("p", { class: "dim why" }, t(`${result.status}Why`))],
       answerBlocks(result.segments, result.citations, result.collection, { names, engine: result.answer_engine }),
       (result.tables ?? []).map((table) => answerTable(table, result.citations, result.collection, names))),
     legend(result.segments, result.answer_engine),

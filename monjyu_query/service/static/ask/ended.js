@@ -17,6 +17,6 @@ export function ending(result, goOn) {
     h("p", {}, told.join(" ")),
     goOn && left ? h("p", { class: "row" },
       resumes ? h("button", { type: "button", class: "small primary", onclick: () => goOn(usage.budget_total) }, t("resume", usage.budget_total - usage.relevance_tests)) : null,
-      h("button", { type: "button", class: "small", onclick: () => goOn((resumes ? usage.budget_total : usage.relevance_tests) + MORE) }, lazy.frontier_left < MORE ? t("spendRest", lazy.frontier_left) : t("spendMore", MORE)),
+      h("button", { type: "button", class: "small", onclick: () => goOn(resumes ? usage.budget_total + MORE : usage.relevance_tests + Math.min(lazy.frontier_left, MORE)) }, lazy.frontier_left < MORE ? t("spendRest", lazy.frontier_left) : t("spendMore", MORE)),
       h("span", { class: "dim" }, t("keptJudgements"))) : null);
 }

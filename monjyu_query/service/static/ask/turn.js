@@ -81,16 +81,23 @@ export class Turn {
       result.snapshot_id < present ? this.older() : null, // an id begins with its time
       result.resolved_query ? h("p", { class: "dim" }, t("askedAs"), quoted(result.resolved_query), " ",
         h("button", { type: "button", class: "quiet small", onclick: () => this.ask({ alone: true }) }, t("askAlone"))) : null,
-      this.unread(),
-      renderResult(result, (question) => talk.further(question), this.asked, (budget) => this.goOn(budget)));
+      ...this.answered());
   }
 
-  // Where the model of the papers does not read the question's letters, an editor has them indexed with one that does.
-  unread() {
+  // Where the model of the papers does not read the question's language, an editor is offered one that does: reading
+  // more of them would find nothing.
+  answered() {
     const { result, talk } = this;
-    if (!talk.editor || !result.warnings.some((one) => one.includes("embedding.model"))) return null;
+    const unread = (text) => text.includes("embedding.model");
+    const further = (question) => talk.further(question);
+    if (!talk.editor || !result.warnings.some(unread)) return [renderResult(result, further, this.asked, (budget) => this.goOn(budget))];
+    return [this.offerModel(), renderResult({ ...result, warnings: result.warnings.filter((text) => !unread(text)), lazy: null }, further, this.asked)];
+  }
+
+  offerModel() {
+    const { result, talk } = this;
     const place = h("div", {});
-    const change = h("button", { type: "button", class: "small", onclick: async () => {
+    const change = h("button", { type: "button", class: "primary", onclick: async () => {
       change.disabled = true;
       const { begin, notBegun, watch } = await import("../indexing.js"); // few have need of it
       try {
@@ -101,7 +108,7 @@ export class Turn {
       }
       change.disabled = false;
     } }, t("readScript"));
-    return h("div", { class: "unread" }, change, place);
+    return h("div", { class: "ending" }, h("p", {}, t("otherScript")), h("p", { class: "row" }, change), place);
   }
 
   // Lazy search again with more tests: those that were made are kept. What ended because it had enough goes on to the end.

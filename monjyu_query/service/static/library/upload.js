@@ -103,12 +103,11 @@ async function outcome(collection, names, step) {
 // The library's part: folded until somebody wants it, or drags files over the page. `told(problems)` lets it know
 // whether the collection takes files.
 export function upload(context, library, done) {
-  const { name, who, signal, go, refresh } = context;
+  const { name, who, signal, refresh } = context;
   if (!isEditor(who)) return { element: h("details", { class: "adding" }, h("summary", {}, t("addPapers")), editorNeeded(context, t("noUpload"))), told: () => {} };
   const arrived = async (collection) => {
     if (collection === name) done();
     await refresh(true);
-    if (collection !== name) go("papers", collection);
   };
   const made = uploader({ name, offered: name, signal, who }, arrived);
   const fold = h("details", { class: "adding", open: Boolean(underWay(name)) }, h("summary", {}, t("addPapers")), made.element);
