@@ -20,7 +20,7 @@ from monjyu_core.settings.papers import ParserSettings, ParseSettings
 if TYPE_CHECKING:
     from monjyu_assets.parsing.xml.tree import Element
 
-PARSER_VERSION = "8"
+PARSER_VERSION = "9"
 """Raise it when any parser gives different results: it is part of every paper's reuse key."""
 
 _PARTS_OF_JATS = ("front", "body", "back", "front-stub")

@@ -59,7 +59,10 @@ BY = re.compile(
     rf"(?i:{alternatives('labels.authors')})(?:\s*[:：]\s*|\s+(?={UPPER}))|Von\s+(?={UPPER}[\w.-]*\s+{UPPER})"
 )
 """In front of the names under a title."""
-PRINTED_SEPARATOR = re.compile(rf"\s*(?:[,;\u00b7\u2022\u2013\u2014\u060c\u3001\u30fb\uff0c\uff1b]|{AND})\s*")
+PRINTED_SEPARATOR = re.compile(
+    rf"\s+\u00c6\s+|\s*(?:[,;\u00b7\u2022\u2013\u2014\u060c\u3001\u30fb\uff0c\uff1b]|{AND})\s*"
+)
+"""In some fonts of older journals a raised dot is stored as \u00c6."""
 _LISTED = re.compile(rf"\s*(?:,\s*{AND}|[,\u060c\u3001\u30fb\uff0c\uff0f]|{AND})\s*")
 _NAME_MARKS = re.compile(r"\^[^^]*\^|<[^>]*>|\[[^\]]*\]|[*†‡§¶#∗⁎\d¹²³⁰-⁹_`]+")  # marks that point at footnotes
 _INITIALS = rf"(?:{UPPER}{{1,2}}\.[\s-]?){{1,4}}"

@@ -92,8 +92,12 @@ def test_an_opening_too_long_for_an_abstract_is_text(tmp_path: Path) -> None:
         "Lind, Rosa\n\nrosa\\@marsh.org\n\nNorthmoor University\n\nVard, Hal Otto\n\nhal\\@marsh.org\n\nMarsh Lab\n\n",
         "Rosa LIND#super[1] 0000-0002-1825-0097\n\nHal Otto VARD#super[2] 0000-0001-5109-3700\n\n",
         'By Rosa Lind#footnote(numbering: "*")[Northmoor.] and Hal Otto Vard\n\n',
+        "Rosa Lind (rosa\\@marsh.org)\n\nHal Otto Vard (hal\\@marsh.org)\n\n",
+        "Rosa Lind \u00c6 Hal Otto Vard\n\n",
+        "*Rosa Lind* #h(4pt) Northmoor University\n\n*Hal Otto Vard* #h(4pt) Marsh University\n\n",
+        "#grid(columns: 2, gutter: 60pt, [Rosa Lind\\ MIT], [Hal Otto Vard\\ MIT])\n\n",
     ],
-    ids=["family first", "orcid", "by"],
+    ids=["family first", "orcid", "by", "mail behind", "dot of an old font", "bold in front of a place", "short name"],
 )
 def test_names_as_others_set_them(tmp_path: Path, front: str) -> None:
     paper = _parse(tmp_path, _paper(f"{front}#v(6pt)\n", f"#pad(x: 1cm)[{_ABSTRACT * 2}]"))

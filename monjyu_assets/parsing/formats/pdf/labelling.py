@@ -32,11 +32,17 @@ from monjyu_assets.parsing.formats.pdf.front.authors import find_authors, names_
 from monjyu_assets.parsing.formats.pdf.front.first_page import Front, find_front
 from monjyu_assets.parsing.formats.pdf.front.people import fill_people
 from monjyu_assets.parsing.formats.pdf.front.title import find_title
-from monjyu_assets.parsing.formats.pdf.front.title_page import cover_lines, order_title_page, running_heads
+from monjyu_assets.parsing.formats.pdf.front.title_page import (
+    cover_lines,
+    gather_large_lines,
+    order_title_page,
+    running_heads,
+)
 from monjyu_assets.parsing.formats.pdf.front.unlabelled import find_unlabelled
 from monjyu_assets.parsing.formats.pdf.page.captions import Floats, find_floats
 from monjyu_assets.parsing.formats.pdf.page.footnotes import Footnote, find_footnotes
 from monjyu_assets.parsing.formats.pdf.page.layout import Layout
+from monjyu_assets.parsing.text.author_block import ABSTRACT
 from monjyu_assets.parsing.text.heading_types import section_type, strip_numbering
 from monjyu_assets.parsing.text.line_ends import Words
 from monjyu_core.paper import Author
@@ -102,8 +108,7 @@ class Labelled:
 
 def label_lines(layout: Layout) -> Labelled:
     """All stages in their order. `layout.lines` loses lists of contents and running heads."""
-    labelled = _settle_lines(layout)
-    _label_references(labelled)
+    labelled = settle_lines(layout)
     _find_headings(labelled)
     _label_front(labelled)
     _label_floats(labelled)
@@ -116,16 +121,19 @@ def label_lines(layout: Layout) -> Labelled:
     return labelled
 
 
-def _settle_lines(layout: Layout) -> Labelled:
+def settle_lines(layout: Layout) -> Labelled:
+    """Stages 1 and 2."""
     words = Words(line.text for line in layout.lines)
     contents = contents_lines(layout)
     _drop(layout, contents)
     _drop(layout, cover_lines(layout))
+    gather_large_lines(layout)
     title, start, end = find_title(layout, words)
     order_title_page(layout, end)
     _drop(layout, running_heads(layout, end))
     labelled = Labelled(layout, words, title, start, end)
     labelled.label(range(start, end), Role.TITLE)
+    _label_references(labelled)
     return labelled
 
 
@@ -148,9 +156,7 @@ def _label_references(labelled: Labelled) -> None:
 def _find_headings(labelled: Labelled) -> None:
     """Headings get their labels with the front, which drops some."""
     layout = labelled.layout
-    found = [
-        heading for first, last in labelled.ranges for heading in find_headings(layout, first, last, labelled.words)
-    ]
+    found = find_headings(layout, labelled.ranges, labelled.words)
     if (place := labelled.references) and place.tail:  # what a publisher prints there in bold heads no section
         found = [
             h for h in found
@@ -214,6 +220,9 @@ def _unlabelled(labelled: Labelled, stop: int) -> list[int]:
     if front.abstract:
         return sorted([*abstract, *text])
     front.abstract = [(layout.lines[i], 0, len(layout.lines[i].text)) for i in abstract]
+    if abstract and (match := ABSTRACT.match(layout.lines[abstract[0]].text)):  # "Abstract We count ..." in one face
+        line, _, stop_at = front.abstract[0]
+        front.abstract[0] = (line, match.end() if line.text[match.end() :][:1].isupper() else 0, stop_at)
     front.used.update(abstract)
     return text
 

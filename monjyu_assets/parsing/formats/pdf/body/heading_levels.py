@@ -35,6 +35,9 @@ def _by_place(heading: Heading) -> bool:
 
 
 def _set_levels(found: list[Heading], body_size: float) -> None:
+    if _nested_by_mistake(found):
+        for heading in found:
+            heading.outline_level = None
     offset = min((h.outline_level for h in found if h.outline_level is not None), default=0)
     numbered = [h for h in found if h.number is not None]
     if len(numbered) < 0.5 * len(found) and not any(section_type(h.text) in _MAIN for h in numbered):
@@ -42,12 +45,15 @@ def _set_levels(found: list[Heading], body_size: float) -> None:
         for heading in numbered:
             if not heading.run_in and "." not in (heading.number or ""):
                 heading.number = None
+    _letter_i(numbered)
     roman = sum(bool(re.fullmatch(r"[IVX]+", h.number or "")) for h in found) > 1
     for heading in found:
         if heading.outline_level is not None:
             heading.level = heading.outline_level - offset + 1
         elif heading.number is not None:
             heading.level = _depth(heading.number) + (roman and bool(re.fullmatch(r"[A-H]", heading.number)))
+    for heading in _counted_within(numbered):
+        heading.level += 1
     known: dict[Style, int] = {}
     for heading in found:
         if heading.outline_level is not None or heading.number is not None:
@@ -59,6 +65,36 @@ def _set_levels(found: list[Heading], body_size: float) -> None:
     _lower_stacked(found)
     _raise_main(found)
     _close_gaps(found)
+
+
+def _letter_i(numbered: list[Heading]) -> None:
+    """The section behind "H." is "I." of the same count, not the first in Roman numbers."""
+    for above, heading in pairwise(numbered):
+        if above.number == "H" and heading.number == "I" and above.style == heading.style:
+            heading.number = "A"
+
+
+def _counted_within(numbered: list[Heading]) -> list[Heading]:
+    """Headings that count 1, 2, 3 anew between two main ones: 4, 1, 2, 3, 5."""
+    main = [h for h in numbered if h.outline_level is None and (h.number or "").isdigit()]
+    numbers = [int(h.number or 0) for h in main]
+    inner: list[Heading] = []
+    last = 0
+    for k, number in enumerate(numbers):
+        goes_on = bool(inner) and inner[-1] is main[k - 1]
+        if number == last + 1 and not (goes_on and last < 3 and number == numbers[k - 1] + 1):
+            last = number
+        elif last > 1 and last + 1 in numbers[k:] and (number == 1 or goes_on):
+            inner.append(main[k])
+    return inner
+
+
+def _nested_by_mistake(found: list[Heading]) -> bool:
+    """An outline in which headings that count 1, 2, 3 through the paper stand on several levels."""
+    main = [h for h in found if h.outline_level is not None and (h.number or "").isdigit()]
+    numbers = [int(h.number or 0) for h in main]
+    rising = len(numbers) > 2 and all(a < b for a, b in pairwise(numbers))
+    return rising and len({h.outline_level for h in main}) > 1
 
 
 def _raise_main(found: list[Heading]) -> None:
@@ -90,12 +126,15 @@ def _lower_stacked(found: list[Heading]) -> None:
         a.style
         for a, b in pairwise(found)
         if a.end == b.start and a.style == b.style and a.level == b.level
-        and section_type(a.text) in _MAIN and section_type(b.text) == "other" and a.outline_level is None
+        and section_type(a.text) in _MAIN and section_type(b.text) in ("other", section_type(a.text))
+        and a.outline_level is None
         and a.number is None
     }  # fmt: skip
+    below = {b.start for a, b in pairwise(found) if a.end == b.start and a.style == b.style}
     for heading in found:
         if heading.style in stacked and heading.number is None and heading.outline_level is None:
-            heading.level += section_type(heading.text) == "other"
+            lower = section_type(heading.text) == "other" or heading.start in below or len(heading.text) > 30
+            heading.level += lower
 
 
 def _rank(style: Style, body_size: float) -> tuple[float, ...]:
@@ -181,7 +220,12 @@ def _numbered(layout: Layout, i: int, last: int) -> Heading | None:
     while stop < len(current.text) and current.text[stop] in ".: ":
         stop += 1
     ended = text.endswith((".", ":")) or current.text[:stop].rstrip().endswith((".", ":"))
-    if len(strip_numbering(text)[1]) < 4 or stop >= len(current.text) - 3 or not ended or len(text) > 200:
+    if (
+        sum(map(str.isalpha, strip_numbering(text)[1])) < 3
+        or stop >= len(current.text) - 3
+        or not ended
+        or len(text) > 200
+    ):
         return None
     face = (round(line.size * 2) / 2, line.bold[0], line.italic[0] or line.italic[-1], False)
     return Heading(i, end + 1, text.rstrip(" .:"), face, number, run_in=stop)

@@ -1,12 +1,16 @@
-"""Headings among the lines of a document, by outline, numbering, known names and type style."""
+"""Headings among the lines of a document: those of its outline, and what learned trees take for one."""
 
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
 
 from monjyu_assets.parsing.formats.pdf.body.heading import Heading, gap_above, ordinals
+from monjyu_assets.parsing.formats.pdf.body.heading_features import candidate_features
 from monjyu_assets.parsing.formats.pdf.body.heading_levels import run_in_heading, usual_run_ins
+from monjyu_assets.parsing.formats.pdf.body.heading_trees import heading_scores
 from monjyu_assets.parsing.formats.pdf.page.layout import Layout, OutlineItem, squeezed
 from monjyu_assets.parsing.formats.pdf.page.lines import Line, Style
 from monjyu_assets.parsing.text.author_block import NUMBERED_FLOAT
@@ -54,115 +58,70 @@ def _matches(lines: list[Line], start: int, last: int, wanted: set[str]) -> int:
 
 
 _BULLET = re.compile(r"[\u2022\u25cf\u25cb\u25aa\u25e6\u2023\u2013\u2014*\uf0b7-]\s")
-_FORMULA = re.compile(r"[=\u00bc\u2211\u222b\u221a\u2264\u2265\u2208\u2202]|\|[^|]{1,12}\|")
-_ABBREVIATED = re.compile(r"\b(?:etc|al|vs|spp?|L)\.$")
+_EQUATION = re.compile(r"\(\d+\.\d+\)")
 _NUMBERED_LINE = re.compile(r"\d{1,3}:\s")
 _ENDS_OPEN = re.compile(r"(?:[,;]|\b(?:the|of|and|or|a|an|in|to|with|for|by|is|are|from|on|as|that))$")
+_LIKELY, _SURE, _POSSIBLE = 0.36, 0.8, 0.07
+"""Least probability of a heading; of one that is missing in an outline whose other entries were found; of one that the
+others ask for: it has their style, or the number that their count lacks."""
+_OF_HEADINGS = 0.33
+"""Least mean probability of the candidates in a style of headings."""
 
 
-def find_headings(layout: Layout, first: int, last: int, words: Words) -> list[Heading]:
-    """Headings among `layout.lines[first:last]`, in order, with levels."""
-    marked = outline_marks(layout, first, last)
-    body_bold = _body_is_bold(layout)
-    strong: Counter[Style] = Counter()
+def find_headings(layout: Layout, ranges: Sequence[tuple[int, int]], words: Words) -> list[Heading]:
+    """Headings among the lines of these ranges, in order. Their levels are not set."""
+    marked: dict[int, tuple[int, OutlineItem]] = {}
+    for first, last in ranges:
+        marked |= outline_marks(layout, first, last)
+    candidates = [h for first, last in ranges for h in heading_candidates(layout, first, last, words, marked)]
+    plain = [heading for heading in candidates if not heading.run_in]
+    scores = heading_scores(candidate_features(layout, plain)).tolist()
+    least = _SURE if len(marked) > 2 else _LIKELY
+    likely = [h.outline_level is not None or score >= least for h, score in zip(plain, scores, strict=True)]
+    possible = [score >= _POSSIBLE for score in scores]
+    asked = _asked_for(plain, likely, scores)
+    kept = {h.start for k, h in enumerate(plain) if likely[k] or (possible[k] and k in asked)}
+    return usual_run_ins([heading for heading in candidates if heading.run_in or heading.start in kept])
+
+
+def _asked_for(found: Sequence[Heading], likely: Sequence[bool], scores: Sequence[float]) -> set[int]:
+    """Candidates in a style that is one of headings, and those whose number lies between two of a count."""
+    styles: dict[Style, list[int]] = defaultdict(list)
+    for k, heading in enumerate(found):
+        styles[heading.style].append(k)
+    asked: set[int] = set()
+    for own in styles.values():
+        possible = [k for k in own if scores[k] >= _POSSIBLE]
+        headed = sum(likely[k] for k in own) > 1
+        if (headed and sum(scores[k] for k in possible) >= _OF_HEADINGS * len(possible)) or (
+            len(own) > 2 and len(possible) == len(own)
+        ):
+            asked.update(own)
+    main = [k for k, h in enumerate(found) if likely[k] and len(ordinals(h.number or "")) == 1]
+    for start, stop in pairwise(main):
+        above, below = found[start].number or "", found[stop].number or ""
+        missing = (ordinals(above)[0] + 1,)
+        if above.isdigit() == below.isdigit() and ordinals(below)[0] == missing[0] + 1:
+            asked |= {k for k in range(start + 1, stop) if ordinals(found[k].number or "") == missing}
+    return asked
+
+
+def heading_candidates(
+    layout: Layout, first: int, last: int, words: Words, marked: Mapping[int, tuple[int, OutlineItem]]
+) -> list[Heading]:
+    """Lines of `first:last` that could be headings, those of the outline (`marked`) and run-in ones among them."""
     candidates: list[Heading] = []
     i = first
     while i < last:
         heading = _candidate(layout, i, last, marked, words)
-        if heading is None:
-            i += 1
-            continue
-        candidates.append(heading)
-        if heading.outline_level is not None or _known(heading.text):
-            strong[heading.style] += 1
-        i = heading.end
-    by_style = Counter(h.style for h in candidates)
-    counted = _counted(candidates, layout)
-    found = [h for h in candidates if h.start in counted or _accepted(h, layout, strong, by_style, body_bold)]
-    return _with_missing(usual_run_ins(found), layout, first, last, words)
-
-
-def _with_missing(found: list[Heading], layout: Layout, first: int, last: int, words: Words) -> list[Heading]:
-    """Headings with those that a count of main headings (1, 2, 4, or I, II, IV) lacks: lines between their neighbours
-    in the style of one of them."""
-    counted = [h for h in found if h.number and len(ordinals(h.number)) == 1 and not h.run_in]
-    if len(counted) < 2:
-        return found
-    taken = {i for heading in found for i in range(heading.start, heading.end)}
-    missing: list[Heading] = []
-    above: Heading | None = None
-    for heading in counted:
-        same_kind = above is not None and (above.number or "").isdigit() == (heading.number or "").isdigit()
-        since = ordinals(above.number or "")[0] if above and same_kind else 0
-        start = above.end if above and same_kind else first
-        for number in range(since + 1, min(ordinals(heading.number or "")[0], since + 4)):
-            styles = {heading.style, above.style} if above and same_kind else {heading.style}
-            for i in range(start, heading.start):
-                if i not in taken and _is_number(layout, i, number, heading.number or "", styles):
-                    end = i + 1
-                    while end < min(last, i + 4) and _continues(layout, end, layout.lines[i].style):
-                        end += 1
-                    text = _text(layout.lines[i:end], words)
-                    missing.append(Heading(i, end, text, layout.lines[i].style, strip_numbering(text)[0]))
-                    start = end
-                    break
-        above = heading
-    return sorted([*found, *missing], key=lambda heading: heading.start)
-
-
-def _is_number(layout: Layout, i: int, number: int, sibling: str, styles: set[Style]) -> bool:
-    """A line that begins with this number, in one of these styles; one that looks like text needs a gap above it."""
-    line = layout.lines[i]
-    own, words = strip_numbering(line.text)
-    if own is None or own.isdigit() != sibling.isdigit() or ordinals(own) != (number,) or line.style not in styles:
-        return False
-    if len(line.text) > 100 or not words[:1].isupper() or line.text.rstrip().endswith((",", ";", ":")):
-        return False
-    size, bold, _, capitals = line.style
-    if bold and not line.bold[-1]:
-        return False  # bold words with which a paragraph begins
-    distinct = bold or capitals or size >= layout.body_size + 0.9
-    return distinct or (gap_above(layout, i) > 1.15 * layout.leading and not line.text.rstrip().endswith("."))
-
-
-def _counted(candidates: list[Heading], layout: Layout) -> set[int]:
-    """First lines of headings in any face that stand apart and are numbered 1, 2, 3: they need no other sign."""
-    apart = [
-        heading
-        for heading in candidates
-        if heading.number is not None
-        and not heading.run_in
-        and gap_above(layout, heading.start) > 1.2 * layout.leading
-        and layout.lines[heading.start].size >= 0.95 * layout.body_size
-    ]
-    found: list[Heading] = []
-    faces: dict[int, Style] = {}
-    last: tuple[int, ...] = (0,)
-    for heading in apart:
-        number = ordinals(heading.number or "")
-        if not number or len(heading.text) > 90:
-            continue
-        face = faces.setdefault(len(number), heading.style)
-        if not any(heading.style[1:]) and (face[1] or face[0] > heading.style[0] + 0.9):
-            continue  # an item of a list below larger or bold headings
-        beside = any(number == (*last[:depth], last[depth] + 1) for depth in range(len(last)))
-        if beside or (found and number == (*last, 1)):
-            found.append(heading)
-            last = number
-    return {heading.start for heading in found} if last[0] >= 3 else set()
-
-
-def _known(text: str) -> bool:
-    return section_type(text) != "other"
-
-
-def _body_is_bold(layout: Layout) -> bool:
-    bold = sum(len(line.text) for line in layout.lines if line.bold_share > 0.6)
-    return bold > 0.5 * sum(len(line.text) for line in layout.lines)
+        if heading is not None:
+            candidates.append(heading)
+        i = heading.end if heading is not None else i + 1
+    return candidates
 
 
 def _candidate(
-    layout: Layout, i: int, last: int, marked: dict[int, tuple[int, OutlineItem]], words: Words
+    layout: Layout, i: int, last: int, marked: Mapping[int, tuple[int, OutlineItem]], words: Words
 ) -> Heading | None:
     lines = layout.lines
     line = lines[i]
@@ -170,17 +129,23 @@ def _candidate(
         end, item = marked[i]
         text = _text(lines[i:end], words)
         return Heading(i, end, text, line.style, strip_numbering(text)[0], outline_level=item.level)
-    style = line.style
-    end = i + 1
-    while end < min(last, i + 4) and end not in marked and _continues(layout, end, style):
-        end += 1
     found = run_in_heading(layout, i, last)
     if found is not None:
         return found
-    text = _text(lines[i:end], words)
-    if _breaks_off(lines[end - 1]) or not _shape(text, lines[i:end]) or not _stands_out(line, style, text, layout):
+    above = lines[i - 1] if i else None
+    same_place = above is not None and (above.page, above.block) == (line.page, line.block)
+    if above is not None and same_place and line.base - above.base < 0.4 * line.size:
         return None
-    if not _alone(layout, i, end) or _in_listing(lines, i):
+    style = line.style
+    left, right = layout.extents[line.page, line.block]
+    apart = line.width < 0.8 * (right - left) and gap_above(layout, i) > 1.2 * layout.leading
+    if line.size < 0.7 * layout.body_size or not (apart or _stands_out(line, style, layout)):
+        return None
+    end = i + 1
+    while end < min(last, i + 4) and end not in marked and _continues(layout, end, style):
+        end += 1
+    text = _text(lines[i:end], words)
+    if not _shape(text, lines[i:end]) or _breaks_off(lines[end - 1]) or _in_listing(lines, i):
         return None
     return Heading(i, end, text, style, strip_numbering(text)[0])
 
@@ -207,7 +172,7 @@ def _continues(layout: Layout, i: int, style: Style) -> bool:
     return (
         above.page == line.page
         and line.style[:3] == style[:3]
-        and (line.style[3] or not style[3])
+        and (line.style[3] or not style[3] or line.text.isupper())
         and 0 < step < 1.6 * max(line.size, above.size)
         and abs(line.size - above.size) < 0.3
         and strip_numbering(line.text)[0] is None
@@ -240,23 +205,16 @@ def _has_room(above: Line, line: Line, left: float, right: float) -> bool:
 
 
 def _shape(text: str, lines: list[Line]) -> bool:
-    """Short, begins like a heading, has letters (方法 is a word), is not a caption, bullet, sentence or reference."""
+    """Short, has letters (方法 is a word), is not a caption, a bullet or an address."""
     words = strip_numbering(text)[1]
-    letters = sum(map(str.isalpha, words))
-    if letters + count_wide(words) < 3 or letters < 0.5 * len(words.replace(" ", "")):
+    letters = sum(map(str.isalpha, words)) + count_wide(words)
+    if letters < 3 or letters < 0.5 * len(words.replace(" ", "")):
         return False
-    if len(text) > 220 or len(text.split()) > 28:
+    if len(text) > 220 or len(text.split()) > 28 or len(lines) > 4:
         return False
     if NUMBERED_FLOAT.match(text) or _BULLET.match(text) or "@" in text or "http" in text:
         return False
-    first = next((c for c in words if c.isalnum()), "")
-    counted = re.match(r"\d+[.)]\s", text) and all(all(line.bold) for line in lines)  # "1. de Jonquières"
-    if not first or (first.islower() and not counted) or text[0] in "[{":
-        return False
-    if _FORMULA.search(text) or (re.search(r"[.;,。]$", text) and not _ends_heading(text, lines)):
-        return False
-    cells = any(len(line.pieces) > 2 for line in lines)
-    return not _ENDS_OPEN.search(text.casefold()) and len(lines) < 5 and not cells
+    return text[0] not in "[{" and not _EQUATION.match(text)
 
 
 def _breaks_off(line: Line) -> bool:
@@ -266,117 +224,11 @@ def _breaks_off(line: Line) -> bool:
     return last > 0 and len(behind.strip(" .:")) > 8 and (line.text[: last + 1] + behind[:1])[-2:].strip()[-1:] in ".:"
 
 
-def _ends_heading(text: str, lines: list[Line]) -> bool:
-    """A full stop that a heading may end with: of an abbreviation, or behind bold words ("1. Introducción.")."""
-    if _ABBREVIATED.search(text):
-        return True
-    words = re.sub(r"^\w+ \d+\. ", "", strip_numbering(text)[1])  # "Rule 3. Count twice."
-    return text.endswith(".") and ". " not in words and all(all(line.bold) for line in lines)
-
-
-def _is_sentence(text: str) -> bool:
-    """Words that are no known heading, with a full stop that is no abbreviation's."""
-    return text.endswith(".") and not _known(text.rstrip(".")) and not _ABBREVIATED.search(text)
-
-
-def _stands_out(line: Line, style: Style, text: str, layout: Layout) -> bool:
+def _stands_out(line: Line, style: Style, layout: Layout) -> bool:
+    """By size, face or capitals, by a number, or by words that head sections."""
     size, bold, italic, capitals = style
     if size < (0.7 if bold or capitals else 0.85) * layout.body_size:
         return False
-    larger = size >= layout.body_size + 0.9
-    numbered = strip_numbering(text)[0] is not None
-    return (
-        larger
-        or bold
-        or capitals
-        or (italic and size >= 0.95 * layout.body_size)
-        or numbered
-        or (_known(text) and len(text) < 40)
-    )
-
-
-def _alone(layout: Layout, start: int, end: int) -> bool:
-    """Nothing of a paragraph above runs into it, and what follows starts anew."""
-    lines = layout.lines
-    line = lines[start]
-    above = lines[start - 1] if start else None
-    same_place = above is not None and above.page == line.page and above.block == line.block
-    if above is not None and same_place:
-        step = line.base - above.base
-        same_style = above.style == line.style
-        if step < 0.4 * line.size:
-            return False
-        if same_style and step < 1.15 * layout.leading and above.x1 - above.x0 > 0.5 * line.width:
-            return False
-    if end < len(lines):
-        below = lines[end]
-        beside = below.column != line.column and below.x0 > line.x1 + 2 * line.size  # a note in the margin
-        if below.page == line.page and not beside and abs(below.base - lines[end - 1].base) < 0.4 * line.size:
-            return False
-        small = below.size < 0.93 * layout.body_size and below.bold_share < 0.6
-        if small and line.size < 0.97 * layout.body_size:
-            return False
-    return True
-
-
-def _accepted(
-    heading: Heading, layout: Layout, strong: Counter[Style], by_style: Counter[Style], body_bold: bool
-) -> bool:
-    if heading.outline_level is not None or heading.run_in:
+    if size >= layout.body_size + 0.9 or bold or capitals or (italic and size >= 0.95 * layout.body_size):
         return True
-    if heading.number is None and not _known(heading.text) and (_boxed(layout, heading) or _is_quote(layout, heading)):
-        return False
-    if heading.text.endswith(":") and heading.number is None and not _known(heading.text):
-        return heading.style[0] >= layout.body_size + 0.9
-    if (heading.text.endswith(".") and len(heading.text) > 90) or (
-        heading.number is None and _is_sentence(heading.text)
-    ):
-        return heading.style in strong and gap_above(layout, heading.start) > 1.15 * layout.leading
-    size, bold, italic, capitals = heading.style
-    larger = size >= layout.body_size + 0.9
-    distinct = larger or (bold and not body_bold) or capitals
-    if layout.outline and strong:
-        # With an outline that was found, only its styles and clear numbering add to it.
-        if heading.style in strong:
-            return distinct or (italic and heading.number is not None) or _known(heading.text)
-        return heading.number is not None and distinct
-    if _known(heading.text):
-        return distinct or heading.number is not None or gap_above(layout, heading.start) > 1.3 * layout.leading
-    if heading.style in strong and distinct:
-        return True
-    if heading.number is not None:
-        return distinct or (italic and by_style[heading.style] >= 2)
-    if larger or (bold and not body_bold):
-        return gap_above(layout, heading.start) > 1.15 * layout.leading or by_style[heading.style] >= 3
-    if italic or capitals:
-        return gap_above(layout, heading.start) > 1.25 * layout.leading and by_style[heading.style] >= 2
-    return False
-
-
-def _boxed(layout: Layout, heading: Heading) -> bool:
-    """It stands above small print in a frame, or in the bar of one; a bar around the heading alone is no frame."""
-    line, below = layout.lines[heading.start], layout.lines[heading.end : heading.end + 1]
-    if not below or below[0].size > 0.93 * layout.body_size:
-        return False
-    page = layout.pages[line.page - 1]
-    boxes = [
-        box for box in page.drawn.graphics if (box[2] - box[0]) * (box[3] - box[1]) < 0.7 * page.width * page.height
-    ]
-    for x0, y0, x1, y1 in boxes:
-        if x0 < line.x0 and line.x1 < x1 and y0 < line.base - 0.5 * line.size and line.base < y1:
-            joined = [box for box in boxes if abs(box[1] - y1) < 4 and abs(box[0] - x0) < 4 and abs(box[2] - x1) < 4]
-            if any(box[3] - box[1] > 5 * line.size for box in [(x0, y0, x1, y1), *joined]):
-                return True
-    return False
-
-
-def _is_quote(layout: Layout, heading: Heading) -> bool:
-    """Italic words in the size of the text that begin with a quotation mark, run over three lines or are set in."""
-    lines = layout.lines[heading.start : heading.end]
-    size, bold, italic, capitals = heading.style
-    if not italic or bold or capitals or size >= layout.body_size + 0.9:
-        return False
-    left, right = layout.extents[lines[0].page, lines[0].block]
-    centred = abs((lines[0].x0 + lines[0].x1) - (left + right)) < 6
-    inset = min(line.x0 for line in lines) > left + 14 and not centred
-    return len(lines) > 2 or inset or heading.text[0] in '"\u201c\u201e\u00ab\u2018'
+    return strip_numbering(line.text)[0] is not None or (len(line.text) < 40 and section_type(line.text) != "other")

@@ -39,6 +39,13 @@ _MEMBER_NUMBER = re.compile(r"\b\d{6,}\b")
 _GLUED = re.compile(r"(?<=[^\W\d_]{2})\d{1,2}(?=[\s,;]|$)")
 """A mark that the font draws raised."""
 _BRACKETED = re.compile(r"\[\s?\d{1,2}(?:\s?,\s?\d{1,2})*\s?\]")
+_MAIL_BEHIND = re.compile(r"[(<\[]\s?[\w.+-]{1,64}@[\w.-]{1,120}\s?[)>\]]")
+"""An address behind a name: Ada Byron (ada@x.org)."""
+_KIND = re.compile(
+    r"(?:(?:original|research|review|regular|full|short|brief|case|technical|invited|feature)\s+)?"
+    r"(?:articles?|papers?|reports?|communications?|notes?|letters?|research|stud(?:y|ies)|contributions?)", re.I,
+)  # fmt: skip
+"""What a journal prints above a title: ORIGINAL PAPER."""
 _DEGREES = re.compile(r"(?:[A-Z][a-z]?\.\s?)+[A-Z]?|[A-Z]{2,4}(?:-[A-Z]{2,4})*|PhD")
 """Degrees and memberships behind a name: M.S., CCC-SLP. Initials alone are no name either."""
 SUPERVISED = re.compile(rf"{alternatives('labels.supervisors')}\s*(?:[:：]\s*|\s|$)", re.I)
@@ -59,7 +66,8 @@ def name_parts(line: Line) -> tuple[list[str], bool]:
     kept = [" ; " if script == 1 else character for character, script in zip(line.text, line.script, strict=True)]
     for gap in line.wide_gaps:
         kept[gap] = " ; "
-    text = DEGREE.sub("", " ".join(_BRACKETED.sub(" ; ", PRINTED_ORCID.sub(" ", "".join(kept))).split()))
+    plain = _MAIL_BEHIND.sub(" ; ", _BRACKETED.sub(" ; ", PRINTED_ORCID.sub(" ", "".join(kept))))
+    text = DEGREE.sub("", " ".join(plain.split()))
     if head := _BY_OR_AND.match(text) or _CODE.match(text):
         text = text[head.end() :]
     text = _GLUED.sub(" ; ", _MEMBER_NUMBER.sub(" ", text))
@@ -77,7 +85,8 @@ def _bold_head(line: Line) -> str:
     """The bold name with which a line "**Ada Byron**, student at ..." begins."""
     stop = next((k for k, bold in enumerate(line.bold) if not bold), 0)
     name, rest = line.text[:stop].strip(" ,"), line.text[stop:].lstrip(" ,")
-    return name if len(rest) > 3 and rest[0].islower() and not any(line.bold[stop:]) and is_name(name) else ""
+    told = len(rest) > 3 and (rest[0].islower() or PLACE.search(rest)) and not any(line.bold[stop:])
+    return name if told and is_name(name) else ""
 
 
 def _turned_list(line: Line) -> list[str]:
@@ -150,7 +159,8 @@ def find_authors(layout: Layout, title_start: int, title_end: int, front_end: in
     """
     names, end = _below_title(layout, title_end, front_end)
     if not names:  # some journals print them above the title
-        names = _below_title(layout, max(0, title_start - 3), title_start)[0]
+        above = _below_title(layout, max(0, title_start - 3), title_start)[0]
+        names = [name for name in above if not _KIND.fullmatch(name)]
     from_info = _from_info(layout)
     if len(from_info) > len(names) or (not names and from_info):
         names = from_info
@@ -268,6 +278,8 @@ def _same_face(line: Line, style: Line) -> bool:
 
 def _runs_into(last: str, first: str) -> bool:
     """A name broken at the line end: at least one half is not a name, but the whole is."""
+    if is_name(last) and re.fullmatch(r"[A-Z]{2,5}", first) and not last.isupper():
+        return False  # the short name of a university below a name
     return not (is_name(last) and is_name(first)) and is_name(f"{last} {first}")
 
 

@@ -154,6 +154,10 @@ _CLASSES = re.compile(
     r"(?:\w+ )?mathematics subject class", re.I,
 )  # fmt: skip
 """What begins the lines of a classification below an abstract."""
+_RIGHTS = re.compile(
+    r"(?:copyright\s*)?(?:\u00a9|\(c\))\s*(?:the authors?\b|\d{4}\b|copyright\b)|copyright\s+\d{4}\b", re.I
+)
+""" "\u00a9 2003 Elsevier", where the text has ended."""
 
 
 def find_front(layout: Layout, start: int, stop: int, headings: list[Heading], words: Words) -> Front:
@@ -198,7 +202,7 @@ def _take_abstract(layout: Layout, front: Front, i: int, offset: int, stop: int,
     while k < stop:
         line = lines[k]
         again = ABSTRACT.match(line.text)  # in another language
-        if k in front.used or KEYWORDS.match(line.text) or _CLASSES.match(line.text):
+        if k in front.used or KEYWORDS.match(line.text) or _CLASSES.match(line.text) or _RIGHTS.match(line.text):
             break
         if again and again["mark"].strip() and again.end() < len(line.text) and first and line.style != first.style:
             break

@@ -68,15 +68,54 @@ def pieces_of(line: Line, layout: Layout) -> list[Piece]:
     return found
 
 
+_COVER_LENGTH = 3500
+"""Characters of the longest such page."""
 _COVER = re.compile(r"researchgate\.net/publication", re.I)
 
 
+_ADDRESS = re.compile(r"https?:|www\.|\bdoi\b", re.I)
+
+
 def cover_lines(layout: Layout) -> set[int]:
-    """Lines of a first page that a server put in front of the paper: it names some authors only, and their profiles."""
-    own = {i for i, line in enumerate(layout.lines) if line.page == 1}
-    text = " ".join(layout.lines[i].text for i in own)
-    put = _COVER.search(text) and re.search(r"author profiles|see profile", text, re.I)
-    return own if put and len(own) < len(layout.lines) else set()
+    """Lines of a first page that a server put in front of the paper: it names some authors only, and their profiles,
+    or it gives the address of the paper, whose title stands again in large type on the next page."""
+    covers: set[int] = set()
+    for page in (1, 2):
+        own = {i for i, line in enumerate(layout.lines) if line.page == page}
+        text = " ".join(layout.lines[i].text for i in sorted(own))
+        put = _COVER.search(text) and re.search(r"author profiles|see profile", text, re.I)
+        again = _ADDRESS.search(text) and len(text) < _COVER_LENGTH and _title_again(layout, page + 1, squeezed(text))
+        if not (put or again):
+            break
+        covers |= own
+    return covers if len(covers) < len(layout.lines) else set()
+
+
+def _title_again(layout: Layout, page: int, text: str) -> bool:
+    """The largest type at the head of the page is a title that the (squeezed) text of the page before has as well."""
+    height = layout.pages[page - 1].height if len(layout.pages) >= page else 0.0
+    head = [line for line in layout.lines if line.page == page and line.base < 0.6 * height]
+    size = max((line.size for line in head), default=0.0)
+    title = squeezed(" ".join(line.text for line in head if line.size > 0.97 * size))
+    return size > 1.2 * layout.body_size and 20 < len(title) < 300 and title in text
+
+
+def gather_large_lines(layout: Layout) -> None:
+    """Put a line in large type right behind the one above it that a gutter parted it from: a centred title's last."""
+    lines = layout.lines
+    count = sum(line.page == lines[0].page for line in lines) if lines else 0
+    for i in range(min(count, 60) - 1):
+        line = lines[i]
+        if line.size < 1.25 * layout.body_size:
+            continue
+        for j in range(i + 2, min(count, i + 20)):
+            other = lines[j]
+            alike = abs(other.size - line.size) < 0.03 * line.size and other.style[1:3] == line.style[1:3]
+            shared = min(line.x1, other.x1) - max(line.x0, other.x0)
+            below = 0 < other.base - line.base < 1.7 * line.size and shared > 0.5 * min(line.width, other.width)
+            if alike and below and all(between.base > other.base for between in lines[i + 1 : j]):
+                lines.insert(i + 1, lines.pop(j))
+                break
 
 
 def running_heads(layout: Layout, title_end: int) -> set[int]:

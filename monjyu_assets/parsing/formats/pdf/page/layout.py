@@ -103,7 +103,24 @@ def _numbered_heads(pages: list[list[Line]], heights: list[float]) -> set[tuple[
                 rows.append((page, row, offsets))
     votes = Counter(offset for _, _, offsets in rows for offset in offsets)
     counted = {offset for offset, count in votes.items() if count >= 2} | {1}  # 1: the number of the page itself
-    return {(page, i) for page, row, offsets in rows if offsets & counted for i in row}
+    of_page: dict[int, list[tuple[set[int], set[int]]]] = defaultdict(list)
+    for page, row, offsets in rows:
+        of_page[page].append((row, offsets))
+    found: set[tuple[int, int]] = set()
+    for page, row, offsets in rows:
+        elsewhere = any(own != row and offsets & counted & held for own, held in of_page[page])
+        if offsets & counted and not (_may_be_heading(pages[page], row) and elsewhere):
+            found.update((page, i) for i in row)
+    return found
+
+
+def _may_be_heading(lines: list[Line], row: set[int]) -> bool:
+    """The row begins with a number, in bold or larger type than the page's: "2 Methods" on page 2, numbered below."""
+    own = sorted((lines[i] for i in row), key=lambda line: line.x0)
+    text = " ".join(line.text for line in own)
+    size = sorted(line.size for line in lines)[len(lines) // 2]
+    emphasised = all(line.bold_share > 0.6 or line.size > 1.08 * size for line in own) or text.isupper()
+    return emphasised and re.match(r"\d{1,2}\.?\s+[^\W\d_]", text) is not None
 
 
 def _outer_row(lines: list[Line], height: float, top: bool) -> set[int]:

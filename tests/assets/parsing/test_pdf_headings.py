@@ -1,0 +1,97 @@
+"""Headings of PDFs among other short lines, their levels, and what learned trees say of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import typst
+
+from monjyu_assets.parsing.formats.pdf import parse_pdf
+from monjyu_assets.parsing.formats.pdf.body.heading import Heading
+from monjyu_assets.parsing.formats.pdf.body.heading_levels import set_levels
+from monjyu_assets.parsing.formats.pdf.body.heading_trees import WEIGHTS, Trees, heading_scores
+from monjyu_core.paper import ParsedPaper
+from monjyu_core.settings.settings import ParseSettings
+
+_PROSE = "We count the plants of a marsh and describe how often a count is wrong, because nobody has asked before. "
+
+
+def _parse(folder: Path, body: str) -> ParsedPaper:
+    title = "#align(center)[#text(18pt)[Why Marsh Walkers Count Twice]\n\nRosa Lind]\n\n"
+    source = (
+        f"#set page(margin: 2.5cm)\n#set text(10pt)\n#set par(justify: true)\n{title}*Abstract*\n\n{_PROSE * 3}\n\n"
+    )
+    (folder / "paper.typ").write_text(source + body, "utf-8")
+    typst.compile(str(folder / "paper.typ"), output=str(folder / "paper.pdf"))
+    return parse_pdf(folder / "paper.pdf", ParseSettings())
+
+
+def _section(heading: str, inside: str = "") -> str:
+    head = f"#block(above: 16pt, below: 8pt, text(12pt, weight: 700)[{heading}])"
+    return f"{head}\n{_PROSE * 5}\n\n{inside}\n\n{_PROSE * 6}\n\n"
+
+
+def _headings(paper: ParsedPaper) -> list[tuple[int, str]]:
+    return [(s.level, s.heading) for s in paper.sections if s.section_type != "abstract"]
+
+
+def test_lettering_of_figures_and_theorems_are_no_headings(tmp_path: Path) -> None:
+    words = ("Low", "High", "Bias", "Variance", "Plant Counter", "Walker")
+    lettering = "".join(
+        f"#place(dx: {90 * (k % 3)}pt, dy: {24 * (k // 3)}pt, text(9pt, weight: 700)[{word}])\n"
+        for k, word in enumerate(words)
+    )
+    figure = f"#figure(block(width: 100%, height: 60pt)[{lettering}], caption: [Where walkers err.])\n"
+    theorem = f"*Theorem 1* (Count). _{_PROSE}_"
+    heads = ["1 Introduction", "2 Marsh Walkers", "3 How a Count Goes Wrong", "4 Conclusion"]
+    body = "".join(_section(head, inside) for head, inside in zip(heads, ("", figure, theorem, ""), strict=True))
+    assert _headings(_parse(tmp_path, body)) == [(1, head) for head in heads]
+
+
+def test_a_heading_at_the_head_of_a_page_is_no_running_head(tmp_path: Path) -> None:
+    heads = ["1 Introduction", "2 Marsh Walkers", "3 Counting", "4 Conclusion"]
+    body = "#pagebreak()\n".join(_section(head, _PROSE * 12) for head in heads)
+    assert _headings(_parse(tmp_path, body)) == [(1, head) for head in heads]
+
+
+def _levels(*numbered: tuple[str, int | None]) -> list[int]:
+    """Levels of headings with these numbers and levels of the outline, all in one face."""
+    found = [
+        Heading(k, k + 1, f"{number} Plants", (12.0, True, False, False), number, outline_level=level)
+        for k, (number, level) in enumerate(numbered)
+    ]
+    set_levels(found, 10.0)
+    return [heading.level for heading in found]
+
+
+@pytest.mark.parametrize(
+    ("numbers", "levels"),
+    [
+        (["1", "2", "3", "4", "1", "2", "3", "5", "6"], [1, 1, 1, 1, 2, 2, 2, 1, 1]),
+        (["I", "II", *"ABCDEFGH", "I", "III"], [1, 1, *[2] * 9, 1]),
+        (["1", "2", "2.1", "3"], [1, 1, 2, 1]),
+    ],
+    ids=["a count within", "the letter I", "parts"],
+)
+def test_levels_of_numbers(numbers: list[str], levels: list[int]) -> None:
+    assert _levels(*((number, None) for number in numbers)) == levels
+
+
+def test_an_outline_nested_by_mistake_gives_way_to_numbers() -> None:
+    assert _levels(("1", 0), ("2", 1), ("3", 2), ("3.1", 3), ("4", 1)) == [1, 1, 1, 2, 1]
+    assert _levels(("1", 0), ("2", 0), ("2.1", 1), ("3", 0)) == [1, 1, 2, 1]
+
+
+def test_trees_send_rows_to_leaves() -> None:
+    trees = Trees(
+        roots=np.array([0]), feature=np.array([1, 0, 0]), threshold=np.array([0.5, 0.0, 0.0]), left=np.array([1, 1, 2]),
+        right=np.array([2, 1, 2]), value=np.array([0.0, -2.0, 2.0]), base=0.0, depth=2,
+    )  # fmt: skip
+    assert trees.probabilities(np.array([[9.0, 0.5], [9.0, 0.6]])).round(2).tolist() == [0.12, 0.88]
+
+
+def test_no_candidates_have_no_scores() -> None:
+    assert heading_scores(np.zeros((0, 0))).tolist() == []
+    assert WEIGHTS.stat().st_size < 100_000
