@@ -10,6 +10,7 @@ from itertools import groupby
 from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
+from monjyu_core.text.language import message_language
 from monjyu_query.answer_packages.document import Document, Paragraph, Source
 from monjyu_query.asking.result import AnswerTable
 
@@ -119,7 +120,7 @@ def as_pdf(document: Document) -> bytes:
 
 
 def _language(document: Document) -> str:
-    return "ja" if is_asian(document.title) else "en"
+    return message_language(document.title)
 
 
 def _foot(canvas: Any, pages: Any) -> None:

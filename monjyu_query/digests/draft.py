@@ -9,6 +9,7 @@ from typing import Any, Literal, NamedTuple, Protocol
 
 from monjyu_core.models.account import Account
 from monjyu_core.settings.settings import Settings
+from monjyu_core.text.language import as_message_language
 from monjyu_query.answers.citing import Window, cite_windows
 from monjyu_query.answers.layout import said, said_text
 from monjyu_query.answers.segments import plain
@@ -88,7 +89,7 @@ class Draft:
         self._index = index
         self._parts: list[Written] = []
         self._tables: list[WrittenTable] = []
-        self.language: Language = "ja" if language == "ja" else "en"
+        self.language: Language = as_message_language(language)
         self.shared_terms: list[str] = []
         self.warnings: list[str] = []
         self.usage = Usage()

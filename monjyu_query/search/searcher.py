@@ -42,8 +42,7 @@ from monjyu_query.questions.theme_answer import theme_answer
 from monjyu_query.ranking.open_index import OpenIndex, open_index
 from monjyu_query.ranking.ranker import Ranking, best_rows, rank, rankings_of_search
 from monjyu_query.ranking.tools import ROLES, Ask, Tools
-from monjyu_query.search.all_modes import all_modes
-from monjyu_query.search.controllers import CONTROLLERS
+from monjyu_query.search.all_modes import CONTROLLERS, all_modes
 from monjyu_query.search.follow_up import resolve
 from monjyu_query.search.hit_details import describe_hits, retracted_sources, with_telemetry
 from monjyu_query.search.routing.choose import cap_of, parameters_of, refuse, route, settings_for

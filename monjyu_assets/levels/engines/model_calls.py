@@ -16,9 +16,10 @@ from pydantic import BaseModel, BeforeValidator, Field
 
 from monjyu_assets.levels.engines.chunk_engine import ChunkResult, Failure, SourceChunk, SourcePaper
 from monjyu_assets.levels.entities.findings import RELATIONS, TYPES, Stance
+from monjyu_core.language.texts import LANGUAGES
 from monjyu_core.models.call_errors import ModelCallError, ModelUnavailable
 from monjyu_core.models.factory import role_model
-from monjyu_core.models.prompts import LANGUAGES, Prompt, fence, load_prompt
+from monjyu_core.models.prompts import Prompt, fence, load_prompt
 from monjyu_core.models.types import ChatRole, Message
 from monjyu_core.settings.settings import Settings
 from monjyu_core.storage.ids import digest

@@ -19,6 +19,7 @@ from monjyu_assets.parsing.text.front_lines import settle_front, take_front_line
 from monjyu_assets.parsing.text.heading_types import section_type
 from monjyu_assets.parsing.text.marks import unmarked
 from monjyu_core.errors import MalformedDocument
+from monjyu_core.language.cues import also
 from monjyu_core.paper import Author, Equation, Figure, ParsedPaper, Section, Table
 from monjyu_core.settings.papers import ParseSettings
 
@@ -174,8 +175,11 @@ def metadata_of(fields: dict[str, Any]) -> dict[str, str | None]:
 _FENCED_DIV = re.compile(r"^:{3,}.*$", re.MULTILINE)
 _HEADING_ATTRIBUTES = re.compile(r"\s*\{[#.\-][^{}]*\}\s*$")
 _ENTRY_LABEL = re.compile(r"\[(\w{1,12})\]\s+(?=\S)")
-_TABLE_CAPTION = re.compile(r"(?:Table\s*\d*\s*)?[:.]\s+(?=\S)|(?=Table\s+\d+[.:])|(?=表\s*\d)")
-_RUN_IN_ABSTRACT = re.compile(r"(abstract|要旨|概要)\s*[.:：—–-]\s*(?=\S)", re.IGNORECASE)
+_TABLE_CAPTION = re.compile(
+    r"(?:Table\s*\d*\s*)?[:.]\s+(?=\S)|(?=Table\s+\d+[.:])" + also("markdown_paper.table_caption")
+)
+_TABLE_LABEL = re.compile(rf"(?:Table{also('captions.table')})\s*\d*\s*[.:]")
+_RUN_IN_ABSTRACT = re.compile(rf"(abstract{also('markdown_paper.abstract')})\s*[.:：—–-]\s*(?=\S)", re.IGNORECASE)
 
 
 FRONT_PARAGRAPHS, LONGEST_FRONT = 6, 300
@@ -368,7 +372,7 @@ class _Reader:
         ]
         caption = None
         paragraphs = self._paragraphs[-1]
-        if paragraphs and re.match(r"(?:Table|表)\s*\d*\s*[.:]", paragraphs[-1]) and len(paragraphs[-1]) < 500:
+        if paragraphs and _TABLE_LABEL.match(paragraphs[-1]) and len(paragraphs[-1]) < 500:
             caption = _TABLE_CAPTION.sub("", paragraphs.pop(), count=1)
         self.tables.append(Table(caption=caption, headers=rows[0] if rows else [], rows=rows[1:]))
 

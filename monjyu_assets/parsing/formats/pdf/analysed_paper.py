@@ -20,6 +20,7 @@ from monjyu_assets.parsing.bibliography.identifiers import ARXIV_ON_PAGE, find_d
 from monjyu_assets.parsing.formats.pdf.pieces import Line, Piece, paper_of
 from monjyu_assets.parsing.text.line_ends import Words
 from monjyu_core.errors import DocumentTooLarge, MalformedDocument
+from monjyu_core.language.cues import also
 from monjyu_core.paper import Box, Equation, Figure, ParsedPaper
 from monjyu_core.settings.papers import ParseSettings
 
@@ -70,6 +71,9 @@ class _Printed:
     end: int
     page: int
     box: Box
+
+
+_TABLE_LABEL = re.compile("(?i)table" + also("captions.table"))
 
 
 class _Analysis:
@@ -178,7 +182,7 @@ class _Analysis:
         start = min((first for first, _ in _ranges(table)), default=0)
         caption = (table.get("caption") or {}).get("content")
         if caption:
-            named = caption if re.match(r"(?i)table|表", caption) else f"Table: {caption}"
+            named = caption if _TABLE_LABEL.match(caption) else f"Table: {caption}"
             yield start, Piece("FigureCaption", named, page, None)
         yield start, Piece("Table", "", page, box, (), _rows(table))
 
