@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import duckdb
 from pydantic import BaseModel, ConfigDict, Field
+
+from monjyu_core.values import Values
 
 Box = tuple[float, float, float, float]
 """Rectangle in PDF points, origin top-left: (x0, y0, x1, y1)."""
@@ -176,7 +178,7 @@ class ParsedPaper(_Model):
         """The first section of a type; None where there is none. Others of the type, and subsections, follow it."""
         return next((section for section in self.sections if section.section_type == section_type), None)
 
-    def to_wire(self) -> dict[str, Any]:
+    def to_wire(self) -> Values:
         """Everything, what is not printed included: what a parser process hands to its parent."""
         data = self.model_dump() | {"unread_pages": self.unread_pages, "raw_characters": self.raw_characters}
         for section, printed in zip(self.sections, data["sections"], strict=True):

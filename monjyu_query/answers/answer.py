@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from monjyu_core.language.texts import LANGUAGES, Texts
+from monjyu_core.values import Values
 from monjyu_query.answers.segments import answer_markdown
 from monjyu_query.asking.passages import Passage, hit_of
 from monjyu_query.asking.result import AnswerTable, Citation, SearchResult, Segment, Status, Usage
@@ -69,7 +69,7 @@ def result_of(
     passages: Sequence[Passage],
     *,
     warnings: Sequence[str] = (),
-    claims: Sequence[dict[str, Any]] = (),
+    claims: Sequence[Values] = (),
     communities: Sequence[str] = (),
 ) -> SearchResult:
     """`engine` wrote the answer; `warnings` are the mode's own; `passages` best first."""

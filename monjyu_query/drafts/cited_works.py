@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Iterable, Mapping
-from typing import Any
 
 from monjyu_core.errors import QueryError
 from monjyu_core.language.cues import also
@@ -71,7 +70,7 @@ def _works_of_csl(text: str) -> dict[str, Work]:
     return {str(item.get("citation-key") or item["id"]): work_of_csl(item) for item in named}
 
 
-def work_of_csl(item: Mapping[str, Any]) -> Work:
+def work_of_csl(item: Mapping[str, object]) -> Work:
     """An item of CSL data, as citation fields in Word hold it."""
     people = item.get("author") or item.get("editor") or []
     people = people if isinstance(people, list) else []

@@ -16,10 +16,11 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import combinations
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from monjyu_core.language.texts import Texts, listed
 from monjyu_core.text.language import language_of_name
+from monjyu_core.values import Values
 from monjyu_query.evaluation.question_kinds import Kind
 from monjyu_query.evaluation.question_structure import Phrase, Sentence, Structure, Work
 
@@ -41,10 +42,10 @@ Made = tuple[str, list[Sentence], list[str]]
 """Text, gold, and what is asked about (phrases, a title)."""
 
 
-def generate(structure: Structure, kinds: Sequence[Kind], count: int, seed: int) -> list[dict[str, Any]]:
+def generate(structure: Structure, kinds: Sequence[Kind], count: int, seed: int) -> list[Values]:
     """At most `count` questions of each kind: `id`, `kind`, `text`, `paraphrase`, and `gold`, a list of `paper_id` and
     `sentence`."""
-    questions: list[dict[str, Any]] = []
+    questions: list[Values] = []
     for kind in kinds:
         rng = random.Random(f"{kind} {seed}")
         used: Counter[str] = Counter()

@@ -17,6 +17,7 @@ from typing import Any
 from monjyu_core.language.cues import also
 from monjyu_core.language.texts import LANGUAGES
 from monjyu_core.text.search_text import count_wide
+from monjyu_core.values import Values
 from monjyu_query.asking.topic import asks_of_all, topic_of
 
 LONGEST = 400
@@ -110,7 +111,7 @@ def _meant(table: _Table, name: str, text: str, groups: Mapping[str, str | None]
 
 def _selected(table: _Table, name: str, tail: str, counts: bool) -> Intent | None:
     """Papers by year, author and language; None where a part of the selection is not understood."""
-    values: dict[str, Any] = {}
+    values: Values = {}
     rest = tail.strip(" ,、")
     while rest:
         matches = ((kind, pattern.match(rest)) for kind, pattern in table.tail)

@@ -6,7 +6,7 @@ import logging
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from monjyu_core.errors import StorageError
 from monjyu_core.paper import Retraction, retractions
@@ -14,6 +14,7 @@ from monjyu_core.settings.settings import Settings
 from monjyu_core.storage.keyword_file import SearchFile, StoredChunks
 from monjyu_core.storage.nearest_table import MIN_RECALL, NearestTable
 from monjyu_core.storage.snapshot import Snapshot
+from monjyu_core.values import Values
 from monjyu_query.asking.passages import Passage, PassageSentence, load_passages, sentences_by_chunk
 from monjyu_query.ranking.corpus import Corpus, load_corpus, open_search_files
 from monjyu_query.ranking.fusion import Mask
@@ -44,9 +45,9 @@ class OpenIndex:
     wide: Mask
     chunks: StoredChunks
     nearest: Nearest | None = None
-    kept: dict[str, Any] = field(default_factory=dict, compare=False)
-    kept_chunks: dict[str, Any] = field(default_factory=dict, compare=False)
-    kept_papers: dict[str, Any] = field(default_factory=dict, compare=False)
+    kept: Values = field(default_factory=dict, compare=False)
+    kept_chunks: Values = field(default_factory=dict, compare=False)
+    kept_papers: Values = field(default_factory=dict, compare=False)
 
     @cached_property
     def scale(self) -> Scale:

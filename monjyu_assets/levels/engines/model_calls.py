@@ -169,7 +169,7 @@ KINDS = ("result", "method", "limitation", "background", "future_work", "definit
 
 
 def _one_of(known: tuple[str, ...], other: str) -> BeforeValidator:
-    def read(value: Any) -> Any:
+    def read(value: object) -> Any:
         word = "_".join(str(value).strip().casefold().split())
         return word if word in known else other
 
@@ -179,7 +179,7 @@ def _one_of(known: tuple[str, ...], other: str) -> BeforeValidator:
 def _clamped(most: float) -> BeforeValidator:
     """Clamp a number to the scale: a model that says 11 of 10 means very much."""
 
-    def read(value: Any) -> Any:
+    def read(value: object) -> Any:
         return min(most, max(0.0, value)) if isinstance(value, int | float) else value
 
     return BeforeValidator(read)

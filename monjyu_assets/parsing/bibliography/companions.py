@@ -15,7 +15,6 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from monjyu_assets.parsing.bibliography.latex_files import (
     DOCUMENT_CLASS,
@@ -28,6 +27,7 @@ from monjyu_assets.parsing.bibliography.latex_files import (
 )
 from monjyu_core.language.cues import cues
 from monjyu_core.storage.ids import file_sha256
+from monjyu_core.values import Values
 
 # Which of the LaTeX documents in a folder are papers, and which belong to one: supplements, letters to the editor.
 
@@ -75,7 +75,7 @@ def read_readme(files: Files) -> Readme:
     return readme
 
 
-def _sources(text: str) -> list[dict[str, Any]]:
+def _sources(text: str) -> list[Values]:
     try:
         said = json.loads(text)
     except (ValueError, RecursionError):

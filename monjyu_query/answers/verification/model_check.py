@@ -68,7 +68,7 @@ LONGEST_REASON = 160
 _VERDICTS = ("supported", "partly", "contradicted", "not_found")
 
 
-def _verdict(value: Any) -> Any:
+def _verdict(value: object) -> Any:
     word = "_".join(str(value).strip().casefold().split())
     return word if word in _VERDICTS else "not_found"
 

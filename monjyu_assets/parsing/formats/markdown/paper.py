@@ -22,6 +22,7 @@ from monjyu_core.errors import MalformedDocument
 from monjyu_core.language.cues import also
 from monjyu_core.paper import Author, Equation, Figure, ParsedPaper, Section, Table
 from monjyu_core.settings.papers import ParseSettings
+from monjyu_core.values import Values
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
@@ -37,7 +38,7 @@ _MOST_CHARACTERS = 64_000
 _DEEPEST = 12
 
 
-def split_front_matter(text: str) -> tuple[dict[str, Any], str, list[str]]:
+def split_front_matter(text: str) -> tuple[Values, str, list[str]]:
     """The fields of the leading YAML block, the text below it, and warnings.
 
     A block that is too long, too deep, has anchors (their expansion has no bound) or is not YAML gives only what its
@@ -80,7 +81,7 @@ def text_of(value: object) -> str:
     return "" if text in ("null", "~") else text
 
 
-def authors_of(fields: dict[str, Any]) -> list[Author]:
+def authors_of(fields: Values) -> list[Author]:
     """Authors from `author` or `authors`: a string, strings, or mappings with name, affiliation, orcid, email."""
     value = fields.get("authors") or fields.get("author") or []
     if isinstance(value, str):
@@ -108,7 +109,7 @@ def _author(item: object, known: dict[str, str]) -> Author | None:
     )
 
 
-def _name(item: dict[str, Any]) -> str:
+def _name(item: Values) -> str:
     name = item.get("name") or item.get("literal")
     parts = name if isinstance(name, dict) else item
     if not isinstance(name, dict) and text_of(name):
@@ -149,14 +150,14 @@ def _affiliation(value: object, known: dict[str, str]) -> str | None:
     return text or None
 
 
-def keywords_of(fields: dict[str, Any]) -> list[str]:
+def keywords_of(fields: Values) -> list[str]:
     value = fields.get("keywords") or fields.get("keyword") or fields.get("tags") or []
     if isinstance(value, list):
         return [text for item in value if (text := text_of(item))]
     return split_keywords(text_of(value))
 
 
-def metadata_of(fields: dict[str, Any]) -> dict[str, str | None]:
+def metadata_of(fields: Values) -> dict[str, str | None]:
     """Date, DOI, venue, volume, issue and pages, under the names of ParsedPaper."""
     date = fields.get("date") or fields.get("published") or fields.get("year")
     doi = text_of(fields.get("doi"))

@@ -14,7 +14,6 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from monjyu_assets.parsing.bibliography.identifiers import ARXIV_ON_PAGE, find_doi
 from monjyu_assets.parsing.formats.pdf.pieces import Line, Piece, paper_of
@@ -23,6 +22,7 @@ from monjyu_core.errors import DocumentTooLarge, MalformedDocument
 from monjyu_core.language.cues import also
 from monjyu_core.paper import Box, Equation, Figure, ParsedPaper
 from monjyu_core.settings.papers import ParseSettings
+from monjyu_core.values import Values
 
 PROCESSOR = "document_intelligence"
 POINTS_PER_INCH = 72.0
@@ -30,7 +30,7 @@ _FURNITURE = ("pageHeader", "pageFooter", "pageNumber")
 _FORMULA = ":formula:"
 MOST_CELLS = 100_000
 
-Json = dict[str, Any]
+Json = Values
 
 
 def parse_analysis(analysis: Path, document_type: str, settings: ParseSettings) -> ParsedPaper:
