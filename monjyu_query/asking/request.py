@@ -382,7 +382,7 @@ def problem(error: Any, known: Collection[str] | None = None) -> str:
         if named is not None:
             return f"{'.'.join(path[: named + 1])}: {_IN_WORDS[path[named]]}"
         return f"{'.'.join(path) or 'body'}: {plain(error)}"
-    return unknown_name(path, known or list(SearchQuestion.model_fields))
+    return unknown_name(path, list(SearchQuestion.model_fields) if known is None else known)
 
 
 def unknown_name(path: Sequence[str], known: Collection[str]) -> str:
@@ -397,5 +397,5 @@ def unknown_name(path: Sequence[str], known: Collection[str]) -> str:
     if not group and home:
         return f"{name}: belongs in `{home}`"
     names = _GROUPS[group[0]].model_fields if group else known
-    meant = did_you_mean(name, names) or f"There are {', '.join(names)}"
+    meant = did_you_mean(name, names) or (f"There are {', '.join(names)}" if names else "Nothing is taken")
     return f"{where}: is not known. {meant}"

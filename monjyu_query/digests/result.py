@@ -9,7 +9,7 @@ from typing import Literal
 from pydantic import BaseModel, Field
 
 from monjyu_core.language.texts import LANGUAGES, Texts, listed
-from monjyu_core.text.language import MessageLanguage, message_language
+from monjyu_core.text.language import MessageLanguage, message_language, question_language
 from monjyu_query.answers.segments import escaped, laid_out, markdown, table_markdown
 from monjyu_query.asking.result import AnswerTable, Citation, Segment, Status, Usage
 from monjyu_query.digests.paper_text import about
@@ -21,8 +21,8 @@ def word(name: str, language: str, **values: str) -> str:
 
 
 def language_for(index: OpenIndex, paper_ids: Sequence[str], question: str = "") -> str:
-    """Of the question, where there is one, else of most of the papers."""
-    if question.strip():
+    """Of the question, where there is one that tells, else of most of the papers."""
+    if question.strip() and question_language(question) != "zh":
         return message_language(question)
     counts = Counter[str](message_language(" ".join(about(index, paper))) for paper in paper_ids)
     return max(LANGUAGES, key=lambda language: counts[language])

@@ -123,8 +123,19 @@ class CellReader:
             quotes = self._draft.quoted([lone(paper.sentences[best[1].place])])
             return [quote._replace(value=best[1].text) for quote in quotes]
         if column.aspect:
-            return self._draft.quoted(choice.tell(column.aspect, 1, counts=column.counts))
+            told = choice.tell(column.aspect, 1, counts=column.counts)
+            return self._draft.quoted(told) if column.kind != "count" else self._counted(told)
         return self._draft.quoted(self._told(paper, column)) if column.kind == "text" else []
+
+    def _counted(self, told: Sequence[Window]) -> list[Said]:
+        """What is told where it counts something, with its largest count where that is more than a few."""
+        found: list[Said] = []
+        for window in told:
+            counts = [window.text[start:end] for start, end in values_in(window.text, "count")]
+            most = max(counts, key=_size, default="")
+            value = most if most and _size(most) >= _size(str(_SMALL)) else ""
+            found += [quote._replace(value=value) for quote in self._draft.quoted([window] if counts else [])]
+        return found
 
     def _told(self, paper: PaperText, column: Column) -> list[Window]:
         """The sentence that has enough of the column's words and that the reader chooses."""

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from monjyu_core.errors import QueryError
 from monjyu_core.language.cues import also, cues
 from monjyu_core.language.texts import Texts
-from monjyu_core.text.language import function_words, message_language
+from monjyu_core.text.language import function_words, message_language, question_language
 from monjyu_core.text.search_text import count_wide
 from monjyu_query.answers.verification.numbers import Figure, figures
 from monjyu_query.asking.request import clean_text
@@ -52,6 +52,7 @@ _MONEY = re.compile(cues("table_columns.money"))
 _SIZE = re.compile(r"\b[nN]\s?=\s?\d[\d,]*")
 _RANGE = re.compile(r"\s?(?:[-–—~〜]|to|and|or)\s?")
 _SEVERAL = re.compile(r"\b(?:several|a few)\s$")
+_BEFORE_NUMBER = re.compile(r"(?:[A-Za-z][-–]?|(?<=\s)([A-Z]\w*)\s)\Z")
 _COUNTED = re.compile(r"[\s-](?!and\b|or\b)([^\W\d_][\w-]*)")
 _COUNTED_WORDS = 4
 """That say what a number counts, to the first plural."""
@@ -92,7 +93,7 @@ def values_in(text: str, kind: ValueKind) -> list[Place]:
 
 def _counts(text: str) -> Iterator[Place]:
     yield from (found.span() for found in _SIZE.finditer(text))
-    numbers = [one for one in _figures(text) if not one.percent and not one.kind and not _is_year(text, one)]
+    numbers = [one for one in _figures(text) if not one.percent and not one.kind and not _is_name(text, one)]
     for place, one in enumerate(numbers):
         end = _counted(text, one.end)
         if end > one.end:
@@ -113,8 +114,11 @@ def _start(text: str, numbers: Sequence[Figure], place: int) -> int:
     return several.start() if several else start
 
 
-def _is_year(text: str, one: Figure) -> bool:
-    return bool(re.fullmatch(r"(?:1[5-9]|20)\d\d", text[one.start : one.end]))
+def _is_name(text: str, one: Figure) -> bool:
+    """Whether a number is a year, or a part of a name: COVID-19, Lab 2, Year 3."""
+    before = _BEFORE_NUMBER.search(text, 0, one.start)
+    named = before is not None and (before[1] or "").casefold() not in function_words("en")
+    return named or bool(re.fullmatch(r"(?:1[5-9]|20)\d\d", text[one.start : one.end]))
 
 
 def _counted(text: str, start: int) -> int:
@@ -242,6 +246,6 @@ def _column(name: str) -> Column:
 
 
 def language_of(names: Sequence[str], about: str) -> str:
-    """Of what the reader wrote; empty where nothing tells."""
+    """Of what the reader wrote; empty where nothing tells, as ideographs alone, which may be Japanese or Chinese."""
     said = " ".join([*names, about]).strip()
-    return message_language(said) if said else ""
+    return message_language(said) if said and question_language(said) != "zh" else ""

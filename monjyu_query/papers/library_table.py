@@ -124,7 +124,7 @@ judged AS (SELECT *, {conditions} FROM base)
 """
 _SAID = f"""(contains({folded_sql("concat_ws(' ', title, venue, array_to_string(authors, ' '))")}, {folded_sql("?")})
     OR paper_id IN (SELECT s.paper_id FROM sections s WHERE s.section_type <> 'references'
-        AND contains(strip_accents(lower(s.text)), {folded_sql("?")})))"""
+        AND contains({folded_sql("s.text")}, {folded_sql("?")})))"""
 _LABELS = """SELECT paper_id, list_distinct(flatten(list(tags))) AS tags,
     list_distinct(flatten(list(shelves))) AS shelves FROM scholarly_records GROUP BY paper_id"""
 _NO_LABELS = "SELECT '' AS paper_id, CAST([] AS VARCHAR[]) AS tags, CAST([] AS VARCHAR[]) AS shelves WHERE false"

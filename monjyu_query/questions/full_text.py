@@ -8,14 +8,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from monjyu_core.text.search_text import count_wide, search_words, word_terms
-from monjyu_core.text.unicode_words import compact, folded, words
+from monjyu_core.text.unicode_words import compact, folded, folded_sql, words
 from monjyu_query.ranking.open_index import OpenIndex
 
-_SENTENCES = """
-WITH said AS (SELECT paper_id, sentence_id, section_ord, ord, text, strip_accents(lower(text)) AS low FROM sentences)
+_SENTENCES = f"""
+WITH said AS (SELECT paper_id, sentence_id, section_ord, ord, text, {folded_sql("text")} AS low FROM sentences)
 SELECT s.paper_id, s.sentence_id, s.text FROM said s JOIN sections t USING (paper_id, section_ord)
 WHERE t.section_type <> 'references'
-  AND ({held} OR contains(translate(low, ' -\u00ad\u2010\u2011\u2012\u2013\n', ''), ?))
+  AND ({{held}} OR contains(translate(low, ' -\u00ad\u2010\u2011\u2012\u2013\n', ''), {folded_sql("?")}))
 ORDER BY s.paper_id, s.section_ord, s.ord"""
 _WITH_BRACKETS = """SELECT text FROM sentences WHERE sentence_id IN (SELECT unnest($ids::VARCHAR[]))
 AND regexp_matches(text, '\\([A-Z][A-Za-z]+\\)')"""
@@ -133,7 +133,7 @@ def _sayings(index: OpenIndex, topic: str, papers: frozenset[str]) -> Sayings:
     starts = phrase.starts()
     if not starts:
         return found
-    query = _SENTENCES.format(held=" AND ".join(["contains(low, ?)"] * len(starts)))
+    query = _SENTENCES.format(held=" AND ".join([f"contains(low, {folded_sql('?')})"] * len(starts)))
     rows = index.snapshot.cursor().execute(query, [*starts, phrase.joined or starts[0]]).fetchall()
     titles = [(paper, about.title) for paper, about in index.about_papers.items() if paper in papers]
     stems = _stems(

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from importlib.metadata import version
 
-from fastapi import FastAPI, Security
+from fastapi import Depends, FastAPI, Security
 from fastapi.security import HTTPBearer
 from starlette.middleware.cors import CORSMiddleware
 from starlette.middleware.gzip import GZipMiddleware
@@ -96,7 +96,8 @@ def create_app(data: DataFolder, settings: Settings) -> FastAPI:
     _add_layers(app, service, authority)
     for routes in TOPICS:
         needs_key = routes is admin_routes or (routes not in PUBLIC and not authority.open)
-        app.include_router(routes.router, dependencies=[Security(BEARER)] if needs_key else [])
+        checks = [] if routes in PUBLIC else [Depends(errors.known_parameters)]
+        app.include_router(routes.router, dependencies=[*checks, *([Security(BEARER)] if needs_key else [])])
     app.mount("/static", PageFiles(), name="static")
     return app
 

@@ -160,6 +160,16 @@ def test_texts_are_embedded(client: OpenAI, sample_data: Path) -> None:
         client.embeddings.create(model="samples", input="a", dimensions=7)
     with pytest.raises(openai.NotFoundError):
         client.embeddings.create(model="nowhere", input="a")
+    for wrong in ([], "", [[1, 2]], 5):
+        with pytest.raises(openai.BadRequestError) as refused:
+            client.embeddings.create(model="samples", input=wrong)  # type: ignore[arg-type]
+        assert str(refused.value.param).partition(".")[0] == "input" and "list[" not in str(refused.value)
+
+
+def test_a_picture_is_not_passed_over(client: OpenAI) -> None:
+    parts = [{"type": "text", "text": "What is this?"}, {"type": "image_url", "image_url": {"url": "data:,"}}]
+    with pytest.raises(openai.BadRequestError, match="image_url"):
+        client.chat.completions.create(model="samples", messages=[{"role": "user", "content": parts}])  # type: ignore[arg-type,misc,list-item]
 
 
 @pytest.mark.parametrize("stream", [False, True])

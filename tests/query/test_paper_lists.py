@@ -21,6 +21,7 @@ TEXTS = {
     "fluid": "Computational fluid dynamics (CFD) is taught in an R package.",
     "short": "Students solve CFD problems by Müller.",
     "ja": "本講義は流体力学を扱う。",
+    "voiced": "ビタミンはダイズに含まれると Jørgensen は述べる。",
 }
 
 
@@ -54,6 +55,8 @@ def ask(searcher: Searcher, query: str, **more: object) -> SearchResult:
         ("R", {"fluid"}),
         ("muller", {"short"}),
         ("流体力学", {"ja"}),
+        ("ビタミン", {"voiced"}),
+        ("Jorgensen", {"voiced"}),
     ],
 )
 def test_a_topic_is_found_in_any_ending_division_and_by_its_abbreviation(
@@ -74,7 +77,7 @@ def test_each_of_two_topics_is_enough_or_both_are_needed(texts: Searcher) -> Non
 def test_how_often_something_is_said(texts: Searcher) -> None:
     often = ask(texts, "How often is Jupyter mentioned?", collection="c", mode="lazy", budget=10)
     assert (often.mode, often.status) == ("catalogue", "complete")
-    assert often.segments[0].text == "“Jupyter” stands in 2 sentences, of 2 of the 7 papers looked at."
+    assert often.segments[0].text == "“Jupyter” stands in 2 sentences, of 2 of the 8 papers looked at."
 
 
 def test_every_paper_that_says_it_is_listed(searcher: Searcher) -> None:

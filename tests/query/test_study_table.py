@@ -19,7 +19,7 @@ from monjyu_query.answers.layout import said_text
 from monjyu_query.answers.segments import table_markdown
 from monjyu_query.asking.result import AnswerTable, Cell, Citation
 from monjyu_query.digests.result import Digest, DigestPaper
-from monjyu_query.digests.table_columns import ValueKind, columns_named, kind_of, values_in
+from monjyu_query.digests.table_columns import ValueKind, columns_named, kind_of, language_of, values_in
 from monjyu_query.digests.table_export import as_csv, as_xlsx
 from tests.conftest import call_monjyu
 from tests.core.models.fake_server import FakeModels, failing, say
@@ -90,6 +90,8 @@ def test_what_columns_mean() -> None:
         ),
         ("count", "It guided several dozen students.", ["several dozen students"]),
         ("count", "35人の学生が参加した。", ["35人"]),
+        ("count", "In Lab 2 students of Year 3 read COVID-19 data of 40 patients.", ["40 patients"]),
+        ("count", "The 12 students of c06-covid19 came.", ["12 students"]),
         ("share", "Recall was 92.3% (0.91) of 12 cases.", ["92.3%", "0.91"]),
         ("duration", "A 12-week course, 2-3 hours each, semester-long.", ["12-week", "2-3 hours", "semester-long"]),
         ("date", "Between March 2019 and June 2020, then 2021–22.", ["March 2019 and June 2020", "2021–22"]),
@@ -283,3 +285,17 @@ def test_the_command_writes_every_form(sample_data: Path, tmp_path: Path) -> Non
     for wrong in (["--format", "xlsx"], ["--papers", "0"], ["--output", str(tmp_path / "no" / "t.json")]):
         refused = table(*wrong)
         assert refused.returncode == 2 and refused.stderr.startswith("monjyu: "), refused.stderr
+
+
+@pytest.mark.parametrize(
+    ("columns", "about", "language"),
+    [
+        (["目的", "年"], "", ""),
+        (["目的"], "授業", ""),
+        (["目的は何か"], "", "ja"),
+        (["Method", "年"], "sample size", "en"),
+        ([], "", ""),
+    ],
+)
+def test_ideographs_alone_leave_the_language_to_the_papers(columns: list[str], about: str, language: str) -> None:
+    assert language_of(columns, about) == language

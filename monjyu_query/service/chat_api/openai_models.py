@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StrictBool
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictBool
 
 from monjyu_core.errors import QueryError
 from monjyu_core.language.cues import also, cues
@@ -179,23 +179,21 @@ UNSUPPORTED: dict[str, tuple[Any, ...]] = {
 """Fields of a chat completion that ask for what an answer from papers is not, with the values that ask for nothing."""
 
 
+_Texts = Annotated[str | list[str], Field(description="A text or a list of texts")]
+
+
 class EmbeddingRequest(BaseModel):
     """Texts to embed as questions are, what POST /search/vector takes; `model` is a collection."""
 
     model: str
-    input: (
-        Annotated[str, Field(min_length=1, max_length=LONGEST_QUERY)]
-        | Annotated[
-            list[Annotated[str, Field(min_length=1, max_length=LONGEST_QUERY)]], Field(min_length=1, max_length=256)
-        ]
-    )
+    input: Annotated[
+        list[Annotated[str, Field(min_length=1, max_length=LONGEST_QUERY)]],
+        Field(min_length=1, max_length=256),
+        BeforeValidator(lambda given: [given] if isinstance(given, str) else given, json_schema_input_type=_Texts),
+    ]
     encoding_format: Literal["float", "base64"] = "float"
     dimensions: int | None = None
     user: str | None = None
-
-    @property
-    def texts(self) -> list[str]:
-        return [self.input] if isinstance(self.input, str) else self.input
 
 
 class Embedding(BaseModel):
@@ -279,6 +277,10 @@ def search_request(asked: ChatRequest) -> SearchRequest:
     place = max((n for n, one in enumerate(asked.messages) if one.role == "user"), default=None)
     if place is None:
         raise QueryError("No message has the role user.", "Ask something.")
+    content = asked.messages[place].content
+    other = next((part.type for part in content if part.type != "text"), "") if isinstance(content, list) else ""
+    if other:
+        raise QueryError(f"messages: a part of type {other!r} is not supported.", "Ask in words.")
     before = [one for one in asked.messages[:place] if one.role in _ROLES][-MOST_TURNS:]
     turns = [Turn(role=_ROLES[one.role], content=question_in(one.words)[:LONGEST_TURN]) for one in before]
     return make_request(

@@ -125,8 +125,8 @@ def embeddings(asked: EmbeddingRequest, service: Shared, request: Request) -> Em
     size = searcher.current().snapshot.manifest.embedding.dimensions
     if asked.dimensions not in (None, size):
         raise BadRequest(f"dimensions: must be {size}, which the model of {name!r} has.", param="dimensions")
-    found = [np.asarray(embedded(searcher, text), "<f4") for text in asked.texts]
-    tokens = sum(count_many(asked.texts))
+    found = [np.asarray(embedded(searcher, text), "<f4") for text in asked.input]
+    tokens = sum(count_many(asked.input))
     return EmbeddingList(
         data=[Embedding(index=n, embedding=_packed(one, asked.encoding_format)) for n, one in enumerate(found)],
         model=asked.model,

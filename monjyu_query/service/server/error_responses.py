@@ -7,8 +7,10 @@ import re
 
 import duckdb
 from fastapi import FastAPI
+from fastapi.dependencies.models import Dependant
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
+from fastapi.routing import APIRoute
 from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -88,8 +90,8 @@ _STATUS: tuple[tuple[type[MonjyuError], int], ...] = (
     (ExternalAPIError, 502),
     (StorageError, 503),
 )
-OPENAI = "/v1/"
-"""What stands below it speaks as OpenAI's API does, in its errors too."""
+OPENAI = "/v1"
+"""What is below it speaks as OpenAI's API does, in its errors too."""
 _OPENAI_TYPES = {401: "authentication_error", 403: "permission_error", 429: "rate_limit_error"}
 _OPENAI_CODES = {"Unauthorized": "invalid_api_key", "TooMany": "rate_limit_exceeded"}
 _NAMES = {
@@ -144,8 +146,12 @@ def openai_body(status: int, kind: str, message: str, request_id: str, param: st
     return {"error": error | {"request_id": request_id}}
 
 
+def _is_openai(path: str) -> bool:
+    return path.startswith(f"{OPENAI}/") or path == OPENAI
+
+
 def _body(path: str, status: int, kind: str, message: str, request_id: str, param: str | None = None) -> Values:
-    if path.startswith(OPENAI):
+    if _is_openai(path):
         return openai_body(status, kind, message, request_id, param)
     return body_of(kind, message, request_id)
 
@@ -184,8 +190,8 @@ async def _http(request: Request, error: Exception) -> JSONResponse:
         headers["Allow"] = ", ".join(sorted(method.upper() for method in routes[path]))
         message = f"{path} takes {headers['Allow']}, not {request.method}. See /docs."
     elif status == 404 and message == "Not Found":
-        there = [f"{method.upper()} {one}" for one in routes if one.startswith(OPENAI) for method in routes[one]]
-        message = f"There is no {path}. {'There are ' + ', '.join(there) if path.startswith(OPENAI) else 'See /docs'}."
+        there = [f"{method.upper()} {one}" for one in routes if _is_openai(one) for method in routes[one]]
+        message = f"There is no {path}. {'There are ' + ', '.join(there) if _is_openai(path) else 'See /docs'}."
     content = _body(path, status, name_of(status), message, request_id_of(request))
     return JSONResponse(content, status, headers)
 
@@ -194,23 +200,41 @@ async def _invalid(request: Request, error: Exception) -> JSONResponse:
     """Values that are each right, but not together (`input` is then all of an object), are no fault of form."""
     assert isinstance(error, RequestValidationError)
     found = error.errors()
-    known = _names_of_body(request)
+    known = _names_taken(request)
     problems = sentence(problem({**one, "loc": one["loc"][1:] or one["loc"]}, known) for one in found)
     together = all(one["type"] == "value_error" and isinstance(one.get("input"), dict) for one in found)
     status = 409 if together else 422
-    param = ".".join(str(part) for part in found[0]["loc"][1:]) or None
+    param = ".".join(str(part) for part in found[0]["loc"][1:] if found[0]["type"] != "json_invalid") or None
     path, request_id = request.url.path, request_id_of(request)
-    status = 400 if path.startswith(OPENAI) else status  # OpenAI's clients know no 422, and try a 409 again
+    status = 400 if _is_openai(path) else status  # OpenAI's clients know no 422, and try a 409 again
     return JSONResponse(_body(path, status, name_of(status), problems, request_id, param), status)
 
 
-def _names_of_body(request: Request) -> list[str]:
-    """What the body of a request to this route may hold, by the interface's description."""
-    described = request.app.openapi()
-    route = described["paths"].get(getattr(request.scope.get("route"), "path", ""), {})
-    body = route.get(request.method.lower(), {}).get("requestBody", {}).get("content", {}).get("application/json", {})
+def known_parameters(request: Request) -> None:
+    """RequestValidationError where the address has a parameter that the operation does not take: a misspelt filter
+    would find more than was asked for."""
+    known = _parameters(request.scope["route"].dependant) if request.query_params else []
+    unknown = [name for name in request.query_params if name not in known]
+    if unknown:
+        raise RequestValidationError([{"type": "extra_forbidden", "loc": ("query", name)} for name in unknown])
+
+
+def _parameters(operation: Dependant) -> list[str]:
+    names = [name for needed in operation.dependencies for name in _parameters(needed)]
+    for field in operation.query_params:
+        inner = getattr(field.field_info.annotation, "model_fields", {})
+        names += [one.alias or name for name, one in inner.items()] or [field.alias]
+    return names
+
+
+def _names_taken(request: Request) -> list[str]:
+    """What the body or, without one, the address of a request to this route may hold."""
+    described, route = request.app.openapi(), request.scope.get("route")
+    operation = described["paths"].get(getattr(route, "path", ""), {}).get(request.method.lower(), {})
+    body = operation.get("requestBody", {}).get("content", {}).get("application/json", {})
     name = body.get("schema", {}).get("$ref", "").rpartition("/")[2]
-    return list(described["components"]["schemas"].get(name, {}).get("properties", ()))
+    names = list(described["components"]["schemas"].get(name, {}).get("properties", ()))
+    return names or (_parameters(route.dependant) if isinstance(route, APIRoute) else [])
 
 
 async def _damaged(request: Request, error: Exception) -> JSONResponse:

@@ -206,6 +206,7 @@ export const MESSAGES = [
   ["A survey of {} papers cannot be made.", "論文 {0} 件の概観は作れません。"],
   ["Ask for 1 to {}.", "1 から {0} までにしてください。"],
   ["No paper passes the filters.", "絞り込みに合う論文がありません。"],
+  ["The first {} of {} papers: ask for more (up to {}), or narrow them by filters.", "論文 {1} 件のうち初めの {0} 件です。件数を増やす（最大 {2}）か、絞り込んでください。"],
 
   // Files brought in, corrections.
   ["{} has a type that cannot be indexed.", "{0} は読み取れる種類のファイルではありません。"],

@@ -162,6 +162,15 @@ def test_an_unknown_name_is_told_with_the_names_of_its_own_route(client: httpx2.
     ):
         answer = client.post(path, json=body)
         assert answer.status_code == 422 and said in answer.json()["error"]["message"], answer.text
+    for path, said in (
+        ("/papers?collection=samples&limt=3", "limt: is not known. Did you mean 'limit'?"),
+        ("/library?collection=samples&srot=year", "Did you mean 'sort'?"),
+        ("/v1/models?collection=samples", "Nothing is taken."),
+    ):
+        answer = client.get(path)
+        assert answer.status_code in (400, 422) and said in answer.json()["error"]["message"], answer.text
+    assert client.get("/library?collection=samples&venue=none&year_from=2001").json()["total"] == 0
+    assert client.get("/health?probe=1").status_code == 200, "load balancers add what they like"
     broken = client.post("/search", content=b"{", headers={"Content-Type": "application/json"})
     assert broken.json()["error"]["message"] == "body: must be JSON."
     assert client.get("/bibliography?collection=samples&paper_id=none").status_code == 404

@@ -29,7 +29,7 @@ async function examplesOf(info) {
     info.level > 0 ? json(`/themes?${query}&widest=20`).then((found) => found.themes).catch(() => []) : [],
     json(`/library?${query}&limit=30&sort=citations&descending=true`).then((found) => found.papers),
   ]);
-  const titles = themes.filter((theme) => theme.papers > 1 && theme.title).slice(0, THEMES).map((theme) => worded("theme", theme.title));
+  const titles = themes.filter((theme) => theme.papers > 1 && theme.title).slice(0, THEMES).map((theme) => worded("theme", theme.title.split(/[,、] ?/)[0])); // a theme is named by several phrases
   const wanted = PAPERS + THEMES - titles.length;
   const named = papers.filter((paper) => paper.title && paper.title.length < 90 && ["pdf", "image", "docx", "jsonl"].includes(paper.document_type));
   return [...titles, ...(named.length ? named : papers).slice(0, wanted).map((paper) => worded("paper", paper.title))];
