@@ -10,13 +10,14 @@ import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import EntryPoint, PackageNotFoundError, distribution, entry_points
 from importlib.util import find_spec
 from typing import Any
 
 import click
 
 from monjyu_core.errors import ConfigurationError, MonjyuError, did_you_mean
+from monjyu_core.extras import DISTRIBUTION
 from monjyu_core.text.unicode_words import without_controls
 from monjyu_core.values import Values
 
@@ -79,6 +80,14 @@ def tell_interrupted() -> None:
     click.echo("\nInterrupted. Finished work is kept; run the same command again to continue.", err=True)
 
 
+def _own_point(name: str) -> EntryPoint | None:
+    """The command of that name in this distribution: of all that are installed 150 files would be read."""
+    with contextlib.suppress(PackageNotFoundError):
+        own = distribution(DISTRIBUTION).entry_points.select(group="monjyu.commands", name=name)
+        return next(iter(own), None)
+    return None
+
+
 class RootCommand(click.Group):
     """Lists the commands by name and imports the one that is called."""
 
@@ -90,7 +99,7 @@ class RootCommand(click.Group):
         return sorted(self.points, key=lambda name: (list(SUMMARIES).index(name) if name in SUMMARIES else 99, name))
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        point = self.points.get(cmd_name)
+        point = _own_point(cmd_name) or self.points.get(cmd_name)
         if point is None:
             return None
         command: click.Command = point.load()
@@ -164,6 +173,8 @@ class _Program:
         sys.meta_path.insert(0, _WithoutPandas())
         # To look for plugins of its own, pydantic reads the metadata of every package that is installed.
         os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
+        # NumPy's products here are small. Its threads wait for them at full load, which took a third of a search.
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
         gc.set_threshold(FEW_COLLECTIONS)
         atexit.register(self._end_at_once)  # the first registered is the last to run
 

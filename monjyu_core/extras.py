@@ -10,11 +10,12 @@ import re
 import shlex
 import shutil
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
+from types import ModuleType
 from typing import Any, cast
 
 DISTRIBUTION = "monjyu"
@@ -57,12 +58,17 @@ def _python() -> str:
 # Libraries that import others for what is not needed here, imported as if those were not installed.
 
 
-@contextmanager
-def hidden(*names: str) -> Iterator[None]:
+def hidden(*names: str) -> AbstractContextManager[None]:
     """Inside, importing these modules raises ImportError, also where they are imported already."""
+    return replaced(dict.fromkeys(names))
+
+
+@contextmanager
+def replaced(others: Mapping[str, ModuleType | None]) -> Iterator[None]:
+    """Inside, importing these names gives these modules, or raises ImportError for None."""
     modules = cast("dict[str, Any]", sys.modules)
-    before = {name: modules.get(name) for name in names}
-    modules.update(dict.fromkeys(names))
+    before = {name: modules.get(name) for name in others}
+    modules.update(others)
     try:
         yield
     finally:

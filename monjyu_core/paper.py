@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
-import duckdb
 from pydantic import BaseModel, ConfigDict, Field
 
 from monjyu_core.values import Values
+
+if TYPE_CHECKING:
+    import duckdb
 
 Box = tuple[float, float, float, float]
 """Rectangle in PDF points, origin top-left: (x0, y0, x1, y1)."""
@@ -211,6 +213,8 @@ class Retraction:
 
 def retractions(cursor: duckdb.DuckDBPyConnection) -> dict[str, Retraction]:
     """By paper id; none in a snapshot of a version that had no such table."""
+    import duckdb
+
     try:
         rows = cursor.execute(RETRACTED).fetchall() if cursor.execute(_ANY).fetchone() else []
     except duckdb.CatalogException:

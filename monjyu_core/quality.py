@@ -190,12 +190,26 @@ GAPS = {"title": "title_found", "abstract": "abstract_found", "sections": "secti
 """What `monjyu status` counts, by the word it is shown with."""
 
 
+def offenders(
+    cursor: duckdb.DuckDBPyConnection, name: str, settings: CheckSettings
+) -> tuple[list[tuple[str, str]], list[str]]:
+    """All papers that offend, each with its detail, by id; and the ids of all that are looked at."""
+    check = QUALITY_CHECKS[name]
+    bad = cursor.execute(f"SELECT paper_id, detail FROM ({check.bad}) ORDER BY paper_id", _used(check, settings))
+    found = [(row[0], row[1]) for row in bad.fetchall()]
+    return found, [row[0] for row in cursor.execute(check.papers).fetchall()]
+
+
+def _used(check: QualityCheck, settings: CheckSettings) -> dict[str, float]:
+    values = {"min_coverage": settings.min_coverage, "furniture_pages": settings.furniture_pages}
+    return {key: value for key, value in values.items() if f"${key}" in check.bad}
+
+
 def run_check(cursor: duckdb.DuckDBPyConnection, name: str, settings: CheckSettings) -> QualityResult:
     check = QUALITY_CHECKS[name]
-    values = {"min_coverage": settings.min_coverage, "furniture_pages": settings.furniture_pages}
-    used = {key: value for key, value in values.items() if f"${key}" in check.bad}
     bad = cursor.execute(
-        f"SELECT paper_id, detail, count(*) OVER () FROM ({check.bad}) ORDER BY paper_id LIMIT {SHOWN}", used
+        f"SELECT paper_id, detail, count(*) OVER () FROM ({check.bad}) ORDER BY paper_id LIMIT {SHOWN}",
+        _used(check, settings),
     ).fetchall()
     looked_at = cursor.execute(f"SELECT count(*) FROM ({check.papers})").fetchall()[0][0]
     count = bad[0][2] if bad else 0

@@ -16,6 +16,7 @@ import pytest
 
 from monjyu_core.cli import SUMMARIES
 from tests.assets.worlds import World, records_file
+from tests.copies import copy_data
 from tests.import_graph import PACKAGES, ROOT, sources
 
 FORBIDDEN = {
@@ -118,9 +119,8 @@ def test_the_root_command_loads_nothing_heavy() -> None:
     assert not loaded & (HEAVY | {"monjyu_assets", "monjyu_query"})
 
 
-def test_a_question_loads_no_more_than_it_needs(tmp_path: Path) -> None:
-    """Pandas where it is installed, spaCy and the calls of LanceDB's REST client take longer than the search itself."""
-    data = World.of(tmp_path, records_file({"a": "Citations are checked by their words. So are quotes."})).data.root
+def loaded_by(data: Path, *command: str) -> set[str]:
+    """The modules that a command of its own process has loaded when it ends."""
     script = (
         "import atexit, sys; from monjyu_core import cli; names = ['monjyu', *sys.argv[1:]]; sys.argv = names;"
         "leave = cli._Program._end_at_once;"
@@ -128,13 +128,30 @@ def test_a_question_loads_no_more_than_it_needs(tmp_path: Path) -> None:
         "cli.main()"
     )
     variables = {**os.environ, "MONJYU_DATA": str(data)}
-    started = [sys.executable, "-c", script, "search", "How are citations checked?", "-c", "c"]
+    started = [sys.executable, "-c", script, *command]
     result = subprocess.run(started, cwd=ROOT, capture_output=True, text=True, check=False, env=variables)
     assert result.returncode == 0, result.stderr
     loaded = set(result.stdout.rpartition("LOADED")[2].split())
     assert "monjyu_core.cli" in loaded
+    return loaded
+
+
+def test_a_question_loads_no_more_than_it_needs(tmp_path: Path) -> None:
+    """Pandas where it is installed, spaCy and the calls of LanceDB's REST client take longer than the search itself."""
+    data = World.of(tmp_path, records_file({"a": "Citations are checked by their words. So are quotes."})).data.root
+    loaded = loaded_by(data, "search", "How are citations checked?", "-c", "c")
     assert not {name.split(".")[0] for name in loaded} & {"dagster", "monjyu_assets", "pandas", "spacy", "torch"}
     assert not {name for name in loaded if name.startswith("lance_namespace_urllib3_client.api")}
+
+
+def test_an_index_without_a_change_loads_nothing_that_builds(tmp_path: Path, level_1_data: Path) -> None:
+    """The patterns of references alone take as long as the rest of the command."""
+    copy_data(level_1_data, tmp_path / "data")
+    loaded = loaded_by(tmp_path / "data", "index", "-c", "samples")
+    assert "monjyu_assets.planning.staleness" in loaded
+    assert not {name.split(".")[0] for name in loaded} & {"dagster", "duckdb", "openvino", "rapidfuzz", "rich", "spacy"}
+    builders = ("chunking", "levels.graph", "matching", "parsing.bibliography.references", "parsing.text")
+    assert not {name for name in loaded if name.startswith(tuple(f"monjyu_assets.{one}" for one in builders))}
 
 
 def test_commands_load_and_say_what_the_root_command_says() -> None:

@@ -95,12 +95,14 @@ def progress_steps() -> Iterator[Progress]:
 @contextmanager
 def progress_bar() -> Iterator[Progress]:
     """A bar on stderr where that is a terminal, else nothing."""
+    if not sys.stderr.isatty():
+        yield lambda stage, done, total: None
+        return
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    console = Console(stderr=True)
-    with Progress(*columns, console=console, disable=not console.is_terminal) as bar:
+    with Progress(*columns, console=Console(stderr=True)) as bar:
         tasks: Values = {}
 
         def report(stage: str, done: int, total: int) -> None:

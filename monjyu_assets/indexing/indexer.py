@@ -102,7 +102,7 @@ class Indexer:
         >>> [[chunk.text for chunk in chunks] for chunks in Indexer(data).chunk(["Leases expire. Readers renew them."])]
         [['Leases expire. Readers renew them.']]
         """
-        from monjyu_assets.stages.chunks import Chunker
+        from monjyu_assets.chunking.papers import Chunker
         from monjyu_core.settings.settings import load_settings, settings_of_folder
 
         with settings_of_folder(self.data.root):

@@ -92,7 +92,7 @@ def _file(path: Path, document_type: str, settings: ParseSettings, task: Values)
 
             return parse_pptx(path, settings)
         case "doc" | "ppt":
-            from monjyu_assets.parsing.office.sections import NEWER, converted
+            from monjyu_assets.parsing.office.older_formats import NEWER, converted
 
             with converted(path, document_type, settings) as newer:
                 return _file(newer, NEWER[document_type], settings, task)

@@ -7,17 +7,19 @@ from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
+from typing import TYPE_CHECKING
 
-import duckdb
 import numpy as np
 
-from monjyu_assets.chunking import input_text
 from monjyu_core.embedding import load_embedder
 from monjyu_core.settings.settings import Settings
 from monjyu_core.storage.ids import digest
 from monjyu_core.storage.manifest import EmbeddingEntry, PartEntry
 from monjyu_core.storage.parts import Part
 from monjyu_core.storage.schemas import TABLES, empty
+
+if TYPE_CHECKING:
+    import duckdb
 
 
 @dataclass(frozen=True)
@@ -156,6 +158,8 @@ def over_parts(
 @cache
 def _database(process: int) -> duckdb.DuckDBPyConnection:
     """Of each process, also after a fork: in memory, with the stored tables, empty, in a schema of their own."""
+    import duckdb
+
     connection = duckdb.connect(":memory:")
     connection.execute("CREATE SCHEMA without_rows")
     for table in STORED:
@@ -220,6 +224,8 @@ _WHAT_TO_DO = "`monjyu snapshots verify` compares files; remove the parts of chu
 
 def _sample(vectors: Part, chunks: Part, most: int) -> Iterator[tuple[str, str, list[float]]]:
     """Chunks of a part with their texts and vectors: the same ones whenever it is asked."""
+    from monjyu_assets.chunking import input_text
+
     ids = vectors.read(["chunk_id"])["chunk_id"].to_pylist()
     chosen = set(sorted(ids, key=digest)[:most])
     rows = chunks.read(["chunk_id", "header", "text"]).to_pylist()

@@ -10,15 +10,18 @@ import os
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import duckdb
 import pyarrow as pa
 
 from monjyu_core.storage.parts import Part
 from monjyu_core.storage.schemas import TABLES
 from monjyu_core.storage.snapshot import open_database, rows_of_files, search_beside
 
-Connect = Callable[[Path], AbstractContextManager[duckdb.DuckDBPyConnection]]
+if TYPE_CHECKING:
+    import duckdb
+
+Connect = Callable[[Path], AbstractContextManager["duckdb.DuckDBPyConnection"]]
 """Opens a DuckDB file for writing; the asset passes dagster-duckdb's resource."""
 
 MEMORY = "1GB"

@@ -18,7 +18,6 @@ from monjyu_assets.publishing import search_target
 from monjyu_assets.publishing.candidate import Candidate, damaged_snapshot
 from monjyu_assets.publishing.checks import CheckResult, check_vectors, run_checks
 from monjyu_assets.publishing.database import Connect
-from monjyu_assets.scholarly.lookup import AnswersKept
 from monjyu_assets.sources.records import forget_other_analyses
 from monjyu_assets.stages.shared.corrected_papers import contents_of
 from monjyu_assets.work.closed_set import is_closed
@@ -26,8 +25,6 @@ from monjyu_assets.work.model_choice import keep_record
 from monjyu_assets.work.work import Work
 from monjyu_core.errors import IndexBuildError, UnknownVersion
 from monjyu_core.records.corrections import corrections_path, settle_corrections
-from monjyu_core.records.recorded_answers import forget_other_answers
-from monjyu_core.records.reviews import ReviewStore
 from monjyu_core.remote.collection_lock import holding
 from monjyu_core.settings.settings import load_settings
 from monjyu_core.storage.folders import (
@@ -56,6 +53,8 @@ def collect(folder: CollectionFolder, keep: int, *, force: bool = False) -> list
     gone = [snapshot_id for snapshot_id in old if force or not is_leased(folder.snapshot(snapshot_id))]
     for snapshot_id in gone:
         remove_folder(folder.snapshot(snapshot_id))
+    from monjyu_core.records.recorded_answers import forget_other_answers
+
     forget_other_answers(folder, published(folder))
     try:
         manifests = [read_manifest(folder, snapshot_id) for snapshot_id in ids if snapshot_id not in gone]
@@ -78,6 +77,8 @@ def _collect_unnamed(folder: CollectionFolder, manifests: list[Manifest]) -> Non
     for path in folder.sources.glob("[!.]*"):
         if path.name not in needed:
             path.unlink()
+    from monjyu_assets.scholarly.lookup import AnswersKept
+
     AnswersKept(folder).forget_others(needed)
     forget_other_analyses(folder, needed)
 
@@ -143,6 +144,7 @@ def publish(work: Work, connect: Connect, gate: Gate = lambda snapshot_id: None)
     with publish_lock(work.folder):
         candidate, damaged = Candidate.of(work), damaged_snapshot(work)
         from monjyu_assets.publishing.snapshot_build import build_snapshot  # search files, which a look needs not
+        from monjyu_core.records.reviews import ReviewStore
 
         checks = _checked(work, candidate)
         new, before = candidate.is_new, candidate.before

@@ -6,16 +6,19 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-
-import duckdb
+from typing import TYPE_CHECKING
 
 from monjyu_assets.work.work import Progress, Work
-from monjyu_core.azure.search_index import IndexedChunk, SearchIndexes, drop_others, index_name
 from monjyu_core.settings.settings import Settings
 from monjyu_core.storage.folders import CollectionFolder, write_atomically
 from monjyu_core.storage.manifest import Manifest, read_manifest
 from monjyu_core.storage.parts import PartStore
 from monjyu_core.storage.snapshot import open_database, published
+
+if TYPE_CHECKING:
+    import duckdb
+
+    from monjyu_core.azure.search_index import IndexedChunk
 
 _CHUNKS = "SELECT chunk_id, paper_id, section_type, header, text FROM chunks WHERE paper_id IN ({}) ORDER BY chunk_id"
 
@@ -34,6 +37,8 @@ def push(work: Work, snapshot_id: str) -> None:
     stay where they are."""
     if not is_in_use(work.settings):
         return
+    from monjyu_core.azure.search_index import SearchIndexes, index_name
+
     manifest = read_manifest(work.folder, snapshot_id)
     name = index_name(work.settings.azure.search.index_prefix, work.name, snapshot_id)
     dimensions, count = manifest.embedding.dimensions, manifest.rows["chunk_embeddings"]
@@ -47,6 +52,8 @@ def switch(folder: CollectionFolder, settings: Settings, snapshot_id: str) -> No
     beyond those that stay."""
     if not is_in_use(settings):
         return
+    from monjyu_core.azure.search_index import SearchIndexes, drop_others, index_name
+
     prefix, kept = settings.azure.search.index_prefix, settings.azure.search.keep_indexes
     current = index_name(prefix, folder.name, snapshot_id)
     newest = [index_name(prefix, folder.name, one) for one in published(folder)][-kept:]
@@ -59,6 +66,8 @@ def switch(folder: CollectionFolder, settings: Settings, snapshot_id: str) -> No
 def forget_collection_index(folder: CollectionFolder, settings: Settings) -> None:
     """Drop all that the service holds of a collection."""
     if is_in_use(settings):
+        from monjyu_core.azure.search_index import SearchIndexes, drop_others
+
         with SearchIndexes(settings.azure) as indexes:
             indexes.drop_alias(folder.name)
             list(drop_others(indexes, folder.name, []))
@@ -66,6 +75,8 @@ def forget_collection_index(folder: CollectionFolder, settings: Settings) -> Non
 
 def _chunks(folder: CollectionFolder, manifest: Manifest, progress: Progress) -> Iterator[IndexedChunk]:
     """The chunks of a snapshot with their vectors, a shard at a time."""
+    from monjyu_core.azure.search_index import IndexedChunk
+
     store = PartStore(folder.parts)
     done, total = 0, manifest.rows["chunks"]
     with open_database(folder.database(manifest.snapshot_id)) as connection:

@@ -5,6 +5,8 @@ Results are kept in `quality.json` beside the snapshots: numbers and ids of pape
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 
 import duckdb
@@ -12,12 +14,21 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from monjyu_assets.publishing.checks import over_parts
 from monjyu_assets.work.work import Work
-from monjyu_core.quality import OF_THE_WHOLE, QUALITY_CHECKS, SHOWN, TABLES_READ, WHOLE, QualityResult, run_check
+from monjyu_core.quality import (
+    OF_THE_WHOLE,
+    QUALITY_CHECKS,
+    SHOWN,
+    TABLES_READ,
+    WHOLE,
+    QualityResult,
+    offenders,
+    run_check,
+)
 from monjyu_core.settings.settings import CheckSettings
 from monjyu_core.storage.folders import write_atomically
 from monjyu_core.storage.ids import digest
 from monjyu_core.storage.manifest import Manifest
-from monjyu_core.storage.parts import Part
+from monjyu_core.storage.parts import Part, together
 from monjyu_core.storage.schemas import COLLECTION_SHARD
 
 
@@ -28,6 +39,8 @@ class ShardQuality(BaseModel):
     found: dict[str, tuple[int, int, list[tuple[str, str]]]]
 
 
+_BY_SHARD = tuple(name for name in QUALITY_CHECKS if name not in WHOLE)
+_NOTHING: tuple[int, int, list[tuple[str, str]]] = (0, 0, [])
 Kept = dict[str, ShardQuality]
 _KEPT = TypeAdapter(Kept)
 
@@ -40,11 +53,16 @@ def snapshot_quality(work: Work, manifest: Manifest) -> list[QualityResult]:
         by_shard.setdefault(part.shard, []).append(part)
     path = work.folder.root / "quality.json"
     before = _read(path)
+    by_shard.pop(COLLECTION_SHARD, None)
+    now = {
+        shard: kept if kept and kept.key == key else ShardQuality(key=key, found=dict.fromkeys(_BY_SHARD, _NOTHING))
+        for shard in sorted(by_shard)
+        for key, kept in [(_key(by_shard[shard], work.settings.checks), before.get(shard))]
+    }
+    new = [shard for shard in now if now[shard] is not before.get(shard)]
     with over_parts(parts, OF_THE_WHOLE) as connection:
-        now = {
-            shard: _shard_quality(by_shard[shard], before.get(shard), work.settings.checks, connection)
-            for shard in sorted(by_shard.keys() - {COLLECTION_SHARD})
-        }
+        for shards in together(new, {shard: sum(part.rows for part in by_shard[shard]) for shard in new}):
+            _look_at({shard: by_shard[shard] for shard in shards}, now, work.settings.checks, connection)
         whole = {name: run_check(connection, name, work.settings.checks) for name in WHOLE}
     if now != before:
         write_atomically(path, _KEPT.dump_json(now))
@@ -59,20 +77,30 @@ def _read(path: Path) -> Kept:
         return {}
 
 
-def _shard_quality(
-    parts: list[Part], before: ShardQuality | None, settings: CheckSettings, within: duckdb.DuckDBPyConnection
-) -> ShardQuality:
-    checks = [name for name in QUALITY_CHECKS if name not in WHOLE]
-    asked = (f"{name}: {QUALITY_CHECKS[name].papers} {QUALITY_CHECKS[name].bad}" for name in checks)
+def _key(parts: list[Part], settings: CheckSettings) -> str:
+    asked = (f"{name}: {QUALITY_CHECKS[name].papers} {QUALITY_CHECKS[name].bad}" for name in _BY_SHARD)
     versions = sorted(f"{part.table}/{part.version}" for part in parts)
-    key = digest(settings.min_coverage, settings.furniture_pages, *asked, *versions)
-    if before is not None and before.key == key:
-        return before
-    if not any(part.rows for part in parts):
-        return ShardQuality(key=key, found={name: (0, 0, []) for name in checks})
-    with over_parts(parts, within=within) as connection:
-        results = [run_check(connection, name, settings) for name in checks]
-    return ShardQuality(key=key, found={one.name: (one.count, one.looked_at, one.papers) for one in results})
+    return digest(settings.min_coverage, settings.furniture_pages, *asked, *versions)
+
+
+def _look_at(
+    parts: Mapping[str, list[Part]], now: Kept, settings: CheckSettings, within: duckdb.DuckDBPyConnection
+) -> None:
+    """Enter what the checks find in these shards."""
+    papers = {
+        paper_id: shard
+        for shard, of_shard in parts.items()
+        for part in of_shard
+        if part.table == "papers" and part.rows
+        for paper_id in part.read(["paper_id"])["paper_id"].to_pylist()
+    }
+    with over_parts([part for of_shard in parts.values() for part in of_shard], within=within) as connection:
+        for name in _BY_SHARD:
+            bad, looked_at = offenders(connection, name, settings)
+            counts = Counter(papers.get(paper_id) for paper_id in looked_at)
+            for shard in parts:
+                found = [one for one in bad if papers.get(one[0]) == shard]
+                now[shard].found[name] = (len(found), counts[shard], found[:SHOWN])
 
 
 def _together(name: str, shards: Kept, settings: CheckSettings) -> QualityResult:

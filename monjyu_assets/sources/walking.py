@@ -10,7 +10,7 @@ from pathlib import Path
 from monjyu_assets.parsing.archive_members import holds_latex
 from monjyu_assets.parsing.bibliography.companions import is_main
 from monjyu_assets.parsing.bibliography.identifiers import ARXIV_NAME
-from monjyu_assets.parsing.office.sections import office_program
+from monjyu_assets.parsing.office.older_formats import office_program
 from monjyu_assets.sources.records import analysed_types, chosen
 from monjyu_core.errors import IndexBuildError
 from monjyu_core.settings.settings import Settings

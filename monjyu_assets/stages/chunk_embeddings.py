@@ -15,7 +15,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from monjyu_assets.chunking import input_text
 from monjyu_assets.work.work import ShardReport, Timer, Work, finish, recipe, unchanged
 from monjyu_core.embedding import Embedder, embed_each, load_embedder
 from monjyu_core.errors import StorageError
@@ -51,6 +50,8 @@ def embedding_recipe(settings: Settings, embedder: Embedder) -> str:
 
 def embed_shards(work: Work, shards: tuple[str, ...]) -> Iterator[ShardReport]:
     """Embed the chunks of these shards whose text has no vector yet."""
+    from monjyu_assets.chunking import input_text
+
     embedder = load_embedder(work.settings)
     made_with = embedding_recipe(work.settings, embedder)
     chunks: list[Part] = []

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import duckdb
+from typing import TYPE_CHECKING
+
 import pyarrow as pa
 
-from monjyu_assets.matching.match_keys import connect_keys
-from monjyu_assets.matching.reference_matching import Before, resolve
-from monjyu_assets.matching.works import find_works
 from monjyu_assets.stages.paper_identity import known_by
 from monjyu_assets.stages.shared.collection_stage import CollectionReport, Tables, run_collection_stage, whole_table
 from monjyu_assets.stages.shared.matching_cache import keep_tables, kept_tables, rows_of_papers
@@ -16,6 +14,9 @@ from monjyu_assets.work.work import Work, recipe
 from monjyu_core.settings.settings import Settings
 from monjyu_core.storage.ids import digest
 from monjyu_core.storage.schemas import COLLECTION_SHARD
+
+if TYPE_CHECKING:
+    import duckdb
 
 ASSET = "citation_network"
 CODE_VERSION = "3"
@@ -58,6 +59,10 @@ def _made_of(work: Work) -> str:
 
 def _tables(work: Work) -> Tables:
     """What was matched before is matched again only where it changed; nothing is kept from another recipe."""
+    from monjyu_assets.matching.match_keys import connect_keys
+    from monjyu_assets.matching.reference_matching import Before, resolve
+    from monjyu_assets.matching.works import find_works
+
     made_with = network_recipe(work.settings)
     before = kept_tables(work, KEPT, made_with)
     with connect_keys(whole_table(work, "paper_keys")) as connection:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from monjyu_assets.levels.graph.cooccurrence import build_graph
-from monjyu_assets.levels.graph.rules import graph_rules
 from monjyu_assets.stages.shared.collection_stage import CollectionReport, Tables, run_collection_stage, whole_table
 from monjyu_assets.work.work import Work, recipe, rows_of
 from monjyu_core.settings.settings import Settings
@@ -33,5 +31,8 @@ def canonical_mentions(work: Work) -> pa.Table:
 
 
 def _tables(work: Work) -> Tables:
+    from monjyu_assets.levels.graph.cooccurrence import build_graph
+    from monjyu_assets.levels.graph.rules import graph_rules
+
     nodes, edges = build_graph(canonical_mentions(work), graph_rules(work.settings.graph))
     return {"graph_nodes": nodes, "graph_edges": edges}

@@ -8,8 +8,6 @@ from dataclasses import asdict
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from monjyu_assets.matching.match_keys import connect_keys
-from monjyu_assets.matching.same_paper import Kept, identify
 from monjyu_assets.stages.shared.collection_stage import CollectionReport, Tables, run_collection_stage, whole_table
 from monjyu_assets.stages.shared.matching_cache import keep_tables, kept_tables, make_keys, rows_of_papers
 from monjyu_assets.work.work import Work, recipe
@@ -64,6 +62,9 @@ def paper_files(work: Work) -> pa.Table:
 
 
 def _tables(work: Work) -> Tables:
+    from monjyu_assets.matching.match_keys import connect_keys
+    from monjyu_assets.matching.same_paper import Kept, identify
+
     made_with = identity_recipe(work.settings)
     before = kept_tables(work, KEPT, made_with)
     with connect_keys(whole_table(work, "paper_keys")) as connection:

@@ -7,17 +7,11 @@ import dataclasses
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import duckdb
 import pyarrow as pa
 
-from monjyu_assets.libraries.bibliography_files import ENDINGS, read_library_file
 from monjyu_assets.libraries.library_folder import library_records, library_states
-from monjyu_assets.matching.match_keys import AUTHOR_COLUMNS, PAPER_COLUMNS, connect
-from monjyu_assets.scholarly.lookup import AnswersKept, ask_services, due, failed_lately
-from monjyu_assets.scholarly.notice_files import Notice, is_lines, matched_notices, notices_of, read_notices, read_works
-from monjyu_assets.scholarly.record import ScholarlyRecord, record_of, service_of
-from monjyu_assets.scholarly.record_matching import FoundRecord, Lookup, Match, PaperIndex
 from monjyu_assets.stages.shared.collection_stage import CollectionReport, Tables, run_collection_stage, whole_table
 from monjyu_assets.work.work import Work, recipe
 from monjyu_core.errors import ConfigurationError
@@ -26,6 +20,14 @@ from monjyu_core.storage.ids import digest, file_sha256
 from monjyu_core.storage.parts import Part
 from monjyu_core.storage.schemas import COLLECTION_SHARD, empty, table_of
 from monjyu_core.values import Values
+
+if TYPE_CHECKING:
+    import duckdb
+
+    from monjyu_assets.scholarly.lookup import AnswersKept
+    from monjyu_assets.scholarly.notice_files import Notice
+    from monjyu_assets.scholarly.record import ScholarlyRecord
+    from monjyu_assets.scholarly.record_matching import FoundRecord, Lookup
 
 ASSET = "scholarly_metadata"
 CODE_VERSION = "4"
@@ -39,7 +41,11 @@ def scholarly_recipe(work: Work, *, again: bool = False) -> str:
     """What the tables are made with: what the files hold, wherever they lie, and what the services answered. Another
     one while papers wait for a service, unless it failed lately (`again`: even then)."""
     settings = work.settings.scholarly
-    papers = list(_lookups(work).values()) if settings.services else []
+    if not settings.services:
+        return _recipe(work)
+    from monjyu_assets.scholarly.lookup import AnswersKept, due, failed_lately
+
+    papers = list(_lookups(work).values())
     kept = AnswersKept(work.folder)
     waits = any(
         (again or not failed_lately(kept, service)) and due(kept, service, papers, settings.refresh_days)
@@ -48,11 +54,13 @@ def scholarly_recipe(work: Work, *, again: bool = False) -> str:
     return _recipe(work, papers, kept) + ("+" if waits else "")
 
 
-def _recipe(work: Work, papers: Iterable[Lookup], kept: AnswersKept) -> str:
+def _recipe(work: Work, papers: Iterable[Lookup] = (), kept: AnswersKept | None = None) -> str:
     scholarly = work.settings.scholarly
     files = [*_files(work, "notices", scholarly.notices), *_files(work, "records", scholarly.records)]
     files += library_states(work.data, work.name)
-    answers = kept.version(scholarly.services, {paper.sha256 for paper in papers}) if scholarly.services else ""
+    answers = (
+        kept.version(scholarly.services, {paper.sha256 for paper in papers}) if kept and scholarly.services else ""
+    )
     return recipe(ASSET, CODE_VERSION, work.settings, digest(*sorted(map(file_sha256, files))), answers)
 
 
@@ -68,6 +76,8 @@ def _files(work: Work, setting: str, names: Iterable[str]) -> list[Path]:
 def find_notices(work: Work) -> CollectionReport:
     """Records of the papers and notices on them, services asked where the settings name some; `work.warn` hears of
     each paper that is retracted since the last time, and of a service that failed."""
+    from monjyu_assets.scholarly.lookup import AnswersKept, ask_services
+
     previous = work.parts.head("paper_notices", COLLECTION_SHARD)
     known = _retracted(previous) if previous else {}
     kept = AnswersKept(work.folder)
@@ -85,6 +95,8 @@ def find_notices(work: Work) -> CollectionReport:
 def _retracted(part: Part) -> dict[str, str]:
     if not part.rows:
         return {}
+    import duckdb
+
     with duckdb.connect(":memory:") as connection:
         connection.register("paper_notices", part.read())
         return {paper_id: str(found) for paper_id, found in retractions(connection).items()}
@@ -99,6 +111,8 @@ def _lookups(work: Work) -> dict[str, Lookup]:
 
 
 def _lookups_in(connection: duckdb.DuckDBPyConnection) -> dict[str, Lookup]:
+    from monjyu_assets.scholarly.record_matching import Lookup
+
     rows = connection.execute(_LOOKUPS).fetchall()
     return {
         paper_id: Lookup(sha256, title or "", doi, arxiv_id, tuple(families), year)
@@ -107,6 +121,8 @@ def _lookups_in(connection: duckdb.DuckDBPyConnection) -> dict[str, Lookup]:
 
 
 def _connected(work: Work) -> duckdb.DuckDBPyConnection:
+    from monjyu_assets.matching.match_keys import AUTHOR_COLUMNS, PAPER_COLUMNS, connect
+
     papers = whole_table(work, "papers", [*PAPER_COLUMNS, "pmid", "sha256"])
     return connect(papers, whole_table(work, "authors", AUTHOR_COLUMNS))
 
@@ -115,6 +131,8 @@ def _tables(work: Work) -> Tables:
     settings = work.settings.scholarly
     if not (settings.notices or settings.records or settings.services or library_states(work.data, work.name)):
         return {name: empty(name) for name in ("paper_notices", "scholarly_records")}
+    from monjyu_assets.scholarly.notice_files import matched_notices
+
     with _connected(work) as connection:
         connection.register("paper_identity", whole_table(work, "paper_identity", ["paper_id", "canonical_id"]))
         found = list(_found(work, _lookups_in(connection)))
@@ -125,6 +143,9 @@ def _tables(work: Work) -> Tables:
 def _found(work: Work, papers: dict[str, Lookup]) -> Iterator[FoundRecord]:
     """The record of each source for each paper: what a service answered goes before what a file says, and a library's
     word on what it brought before both."""
+    from monjyu_assets.scholarly.lookup import AnswersKept
+    from monjyu_assets.scholarly.record_matching import FoundRecord, Match, PaperIndex
+
     index = PaperIndex(papers)
     for path in _files(work, "records", work.settings.scholarly.records):
         yield from index.among(_works_of(path))
@@ -140,6 +161,10 @@ def _found(work: Work, papers: dict[str, Lookup]) -> Iterator[FoundRecord]:
 
 def _works_of(path: Path) -> Iterator[tuple[ScholarlyRecord, Values]]:
     """The works of a service's file, each as it came, or of an exported library."""
+    from monjyu_assets.libraries.bibliography_files import ENDINGS, read_library_file
+    from monjyu_assets.scholarly.notice_files import is_lines, read_works
+    from monjyu_assets.scholarly.record import record_of, service_of
+
     if path.suffix.lower() in ENDINGS and not is_lines(path):
         yield from ((item.record, {}) for item in read_library_file(path, ())[0])
         return
@@ -150,6 +175,8 @@ def _works_of(path: Path) -> Iterator[tuple[ScholarlyRecord, Values]]:
 
 def _notices(work: Work, found: Iterable[FoundRecord]) -> Iterator[Notice]:
     """Those of the files, which must be matched, and those that a paper's own record brings."""
+    from monjyu_assets.scholarly.notice_files import notices_of, read_notices
+
     for path in _files(work, "notices", work.settings.scholarly.notices):
         yield from read_notices(path)
     for one in found:

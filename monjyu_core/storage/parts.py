@@ -39,6 +39,8 @@ from monjyu_core.storage.schemas import ASSET_TABLES, COLLECTION_SHARD, SHARDS, 
 
 MANY_PARTS, READERS = 32, 4
 """From so many parts on they are read by so many threads: a large collection has a thousand small ones a table."""
+ROWS_AT_ONCE = 200_000
+"""Rows that `together` puts into a group, which bounds the memory: those of some 500 papers."""
 R = TypeVar("R")
 
 
@@ -282,6 +284,19 @@ def read_all(table: str, parts: Iterable[Part], columns: list[str] | None = None
         return pa.concat_tables([empty, *(part.read(columns) for part in there)])
     with ThreadPoolExecutor(READERS) as readers:
         return pa.concat_tables([empty, *readers.map(lambda part: part.read(columns), there)])
+
+
+def together(buckets: Iterable[str], rows: Mapping[str, int]) -> Iterator[list[str]]:
+    """The buckets that have rows, several at a time: a query costs as much for a small one as for all of a group."""
+    group: list[str] = []
+    for bucket in buckets:
+        if group and sum(rows[one] for one in group) + rows[bucket] > ROWS_AT_ONCE:
+            yield group
+            group = []
+        if rows[bucket]:
+            group.append(bucket)
+    if group:
+        yield group
 
 
 @contextmanager

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from monjyu_assets.chunking import is_boilerplate
-from monjyu_assets.stages.chunks import Chunker, Document
+from monjyu_assets.chunking.papers import Chunker, Document
 from monjyu_core.errors import ConfigurationError
 from monjyu_core.settings.settings import load_settings
 

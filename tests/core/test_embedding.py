@@ -186,6 +186,21 @@ def test_twenty_threads_at_once(embedder: Embedder) -> None:
     assert all(np.abs(batch.result() - expected).max() <= 1e-6 for batch in batches)
 
 
+def test_a_few_sentences_need_no_second_form() -> None:
+    """A process that answers one question goes without the form for batches; one that embeds more makes it. Vectors are
+    the same in both, and the files are hashed once."""
+    fresh, texts = MiniLM("f32", threads=2), [f"Sentence {number} of a paper." for number in range(engine.FEW * 32)]
+    packaged._checked.clear()
+    asked = fresh.embed_query(texts[0])
+    few = fresh.embed_passages(texts[:20])
+    assert list(fresh._engine._forms) == [1]
+    many = fresh.embed_passages(texts * 2)
+    assert list(fresh._engine._forms) == [1, 2]
+    assert np.array_equal(few, many[:20])
+    assert np.array_equal(asked, few[0])
+    assert len(packaged._checked) == 2
+
+
 def test_loaded_once_for_a_setting() -> None:
     with ThreadPoolExecutor(20) as pool:
         found = set(pool.map(load_embedder, [EmbeddingSettings(threads=1)] * 40))
@@ -215,6 +230,23 @@ def test_precision_follows_the_processor(
 ) -> None:
     monkeypatch.setattr(engine, "_processor_flags", lambda: flags)
     assert engine.resolve_precision(wanted) == precision
+
+
+@pytest.mark.parametrize(
+    ("flags", "multiplies"),
+    [
+        ({"avx2"}, False),
+        ({"avx2", "avx512f", "avx512_vnni"}, True),
+        ({"avx2", "avx_vnni"}, True),
+        ({"avx2", "avx_vnni", "avx512f"}, False),
+        (set(), False),
+    ],
+)
+def test_integers_are_multiplied_where_sums_are_exact(
+    flags: set[str], multiplies: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(engine, "_processor_flags", lambda: flags)
+    assert engine.multiplies_integers() is multiplies
 
 
 def test_bf16_without_the_hardware_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

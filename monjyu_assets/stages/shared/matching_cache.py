@@ -7,28 +7,22 @@ has any more is collected as parts are.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
 
-import duckdb
 import pyarrow as pa
 
-from monjyu_assets.matching.match_keys import (
-    AUTHOR_COLUMNS,
-    PAPER_COLUMNS,
-    REFERENCE_COLUMNS,
-    paper_keys,
-    reference_keys,
-    with_macros,
-)
 from monjyu_assets.work.closed_set import RESTS_ON, by_shard, input_versions, is_current, primary
 from monjyu_assets.work.work import Work, rows_of
 from monjyu_core.storage.ids import MOST_BUCKETS, bucket_of, buckets_of
-from monjyu_core.storage.parts import Part, PartStore
+from monjyu_core.storage.parts import Part, PartStore, together
 from monjyu_core.storage.schemas import ASSET_TABLES, COLLECTION_SHARD, TABLES, empty
+
+if TYPE_CHECKING:
+    import duckdb
 
 KEYS = "match_keys"
 CODE_VERSION = "1"
 """Of what `match_keys` makes of papers and references."""
-_MADE_OF = {"papers": PAPER_COLUMNS, "authors": AUTHOR_COLUMNS, "references": REFERENCE_COLUMNS}
 _BESIDE = ("authors", "references")
 
 
@@ -37,11 +31,21 @@ def make_keys(parts: PartStore, buckets: Iterable[str]) -> None:
     stale = [bucket for bucket in buckets if not has_keys(parts, bucket)]
     if not stale:
         return
+    from monjyu_assets.matching.match_keys import AUTHOR_COLUMNS, PAPER_COLUMNS, REFERENCE_COLUMNS, with_macros
+
+    compared = {"papers": PAPER_COLUMNS, "authors": AUTHOR_COLUMNS, "references": REFERENCE_COLUMNS}
     with with_macros() as connection:
-        for bucket in stale:
-            given = {name: _rows(parts, name, bucket, columns) for name, columns in _MADE_OF.items()}
-            tables = match_keys_of(connection, given)
-            parts.write(KEYS, bucket, tables, inputs=_made_of(parts, bucket), code_version=CODE_VERSION)
+        rows = {bucket: sum(head.rows for name in compared if (head := parts.head(name, bucket))) for bucket in stale}
+        for group in (*([bucket] for bucket in stale if not rows[bucket]), *together(stale, rows)):
+            given = {
+                name: pa.concat_tables([_rows(parts, name, bucket, columns) for bucket in group])
+                for name, columns in compared.items()
+            }
+            keys = match_keys_of(connection, given)
+            for bucket in group:
+                papers = _rows(parts, "papers", bucket, ["paper_id"])["paper_id"].to_pylist()
+                tables = {name: rows_of(table, papers) for name, table in keys.items()}
+                parts.write(KEYS, bucket, tables, inputs=_made_of(parts, bucket), code_version=CODE_VERSION)
 
 
 def match_keys_of(connection: duckdb.DuckDBPyConnection, given: Mapping[str, pa.Table]) -> dict[str, pa.Table]:
@@ -49,6 +53,8 @@ def match_keys_of(connection: duckdb.DuckDBPyConnection, given: Mapping[str, pa.
 
     Of no papers none: a small collection has more empty buckets than others, and a query costs as much for them.
     """
+    from monjyu_assets.matching.match_keys import paper_keys, reference_keys
+
     if not any(rows.num_rows for rows in given.values()):
         return {name: empty(name) for name in ASSET_TABLES[KEYS]}
     return {

@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from importlib.metadata import version
+from itertools import chain, islice
 from pathlib import Path
 from queue import SimpleQueue
 from threading import Lock
@@ -51,8 +52,10 @@ def resolve_precision(wanted: Precision) -> Literal["f32", "bf16", "int8"]:
 
 
 def multiplies_integers() -> bool:
-    """Whether the engine's 8-bit products are exact here, and quick: with VNNI, AMX too."""
-    return "avx512_vnni" in _processor_flags()
+    """Whether the engine's 8-bit products are exact here, and quick: with VNNI (AMX too), in AVX-512 or, on processors
+    without that, in AVX2. The engine takes the widest registers, so half of AVX-512 does not do."""
+    flags = _processor_flags()
+    return "avx512_vnni" in flags or ("avx_vnni" in flags and "avx512f" not in flags)
 
 
 def _processor_flags() -> set[str]:
@@ -102,6 +105,10 @@ class Compiled:
             self._requests.put(request)
 
 
+FEW = 16
+"""Batches up to which a process with the narrow form needs no wide one: the sentences of a search or two."""
+
+
 class Engine:
     """The model on the CPU: compiled narrow (one stream) for questions, wide (a stream a core) for batches.
 
@@ -115,6 +122,8 @@ class Engine:
         self._threads = threads or core_count()
         self._lock = Lock()
         self._forms: dict[int, Compiled] = {}
+        self._narrowly = 0
+        """Batches that went through the narrow form."""
         self._batcher = MicroBatcher(self._run)
 
     def run_one(self, ids: Ids) -> Vectors:
@@ -127,8 +136,10 @@ class Engine:
         Threads that call the engine, and not its own callbacks: those may outlive the last batch, and end the
         process with an abort when they meet an interpreter that is shutting down.
         """
-        form = self._form(self._threads)
         source = iter(batches)
+        first = list(islice(source, FEW + 1))
+        form = self._form_for(len(first))
+        source = chain(first, source)
         taking = Lock()
 
         def work() -> None:
@@ -147,6 +158,14 @@ class Engine:
     def _run(self, ids: Ids) -> Vectors:
         """In the wide form if there is one."""
         return (self._forms.get(self._threads) or self._form(1)).infer(self._source.inputs(ids))
+
+    def _form_for(self, batches: int) -> Compiled:
+        with self._lock:
+            narrow = None if self._threads in self._forms else self._forms.get(1)
+            self._narrowly += batches
+            if narrow and self._narrowly <= FEW:
+                return narrow
+        return self._form(self._threads)
 
     def _form(self, streams: int) -> Compiled:
         with self._lock:

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import hashlib
+import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from monjyu_core.errors import ConfigurationError
+from monjyu_core.extras import replaced
 from monjyu_core.storage.ids import file_sha256
 
 if TYPE_CHECKING:
@@ -34,6 +37,10 @@ def package_folder(package: str, hint: str) -> Path:
     raise ConfigurationError(f"The package {package}, which carries the embedding model, is not installed.", hint)
 
 
+_checked: set[tuple[object, ...]] = set()
+"""Files whose hash was compared in this process, as they were then: of a model 90 MB are hashed for each form of it."""
+
+
 def checked_file(folder: Path, file: ModelFile, hint: str) -> NDArray[np.uint8]:
     """The file's bytes, mapped into memory, after their hash was compared.
 
@@ -42,10 +49,14 @@ def checked_file(folder: Path, file: ModelFile, hint: str) -> NDArray[np.uint8]:
     path = folder / file.name
     try:
         data = np.memmap(path, dtype=np.uint8, mode="c")
+        found = path.stat()
     except (OSError, ValueError) as error:
         raise ConfigurationError(f"The model's file {path} cannot be read: {error}.", hint) from error
-    if hashlib.sha256(data.data).hexdigest() != file.sha256:
-        raise ConfigurationError(f"The model's file {path} is damaged: its hash is not the known one.", hint)
+    as_it_is = (path, file, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
+    if as_it_is not in _checked:
+        if hashlib.sha256(data.data).hexdigest() != file.sha256:
+            raise ConfigurationError(f"The model's file {path} is damaged: its hash is not the known one.", hint)
+        _checked.add(as_it_is)
     return data
 
 
@@ -85,6 +96,12 @@ def model_folder() -> Path:
 
 
 def load_model(exclude: Iterable[str] = ()) -> Language:
-    import spacy
+    # For `spacy.info` spaCy imports all its commands: a third of its modules, which nothing here calls.
+    names = [] if "spacy" in sys.modules else ["spacy.cli", "spacy.cli.info"]
+    commands = {name: ModuleType(name) for name in names}
+    for command in commands.values():
+        vars(command)["info"] = None
+    with replaced(commands):
+        import spacy
 
     return spacy.load(model_folder(), exclude=list(exclude))

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from monjyu_assets.parsing.dispatch import parse_document
-from monjyu_assets.parsing.office.sections import office_program
+from monjyu_assets.parsing.office.older_formats import office_program
 from monjyu_assets.sources.walking import readable_types, way_for
 from monjyu_core.errors import DocumentTimeout, MalformedDocument, UnsupportedDocument
 from monjyu_core.paper import ParsedPaper
