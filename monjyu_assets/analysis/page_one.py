@@ -11,7 +11,7 @@ from pydantic import BaseModel
 
 from monjyu_assets.work.work import Work
 from monjyu_core.errors import DocumentError
-from monjyu_core.language.texts import LANGUAGES
+from monjyu_core.language.packs import LANGUAGES
 from monjyu_core.models.call_errors import ModelAnswerUnusable, ModelCallError, ModelContentFiltered, PromptTooLong
 from monjyu_core.models.calls.event_loop import run
 from monjyu_core.models.factory import check_role, context_room, role_model

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from monjyu_assets.chunking.strategies import Count, Grouping, Limits, Measure, Piece, SectionText, by_size
 from monjyu_assets.parsing.text.heading_types import strip_numbering
-from monjyu_core.language.cues import cues
+from monjyu_core.language.packs import cues
 from monjyu_core.storage.ids import digest
 
 NOT_RETRIEVED = ("references", "acknowledgments")

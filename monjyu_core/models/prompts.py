@@ -9,7 +9,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from monjyu_core.errors import ConfigurationError
-from monjyu_core.language.texts import LANGUAGES
+from monjyu_core.language.packs import LANGUAGES
 from monjyu_core.storage.ids import digest
 
 _PLACE = re.compile(r"\{\{(\w+)\}\}")

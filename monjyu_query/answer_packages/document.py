@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from urllib.parse import quote
 
-from monjyu_core.language.texts import Texts
+from monjyu_core.language.packs import Texts
 from monjyu_core.text.language import message_language
 from monjyu_core.text.search_text import count_wide
 from monjyu_query.answer_packages.asked_answer import AskedAnswer

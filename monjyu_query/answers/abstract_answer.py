@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 
-from monjyu_core.language.cues import also, cues
-from monjyu_core.language.texts import Texts
+from monjyu_core.language.packs import Texts, also, cues
 from monjyu_query.answers.answer import Answer
 from monjyu_query.answers.citing import Window, cite_windows
 from monjyu_query.answers.layout import said

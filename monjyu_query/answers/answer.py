@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from monjyu_core.language.texts import LANGUAGES, Texts
+from monjyu_core.language.packs import LANGUAGES, Texts
 from monjyu_core.values import Values
 from monjyu_query.answers.segments import answer_markdown
 from monjyu_query.asking.passages import Passage, hit_of

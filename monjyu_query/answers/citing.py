@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import duckdb
 
-from monjyu_core.language.cues import cues
+from monjyu_core.language.packs import cues
 from monjyu_core.paper import Box, Span, retractions
 from monjyu_core.text.quotes import points_outside
 from monjyu_query.asking.passages import PassageSentence, load_passages, section_texts, standing

@@ -11,7 +11,7 @@ from functools import cached_property
 
 import numpy as np
 
-from monjyu_core.language.texts import Texts
+from monjyu_core.language.packs import Texts
 from monjyu_core.settings.settings import AnswerSettings
 from monjyu_core.text.language import message_language
 from monjyu_core.text.quotes import points_outside

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from monjyu_core.language.texts import Texts
+from monjyu_core.language.packs import Texts
 from monjyu_core.text.inline_marks import without_citation_marks
 from monjyu_query.answers.citing import Window, without_opening
 from monjyu_query.answers.segments import AnswerForm, laid_out

@@ -14,7 +14,7 @@ from difflib import get_close_matches
 import numpy as np
 from numpy.typing import NDArray
 
-from monjyu_core.language.texts import Texts, quoted, sentences
+from monjyu_core.language.packs import Texts, quoted, sentences
 from monjyu_core.settings.settings import AnswerSettings
 from monjyu_core.text import unicode_words
 from monjyu_core.text.language import EAST_ASIAN

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from monjyu_core.language.cues import cues
+from monjyu_core.language.packs import cues
 from monjyu_core.text.search_text import count_wide
 from monjyu_core.text.unicode_words import compact
 from monjyu_query.answers.citing import Neighbours, Window

@@ -7,7 +7,7 @@ import re
 
 import regex
 
-from monjyu_core.language.cues import also, cues
+from monjyu_core.language.packs import also, cues
 from monjyu_core.text.unicode_words import WORD, letter_words
 
 _FRAME = re.compile(

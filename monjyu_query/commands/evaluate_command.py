@@ -12,7 +12,7 @@ import click
 from monjyu_core.values import Values
 from monjyu_query.asking.request import SearchQuestion
 from monjyu_query.commands.options import collection_option, json_option, options_of, print_json
-from monjyu_query.evaluation.question_kinds import KINDS, Kind
+from monjyu_query.evaluation import KINDS, Kind
 
 # `monjyu eval judge`.
 

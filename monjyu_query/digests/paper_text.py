@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from monjyu_core.errors import QueryError
-from monjyu_core.language.cues import also, cues
+from monjyu_core.language.packs import also, cues
 from monjyu_core.text.quotes import points_outside
 from monjyu_core.text.search_text import count_wide
 from monjyu_query.answers.citing import Neighbours, Window, connective, joined

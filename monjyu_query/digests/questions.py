@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import regex
 
-from monjyu_core.language.cues import also
+from monjyu_core.language.packs import also
 from monjyu_core.text.language import message_language
 from monjyu_query.answers.segments import answer_markdown
 from monjyu_query.asking.passages import hit_of, load_passages

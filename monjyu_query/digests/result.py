@@ -8,7 +8,7 @@ from typing import Literal
 
 from pydantic import BaseModel, Field
 
-from monjyu_core.language.texts import LANGUAGES, Texts, listed
+from monjyu_core.language.packs import LANGUAGES, Texts, listed
 from monjyu_core.text.language import MessageLanguage, message_language, question_language
 from monjyu_query.answers.segments import escaped, laid_out, markdown, table_markdown
 from monjyu_query.asking.result import AnswerTable, Citation, Segment, Status, Usage

@@ -14,8 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from monjyu_core.errors import QueryError
-from monjyu_core.language.cues import also, cues
-from monjyu_core.language.texts import Texts
+from monjyu_core.language.packs import Texts, also, cues
 from monjyu_core.text.language import function_words, message_language, question_language
 from monjyu_core.text.search_text import count_wide
 from monjyu_query.answers.verification.numbers import Figure, figures

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Mapping
 
 from monjyu_core.errors import QueryError
-from monjyu_core.language.cues import also
+from monjyu_core.language.packs import also
 from monjyu_core.user_files.bounded_reading import parse_json
 from monjyu_query.drafts.citation_marks import arxiv_in, doi_in, year_in
 from monjyu_query.drafts.pages import Work

@@ -18,10 +18,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import combinations
 from typing import TypeVar
 
-from monjyu_core.language.texts import Texts, listed
+from monjyu_core.language.packs import Texts, listed
 from monjyu_core.text.language import language_of_name
 from monjyu_core.values import Values
-from monjyu_query.evaluation.question_kinds import Kind
+from monjyu_query.evaluation import Kind
 from monjyu_query.evaluation.question_structure import Phrase, Sentence, Structure, Work
 
 T = TypeVar("T")

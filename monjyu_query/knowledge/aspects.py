@@ -8,8 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from monjyu_core.language.cues import cues
-from monjyu_core.language.texts import Texts
+from monjyu_core.language.packs import Texts, cues
 
 AspectName = Literal[
     "purpose", "need", "sample", "methods", "results", "limits", "conclusion", "availability", "measures", "licence"

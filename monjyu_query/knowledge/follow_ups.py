@@ -11,8 +11,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from monjyu_core.language.cues import cues
-from monjyu_core.language.texts import Texts
+from monjyu_core.language.packs import Texts, cues
 from monjyu_core.text.language import message_language
 from monjyu_query.asking.result import SearchResult
 from monjyu_query.knowledge.concept_graph import GRAPH_TABLES, has_tables

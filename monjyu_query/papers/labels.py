@@ -6,7 +6,7 @@ import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from monjyu_core.language.texts import Texts, quoted
+from monjyu_core.language.packs import Texts, quoted
 from monjyu_core.text.language import DEFAULT, message_language
 from monjyu_core.text.search_text import count_wide
 from monjyu_query.ranking.open_index import OpenIndex

@@ -14,7 +14,7 @@ from typing import Literal
 from weakref import WeakKeyDictionary
 
 from monjyu_core.errors import QueryError
-from monjyu_core.language.cues import also, cues
+from monjyu_core.language.packs import also, cues
 from monjyu_core.records.corrected_values import bare_doi
 from monjyu_core.storage.snapshot import Snapshot
 from monjyu_core.text.search_text import count_wide

@@ -10,8 +10,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from monjyu_core.language.cues import also
-from monjyu_core.language.texts import listed, quoted
+from monjyu_core.language.packs import also, listed, quoted
 from monjyu_core.text.language import message_language
 from monjyu_query.answers.answer import Answer, result_of
 from monjyu_query.asking.request import Filters

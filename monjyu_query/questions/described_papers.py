@@ -7,8 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from monjyu_core.language.cues import also, cues
-from monjyu_core.language.texts import Texts, listed
+from monjyu_core.language.packs import Texts, also, cues, listed
 from monjyu_core.text.language import message_language
 from monjyu_core.text.unicode_words import folded, words
 from monjyu_query.answers.answer import Answer, result_of

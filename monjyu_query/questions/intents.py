@@ -14,8 +14,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from monjyu_core.language.cues import also
-from monjyu_core.language.texts import LANGUAGES
+from monjyu_core.language.packs import LANGUAGES, also
 from monjyu_core.text.search_text import count_wide
 from monjyu_core.values import Values
 from monjyu_query.asking.topic import asks_of_all, topic_of

@@ -12,8 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from monjyu_core.language.cues import also
-from monjyu_core.language.texts import Texts, quoted
+from monjyu_core.language.packs import Texts, also, quoted
 from monjyu_core.text.language import message_language
 from monjyu_query.answers.answer import Answer, result_of
 from monjyu_query.answers.citing import cite

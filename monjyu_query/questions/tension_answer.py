@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from monjyu_core.language.texts import Texts
+from monjyu_core.language.packs import Texts
 from monjyu_core.text.language import message_language
 from monjyu_core.text.search_text import word_terms
 from monjyu_query.answers.answer import Answer, result_of

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import duckdb
 
-from monjyu_core.language.texts import Texts
+from monjyu_core.language.packs import Texts
 from monjyu_core.text.language import message_language
 from monjyu_core.text.quotes import points_outside
 from monjyu_query.answers.answer import Answer, result_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from monjyu_core.language.cues import cues
+from monjyu_core.language.packs import cues
 from monjyu_query.asking.topic import topic_of
 from monjyu_query.questions.described_papers import descriptions
 

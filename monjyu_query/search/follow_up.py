@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from monjyu_core.language.cues import cues
+from monjyu_core.language.packs import cues
 from monjyu_query.asking.request import Turn
 from monjyu_query.search.english_follow_ups import BRACKET, NEW_SUBJECT, Talk, english_follow_up
 from monjyu_query.search.japanese_follow_ups import japanese_follow_up

@@ -8,10 +8,10 @@ import tomllib
 from pathlib import Path
 from string import Formatter
 
-from monjyu_core.language import cues, texts
-from monjyu_core.language.texts import LANGUAGES, Texts, listed, quoted
+from monjyu_core.language import packs
+from monjyu_core.language.packs import LANGUAGES, Texts, listed, quoted
 
-ROOT = Path(texts.__file__).parents[2]
+ROOT = Path(packs.__file__).parents[2]
 PACKAGES = ("monjyu_core", "monjyu_assets", "monjyu_query")
 OF_JAPANESE = {
     "monjyu_core/embedding/local/e5_file.py",
@@ -58,7 +58,7 @@ def places(text: str) -> set[str | None]:
 
 
 def test_every_language_says_everything_with_the_same_places() -> None:
-    files = {language: tomllib.loads((texts._FOLDER / f"{language}.toml").read_text("utf-8")) for language in LANGUAGES}
+    files = {language: tomllib.loads((packs._FOLDER / f"{language}.toml").read_text("utf-8")) for language in LANGUAGES}
     english = files.pop("en")
     for said in files.values():
         said.pop("reasons")
@@ -90,7 +90,7 @@ def test_every_pattern_is_asked_for_compiles_and_is_there() -> None:
     }
     there = {
         f"{section}.{name}": "".join(pattern)
-        for file in cues._files()
+        for file in packs._files()
         for section, names in file.items()
         for name, pattern in names.items()
         if isinstance(pattern, str | list)
@@ -100,5 +100,5 @@ def test_every_pattern_is_asked_for_compiles_and_is_there() -> None:
     assert {key for key in there if not key.startswith(made)} <= asked
     for key, pattern in there.items():
         assert re.compile(pattern), key
-    assert cues.also("nothing.here") == ""
-    assert cues.table("scales")["万"] == 10_000
+    assert packs.also("nothing.here") == ""
+    assert packs.table("scales")["万"] == 10_000

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from monjyu_core.embedding import load
-from monjyu_core.language.texts import Texts
+from monjyu_core.language.packs import Texts
 from monjyu_core.models.call_errors import ModelCallError
 from monjyu_core.storage.folders import DataFolder
 from monjyu_query.asking.request import make_request

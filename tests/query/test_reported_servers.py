@@ -11,7 +11,7 @@ import pytest
 
 from monjyu_assets.planning.pending import level_failures
 from monjyu_core.embedding import load
-from monjyu_core.language.texts import Texts
+from monjyu_core.language.packs import Texts
 from monjyu_core.models.calls.structured import read_as
 from monjyu_core.storage.snapshot import open_current
 from monjyu_query.asking.request import make_request

@@ -17,7 +17,7 @@ from monjyu_assets.levels.engines.chunk_engine import ClaimResult, FoundClaim, S
 from monjyu_assets.levels.entities.english_findings import english_subjects
 from monjyu_assets.levels.phrases.cleaning import clean, is_boilerplate, is_prose, is_unspaced, statement_of, windows
 from monjyu_core.errors import ConfigurationError
-from monjyu_core.language.cues import also, cues
+from monjyu_core.language.packs import also, cues
 from monjyu_core.storage.ids import digest
 from monjyu_core.text.quotes import stands_alone
 

@@ -16,7 +16,7 @@ from pydantic import BaseModel, BeforeValidator, Field
 
 from monjyu_assets.levels.engines.chunk_engine import ChunkResult, Failure, SourceChunk, SourcePaper
 from monjyu_assets.levels.entities.findings import RELATIONS, TYPES, Stance
-from monjyu_core.language.texts import LANGUAGES
+from monjyu_core.language.packs import LANGUAGES
 from monjyu_core.models.call_errors import ModelCallError, ModelUnavailable
 from monjyu_core.models.factory import role_model
 from monjyu_core.models.prompts import Prompt, fence, load_prompt

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from monjyu_assets.levels.engines.chunk_engine import FoundEntity, FoundRelationship, SourceChunk, SourcePaper
 from monjyu_assets.levels.entities.findings import Stance, fold
-from monjyu_core.language.cues import also, cues
+from monjyu_core.language.packs import also, cues
 
 _GROUPS = frozenset(("team", "group", "project", "community", "collaboration", "developers", "council", "committee"))
 _TITLE = re.compile(r"^(?:prof(?:essor)?|dr|mr|mrs|ms)\b\.? ", re.I)

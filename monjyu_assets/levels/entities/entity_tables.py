@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from monjyu_assets.levels.entities.findings import fold
 from monjyu_assets.matching.match_keys import UnionFind
-from monjyu_core.language.cues import also
+from monjyu_core.language.packs import also
 from monjyu_core.storage.ids import digest
 from monjyu_core.storage.rows_levels import (
     EntityChunkRow,

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from monjyu_assets.levels.phrases.cleaning import statement_of
 from monjyu_assets.levels.reports.sources import Central, CommunitySource, Finding, Member, Report, ReportResult
-from monjyu_core.language.texts import Texts
+from monjyu_core.language.packs import Texts
 from monjyu_core.text.quotes import stands_alone
 
 VERSION = "4"

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from monjyu_assets.parsing.bibliography.dates import CITED_YEAR
 from monjyu_assets.parsing.bibliography.names import AND_WORD, CITED_PARTICLE, UPPER, family_first
 from monjyu_assets.parsing.bibliography.references import label_of
-from monjyu_core.language.cues import also
+from monjyu_core.language.packs import also
 from monjyu_core.language.vocabulary import alternatives
 from monjyu_core.paper import InlineCitation, Reference, Section
 

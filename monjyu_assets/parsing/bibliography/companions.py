@@ -25,7 +25,7 @@ from monjyu_assets.parsing.bibliography.latex_files import (
     plain_source,
     title_of,
 )
-from monjyu_core.language.cues import cues
+from monjyu_core.language.packs import cues
 from monjyu_core.storage.ids import file_sha256
 from monjyu_core.values import Values
 

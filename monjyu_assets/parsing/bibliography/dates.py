@@ -9,7 +9,7 @@ import datetime
 import re
 from collections.abc import Iterator
 
-from monjyu_core.language.cues import cues
+from monjyu_core.language.packs import cues
 from monjyu_core.language.vocabulary import alternatives, folded, month_pattern, months
 
 MONTH = rf"{month_pattern()}\.?"

@@ -14,7 +14,7 @@ from monjyu_assets.parsing.bibliography.reference_authors import (
     initialled_names,
     names_of,
 )
-from monjyu_core.language.cues import also, cues
+from monjyu_core.language.packs import also, cues
 from monjyu_core.language.vocabulary import alternatives
 from monjyu_core.paper import Reference
 

@@ -30,7 +30,7 @@ from monjyu_assets.parsing.text.front_lines import take_field, take_line
 from monjyu_assets.parsing.text.heading_types import section_type
 from monjyu_assets.parsing.text.marks import mark, take_marks, unmarked
 from monjyu_core.errors import DocumentTooLarge, EmptyDocument
-from monjyu_core.language.cues import also
+from monjyu_core.language.packs import also
 from monjyu_core.paper import Equation, Figure, ParsedPaper
 from monjyu_core.settings.papers import ParseSettings
 

@@ -27,7 +27,7 @@ from monjyu_assets.parsing.xml.tree import (
     unique_ids,
     words,
 )
-from monjyu_core.language.cues import also
+from monjyu_core.language.packs import also
 from monjyu_core.paper import Author, Equation, Figure, ParsedPaper, Reference, Section, SectionType, Table
 
 # The header of a TEI paper: title, authors, journal, identifiers, date, keywords.

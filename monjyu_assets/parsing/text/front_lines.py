@@ -10,7 +10,7 @@ from monjyu_assets.parsing.bibliography.names import author_line, cjk_authors, s
 from monjyu_assets.parsing.text.author_block import ABSTRACT, KEYWORDS, is_place
 from monjyu_assets.parsing.text.common import split_keywords
 from monjyu_assets.parsing.text.heading_types import strip_numbering
-from monjyu_core.language.cues import also, cues
+from monjyu_core.language.packs import also, cues
 from monjyu_core.language.vocabulary import alternatives
 from monjyu_core.paper import Author, ParsedPaper, Section
 

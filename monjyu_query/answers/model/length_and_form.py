@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from monjyu_core.language.texts import Texts
+from monjyu_core.language.packs import Texts
 from monjyu_query.answers.segments import AnswerForm
 from monjyu_query.asking.request import ResponseType
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from monjyu_core.language.cues import also
+from monjyu_core.language.packs import also
 from monjyu_core.text.search_text import count_wide
 from monjyu_core.text.sentences import split_sentences
 

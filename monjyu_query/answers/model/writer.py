@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 
-from monjyu_core.language.texts import sentences as as_one_text
+from monjyu_core.language.packs import sentences as as_one_text
 from monjyu_core.models.call_errors import ModelAnswerUnusable, ModelCallError
 from monjyu_core.models.calls.gateway import Session
 from monjyu_core.models.estimate import prompt_tokens

@@ -9,7 +9,7 @@ from importlib.resources import files
 
 import numpy as np
 
-from monjyu_core.language.cues import cues
+from monjyu_core.language.packs import cues
 from monjyu_query.answers.verification.exact_facts import NAME, Words
 from monjyu_query.answers.verification.numbers import SMALL, Figure, same_value
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from importlib.resources import files
 
-from monjyu_core.language.cues import cues
+from monjyu_core.language.packs import cues
 from monjyu_core.text.language import function_words
 from monjyu_core.text.search_text import count_wide
 from monjyu_query.answers.verification.numbers import OF_UNIT, SMALL, Figure, derived, figures, same_value

@@ -14,7 +14,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from monjyu_core.language.cues import also
+from monjyu_core.language.packs import also
 from monjyu_query.answers.verification.attribution import (
     CLAUSES,
     NEGATIONS,

@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from monjyu_core.language.cues import cues
+from monjyu_core.language.packs import cues
 
 QueryType = Literal["survey", "exploration", "comparison", "factoid"]
 QUERY_TYPES: tuple[QueryType, ...] = get_args(QueryType)

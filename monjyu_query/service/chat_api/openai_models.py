@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictBool
 
 from monjyu_core.errors import QueryError
-from monjyu_core.language.cues import also, cues
+from monjyu_core.language.packs import also, cues
 from monjyu_query.asking.request import LONGEST_QUERY, SearchRequest, Turn, make_request
 from monjyu_query.asking.result import SearchResult, Usage
 

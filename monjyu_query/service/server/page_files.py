@@ -12,7 +12,7 @@ from starlette.responses import HTMLResponse, Response
 from starlette.staticfiles import StaticFiles
 from starlette.types import Scope
 
-from monjyu_core.language.texts import LANGUAGES
+from monjyu_core.language.packs import LANGUAGES
 from monjyu_query.answer_packages import all_forms
 from monjyu_query.asking.fields import asked_as, kinds_of
 from monjyu_query.asking.request import BasicQuestion, Filters

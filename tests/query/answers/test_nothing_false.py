@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from monjyu_core.language.texts import LANGUAGES
+from monjyu_core.language.packs import LANGUAGES
 from monjyu_core.storage.folders import DataFolder
 from monjyu_core.text.unicode_words import compact, folded, words
 from monjyu_query.answers.outcome import NOTES

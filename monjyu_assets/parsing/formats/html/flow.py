@@ -13,7 +13,7 @@ from monjyu_assets.parsing.text.common import split_keywords
 from monjyu_assets.parsing.text.front_lines import without_label
 from monjyu_assets.parsing.text.marks import silent
 from monjyu_assets.parsing.xml.tree import Element, Handler, XmlText, folded, math_text, plain, read_table, tex_of, tidy
-from monjyu_core.language.cues import also
+from monjyu_core.language.packs import also
 from monjyu_core.paper import Equation, Figure, ParsedPaper, Table
 
 HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")

@@ -10,7 +10,7 @@ from monjyu_assets.parsing.bibliography.identifiers import clean_orcid
 from monjyu_assets.parsing.bibliography.names import is_name
 from monjyu_assets.parsing.formats.latex.macros import Call, brace_pairs, find_calls, without_calls
 from monjyu_assets.parsing.formats.latex.names import names
-from monjyu_core.language.cues import cues
+from monjyu_core.language.packs import cues
 from monjyu_core.paper import Author
 
 Plain = Callable[[str], str]

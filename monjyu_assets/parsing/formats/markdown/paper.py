@@ -19,7 +19,7 @@ from monjyu_assets.parsing.text.front_lines import settle_front, take_front_line
 from monjyu_assets.parsing.text.heading_types import section_type
 from monjyu_assets.parsing.text.marks import unmarked
 from monjyu_core.errors import MalformedDocument
-from monjyu_core.language.cues import also
+from monjyu_core.language.packs import also
 from monjyu_core.paper import Author, Equation, Figure, ParsedPaper, Section, Table
 from monjyu_core.settings.papers import ParseSettings
 from monjyu_core.values import Values

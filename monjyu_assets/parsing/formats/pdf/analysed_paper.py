@@ -19,7 +19,7 @@ from monjyu_assets.parsing.bibliography.identifiers import ARXIV_ON_PAGE, find_d
 from monjyu_assets.parsing.formats.pdf.pieces import Line, Piece, paper_of
 from monjyu_assets.parsing.text.line_ends import Words
 from monjyu_core.errors import DocumentTooLarge, MalformedDocument
-from monjyu_core.language.cues import also
+from monjyu_core.language.packs import also
 from monjyu_core.paper import Box, Equation, Figure, ParsedPaper
 from monjyu_core.settings.papers import ParseSettings
 from monjyu_core.values import Values

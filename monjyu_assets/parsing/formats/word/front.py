@@ -17,7 +17,7 @@ from monjyu_assets.parsing.text.decoding import clean
 from monjyu_assets.parsing.text.front_lines import take_field, take_line
 from monjyu_assets.parsing.text.heading_types import section_type
 from monjyu_assets.parsing.text.marks import take_marks
-from monjyu_core.language.cues import also
+from monjyu_core.language.packs import also
 from monjyu_core.paper import Author, ParsedPaper
 
 _CHARACTERS = {f"{W}tab": "\t", f"{W}br": "\n", f"{W}cr": "\n", f"{W}noBreakHyphen": "-"}

@@ -27,7 +27,7 @@ from monjyu_assets.parsing.text.author_block import CAPTION as FLOAT_LABEL
 from monjyu_assets.parsing.text.heading_types import section_type, strip_numbering
 from monjyu_assets.parsing.text.marks import CAPTION, take_marks
 from monjyu_core.errors import DocumentTooLarge, MalformedDocument
-from monjyu_core.language.cues import also
+from monjyu_core.language.packs import also
 from monjyu_core.paper import ParsedPaper
 from monjyu_core.settings.papers import ParseSettings
 

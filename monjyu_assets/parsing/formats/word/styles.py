@@ -7,7 +7,7 @@ from functools import cache
 from typing import Any
 
 from monjyu_assets.parsing.office.packages import Element
-from monjyu_core.language.cues import also, cues
+from monjyu_core.language.packs import also, cues
 
 W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _LONGEST_CHAIN = 12

@@ -11,7 +11,7 @@ from monjyu_assets.parsing.formats.pdf.page.layout import Layout
 from monjyu_assets.parsing.formats.pdf.page.lines import Line, Style
 from monjyu_assets.parsing.text.author_block import ABSTRACT, KEYWORDS, NUMBERED_FLOAT
 from monjyu_assets.parsing.text.heading_types import section_type, strip_numbering
-from monjyu_core.language.cues import cues
+from monjyu_core.language.packs import cues
 
 _MAIN = {"introduction", "methods", "experiments", "results", "discussion", "conclusion"}
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from monjyu_assets.parsing.bibliography.dates import RECENT_YEAR
 from monjyu_assets.parsing.formats.pdf.front.title_page import Piece, emails_in, without_emails
 from monjyu_assets.parsing.formats.pdf.page.layout import Layout, squeezed
-from monjyu_core.language.cues import also
+from monjyu_core.language.packs import also
 from monjyu_core.language.vocabulary import stems
 from monjyu_core.paper import Author
 

@@ -17,7 +17,7 @@ from monjyu_assets.parsing.formats.pdf.front.affiliations import (
 from monjyu_assets.parsing.formats.pdf.front.title_page import Piece, give_emails, pieces_of, refit
 from monjyu_assets.parsing.formats.pdf.page.layout import Layout, squeezed
 from monjyu_assets.parsing.text.author_block import ends_front
-from monjyu_core.language.cues import also
+from monjyu_core.language.packs import also
 from monjyu_core.paper import Author
 
 # Marks behind the names of authors ("1", "a", "*") and the notes that explain them.

@@ -10,7 +10,7 @@ from monjyu_assets.parsing.bibliography.dates import MONTH, RECENT_YEAR, month_n
 from monjyu_assets.parsing.bibliography.identifiers import SERVER_STAMP
 from monjyu_assets.parsing.formats.pdf.page.layout import Layout, squeezed
 from monjyu_assets.parsing.formats.pdf.page.lines import Line
-from monjyu_core.language.cues import also, cues
+from monjyu_core.language.packs import also, cues
 
 _NAME = (
     r"(?:^|[.,/|:;)]\s+|[\u201d\"]\s*)(?:in:?\s+)?"
