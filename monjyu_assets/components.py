@@ -25,6 +25,7 @@ from monjyu_core.settings.settings import load_settings, merge
 from monjyu_core.storage.collection import DEFAULT_LEVEL
 from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.ids import check_collection_name
+from monjyu_core.values import Values
 
 _holders: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
 """By the state of a tree of components, the place of the one that brings the shared assets into it."""
@@ -39,10 +40,10 @@ class DeclaredCollection(dg.Component, dg.Model, dg.Resolvable):
     models: dict[str, str] = Field(
         {}, description="By role (extract, report, embed, …), a name under `models` of monjyu.yaml."
     )
-    settings: dict[str, Any] = Field(
+    settings: Values = Field(
         {}, description="Settings of this collection, as in docs/configure.md. They override all other settings."
     )
-    checks: dict[str, Any] = Field({}, description="Settings `checks` of this collection: thresholds, questions.")
+    checks: Values = Field({}, description="Settings `checks` of this collection: thresholds, questions.")
     schedule: str | None = Field(
         None, description="When the collection is brought up to date, as cron, in automation.time_zone."
     )
@@ -61,7 +62,7 @@ class DeclaredCollection(dg.Component, dg.Model, dg.Resolvable):
         own = dg.Definitions(jobs=[index_job(declaration)], schedules=schedules)
         return dg.Definitions.merge(_shared(), own) if _holds_the_assets(context) else own
 
-    def own_settings(self) -> dict[str, Any]:
+    def own_settings(self) -> Values:
         """Everything that the attributes say of settings, as settings."""
         roles = {role: {"engine": "llm", "model": model} for role, model in self.models.items() if role != "embed"}
         embedding = {"remote": self.models["embed"]} if "embed" in self.models else {}
@@ -160,7 +161,7 @@ class CorpusScaffolder(dg.Scaffolder[CorpusParams]):
     def scaffold(self, request: dg.ScaffoldRequest[CorpusParams]) -> None:
         params = request.params
         name = params.name or name_of_folder(request.target_path.name)
-        attributes: dict[str, Any] = {"name": check_collection_name(name), "sources": params.sources}
+        attributes: Values = {"name": check_collection_name(name), "sources": params.sources}
         scaffold_component(request, attributes | {"level": params.level})
 
 

@@ -19,6 +19,7 @@ import click
 from monjyu_core.errors import ConfigurationError, MonjyuError, did_you_mean
 from monjyu_core.extras import DISTRIBUTION
 from monjyu_core.text.unicode_words import without_controls
+from monjyu_core.values import Values
 
 SUMMARIES: Mapping[str, str] = {
     "index": "Index folders or files of papers into a collection.",
@@ -138,7 +139,7 @@ def successor(*names: str) -> Callable[[Any], Any]:
         if value is not None:
             raise click.UsageError(f"{options[-1]} is not an option of this command. {instead}", ctx)
 
-    flag: dict[str, Any] = {"is_flag": False, "flag_value": ""}  # it may come without a value
+    flag: Values = {"is_flag": False, "flag_value": ""}  # it may come without a value
     return click.option(*options, hidden=True, expose_value=False, callback=refuse, **flag)
 
 
@@ -154,7 +155,7 @@ def root() -> None:
 class _WithoutPandas:
     """Hides pandas, where something else has installed it: pyarrow would load it, and no command uses it."""
 
-    def find_spec(self, name: str, path: Sequence[str] | None = None, target: Any = None) -> None:
+    def find_spec(self, name: str, path: Sequence[str] | None = None, target: object = None) -> None:
         """None, so that the other finders are asked; ModuleNotFoundError for pandas."""
         if name == "pandas":
             raise ModuleNotFoundError("Monjyu's commands go without pandas.", name=name)

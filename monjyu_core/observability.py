@@ -17,6 +17,7 @@ from monjyu_core.extras import install_line
 from monjyu_core.settings.operations import LogSettings, TelemetrySettings
 from monjyu_core.settings.settings import Settings
 from monjyu_core.text.unicode_words import escaped_in_json
+from monjyu_core.values import Values
 
 if TYPE_CHECKING:
     import requests
@@ -36,7 +37,7 @@ def one_host_session() -> requests.Session:
     import requests
 
     class OneHost(requests.Session):
-        def resolve_redirects(self, *_: Any, **__: Any) -> Generator[requests.Response, None, None]:
+        def resolve_redirects(self, *_: object, **__: object) -> Generator[requests.Response, None, None]:
             yield from ()
 
     return OneHost()
@@ -71,7 +72,7 @@ class Telemetry:
         atexit.register(self.close)
         self._tracer = self._spans.get_tracer("monjyu")
         self._meter = self._metrics.get_meter("monjyu")
-        self._instruments: dict[str, Any] = {}
+        self._instruments: Values = {}
 
     @contextmanager
     def span(self, name: str, attributes: Attributes) -> Iterator[dict[str, Value]]:
@@ -150,7 +151,7 @@ class JsonFormatter(logging.Formatter):
     """`time` (UTC), `level`, `logger`, `message`, then the event's fields: run, collection, asset, shard, paper."""
 
     def format(self, record: logging.LogRecord) -> str:
-        line: dict[str, Any] = {
+        line: Values = {
             "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
             "level": record.levelname.lower(),
             "logger": record.name,
@@ -174,7 +175,7 @@ class _Stderr(logging.StreamHandler[Any]):
         return sys.stderr
 
     @stream.setter
-    def stream(self, value: Any) -> None:
+    def stream(self, value: object) -> None:
         raise AttributeError("stderr is what it writes to")
 
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
+
+from monjyu_core.values import Values
 
 if TYPE_CHECKING:
     import duckdb
@@ -178,7 +180,7 @@ class ParsedPaper(_Model):
         """The first section of a type; None where there is none. Others of the type, and subsections, follow it."""
         return next((section for section in self.sections if section.section_type == section_type), None)
 
-    def to_wire(self) -> dict[str, Any]:
+    def to_wire(self) -> Values:
         """Everything, what is not printed included: what a parser process hands to its parent."""
         data = self.model_dump() | {"unread_pages": self.unread_pages, "raw_characters": self.raw_characters}
         for section, printed in zip(self.sections, data["sections"], strict=True):

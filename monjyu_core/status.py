@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from monjyu_core.errors import StorageError, counted
 from monjyu_core.models.ledger_totals import usage_by_level
 from monjyu_core.settings.settings import Settings
 from monjyu_core.storage.collection import CollectionRecord, collection_settings, known_record
 from monjyu_core.storage.folders import MOST_LISTED, DataFolder, OtherFiles, describe_other_files, read_other_files
 from monjyu_core.storage.snapshot import Snapshot, read_current, reading
+from monjyu_core.values import Values
 
 
-def collection_status(data: DataFolder, name: str) -> dict[str, Any]:
+def collection_status(data: DataFolder, name: str) -> Values:
     """Level, snapshot, rows per table, failed papers, last build, usage per level.
 
     Where the snapshot cannot be read, `unreadable` says why and what to do.
     """
     record = known_record(data, name)
     folder = data.collection(name)
-    nothing: dict[str, Any] = {"collection": name, "level": None, "snapshot_id": None, "sources": record.sources}
+    nothing: Values = {"collection": name, "level": None, "snapshot_id": None, "sources": record.sources}
     others = read_other_files(folder)
     nothing |= {"unsupported_count": others.unsupported_count}
     nothing |= others.model_dump(include={"unsupported", "skipped"})
@@ -32,7 +31,7 @@ def collection_status(data: DataFolder, name: str) -> dict[str, Any]:
         return nothing | {"unreadable": str(error)}
 
 
-def _of_snapshot(data: DataFolder, record: CollectionRecord, snapshot: Snapshot) -> dict[str, Any]:
+def _of_snapshot(data: DataFolder, record: CollectionRecord, snapshot: Snapshot) -> Values:
     manifest = snapshot.manifest
     return {
         "collection": snapshot.collection.name,
@@ -53,7 +52,7 @@ def _of_snapshot(data: DataFolder, record: CollectionRecord, snapshot: Snapshot)
     }
 
 
-def _usage(data: DataFolder, name: str, level: int) -> dict[str, dict[str, Any]]:
+def _usage(data: DataFolder, name: str, level: int) -> dict[str, Values]:
     """By level, from the ledger; levels without a call have zeros. What was spent stays on it after a rebuild."""
     none = {"llm_calls": 0, "prompt_tokens": 0, "completion_tokens": 0, "cost_usd": 0.0}
     return {str(number): dict(none) for number in range(level + 1)} | usage_by_level(data, name)
@@ -79,7 +78,7 @@ def _level_failures(snapshot: Snapshot) -> dict[str, dict[str, int]]:
     return found
 
 
-def _level_causes(snapshot: Snapshot) -> list[dict[str, Any]]:
+def _level_causes(snapshot: Snapshot) -> list[Values]:
     """The same with its message; messages that differ only in numbers are one cause."""
     cursor = snapshot.cursor()
     there = {row[0] for row in cursor.execute("SELECT table_name FROM duckdb_tables()").fetchall()}
@@ -120,7 +119,7 @@ def _levels(counts: dict[str, int]) -> list[tuple[int, str]]:
     ]
 
 
-def describe(status: dict[str, Any], *, failures: bool, files: bool = False) -> str:
+def describe(status: Values, *, failures: bool, files: bool = False) -> str:
     """The status for a person; with every failed paper when asked, and with the files that are no papers."""
     if "unreadable" in status:
         return f"{status['collection']}: {status['unreadable']}"

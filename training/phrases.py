@@ -40,9 +40,8 @@ from thinc.api import (
 from threadpoolctl import threadpool_limits
 
 from monjyu_assets.levels.phrases import tagged_phrases as tagged
-from monjyu_assets.levels.phrases.cleaning import clean, is_boilerplate, windows
+from monjyu_assets.levels.phrases.cleaning import clean, is_boilerplate, is_unspaced, windows
 from monjyu_assets.levels.phrases.english_phrases import Phrase, core_of, names_joined, parser, phrase_of
-from monjyu_assets.levels.phrases.japanese_phrases import is_japanese
 from monjyu_assets.levels.phrases.network import Maxout as Layer
 from monjyu_assets.levels.phrases.network import with_neighbours
 from monjyu_assets.levels.phrases.paper_phrases import without_definitions
@@ -130,7 +129,7 @@ def samples(papers: Iterator[list[str]]) -> list[Sample]:
         kept = [sentence for sentence in dict.fromkeys(paper) if not is_boilerplate(sentence)]
         known = agreed(pair for sentence in kept for pair in definitions(sentence))
         for sentence in kept:
-            seen |= dict.fromkeys(w for w in windows(clean(without_definitions(sentence, known))) if not is_japanese(w))
+            seen |= dict.fromkeys(w for w in windows(clean(without_definitions(sentence, known))) if not is_unspaced(w))
     pipeline, parts, lemmatizer = parser()
     found = []
     with pipeline.memory_zone():

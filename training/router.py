@@ -28,8 +28,8 @@ from monjyu_query.search.routing.learned_router import (
     LearnedRouter,
     cues,
     grams,
-    japanese,
     read_router,
+    unspaced,
 )
 from monjyu_query.search.routing.question_kinds import QUERY_TYPES, kind_of
 
@@ -56,7 +56,7 @@ def vectors(model: Any, rows: Rows) -> np.ndarray:
     """(n, d); zeros for a question of a language that the model does not know."""
     made = np.stack([model.embed_query(row["text"]) for row in rows])
     if model.model_id in ENGLISH_ONLY:
-        made[[japanese(row["text"]) for row in rows]] = 0
+        made[[unspaced(row["text"]) for row in rows]] = 0
     return made
 
 

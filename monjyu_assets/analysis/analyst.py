@@ -24,6 +24,7 @@ from monjyu_core.models.caps import Reservation, SpendingCap, cap_per_run
 from monjyu_core.models.ledger import Entry, Scope, Status
 from monjyu_core.paper import ParsedPaper
 from monjyu_core.settings.azure import AzureSettings, DocumentIntelligenceSettings
+from monjyu_core.values import Values
 
 if TYPE_CHECKING:
     from azure.ai.documentintelligence import DocumentIntelligenceClient
@@ -127,7 +128,7 @@ class AnalysisClient:
             raise ExternalAPIError("Document Intelligence named no operation.", "See its endpoint.")
         return found[1]
 
-    def result(self, operation: str) -> dict[str, Any]:
+    def result(self, operation: str) -> Values:
         """The analysis of an operation, when it is done. Only the endpoint of the settings is asked, whatever address
         the service gives. Raises DocumentRefused, OperationGone, AnalysisLate, ExternalAPIError."""
         from azure.core.rest import HttpRequest
@@ -151,7 +152,7 @@ class AnalysisClient:
                 raise ExternalAPIError("The run was stopped.", "The next run asks for the analysis.")
 
 
-def _read(response: Any) -> dict[str, Any]:
+def _read(response: Any) -> Values:
     from azure.core.exceptions import HttpResponseError
 
     response.raise_for_status()
@@ -162,7 +163,7 @@ def _read(response: Any) -> dict[str, Any]:
     return answer if isinstance(answer, dict) else {}
 
 
-def _code(answer: dict[str, Any]) -> str:
+def _code(answer: Values) -> str:
     error = answer.get("error")
     code = error.get("code") if isinstance(error, dict) else None
     return re.sub(r"[^A-Za-z0-9_]", "", str(code or "failed"))[:60]

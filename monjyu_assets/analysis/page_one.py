@@ -11,6 +11,7 @@ from pydantic import BaseModel
 
 from monjyu_assets.work.work import Work
 from monjyu_core.errors import DocumentError
+from monjyu_core.language.packs import LANGUAGES
 from monjyu_core.models.call_errors import ModelAnswerUnusable, ModelCallError, ModelContentFiltered, PromptTooLong
 from monjyu_core.models.calls.event_loop import run
 from monjyu_core.models.factory import check_role, context_room, role_model
@@ -52,7 +53,7 @@ def page_one_key(settings: Settings) -> str:
     """What the results of papers without a title depend on: the model and its prompts; empty where none is asked."""
     if settings.roles.parse.engine != "llm":
         return ""
-    prompts = [load_prompt("page_one", language, settings.prompts.folder).hash for language in ("en", "ja")]
+    prompts = [load_prompt("page_one", language, settings.prompts.folder).hash for language in LANGUAGES]
     return digest(role_model(settings, "parse")[1].model, *prompts)
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from monjyu_assets.chunking.strategies import Count, Grouping, Limits, Measure, Piece, SectionText, by_size
 from monjyu_assets.parsing.text.heading_types import strip_numbering
+from monjyu_core.language.packs import cues
 from monjyu_core.storage.ids import digest
 
 NOT_RETRIEVED = ("references", "acknowledgments")
@@ -140,8 +141,8 @@ _ALWAYS = _any(
     r"credit(?: author(?:ship)?)? (?:contributions?|statement)",
     r"consent (?:for publication|to publish)|publisher['’]s note",
     r"pre-?publication history|provenance and peer review",
-    r"利益相反(?:の開示|に関する開示|事項|について|自己申告)?|開示事項|著者(?:の)?(?:貢献度?|役割)",
-    r"資金源|研究資金|(?:掲載|出版)同意",
+    cues("chunk.always"),
+    cues("chunk.always_inside"),
 )
 """Headings of sections that are boilerplate up to `_LONGEST` characters."""
 
@@ -154,8 +155,8 @@ _IF_BRIEF = _any(
     rf"(?:informed )?consent{_STATEMENT}|human (?:and animal )?rights{_STATEMENT}",
     r"(?:financial |author )?disclosures?(?: statements?)?|declarations?",
     r"open access|copyright(?: and licen[cs]e)?|licen[cs]e|rights and permissions",
-    r"倫理(?:的配慮|審査|承認|規定)|データ(?:の)?(?:利用|入手)可能性|データ公開",
-    r"インフォームド・?コンセント|ライセンス|著作権(?:表示)?",
+    cues("chunk.if_brief"),
+    cues("chunk.if_brief_inside"),
 )
 """Headings of sections that are boilerplate up to `_BRIEF` characters: a longer one is about the study."""
 
@@ -164,7 +165,7 @@ _NOTHING = _any(
     r"(?:none|nothing) (?:was |were |to be |to )?(?:declared?|disclosed?|reported?)",
     r"the authors?(?:\(s\))? (?:confirm|declare|have declared|report|state)[^.]{0,60} no "
     r"(?:known |potential |financial )*(?:competing|conflicts?)[^.]{0,120}",
-    r"なし|該当なし|特になし|(?:開示すべき)?利益相反は?(?:ない|ありません|なし)",
+    cues("chunk.nothing"),
 )
 """Texts, in small letters, that say there is nothing to say, whatever their heading."""
 

@@ -7,12 +7,13 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from monjyu_core.errors import ConfigurationError, counted
 from monjyu_core.text.unicode_words import without_controls
+from monjyu_core.values import Values
 
 if TYPE_CHECKING:
     from monjyu_assets.planning.pending import IndexResult, Usage
@@ -102,7 +103,7 @@ def progress_bar() -> Iterator[Progress]:
 
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True)) as bar:
-        tasks: dict[str, Any] = {}
+        tasks: Values = {}
 
         def report(stage: str, done: int, total: int) -> None:
             if stage not in tasks:

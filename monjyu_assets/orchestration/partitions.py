@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Set as AbstractSet
-from typing import Any
 
 import dagster as dg
 
 from monjyu_core.storage.folders import DataFolder
+from monjyu_core.values import Values
 
 COLLECTIONS = "collections"
 collections = dg.DynamicPartitionsDefinition(name=COLLECTIONS)
@@ -58,7 +58,7 @@ LAUNCHED_BY_TAG = "user"
 AUTOMATIC_TAGS = ("dagster/sensor_name", "dagster/schedule_name")
 OWN_PROCESS = {"dagster/max_retries": "0", LAUNCHED_BY_TAG: "monjyu"}
 """The daemon cannot replace the worker of such a run: one repeats the command instead."""
-QUIET: dict[str, Any] = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
+QUIET: Values = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
 UNFINISHED = [dg.DagsterRunStatus.NOT_STARTED, dg.DagsterRunStatus.STARTING, dg.DagsterRunStatus.STARTED]
 
 

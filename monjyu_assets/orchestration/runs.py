@@ -6,7 +6,6 @@ import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import Any
 
 import dagster as dg
 import sqlalchemy
@@ -66,7 +65,7 @@ def lasting_engines() -> Iterator[None]:
 
 
 @contextmanager
-def _swapped(owner: Any, name: str, value: Any) -> Iterator[None]:
+def _swapped(owner: object, name: str, value: object) -> Iterator[None]:
     before = vars(owner)[name]
     setattr(owner, name, value)
     try:
@@ -82,7 +81,7 @@ class _Engines:
         self._stack = stack
         self._known: dict[str, sqlalchemy.Engine] = {}
 
-    def create(self, url: str, **options: Any) -> sqlalchemy.Engine:
+    def create(self, url: str, **options: object) -> sqlalchemy.Engine:
         if url not in self._known:
             engine = sqlalchemy.create_engine(url, **options | {"poolclass": sqlalchemy.pool.QueuePool})
             self._stack.callback(engine.dispose)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from monjyu_core.errors import (
     DocumentError,
@@ -16,6 +16,7 @@ from monjyu_core.errors import (
 )
 from monjyu_core.paper import ParsedPaper
 from monjyu_core.settings.papers import ParserSettings, ParseSettings
+from monjyu_core.values import Values
 
 if TYPE_CHECKING:
     from monjyu_assets.parsing.xml.tree import Element
@@ -27,7 +28,7 @@ _PARTS_OF_JATS = ("front", "body", "back", "front-stub")
 """What a JATS article has and a DocBook article has not."""
 
 
-def parse_document(task: dict[str, Any], settings: ParseSettings) -> ParsedPaper:
+def parse_document(task: Values, settings: ParseSettings) -> ParsedPaper:
     """Parse what a task names: `path`, `document_type` and, for a record of a JSONL file, `offset` and `size`.
 
     `analysis` is what a service saw in the file; then nothing else is read. `beside` names files of a Markdown or LaTeX
@@ -76,7 +77,7 @@ def _check_pages(path: Path, paper: ParsedPaper, settings: ParseSettings) -> Non
     paper.warnings.append(f"{told} What stands on the others is not indexed: free tiers end after two pages.")
 
 
-def _file(path: Path, document_type: str, settings: ParseSettings, task: dict[str, Any]) -> ParsedPaper:
+def _file(path: Path, document_type: str, settings: ParseSettings, task: Values) -> ParsedPaper:
     """Each parser is imported only when needed: a process that reads PDFs loads none of the others."""
     beside = task.get("beside", ())
     match document_type:
@@ -165,7 +166,7 @@ def _jats_article(root: Element) -> Element | None:
     return articles[0] if articles else None
 
 
-def _record(path: Path, task: dict[str, Any]) -> ParsedPaper:
+def _record(path: Path, task: Values) -> ParsedPaper:
     from monjyu_assets.parsing.formats.jsonl import parse_record
     from monjyu_assets.parsing.text.jsonl_records import MAX_LINE_BYTES, decode_record
 

@@ -13,7 +13,7 @@ import sys
 import tempfile
 import threading
 from collections.abc import Iterable
-from typing import IO, Any
+from typing import IO
 
 from monjyu_assets.publishing.checks import CheckResult
 from monjyu_assets.work.run_limits import is_only_removing
@@ -22,6 +22,7 @@ from monjyu_core.errors import ConfigurationError, ExternalAPIError
 from monjyu_core.records.question_list import Questions, change_here, read_questions
 from monjyu_core.records.questions import SavedAnswer, baseline_of
 from monjyu_core.records.recorded_answers import keep_answers
+from monjyu_core.values import Values
 
 NAME = "saved_questions"
 WHAT = "The answers to the saved questions are as expected. Of one that blocks, a failure keeps readers where they are."
@@ -81,7 +82,7 @@ class QuestionsGate:
 
         change_here(self.work.folder, change)
 
-    def _run(self, command: list[str], seconds: int) -> dict[str, Any]:
+    def _run(self, command: list[str], seconds: int) -> Values:
         environment = os.environ | {"MONJYU_DATA": str(self.work.data.root)}
         with tempfile.TemporaryFile("w+") as out:
             process = subprocess.Popen(command, env=environment, stdout=out, stderr=subprocess.PIPE, text=True)
@@ -103,7 +104,7 @@ class QuestionsGate:
             out.seek(0)
             told = out.read()
         if code in (0, 1) and told:
-            found: dict[str, Any] = json.loads(told)
+            found: Values = json.loads(told)
             return found
         kind = ExternalAPIError if code == _OUT_OF_REACH else ConfigurationError
         raise kind(f"{NAME} could not be asked: {last[-1] if last else 'no message'}", "Nothing was published.")

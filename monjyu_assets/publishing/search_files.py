@@ -11,7 +11,6 @@ import shutil
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -27,6 +26,7 @@ from monjyu_core.storage.parts import Part
 from monjyu_core.storage.schemas import TABLES
 from monjyu_core.text.search_text import VERSION as TERMS
 from monjyu_core.text.search_text import search_grams, search_words, word_terms
+from monjyu_core.values import Values
 
 # The Lance tables of a snapshot, which any program opens with `lancedb.connect`: chunks, reports and claims.
 # Each group of parts is one fragment, in a data file that never changes. A snapshot's table begins as hard links to
@@ -112,7 +112,7 @@ def _schema(table: str, dimensions: int) -> pa.Schema:
     return pa.schema([*TABLES[table].schema, vector, pa.field(PART, pa.string())])
 
 
-def _seen(lance: Path, path: Path) -> dict[str, Any]:
+def _seen(lance: Path, path: Path) -> Values:
     return {"path": path.relative_to(lance).as_posix(), "size": path.stat().st_size, "sha256": file_sha256(path)}
 
 

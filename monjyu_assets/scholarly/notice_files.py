@@ -21,6 +21,7 @@ import pyarrow as pa
 from monjyu_core.errors import ConfigurationError
 from monjyu_core.text.unicode_words import PlainTexts
 from monjyu_core.user_files.bounded_reading import parse_json
+from monjyu_core.values import Values
 
 Kind = Literal["retraction", "concern", "correction", "reinstatement"]
 LONGEST_LINE, _MOST_VALUES = 8 * 2**20, 1_000_000
@@ -119,7 +120,7 @@ def is_lines(path: Path) -> bool:
         return False
 
 
-def read_works(path: Path) -> Iterator[dict[str, Any]]:
+def read_works(path: Path) -> Iterator[Values]:
     """The works of a file of JSON Lines: a work a line, or an answer of Crossref with several. ConfigurationError where
     it cannot be opened."""
     yield from _works(_lines(path, "scholarly.records"))
@@ -136,12 +137,12 @@ def _lines(path: Path, setting: str) -> Iterator[str]:
         raise ConfigurationError(f"{path} cannot be read: {error}.", f"See {setting}.") from error
 
 
-def notices_of(work: dict[str, Any]) -> Iterator[Notice]:
+def notices_of(work: Values) -> Iterator[Notice]:
     """The notices that a work of Crossref or OpenAlex brings."""
     return _of_openalex(work) if "is_retracted" in work else _of_crossref(work)
 
 
-def _works(lines: Iterator[str]) -> Iterator[dict[str, Any]]:
+def _works(lines: Iterator[str]) -> Iterator[Values]:
     for line in lines:
         try:
             record = parse_json(line, _MOST_VALUES)
@@ -153,7 +154,7 @@ def _works(lines: Iterator[str]) -> Iterator[dict[str, Any]]:
         yield from (work for work in (items if isinstance(items, list) else [record]) if isinstance(work, dict))
 
 
-def _of_crossref(work: dict[str, Any]) -> Iterator[Notice]:
+def _of_crossref(work: Values) -> Iterator[Notice]:
     """`update-to` stands on the notice and names the paper; `updated-by` on the paper and names the notice."""
     own = work.get("DOI")
     for field, of_paper in (("update-to", False), ("updated-by", True)):
@@ -167,7 +168,7 @@ def _of_crossref(work: dict[str, Any]) -> Iterator[Notice]:
             yield Notice(kind, source, _parts(update.get("updated")), _text(paper), notice_doi=_text(notice))
 
 
-def _of_openalex(work: dict[str, Any]) -> Iterator[Notice]:
+def _of_openalex(work: Values) -> Iterator[Notice]:
     if work["is_retracted"] is True:
         ids = work.get("ids")
         pmid = _text(ids.get("pmid")) if isinstance(ids, dict) else None

@@ -9,6 +9,7 @@ from html import unescape
 from typing import Any
 
 from monjyu_core.text.unicode_words import PlainTexts
+from monjyu_core.values import Values
 
 MOST_REFERENCES = 2000
 MOST_AUTHORS = 500
@@ -45,7 +46,7 @@ class ScholarlyRecord(PlainTexts):
     """Of Semantic Scholar alone: citing works that lean on this one, by its own measure."""
 
 
-def record_of(service: str, work: Any) -> ScholarlyRecord | None:
+def record_of(service: str, work: object) -> ScholarlyRecord | None:
     """The record of a work as the service sends it; None where it has neither title nor id."""
     if not isinstance(work, dict):
         return None
@@ -53,14 +54,14 @@ def record_of(service: str, work: Any) -> ScholarlyRecord | None:
     return record if record.title and record.source_id else None
 
 
-def service_of(work: dict[str, Any]) -> str:
+def service_of(work: Values) -> str:
     """Whose form a work on file has."""
     if "paperId" in work:
         return "semantic_scholar"
     return "openalex" if "authorships" in work or "is_retracted" in work else "crossref"
 
 
-def _crossref(work: dict[str, Any]) -> ScholarlyRecord:
+def _crossref(work: Values) -> ScholarlyRecord:
     doi = doi_of(work.get("DOI"))
     dates = (work.get(name) for name in ("published", "issued", "published-print", "published-online"))
     names = (_joined(one, "given", "family") or _text(one.get("name")) for one in _objects(work.get("author")))
@@ -81,7 +82,7 @@ def _crossref(work: dict[str, Any]) -> ScholarlyRecord:
     )
 
 
-def _openalex(work: dict[str, Any]) -> ScholarlyRecord:
+def _openalex(work: Values) -> ScholarlyRecord:
     doi = doi_of(work.get("doi"))
     names = (_text(_object(one.get("author")).get("display_name")) for one in _objects(work.get("authorships")))
     topics = (_text(one.get("display_name")) for one in _objects(work.get("topics")))
@@ -102,7 +103,7 @@ def _openalex(work: dict[str, Any]) -> ScholarlyRecord:
     )
 
 
-def _semantic_scholar(work: dict[str, Any]) -> ScholarlyRecord:
+def _semantic_scholar(work: Values) -> ScholarlyRecord:
     ids = _object(work.get("externalIds"))
     doi = doi_of(ids.get("DOI"))
     cited = (_object(one.get("externalIds")).get("DOI") for one in _objects(work.get("references")))
@@ -125,14 +126,14 @@ def _semantic_scholar(work: dict[str, Any]) -> ScholarlyRecord:
     )
 
 
-_READERS: dict[str, Callable[[dict[str, Any]], ScholarlyRecord]] = {
+_READERS: dict[str, Callable[[Values], ScholarlyRecord]] = {
     "crossref": _crossref,
     "openalex": _openalex,
     "semantic_scholar": _semantic_scholar,
 }
 
 
-def doi_of(value: Any) -> str | None:
+def doi_of(value: object) -> str | None:
     """A DOI in lower case without its address."""
     text = _text(value)
     return _DOI_ADDRESS.sub("", text).lower() or None if text else None
@@ -143,18 +144,18 @@ def _arxiv(doi: str | None) -> str | None:
     return match[1] if match else None
 
 
-def _dois(values: Iterable[Any]) -> tuple[str, ...]:
+def _dois(values: Iterable[object]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(filter(None, map(doi_of, values))))[:MOST_REFERENCES]
 
 
-def _year(value: Any) -> int | None:
+def _year(value: object) -> int | None:
     """The year of `{"date-parts": [[2020, 3]]}`."""
     parts = _list(_object(value).get("date-parts"))
     inner = _list(parts[0]) if parts else []
     return _count(inner[0]) if inner else None
 
 
-def _uninverted(index: Any) -> str | None:
+def _uninverted(index: object) -> str | None:
     """The text of OpenAlex's `{"word": [places]}`."""
     places = {
         place: word
@@ -165,35 +166,35 @@ def _uninverted(index: Any) -> str | None:
     return " ".join(places[place] for place in sorted(places))[:LONGEST_ABSTRACT] or None
 
 
-def _plain(value: Any) -> str | None:
+def _plain(value: object) -> str | None:
     """A text without JATS or HTML."""
     text = _text(value)
     return " ".join(unescape(_MARKUP.sub(" ", text[:LONGEST_ABSTRACT])).split()) or None if text else None
 
 
-def _first(value: Any) -> str | None:
+def _first(value: object) -> str | None:
     return next(filter(None, map(_plain, _list(value))), None)
 
 
-def _joined(value: dict[str, Any], *names: str) -> str:
+def _joined(value: Values, *names: str) -> str:
     return " ".join(filter(None, (_text(value.get(name)) for name in names)))
 
 
-def _text(value: Any) -> str | None:
+def _text(value: object) -> str | None:
     return " ".join(value.split()) or None if isinstance(value, str) else None
 
 
-def _count(value: Any) -> int | None:
+def _count(value: object) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**31 else None
 
 
-def _object(value: Any) -> dict[str, Any]:
+def _object(value: object) -> Values:
     return value if isinstance(value, dict) else {}
 
 
-def _list(value: Any) -> list[Any]:
+def _list(value: object) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
-def _objects(value: Any) -> Iterator[dict[str, Any]]:
+def _objects(value: object) -> Iterator[Values]:
     return (one for one in _list(value) if isinstance(one, dict))

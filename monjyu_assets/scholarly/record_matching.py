@@ -8,12 +8,13 @@ import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 from rapidfuzz import fuzz
 
 from monjyu_assets.matching.match_keys import ABOUT_ANOTHER, NUMERALS, PREPRINT_DOIS, RETRACTED_TITLE
 from monjyu_assets.scholarly.record import ScholarlyRecord, record_of
+from monjyu_core.values import Values
 
 MatchedBy = Literal["doi", "arxiv", "title", "library"]
 LEAST_SCORE = 0.85
@@ -165,7 +166,7 @@ class FoundRecord:
 
     paper_id: str
     match: Match
-    work: dict[str, Any]
+    work: Values
     retrieved: str | None = None
 
 
@@ -183,7 +184,7 @@ class PaperIndex:
             for key in (*_keys(paper.doi, paper.arxiv_id, paper.title), *(f"by {family} {year}" for year in years)):
                 self._by[key].append(paper_id)
 
-    def among(self, works: Iterable[tuple[ScholarlyRecord, dict[str, Any]]]) -> Iterator[FoundRecord]:
+    def among(self, works: Iterable[tuple[ScholarlyRecord, Values]]) -> Iterator[FoundRecord]:
         """The works of a file that are papers of the collection; nothing of the others is kept."""
         for record, work in works:
             keys = [*_keys(record.doi, record.arxiv_id, record.title), f"by {first_family(record)} {record.year}"]
@@ -193,9 +194,7 @@ class PaperIndex:
                 if match:
                     yield FoundRecord(paper_id, match, work)
 
-    def of_content(
-        self, service: str, sha256: str, works: Iterable[dict[str, Any]], retrieved: str
-    ) -> Iterator[FoundRecord]:
+    def of_content(self, service: str, sha256: str, works: Iterable[Values], retrieved: str) -> Iterator[FoundRecord]:
         """The best of the works that a service gave for the papers of this content."""
         records = [(record, work) for work in works if (record := record_of(service, work))]
         for paper_id in self._contents.get(sha256, ()):

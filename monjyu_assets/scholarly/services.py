@@ -27,6 +27,7 @@ from monjyu_core.models.types import TokenUsage
 from monjyu_core.settings.models import RoleSettings
 from monjyu_core.settings.papers import ScholarlyService, ScholarlySettings
 from monjyu_core.user_files.bounded_reading import parse_json
+from monjyu_core.values import Values
 
 if TYPE_CHECKING:
     import httpx2
@@ -48,7 +49,7 @@ class ServiceRequest:
     path: str
     parameters: dict[str, str]
     lookups: tuple[Lookup, ...]
-    body: dict[str, Any] | None = None
+    body: Values | None = None
     empty_statuses: tuple[int, ...] = field(default=(404,))
     """Statuses that say that there is no such work."""
 
@@ -66,7 +67,7 @@ def title_requests(service: ScholarlyService, lookups: Iterable[Lookup]) -> Iter
     return (_BY_TITLE[service](one) for one in lookups if one.title.strip())
 
 
-def works_in(service: ScholarlyService, answer: Any) -> list[Any]:
+def works_in(service: ScholarlyService, answer: object) -> list[Any]:
     """The works of an answer; ValueError where it has another form."""
     if service == "crossref" and isinstance(answer, dict):
         answer = answer.get("message")

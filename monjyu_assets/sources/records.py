@@ -9,12 +9,12 @@ import os
 from collections.abc import Collection, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
-from typing import Any
 
 from monjyu_core.errors import ConfigurationError
 from monjyu_core.settings.settings import Settings
 from monjyu_core.storage.collection import CollectionRecord, SourceRules
 from monjyu_core.storage.folders import CollectionFolder, write_atomically
+from monjyu_core.values import Values
 
 
 def source_root(source: Path) -> Path:
@@ -142,7 +142,7 @@ class AnalysesKept:
         path = self._path(sha256, "json.gz")
         return path if path.is_file() else None
 
-    def keep(self, sha256: str, result: dict[str, Any]) -> Path:
+    def keep(self, sha256: str, result: Values) -> Path:
         path = self._path(sha256, "json.gz")
         write_atomically(path, gzip.compress(json.dumps(result, ensure_ascii=False).encode(), mtime=0))
         self._path(sha256, "pending").unlink(missing_ok=True)

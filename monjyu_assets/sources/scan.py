@@ -8,7 +8,7 @@ import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -30,6 +30,7 @@ from monjyu_core.storage.folders import OtherFiles
 from monjyu_core.storage.ids import digest, file_paper_id
 from monjyu_core.storage.rows_papers import ManifestRow
 from monjyu_core.storage.schemas import table_of
+from monjyu_core.values import Values
 
 WHOLE_FILES = frozenset(ALL_TYPES.values()) - {"jsonl"}
 DUPLICATE, UNREADABLE = "duplicate", "unreadable"
@@ -257,10 +258,10 @@ def check_source(source: Path, types: Mapping[str, str] = DOCUMENT_TYPES) -> Pat
 # `monjyu parse`: turns files into printed papers, each in a parser process, in the order given.
 
 
-def parse_files(files: Sequence[Path], document_type: str | None = None) -> Iterator[dict[str, Any]]:
+def parse_files(files: Sequence[Path], document_type: str | None = None) -> Iterator[Values]:
     """One printed paper, or `{"source_path", "error"}`, for each file (for each line of a JSONL file). All are read as
     the `document_type`, one of those in `ALL_TYPES`, where it is given; else by their endings."""
-    waiting: dict[int, dict[str, Any]] = {}
+    waiting: dict[int, Values] = {}
     tasks: list[Task] = []
     for path in files:
         if refused := _no_file(path, document_type):
@@ -280,7 +281,7 @@ def parse_files(files: Sequence[Path], document_type: str | None = None) -> Iter
     yield from (waiting[number] for number in sorted(waiting))
 
 
-def _no_file(path: Path, forced: str | None) -> dict[str, Any] | None:
+def _no_file(path: Path, forced: str | None) -> Values | None:
     """The answer where a path is no file, or one of no type that is read; None where it is parsed."""
     if path.is_dir():
         error: DocumentError = UnsupportedDocument("It is a folder.", f"Name its files: `monjyu parse '{path}'/*.pdf`.")
@@ -307,7 +308,7 @@ def _tasks(path: Path, forced: str | None) -> list[Task]:
     return [task | {name: value for name, value in row.items() if name in names} for row in record_rows(path, paper_id)]
 
 
-def _answer(task: Task, outcome: Outcome) -> dict[str, Any]:
+def _answer(task: Task, outcome: Outcome) -> Values:
     if isinstance(outcome, DocumentError):
         error = {"type": outcome.error_type, "message": str(outcome)}
         return {"source_path": task["source_path"], "error": error}

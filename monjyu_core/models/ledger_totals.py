@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from monjyu_core.errors import StorageError
 from monjyu_core.models.ledger import gather, read_lines
 from monjyu_core.storage.folders import DataFolder
+from monjyu_core.values import Values
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -64,7 +65,7 @@ class Used:
 class Totals:
     """`rows` as `monjyu cost --json` prints them; `torn` lines were left unfinished by killed processes."""
 
-    rows: list[dict[str, Any]]
+    rows: list[Values]
     torn: int
 
 
@@ -85,7 +86,7 @@ def usage_of(data: DataFolder, which: CallFilter) -> Used:
     return Used(*rows[0]) if rows else Used()
 
 
-def usage_by_level(data: DataFolder, collection: str) -> dict[str, dict[str, Any]]:
+def usage_by_level(data: DataFolder, collection: str) -> dict[str, Values]:
     """What building each level of a collection took: `llm_calls, prompt_tokens, completion_tokens, cost_usd`."""
     query = (
         f"SELECT level::VARCHAR, {_SUMS} FROM calls WHERE {_WHERE} AND level IS NOT NULL GROUP BY level ORDER BY level"
@@ -106,7 +107,7 @@ def mean_completions(data: DataFolder, least: int = 10) -> dict[tuple[str, str],
 _WHERE = " AND ".join(f"(${name} IS NULL OR {name} = ${name})" for name in CallFilter.__dataclass_fields__)
 
 
-def _ask(data: DataFolder, query: str, values: dict[str, Any]) -> tuple[list[tuple[Any, ...]], int]:
+def _ask(data: DataFolder, query: str, values: Values) -> tuple[list[tuple[Any, ...]], int]:
     """Rows of a query over the view `calls`, and how many lines could not be read."""
     folder = data.state / "ledger"
     if not folder.is_dir():
@@ -154,7 +155,7 @@ def describe_totals(totals: Totals, by: By) -> str:
     return "\n".join(text)
 
 
-def _cells(row: dict[str, Any]) -> tuple[str, ...]:
+def _cells(row: Values) -> tuple[str, ...]:
     counts = (f"{row[name]:,}" for name in _NUMBERS[:4])
     return (str(row["key"]), *counts, f"{row['cost_usd']:.4f}", f"{row['seconds']:,.1f}")
 

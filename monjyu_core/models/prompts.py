@@ -9,9 +9,9 @@ from importlib.resources import files
 from pathlib import Path
 
 from monjyu_core.errors import ConfigurationError
+from monjyu_core.language.packs import LANGUAGES
 from monjyu_core.storage.ids import digest
 
-LANGUAGES = ("en", "ja")
 _PLACE = re.compile(r"\{\{(\w+)\}\}")
 
 
@@ -40,7 +40,7 @@ def load_prompt(name: str, language: str, folder: Path | None = None) -> Prompt:
 
     Raises ConfigurationError where the user's file has other places than the package's.
     """
-    language = language if language in LANGUAGES else "en"
+    language = language if language in LANGUAGES else LANGUAGES[0]
     own = _packaged(name, language)
     path = folder / language / f"{name}.md" if folder else None
     if path is None or not path.is_file():

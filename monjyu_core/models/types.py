@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol
+from typing import Literal, Protocol
+
+from monjyu_core.values import Values
 
 Role = Literal[
     "expand", "assess", "claims", "extract", "parse", "report", "answer", "verify", "judge", "embed", "rerank"
@@ -40,7 +42,7 @@ class ChatRequest:
     max_tokens: int
     temperature: float = 0.0
     seed: int | None = None
-    schema: dict[str, Any] | None = field(default=None, hash=False)
+    schema: Values | None = field(default=None, hash=False)
 
 
 @dataclass(frozen=True)

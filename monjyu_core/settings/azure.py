@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field, SecretStr
 
 from monjyu_core.errors import ConfigurationError
 from monjyu_core.settings.marks import Changes, Group, NoResult
 from monjyu_core.settings.origins import is_reference
+from monjyu_core.values import Values
 
 _WHERE = NoResult("where a service is, not what it answers")
 _SECRET = NoResult("a secret")
@@ -105,7 +106,7 @@ class AzureSettings(Group):
     storage: AzureStorageSettings = AzureStorageSettings()
 
 
-def check_no_keys(values: dict[str, Any], path: Path | None) -> None:
+def check_no_keys(values: Values, path: Path | None) -> None:
     """ConfigurationError where a key of Azure stands in the file and `azure.keys_in_file` does not ask for it."""
     profiles = values.get("profiles")
     sections = [values, *(profiles.values() if isinstance(profiles, dict) else ())]
@@ -122,7 +123,7 @@ def check_no_keys(values: dict[str, Any], path: Path | None) -> None:
             )
 
 
-def _names_within(values: dict[str, Any], prefix: str = "") -> Iterator[str]:
+def _names_within(values: Values, prefix: str = "") -> Iterator[str]:
     for name, value in values.items():
         if isinstance(value, dict):
             yield from _names_within(value, f"{prefix}{name}.")

@@ -11,6 +11,7 @@ from typing import Any
 
 from monjyu_core.errors import ConfigurationError
 from monjyu_core.settings.names import BETWEEN, PREFIX
+from monjyu_core.values import Values
 
 _REFERENCE = re.compile(r"\$(\$?)\{(\w+)(?::-([^}]*))?\}")
 OF_AZURE = {
@@ -56,7 +57,7 @@ def expanded(values: Any, path: Path | None, where: str = "") -> Any:
     return _REFERENCE.sub(value, values)
 
 
-def usual_variables(profile: str) -> dict[str, Any]:
+def usual_variables(profile: str) -> Values:
     """What variables of Azure's own programs set, in the profile azure."""
     if profile != "azure":
         return {}

@@ -117,28 +117,6 @@ class LazySettings(Group):
     )
 
 
-class PriorSettings(Group):
-    """What is added to a hybrid score for a passage's paper, in deviations of that score."""
-
-    cited: Annotated[float, QUERY_TIME] = Field(
-        0.0,
-        ge=-2,
-        le=2,
-        description="weight of the number of citing papers in the collection (logarithm, standardised)",
-    )
-    coupled: Annotated[float, QUERY_TIME] = Field(
-        0.0,
-        ge=-2,
-        le=2,
-        description="weight of citations and shared works with the best hits (0 to 1)",
-    )
-    recent: Annotated[float, QUERY_TIME] = Field(0.0, ge=-2, le=2, description="weight of the year (standardised)")
-
-    @property
-    def in_use(self) -> bool:
-        return bool(self.cited or self.coupled or self.recent)
-
-
 class SearchSettings(Group):
     mode: Annotated[SettledMode, QUERY_TIME] = Field(
         "auto", description="mode of questions with mode auto; auto = the router chooses"
@@ -158,7 +136,6 @@ class SearchSettings(Group):
             "are compared"
         ),
     )
-    prior: PriorSettings = PriorSettings()
     reader: Annotated[Literal["auto", "off"], QUERY_TIME] = Field(
         "auto",
         description=(

@@ -65,13 +65,14 @@ from monjyu_core.settings.search import LazySettings as LazySettings
 from monjyu_core.settings.search import SearchSettings as SearchSettings
 from monjyu_core.settings.service import McpSettings, ServiceSettings
 from monjyu_core.user_files.bounded_reading import MEBIBYTE, FileRefused, parse_yaml, read_text
+from monjyu_core.values import Values
 
 # What the profiles set. The file's own values go over these, its `profiles:` over both, the environment over all.
 
 
 PROFILES = ("local", "azure")
 _BY_MODEL = ("expand", "claims", "extract", "report", "answer")
-BUILT_IN: dict[str, dict[str, Any]] = {
+BUILT_IN: dict[str, Values] = {
     "azure": {
         "models": {"default": {"provider": "azure", "model": "gpt-4o-mini", "context_tokens": 128_000}},
         "roles": {role: {"engine": "llm", "model": "default"} for role in _BY_MODEL},
@@ -80,13 +81,13 @@ BUILT_IN: dict[str, dict[str, Any]] = {
 """`azure`: one deployment of Azure OpenAI refines questions, draws claims, writes answers, finds entities and writes
 reports. Relevance tests (`assess`) and embeddings stay on this machine: the first are calls by the dozen for each
 question, the second would embed every collection anew. `local` sets nothing: that is what the defaults are."""
-_WITH_ENDPOINT: dict[str, dict[str, Any]] = {
+_WITH_ENDPOINT: dict[str, Values] = {
     "document_intelligence": {"pdf": {"fallback": "document_intelligence"}},
     "search": {"search": {"backend": "azure_search"}},
 }
 
 
-def built_in(profile: str, values: dict[str, Any]) -> dict[str, Any]:
+def built_in(profile: str, values: Values) -> Values:
     """What a profile sets beside these values of a file. `azure` also turns on each service whose endpoint is given,
     and takes the deployment that the address of Azure OpenAI names."""
     if profile != "azure":
@@ -223,15 +224,15 @@ class _FileSource(PydanticBaseSettingsSource):
     def get_field_value(self, field: FieldInfo, field_name: str) -> tuple[Any, str, bool]:
         return None, field_name, False
 
-    def __call__(self) -> dict[str, Any]:
-        merged: dict[str, Any] = {}
+    def __call__(self) -> Values:
+        merged: Values = {}
         for values in layers().values():
             merged = merge(merged, values)
-        found: dict[str, Any] = expanded(merged, config_file())
+        found: Values = expanded(merged, config_file())
         return found
 
 
-def layers() -> dict[str, dict[str, Any]]:
+def layers() -> dict[str, Values]:
     """Settings below the MONJYU_… variables, by what holds them, the weakest first: what the chosen profile sets by
     itself, the variables of Azure, the file, and the profile in it."""
     path = config_file()
@@ -249,7 +250,7 @@ def layers() -> dict[str, dict[str, Any]]:
     }
 
 
-def checked_profiles(profiles: Any, path: Path | None) -> dict[str, dict[str, Any]]:
+def checked_profiles(profiles: object, path: Path | None) -> dict[str, Values]:
     """The profiles of a file; ConfigurationError where one is of another name, or no settings."""
     if not isinstance(profiles, dict) or not all(isinstance(one, dict | None) for one in profiles.values()):
         raise ConfigurationError(f"`profiles` in {path} must hold names with settings.", "See docs/configure.md.")
@@ -260,7 +261,7 @@ def checked_profiles(profiles: Any, path: Path | None) -> dict[str, dict[str, An
     return {name: values or {} for name, values in profiles.items()}
 
 
-def read_yaml(path: Path) -> dict[str, Any]:
+def read_yaml(path: Path) -> Values:
     """The mapping in a YAML file; ConfigurationError where it holds anything else."""
     try:
         values = parse_yaml(read_text(path, MEBIBYTE))
@@ -273,7 +274,7 @@ def read_yaml(path: Path) -> dict[str, Any]:
     return values
 
 
-def merge(base: dict[str, Any], over: dict[str, Any]) -> dict[str, Any]:
+def merge(base: Values, over: Values) -> Values:
     """`over` on top of `base`, mappings merged key by key."""
     merged = dict(base)
     for key, value in over.items():
@@ -311,7 +312,7 @@ def config_file() -> Path | None:
     return next((path for path in (folder / "monjyu.yaml", folder.parent / "monjyu.yaml") if path.is_file()), None)
 
 
-def load_settings(overrides: dict[str, Any] | None = None) -> Settings:
+def load_settings(overrides: Values | None = None) -> Settings:
     """Settings from file and environment, with a collection's `overrides` over both."""
     strays = stray_variables(Settings)
     if strays:
@@ -325,7 +326,7 @@ def load_settings(overrides: dict[str, Any] | None = None) -> Settings:
         raise _wrong([f"MONJYU_{field[1].upper()} must be JSON" if field else str(error)]) from error
 
 
-def _wrong(complaints: list[str], overrides: dict[str, Any] | None = None) -> ConfigurationError:
+def _wrong(complaints: list[str], overrides: Values | None = None) -> ConfigurationError:
     places = [str(path) for path in [config_file()] if path] + ["the MONJYU_… variables"]
     places += ["`overrides` in collection.yaml"] if overrides else []
     return ConfigurationError(f"Settings are wrong: {sentence(complaints)}", f"Look at {' and at '.join(places)}.")

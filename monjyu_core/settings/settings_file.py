@@ -50,7 +50,7 @@ _USER_INFO = re.compile(r"(?<=://)[^/?#\s]*@")
 _QUERY_KEY = re.compile(r"(?i)(?<=[?&])([\w.-]*(?:key|token|secret|password|sig|code)[\w.-]*=)[^&#\s]*")
 
 
-def without_secrets(values: Any) -> Any:
+def without_secrets(values: object) -> Any:
     """The values with user, password, keys and tokens of every address left out; what is a secret by its type is
     hidden already."""
     if isinstance(values, dict):
@@ -66,7 +66,7 @@ def without_secrets(values: Any) -> Any:
     return _TOKEN.sub("***", _HOOK.sub(r"\1***", shown)) if "://" in shown else shown
 
 
-def _hosts(values: Any) -> Any:
+def _hosts(values: object) -> Any:
     """Of the addresses in a setting for webhooks, whose paths are secrets, only the scheme and the host."""
     if isinstance(values, list):
         return [_hosts(value) for value in values]
@@ -95,7 +95,7 @@ def _description(field: FieldInfo) -> str:
     return f"  # {field.description}" if field.description else ""
 
 
-def _value(default: Any) -> str:
+def _value(default: object) -> str:
     return json.dumps(default)
 
 

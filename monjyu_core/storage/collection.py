@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from filelock import FileLock
 from pydantic import BaseModel, ValidationError
@@ -11,6 +11,7 @@ from pydantic import BaseModel, ValidationError
 from monjyu_core.errors import ConfigurationError, StorageError, did_you_mean
 from monjyu_core.settings.settings import EmbeddingModel, ModelName, Settings, load_settings, merge, read_yaml
 from monjyu_core.storage.folders import CollectionFolder, DataFolder, write_atomically
+from monjyu_core.values import Values
 
 OWNERS = frozenset((
     *("azure", "cache", "libraries", "log", "mcp", "models", "openlineage", "parse", "profile", "prompts", "runs"),
@@ -51,7 +52,7 @@ class CollectionRecord(BaseModel):
     embedding_precision: Literal["int8"] | None = None
     excluded: list[str] = []
     level: int = 0
-    settings: dict[str, Any] = {}
+    settings: Values = {}
     declared: str = ""
 
 
@@ -87,7 +88,7 @@ def known_record(data: DataFolder, name: str) -> CollectionRecord:
     return CollectionRecord(name=name, sources=[str(source)], level=DEFAULT_LEVEL)
 
 
-def collection_yaml(record: CollectionRecord) -> dict[str, Any]:
+def collection_yaml(record: CollectionRecord) -> Values:
     """`collection.yaml` of the first source that has one: `level`, `language`, `overrides`."""
     for source in record.sources:
         path = Path(source) / "collection.yaml"

@@ -6,13 +6,13 @@ import logging
 import re
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
 from monjyu_core.errors import StorageError, UnknownVersion
 from monjyu_core.storage.folders import CollectionFolder
 from monjyu_core.storage.schemas import SCHEMA_VERSION
+from monjyu_core.values import Values
 
 _log = logging.getLogger(__name__)
 MANIFEST_HASH = "manifest.sha256"
@@ -99,7 +99,7 @@ class Manifest(BaseModel):
     nearest: NearestEntry | None = None
     embedding: EmbeddingEntry
     database_sha256: str
-    settings: dict[str, Any]
+    settings: Values
     code_version: str
     checks: str = ""
     copied: bool = True

@@ -129,10 +129,10 @@ class StateStore:
             ).fetchone()
         return json.loads(row[0]) if row else None
 
-    def put(self, namespace: str, key: str, value: Any) -> None:
+    def put(self, namespace: str, key: str, value: object) -> None:
         self.put_many(namespace, {key: value})
 
-    def put_many(self, namespace: str, values: Mapping[str, Any]) -> None:
+    def put_many(self, namespace: str, values: Mapping[str, object]) -> None:
         """Write all of them or, if that fails, none. They count as the newest, whatever the clock says."""
         texts = [(key, json.dumps(value, ensure_ascii=False)) for key, value in values.items()]
         with self._connect() as connection:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 from threading import Lock
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, get_args
 
 from monjyu_core.language.vocabulary import vocabularies
 from monjyu_core.text.unicode_words import folded, letter_words, word_spans, words
@@ -46,6 +46,16 @@ _SCRIPTS = {
     "hi": re.compile(r"[\u0900-\u0963]"),
     "th": re.compile(r"[\u0e01-\u0e2e]"),
 }
+SAME_SCRIPT = {
+    "zh": {"zh", "ja"},
+    "ru": {"ru", "uk", "be", "bg", "sr", "mk", "kk", "ky", "mn", "tg"},
+    "ar": {"ar", "fa", "ur", "ps", "ug", "ku"},
+    "he": {"he", "yi"},
+    "hi": {"hi", "mr", "ne", "sa"},
+}
+"""Languages of a script by which a question in it is known."""
+EAST_ASIAN = frozenset({"ja", "ko", "zh"})
+"""Languages whose words no paper in another language has, whatever it says."""
 _LATIN = re.compile(r"[A-Za-z]")
 _LETTER = re.compile(r"[^\W\d_]")
 _ENGLISH = re.compile(r"\b(?:the|of|and|that|with|this|are|from|which|were|have|been|these|their|our|using|between)\b")
@@ -72,6 +82,16 @@ def message_language(text: str) -> MessageLanguage:
     """The language in which a question, or what is said of a text, is answered: its own where there are messages in it,
     else English."""
     return "ja" if is_japanese(text) else DEFAULT
+
+
+def language_of_name(text: str) -> MessageLanguage:
+    """That of a name or a phrase: Japanese also where it has ideographs alone."""
+    return "ja" if _HAN_OR_KANA.search(text) else DEFAULT
+
+
+def as_message_language(language: str) -> MessageLanguage:
+    """The language itself where there are messages in it, else English."""
+    return next((one for one in get_args(MessageLanguage) if one == language), DEFAULT)
 
 
 def question_language(text: str) -> str | None:

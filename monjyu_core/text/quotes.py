@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from monjyu_core.language.packs import also, cues
 from monjyu_core.text.unicode_words import letter_words
 
 SHORTEST = 8
@@ -87,15 +88,7 @@ def _pairs(text: str) -> set[str]:
 
 
 _OUTSIDE = re.compile(
-    r"\W*(?:this|these|that|those|it|its|they|them|their|he|his|she|her|such(?! as\b)|both(?! (?:[\w-]+ ){1,4}and\b)"
-    r"|another|others|likewise|similarly(?! to\b)"
-    r"|however|moreover|furthermore|additionally|thus|therefore|hence|consequently|also|then|but|and|so|yet|nor"
-    r"|in addition(?! to\b)|as a result(?! of\b)|for example|for instance|in contrast(?! (?:to|with)\b)"
-    r"|on the other hand|nevertheless|nonetheless|instead(?! of\b)"
-    r"|otherwise|accordingly|conversely|besides|again|here|as such|to this end|in this (?:way|case|context|sense)"
-    r"|at (?:this|that) (?:point|time)|the (?:former|latter|same|above))\b(?!-)"
-    r"|\W*there\b(?! (?:is|are|was|were|has|have|exists?|may|might|will|can|could)\b)"
-    r"|^(?:それ|これ|その|この(?!論文|研究)|また|しかし|そのため|さらに|一方|したがって|よって|なお|ただし|つまり|そして|だが|同|ここ|そこ|こうした|そうした|彼|両)",
+    cues("quotes.outside"),
     re.IGNORECASE,
 )
 _EXPLETIVE = re.compile(
@@ -107,7 +100,9 @@ _OWN = (
     r"papers?|articles?|stud(?:y|ies)|work|course|package|library|toolkit|curriculum|workshop|module|software|tutorial"
     r"|lessons?|book|textbook|notebooks?|materials?|review|survey|thesis|report|repository|project|program(?:me)?"
 )
-_OF_THE_PAPER = re.compile(rf"\W*(?:this|these|our) (?:\w+[- ])?(?:{_OWN})\b|本(?:論文|研究|稿|書)", re.IGNORECASE)
+_OF_THE_PAPER = re.compile(
+    rf"\W*(?:this|these|our) (?:\w+[- ])?(?:{_OWN})\b" + also("quotes.of_the_paper"), re.IGNORECASE
+)
 """What a reader who sees the paper's title understands."""
 _POINTS = re.compile(
     r"\b(?:as follows|the (?:former|latter)|aforementioned|above[- ]mentioned|mentioned above|described above|see above"
@@ -116,7 +111,7 @@ _POINTS = re.compile(
     r"|(?:each|all|any|no|most|some) of (?:them|these)"
     r"|such (?!as\b)[a-z]{3}|these|those(?! (?:who|with|of|in|that|for|from)\b)"
     rf"|this(?! (?:\w+[- ])?(?:{_OWN})\b)(?! is\b))\b"
-    r"|\bon the one hand\b|(?:上述|前述|後述|以下の(?:よう|通り)|次の(?:よう|通り))",
+    r"|\bon the one hand\b" + also("quotes.points"),
     re.IGNORECASE,
 )
 _HALF = re.compile(

@@ -141,7 +141,7 @@ def escaped_in_json(text: str) -> str:
     return _CONTROL.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
-def plain_values(value: Any) -> Any:
+def plain_values(value: object) -> Any:
     """A JSON value whose texts are `blanked`."""
     if isinstance(value, str):
         return blanked(value)

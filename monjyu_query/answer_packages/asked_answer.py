@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Any
 
 from monjyu_core.errors import QueryError
 from monjyu_core.storage.collection import known_record
 from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.snapshot import published
 from monjyu_core.storage.state_store import StateStore
+from monjyu_core.values import Values
 from monjyu_query.asking.request import SearchRequest, make_request
 from monjyu_query.asking.result import SearchResult
 from monjyu_query.asking.which_collection import require_collection
@@ -43,7 +43,7 @@ class AskedAnswer:
 
     index: OpenIndex
     request: SearchRequest
-    settings: dict[str, Any]
+    settings: Values
     result: SearchResult
     trace_id: str
     asked_at: str | None
@@ -74,7 +74,7 @@ def asked_now(data: DataFolder, request: SearchRequest) -> AskedAnswer:
 
 
 def asked_again(
-    data: DataFolder, trace_id: str, trace: dict[str, Any] | None = None, running: Searcher | None = None
+    data: DataFolder, trace_id: str, trace: Values | None = None, running: Searcher | None = None
 ) -> AskedAnswer:
     """The answer of a trace. QueryError where there is no such trace, or its collection is gone.
 
@@ -92,10 +92,10 @@ def asked_again(
     return answer_of(data, searcher, trace_id, kept)
 
 
-def answer_of(data: DataFolder, searcher: Searcher, trace_id: str, kept: dict[str, Any]) -> AskedAnswer:
+def answer_of(data: DataFolder, searcher: Searcher, trace_id: str, kept: Values) -> AskedAnswer:
     """The searcher's answer to the question of a kept search, compared with its trace."""
     request = make_request(**kept["request"])
-    events: list[dict[str, Any]] = []
+    events: list[Values] = []
     result = searcher.search(request, events.append)
     old, new = without_cost(kept), without_cost(trace_of(request, result, kept["settings"], events))
     index = searcher.current()
@@ -112,14 +112,14 @@ def answer_of(data: DataFolder, searcher: Searcher, trace_id: str, kept: dict[st
     )
 
 
-def _as_then(running: Searcher, kept: dict[str, Any]) -> Searcher | None:
+def _as_then(running: Searcher, kept: Values) -> Searcher | None:
     """The running searcher without traces; None where its snapshot or settings are others by now."""
     settings = running.settings.model_dump(mode="json", include={"search", "answer"})
     same = running.current().snapshot.id == kept["snapshot_id"] and settings == kept["settings"]
     return running.untraced() if same else None
 
 
-def _left_out(data: DataFolder, index: OpenIndex, kept: dict[str, Any]) -> tuple[LeftOut, ...]:
+def _left_out(data: DataFolder, index: OpenIndex, kept: Values) -> tuple[LeftOut, ...]:
     """The kept quotes of which a sentence is gone; a sentence's id begins with that of its paper."""
     quoted = [cited["sentence_ids"] for cited in kept["citations"]]
     wanted = {"ids": [name for names in quoted for name in names]}

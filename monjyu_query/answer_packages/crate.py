@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
+from monjyu_core.values import Values
 from monjyu_query.citations.export import Entry
 
 METADATA, WORKFLOW = "ro-crate-metadata.json", "workflow.json"
@@ -40,7 +40,7 @@ _STEPS = (
 )
 _INPUTS = {"#question": "question.json", "#snapshot": "snapshot.json"}
 _OUTPUT = {"#answer": "answer.json"}
-Node = dict[str, Any]
+Node = Values
 
 
 @dataclass(frozen=True)

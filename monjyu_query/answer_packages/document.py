@@ -7,6 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from urllib.parse import quote
 
+from monjyu_core.language.packs import Texts
+from monjyu_core.text.language import message_language
+from monjyu_core.text.search_text import count_wide
 from monjyu_query.answer_packages.asked_answer import AskedAnswer
 from monjyu_query.answers.render import safe, safe_lines
 from monjyu_query.answers.segments import pieces
@@ -57,42 +60,13 @@ class Document:
     sources: list[Source]
     papers: list[tuple[str, str | None]]
     about: list[str]
-    words: dict[str, str]
-
-
-_ENGLISH = {
-    "sources": "Sources",
-    "papers": "Bibliography",
-    "about": "About this answer",
-    "page": "page {}",
-    "of": "Collection {0}, snapshot {1}, level {2}, mode {3}.",
-    "made": "Status: {0}. Worded from {1}.",
-    "sure": " Confidence {0:.2f}.",
-    "quotes": "quotes of the papers, without a model",
-    "model": "a model ({0})",
-    "asked": "Asked {0}; trace {1}.",
-    "unknown": "at a time that was not kept",
-}
-_JAPANESE = {
-    "sources": "出典",
-    "papers": "文献",
-    "about": "この回答について",
-    "page": "{}ページ",
-    "of": "コレクション {0}、スナップショット {1}、レベル {2}、モード {3}。",
-    "made": "状態：{0}。{1}による。",
-    "sure": "確信度 {0:.2f}。",
-    "quotes": "論文の引用（モデルなし）",
-    "model": "モデル（{0}）",
-    "asked": "質問日時 {0}、トレース {1}。",
-    "unknown": "記録なし",
-}
-_KANA_OR_KANJI = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff]")
+    words: Mapping[str, str]
 
 
 def document_of(asked: AskedAnswer, papers: Sequence[Entry]) -> Document:
     """Every text is safe to print: no control characters, none that turn what follows round."""
     result = asked.result
-    words = _JAPANESE if _KANA_OR_KANJI.search(result.query) else _ENGLISH
+    words = Texts("document")[message_language(result.query)]
     by_id = {paper.id: paper for paper in papers}
     return Document(
         title=safe(result.query),
@@ -151,9 +125,7 @@ def reference(paper: Entry) -> str:
     parts = [_who(paper.authors, MOST_AUTHORS), paper.title or paper.id, paper.venue or ""]
     if paper.year:
         parts[0] = f"{parts[0]} ({paper.year})".lstrip()
-    return " ".join(
-        part if part[-1] in ".?!。" or _KANA_OR_KANJI.search(part[-1]) else f"{part}." for part in parts if part
-    )
+    return " ".join(part if part[-1] in ".?!。" or count_wide(part[-1]) else f"{part}." for part in parts if part)
 
 
 def _who(authors: Sequence[str], most: int) -> str:

@@ -15,6 +15,7 @@ from monjyu_core.storage.manifest import PartEntry
 from monjyu_core.storage.parts import Part, PartStore
 from monjyu_core.storage.schemas import ASSET_TABLES, COLLECTION_SHARD, TABLES
 from monjyu_core.storage.snapshot import Snapshot
+from monjyu_core.values import Values
 from monjyu_query.answer_packages.asked_answer import AskedAnswer
 from monjyu_query.answer_packages.crate import METADATA, WORKFLOW, CrateFacts, crate_metadata
 from monjyu_query.answer_packages.document import as_markdown, document_of
@@ -92,7 +93,7 @@ def bibliography(snapshot: Snapshot, result: SearchResult) -> list[Entry]:
     return entries_of(snapshot, cited_papers(result))
 
 
-def evidence_of(snapshot: Snapshot, result: SearchResult) -> dict[str, Any]:
+def evidence_of(snapshot: Snapshot, result: SearchResult) -> Values:
     """`citations`: number, paper, page, quote and its hash, each sentence with its text, hash and rectangles.
     `papers`: the hash of the file, its kind, title and licence (null: not known)."""
     papers = cited_papers(result)
@@ -127,7 +128,7 @@ def evidence_of(snapshot: Snapshot, result: SearchResult) -> dict[str, Any]:
     }
 
 
-def _sentence(sentence_id: str, text: str, spans: Any) -> dict[str, Any]:
+def _sentence(sentence_id: str, text: str, spans: Any) -> Values:
     """`spans`: pages (from 1) with rectangles in PDF points from the top left, as in a citation."""
     places = [
         {"page": span["page"], "boxes": [[round(float(edge), 2) for edge in box] for box in span["boxes"]]}
@@ -143,7 +144,7 @@ _SECRET = re.compile(r"key|token|secret|passw|credential|uri|url|endpoint|remote
 """Settings with such a word in their names, which may say where a service is or how to get into it, stay here."""
 
 
-def snapshot_record(snapshot: Snapshot) -> dict[str, Any]:
+def snapshot_record(snapshot: Snapshot) -> Values:
     """All of its manifest that says which data it is, with the manifest's own hash; no paths, no secrets."""
     manifest = snapshot.manifest
     settings = {name: value for name, value in manifest.settings.items() if not _SECRET.search(name)}
@@ -177,7 +178,7 @@ def snapshot_record(snapshot: Snapshot) -> dict[str, Any]:
 PREFIXES = {"monjyu": "urn:monjyu:", "prov": "http://www.w3.org/ns/prov#"}
 _PAPER_TABLES = ("manifest", "papers", "authors", "sections", "sentences", "chunks", "chunk_sentences")
 _OF_CHUNKS = ("chunk_embeddings",)
-Record = dict[str, Any]
+Record = Values
 
 
 def lineage_of(snapshot: Snapshot, evidence: Record, answer_id: str) -> Record:
@@ -345,7 +346,7 @@ def package_of(asked: AskedAnswer, crops: Crops | None = None, author: str | Non
     return with_manifest(files)
 
 
-def _question(asked: AskedAnswer) -> dict[str, Any]:
+def _question(asked: AskedAnswer) -> Values:
     """`again`: what differs from the kept search's answer, a purged paper each, and the quotes that are gone since."""
     return {
         "format": FORMAT,
@@ -366,7 +367,7 @@ def _question(asked: AskedAnswer) -> dict[str, Any]:
     }
 
 
-def _workflow(asked: AskedAnswer) -> dict[str, Any]:
+def _workflow(asked: AskedAnswer) -> Values:
     result = asked.result
     return {
         "software": {"name": "monjyu", "version": version("monjyu")},

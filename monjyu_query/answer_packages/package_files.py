@@ -18,6 +18,7 @@ from typing import IO, Any, BinaryIO
 
 from monjyu_core.errors import ConfigurationError, MonjyuError
 from monjyu_core.user_files.bounded_reading import FileRefused, parse_json, read_folder, regular_file, unzip
+from monjyu_core.values import Values
 from monjyu_query.asking.result import SearchResult
 
 MANIFEST, SIGNATURE = "manifest-sha256.txt", "signature.json"
@@ -134,7 +135,7 @@ _OF_USAGE = ("relevance_tests", "held_back", "budget_total")
 """Times, money and what was found in a cache are another matter each time."""
 
 
-def canonical_answer(result: SearchResult) -> dict[str, Any]:
+def canonical_answer(result: SearchResult) -> Values:
     """All of a result but its trace's id, times and money. Of a passage's text only the hash, and no context: what is
     not quoted belongs to the paper."""
     told = result.model_dump(mode="json", exclude={"trace_id", "phases", "usage", "context"})
@@ -143,7 +144,7 @@ def canonical_answer(result: SearchResult) -> dict[str, Any]:
         claim.pop("extracted_at", None)
     for hit in told["hits"]:
         hit["text_sha256"] = text_sha256(hit.pop("text"))
-    same: dict[str, Any] = rounded(told)
+    same: Values = rounded(told)
     return same
 
 
@@ -163,7 +164,7 @@ def text_sha256(text: str) -> str:
     return hashlib.sha256("".join(text.split()).encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def rounded(value: Any) -> Any:
+def rounded(value: object) -> Any:
     """A JSON value with its numbers as `answer.json` writes them: six significant digits."""
     if isinstance(value, float):
         return float(f"{value:.{_DIGITS}g}")

@@ -10,6 +10,8 @@ from itertools import groupby
 from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
+from monjyu_core.text.language import message_language
+from monjyu_core.values import Values
 from monjyu_query.answer_packages.document import Document, Paragraph, Source
 from monjyu_query.asking.result import AnswerTable
 
@@ -119,7 +121,7 @@ def as_pdf(document: Document) -> bytes:
 
 
 def _language(document: Document) -> str:
-    return "ja" if is_asian(document.title) else "en"
+    return message_language(document.title)
 
 
 def _foot(canvas: Any, pages: Any) -> None:
@@ -140,7 +142,7 @@ def _block(markup: str, size: str, text: str, **style: Any) -> Any:
     from reportlab.platypus import Paragraph as Printed
 
     letters, line = _SIZES[size]
-    wrap: dict[str, Any] = {"wordWrap": "CJK"} if is_asian(text) else {"splitLongWords": 1}
+    wrap: Values = {"wordWrap": "CJK"} if is_asian(text) else {"splitLongWords": 1}
     wrap |= {"keepWithNext": 1} if size == "heading" else {}
     look = {"fontName": LATIN, "fontSize": letters, "leading": line, "spaceAfter": line * 0.5, **wrap, **style}
     return Printed(markup, ParagraphStyle(size, **look))

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Literal, NamedTuple
 
 from pydantic import BaseModel, Field
 
@@ -16,6 +16,7 @@ from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.manifest import read_manifest
 from monjyu_core.storage.snapshot import Snapshot, open_current, published, read_current
 from monjyu_core.storage.state_store import StateStore
+from monjyu_core.values import Values
 from monjyu_query.answer_packages.asked_answer import AskedAnswer, LeftOut, answer_of
 from monjyu_query.answer_packages.crate import AUTHOR, METADATA, WORKFLOW
 from monjyu_query.answer_packages.package import Crops, package_of
@@ -58,8 +59,8 @@ class Question(BaseModel):
 
     trace_id: Annotated[str, Field(pattern=r"^[0-9a-f]{16}$")]
     asked_at: str | None
-    request: dict[str, Any]
-    settings: dict[str, dict[str, Any]]
+    request: Values
+    settings: dict[str, Values]
     asked_of: str
     again: _Again
 
@@ -213,10 +214,10 @@ class _Comparing:
             yield _not_checked("crops", "these parts of pages were not drawn again", undrawn)
         yield self._record(request, asked, trace)
 
-    def _record(self, request: SearchRequest, asked: AskedAnswer, trace: dict[str, Any] | None) -> Check:
+    def _record(self, request: SearchRequest, asked: AskedAnswer, trace: Values | None) -> Check:
         """Who asked what when: by the trace that is kept here, else by the word of whoever signed it."""
         question = self.stated.question
-        told: dict[str, Any] = {"request": request.model_dump(mode="json"), "settings": question.settings}
+        told: Values = {"request": request.model_dump(mode="json"), "settings": question.settings}
         told |= {"asked_at": question.asked_at, "snapshot_id": question.asked_of}
         if not question.again.differs:
             again = trace_of(request, asked.result, question.settings)
@@ -253,12 +254,12 @@ def verify_package(
     return Verified(package=str(path), ok=all(one.outcome == "holds" for one in checks), checks=checks)
 
 
-def _check(check: Any, wrong: list[str], differs: str, holds: str = "Compared, and the same.") -> Check:
+def _check(check: object, wrong: list[str], differs: str, holds: str = "Compared, and the same.") -> Check:
     said = f"{len(wrong)} {differs}." if wrong else holds
     return Check(check=check, outcome="differs" if wrong else "holds", said=said, details=wrong[:_MOST_NAMED])
 
 
-def _not_checked(check: Any, why: str, details: list[str]) -> Check:
+def _not_checked(check: object, why: str, details: list[str]) -> Check:
     return Check(check=check, outcome="not_checked", said=f"Not compared: {why}.", details=details[:_MOST_NAMED])
 
 

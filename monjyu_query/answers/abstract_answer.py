@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from monjyu_core.language.packs import Texts, also, cues
 from monjyu_query.answers.answer import Answer
 from monjyu_query.answers.citing import Window, cite_windows
 from monjyu_query.answers.layout import said
@@ -17,11 +18,7 @@ from monjyu_query.papers.names import paper_in_question
 from monjyu_query.ranking.open_index import OpenIndex
 
 _GENERAL = re.compile(
-    r"\b(courses?|class(es)?|lessons?|modules?|tutorials?|curricul(um|a)|tools?|software|packages?|librar(y|ies)|systems?|project"
-    r"|teach(es)?|taught|learn(s|ed)?|aims?|goals?|purposes?|objectives?|contributions?|contributes?|audience|intended"
-    r"|target(s|ed)?|students?|readers?|learners?|ideas?|points?|messages?|happens?|content|contents|matter|essence|short"
-    r"|brief|deal|deals|do|does|doing|proposes?|presents?|introduce[sd]?|offers?|provides?|made|make|makes|solve[sd]?|problem|problems|need|needs)\b"
-    r"|講義|授業|教材|目的|対象|狙い|ねらい|貢献|提案|著者|学べ|学ぶ|教え|述べ|主張|要点|内容|手法|道具|課題|問題",
+    cues("abstract_answer.general"),
     re.IGNORECASE,
 )
 _MOST, _WIDTH = 4, 700
@@ -37,10 +34,13 @@ _OPENING = 60
 _SPACES = re.compile(r"[\W_]+")
 _OPEN_TYPES = frozenset({"definition", "procedure"})
 _OF_OTHERS = re.compile(r"\b(?:papers|articles|studies|publications|others?|cit(?:e|es|ed|ing))\b", re.IGNORECASE)
-_ASKS_WHAT = re.compile(r"^\W*(?:what|describe|explain|tell|how|introduce|define)\b|とは|何|説明|教え", re.IGNORECASE)
+_ASKS_WHAT = re.compile(
+    r"^\W*(?:what|describe|explain|tell|how|introduce|define)\b" + also("abstract_answer.asks_what"), re.IGNORECASE
+)
 _PLAIN_HEADING = re.compile(
     r"(?:\d+[. ]*)*(?:abstract|summary|introduction|references|acknowledge?ments?|conclusions?|funding"
-    r"|要旨|はじめに|参考文献|謝辞|おわりに)\W*$",
+    + also("abstract_answer.plain_heading")
+    + r")\W*$",
     re.IGNORECASE,
 )
 _CHUNKS = """SELECT chunk_id FROM chunks WHERE paper_id = ? AND section_type NOT IN ('references', 'acknowledgments')
@@ -87,8 +87,8 @@ def abstract_answer(
     headings = [heading for (heading,) in cursor.execute(_HEADINGS, [paper_id]).fetchall() if heading.strip()]
     telling = list(dict.fromkeys(h.rstrip(" :.;") for h in headings if not _PLAIN_HEADING.match(h)))[:_MOST_HEADINGS]
     if len(telling) >= _FEWEST_HEADINGS:
-        listed = "、".join(telling) if language == "ja" else "; ".join(telling)
-        segments.append(Segment(text=f"\n\n節：{listed}" if language == "ja" else f"\n\nIts sections: {listed}."))
+        words = Texts("answer")[language]
+        segments.append(Segment(text=words["sections"].format(words["between_sections"].join(telling))))
     return Answer(segments, "complete", [citation], verified=True)
 
 

@@ -4,33 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
+from monjyu_core.language.packs import LANGUAGES, Texts
+from monjyu_core.values import Values
 from monjyu_query.answers.segments import answer_markdown
 from monjyu_query.asking.passages import Passage, hit_of
 from monjyu_query.asking.result import AnswerTable, Citation, SearchResult, Segment, Status, Usage
 from monjyu_query.ranking.tools import Ask
 
-_IN_JAPANESE = {
-    "no passage was found": "該当する箇所は見つかりませんでした。",
-    "no retrieved sentence is in its source": "見つかった文は、どれも出典の中に確認できませんでした。",
-    "no sentence was chosen from the passages": "見つかった箇所から文を選べませんでした。",
-    "no community report was judged relevant": "関連すると判断されたコミュニティの報告はありませんでした。",
-    "it has no community reports": "コミュニティの報告がまだありません。",
-    "the model saw no answer in the passages": "モデルは、見つかった箇所に答えを認めませんでした。",
-    "the question has no content words": "何についての問いかを示す語が、問いの中にありません。",
-}
-
-
-NOT_ANSWERED = {
-    "en": "No answer was found",
-    "ja": "答えは見つかりませんでした。",
-}
-"""What an answer begins with that says nothing but why there is none: of the search, for nobody read all papers."""
-_NOT_SETTLED = {
-    "en": "Whether the collection answers this is not settled, because part of the search failed",
-    "ja": "検索の一部が失敗したため、このコレクションの論文が答えているかは分かりません。",
-}
+_TEXTS, _REASONS = Texts("answer"), Texts("reasons")
 
 
 @dataclass(frozen=True)
@@ -52,10 +34,9 @@ class Answer:
 
 
 def abstained(reason: str, language: str, warnings: Sequence[str] = ()) -> Answer:
-    """No answer, and why, in the language (en or ja), in Japanese as far as `_IN_JAPANESE` has the reason."""
-    text = f"{NOT_ANSWERED['en']}: {reason}."
-    if language == "ja":
-        text = f"{NOT_ANSWERED['ja']}{_IN_JAPANESE.get(reason, '')}"
+    """No answer, and why, in the language; in another than English as far as the catalogue has the reason."""
+    words, known = _TEXTS[language], _REASONS[language]
+    text = words["because"].format(nothing=words["nothing"], reason=known.get(reason, "" if known else reason))
     return Answer([Segment(text=text)], "abstained", warnings=list(warnings), confidence=0.0)
 
 
@@ -65,8 +46,8 @@ def not_settled(result: SearchResult, failure: str) -> SearchResult:
         return result
     segments = [segment.model_copy() for segment in result.segments]
     for segment in segments:
-        for language, text in NOT_ANSWERED.items():
-            segment.text = segment.text.replace(text, _NOT_SETTLED[language])
+        for words in map(_TEXTS.__getitem__, LANGUAGES):
+            segment.text = segment.text.replace(words["nothing"], words["not_settled"])
     told = any(failure in warning for warning in result.warnings)
     update = {
         "status": "partial",
@@ -88,7 +69,7 @@ def result_of(
     passages: Sequence[Passage],
     *,
     warnings: Sequence[str] = (),
-    claims: Sequence[dict[str, Any]] = (),
+    claims: Sequence[Values] = (),
     communities: Sequence[str] = (),
 ) -> SearchResult:
     """`engine` wrote the answer; `warnings` are the mode's own; `passages` best first."""

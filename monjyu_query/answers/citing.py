@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import duckdb
 
+from monjyu_core.language.packs import cues
 from monjyu_core.paper import Box, Span, retractions
 from monjyu_core.text.quotes import points_outside
 from monjyu_query.asking.passages import PassageSentence, load_passages, section_texts, standing
@@ -22,18 +23,12 @@ MOST_BEFORE = 2
 _GAP = 3
 """Characters between sentences that follow each other; where there are more, something stands between them."""
 _CONNECTIVE = re.compile(
-    r"\W*(?:however|moreover|furthermore|additionally|in addition|as a result|therefore|thus|hence|consequently|also"
-    r"|for example|for instance|in contrast|on the other hand|similarly|likewise|nevertheless|nonetheless|instead"
-    r"|finally|in particular|specifically|overall|indeed|then|accordingly|conversely|in fact|still|besides|again"
-    r"|first|firstly|second|secondly|third|thirdly|lastly),\s+"
-    r"|^(?:また(?!は)|さらに)(?=[\u30a1-\u30ff\u3400-\u9fff])|^(?:また|しかし|そのため|さらに|一方|したがって|よって|なお|ただし|つまり|例えば|たとえば|そして|次に|最後に)、\s*",
+    cues("citing.connective"),
     re.IGNORECASE,
 )
 _ITEM = re.compile(r"\W*(?:\(?\d{1,2}[.)]|\(?[a-zivx]{1,3}\))\s")
 _ADDS = re.compile(
-    r"(?:moreover|furthermore|additionally|in addition|also|besides|again|finally|lastly|similarly|likewise|indeed"
-    r"|in fact|first|firstly|second|secondly|third|thirdly),\s+|(?:また|さらに|なお|そして|次に|最後に)、\s*"
-    r"|(?:また(?!は)|さらに)(?=[\u30a1-\u30ff\u3400-\u9fff])",
+    cues("citing.adds"),
     re.IGNORECASE,
 )
 """What only adds a sentence to the one before. "However" and "therefore" are part of what it says."""

@@ -6,13 +6,13 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from monjyu_core.text.language import message_language
 from monjyu_core.text.tokens import first_within
+from monjyu_core.values import Values
 from monjyu_query.answers.answer import Answer, abstained
 from monjyu_query.answers.citing import Neighbours, cite_windows
 from monjyu_query.answers.composition import SHORT, asked_of, compose
@@ -48,7 +48,7 @@ class Claim:
     confidence: float | None = None
     extracted_at: str = ""
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> Values:
         """As in the result."""
         first = self.sentences[0]
         return {

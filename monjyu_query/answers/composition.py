@@ -11,6 +11,7 @@ from functools import cached_property
 
 import numpy as np
 
+from monjyu_core.language.packs import Texts
 from monjyu_core.settings.settings import AnswerSettings
 from monjyu_core.text.language import message_language
 from monjyu_core.text.quotes import points_outside
@@ -74,10 +75,6 @@ _SHORTEST_USUAL = 400
 """Characters that an answer with more room is measured by, where the usual one is shorter."""
 _REPORT_ROOM = 2.0
 """So many times the usual length are read by their headings."""
-_EXAMPLES = {
-    "en": "These are single passages; community reports (level 3) describe the themes of a collection.",
-    "ja": "これらは個々の箇所です。コレクション全体のテーマはコミュニティの報告（レベル3）が述べます。",
-}
 
 
 @dataclass(frozen=True)
@@ -187,7 +184,7 @@ def compose(
 
 def _of_the_whole(answer: Answer, language: str) -> Answer:
     """A question about the collection as a whole that passages were found for: they are examples, not its themes."""
-    note = Segment(text=f"\n\n{_EXAMPLES[language]}")
+    note = Segment(text=f"\n\n{Texts('answer')[language]['examples']}")
     return replace(answer, segments=[*answer.segments, note], status="partial")
 
 

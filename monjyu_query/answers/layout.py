@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
+from monjyu_core.language.packs import Texts
 from monjyu_core.text.inline_marks import without_citation_marks
 from monjyu_query.answers.citing import Window, without_opening
 from monjyu_query.answers.segments import AnswerForm, laid_out
@@ -19,10 +20,7 @@ _BEFORE = re.compile(
     r"|discussion|conclusions?|interpretation|significance)(?: (?:and|&) \w+)?)\s?[:：]\s+(?=\S)",
     re.IGNORECASE,
 )
-_WORDS = {
-    "en": {"paper": "Paper", "quote": "Quote", "page": "Page", "further": "Further papers"},
-    "ja": {"paper": "論文", "quote": "引用", "page": "ページ", "further": "その他の論文"},
-}
+_WORDS = Texts("layout")
 
 Told = list[tuple[str, Sequence[int], str]]
 Cited = Sequence[tuple[Window, Citation]]
@@ -132,8 +130,7 @@ def _table_of_papers(cited: Cited, labels: Mapping[str, str], language: str) -> 
         paper = Cell(text=f"{labels[citation.paper_id]}: {citation.paper_title}", paper_id=citation.paper_id)
         page = Cell(text="" if citation.page is None else str(citation.page))
         rows.append([paper, Cell(text=said(window), citations=[citation.n]), page])
-    comma, end = ("、", "。") if language == "ja" else (",", ".")
-    ends = [*[comma] * (len(cited) - 1), end]
+    ends = [*[words["comma"]] * (len(cited) - 1), words["end"]]
     told: Told = [(f"{labels[c.paper_id]}{mark}", [c.n], "") for (_, c), mark in zip(cited, ends, strict=True)]
     return told, [AnswerTable(columns=[words["paper"], words["quote"], words["page"]], rows=rows)]
 

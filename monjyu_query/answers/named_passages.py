@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from monjyu_core.language.packs import also
 from monjyu_query.asking.passages import Passage, PassageSentence, load_passages, load_sentences
 from monjyu_query.ranking.open_index import OpenIndex
 
@@ -12,7 +13,7 @@ _MOST = 40
 """Passages of the paper that are read beside those found, the first ones."""
 _ASKS_WHO = re.compile(
     r"\b(?:who(?:m|se)?|fund\w*|grants?|sponsor\w*|financ\w*|paid|pays?|support(?:ed|s)? by|acknowledg\w*|thank\w*"
-    r"|contribut\w*|affiliat\w*|compet\w* interests?|conflicts? of)\b|誰|だれ|助成|謝辞|資金|支援|協力|利益相反",
+    r"|contribut\w*|affiliat\w*|compet\w* interests?|conflicts? of)\b" + also("named_passages.asks_who"),
     re.IGNORECASE,
 )
 """Questions that acknowledgments answer; to others they are thanks to people who are named with its words."""

@@ -14,11 +14,12 @@ from difflib import get_close_matches
 import numpy as np
 from numpy.typing import NDArray
 
+from monjyu_core.language.packs import Texts, quoted, sentences
 from monjyu_core.settings.settings import AnswerSettings
 from monjyu_core.text import unicode_words
+from monjyu_core.text.language import EAST_ASIAN
 from monjyu_core.text.search_text import count_wide
 from monjyu_core.text.unicode_words import compact, folded, folded_sql
-from monjyu_query.answers.answer import NOT_ANSWERED
 from monjyu_query.answers.citing import Window
 from monjyu_query.answers.segments import laid_out
 from monjyu_query.answers.selection import Evidence, Question
@@ -33,8 +34,6 @@ _FAR = 0.2
 """Nearness of a passage that has nothing to do with a question: 0 is chance, 1 a paraphrase."""
 _MOST_UNSEEN = 0.5
 """A subject of whose words the passages lack more is another one than theirs, unless the answer is sure."""
-_WIDE = {"ja", "ko", "zh"}
-"""Languages whose words no paper in another language has, whatever it says."""
 _SEVERAL = 2
 _ALIKE = 0.8
 """Words of which so much agrees (difflib) are spellings of one."""
@@ -71,6 +70,10 @@ class Support:
     unseen: float = 0.0
 
 
+NOTES = Texts("outcome")
+"""Each is true of what was looked up: of the index, or of the quotes. Nothing is said of what papers do not say."""
+
+
 @dataclass(frozen=True)
 class Outcome:
     """`note`: what is known to be missing, in words; where the answer is in part the last thing that it says."""
@@ -91,29 +94,8 @@ class Outcome:
         return [Segment(text=f"{self._nothing()}{NOTES[self.language]['nearest']}"), quote]
 
     def _nothing(self) -> str:
-        nothing = NOTES[self.language]["nothing"]
-        return f"{nothing}{self.note}" if self.language == "ja" else f"{nothing}. {self.note}".rstrip()
-
-
-NOTES = {
-    "en": {
-        "nothing": NOT_ANSWERED["en"],
-        "nearest": " The closest passage:",
-        "absent": "No passage of the collection has {}.",
-        "unmet": "What is quoted does not mention {}.",
-        "side": "Nothing is quoted on {}.",
-        "unsure": "These passages come closest; whether they answer the question is not certain.",
-    },
-    "ja": {
-        "nothing": NOT_ANSWERED["ja"],
-        "nearest": "最も近い箇所：",
-        "absent": "{}を含む箇所は、このコレクションにありません。",
-        "unmet": "引用した箇所に{}は出てきません。",
-        "side": "{}については引用がありません。",
-        "unsure": "問いにそのまま答える箇所かどうかは確かではありません。",
-    },
-}
-"""Each is true of what was looked up: of the index, or of the quotes. Nothing is said of what papers do not say."""
+        nothing = Texts("answer")[self.language]["nothing"]
+        return NOTES[self.language]["noted"].format(nothing=nothing, note=self.note).rstrip()
 
 
 def support_of(
@@ -133,7 +115,7 @@ def support_of(
         quoted.update(*(terms[rows[s.sentence_id]] for s in window.sentences if s.sentence_id in rows))
     unseen = unlike_any(evidence.missing, (sentence.text for sentence in sentences))
     subject = topic_of(query).casefold()
-    foreign = index.languages.isdisjoint(_WIDE)
+    foreign = index.languages.isdisjoint(EAST_ASIAN)
     named = [
         term
         for term in question.telling()
@@ -232,11 +214,12 @@ def _left_open(support: Support, unanswered: Sequence[str], language: str) -> st
     named = set(support.absent) | set(support.unmet)
     parts = {"side": [side for side in unanswered if side not in named], "absent": absent, "unmet": unmet}
     notes = [note for name, words in parts.items() if (note := _note(name, words, language))]
-    return ("" if language == "ja" else " ").join(notes) or NOTES[language]["unsure"]
+    return sentences(notes, language) or NOTES[language]["unsure"]
 
 
 def _note(name: str, words: Sequence[str], language: str) -> str:
-    return NOTES[language][name].format(_listed(words[:_MOST_NAMED], language)) if words else ""
+    named = [quoted(word, language) for word in words[:_MOST_NAMED]]
+    return NOTES[language][name].format(NOTES[language]["comma"].join(named)) if words else ""
 
 
 def unlike_any(words: Collection[str], texts: Iterable[str]) -> set[str]:
@@ -272,9 +255,3 @@ def is_name(word: str, query: str) -> bool:
 def _is_title(query: str) -> bool:
     long = unicode_words.letter_words(query, _LEAST_LETTERS)[1:]
     return len(long) >= _SHORTEST_TITLE and sum(word[0].isupper() for word in long) > len(long) / 2
-
-
-def _listed(words: Sequence[str], language: str) -> str:
-    if language == "ja":
-        return "".join(f"「{word}」" for word in words)
-    return ", ".join(f"“{word}”" for word in words)

@@ -14,6 +14,7 @@ from rich.text import Text
 
 from monjyu_core.paper import ParsedPaper
 from monjyu_core.text.unicode_words import without_controls
+from monjyu_core.values import Values
 from monjyu_query.answers.segments import escaped, pieces, value_in
 from monjyu_query.asking.result import AnswerTable, Cell, Citation, SearchResult
 
@@ -122,7 +123,7 @@ def _snippet(text: str) -> str:
     return text if len(text) <= _SNIPPET else text[:_SNIPPET].rsplit(" ", 1)[0] + " …"
 
 
-def print_papers(papers: Sequence[dict[str, Any]], console: Console | None = None) -> None:
+def print_papers(papers: Sequence[Values], console: Console | None = None) -> None:
     """A table in which no id is broken; into a pipe a line each, tabs between id, title, authors, year and passages."""
     console = console or Console(highlight=False)
     if not console.is_terminal:
@@ -148,7 +149,7 @@ def print_papers(papers: Sequence[dict[str, Any]], console: Console | None = Non
     console.print(Text(f"{len(papers)} papers", style="dim"))
 
 
-def _title(paper: dict[str, Any]) -> Text:
+def _title(paper: Values) -> Text:
     return Text(safe(paper["title"] or "")).append(" (retracted)" if paper.get("retracted") else "", style="bold red")
 
 

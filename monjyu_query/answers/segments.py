@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Literal, NamedTuple
 
+from monjyu_core.language.packs import also, cues
 from monjyu_query.asking.request import ResponseType
 from monjyu_query.asking.result import AnswerTable, Cell, Segment
 
@@ -141,33 +142,24 @@ NARROW: frozenset[AnswerForm] = frozenset({"fact", "number", "definition", "yes_
 """Forms that a sentence or two fill, however much was found."""
 
 _PAPERS = re.compile(
-    r"\b(?:which(?: of the| of these)?(?: \w+){0,2}|what) (?:papers?|articles?|stud(?:y|ies)|publications|authors)\b"
-    r"(?! (?:is|are) (?:about\W*$|this))"
-    r"|^\W*(?:list|name|find|show)(?: me)?(?: all| the| some)*(?: \w+)? (?:papers|articles|studies|publications)\b"
-    r"|どの(?:論文|研究|文献)|(?:論文|研究|文献)は(?:どれ|何|ある)|論文を(?:挙げ|教え|列挙|探)",
+    cues("segments.papers"),
     re.IGNORECASE,
 )
 _STEPS = re.compile(
-    r"^\W*how (?:do|can|should|would|could) (?:i|we|you|one|people|instructors?|teachers?|authors?|researchers?)\b"
-    r"|^\W*how (?:to|is|are|was|were) \b|\bsteps?\b|\bprocedure\b|手順|どうやって|どのように|方法は|やり方",
+    cues("segments.steps"),
     re.IGNORECASE,
 )
 
 _ASKED = {
-    "number": r"\bhow (?:many|much|long|old|often|far|large|big|high)\b|\b(?:what|which) (?:percent|proportion|number"
-    r"|rate|fraction|incidence|prevalence|size|dose|ratio|risk|mortality)|percentage"
-    r"|何(?:人|個|回|歳|枚|本|種|%|パーセント|割|倍|位|km|メートル|つ|匹|頭|台|分|時間)|いくつ|どのくらい|どれくらい|どれほど",
-    "date": r"^\W*(?:and |but |since |until |by )?when\b"
-    r"|\b(?:what|which) (?:year|date|month|day)|\bhow long\b|いつ|何年|何月|何日|何世紀",
-    "person": r"\bwho(?:m|se)?\b|誰|だれ|何者|人物",
-    "place": r"\bwhere\b|\b(?:what|which) (?:country|countries|city|region|place|cell|tissue|organ)"
-    r"|どこ|何県|何市|何国|場所",
-    "reason": r"\bwhy\b|\b(?:reason|cause|purpose)s?\b|なぜ|理由|原因|どうして",
-    "procedure": r"\bhow (?!many|much|long|old|often|far|large|big|high)|\bmethods?\b|どのように|どうやって|方法",
-    "comparison": r"\b(?:compar|differ|versus|vs\.?|better|than)\w*|違い|比べ|より",
-    "yes_no": r"^(?:is|are|was|were|do|does|did|can|could|has|have|had|should|will|would|may|might)\b"
-    r"|: (?:is|are|do|does|can|has|should)\b|か[。？?]?$",
-    "definition": r"^(?:what (?:is|are|was|were)|define)\b|とは|何(?:か|という|と呼|と言)",
+    "number": cues("segments.asked_number"),
+    "date": cues("segments.asked_date"),
+    "person": r"\bwho(?:m|se)?\b" + also("segments.asked_person"),
+    "place": cues("segments.asked_place"),
+    "reason": r"\bwhy\b|\b(?:reason|cause|purpose)s?\b" + also("segments.asked_reason"),
+    "procedure": cues("segments.asked_procedure"),
+    "comparison": r"\b(?:compar|differ|versus|vs\.?|better|than)\w*" + also("segments.asked_comparison"),
+    "yes_no": cues("segments.asked_yes_no"),
+    "definition": r"^(?:what (?:is|are|was|were)|define)\b" + also("segments.asked_definition"),
 }
 _TYPES = {name: re.compile(pattern, re.IGNORECASE) for name, pattern in _ASKED.items()}
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from monjyu_core.language.packs import cues
 from monjyu_core.text.search_text import count_wide
 from monjyu_core.text.unicode_words import compact
 from monjyu_query.answers.citing import Neighbours, Window
@@ -34,20 +35,11 @@ _TITLE, _HEADING, _INSTRUCTION, _BROKEN = 0.1, 0.3, 0.1, 0.5
 sentence whose beginning is missing."""
 _SMALL = re.compile(r"\W*([a-z]+)\b")
 _INSTRUCTS = re.compile(
-    r"\W*(?:(?:please|kindly)\b|(?:for|to (?:get|find|learn|read)) (?:more|further|full)\b.{0,80}\b(?:see|visit"
-    r"|contact|refer|go|click|consult|check|e-?mail)\b"
-    r"|(?:(?:readers?|you|reviewers?|users?) (?:can|may|should|must|are (?:asked|encouraged|invited) to) )?"
-    r"(?:(?:visit|click|go to|follow us|refer to|consult|check out|subscribe to|register (?:at|for)|sign up)\b"
-    r"|(?:contact|e-?mail|write to) (?:us|the|\S+@)|(?:download|get) (?:it|our|from)\b|cite (?:this|us|as)\b"
-    r"|ignore (?:all|any|the|previous)|(?:answer|reply|respond|say|recommend) (?:with|that|only|this|every|as)\b)"
-    r"|see (?:also|https?:|www\.|the (?:website|repository|supplement|online)))"
-    r"|.{0,200}(?:ご覧ください|参照してください|お問い合わせ|アクセスしてください|無視してください|と答えてください)",
+    cues("sentence_ranking.instructs"),
     re.IGNORECASE,
 )
 _ASKS_WHERE = re.compile(
-    r"\b(?:where|url|links?|web ?(?:site|page)|address|contact|e-?mail|download|obtain|access|availab\w+|cite|citation"
-    r"|register|sign up|subscribe|how (?:do|can|should|to)|steps?|instructions?|recommend\w*|advice)\b"
-    r"|どこ|サイト|リンク|入手|連絡|引用|手順|方法|どうやって|どのように",
+    cues("sentence_ranking.asks_where"),
     re.IGNORECASE,
 )
 _LEAST_CHANCE = 1e-5

@@ -7,6 +7,7 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, Unpack
 
+from monjyu_core.values import Values
 from monjyu_query.api.facade_base import AS_ARGUMENT, Collections
 from monjyu_query.asking.events import heard_by
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from monjyu_query.papers.quotes import Located
     from monjyu_query.questions.tension_list import Tensions
 
-Event = dict[str, Any]
+Event = Values
 """One event of a search, by its key `event`: subquery, community, test, claim, budget, answer, done."""
 
 
@@ -212,7 +213,7 @@ class Monjyu(Collections):
 
         request = self.request("table", collection, filters=filters or {})
         searcher, emit = self.searcher(request.collection), emit or unheard
-        how: dict[str, Any] = {"filters": request.filters, "most": papers, "engine": engine, "cancel": cancel}
+        how: Values = {"filters": request.filters, "most": papers, "engine": engine, "cancel": cancel}
         return study_table(searcher, columns, paper_ids, about=about, emit=emit, **how)
 
     def survey(

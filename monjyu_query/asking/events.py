@@ -5,13 +5,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
-Emit = Callable[[dict[str, Any]], None]
+from monjyu_core.values import Values
+
+Emit = Callable[[Values], None]
 Listeners = Emit | Sequence[Emit]
 
 
-def unheard(_: dict[str, Any]) -> None:
+def unheard(_: Values) -> None:
     """No one listens."""
 
 
@@ -20,21 +21,21 @@ def heard_by(listeners: Listeners | None) -> Emit | None:
     if listeners is None or callable(listeners):
         return listeners
 
-    def tell(event: dict[str, Any]) -> None:
+    def tell(event: Values) -> None:
         for listener in listeners:
             listener(event)
 
     return tell
 
 
-def last_events(result: dict[str, Any]) -> list[dict[str, Any]]:
+def last_events(result: Values) -> list[Values]:
     """The last events of a search: the answer with its citations, then all of the result."""
     keys = ("answer", "segments", "tables", "status", "verified", "confidence", "citations")
-    answer: dict[str, Any] = {key: result[key] for key in keys if key in result}
+    answer: Values = {key: result[key] for key in keys if key in result}
     return [{"event": "answer", **answer}, {"event": "done", **result}]
 
 
-def kept_events(result: dict[str, Any]) -> list[dict[str, Any]]:
+def kept_events(result: Values) -> list[Values]:
     """The events that can be made again from a result alone: all but single tests."""
     used = result["usage"]
     events = [{"event": "subquery", "n": n, "text": text} for n, text in enumerate(result["subqueries"])]

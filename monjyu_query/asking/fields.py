@@ -14,6 +14,8 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.fields import FieldInfo
 
+from monjyu_core.values import Values
+
 
 @dataclass(frozen=True)
 class Asked:
@@ -31,7 +33,7 @@ class Asked:
     under: str = ""
     modes: tuple[str, ...] = ()
 
-    def __call__(self, schema: dict[str, Any]) -> None:
+    def __call__(self, schema: Values) -> None:
         """Add to the field's JSON schema which modes take it."""
         if self.modes:
             schema["x-modes"] = list(self.modes)

@@ -9,6 +9,7 @@ from typing import Any
 import duckdb
 
 from monjyu_core.errors import QueryError
+from monjyu_core.values import Values
 from monjyu_query.asking.result import Hit
 
 
@@ -67,14 +68,14 @@ def load_passages(
     cursor: duckdb.DuckDBPyConnection,
     chunks: Sequence[str],
     scores: Sequence[float],
-    kept: dict[str, Any] | None = None,
+    kept: Values | None = None,
 ) -> list[Passage]:
     """The chunks with these ids, in the given order, with their scores.
 
     `kept` are rows of the snapshot that were read before, and gets those read now: a look-up of ten rows is a third of
     a hybrid search's time. It may be shared by threads.
     """
-    rows: dict[str, Any] = {name: row for name in chunks if kept and (row := kept.get(name)) is not None}
+    rows: Values = {name: row for name in chunks if kept and (row := kept.get(name)) is not None}
     missing = [name for name in chunks if name not in rows]
     if missing:
         read = {row[0]: row for row in _fetch(cursor, _CHUNKS, "chunks", missing)}

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
 from monjyu_core.paper import Box, Span
+from monjyu_core.values import Values
 from monjyu_query.asking.lazy_explanation import LazyExplanation
 
 Status = Literal["complete", "partial", "abstained"]
@@ -229,7 +230,7 @@ class SearchResult(_Model):
     context: Context | None = None
     total_count: int | None = None
     total_papers: int | None = None
-    claims: list[dict[str, Any]] = []
+    claims: list[Values] = []
     subqueries: list[str] = []
     communities_visited: list[str] = []
     lazy: LazyExplanation | None = None

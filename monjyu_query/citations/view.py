@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, TypeVar
+from typing import Literal, TypeVar
 
 import duckdb
 from pydantic import BaseModel
 
 from monjyu_core.paper import retractions
 from monjyu_core.storage.snapshot import Snapshot
+from monjyu_core.values import Values
 from monjyu_query.asking.which_collection import no_paper
 
 # What scholarly services and their files tell of a paper: notices on it, and records beside what it prints itself.
@@ -192,7 +193,7 @@ def canonical_id(cursor: duckdb.DuckDBPyConnection, paper_id: str) -> str:
     return str(row[0])
 
 
-def _titles(cursor: duckdb.DuckDBPyConnection) -> dict[str, dict[str, Any]]:
+def _titles(cursor: duckdb.DuckDBPyConnection) -> dict[str, Values]:
     rows = cursor.execute("SELECT paper_id, title, year FROM papers").fetchall()
     retracted = retractions(cursor)
     return {
@@ -201,7 +202,7 @@ def _titles(cursor: duckdb.DuckDBPyConnection) -> dict[str, dict[str, Any]]:
 
 
 def _linked(
-    cursor: duckdb.DuckDBPyConnection, start: str, direction: Direction, depth: int, titles: dict[str, dict[str, Any]]
+    cursor: duckdb.DuckDBPyConnection, start: str, direction: Direction, depth: int, titles: dict[str, Values]
 ) -> list[Linked]:
     """Breadth first, so that every paper stands once, at its smallest depth."""
     near, far = _ENDS[direction]
@@ -221,7 +222,7 @@ def _linked(
 
 
 def _counted(
-    cursor: duckdb.DuckDBPyConnection, query: str, paper_id: str, least: int, titles: dict[str, dict[str, Any]]
+    cursor: duckdb.DuckDBPyConnection, query: str, paper_id: str, least: int, titles: dict[str, Values]
 ) -> list[Counted]:
     rows = cursor.execute(query, [paper_id, least]).fetchall()
     return [Counted(paper_id=other, count=count, **titles[other]) for other, count in rows]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from monjyu_core.errors import QueryError, counted
+from monjyu_core.values import Values
 from monjyu_query.asking.request import Filters, SearchQuestion
 from monjyu_query.commands.options import (
     QuestionCommand,
@@ -155,7 +156,7 @@ def table(
     _give(digest, form, output)
 
 
-def _progress(event: dict[str, Any]) -> None:
+def _progress(event: Values) -> None:
     """Of tables that take a while, on a terminal."""
     if sys.stderr.isatty():
         done, total = event["done"], event["total"]

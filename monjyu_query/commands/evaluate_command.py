@@ -9,9 +9,10 @@ from pathlib import Path
 
 import click
 
+from monjyu_core.values import Values
 from monjyu_query.asking.request import SearchQuestion
 from monjyu_query.commands.options import collection_option, json_option, options_of, print_json
-from monjyu_query.evaluation.question_kinds import KINDS, Kind
+from monjyu_query.evaluation import KINDS, Kind
 
 # `monjyu eval judge`.
 
@@ -51,7 +52,8 @@ def judge(
     pairs = compare_modes(searcher, wanted, mode, baseline, budget)
     with click.progressbar(pairs, len(wanted), "pairs", file=sys.stderr) as waiting:
         judged = list(waiting)
-    found = {"mode": mode, "budget": budget, "baseline": baseline, "judge": model} | summary(judged)
+    about: Values = {"mode": mode, "budget": budget, "baseline": baseline, "judge": model}
+    found = about | summary(judged)
     for warning in found["warnings"]:
         click.echo(f"Note: {warning}", err=True)
     if as_json:

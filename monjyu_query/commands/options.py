@@ -18,6 +18,7 @@ from monjyu_core.cli import successor
 from monjyu_core.errors import QueryError
 from monjyu_core.text.unicode_words import escaped_in_json
 from monjyu_core.user_files.bounded_reading import MEBIBYTE, FileRefused, parse_json
+from monjyu_core.values import Values
 from monjyu_query.asking.fields import asked_as, kinds_of
 
 if TYPE_CHECKING:
@@ -93,7 +94,7 @@ def options_of(
     return add
 
 
-def given(model: type[BaseModel], options: Mapping[str, Any]) -> dict[str, Any]:
+def given(model: type[BaseModel], options: Mapping[str, Any]) -> Values:
     """What options of `options_of` say, as fields of the model: one that was left out has None or its default."""
     fields, said = model.model_fields, {**options}
     for group in {asked_as(field).under for field in fields.values()}:
@@ -112,7 +113,7 @@ def _option(name: str, field: FieldInfo, **otherwise: Any) -> Callable[[Any], An
         if field.default is True:
             return click.option(off, name, flag_value=False, default=True, help=about)
         return click.option(flag if "/" in flag else f"{flag}/{off}", name, default=None, help=about)
-    more: dict[str, Any] = {"help": about, "metavar": how.metavar or (how.one or name).upper(), "multiple": several}
+    more: Values = {"help": about, "metavar": how.metavar or (how.one or name).upper(), "multiple": several}
     if kinds in ([int], [float]):
         more["type"] = kinds[0]
     elif not how.metavar and not several and all(isinstance(kind, str) for kind in kinds):
@@ -128,7 +129,7 @@ _SHORT = {"mode": ("-m",), "top_k": ("-k",)}
 def _keys(group: str, fields: Mapping[str, FieldInfo]) -> Callable[[Any], Any]:
     """One option for all of these fields; its value is a mapping of them. QueryError for a KEY that none of them is."""
 
-    def parsed(ctx: click.Context, param: click.Parameter, pairs: tuple[str, ...]) -> dict[str, Any]:
+    def parsed(ctx: click.Context, param: click.Parameter, pairs: tuple[str, ...]) -> Values:
         values = {}
         for pair in filter(None, ",".join(pairs).split(",")):
             key, _, value = pair.partition("=")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -35,7 +35,7 @@ def papers() -> None:
 @collection_option
 @options_of(Filters, without=("section_types",))
 @json_option
-def papers_list(collection: str | None, as_json: bool, **filters: Any) -> None:
+def papers_list(collection: str | None, as_json: bool, **filters: object) -> None:
     """List every paper: id, title, authors, year, passages; tab-separated in a pipe."""
     from monjyu_query.asking.request import make_filters
     from monjyu_query.papers.records import list_papers

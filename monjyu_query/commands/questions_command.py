@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from monjyu_core.values import Values
 from monjyu_query.asking.request import SearchQuestion
 from monjyu_query.commands.options import collection_option, collection_searcher, json_option, options_of, print_json
 
@@ -143,7 +144,7 @@ def run(
         record_answers(searcher, snapshot, answers)
     if as_json:
         counted = {"asked": len(answers), "reused": reused, "failed": sum(not one.passed for one in answers)}
-        told: dict[str, Any] = {"collection": searcher.collection, "snapshot_id": snapshot} | counted
+        told: Values = {"collection": searcher.collection, "snapshot_id": snapshot} | counted
         told |= {"blocked": sum(one.blocks for one in answers), "seconds": round(time.perf_counter() - started, 3)}
         print_json(told | {"answers": [one.model_dump(mode="json") for one in answers]})
     else:
@@ -151,7 +152,7 @@ def run(
     sys.exit(int(any(one.blocks for one in answers)))
 
 
-def _values(text: str, **options: Any) -> dict[str, Any]:
+def _values(text: str, **options: Any) -> Values:
     expect = {name: options[name] for name in ("must_abstain", "min_papers", "same_answer")}
     expect |= {name: list(options[name]) for name in ("must_not_cite", "must_mention")}
     return {
@@ -205,7 +206,7 @@ def _state(answer: SavedAnswer | None) -> str:
     return "holds" if answer.passed else "blocks" if answer.blocks else "warns"
 
 
-def _described(question: Question, answer: SavedAnswer | None) -> dict[str, Any]:
+def _described(question: Question, answer: SavedAnswer | None) -> Values:
     """`answer` is what the published snapshot gives, None where it is not recorded."""
     told = answer and answer.model_dump(mode="json", include={"snapshot_id", "status", "answer", "failures"})
     return question.model_dump(mode="json", exclude={"baseline"}) | {"answer": told}

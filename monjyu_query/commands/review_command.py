@@ -5,11 +5,12 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from monjyu_core.errors import QueryError
+from monjyu_core.values import Values
 from monjyu_query.commands.options import collection_option, format_option, json_option, print_json, write_output
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ class _Opened:
 
         return review_records(self.index, self.protocol, state)
 
-    def told(self, records: list[Record]) -> dict[str, Any]:
+    def told(self, records: list[Record]) -> Values:
         """What each `--json` begins with."""
         from monjyu_query.reviews.export import review_json
 

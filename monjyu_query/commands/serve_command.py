@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 import click
 
+from monjyu_core.values import Values
 from monjyu_query.commands.options import json_option, print_json
 
 if TYPE_CHECKING:
@@ -131,7 +132,7 @@ def revoke(key_id: str, as_json: bool) -> None:
         click.echo(f"{record.id} ({record.name or record.role}) is revoked.")
 
 
-def _shown(record: KeyRecord) -> dict[str, Any]:
+def _shown(record: KeyRecord) -> Values:
     return {name: value for name, value in vars(record).items() if name != "sha256"} | {"expired": record.expired}
 
 

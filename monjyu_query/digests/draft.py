@@ -5,10 +5,12 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Literal, NamedTuple, Protocol
 
 from monjyu_core.models.account import Account
 from monjyu_core.settings.settings import Settings
+from monjyu_core.text.language import as_message_language
+from monjyu_core.values import Values
 from monjyu_query.answers.citing import Window, cite_windows
 from monjyu_query.answers.layout import said, said_text
 from monjyu_query.answers.segments import plain
@@ -88,7 +90,7 @@ class Draft:
         self._index = index
         self._parts: list[Written] = []
         self._tables: list[WrittenTable] = []
-        self.language: Language = "ja" if language == "ja" else "en"
+        self.language: Language = as_message_language(language)
         self.shared_terms: list[str] = []
         self.warnings: list[str] = []
         self.usage = Usage()
@@ -128,7 +130,7 @@ class Draft:
         if rows:
             self._tables.append(WrittenTable(list(columns), [list(row) for row in rows], title, engine))
 
-    def written(self, heading: str, events: Iterable[dict[str, Any]]) -> None:
+    def written(self, heading: str, events: Iterable[Values]) -> None:
         """A model's sentences as the answer writer told of them, put first; one without a source is left out."""
         part = Written(heading, None, "llm")
         for event in events:
@@ -241,7 +243,7 @@ def write_part(
     request = make_request(query=task, collection=searcher.collection)
     account = searcher.account(index)
     asked = index.keywords.query_terms(task).result()
-    events: list[dict[str, Any]] = []
+    events: list[Values] = []
     some = list(passages)[:MOST_PASSAGES]
     written, failure = answer_with_model(searcher.tools, index, request, some, asked, account, events.append)
     draft.add_usage(Usage(**vars(account.used)))

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from monjyu_core.errors import QueryError
+from monjyu_core.language.packs import also, cues
 from monjyu_core.text.quotes import points_outside
 from monjyu_core.text.search_text import count_wide
 from monjyu_query.answers.citing import Neighbours, Window, connective, joined
@@ -37,7 +38,8 @@ _WIDEST = 600
 """Columns of a quote."""
 _FEWEST, _MOST_WORDS = 6, 80
 _CAPTION = re.compile(
-    r"\W*(?:fig(?:ure|\.)?|table|algorithm|listing|equation|eq\.|keywords?|図|表)\s?\d", re.IGNORECASE
+    r"\W*(?:fig(?:ure|\.)?|table|algorithm|listing|equation|eq\.|keywords?" + also("captions.figure") + r")\s?\d",
+    re.IGNORECASE,
 )
 _SUPERSCRIPT = re.compile(r"\d{1,3}(?:, ?\d{1,3})* [A-Z]")
 """Numbers of notes that were set above the line, at the end of the sentence before."""
@@ -48,31 +50,32 @@ _FRONT_MATTER = re.compile(
 _CODE = re.compile(r"\w+\(.*\)\.|[{}<>\\]|\w=\w|::|\bimport \w+ as\b|\w_\w+_\w|>>>")
 _BLOCK = re.compile(r"\n\s*\n|[•▪◦]|\s[-–*] (?=[A-Z])")
 _OTHERS = re.compile(
-    r"\b(?:previous|prior|earlier|recent|other|several|many) (?:research|work|studies|reports?|authors?)\b|\bet al\b"
-    r"|\b(?:has|have) been (?:reported|shown|described)\b|先行研究|\(\w[^()]*\b(?:19|20)\d\d[a-z]?(?:;[^()]*)?\)",
+    cues("paper_text.others"),
     re.IGNORECASE,
 )
 _MANY = re.compile(
     r"\W*(?:other|many|several|some|most|there (?:is|are) (?:many|several|few|a number))\b", re.IGNORECASE
 )
 _OWN = re.compile(
-    r"\b(?:we|our|this (?:paper|study|article|course|package|work|module|tutorial))\b|本(?:研究|論文|稿)", re.IGNORECASE
+    cues("paper_text.own"),
+    re.IGNORECASE,
 )
 _OF_TERMS = ("availability", "licence")
 _BACKGROUND = ("introduction", "related_work")
 """Types of sections that tell what is known: their findings are mostly those of others."""
 _LABELS: dict[str, AspectName] = {
-    **dict.fromkeys(("objective", "objectives", "aim", "aims", "purpose", "目的"), "purpose"),
-    **dict.fromkeys(("background", "introduction", "背景"), "need"),
-    **dict.fromkeys(("participants", "patients", "subjects", "setting", "対象"), "sample"),
-    **dict.fromkeys(("methods", "method", "design", "materials and methods", "方法"), "methods"),
-    **dict.fromkeys(("results", "findings", "結果"), "results"),
+    **dict.fromkeys(("objective", "objectives", "aim", "aims", "purpose"), "purpose"),
+    **dict.fromkeys(("background", "introduction"), "need"),
+    **dict.fromkeys(("participants", "patients", "subjects", "setting"), "sample"),
+    **dict.fromkeys(("methods", "method", "design", "materials and methods"), "methods"),
+    **dict.fromkeys(("results", "findings"), "results"),
     **dict.fromkeys(("limitations",), "limits"),
-    **dict.fromkeys(("conclusion", "conclusions", "interpretation", "discussion", "結論", "考察"), "conclusion"),
+    **dict.fromkeys(("conclusion", "conclusions", "interpretation", "discussion"), "conclusion"),
 }
-_LABEL = re.compile(r"[【\[]?([A-Za-z]+(?: [A-Za-z]+){0,2}|目的|背景|対象|方法|結果|結論|考察)\s?[:：】\]]")
+_LABELS |= {name: one.name for one in ASPECTS for name in cues(f"paper_text.labels_{one.name}").split("|") if name}
+_LABEL = re.compile(rf"[【\[]?([A-Za-z]+(?: [A-Za-z]+){{0,2}}|{'|'.join(_LABELS)})\s?[:：】\]]")
 _LICENCE = re.compile(r"\blicen[sc]ed? (?:under|as)\b|creative commons|open access this article", re.IGNORECASE)
-_ASIDE = re.compile(r"acknowledg|contributions?\b|references|funding|conflicts?|author|謝辞|参考文献", re.IGNORECASE)
+_ASIDE = re.compile(cues("paper_text.aside"), re.IGNORECASE)
 
 _CHUNKS = """SELECT chunk_id FROM chunks WHERE paper_id = ? AND section_type NOT IN ('references', 'acknowledgments')
 ORDER BY ord LIMIT ?"""

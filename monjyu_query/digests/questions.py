@@ -11,6 +11,9 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import regex
+
+from monjyu_core.language.packs import also
 from monjyu_core.text.language import message_language
 from monjyu_query.answers.segments import answer_markdown
 from monjyu_query.asking.passages import hit_of, load_passages
@@ -30,40 +33,35 @@ from monjyu_query.ranking.tools import Ask
 
 _PLEASE = r"^\W*(?:please |can you |could you |would you )*(?:(?:give|write|make|show|get|provide|tell) (?:me |us )?)?"
 _ARTICLE = r"(?:an? |the )?(?:short |brief |quick |concise |detailed )?"
-_SUMMARY = re.compile(
-    rf"{_PLEASE}(?:summari[sz]e |{_ARTICLE}summary (?:of|for) )(?P<papers>.+?)\W*$"
-    r"|^(?P<ja>.+?)(?:の論文)?(?:を(?:簡潔に|短く)?(?:要約|まとめ)|の要約)(?:して|を)?(?:ください|下さい|ほしい|して"
-    r"|てください)?。?$",
-    re.IGNORECASE,
+_SUMMARY = regex.compile(
+    rf"{_PLEASE}(?:summari[sz]e |{_ARTICLE}summary (?:of|for) )(?P<named>.+?)\W*$" + also("questions.summary"),
+    regex.IGNORECASE,
 )
-_COMPARISON = re.compile(
+_COMPARISON = regex.compile(
     rf"{_PLEASE}(?:compare |{_ARTICLE}comparison (?:of|between) |what(?:['’]s| is| are) the differences? between )"
-    r"(?P<papers>.+?)"
+    r"(?P<named>.+?)"
     r"(?:,? (?:on|in terms of|with regard to|with respect to|regarding|by|as to|concerning"
-    r"|for) (?P<aspects>[^?]+?))?\W*$"
-    r"|^(?P<ja>.+?)を(?:(?P<ja_aspects>[^を]+?)(?:について|の観点(?:から|で)|に関して))?比較(?:して|を)?(?:ください"
-    r"|下さい|てください)?。?$",
-    re.IGNORECASE,
+    r"|for) (?P<aspects>[^?]+?))?\W*$" + also("questions.comparison"),
+    regex.IGNORECASE,
 )
 _DIFFER = re.compile(
     r"^\W*how (?:do|does|is|are) (.+?) (?:differ(?:ent)? from|compare (?:to|with)) (.+)$", re.IGNORECASE
 )
-_SURVEY = re.compile(
-    rf"{_PLEASE}{_ARTICLE}(?:(?:literature )?(?:survey|overview|review)) (?:of|on|about) (?P<topic>.+?)\W*$"
-    r"|^\W*(?:please )?survey (?:the (?:literature|papers|research) (?:on|about) )?(?P<bare>[^?:]+?)[.!\s]*$"
-    r"|^(?P<ja>.+?)(?:について|を)(?:概観|サーベイ)(?:して|を)?(?:ください|下さい|てください)?。?$",
-    re.IGNORECASE,
+_SURVEY = regex.compile(
+    rf"{_PLEASE}{_ARTICLE}(?:(?:literature )?(?:survey|overview|review)) (?:of|on|about) (?P<named>.+?)\W*$"
+    r"|^\W*(?:please )?survey (?:the (?:literature|papers|research) (?:on|about) )?(?P<named>[^?:]+?)[.!\s]*$"
+    + also("questions.survey"),
+    regex.IGNORECASE,
 )
 _TELL = (
     r"(?:reported|described|mentioned|stated|given|drawn|discussed|named|listed|acknowledged|presented) (?:in|by|for)"
 )
-_ASPECT = re.compile(
-    rf"^\W*(?:what|which) (?:is|are|was|were) (?P<of>.{{3,50}}?) (?:of|in|from|behind|{_TELL}) (?P<paper>.+?)\W*$"
-    r"|^\W*(?:what|which) (?P<that>.{3,50}?) (?:does|do|did|has|have) (?P<its>.+?) (?:mention|report|use|state|describe"
-    r"|name|give|have|draw|discuss|acknowledge|present|reach|come to|list)\W*$"
-    r"|^\W*what (?:does|do|did) (?P<who>.+?) conclude\W*$"
-    r"|^(?P<ja>.+?)の(?P<ja_aspect>[^の]{2,8}?)は(?:何|なに|どのようなもの)?(?:です)?か?。?$",
-    re.IGNORECASE,
+_ASPECT = regex.compile(
+    rf"^\W*(?:what|which) (?:is|are|was|were) (?P<aspect>.{{3,50}}?) (?:of|in|from|behind|{_TELL}) (?P<named>.+?)\W*$"
+    r"|^\W*(?:what|which) (?P<aspect>.{3,50}?) (?:does|do|did|has|have) (?P<named>.+?) (?:mention|report|use|state"
+    r"|describe|name|give|have|draw|discuss|acknowledge|present|reach|come to|list)\W*$"
+    r"|^\W*what (?:does|do|did) (?P<named>.+?) conclude\W*$" + also("questions.aspect"),
+    regex.IGNORECASE,
 )
 _TOLD: tuple[AspectName, ...] = ("purpose", "methods", "results", "limits", "conclusion")
 """Aspects by which a question to one paper is answered; the others are searched for like any question."""
@@ -71,17 +69,18 @@ _WITHIN = re.compile(r"\w (?:in|of|from|for) (?:the|this|that|its) ")
 """Of something inside a paper: "the survey in the conda paper"."""
 _AUTHORS_OF = re.compile(r"^the authors of ", re.IGNORECASE)
 _PAPERS = r"(?:all |each |every )?(?:of )?(?:the |these )?(?:papers?|studies|study|articles?|publications)"
-_TABLE = re.compile(
+_TABLE = regex.compile(
     rf"{_PLEASE}(?:compare |tabulate |{_ARTICLE}(?:study |comparison )?table (?:of|for|comparing) )(?P<all>{_PAPERS})"
     r"(?: about (?P<about>[^?]+?))?"
     r"(?:,? (?:on|by|in terms of|with regard to|with respect to|regarding|as to|with) (?P<columns>[^?]+?))?\W*$"
-    r"|^(?P<ja>(?:全て|すべて|全)の?(?:論文|研究|文献))を(?:(?P<ja_columns>.+?)(?:について|の観点から|の観点で|に関して|で|によって))?"
-    r"(?:比較|表に)(?:して|を)?(?:ください|下さい|てください)?。?$",
-    re.IGNORECASE,
+    + also("questions.table"),
+    regex.IGNORECASE,
 )
-_BETWEEN = re.compile(r"\s*(?:,? and |,? versus |,? vs\.? |,? with |,? to |[,;、]\s?|と)\s*", re.IGNORECASE)
+_BETWEEN = re.compile(
+    rf"\s*(?:,? and |,? versus |,? vs\.? |,? with |,? to |[,;、]\s?{also('questions.between')})\s*", re.IGNORECASE
+)
 _THE_PAPER = re.compile(
-    r"^(?:the |this |that )?(?:paper|article|study)\W*$|^(?:この|その)?(?:論文|研究|文献)$", re.IGNORECASE
+    r"^(?:the |this |that )?(?:paper|article|study)\W*$" + also("questions.the_paper"), re.IGNORECASE
 )
 _QUOTES = "「」『』“”\"'‘’ "
 _MOST_SIDES = 6
@@ -115,7 +114,7 @@ def _summary(searcher: Asker, ask: Ask) -> _Found | None:
     asked = _SUMMARY.match(ask.request.query)
     if asked is None:
         return None
-    paper = _paper(ask, asked["papers"] or asked["ja"])
+    paper = _paper(ask, asked["named"])
     if paper is None:
         return None
     language = _language(ask)
@@ -131,8 +130,8 @@ def _aspect(_searcher: Asker, ask: Ask) -> _Found | None:
     asked = _ASPECT.match(ask.request.query)
     if asked is None:
         return None
-    wanted = aspect_named(asked["of"] or asked["that"] or asked["ja_aspect"] or "conclusion")
-    name = _AUTHORS_OF.sub("", asked["paper"] or asked["its"] or asked["who"] or asked["ja"])
+    wanted = aspect_named(asked["aspect"] or "conclusion")
+    name = _AUTHORS_OF.sub("", asked["named"])
     told = wanted is not None and wanted.name in _TOLD and not _WITHIN.search(name)
     paper = _paper(ask, name) if told else None
     if wanted is None or paper is None:
@@ -158,9 +157,9 @@ def _comparison(searcher: Asker, ask: Ask) -> _Found | None:
     asked = _COMPARISON.match(_DIFFER.sub(r"compare \1 and \2", ask.request.query))
     if asked is None:
         return None
-    papers, aspects = _papers_named(ask.index, asked["papers"] or asked["ja"]), asked["aspects"] or asked["ja_aspects"]
+    papers, aspects = _papers_named(ask.index, asked["named"]), asked["aspects"]
     if papers is None and asked["aspects"]:  # "... for" and "... on" may be words of a title
-        papers, aspects = _papers_named(ask.index, asked.string[asked.start("papers") :].rstrip("?.! ")), None
+        papers, aspects = _papers_named(ask.index, asked.string[asked.start("named") :].rstrip("?.! ")), None
     if papers is None:
         return None
     wanted = [one for one in _BETWEEN.split(aspects or "") if one.strip()][:_MOST_SIDES]
@@ -180,7 +179,7 @@ def _table(searcher: Asker, ask: Ask) -> _Found | None:
     asked = _TABLE.match(ask.request.query)
     if asked is None:
         return None
-    named = asked["columns"] or asked["ja_columns"] or ""
+    named = asked["columns"] or ""
     columns = [one.strip(_QUOTES) for one in _BETWEEN.split(named) if one.strip(_QUOTES)][:MOST_COLUMNS]
     about, filters, language = asked["about"] or "", ask.request.filters, _language(ask)
 
@@ -202,7 +201,7 @@ def _table(searcher: Asker, ask: Ask) -> _Found | None:
 
 def _survey(searcher: Asker, ask: Ask) -> _Found | None:
     asked = _SURVEY.match(ask.request.query)
-    topic = (asked["topic"] or asked["bare"] or asked["ja"] or "").strip(_QUOTES) if asked else ""
+    topic = (asked["named"] or "").strip(_QUOTES) if asked else ""
     if not topic or not topic_of(topic):
         return None
     filters, language = ask.request.filters, _language(ask)

@@ -2,64 +2,34 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Literal
 
 from pydantic import BaseModel, Field
 
-from monjyu_core.text.language import is_japanese, message_language, question_language
+from monjyu_core.language.packs import LANGUAGES, Texts, listed
+from monjyu_core.text.language import MessageLanguage, message_language, question_language
 from monjyu_query.answers.segments import escaped, laid_out, markdown, table_markdown
 from monjyu_query.asking.result import AnswerTable, Citation, Segment, Status, Usage
 from monjyu_query.digests.paper_text import about
 from monjyu_query.ranking.open_index import OpenIndex
 
-# What digests say themselves, in the language of the question or of most of the papers.
-
-
-_WORDS = {
-    "summary": ("Summary", "要約"),
-    "comparison": ("Comparison", "比較"),
-    "overview": ("Overview", "概観"),
-    "content": ("Content", "内容"),
-    "aspect": ("Aspect", "観点"),
-    "paper": ("Paper", "論文"),
-    "year": ("Year", "年"),
-    "contributes": ("What it contributes", "貢献"),
-    "page": ("Page", "ページ"),
-    "quote": ("Quote", "引用"),
-    "title": ("Title", "題名"),
-    "authors": ("Authors", "著者"),
-    "no_paper": ("No paper says enough on “{column}”.", "「{column}」について十分な記述のある論文がない。"),
-    "further": ("Further papers", "その他の論文"),
-    "cites": ("{citing} cites {cited}.", "{citing}は{cited}を引用している。"),
-    "both": ("Terms that they share: {terms}.", "共通する用語：{terms}。"),
-    "beside": ("{papers}, side by side.", "{papers}の比較。"),
-    "nothing": ("Nothing that was read says enough on this.", "読んだ箇所に、これについて十分な記述は見つからない。"),
-    "little": ("{paper} says too little on “{aspect}”.", "{paper}には「{aspect}」についての記述が少ない。"),
-}
-
 
 def word(name: str, language: str, **values: str) -> str:
-    return _WORDS[name][language == "ja"].format(**values)
-
-
-def listed(names: Sequence[str], language: str) -> str:
-    """`A, B and C`."""
-    if language == "ja":
-        return "、".join(names)
-    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
+    return Texts("digest")[language][name].format(**values)
 
 
 def language_for(index: OpenIndex, paper_ids: Sequence[str], question: str = "") -> str:
-    """ja or en: of the question, where there is one that tells, else of most of the papers."""
+    """Of the question, where there is one that tells, else of most of the papers."""
     if question.strip() and question_language(question) != "zh":
         return message_language(question)
-    japanese = sum(is_japanese(" ".join(about(index, paper))) for paper in paper_ids)
-    return "ja" if 2 * japanese > len(paper_ids) else "en"
+    counts = Counter[str](message_language(" ".join(about(index, paper))) for paper in paper_ids)
+    return max(LANGUAGES, key=lambda language: counts[language])
 
 
 Engine = Literal["extractive", "llm"]
-Language = Literal["en", "ja"]
+Language = MessageLanguage
 
 
 class Statement(BaseModel):
@@ -158,12 +128,12 @@ class Digest(BaseModel):
         labels = [paper.label for paper in self.papers]
         lines = []
         if self.kind == "comparison" and self.tables:
-            lines.append(word("beside", self.language, papers=listed(labels, self.language)))
+            lines.append(word("beside", self.language, papers=listed(labels, self.language, "and")))
         for link in self.links:
             named = {"citing": self._label(link.citing_id), "cited": self._label(link.cited_id)}
             lines.append(word("cites", self.language, **named))
         if self.shared_terms:
-            lines.append(word("both", self.language, terms=listed(self.shared_terms, self.language)))
+            lines.append(word("both", self.language, terms=listed(self.shared_terms, self.language, "and")))
         return lines
 
     def _label(self, paper_id: str | None) -> str:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from monjyu_core.values import Values
 from monjyu_query.answers.citing import Window
 from monjyu_query.answers.segments import plain
 from monjyu_query.asking.request import make_request
@@ -93,7 +92,7 @@ def _on(searcher: Asker, draft: Draft, paper_id: str, focus: str) -> None:
     """What a search within the paper answers."""
     filters = {"paper_ids": [paper_id]}
     request = make_request(query=focus, collection=searcher.collection, filters=filters)
-    events: list[dict[str, Any]] = []
+    events: list[Values] = []
     result = searcher.search(request, events.append)
     draft.add_usage(result.usage)
     if result.status == "abstained":

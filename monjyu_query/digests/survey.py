@@ -9,6 +9,7 @@ from typing import Any
 from monjyu_core.errors import QueryError
 from monjyu_core.models.calls.embedding_calls import charged_to
 from monjyu_core.records.questions import BudgetPreset
+from monjyu_core.values import Values
 from monjyu_query.answers.citing import Window, connective
 from monjyu_query.answers.composition import Asked, weighed
 from monjyu_query.answers.segments import plain
@@ -67,11 +68,11 @@ def survey_with_hits(
         raise QueryError(f"A survey of {papers} papers cannot be made.", f"Ask for 1 to {MOST_PAPERS}.")
     index, events = searcher.current(), list[dict[str, Any]]()
 
-    def heard(event: dict[str, Any]) -> None:
+    def heard(event: Values) -> None:
         events.append(event)
         emit(event)
 
-    how: dict[str, Any] = {"mode": "hybrid"} if budget is None else {"mode": "lazy", "budget": budget}
+    how: Values = {"mode": "hybrid"} if budget is None else {"mode": "lazy", "budget": budget}
     request = make_request(
         query=topic, collection=searcher.collection, top_k=papers * PASSAGES, filters=filters or Filters(), **how
     )

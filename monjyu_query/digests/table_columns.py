@@ -8,12 +8,13 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from monjyu_core.errors import QueryError
+from monjyu_core.language.packs import Texts, also, cues
 from monjyu_core.text.language import function_words, message_language, question_language
 from monjyu_core.text.search_text import count_wide
 from monjyu_query.answers.verification.numbers import Figure, figures
@@ -28,62 +29,8 @@ if TYPE_CHECKING:
 
 
 ValueKind = Literal["count", "share", "duration", "date", "money", "place", "organisation", "name", "text"]
-EXAMPLES: dict[ValueKind, tuple[str, ...]] = {
-    "count": (
-        *("number of participants", "sample size", "how many patients", "number of samples", "cohort size", "n"),
-        *("number of schools", "dose", "age of participants", "median age", "population size", "number of classes"),
-        *("参加者数", "標本の大きさ", "年齢", "学生の数", "対象の人数", "件数"),
-    ),
-    "share": (
-        *("response rate", "percentage of women", "accuracy", "prevalence", "proportion of cases", "error rate"),
-        *("mortality", "F1 score", "dropout", "sensitivity", "correlation", "割合", "精度", "回答率"),
-    ),
-    "duration": (
-        *("duration", "length of follow-up", "how long it lasted", "length of the course", "time span"),
-        *("number of weeks", "hours per week", "intervention period", "time frame", "study length", "running time"),
-        *("期間", "追跡期間", "授業の長さ"),
-    ),
-    "date": (
-        *("year of data collection", "study period", "date", "when it took place", "first release", "year"),
-        *("data collected in", "調査年", "実施時期"),
-    ),
-    "money": ("cost", "price", "amount of funding", "salary", "cost per patient", "budget", "費用", "予算"),
-    "place": (
-        *("country", "region", "city", "geographic area", "location", "state", "countries studied", "国", "地域"),
-    ),
-    "organisation": (
-        *("institution", "university", "where it was done", "study site", "hospital", "where the course was taught"),
-        *("affiliation", "company", "実施場所", "大学", "機関"),
-    ),
-    "name": (
-        *("programming language", "software used", "data set", "licence", "name of the tool", "instrument", "database"),
-        *(
-            "species studied",
-            "organism",
-            "statistical test",
-            "funding agency",
-            "funder",
-            "algorithm",
-            "operating system",
-        ),
-        *("framework", "questionnaire", "プログラミング言語", "データセット", "使用したソフトウェア", "ライセンス"),
-    ),
-    "text": (
-        *("method", "main result", "limitations", "research question", "what was found", "purpose", "study design"),
-        *("how it was evaluated", "theory", "conclusion", "future work", "why it matters", "audience", "prerequisites"),
-        *(
-            "approach",
-            "open source",
-            "key contribution",
-            "outcome",
-            "does it use a control group",
-            "required knowledge",
-        ),
-        *("findings", "方法", "結果", "限界", "目的", "手法", "課題"),
-    ),
-}
-"""Names of columns by what they ask for: one in other words is of the kind of the nearest."""
 _PLACES = {"place": ("GPE", "LOC"), "organisation": ("GPE", "LOC", "FAC", "ORG")}
+KINDS: tuple[ValueKind, ...] = get_args(ValueKind)
 LIKE: dict[ValueKind, tuple[str, ...]] = {
     "place": ("Chile", "Japan", "France", "Brazil", "southern Europe", "Tokyo", "California"),
     "organisation": ("University of Liverpool", "Boston University", "Stanford University", "General Hospital"),
@@ -95,20 +42,12 @@ _LONG_TERM = r"semester|trimester|term|fortnight|decade|academic year"
 _TIME = re.compile(
     r"[\s-]?(?:(?:consecutive|full|academic)[\s-])?"
     rf"(?:seconds?|minutes?|hours?|hrs?|h|min|days?|weeks?|months?|years?|{_LONG_TERM}s?)\b(?:[\s-]long\b)?"
-    r"|(?:秒|分|時間|日間?|週間?|[かヶカ]月|年間)",
+    + also("table_columns.time"),
     re.IGNORECASE,
 )
 _TERM = re.compile(rf"\b(?:(?:full|half|one|two)[\s-])?(?:{_LONG_TERM})s?(?:[\s-]long)?\b", re.IGNORECASE)
-_DATE = re.compile(
-    r"(?:\b\d{1,2}\s)?(?:\b[A-Z][a-z]{2,8}\.?\s(?:\d{1,2},?\s)?)?\b(?:19|20)\d\d\b"
-    r"(?:\s?(?:[-–—/]|to|and|until|through)\s?(?:[A-Z][a-z]{2,8}\.?\s(?:\d{1,2},?\s)?)?(?:19|20)?\d\d\b)?"
-    r"|(?:19|20)\d\d年(?:\d{1,2}月)?"
-)
-_MONEY = re.compile(
-    r"(?:US|AU|CA)?[$€£¥]\s?\d[\d,.]*\d?(?:\s?(?:thousand|million|billion|[kKmM])\b)?"
-    r"|\b\d[\d,.]*\s?(?:thousand |million |billion )?(?:USD|EUR|GBP|JPY|dollars?|euros?|pounds?)\b"
-    r"|\d[\d,.]*\s?[万億]?(?:円|ドル|ユーロ)"
-)
+_DATE = re.compile(cues("table_columns.date"))
+_MONEY = re.compile(cues("table_columns.money"))
 _SIZE = re.compile(r"\b[nN]\s?=\s?\d[\d,]*")
 _RANGE = re.compile(r"\s?(?:[-–—~〜]|to|and|or)\s?")
 _SEVERAL = re.compile(r"\b(?:several|a few)\s$")
@@ -117,7 +56,7 @@ _COUNTED = re.compile(r"[\s-](?!and\b|or\b)([^\W\d_][\w-]*)")
 _COUNTED_WORDS = 4
 """That say what a number counts, to the first plural."""
 _PLURAL = re.compile(r"[^s]s$")
-_COUNTED_JA = re.compile(r"\s?(?:人|名|例|件|社|校|世帯|頭|匹|点|個|本|編|冊)")
+_COUNTED_UNSPACED = re.compile(cues("table_columns.counted_unspaced"))
 _CAPITAL = r"(?:[A-Z][\w+#/-]*(?:\.\w[\w-]*)*|[a-z]+[A-Z][\w+#-]*)"
 _RUN = re.compile(rf"(?<![\w@/.]){_CAPITAL}(?:[ -](?:{_CAPITAL}|of(?= [A-Z])|[0-9]+(?:\.[0-9]+)*\b))*")
 _WIDE_RUN = re.compile(r"[A-Z][A-Za-z0-9+#.-]*|[\u30a1-\u30ff\u31f0-\u31ff]{2,}|[\u4e00-\u9fff]{2,}")
@@ -132,7 +71,8 @@ Entity = tuple[int, int, str]
 
 def kind_of(name: str, similar: Callable[[Sequence[str]], NDArray[np.float32] | None]) -> ValueKind:
     """The kind of a column by the nearest example: by shared words, and by their cosines with the name if there are."""
-    examples = [(kind, example) for kind, some in EXAMPLES.items() for example in some]
+    examples = [(kind, example) for kind in KINDS for example in cues(f"value_kinds.{kind}").split("|")]
+
     near = np.array([_shared(name, example) for _, example in examples])
     cosines = similar([example for _, example in examples])
     return examples[int(np.argmax(near if cosines is None else near + cosines))][0]
@@ -189,8 +129,8 @@ def _is_name(text: str, one: Figure) -> bool:
 
 def _counted(text: str, start: int) -> int:
     """Where the words end that say what a number counts; `start` where there are none."""
-    if ja := _COUNTED_JA.match(text, start):
-        return ja.end()
+    if counted := _COUNTED_UNSPACED.match(text, start):
+        return counted.end()
     end, place, words = start, start, 0
     while words < _COUNTED_WORDS and (found := _COUNTED.match(text, place)):
         if found[1].casefold() in function_words("en") or (not words and len(found[1]) <= _UNIT):
@@ -270,8 +210,7 @@ LONGEST = 120
 
 
 _COUNTS = re.compile(
-    r"^\W*(?:the )?(?:numbers? of|how many|counts? of|sizes? of(?: the)?)\s+|\s+(?:sizes?|counts?)\W*$"
-    r"|(?:の?(?:数|人数|件数|規模))$",
+    cues("table_columns.counts"),
     re.IGNORECASE,
 )
 
@@ -289,21 +228,16 @@ class Column:
     kind: ValueKind = "text"
 
 
-_USUAL: tuple[tuple[str, str, Aspect], ...] = (
-    ("Question", "問い", aspect("purpose")),
-    ("Method", "方法", aspect("methods")),
-    ("Sample", "対象", aspect("sample")),
-    ("Measure", "測定", MEASURES),
-    ("Result", "結果", aspect("results")),
-    ("Limitation", "限界", aspect("limits")),
-)
+_USUAL = (aspect("purpose"), aspect("methods"), aspect("sample"), MEASURES, aspect("results"), aspect("limits"))
+_NAMES = Texts("columns")
 
 
 def columns_named(names: Sequence[str], language: str) -> list[Column]:
     """The columns by their names, each once; without any, what studies are compared by. QueryError for too many."""
     clean = list(dict.fromkeys(one for name in names if (one := clean_text(name).strip())))
     if not clean:
-        return [Column(name, name, meant) for name, meant in _usual(language)]
+        names = [_NAMES[language][meant.name] for meant in _USUAL]
+        return [Column(name, name, meant) for name, meant in zip(names, _USUAL, strict=True)]
     if len(clean) > MOST_COLUMNS:
         raise QueryError(f"{len(clean)} columns are too many.", f"Name at most {MOST_COLUMNS}.")
     long = next((name for name in clean if len(name) > LONGEST), None)
@@ -312,13 +246,10 @@ def columns_named(names: Sequence[str], language: str) -> list[Column]:
     return [_column(name) for name in clean]
 
 
-def _usual(language: str) -> list[tuple[str, Aspect]]:
-    return [(ja if language == "ja" else en, meant) for en, ja, meant in _USUAL]
-
-
 def _column(name: str) -> Column:
     words = _COUNTS.sub("", name)
-    usual = next((meant for en, ja, meant in _USUAL if words.casefold() in (en.casefold(), ja)), None)
+    named = {name.casefold(): meant for meant in _USUAL for name in _NAMES.every(meant.name).values()}
+    usual = named.get(words.casefold())
     meant = usual or (LICENCE if LICENCE.named.match(words) else aspect_named(words))
     return Column(name, words, meant, counts=words != name)
 

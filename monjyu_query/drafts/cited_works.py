@@ -5,9 +5,9 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Iterable, Mapping
-from typing import Any
 
 from monjyu_core.errors import QueryError
+from monjyu_core.language.packs import also
 from monjyu_core.user_files.bounded_reading import parse_json
 from monjyu_query.drafts.citation_marks import arxiv_in, doi_in, year_in
 from monjyu_query.drafts.pages import Work
@@ -21,7 +21,8 @@ _ACCENTED = re.compile(r"\\[\"'`^~=.uvHckrdb]")
 _ARXIV_FIELD = re.compile(r"(?:arxiv:)?(\d{4}\.\d{4,5})(?:v\d+)?", re.I)
 _HEADING = re.compile(
     r"(?:\d+\.?\s+)?(?:references?(?: cited)?|bibliography|works cited|literature(?: cited)?|literaturverzeichnis"
-    r"|参考文献|引用文献|文献)\s*:?",
+    + also("cited_works.heading")
+    + r")\s*:?",
     re.I,
 )
 _LABEL = re.compile(r"\s*(?:\[(\^?\w{1,12})\]:?|\(?(\d{1,4})[.)])\s+")
@@ -69,7 +70,7 @@ def _works_of_csl(text: str) -> dict[str, Work]:
     return {str(item.get("citation-key") or item["id"]): work_of_csl(item) for item in named}
 
 
-def work_of_csl(item: Mapping[str, Any]) -> Work:
+def work_of_csl(item: Mapping[str, object]) -> Work:
     """An item of CSL data, as citation fields in Word hold it."""
     people = item.get("author") or item.get("editor") or []
     people = people if isinstance(people, list) else []

@@ -8,7 +8,6 @@ import json
 import re
 from dataclasses import dataclass
 from io import BytesIO
-from typing import Any
 from xml.etree.ElementTree import ParseError, XMLParser
 
 from monjyu_core.errors import QueryError
@@ -33,7 +32,7 @@ MOST_FIELD = 200_000
 """Characters of a field's instruction."""
 
 
-def parse_xml(text: str, target: Any) -> None:
+def parse_xml(text: str, target: object) -> None:
     """Hand the elements of a document to a target. QueryError where it is no XML or declares a document type."""
     if "<!DOCTYPE" in text or "<!ENTITY" in text:
         raise QueryError("The Word file declares XML entities, which Word never writes.", "Save it again from Word.")

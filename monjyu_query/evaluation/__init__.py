@@ -1,1 +1,9 @@
 """Retrieval, lazy search and answers measured on questions with gold."""
+
+from __future__ import annotations
+
+from typing import Literal, get_args
+
+Kind = Literal["fact", "relation", "community", "citation", "unanswerable"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
+"""Of the questions that are generated."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
+from monjyu_core.values import Values
 from monjyu_query.answers.segments import plain
 from monjyu_query.answers.selection import word_count
 from monjyu_query.asking.request import Filters, make_request
@@ -71,7 +71,7 @@ def _words(result: SearchResult) -> float:
     return word_count(plain(result.segments)) + sum(map(word_count, cells))
 
 
-def summary(runs: Sequence[AnswerRun]) -> dict[str, Any]:
+def summary(runs: Sequence[AnswerRun]) -> Values:
     """The mean of each measure over the answers that have it, with its 95 % interval (bootstrap), and the latencies in
     milliseconds. A measure that no answer has is null."""
     means: dict[str, float | None] = {}

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import numpy as np
 from pydantic import BaseModel, BeforeValidator
@@ -23,6 +23,7 @@ from monjyu_core.models.prompts import Prompt, fence, load_prompt
 from monjyu_core.models.types import Message
 from monjyu_core.text.language import message_language
 from monjyu_core.text.tokens import beginning, count_tokens
+from monjyu_core.values import Values
 from monjyu_query.asking.request import make_request
 from monjyu_query.asking.result import SearchResult
 from monjyu_query.evaluation.lazy_summary import mean_and_interval
@@ -36,7 +37,7 @@ LONGEST = 12_000
 """Characters of an answer that are judged."""
 
 
-def _winner(value: Any) -> str:
+def _winner(value: object) -> str:
     said = str(value).strip().casefold().removeprefix("answer ").strip()
     return said if said in ("1", "2") else "tie"
 
@@ -127,11 +128,11 @@ def compare_modes(
         yield judge.judge(question, own, searcher.search(make_request(**given, mode=baseline)))
 
 
-def summary(judged: Sequence[Judged]) -> dict[str, Any]:
+def summary(judged: Sequence[Judged]) -> Values:
     """By criterion wins, ties, losses and the win rate (a tie counts a half) with its 95 % interval (bootstrap);
     how many judgements of pairs that differ both orders agree on; how many pairs the judge failed on."""
     done = [one for one in judged if one.values]
-    criteria: dict[str, Any] = {}
+    criteria: Values = {}
     for name in CRITERIA if done else ():
         values = np.array([one.values[name] for one in done])
         rate, interval = mean_and_interval(values)

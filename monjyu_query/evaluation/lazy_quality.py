@@ -6,11 +6,12 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from monjyu_core.errors import ConfigurationError
 from monjyu_core.storage.snapshot import Snapshot
 from monjyu_core.user_files.bounded_reading import parse_json
+from monjyu_core.values import Values
 from monjyu_query.asking.request import Filters, make_request
 from monjyu_query.asking.result import SearchResult
 from monjyu_query.evaluation.gold_answers import Gold, PaperTexts, Quote, SpanQuestion
@@ -132,7 +133,7 @@ def read_questions(path: Path, snapshot: Snapshot | None = None, *, paraphrased:
     return questions
 
 
-def _from_spans(record: dict[str, Any], papers: PaperTexts, snapshot: Snapshot) -> GoldQuestion:
+def _from_spans(record: Values, papers: PaperTexts, snapshot: Snapshot) -> GoldQuestion:
     doc, texts = str(record["doc"]), [str(answer["text"]) for answer in record["answers"]]
     spans = Gold(SpanQuestion(str(record["id"]), str(record["text"]), doc, tuple(texts)), papers)
     rows = snapshot.cursor().execute(_OF_PAPER, [doc]).fetchall()

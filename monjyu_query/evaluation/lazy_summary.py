@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from monjyu_core.errors import ConfigurationError
 from monjyu_core.extras import install_line
+from monjyu_core.values import Values
 from monjyu_query.evaluation.lazy_quality import HYBRID, GoldQuestion, Run, reference_of
 
 MEASURES = (
@@ -39,7 +39,7 @@ class KindFigures:
     difference: tuple[float, Interval]
     abstained: dict[int, float]
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> Values:
         recall = {_named(budget): [mean, *ends] for budget, (mean, ends) in self.recall.items()}
         mean, ends = self.difference
         return {
@@ -52,7 +52,7 @@ class KindFigures:
         }
 
 
-def summary(runs: Sequence[Run], budgets: Sequence[int]) -> dict[str, Any]:
+def summary(runs: Sequence[Run], budgets: Sequence[int]) -> Values:
     """Means over the questions with gold: `{"budgets": [...], "hybrid": {...}}`."""
     found = [run for run in runs if run.question.gold]
     rows = [{"budget": budget, **_means([r for r in found if r.budget == budget], MEASURES)} for budget in budgets]

@@ -16,10 +16,12 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import combinations
-from typing import Any, TypeVar
+from typing import TypeVar
 
-from monjyu_core.text.search_text import count_wide
-from monjyu_query.evaluation.question_kinds import Kind
+from monjyu_core.language.packs import Texts, listed
+from monjyu_core.text.language import language_of_name
+from monjyu_core.values import Values
+from monjyu_query.evaluation import Kind
 from monjyu_query.evaluation.question_structure import Phrase, Sentence, Structure, Work
 
 T = TypeVar("T")
@@ -39,35 +41,11 @@ _PAIR = re.compile(r"(?:(?<=^)|(?<=, )|(?<= and ))(?!and\b)([a-z]{3,}) (?!and\b)
 Made = tuple[str, list[Sentence], list[str]]
 """Text, gold, and what is asked about (phrases, a title)."""
 
-TEMPLATES: dict[Kind, tuple[tuple[str, ...], tuple[str, ...]]] = {
-    "fact": (
-        ("What is said about {}?", "What is written about {}?", "What is known about {}?"),
-        ("{}について何が述べられているか。", "{}について何が書かれているか。"),
-    ),
-    "relation": (
-        ("How is {0} related to {1}?", "What do the papers report on {0} and {1}?", "What connects {0} with {1}?"),
-        ("{0}と{1}はどう関係しているか。", "{0}と{1}について何が述べられているか。"),
-    ),
-    "community": (
-        ("What do the papers say about {}?", "Give an overview of {}.", "What are the findings on {}?"),
-        ("{}についてまとめてほしい。", "{}について何が述べられているか。"),
-    ),
-    "citation": (
-        ("What is {} cited for?", "What do the papers take from {}?", "How is {} used?"),
-        ("{}は何のために引用されているか。", "{}はどう使われているか。"),
-    ),
-    "unanswerable": (
-        ("How does {0} affect {1}?", "What is the effect of {0} on {1}?", "Which results link {0} to {1}?"),
-        ("{0}は{1}にどう影響するか。",),
-    ),
-}
-"""English, then Japanese; a list of phrases for `{}`, else one each."""
 
-
-def generate(structure: Structure, kinds: Sequence[Kind], count: int, seed: int) -> list[dict[str, Any]]:
+def generate(structure: Structure, kinds: Sequence[Kind], count: int, seed: int) -> list[Values]:
     """At most `count` questions of each kind: `id`, `kind`, `text`, `paraphrase`, and `gold`, a list of `paper_id` and
     `sentence`."""
-    questions: list[dict[str, Any]] = []
+    questions: list[Values] = []
     for kind in kinds:
         rng = random.Random(f"{kind} {seed}")
         used: Counter[str] = Counter()
@@ -88,7 +66,7 @@ def generate(structure: Structure, kinds: Sequence[Kind], count: int, seed: int)
 def paraphrased(kind: Kind, text: str) -> str:
     """The question in the next frame of its kind, what it names in another order ("student feedback" as "feedback of
     student"): a search that goes by neighbouring words alone finds less."""
-    for frames in TEMPLATES[kind]:
+    for frames in map(str.splitlines, Texts("generated").every(kind).values()):
         for n, frame in enumerate(frames):
             match = re.fullmatch(re.sub(r"\\\{\d?\\\}", "(.+)", re.escape(frame)), text)
             if match:
@@ -130,8 +108,7 @@ def _communities(structure: Structure, rng: random.Random) -> Iterator[Made]:
 def _citations(structure: Structure, rng: random.Random) -> Iterator[Made]:
     for work in _shuffled(rng, structure.works):
         if _enough(work.citing) and len(work.title) <= _LONGEST_TITLE:
-            english, japanese = TEMPLATES["citation"]
-            text = rng.choice(japanese if count_wide(work.title) else english).format(_named(work))
+            text = rng.choice(_templates("citation", language_of_name(work.title))).format(_named(work))
             yield text, list(work.citing), [work.title]
 
 
@@ -176,11 +153,16 @@ def _apart(phrases: Sequence[Phrase]) -> bool:
 
 def _asked(kind: Kind, phrases: Sequence[Phrase], rng: random.Random) -> str:
     names = [phrase.surface for phrase in phrases]
-    wide = count_wide("".join(names)) > 0
-    template = rng.choice(TEMPLATES[kind][wide])
+    language = language_of_name("".join(names))
+    template = rng.choice(_templates(kind, language))
     if "{0}" in template:
         return template.format(*names)
-    return template.format("、".join(names) if wide else f"{', '.join(names[:-1])} and {names[-1]}")
+    return template.format(listed(names, language, "and"))
+
+
+def _templates(kind: Kind, language: str) -> list[str]:
+    """A list of phrases for `{}`, else one each."""
+    return Texts("generated")[language][kind].splitlines()
 
 
 def _named(work: Work) -> str:

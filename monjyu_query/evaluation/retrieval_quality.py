@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import log2
 from pathlib import Path
-from typing import Any
 
 from monjyu_core.errors import ConfigurationError
 from monjyu_core.user_files.bounded_reading import MEBIBYTE, parse_json, read_text
+from monjyu_core.values import Values
 
 # Measures of a ranked list against graded judgements, averaged over queries by the caller.
 # `ranked` holds distinct document ids, best first; `grades` the judged ones, relevant where the grade is above 0. A
@@ -145,7 +145,7 @@ def run_queries(search: Callable[[str], Ranked], queries: Iterable[JudgedQuery])
         yield Run(query, ranked, time.perf_counter() - started)
 
 
-def summary(mode: str, runs: Sequence[Run]) -> dict[str, Any]:
+def summary(mode: str, runs: Sequence[Run]) -> Values:
     """The means over all queries and the latencies in milliseconds."""
     names = [[paper_id for paper_id, _ in run.ranked] for run in runs]
     pairs = [(ranked, run.query.grades) for ranked, run in zip(names, runs, strict=True)]

@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from monjyu_core.values import Values
 from monjyu_query.ranking.corpus import Corpus
 
 # The tree of communities over the rows of a corpus, made from the tables of level 1.
@@ -192,7 +193,7 @@ class ConceptGraph:
             return []
         return [(s, t, float(w or 0)) for s, t, w in self._rows(_AMONG, {"phrases": list(phrases)})]
 
-    def _rows(self, query: str, values: dict[str, Any]) -> list[Any]:
+    def _rows(self, query: str, values: Values) -> list[Any]:
         return self.connection.cursor().execute(query, values).fetchall()
 
 

@@ -11,6 +11,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from monjyu_core.language.packs import Texts, cues
 from monjyu_core.text.language import message_language
 from monjyu_query.asking.result import SearchResult
 from monjyu_query.knowledge.concept_graph import GRAPH_TABLES, has_tables
@@ -42,10 +43,6 @@ _DULL = re.compile(
     r"|basic|new|final)s?\b|\d{3,}|[/_@]",
     re.IGNORECASE,
 )
-_WORDING = {
-    "en": ("What is {}?", "What are {}?", "What do the papers say about {}?"),
-    "ja": ("{}とは何ですか。", "{}とは何ですか。", "{}について論文は何を述べていますか。"),
-}
 
 
 @dataclass(frozen=True)
@@ -80,7 +77,8 @@ def questions_raised(index: OpenIndex, query: str, chunks: Sequence[str], told: 
     language = message_language(query)
     things = _defined(index, chosen)
     ordered = sorted(things, key=lambda thing: not thing.defined)  # what a sentence defines is surest to be answered
-    return [_WORDING[language][thing.defined - 1].format(thing.name) for thing in ordered[:MOST]]
+    words, forms = Texts("follow_ups")[language], ("about", "one", "several")
+    return [words[forms[thing.defined]].format(thing.name) for thing in ordered[:MOST]]
 
 
 def _told(index: OpenIndex, text: str) -> set[str]:
@@ -112,7 +110,7 @@ def _number(name: str, texts: Sequence[str]) -> int:
     start = re.escape(name)
     pattern = rf"(?:^|\b)(?:an? |the )?{start}(?: \([^)]{{1,40}}\))? (?P<verb>is|are) (?:an?|the|one)\b"
     found = re.compile(pattern, re.IGNORECASE)
-    wide = re.compile(rf"{start}とは")
+    wide = re.compile(rf"{start}(?:{cues('follow_ups.defines')})")
     for text in texts:
         match = found.search(text)
         if match and match.start() < 4:  # else it is the end of a longer name

@@ -9,6 +9,7 @@ from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.mcpserver import Context
 
 from monjyu_core.errors import QueryError
+from monjyu_core.values import Values
 from monjyu_query.api.facade import Monjyu
 from monjyu_query.api.facade_async import AsyncMonjyu
 from monjyu_query.search.traces import asked_by, may_see
@@ -51,7 +52,7 @@ def require_admin(context: Context[Any, Any]) -> None:
         )
 
 
-def may_see_trace(context: Context[Any, Any], trace: dict[str, Any]) -> bool:
+def may_see_trace(context: Context[Any, Any], trace: Values) -> bool:
     """Over stdio any; over HTTP one's own, and an administrator any."""
     request = context.request_context.request
     if request is None:

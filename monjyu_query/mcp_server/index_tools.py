@@ -17,6 +17,7 @@ from monjyu_core.settings.service import McpSettings
 from monjyu_core.storage.folders import DataFolder, read_other_files
 from monjyu_core.storage.ids import collection_name_for
 from monjyu_core.storage.snapshot import reading
+from monjyu_core.values import Values
 from monjyu_query.api.facade import Monjyu
 from monjyu_query.api.facade_async import AsyncMonjyu
 from monjyu_query.api.listings import CollectionRecord
@@ -269,7 +270,7 @@ class _Steps:
         self._stages: list[str] = []
         self._last = -1.0
 
-    async def tell(self, step: dict[str, Any]) -> None:
+    async def tell(self, step: Values) -> None:
         stage, done, total = str(step["stage"]), int(step["done"]), int(step["total"])
         if stage not in self._stages:
             self._stages.append(stage)

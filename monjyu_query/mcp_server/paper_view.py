@@ -16,6 +16,7 @@ from monjyu_core.errors import ConfigurationError, MonjyuError, QueryError, Stor
 from monjyu_core.paper import ParsedPaper, Reference, Section
 from monjyu_core.storage.manifest import Manifest, read_manifest
 from monjyu_core.storage.snapshot import published, read_current
+from monjyu_core.values import Values
 from monjyu_query.answers.render import safe, safe_lines
 from monjyu_query.api.facade import Monjyu
 from monjyu_query.api.facade_async import AsyncMonjyu
@@ -181,7 +182,7 @@ def _json(rows: list[Any]) -> str:
     return json.dumps(values, ensure_ascii=False, indent=1)
 
 
-def _snapshots(monjyu: Monjyu, collection: str) -> dict[str, Any]:
+def _snapshots(monjyu: Monjyu, collection: str) -> Values:
     folder = require_collection(monjyu.data, collection)
     return {"current": read_current(folder), "snapshots": published(folder)}
 

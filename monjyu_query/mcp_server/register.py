@@ -18,6 +18,7 @@ from pydantic.fields import FieldInfo
 from monjyu_core.errors import MonjyuError
 from monjyu_core.settings.names import sentence
 from monjyu_core.settings.settings import data_folder
+from monjyu_core.values import Values
 from monjyu_query.api.facade_async import AsyncMonjyu
 from monjyu_query.asking.request import problem, unknown_name
 from monjyu_query.asking.which_collection import require_collection
@@ -67,7 +68,7 @@ class StrictTool(Tool):
 
     check_collection: Callable[[str], Awaitable[str]] = Field(exclude=True)
 
-    async def run(self, arguments: dict[str, Any], context: Context[Any, Any], convert_result: bool = False) -> Any:
+    async def run(self, arguments: Values, context: Context[Any, Any], convert_result: bool = False) -> Any:
         """ToolError for arguments that are unknown, missing or of the wrong kind."""
         arguments = self.given(arguments)
         known = list(self.fn_metadata.arg_model.model_fields)
@@ -85,7 +86,7 @@ class StrictTool(Tool):
             raise ToolError(f"{self.name}: {told}{listed}")
         return await super().run(arguments, context, convert_result)
 
-    def given(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    def given(self, arguments: Mapping[str, Any]) -> Values:
         """The arguments without those that are null or, where they may be left out, say so in words."""
         fields = self.fn_metadata.arg_model.model_fields
         needed = {name for name, field in fields.items() if field.is_required()}

@@ -12,6 +12,7 @@ from mcp.server.mcpserver import Context
 from mcp.types import CallToolResult
 from pydantic import Field
 
+from monjyu_core.values import Values
 from monjyu_query.api.facade_async import AsyncMonjyu
 from monjyu_query.api.product_requests import SurveyRequest, TableRequest
 from monjyu_query.asking.events import Emit
@@ -31,9 +32,9 @@ Work = Callable[[Emit, threading.Event], T]
 async def run_heard(monjyu: AsyncMonjyu, context: Context[Any, Any], work: Work[T]) -> T:
     """The result of `work(emit, cancel)`; its events of budgets, subqueries and rows become progress notifications."""
     loop, cancel = asyncio.get_running_loop(), threading.Event()
-    heard: asyncio.Queue[dict[str, Any] | None] = asyncio.Queue()
+    heard: asyncio.Queue[Values | None] = asyncio.Queue()
 
-    def emit(event: dict[str, Any] | None) -> None:
+    def emit(event: Values | None) -> None:
         if not cancel.is_set() and (event is None or event["event"] in ("budget", "subquery", "row")):
             loop.call_soon_threadsafe(heard.put_nowait, event)
 
@@ -61,7 +62,7 @@ class _Progress:
         self._context = context
         self._done = -1.0
 
-    async def tell(self, event: dict[str, Any]) -> None:
+    async def tell(self, event: Values) -> None:
         if event["event"] == "subquery":
             await self._report(0.0, None, f"Searching: {event['text']}")
         elif event["event"] == "row":

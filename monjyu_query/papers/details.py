@@ -10,6 +10,7 @@ import duckdb
 import numpy as np
 from pydantic import BaseModel
 
+from monjyu_core.values import Values
 from monjyu_query.papers.records import fields_corrected
 from monjyu_query.ranking.open_index import OpenIndex
 
@@ -198,7 +199,7 @@ def similar_papers(index: OpenIndex, paper_id: str, most: int = MOST_SIMILAR) ->
     return found
 
 
-def _origins(cursor: duckdb.DuckDBPyConnection, paper_id: str, values: dict[str, Any]) -> list[FieldOrigin]:
+def _origins(cursor: duckdb.DuckDBPyConnection, paper_id: str, values: Values) -> list[FieldOrigin]:
     told = _told(cursor, paper_id)
     corrected = fields_corrected(cursor, paper_id)
     read = {one.field: _text(one.original) for one in corrected}
@@ -213,7 +214,7 @@ def _origins(cursor: duckdb.DuckDBPyConnection, paper_id: str, values: dict[str,
     return found
 
 
-def _told(cursor: duckdb.DuckDBPyConnection, paper_id: str) -> dict[str, dict[str, Any]]:
+def _told(cursor: duckdb.DuckDBPyConnection, paper_id: str) -> dict[str, Values]:
     """By service, what its record says of the fields."""
     query = """SELECT source, title, authors, CAST(year AS VARCHAR), venue, doi FROM scholarly_records
         JOIN paper_identity ON scholarly_records.paper_id = canonical_id WHERE paper_identity.paper_id = ?"""
@@ -230,9 +231,9 @@ def _rows(cursor: duckdb.DuckDBPyConnection, query: str, paper_id: str) -> list[
         return None
 
 
-def _text(value: Any) -> str:
+def _text(value: object) -> str:
     return "; ".join(value) if isinstance(value, list) else str(value or "")
 
 
-def _made(model: type[M], row: Sequence[Any]) -> M:
+def _made(model: type[M], row: Sequence[object]) -> M:
     return model.model_validate(dict(zip(model.model_fields, row, strict=True)))

@@ -6,7 +6,8 @@ import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from monjyu_core.text.language import is_japanese
+from monjyu_core.language.packs import Texts, quoted
+from monjyu_core.text.language import DEFAULT, message_language
 from monjyu_core.text.search_text import count_wide
 from monjyu_query.ranking.open_index import OpenIndex
 
@@ -30,18 +31,16 @@ def paper_label(authors: Sequence[str], year: int | None, title: str, language: 
     """By the family names of one or two authors, of the first with "et al." where there are more, and the year; by the
     first words of the title where there is no author."""
     names = [family_name(name) for author in authors if (name := _visible(author))]
-    japanese = language == "ja"
+    words = Texts("labels")[language]
     if not names:
         who = short_title(_visible(title), language)
     elif len(names) == 1:
         who = names[0]
     elif len(names) == 2:
-        who = f"{names[0]}・{names[1]}" if japanese else f"{names[0]} and {names[1]}"
+        who = words["two"].format(*names)
     else:
-        who = f"{names[0]}ほか" if japanese else f"{names[0]} et al."
-    if year is None:
-        return who
-    return f"{who}（{year}）" if japanese else f"{who} ({year})"
+        who = words["more"].format(names[0])
+    return who if year is None else words["dated"].format(who, year)
 
 
 def paper_labels(index: OpenIndex, paper_ids: Sequence[str], language: str = "en") -> dict[str, str]:
@@ -109,4 +108,5 @@ def short_title(title: str, language: str = "en") -> str:
         cut = title if len(title) <= _TITLE_CHARACTERS else title[:_TITLE_CHARACTERS] + "…"
     else:
         cut = " ".join(words) if len(words) <= _TITLE_WORDS else " ".join(words[:_TITLE_WORDS]) + " …"
-    return f"「{cut}」" if language == "ja" or is_japanese(title) else f"“{cut}”"
+    own = message_language(title)
+    return quoted(cut, own if own != DEFAULT else language)

@@ -14,6 +14,7 @@ from typing import Literal
 from weakref import WeakKeyDictionary
 
 from monjyu_core.errors import QueryError
+from monjyu_core.language.packs import also, cues
 from monjyu_core.records.corrected_values import bare_doi
 from monjyu_core.storage.snapshot import Snapshot
 from monjyu_core.text.search_text import count_wide
@@ -33,10 +34,9 @@ KINDS = (
     r"|interpreter|textbook|book"
 )
 """What a paper, or the thing that it is about, is called."""
-_KIND = re.compile(rf"\b(?:{KINDS})\b|論文|研究|文献|講義|教材", re.IGNORECASE)
+_KIND = re.compile(rf"\b(?:{KINDS})\b" + also("papers_names.kind"), re.IGNORECASE)
 _FRAME = re.compile(
-    r"\b(?:called|titled|entitled|named|et al|and colleagues|co-?workers|written|authored|published|year)\b"
-    r"|ほか|ら(?=の)",
+    cues("papers_names.frame"),
     re.IGNORECASE,
 )
 _AROUND = re.compile(rf"^(?:the )?(?:papers? |article |study )?|(?: (?:{KINDS}))$")
@@ -47,7 +47,8 @@ _NAME = r"[^\W\d_][\w'’-]*(?: [^\W\d_][\w'’-]*)?"
 _AUTHORED = re.compile(
     rf"\b(?:by|from)\s+(?!the\b|an?\b)(?P<by>{_NAME})|(?P<whose>[^\W\d_][\w-]*)['’]s?\s"
     r"|(?P<first>[^\W\d_][\w'’-]*),? et al\b"
-    r"|(?P<dated>[^\W\d_][\w'’-]*),? \(?(?:1[89]|20)\d\d[a-z]?\b|(?P<ja>[^\W\d_]{2,10}?)(?:ほか|らの|による)"
+    r"|(?P<dated>[^\W\d_][\w'’-]*),? \(?(?:1[89]|20)\d\d[a-z]?\b"
+    rf"|(?P<behind>[^\W\d_]{{2,10}}?)(?:{cues('papers_names.authored')})"
 )
 _PAPERS = """SELECT p.paper_id, coalesce(p.title, ''), p.year, coalesce(p.doi, ''),
   coalesce((SELECT list(a.name ORDER BY a.ord) FROM authors a WHERE a.paper_id = p.paper_id), []),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
 import duckdb
 
@@ -11,6 +10,7 @@ from monjyu_core.paper import CorrectedField, ParsedPaper, retractions
 from monjyu_core.records.corrections import SeenPaper
 from monjyu_core.records.renamed_papers import present_id
 from monjyu_core.storage.snapshot import Snapshot
+from monjyu_core.values import Values
 from monjyu_query.asking.which_collection import no_paper
 
 _SHORT = (
@@ -33,7 +33,7 @@ _NOT_OF_A_TABLE = ("characters", "corrected", "notes", "processing_time_ms")
 """Fields of a parsed paper that stand in no column of `papers` (whose `characters` are those of the text)."""
 
 
-def list_papers(snapshot: Snapshot) -> list[dict[str, Any]]:
+def list_papers(snapshot: Snapshot) -> list[Values]:
     """Every paper in short, by title; `authors` are names, `chunks` a count, `retracted` by its
     notices."""
     columns = ", ".join(f"p.{name}" for name in _SHORT)
@@ -73,7 +73,7 @@ def show_paper(snapshot: Snapshot, paper_id: str) -> ParsedPaper:
     return ParsedPaper.model_validate(values | {"corrected": fields_corrected(cursor, paper_id)})
 
 
-def _counted_by_services(cursor: duckdb.DuckDBPyConnection, paper_id: str) -> dict[str, Any]:
+def _counted_by_services(cursor: duckdb.DuckDBPyConnection, paper_id: str) -> Values:
     """The id and the counts that Semantic Scholar gives of the paper, else the newest count of another service."""
     query = """SELECT CASE WHEN source = 'Semantic Scholar' THEN source_id END AS semantic_scholar_id,
         citation_count, influential_citation_count
@@ -111,11 +111,11 @@ def fields_corrected(cursor: duckdb.DuckDBPyConnection, paper_id: str) -> list[C
 
 def _as_read(text: str) -> str | list[str] | None:
     """Of authors only the names."""
-    read: str | list[dict[str, Any]] | None = json.loads(text)
+    read: str | list[Values] | None = json.loads(text)
     return [author["name"] for author in read] if isinstance(read, list) else read
 
 
-def _children(cursor: duckdb.DuckDBPyConnection, table: str, paper_id: str) -> list[dict[str, Any]]:
+def _children(cursor: duckdb.DuckDBPyConnection, table: str, paper_id: str) -> list[Values]:
     columns = _CHILDREN[table]
     order = "section_ord" if table == "sections" else "ord"
     listed = ", ".join(f'"{name}"' for name in columns)

@@ -10,6 +10,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
+from monjyu_core.language.packs import also, listed, quoted
 from monjyu_core.text.language import message_language
 from monjyu_query.answers.answer import Answer, result_of
 from monjyu_query.asking.request import Filters
@@ -24,7 +25,9 @@ from monjyu_query.ranking.ranker import best_rows, rank
 from monjyu_query.ranking.tools import Ask, Tools
 
 MOST_ROWS, MOST_NEAR = 50, 3
-_SAYS_PAPER = re.compile(r"\bthe (?:paper|article|publication|study)\b|論文", re.IGNORECASE)
+_SAYS_PAPER = re.compile(
+    r"\bthe (?:paper|article|publication|study)\b" + also("catalogue_answer.says_paper"), re.IGNORECASE
+)
 _ABOUT = re.compile(r"^(?:about|on|of|by|with) ", re.IGNORECASE)
 _OF_PAPERS = ("citing", "cited", "doi")
 """Intents that ask of papers alone; others may be of what a paper is about ("When was Python released?")."""
@@ -108,7 +111,7 @@ class _Catalogue:
         if not found[0].sure:
             labels = self._labels([one.paper_id for one in found])
             titles = [f"{labels[one.paper_id]}, {self._titled(one.title)}" for one in found]
-            what = (" か " if self._language == "ja" else ", or ").join(titles)
+            what = listed(titles, self._language, "or")
             return self._answered(self._told("which", what=what), [self._table_of_papers(list(labels))])
         best = found[0]
         match self._question.name:
@@ -241,13 +244,13 @@ class _Catalogue:
         return Answer([Segment(text=sentence)], "complete", tables=found)
 
     def _titled(self, title: str) -> str:
-        return f"「{title}」" if self._language == "ja" else f"“{title}”"
+        return quoted(title, self._language)
 
     def _labels(self, paper_ids: Sequence[str]) -> dict[str, str]:
         return paper_labels(self._index, paper_ids, self._language)
 
     def _listed(self, names: Sequence[str]) -> str:
-        return "、".join(names) if self._language == "ja" else ", ".join(names)
+        return listed(names, self._language)
 
     def _told(self, name: str, *, label: str = "", what: str = "", n: int = 0) -> str:
         return told(name, self._language, label=label, what=what, n=n)

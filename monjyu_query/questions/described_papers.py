@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from monjyu_core.language.packs import Texts, also, cues, listed
 from monjyu_core.text.language import message_language
 from monjyu_core.text.unicode_words import folded, words
 from monjyu_query.answers.answer import Answer, result_of
@@ -21,81 +22,13 @@ from monjyu_query.ranking.tools import Ask
 # What is said of rows of the catalogue, in English and Japanese.
 
 
-COLUMNS = {
-    "en": {"paper": "Paper", "title": "Title", "authors": "Authors", "year": "Year", "venue": "Venue", "doi": "DOI",
-           "quote": "Quote", "author": "Author", "papers": "Papers", "cited": "Cited by"},
-    "ja": {"paper": "論文", "title": "題名", "authors": "著者", "year": "年", "venue": "掲載", "doi": "DOI",
-           "quote": "引用", "author": "著者", "papers": "論文数", "cited": "被引用"},
-}  # fmt: skip
-
-_EN = {
-    "count": "{n} {papers} of the collection {are} {what}.",
-    "all": "The collection has {n} {papers}.",
-    "authors": "{label}: {what}.",
-    "no authors": "{label} names no author.",
-    "counted": "{label} has {n} authors: {what}.",
-    "title": "The title is {label}.",
-    "nearest": "No paper of the collection clearly fits “{what}”. These come closest:",
-    "makers": "The paper on it, {label}, is by {what}.",
-    "year": "{label} is of {what}.",
-    "no year": "{label} names no year.",
-    "venue": "{label} was published in {what}.",
-    "no venue": "{label} does not say where it was published.",
-    "doi": "The DOI of {label} is {what}.",
-    "no doi": "{label} has no DOI in the collection.",
-    "citing": "{n} {papers} of the collection {cite} {label}.",
-    "cited": "{label} cites {n} {papers} of the collection; its list of references has {what} works.",
-    "newest": "The newest papers are of {what}.",
-    "oldest": "The oldest papers are of {what}.",
-    "prolific": "{what} wrote the most papers: {n}.",
-    "not prolific": "No author of the collection wrote more than one of its papers.",
-    "most_cited": "{label} is cited most: by {n} {papers} of the collection.",
-    "none cited": "No paper of the collection cites another.",
-    "venues": "The papers are from {n} journals, conferences or other venues.",
-    "years": "The papers are of the years {what}.",
-    "undated": " {n} {papers} of the collection {name} no year.",
-    "no author": "No paper of the collection is by {what}.",
-    "close": " Authors with a similar name: {what}.",
-    "which": "Do you mean {what}?",
-    "more": "{n} more are not shown.",
-}
-_JA = {
-    "count": "{what}論文は{n}本です。",
-    "all": "このコレクションには{n}本の論文があります。",
-    "authors": "{label}の著者：{what}。",
-    "no authors": "{label}には著者名がありません。",
-    "counted": "{label}の著者は{n}人です：{what}。",
-    "title": "題名は{label}です。",
-    "nearest": "「{what}」にはっきりと当てはまる論文はありません。近い論文：",
-    "makers": "これについての論文、{label}の著者：{what}。",
-    "year": "{label}は{what}年のものです。",
-    "no year": "{label}には年の記載がありません。",
-    "venue": "{label}の掲載：{what}。",
-    "no venue": "{label}には掲載先の記載がありません。",
-    "doi": "{label}のDOIは{what}です。",
-    "no doi": "{label}のDOIはコレクションにありません。",
-    "citing": "{label}を引用している論文は{n}本です。",
-    "cited": "{label}はコレクションの論文を{n}本引用しています（参考文献は{what}件）。",
-    "newest": "最も新しい論文は{what}年のものです。",
-    "oldest": "最も古い論文は{what}年のものです。",
-    "prolific": "最も多く論文を書いた著者は{what}（{n}本）です。",
-    "not prolific": "2本以上の論文を書いた著者はいません。",
-    "most_cited": "最も引用されているのは{label}（{n}本から）です。",
-    "none cited": "互いに引用し合う論文はありません。",
-    "venues": "掲載先は{n}種類です。",
-    "years": "論文の年は{what}です。",
-    "undated": "年の記載がない論文は{n}本です。",
-    "no author": "{what}による論文はこのコレクションにありません。",
-    "close": "似た名前の著者：{what}。",
-    "which": "{what}のどちらですか？",
-    "more": "ほかに{n}件あります。",
-}
+COLUMNS = Texts("catalogue_columns")
 
 
 def told(name: str, language: str, *, label: str = "", what: str = "", n: int = 0) -> str:
     """One sentence; the verbs agree with the number."""
     one = n == 1
-    return (_JA if language == "ja" else _EN)[name].format(
+    return Texts("catalogue")[language][name].format(
         label=label, what=what, n=n, papers="paper" if one else "papers", are="is" if one else "are",
         cite="cites" if one else "cite",
         name="names" if one else "name",
@@ -104,36 +37,17 @@ def told(name: str, language: str, *, label: str = "", what: str = "", n: int = 
 
 def described(author: str, year_from: int | None, year_to: int | None, language_name: str, language: str) -> str:
     """What papers were selected by: "by Barba, of 2020 to 2022"."""
-    if language == "ja":
-        parts = [f"{author}が書いた"] if author else []
-        if year_from is not None or year_to is not None:
-            span = f"{year_from}年から{year_to}年まで"
-            if year_from == year_to:
-                span = f"{year_from}年"
-            elif year_to is None:
-                span = f"{year_from}年以降"
-            elif year_from is None:
-                span = f"{year_to}年以前"
-            parts.append(f"{span}の")
-        if language_name:
-            parts.append(f"{_NAMES_JA.get(language_name, language_name)}の")
-        return "".join(parts)
-    parts = [f"by {author}"] if author else []
-    if year_from is not None and year_from == year_to:
-        parts.append(f"of {year_from}")
-    elif year_from is not None and year_to is not None:
-        parts.append(f"of {year_from} to {year_to}")
+    words = Texts("described")[language]
+    parts = [words["author"].format(author)] if author else []
+    if year_from is not None and year_to is not None:
+        parts.append(words["year" if year_from == year_to else "years"].format(year_from, year_to))
     elif year_from is not None:
-        parts.append(f"of {year_from} or later")
+        parts.append(words["since"].format(year_from))
     elif year_to is not None:
-        parts.append(f"of {year_to} or earlier")
+        parts.append(words["until"].format(year_to))
     if language_name:
-        parts.append(f"in {_NAMES_EN.get(language_name, language_name)}")
-    return ", ".join(parts)
-
-
-_NAMES_EN = {"en": "English", "ja": "Japanese", "de": "German", "fr": "French", "zh": "Chinese", "es": "Spanish"}
-_NAMES_JA = {"en": "英語", "ja": "日本語", "de": "ドイツ語", "fr": "フランス語", "zh": "中国語", "es": "スペイン語"}
+        parts.append(words["language"].format(Texts("language_names")[language].get(language_name, language_name)))
+    return words["comma"].join(parts)
 
 
 _PAPER = r"paper|article|study|publication|report"
@@ -158,13 +72,13 @@ _DESCRIBED = re.compile(
     rf"\b(?:the (?:{_WORD} ){{0,5}}?|{_CAPITAL}['’]s? (?:{_WORD} ){{0,3}}?)"
     rf"(?:(?P<paper>{_PAPER})|(?:{_THING}))\b(?!['’\w-])"
     rf"(?P<tail>(?:{_NOT_END} .+?)?){_END}"
-    r"|(?P<ja>[^、。？?「」]{2,60}?|「[^」]{2,200}」)(?:に関する|についての|の|という)"
-    r"(?P<ja_paper>論文|研究|文献|講義|教材)(?=[はがでにをのと、])",
+    r"|(?P<before>[^、。？?「」]{2,60}?|「[^」]{2,200}」)"
+    rf"(?:{cues('described_papers.link')})(?:(?P<work>{cues('described_papers.work')})|(?:{cues('described_papers.thing')}))(?={cues('described_papers.next')})",
     re.IGNORECASE,
 )
 _QUOTES = '“"«「『'
 _QUOTED = re.compile(r"[“\"«「『]([^”\"»」』]{5,300})[”\"»」』]")
-_POINTING = re.compile(r"^(?:どの|この|その|これら|それら|すべて|全て|他|ほか|最新|主|先行|どんな|何)")
+_POINTING = re.compile(cues("described_papers.pointing"))
 _MOST_WORDS = 14
 """Of a description after "the paper"."""
 _MOST_MEANT = 4
@@ -228,7 +142,7 @@ def ask_of_described(ask: Ask) -> tuple[Ask, SearchResult | None]:
     if described.paper is None:
         return ask, _asked_back(ask, described)
     before, after = request.query[: described.start], request.query[described.end :]
-    one = "この論文" if message_language(request.query) == "ja" else "this paper"
+    one = Texts("described")[message_language(request.query)]["one"]
     filters = request.filters.model_copy(update={"paper_ids": [described.paper.paper_id]})
     asked = request.model_copy(update={"query": f"{before}{one}{after}", "filters": filters})
     reason = f"{ask.routing.reason}; “{request.query[described.start : described.end]}” is {described.paper.paper_id}"
@@ -242,9 +156,9 @@ def _spans(query: str) -> Iterator[tuple[int, int, bool]]:
         for found in pattern.finditer(query):
             yield (*found.span(), False)
     for found in _DESCRIBED.finditer(query):
-        if found["ja"] is not None:
-            if not _POINTING.match(found["ja"]):
-                yield (*found.span(), found["ja_paper"] in ("論文", "研究", "文献"))
+        if found["before"] is not None:
+            if not _POINTING.match(found["before"]):
+                yield (*found.span(), found["work"] is not None)
             continue
         ends = [found.start("tail") + place.start() for place in re.finditer(r" |$", found["tail"])]
         for end in sorted(set(ends[: _MOST_WORDS + 1]), reverse=True):
@@ -259,7 +173,7 @@ def _asked_back(ask: Ask, described: Described) -> SearchResult:
     if described.unknown:
         sentence = told("no author", language, what=described.unknown)
     else:
-        sentence = told("which", language, what=(" か " if language == "ja" else ", or ").join(titles))
+        sentence = told("which", language, what=listed(titles, language, "or"))
     columns = [COLUMNS[language][name] for name in ("paper", "title")]
     rows = [[Cell(text=labels[one.paper_id], paper_id=one.paper_id), Cell(text=one.title)] for one in described.papers]
     tables = [AnswerTable(columns=columns, rows=rows)] if rows else []
@@ -273,18 +187,14 @@ def _asked_back(ask: Ask, described: Described) -> SearchResult:
 
 
 _OF_THEM = re.compile(
-    r"\b(which|what|how many|any|some|all|none|most|each|one|both)(?: (?:ones?|papers))?"
-    r" (?:of|among|from) (?:them|these|those)\b(?: (?:papers|articles|studies))?"
-    r"|^(?:of|among) (?:them|these|those)(?: (?:papers|articles|studies))?,? (which|what|how many)\b"
-    r"(?: (?:ones?|papers))?"
-    r"|(?:その|この|これらの|それらの)(?:うち|中)(?:で|に|の)?(?:は)?、?",
+    cues("described_papers.of_them"),
     re.IGNORECASE,
 )
 _THEY = re.compile(r"\b(?:they|these(?: papers)?|those(?: papers)?)\b(?! (?:who|that|which|of)\b)", re.IGNORECASE)
 _PLACES = {"first": 0, "second": 1, "third": 2, "fourth": 3, "last": -1, "latter": -1, "former": 0}
 _ONE_OF = re.compile(rf"\bthe ({'|'.join(_PLACES)})(?: (?:one|paper|of (?:them|these|those)))?\b", re.IGNORECASE)
 _LISTS = ("papers", "listed", "counted", "citing", "cited", "newest", "oldest", "often")
-_ASKED_BACK = re.compile(r"^Do you mean |のどちらですか？")
+_ASKED_BACK = re.compile(r"^Do you mean " + also("described_papers.asked_back"))
 _FEWEST_WORDS, _PREFERRED = 3, 3
 """Words of a title that names its paper, and papers of an answer that a follow-up is put to first."""
 
@@ -354,6 +264,5 @@ def _named(query: str, told: Sequence[PaperName]) -> PaperName | None:
 
 def _instead(found: re.Match[str], query: str) -> str:
     asks = next((group for group in found.groups() if group), "") if found.re is _OF_THEM else ""
-    if message_language(query) == "ja":
-        return ""
-    return f"{asks} papers" if asks else "these papers"
+    words = Texts("described")[message_language(query)]
+    return words["asked"].format(asks) if asks else words["these"]

@@ -14,14 +14,14 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from monjyu_core.language.packs import LANGUAGES, also
 from monjyu_core.text.search_text import count_wide
+from monjyu_core.values import Values
 from monjyu_query.asking.topic import asks_of_all, topic_of
 
 LONGEST = 400
 """Characters of a question that asks for no more than an intent."""
-_COUNTS = re.compile(
-    r"^(?:in |by )?how (?:many|often)|何[本件報編回人]|いくつ|(?:論文|文献)の(?:本|件)?数", re.IGNORECASE
-)
+_COUNTS = re.compile(r"^(?:in |by )?how (?:many|often)" + also("intents.counts"), re.IGNORECASE)
 _QUOTES = " “”\"'「」『』,、"
 _YEARS: Mapping[str, Callable[[list[int]], tuple[int | None, int | None]]] = {
     "year": lambda y: (y[0], y[0]),
@@ -68,7 +68,7 @@ def recognised(query: str) -> Intent | None:
     text = " ".join(query.split()).rstrip("?？。.! ")
     if not text or len(text) > LONGEST:
         return None
-    languages = ("ja", "en") if count_wide(text) else ("en",)
+    languages = LANGUAGES[::-1] if count_wide(text) else LANGUAGES[:1]
     return next((intent for language in languages if (intent := _by_table(_table(language), text))), None)
 
 
@@ -110,7 +110,7 @@ def _meant(table: _Table, name: str, text: str, groups: Mapping[str, str | None]
 
 def _selected(table: _Table, name: str, tail: str, counts: bool) -> Intent | None:
     """Papers by year, author and language; None where a part of the selection is not understood."""
-    values: dict[str, Any] = {}
+    values: Values = {}
     rest = tail.strip(" ,、")
     while rest:
         matches = ((kind, pattern.match(rest)) for kind, pattern in table.tail)

@@ -12,8 +12,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from monjyu_core.language.packs import Texts, also, quoted
 from monjyu_core.text.language import message_language
-from monjyu_query.answers.answer import Answer, abstained, result_of
+from monjyu_query.answers.answer import Answer, result_of
 from monjyu_query.answers.citing import cite
 from monjyu_query.answers.selection import Question, asks, is_prose, word_count
 from monjyu_query.answers.sentence_ranking import Judge, standing
@@ -80,34 +81,10 @@ _COMPARED, _OF_PAPER, _READ = 24, 2, 8
 """Sentences whose worth is judged, those of one paper, and those of one paper that are considered first."""
 _USUAL_WORDS = (8, 40)
 _BEGINNING = "SELECT sentence_id FROM sentences WHERE paper_id = ? ORDER BY section_ord, ord LIMIT ?"
-_OR = re.compile(r"\s*(?:,\s*|\b)(?:or|and/or)\b\s*|または|もしくは|あるいは|や(?=[\u30a0-\u9fff])", re.IGNORECASE)
-_AND = re.compile(
-    r"\s*(?:,\s*|\b)(?:and|as well as|together with)\b\s*|と(?=[A-Z\u30a0-\u30ff])|および|ならびに", re.IGNORECASE
-)
+_OR = re.compile(r"\s*(?:,\s*|\b)(?:or|and/or)\b\s*" + also("paper_list_answer.or"), re.IGNORECASE)
+_AND = re.compile(r"\s*(?:,\s*|\b)(?:and|as well as|together with)\b\s*" + also("paper_list_answer.and"), re.IGNORECASE)
 _BOTH = re.compile(r"^both\s+", re.IGNORECASE)
 _AROUND = " .,;:?!？。、“”\"'「」『』"
-_WORDS = {
-    "en": {
-        "are": "{n} of the {all} papers looked at {speak} of {topic}{also}, by a search of every sentence.",
-        "often": "{topic}{also} stands in {times} {sentences}, of {n} of the {all} papers looked at.",
-        "also": " (or “{alias}”)",
-        "near": "None of the {all} papers looked at has the words {topic} together. The nearest:",
-        "beside": " The nearest of the others:",
-        "none": "none of the {all} papers looked at speaks of {topic}",
-        "more": "{n} more are not shown.",
-        "paper": "Paper", "quote": "Quote", "page": "Page", "sentences": "Sentences",
-    },
-    "ja": {
-        "are": "調べた論文{all}本のうち、{topic}{also}について述べているのは{n}本です（全文を検索）。",
-        "often": "{topic}{also}は、調べた論文{all}本のうち{n}本の{times}文に出てきます。",
-        "also": "（または「{alias}」）",
-        "near": "調べた論文{all}本に、{topic}の語をまとめて述べたものはありませんでした。最も近いもの：",
-        "beside": "ほかに最も近いもの：",
-        "none": "このコレクションの論文は答えていません。調べた{all}本に、{topic}を述べたものはありませんでした。",
-        "more": "ほか{n}本は表にありません。",
-        "paper": "論文", "quote": "引用", "page": "ページ", "sentences": "文の数",
-    },
-}  # fmt: skip
 
 
 def paper_list_answer(ask: Ask, tools: Tools, intent: Intent) -> SearchResult | None:
@@ -176,9 +153,7 @@ class _Told:
         if not order and not self._long:
             near = dict(list(near.items())[:_MOST_NEAREST])
         if not order and not near:
-            if self.language == "ja":
-                return Answer([Segment(text=self._text("none"))], "abstained", confidence=0.0)
-            return abstained(self._text("none"), self.language)
+            return Answer([Segment(text=self._text("none"))], "abstained", confidence=0.0)
         shown = [*order[:MOST_ROWS], *near]
         citations = self._citations({**self._candidates(said, order[:MOST_ROWS]), **near})
         also = "".join(self._text("also", alias=alias) for alias in said.aliases)
@@ -187,9 +162,8 @@ class _Told:
         if order and near:
             line += self._text("beside")
         rows = self._rows(shown, counts, citations)
-        table = AnswerTable(
-            columns=[_WORDS[self.language][name] for name in ("paper", "quote", "page", "sentences")], rows=rows
-        )
+        texts = Texts("paper_list")[self.language]
+        table = AnswerTable(columns=[texts[name] for name in ("paper", "quote", "page", "sentences")], rows=rows)
         if len(order) > MOST_ROWS:
             table.title = self._text("more", n=len(order) - MOST_ROWS)
         quotes = sorted(citations.values(), key=lambda citation: citation.n)
@@ -265,8 +239,8 @@ class _Told:
         return rows
 
     def _text(self, name: str, **values: object) -> str:
-        left, right, between = ("「", "」", "・") if self.language == "ja" else ("“", "”", " or ")
-        topic = between.join(f"{left}{one}{right}" for one in self.topics)
+        texts = Texts("paper_list")[self.language]
+        topic = texts["between"].join(quoted(one, self.language) for one in self.topics)
         n, times = values.get("n", 0), values.get("times", 0)
         words = {"speak": "speaks" if n == 1 else "speak", "sentences": "sentence" if times == 1 else "sentences"}
-        return _WORDS[self.language][name].format_map({"all": len(self.papers), "topic": topic, **words, **values})
+        return texts[name].format_map({"all": len(self.papers), "topic": topic, **words, **values})

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from monjyu_core.errors import counted
+from monjyu_core.language.packs import Texts
 from monjyu_core.text.language import message_language
 from monjyu_core.text.search_text import word_terms
 from monjyu_query.answers.answer import Answer, result_of
@@ -20,41 +20,13 @@ from monjyu_query.ranking.tools import Ask, Tools
 # The answer where no contradiction is known: whether any was looked for, among how many papers, and what these say.
 
 
-_WORDS = {
-    "en": {
-        "none": "A model read what the {n} papers that speak of {what} say most alike ({read}), and calls none of it "
-        "contradictory.",
-        "anything": "A model read what the {n} papers say most alike ({read}), and calls none of it contradictory.",
-        "unlike": "No two statements about {what} of the {n} papers that speak of it are alike enough to be compared.",
-        "unlike_all": "No two statements of the {n} papers are alike enough to be compared.",
-        "one": "No contradiction about {what} was found: one paper alone speaks of it.",
-        "nobody": "No contradiction about {what} was found: no paper here speaks of it.",
-        "unread": "Whether papers contradict each other about {what} is not known here: no model has read what they "
-        "say. {n} papers speak of it.",
-        "unread_all": "Whether papers contradict each other is not known here: no model has read what they say.",
-        "nearly": "No passage has all words of {what}; those of these papers have all but one. ",
-        "says": "What they say:",
-    },
-    "ja": {
-        "none": "{what}に触れる {n} 件の論文の最も似た記述をモデルが読み（{read}）、矛盾するものはないとしました。",
-        "anything": "{n} 件の論文の最も似た記述をモデルが読み（{read}）、矛盾するものはないとしました。",
-        "unlike": "{what}に触れる {n} 件の論文に、比べられるほど似た記述はありません。",
-        "unlike_all": "{n} 件の論文に、比べられるほど似た記述はありません。",
-        "one": "{what}について矛盾は見つかりませんでした。これに触れる論文は 1 件だけです。",
-        "nobody": "{what}について矛盾は見つかりませんでした。これに触れる論文はここにありません。",
-        "unread": "{what}について論文の間に矛盾があるかは、ここでは分かりません。モデルが記述を読んでいません。"
-        "これに触れる論文は {n} 件です。",
-        "unread_all": "論文の間に矛盾があるかは、ここでは分かりません。モデルが記述を読んでいません。",
-        "nearly": "{what}の語をすべて含む箇所はなく、一語を除いて含む箇所を調べました。",
-        "says": "述べられていること:",
-    },
-}
+_TEXTS = Texts("tensions")
 
 
 def none_found(said: Said, what: str, read: int | None, language: str) -> Answer:
     """`read`: the pairs of statements that a model read, 0 where none are alike, None where no model read them. It
     answers where a model looked or one paper alone speaks of it, answers in part where none did, and else abstains."""
-    words = _WORDS[language]
+    words = _TEXTS[language]
     if what and said.papers < 2:
         name = ("nobody", "one")[said.papers]
     elif read is None:
@@ -63,7 +35,7 @@ def none_found(said: Said, what: str, read: int | None, language: str) -> Answer
         name = "none" if read else "unlike"
     else:
         name = "anything" if read else "unlike_all"
-    pairs = counted(read or 0, "pair") if language == "en" else f"{read} 組"
+    pairs = words["pair" if read == 1 else "pairs"].format(read or 0)
     nearly = "" if said.whole else words["nearly"].format(what=what)
     told = [Segment(text=nearly + words[name].format(what=what, n=said.papers, read=pairs))]
     if said.citations:
@@ -79,17 +51,6 @@ def none_found(said: Said, what: str, read: int | None, language: str) -> Answer
 
 MOST_PAIRS, MOST_SHOWN = 16, 5
 """Pairs of statements that the model reads for an answer (two calls) and shows; `monjyu tensions` reads more."""
-_BY_MODEL = {
-    "en": (
-        "A model read what papers say about {what}, and calls these statements opposed. Read both before you do.",
-        "A model read what papers find, and calls these statements opposed. Read both before you do.",
-    ),
-    "ja": (
-        "{what}についての論文の記述をモデルが読み、次の記述が両立しないとしました。両方を読んで確かめてください。",
-        "論文の記述をモデルが読み、次の記述が両立しないとしました。両方を読んで確かめてください。",
-    ),
-}
-_AGAINST = {"en": "against that: ", "ja": "これに対して: "}
 
 
 def tension_answer(ask: Ask, tools: Tools, intent: Intent) -> SearchResult | None:
@@ -127,8 +88,8 @@ def _told(ask: Ask, held: Sequence[tuple[StatementPair, str]], what: str, langua
         return None
     number = {side.sentence_id: citation.n for side, citation in zip(used, citations, strict=True)}
     quotes = _quotes(citations)
-    about, anything = _BY_MODEL[language]
-    segments = [Segment(text=about.format(what=what) if what else anything)]
+    words = _TEXTS[language]
+    segments = [Segment(text=words["about"].format(what=what) if what else words["anything_opposed"])]
     for pair in shown:
         segments += _both(number[pair.first.sentence_id], number[pair.second.sentence_id], quotes, language)
     return Answer(segments, "complete", citations, verified=True)
@@ -142,5 +103,5 @@ def _both(first: int, second: int, quotes: Mapping[int, str], language: str) -> 
     """Both sides, one under the other, by the numbers of their quotes: never one alone."""
     return [
         Segment(text=f"\n- {quotes[first]}", citations=[first]),
-        Segment(text=f" {_AGAINST[language]}{quotes[second]}", citations=[second]),
+        Segment(text=f" {_TEXTS[language]['against']}{quotes[second]}", citations=[second]),
     ]

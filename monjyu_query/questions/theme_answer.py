@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 import duckdb
 
+from monjyu_core.language.packs import Texts
 from monjyu_core.text.language import message_language
 from monjyu_core.text.quotes import points_outside
 from monjyu_query.answers.answer import Answer, result_of
@@ -39,30 +40,6 @@ _LEAST_WORDS = 0.25
 _PARTS = re.compile(r", | and ")
 _CUT = re.compile(r"^\W*(?:\d|[a-z]{1,3}\))")
 """How the end of a sentence or an item of a list begins."""
-_WORDS = {
-    "en": (
-        "The papers of the collection share {n} themes{most}.",
-        ", of which these are {shown}",
-        "{n} papers, among them {names}",
-        "{n} papers: {names}",
-        "1 paper, {names}",
-        "A paper counts where a tenth or more of what it says on themes is on this one, so it may count in several.",
-        ", ",
-        " and ",
-        ". ",
-    ),
-    "ja": (
-        "コレクションの論文には {n} のテーマがあります{most}。",
-        "（うち {shown} を挙げます）",
-        "論文 {n} 本（{names}など）",
-        "論文 {n} 本（{names}）",
-        "論文 1 本（{names}）",
-        "ある論文の記述の一割以上がそのテーマについてのものであれば数えるので、一本の論文が複数のテーマに入ることがあります。",
-        "、",
-        "、",
-        "。",
-    ),
-}
 _FINDINGS = """SELECT unnest(f.sentence_ids) FROM (
     SELECT unnest(findings) AS f FROM community_reports WHERE community_id = $theme)
 UNION ALL SELECT * FROM (SELECT unnest(e.sentence_ids) FROM entity_community_members m JOIN entities e USING (entity_id)
@@ -96,33 +73,33 @@ def _told(
     ask: Ask, cursor: duckdb.DuckDBPyConnection, kind: ThemeKind, themes: Sequence[MainTheme]
 ) -> tuple[Answer, list[PassageSentence]]:
     language = message_language(ask.request.query)
-    words = _WORDS[language]
+    words = Texts("themes")[language]
     most_shown = SHORT_LIST if ask.request.response_type == "short" else MOST_THEMES
     quoted = _quotes(ask.index, cursor, kind, themes, most_shown)
     shown = [theme for theme in themes if theme.theme_id in quoted] or themes[:most_shown]
     cited = {one.sentence_ids[0]: one for one in cite(cursor, list(quoted.values()))}
     labels = paper_labels(ask.index, [paper for theme in shown for paper in theme.papers], language)
-    most = words[1].format(shown=len(shown)) if len(shown) < len(themes) else ""
-    segments = [Segment(text=words[0].format(n=len(themes), most=most))]
+    most = words["shown"].format(shown=len(shown)) if len(shown) < len(themes) else ""
+    segments = [Segment(text=words["all"].format(n=len(themes), most=most))]
     for place, theme in enumerate(shown):
         lead = "\n- " if place else "\n\n- "
-        said = f"{lead}{theme.title}: {_count(theme, labels, words)}{words[8]}".rstrip()
+        said = f"{lead}{theme.title}: {_count(theme, labels, words)}{words['end']}".rstrip()
         segments.append(Segment(text=said, label=theme.title))
         sentence = quoted.get(theme.theme_id)
         citation = cited.get(sentence.sentence_id) if sentence else None
         if citation is not None:
             told = f" {labels[citation.paper_id]}: {' '.join(citation.quote.split())}"
             segments.append(Segment(text=told, citations=[citation.n]))
-    segments.append(Segment(text=f"\n\n{words[5]}"))
+    segments.append(Segment(text=f"\n\n{words['note']}"))
     citations = list(cited.values())
     return Answer(segments, "complete", citations, verified=bool(citations)), list(quoted.values())
 
 
-def _count(theme: MainTheme, labels: dict[str, str], words: Sequence[str]) -> str:
+def _count(theme: MainTheme, labels: dict[str, str], words: Mapping[str, str]) -> str:
     names = [labels[paper] for paper in theme.papers[:_NAMED]]
-    listed = words[6].join(names[:-1]) + words[7] + names[-1] if len(names) > 1 else names[0]
-    whole = words[4] if len(theme.papers) == 1 else words[2] if len(theme.papers) > _NAMED else words[3]
-    return whole.format(n=len(theme.papers), names=listed)
+    listed = words["comma"].join(names[:-1]) + words["and"] + names[-1] if len(names) > 1 else names[0]
+    many = "among" if len(theme.papers) > _NAMED else "papers"
+    return words["one" if len(theme.papers) == 1 else many].format(n=len(theme.papers), names=listed)
 
 
 def _quotes(

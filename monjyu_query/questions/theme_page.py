@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import duckdb
 from pydantic import BaseModel
 
 from monjyu_core.storage.snapshot import Snapshot
+from monjyu_core.values import Values
 from monjyu_query.answers.citing import cite
 from monjyu_query.asking.passages import hit_of, in_order, load_passages, sentences_by_id
 from monjyu_query.asking.result import Citation, Hit
@@ -97,7 +96,7 @@ def theme_page(snapshot: Snapshot, theme_id: str) -> ThemePage | None:
     return None
 
 
-def _report(cursor: duckdb.DuckDBPyConnection, theme_id: str) -> dict[str, Any]:
+def _report(cursor: duckdb.DuckDBPyConnection, theme_id: str) -> Values:
     [(summary, findings, engine)] = cursor.execute(_REPORT, {"id": theme_id}).fetchall()
     told = findings or []
     sentences = sentences_by_id(cursor, (name for one in told for name in one["sentence_ids"] or ()))
@@ -115,7 +114,7 @@ def _report(cursor: duckdb.DuckDBPyConnection, theme_id: str) -> dict[str, Any]:
     return {"summary": summary or "", "findings": found, "citations": citations, "engine": engine or ""}
 
 
-def _spoken(cursor: duckdb.DuckDBPyConnection, theme_id: str) -> dict[str, Any]:
+def _spoken(cursor: duckdb.DuckDBPyConnection, theme_id: str) -> Values:
     rows = cursor.execute(_PASSAGES, {"id": theme_id, "most": MOST_PASSAGES}).fetchall()
     passages = load_passages(cursor, [row[0] for row in rows], [float(row[1]) for row in rows])
     return {"passages": [hit_of(passage) for passage in passages]}

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import duckdb
 import numpy as np
 
 from monjyu_core.errors import QueryError
 from monjyu_core.text.unicode_words import expanded_sql, folded_sql
+from monjyu_core.values import Values
 from monjyu_query.asking.request import Filters
 from monjyu_query.asking.which_collection import no_paper
 from monjyu_query.ranking.corpus import Corpus
@@ -75,7 +74,7 @@ def passing_chunks(corpus: Corpus, cursor: duckdb.DuckDBPyConnection, filters: F
 
 def passing_papers(cursor: duckdb.DuckDBPyConnection, filters: Filters) -> list[str]:
     """The ids of the papers that pass. QueryError for a paper the collection does not have."""
-    values: dict[str, Any] = filters.model_dump(exclude={"section_types", "tags", "shelves"})
+    values: Values = filters.model_dump(exclude={"section_types", "tags", "shelves"})
     values["languages"] = [language.lower() for language in filters.languages]
     if filters.paper_ids:
         _check_known(cursor, filters.paper_ids)

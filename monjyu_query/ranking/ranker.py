@@ -252,8 +252,6 @@ def _ranked(
         fused = fuse(dense, sparse, passing, settings)
         if settings.alpha > 0:  # else similarity has no say, between scripts neither
             fused = merged(fused, dense, index.wide, passing)
-    if settings.prior.in_use:
-        fused = index.prior.weighted(fused, index.corpus, passing, settings.prior)
     fused = index.store.reranked(query, fused, passing)
     return Ranking(fused, dense, warnings, sparse)
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from monjyu_core.storage.snapshot import Snapshot
-from monjyu_core.text.language import question_language
+from monjyu_core.text.language import SAME_SCRIPT, question_language
 from monjyu_query.ranking.corpus import Corpus
 from monjyu_query.ranking.fusion import Mask, Scores
 
@@ -24,14 +24,6 @@ _LATIN_MODELS = frozenset({"all-MiniLM-L6-v2"})
 _LATIN_GREEK = "\u0400"
 """Letters before this one are of scripts that such a model has met: Greek stands in formulas."""
 
-_ALIKE = {
-    "zh": {"zh", "ja"},
-    "ru": {"ru", "uk", "be", "bg", "sr", "mk", "kk", "ky", "mn", "tg"},
-    "ar": {"ar", "fa", "ur", "ps", "ug", "ku"},
-    "he": {"he", "yi"},
-    "hi": {"hi", "mr", "ne", "sa"},
-}
-"""Languages of a script by which a question in it is known."""
 
 FEWEST = 10
 """Chunks of a script from which their mean says something."""
@@ -50,7 +42,7 @@ def unread(query: str, model: str) -> bool:
 def across(query: str, model: str, languages: Set[str]) -> bool:
     """Whether the question is in none of the papers' `languages` (ISO 639-1) and the model does not compare any."""
     asked = question_language(query)
-    return model in _LATIN_MODELS and asked is not None and not languages & _ALIKE.get(asked, {asked})
+    return model in _LATIN_MODELS and asked is not None and not languages & SAME_SCRIPT.get(asked, {asked})
 
 
 def wide_chunks(snapshot: Snapshot, corpus: Corpus) -> Mask:

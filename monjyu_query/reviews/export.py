@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import BaseModel
 
 from monjyu_core.records.reviews import Human, Verdict
+from monjyu_core.values import Values
 from monjyu_query.answers.render import safe
 from monjyu_query.answers.segments import escaped
 from monjyu_query.asking.fields import ExportForm
@@ -62,7 +63,7 @@ class Reviewed(BaseModel):
     counts: Prisma
 
 
-def record_json(one: Record) -> dict[str, Any]:
+def record_json(one: Record) -> Values:
     """As `ReviewedRecord`."""
     said = one.override
     return ReviewedRecord(
@@ -80,7 +81,7 @@ def record_json(one: Record) -> dict[str, Any]:
     ).model_dump(mode="json")
 
 
-def review_json(index: OpenIndex, protocol: Protocol, records: Sequence[Record]) -> dict[str, Any]:
+def review_json(index: OpenIndex, protocol: Protocol, records: Sequence[Record]) -> Values:
     """As `Reviewed`."""
     return Reviewed(
         review=protocol.name,

@@ -11,7 +11,7 @@ import json
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal
+from typing import Literal
 
 import duckdb
 from pydantic import BaseModel
@@ -22,6 +22,7 @@ from monjyu_core.records.questions import SavedAnswer, SavedSpan
 from monjyu_core.storage.folders import CollectionFolder
 from monjyu_core.storage.manifest import Manifest, read_manifest, unreadable
 from monjyu_core.storage.snapshot import Snapshot
+from monjyu_core.values import Values
 
 # What changed in an answer: a plain record, as `monjyu answer diff --json` prints it.
 
@@ -135,15 +136,15 @@ class Documents:
     def retracted(self) -> frozenset[str]:
         return frozenset(self._pairs(f"SELECT paper_id, source FROM ({RETRACTED})"))
 
-    def texts(self, papers: Collection[str]) -> dict[str, Any]:
+    def texts(self, papers: Collection[str]) -> Values:
         """A hash of what was read of each of these papers."""
         return self._pairs(_TEXT, papers)
 
-    def corrected(self, papers: Collection[str]) -> dict[str, Any]:
+    def corrected(self, papers: Collection[str]) -> Values:
         """A hash of what people corrected of each."""
         return self._pairs(_CORRECTED, papers)
 
-    def _pairs(self, query: str, papers: Collection[str] | None = None) -> dict[str, Any]:
+    def _pairs(self, query: str, papers: Collection[str] | None = None) -> Values:
         values = {} if papers is None else {"papers": sorted(papers)}
         try:
             rows = self.snapshot.cursor().execute(query, values or None).fetchall()
@@ -177,8 +178,8 @@ def settings_changed(older: Manifest, newer: Manifest, asked: tuple[str, str]) -
     return sorted(set(names))
 
 
-def _leaves(value: dict[str, Any], above: str = "") -> dict[str, Any]:
-    found: dict[str, Any] = {}
+def _leaves(value: Values, above: str = "") -> Values:
+    found: Values = {}
     for name, one in value.items():
         found |= _leaves(one, f"{above}{name}.") if isinstance(one, dict) else {above + name: one}
     return found

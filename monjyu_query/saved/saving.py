@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import yaml
 
@@ -24,7 +23,7 @@ _OWN = ("at", "by", "baseline")
 """What Monjyu itself writes of a question."""
 
 
-def checked(values: Mapping[str, Any], by: str = "local") -> Question:
+def checked(values: Mapping[str, object], by: str = "local") -> Question:
     """A question as it is saved; without an id it gets one of its words. ConfigurationError or QueryError where a value
     is wrong."""
     given = {name: value for name, value in values.items() if name not in _OWN and value is not None}

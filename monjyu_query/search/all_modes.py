@@ -1,11 +1,12 @@
-"""Every mode of search and how it is made; its modules are loaded with it."""
+"""Every mode of search and how it is made, and how modes are chosen for a question; modules are loaded when used."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
 
-from monjyu_query.ranking.tools import Tools
+from monjyu_query.asking.result import SearchResult
+from monjyu_query.ranking.tools import Ask, Tools
 from monjyu_query.search.multi import Modes, Search
 
 
@@ -53,3 +54,25 @@ _MAKERS: dict[str, Callable[[Modes], Search]] = {
     "global": _global,
     "multi": _multi,
 }
+
+Control = Callable[[Modes, Ask], SearchResult]
+
+
+def _unified(modes: Modes, ask: Ask) -> SearchResult:
+    """The mode that the router chose."""
+    return modes.search(ask)
+
+
+def _progressive(modes: Modes, ask: Ask) -> SearchResult:
+    from monjyu_query.search.progressive import search_progressively
+
+    return search_progressively(modes, ask)
+
+
+def _hybrid(modes: Modes, ask: Ask) -> SearchResult:
+    from monjyu_query.search.multi import search_side_by_side
+
+    return search_side_by_side(modes, ask)
+
+
+CONTROLLERS: dict[str, Control] = {"unified": _unified, "progressive": _progressive, "hybrid": _hybrid}

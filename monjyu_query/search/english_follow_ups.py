@@ -3,10 +3,33 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 
+from monjyu_core.language.packs import cues
 from monjyu_query.asking.topic import topic_of
 from monjyu_query.questions.described_papers import descriptions
-from monjyu_query.search.turns import BRACKET, MOST_CONTEXT, NEW_SUBJECT, Talk
+
+# What of a conversation a follow-up is written out from, and the marks that all languages share.
+
+MOST_CONTEXT = 6
+"""Terms of the conversation that a follow-up is given, where no single name stands for it."""
+NEW_SUBJECT = re.compile(
+    cues("english_follow_ups.new_subject"),
+    re.IGNORECASE,
+)
+"""A question that says itself that it is of something else."""
+BRACKET = re.compile(r" ?[(（]([^()（）]*)[)）]$")
+"""What a follow-up was given where no single name stood for what it points to."""
+
+
+@dataclass(frozen=True)
+class Talk:
+    """The question before, written out, its answer, and the last question that took nothing in brackets."""
+
+    before: str = ""
+    answer: str = ""
+    whole: str = ""
+
 
 _COLLECTION = (
     r"(papers?|articles?|stud(y|ies)|collection|corpus|documents?|texts?|publications?|field|set|literature)\b"

@@ -10,19 +10,16 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from monjyu_core.language.packs import cues
 from monjyu_query.asking.request import Turn
-from monjyu_query.search.english_follow_ups import english_follow_up
+from monjyu_query.search.english_follow_ups import BRACKET, NEW_SUBJECT, Talk, english_follow_up
 from monjyu_query.search.japanese_follow_ups import japanese_follow_up
-from monjyu_query.search.turns import BRACKET, NEW_SUBJECT, Talk
 
 LONGEST_CHAIN = 8
 """Questions before this one that are looked back at."""
 _LONGEST_TURN = 500
 """Characters of a turn that are read."""
-_LABEL = re.compile(
-    r"\*\*.{1,120}?\*\*:?|[^\W\d_][\w’'-]+(?:,? (?:and|&) [^\W\d_][\w’'-]+| et al\.?)? \(\d{4}[a-z]?\):?|\[\d+\]"
-    r"|[^\W\d_]{1,12}(?:・[^\W\d_]{1,12}|ほか)?（\d{4}[a-z]?）"
-)
+_LABEL = re.compile(cues("follow_up.label"))
 """Labels of papers and numbers of citations in an answer: who wrote a paper is not what it says."""
 _WIDE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
 

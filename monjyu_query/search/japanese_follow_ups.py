@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from monjyu_query.asking.topic import topic_of
-from monjyu_query.search.turns import BRACKET, MOST_CONTEXT, Talk
+from monjyu_query.search.english_follow_ups import BRACKET, MOST_CONTEXT, Talk
 
 _POINTS = re.compile(
     r"(?:^|(?<=[、。\s]))(?:それら?|これ(?!ら)|これら(?!の(?:論文|研究|文献|資料|コレクション))|そこ|そちら|あれ|彼ら?|彼女|前者|後者|両者|同じく)"

@@ -7,8 +7,8 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from typing import Any
 
+from monjyu_core.values import Values
 from monjyu_query.answers.answer import Answer, result_of
 from monjyu_query.answers.evidence import answer_from_evidence, gather_evidence
 from monjyu_query.asking.result import Hit, SearchResult
@@ -103,7 +103,7 @@ def merged_result(
 def step_of(ask: Ask, mode: str, *, answer: bool) -> Ask:
     """The same question to one mode, on the same account; its events say of which mode they are."""
 
-    def emit(event: dict[str, Any]) -> None:
+    def emit(event: Values) -> None:
         ask.emit(event | {"mode": mode})
 
     request = ask.request.model_copy(update={"mode": mode, "answer": answer, "controller": "unified"})
@@ -115,7 +115,7 @@ def _run(modes: Modes, ask: Ask, names: Sequence[str]) -> list[SearchResult]:
     """Each mode in a thread of its own, with the account of the question; results in the order of the names."""
     lock = threading.Lock()
 
-    def emit(event: dict[str, Any]) -> None:
+    def emit(event: Values) -> None:
         with lock:
             ask.emit(event)
 
@@ -144,6 +144,6 @@ def fuse_hits(results: Sequence[SearchResult], k: int, per_paper: int) -> list[H
     return fused
 
 
-def _distinct(claims: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+def _distinct(claims: Sequence[Values]) -> list[Values]:
     """Each statement once."""
     return list({claim["statement"]: claim for claim in reversed(claims)}.values())[::-1]

@@ -22,6 +22,7 @@ from monjyu_core.storage.collection import collection_settings, known_record
 from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.manifest import unreadable
 from monjyu_core.storage.snapshot import OPEN_TRIES, PinnedReader, SnapshotReader, read_current
+from monjyu_core.values import Values
 from monjyu_query.answers.answer import not_settled
 from monjyu_query.answers.model.checking import context_of
 from monjyu_query.asking.events import Emit, unheard
@@ -42,8 +43,7 @@ from monjyu_query.questions.theme_answer import theme_answer
 from monjyu_query.ranking.open_index import OpenIndex, open_index
 from monjyu_query.ranking.ranker import Ranking, best_rows, rank, rankings_of_search
 from monjyu_query.ranking.tools import ROLES, Ask, Tools
-from monjyu_query.search.all_modes import all_modes
-from monjyu_query.search.controllers import CONTROLLERS
+from monjyu_query.search.all_modes import CONTROLLERS, all_modes
 from monjyu_query.search.follow_up import resolve
 from monjyu_query.search.hit_details import describe_hits, retracted_sources, with_telemetry
 from monjyu_query.search.routing.choose import cap_of, parameters_of, refuse, route, settings_for
@@ -126,7 +126,7 @@ class Searcher:
 
     def with_models(self, models: Mapping[str, str]) -> Searcher:
         """The same, with these models in roles of a search; QueryError for a role or a model that there is not."""
-        roles: dict[str, Any] = {}
+        roles: Values = {}
         for role, name in models.items():
             if role not in ROLES:
                 raise QueryError(f"models: {role!r} is not a role of a search.", among(role, ROLES))
@@ -177,7 +177,7 @@ class Searcher:
         refuse(request)
         if request.mode != "keyword" or request.answer:
             self.tools.embedder.prepare()
-        events: list[dict[str, Any]] = []
+        events: list[Values] = []
         heard = emit if self._traces is None else _both(events.append, emit)
         ask = self._ask(self.current(), request, heard, cancel)
         request = ask.request
@@ -371,7 +371,7 @@ def _of_present_papers(index: OpenIndex, request: SearchRequest) -> SearchReques
 
 
 def _both(first: Emit, second: Emit | None) -> Emit:
-    def emit(event: dict[str, Any]) -> None:
+    def emit(event: Values) -> None:
         first(event)
         if second is not None:
             second(event)
@@ -379,7 +379,7 @@ def _both(first: Emit, second: Emit | None) -> Emit:
     return emit
 
 
-def _settings_group(group: BaseModel, values: Mapping[str, Any]) -> BaseModel:
+def _settings_group(group: BaseModel, values: Mapping[str, object]) -> BaseModel:
     """A group of settings with other values; names that it has no more, as old traces hold, are passed over."""
     known = {name: value for name, value in values.items() if name in type(group).model_fields}
     return type(group)(**known)

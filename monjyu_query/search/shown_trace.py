@@ -9,6 +9,7 @@ import duckdb
 from pydantic import BaseModel
 
 from monjyu_core.storage.snapshot import Snapshot
+from monjyu_core.values import Values
 from monjyu_query.answers.render import safe
 from monjyu_query.asking.lazy_explanation import EndedBy
 from monjyu_query.asking.result import Routing, Status, Usage
@@ -98,8 +99,8 @@ class ShownTrace(BaseModel):
     collection: str
     asked_at: str | None
     asked_by: str | None
-    request: dict[str, Any]
-    settings: dict[str, Any]
+    request: Values
+    settings: Values
     snapshot_id: str
     current_snapshot_id: str
     mode: str
@@ -112,10 +113,10 @@ class ShownTrace(BaseModel):
     hits: list[ShownHit]
     citations: list[ShownCitation]
     lazy: ShownLazy | None
-    events: list[dict[str, Any]]
+    events: list[Values]
 
 
-def show_trace(snapshot: Snapshot, trace_id: str, trace: dict[str, Any]) -> ShownTrace:
+def show_trace(snapshot: Snapshot, trace_id: str, trace: Values) -> ShownTrace:
     """With the texts of the snapshot, the current one of the trace's collection."""
     lazy = trace.get("lazy")
     found = _Found(snapshot, trace, lazy)
@@ -135,7 +136,7 @@ def show_trace(snapshot: Snapshot, trace_id: str, trace: dict[str, Any]) -> Show
 class _Found:
     """What the snapshot has of the ids in a trace: a query a table."""
 
-    def __init__(self, snapshot: Snapshot, trace: dict[str, Any], lazy: dict[str, Any] | None) -> None:
+    def __init__(self, snapshot: Snapshot, trace: Values, lazy: Values | None) -> None:
         cursor = snapshot.cursor()
         told = lazy or {"sentences": [], "communities": []}
         places = [*trace["hits"], *trace["citations"], *told["sentences"]]
@@ -146,17 +147,17 @@ class _Found:
         graph = bool(told["communities"]) and has_tables(cursor, ["communities"])
         self._communities = _rows(cursor, _COMMUNITIES, (one["id"] for one in told["communities"])) if graph else {}
 
-    def chunk(self, place: dict[str, Any]) -> dict[str, Any]:
+    def chunk(self, place: Values) -> Values:
         """Fields of a `ShownChunk`."""
         paper_id, title, page, _ = self._chunks.get(place["chunk_id"], (None,) * 4)
         return {"chunk_id": place["chunk_id"], "paper_id": paper_id, "paper_title": title, "page": page}
 
-    def chunk_text(self, place: dict[str, Any]) -> str | None:
+    def chunk_text(self, place: Values) -> str | None:
         """Chunks are named by their content: one that is there is the one that was meant."""
         found = self._chunks.get(place["chunk_id"])
         return found[-1] if found else None
 
-    def citations(self, trace: dict[str, Any]) -> list[ShownCitation]:
+    def citations(self, trace: Values) -> list[ShownCitation]:
         checks = trace.get("quotes") or [None] * len(trace["citations"])
         return [
             ShownCitation(
@@ -167,7 +168,7 @@ class _Found:
             for cited, check in zip(trace["citations"], checks, strict=True)
         ]
 
-    def lazy(self, told: dict[str, Any]) -> ShownLazy:
+    def lazy(self, told: Values) -> ShownLazy:
         sentences = [
             ShownSentence(
                 text=self._words(one, [one["sentence_id"]], one["check"]),
@@ -181,7 +182,7 @@ class _Found:
         ]
         return ShownLazy(**told | {"sentences": sentences, "communities": communities})
 
-    def _words(self, place: dict[str, Any], sentence_ids: list[str], check: int | None) -> str | None:
+    def _words(self, place: Values, sentence_ids: list[str], check: int | None) -> str | None:
         """Sentences are named by their places: in another snapshot others may stand there."""
         texts = [found[0] for name in sentence_ids if (found := self._sentences.get(name))]
         if place["chunk_id"] not in self._chunks or len(texts) < len(sentence_ids):

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from monjyu_core.errors import MonjyuError, QueryError
 from monjyu_core.settings.operations import TraceSettings
 from monjyu_core.storage.state_store import StateStore
+from monjyu_core.values import Values
 from monjyu_query.asking.lazy_explanation import LazyExplanation
 from monjyu_query.asking.request import SearchRequest
 from monjyu_query.asking.result import SearchResult
@@ -49,9 +50,7 @@ def new_trace_id() -> str:
     return uuid.uuid4().hex[:16]
 
 
-def trace_of(
-    request: SearchRequest, result: SearchResult, settings: dict[str, Any], events: Sequence[dict[str, Any]] = ()
-) -> dict[str, Any]:
+def trace_of(request: SearchRequest, result: SearchResult, settings: Values, events: Sequence[Values] = ()) -> Values:
     """Request and settings, snapshot, hits by id and score, the sentences cited, how a lazy search went and the events,
     all without their texts. `quotes` are the check sums of the citations' quotes."""
     told = (event for event in events if event["event"] != "phase_start")  # its end says as much
@@ -78,7 +77,7 @@ def trace_of(
     }
 
 
-def _lazy(told: LazyExplanation) -> dict[str, Any]:
+def _lazy(told: LazyExplanation) -> Values:
     kept = told.model_dump(include=_OF_LAZY)
     for sentence, full in zip(kept["sentences"], told.sentences, strict=True):
         sentence["check"] = check_sum(full.text)
@@ -91,13 +90,13 @@ def check_sum(text: str) -> int:
     return zlib.crc32("".join(text.split()).encode("utf-8", "surrogatepass"))
 
 
-def without_cost(trace: dict[str, Any]) -> dict[str, Any]:
+def without_cost(trace: Values) -> Values:
     """What a replay must repeat: all but times, money and what was found in a cache. Of an older trace what it has."""
     same = ("snapshot_id", "mode", "status", "hits", "citations", "quotes", "lazy", "events")
     return {name: trace[name] for name in same if name in trace} | {"tests": trace["usage"]["relevance_tests"]}
 
 
-def read_trace(store: StateStore, trace_id: str) -> dict[str, Any]:
+def read_trace(store: StateStore, trace_id: str) -> Values:
     """QueryError where there is none: the newest are kept."""
     trace = store.get(NAMESPACE, trace_id)
     if not isinstance(trace, dict):
@@ -114,7 +113,7 @@ def no_such_trace(trace_id: str) -> QueryError:
     )
 
 
-def may_see(trace: dict[str, Any], asker: str | None) -> bool:
+def may_see(trace: Values, asker: str | None) -> bool:
     """Whoever asked, or was given the kept result. A trace of an older version does not know who asked."""
     return trace.get("asked_by", "") == asker or asker in trace.get("given_to", [])
 
@@ -132,7 +131,7 @@ class TraceLog:
     def __init__(self, store: StateStore, pause: float = 0.0) -> None:
         """`pause`: seconds in which traces gather before they are written together."""
         self._store = store
-        self._writer: WriteBehind[tuple[str, dict[str, Any]] | str | _Given] = WriteBehind(
+        self._writer: WriteBehind[tuple[str, Values] | str | _Given] = WriteBehind(
             self._write, "traces", _MOST_WAITING, pause
         )
         self._limits = TraceSettings()
@@ -141,7 +140,7 @@ class TraceLog:
         self._written = 0
         self._failed = False
 
-    def write(self, trace_id: str, trace: dict[str, Any], limits: TraceSettings) -> None:
+    def write(self, trace_id: str, trace: Values, limits: TraceSettings) -> None:
         self._limits = limits
         self._writer.add((trace_id, trace))
 
@@ -164,8 +163,8 @@ class TraceLog:
         """Wait until all traces given so far are written."""
         self._writer.flush()
 
-    def _write(self, items: list[tuple[str, dict[str, Any]] | str | _Given]) -> None:
-        traces: dict[str, dict[str, Any]] = {}
+    def _write(self, items: list[tuple[str, Values] | str | _Given]) -> None:
+        traces: dict[str, Values] = {}
         for item in items:
             if isinstance(item, _Given):
                 self._note_given(item, traces)
@@ -182,7 +181,7 @@ class TraceLog:
                 _log.warning("Traces are not kept: %s", error)
             self._failed = True
 
-    def _note_given(self, given: _Given, traces: dict[str, dict[str, Any]]) -> None:
+    def _note_given(self, given: _Given, traces: dict[str, Values]) -> None:
         """In `traces`, which are to be written; nothing where the trace is gone."""
         trace = traces.get(given.trace_id) or self._store.get(NAMESPACE, given.trace_id)
         if isinstance(trace, dict) and not may_see(trace, given.asker):

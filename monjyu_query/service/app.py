@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from importlib.metadata import version
-from typing import Any
 
 from fastapi import Depends, FastAPI, Security
 from fastapi.security import HTTPBearer
@@ -14,6 +13,7 @@ from starlette.middleware.gzip import GZipMiddleware
 
 from monjyu_core.settings.settings import Settings
 from monjyu_core.storage.folders import DataFolder
+from monjyu_core.values import Values
 from monjyu_query.service.access.gate import Gate, open_rates
 from monjyu_query.service.access.principals import Authority
 from monjyu_query.service.chat_api import openai_routes
@@ -71,7 +71,7 @@ BEARER = HTTPBearer(auto_error=False, description="A key of `monjyu keys create`
 
 
 class _App(FastAPI):
-    def openapi(self) -> dict[str, Any]:
+    def openapi(self) -> Values:
         """The description of the interface, with examples; computed once."""
         if self.openapi_schema is None:
             add_examples(super().openapi())

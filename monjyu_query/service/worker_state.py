@@ -7,7 +7,6 @@ import hashlib
 import threading
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
 
 from fastapi import Request
 
@@ -16,6 +15,7 @@ from monjyu_core.settings.settings import Settings
 from monjyu_core.storage.folders import CollectionFolder, DataFolder
 from monjyu_core.storage.snapshot import Snapshot, read_current, reading
 from monjyu_core.storage.state_store import StateStore
+from monjyu_core.values import Values
 from monjyu_query.search.searcher import Searcher
 from monjyu_query.search.traces import TraceLog
 from monjyu_query.service.access.audit import AuditLog
@@ -162,7 +162,7 @@ class Service:
 
     def _open(self, name: str) -> Served:
         searcher = Searcher(self._whole, name, self.traces)
-        chosen: dict[str, Any] = searcher.settings.model_dump(mode="json", exclude={"service"})
+        chosen: Values = searcher.settings.model_dump(mode="json", exclude={"service"})
         return Served(searcher, hashlib.sha256(repr(chosen).encode()).hexdigest()[:16])
 
 

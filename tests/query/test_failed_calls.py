@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from monjyu_core.embedding import load
+from monjyu_core.language.packs import Texts
 from monjyu_core.models.call_errors import ModelCallError
 from monjyu_core.storage.folders import DataFolder
-from monjyu_query.answers.answer import NOT_ANSWERED
 from monjyu_query.asking.request import make_request
 from monjyu_query.asking.result import SearchResult
 from monjyu_query.digests.survey import survey
@@ -55,7 +55,9 @@ def ask(searcher: Searcher, query: str, mode: str = "auto", **more: Any) -> Sear
 
 
 def says_nothing_false(result: SearchResult) -> bool:
-    return result.status != "abstained" and not any(text in result.answer for text in NOT_ANSWERED.values())
+    return result.status != "abstained" and not any(
+        text in result.answer for text in Texts("answer").every("nothing").values()
+    )
 
 
 @pytest.mark.parametrize("mood", MOODS)

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from monjyu_assets.levels.engines.chunk_engine import ClaimResult, FoundClaim, SourceChunk, SourcePaper, SourceSentence
 from monjyu_assets.levels.entities.english_findings import english_subjects
-from monjyu_assets.levels.phrases.cleaning import clean, is_boilerplate, is_prose, statement_of, windows
-from monjyu_assets.levels.phrases.japanese_phrases import is_japanese
+from monjyu_assets.levels.phrases.cleaning import clean, is_boilerplate, is_prose, is_unspaced, statement_of, windows
 from monjyu_core.errors import ConfigurationError
+from monjyu_core.language.packs import also, cues
 from monjyu_core.storage.ids import digest
 from monjyu_core.text.quotes import stands_alone
 
@@ -60,7 +60,7 @@ SHORT, LONG = 60, 220
 """Characters."""
 
 
-def cues_of(text: str, section_type: str, heading: str, title: str = "", *, japanese: bool = False) -> list[float]:
+def cues_of(text: str, section_type: str, heading: str, title: str = "", *, unspaced: bool = False) -> list[float]:
     """The signs of a sentence, by `NAMES`, each 0 to 1."""
     text = " ".join(text.split())
     found = [float(bool(pattern.search(text[:800]))) for pattern in CUES.values()]
@@ -74,7 +74,7 @@ def cues_of(text: str, section_type: str, heading: str, title: str = "", *, japa
         float(len(text) > LONG),
         letters,
         float(not _VERB.search(text)),
-        float(japanese),
+        float(unspaced),
         *_of_title(text, title),
     ]
 
@@ -107,25 +107,23 @@ _COMMON = frozenset(
 KINDS = ("result", "method", "limitation", "background", "future_work", "definition")
 NO_CLAIM = "none"
 
-_NUMBER = re.compile(r"\d+(?:\.\d+)?\s?(?:%|％|倍|点|件|人)|[<>=≈]\s?\d|\d+\.\d+")
-_JAPANESE = (
+_NUMBER = re.compile(r"[<>=≈]\s?\d|\d+\.\d+" + also("extractive_claims.number"))
+_UNSPACED_KINDS = (
     (
         "result",
-        re.compile(
-            r"より(?:も)?[^。、]{0,12}?(?:高|低|大き|小さ|速|遅|優|良|多|少)|上回|下回|比べ|比較して"
-            r"|(?:示|分か|わか|確認|得られ|明らか|達成|向上|改善|減少|増加)(?:し|さ|せ|っ|れ|た|する)"
-        ),
+        re.compile(cues("extractive_claims.kinds_result")),
     ),
     (
         "method",
-        re.compile(r"(?:本稿|本論文|本研究|我々|われわれ|提案手法)[^。]{0,60}(?:提案|開発|構築|示す|述べる|実装)"),
+        re.compile(cues("extractive_claims.kinds_method")),
     ),
-    ("limitation", re.compile(r"(?:できない|困難|課題|問題(?:が|で)|限界|不十分)")),
-    ("definition", re.compile(r"とは[^。]{2,80}(?:である|をいう|を指す)|と(?:呼ぶ|呼ばれる|いう。)")),
+    ("limitation", re.compile(cues("extractive_claims.kinds_limitation"))),
+    ("definition", re.compile(cues("extractive_claims.kinds_definition"))),
 )
-_JA_NOT_SAID = re.compile(r"か。$|[?？]$|図\s?\d|表\s?\d|謝辞|予定である|参照")
-_JA_SCORES = {"result": 0.3, "method": 0.25, "limitation": 0.2, "definition": 0.2}
-_JA_SECTIONS = {"abstract": 0.1, "results": 0.12, "conclusion": 0.1, "discussion": 0.08}
+_UNSPACED_FUTURE = re.compile(cues("extractive_claims.future"))
+_UNSPACED_NOT_SAID = re.compile(r"[?？]$" + also("extractive_claims.not_said"))
+_UNSPACED_SCORES = {"result": 0.3, "method": 0.25, "limitation": 0.2, "definition": 0.2}
+_UNSPACED_SECTIONS = {"abstract": 0.1, "results": 0.12, "conclusion": 0.1, "discussion": 0.08}
 
 
 @dataclass(frozen=True)
@@ -146,11 +144,11 @@ def _classifier() -> tuple[tuple[str, ...], NDArray[np.float64], NDArray[np.floa
 
 
 def assertion(
-    text: str, section_type: str, heading: str = "", title: str = "", *, japanese: bool = False
+    text: str, section_type: str, heading: str = "", title: str = "", *, unspaced: bool = False
 ) -> Assertion | None:
     """What a sentence claims; None where it claims nothing, or says nothing without the sentence before it."""
-    if japanese:
-        return _japanese(text, section_type)
+    if unspaced:
+        return _by_patterns(text, section_type)
     if not is_prose(text) or not stands_alone(text) or text.rstrip(' "”)').endswith("?"):
         return None
     kinds, weights, bias = _classifier()
@@ -162,21 +160,21 @@ def assertion(
     return Assertion(kinds[best], round(float(chances[best] / chances.sum()), 3))
 
 
-def _japanese(text: str, section_type: str) -> Assertion | None:
-    if not is_prose(text, japanese=True) or not text.endswith("。") or _JA_NOT_SAID.search(text):
+def _by_patterns(text: str, section_type: str) -> Assertion | None:
+    if not is_prose(text, unspaced=True) or not text.endswith("。") or _UNSPACED_NOT_SAID.search(text):
         return None
     if not stands_alone(text):
         return None
-    kind = next((kind for kind, pattern in _JAPANESE if pattern.search(text)), "background")
-    kind = "future_work" if "今後" in text else kind
-    score = 0.35 + _JA_SCORES.get(kind, 0.0) + _JA_SECTIONS.get(section_type, 0.04)
+    kind = next((kind for kind, pattern in _UNSPACED_KINDS if pattern.search(text)), "background")
+    kind = "future_work" if _UNSPACED_FUTURE.search(text) else kind
+    score = 0.35 + _UNSPACED_SCORES.get(kind, 0.0) + _UNSPACED_SECTIONS.get(section_type, 0.04)
     return Assertion(kind, round(min(1.0, score + 0.15 * bool(_NUMBER.search(text))), 3))
 
 
 VERSION = "4"
 WORTH = {"background": 0.6, "definition": 0.8, "method": 0.9}
 """What a claim of a kind counts among those of its chunk; others 1."""
-_TOPIC = re.compile(r"([^、。]{2,40}?)(?:とは|は|が)")
+_TOPIC = re.compile(cues("extractive_claims.topic"))
 Chosen = list[tuple[SourceSentence, Assertion]]
 
 
@@ -216,7 +214,7 @@ class ExtractiveClaims:
                 seen.add(sentence.sentence_id)
                 text = " ".join(sentence.text.split())
                 asserted = assertion(
-                    text, chunk.section_type, chunk.header.partition(" > ")[2], paper.title, japanese=is_japanese(text)
+                    text, chunk.section_type, chunk.header.partition(" > ")[2], paper.title, unspaced=is_unspaced(text)
                 )
                 if asserted and asserted.confidence >= self.least and not is_boilerplate(text):
                     scored.append((sentence, asserted))
@@ -236,7 +234,7 @@ def _subjects(texts: Sequence[str]) -> dict[str, str]:
     """
     by_text: dict[str, str] = {}
     for text in texts:
-        if is_japanese(text):
+        if is_unspaced(text):
             topic = _TOPIC.match(text)
             by_text[text] = topic[1] if topic else ""
     pieces = {text: (windows(clean(text)) or [""])[0] for text in texts if text not in by_text}

@@ -16,9 +16,10 @@ from pydantic import BaseModel, BeforeValidator, Field
 
 from monjyu_assets.levels.engines.chunk_engine import ChunkResult, Failure, SourceChunk, SourcePaper
 from monjyu_assets.levels.entities.findings import RELATIONS, TYPES, Stance
+from monjyu_core.language.packs import LANGUAGES
 from monjyu_core.models.call_errors import ModelCallError, ModelUnavailable
 from monjyu_core.models.factory import role_model
-from monjyu_core.models.prompts import LANGUAGES, Prompt, fence, load_prompt
+from monjyu_core.models.prompts import Prompt, fence, load_prompt
 from monjyu_core.models.types import ChatRole, Message
 from monjyu_core.settings.settings import Settings
 from monjyu_core.storage.ids import digest
@@ -168,7 +169,7 @@ KINDS = ("result", "method", "limitation", "background", "future_work", "definit
 
 
 def _one_of(known: tuple[str, ...], other: str) -> BeforeValidator:
-    def read(value: Any) -> Any:
+    def read(value: object) -> Any:
         word = "_".join(str(value).strip().casefold().split())
         return word if word in known else other
 
@@ -178,7 +179,7 @@ def _one_of(known: tuple[str, ...], other: str) -> BeforeValidator:
 def _clamped(most: float) -> BeforeValidator:
     """Clamp a number to the scale: a model that says 11 of 10 means very much."""
 
-    def read(value: Any) -> Any:
+    def read(value: object) -> Any:
         return min(most, max(0.0, value)) if isinstance(value, int | float) else value
 
     return BeforeValidator(read)

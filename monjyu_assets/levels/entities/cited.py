@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from monjyu_assets.levels.engines.chunk_engine import FoundEntity, FoundRelationship, SourceChunk, SourcePaper
 from monjyu_assets.levels.entities.findings import Stance, fold
+from monjyu_core.language.packs import also, cues
 
 _GROUPS = frozenset(("team", "group", "project", "community", "collaboration", "developers", "council", "committee"))
 _TITLE = re.compile(r"^(?:prof(?:essor)?|dr|mr|mrs|ms)\b\.? ", re.I)
@@ -18,7 +19,7 @@ MOST_AUTHORS = 3
 _INITIALS = re.compile(r"(?:\b[A-Za-z]\.?[ -]?){1,4}")
 _PERSON = re.compile(r"[^\W\d_][\w.'’ -]{2,60}")
 _ORG_PARTS = re.compile(
-    r"\b(?:univ|institut|college|laborator|school|cent(?:er|re)|academy|foundation|polytech|hochschule|council|agency|observatory|hospital|corporation|inc)\w*\b|大学|研究所|機構",
+    cues("cited.org_parts"),
     re.I,
 )
 
@@ -103,11 +104,14 @@ def is_organization(name: str) -> bool:
     return bool(words) and all(word[:1].isupper() for word in words) and bool(_ORG_PARTS.search(name))
 
 
+_UNIVERSITY = re.compile("univ|institut" + also("cited.university"), re.I)
+
+
 def _organization(affiliation: str | None) -> str | None:
     """The university or institute in an address: the largest unit with such a name, as departments are many."""
     parts = [part.strip(" .;") for part in re.split(r"[,;、]", (affiliation or "")[:400])]
     named = [part for part in parts if _ORG_PARTS.search(part) and 4 <= len(part) <= 90]
-    best = [part for part in named if re.search(r"univ|大学|institut", part, re.I)]
+    best = [part for part in named if _UNIVERSITY.search(part)]
     unit = (best or named or [""])[-1]
     return re.sub(r"^[Tt]he ", "", unit) or None
 

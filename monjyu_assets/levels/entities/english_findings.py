@@ -48,7 +48,7 @@ def english_findings(windows: Sequence[str]) -> list[Findings]:
         return [_findings(doc, lemmatizer) for doc in pipeline.pipe(windows, batch_size=BATCH)]
 
 
-def _findings(doc: Doc, lemmatizer: Any) -> Findings:
+def _findings(doc: Doc, lemmatizer: object) -> Findings:
     text = doc.text  # spaCy builds it at every call
     spans = [(span, phrase) for span in names_joined(doc) if (phrase := phrase_of(span, text, lemmatizer)) is not None]
     phrases = [typed for span, phrase in spans for typed in _typed(span, *phrase)]
@@ -205,7 +205,7 @@ def english_subjects(windows: Sequence[str]) -> list[str | None]:
         return [_subject(doc, lemmatizer) for doc in pipeline.pipe(windows, batch_size=BATCH, disable=["ner"])]
 
 
-def _subject(doc: Doc, lemmatizer: Any) -> str | None:
+def _subject(doc: Doc, lemmatizer: object) -> str | None:
     if not any(token.pos_ in {"VERB", "AUX"} and token.dep_ in {"ROOT", "conj", "ccomp"} for token in doc):
         return None
     spans = {token.i: span for span in doc.noun_chunks for token in span}

@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from monjyu_assets.levels.entities.findings import fold
 from monjyu_assets.matching.match_keys import UnionFind
+from monjyu_core.language.packs import also
 from monjyu_core.storage.ids import digest
 from monjyu_core.storage.rows_levels import (
     EntityChunkRow,
@@ -135,7 +136,7 @@ MOST_SENTENCES = 40
 """Sentences kept with an entity or relationship; `entity_chunks` has all places."""
 MOST_ALIASES = 20
 
-_DEFINES = re.compile(r"\b(?:is|are) (?:an?|the)\b|とは")
+_DEFINES = re.compile(r"\b(?:is|are) (?:an?|the)\b" + also("entity_tables.defines"))
 LONGEST_OPENING = 100
 """Characters within which a definition names what it defines."""
 

@@ -74,7 +74,7 @@ def _lines(name: str) -> list[str]:
     return [line for line in lines if line and not line.startswith("#")]
 
 
-def _by_word(name: str) -> dict[str, str]:
+def by_word(name: str) -> dict[str, str]:
     """Word to the label before the colon of its line; a word's first line counts."""
     by_word: dict[str, str] = {}
     for line in _lines(name):
@@ -87,13 +87,13 @@ def _by_word(name: str) -> dict[str, str]:
 @lru_cache(maxsize=1)
 def heads() -> dict[str, str]:
     """Head word to type."""
-    return _by_word("heads_en.txt")
+    return by_word("heads_en.txt")
 
 
 @lru_cache(maxsize=1)
 def names() -> dict[str, str]:
     """Name to type, as written; folded too where the name is too long to be mistaken for a word."""
-    written = _by_word("names_en.txt")
+    written = by_word("names_en.txt")
     return {name.casefold(): entity_type for name, entity_type in written.items() if len(name) > 4} | written
 
 
@@ -103,7 +103,7 @@ def type_of_name(name: str) -> str | None:
 
 @lru_cache(maxsize=1)
 def _roles() -> dict[str, str]:
-    return _by_word("roles_en.txt")
+    return by_word("roles_en.txt")
 
 
 def head_role(word: str) -> str | None:
@@ -116,18 +116,6 @@ def predicates() -> list[tuple[str, str]]:
     """(relationship, predicate as the list writes it)."""
     by_line = (line.partition(":") for line in _lines("predicates_en.txt"))
     return [(relation, entry) for relation, _, entries in by_line for entry in entries.split()]
-
-
-@lru_cache(maxsize=1)
-def japanese_verbs() -> dict[str, str]:
-    return _by_word("verbs_ja.txt")
-
-
-@lru_cache(maxsize=1)
-def japanese_endings() -> list[tuple[str, str]]:
-    """(ending, type), the longest first."""
-    endings = _by_word("japanese.txt")
-    return sorted(endings.items(), key=lambda item: (-len(item[0]), item[0]))
 
 
 @lru_cache(maxsize=1)

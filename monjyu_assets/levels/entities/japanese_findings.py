@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from monjyu_assets.levels.entities.findings import (
     Findings,
     FoundPhrase,
     FoundRelation,
     Stance,
-    japanese_endings,
-    japanese_verbs,
+    by_word,
     type_of_name,
 )
 from monjyu_assets.levels.phrases.japanese_phrases import japanese_phrases
@@ -91,7 +91,7 @@ def _stance(after: str) -> Stance:
 
 def _ending(surface: str) -> str | None:
     """The type that the longest ending gives; a bare ending names nothing."""
-    for ending, entity_type in japanese_endings():
+    for ending, entity_type in _endings():
         if surface.endswith(ending) and len(surface) > len(ending):
             return entity_type
     return None
@@ -100,7 +100,7 @@ def _ending(surface: str) -> str | None:
 def _verbs(text: str) -> list[_Verb]:
     """The listed verbs in order. In Japanese the verb follows both of its nouns."""
     verbs = []
-    for listed, relation in japanese_verbs().items():
+    for listed, relation in _verb_list().items():
         verb = listed.rstrip("<")
         stem = verb[:-1] if verb[-1] in _INFLECTED else verb
         place = text.find(stem)
@@ -108,3 +108,15 @@ def _verbs(text: str) -> list[_Verb]:
             passive = "れ" in text[place : place + len(stem) + 4]
             verbs.append(_Verb(place, place + len(stem), relation, passive, turned=listed.endswith("<")))
     return sorted(verbs, key=lambda verb: verb.start)
+
+
+@lru_cache(maxsize=1)
+def _verb_list() -> dict[str, str]:
+    return by_word("verbs_ja.txt")
+
+
+@lru_cache(maxsize=1)
+def _endings() -> list[tuple[str, str]]:
+    """(ending, type), the longest first."""
+    endings = by_word("japanese.txt")
+    return sorted(endings.items(), key=lambda item: (-len(item[0]), item[0]))

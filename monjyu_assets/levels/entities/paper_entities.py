@@ -41,9 +41,9 @@ from monjyu_assets.levels.entities.findings import (
     type_of_name,
 )
 from monjyu_assets.levels.entities.japanese_findings import japanese_findings
-from monjyu_assets.levels.phrases.cleaning import clean, is_boilerplate, windows
+from monjyu_assets.levels.phrases.cleaning import clean, is_boilerplate, is_unspaced, windows
 from monjyu_assets.levels.phrases.english_phrases import english_phrases
-from monjyu_assets.levels.phrases.japanese_phrases import installed, is_japanese
+from monjyu_assets.levels.phrases.japanese_phrases import installed
 from monjyu_assets.levels.phrases.paper_phrases import Long, long_of, merged, without_definitions
 from monjyu_assets.levels.phrases.words import agreed, definitions
 
@@ -226,8 +226,8 @@ def _read(paper: SourcePaper) -> PaperFindings:
     kept = [text for text in texts if not is_boilerplate(text)]
     known = agreed(pair for text in kept for pair in definitions(text))
     pieces = [(text, window) for text in kept for window in windows(clean(without_definitions(text, known)))]
-    japanese = [piece for piece in pieces if is_japanese(piece[1])]
-    others = [piece for piece in pieces if not is_japanese(piece[1])]
+    unspaced = [piece for piece in pieces if is_unspaced(piece[1])]
+    others = [piece for piece in pieces if not is_unspaced(piece[1])]
     read = PaperFindings()
     words = {word for text in kept for word in text.split()}
     forms = english_phrases(list(known.values())) if others else [[] for _ in known]
@@ -235,8 +235,8 @@ def _read(paper: SourcePaper) -> PaperFindings:
     read.long = {key for key, _ in longs.values()}
     shorts = {key: short for short, (key, _) in longs.items()}
     parsed = list(zip(others, english_findings([w for _, w in others]), strict=True)) if others else []
-    if japanese and installed() is not None:
-        parsed += zip(japanese, japanese_findings([w for _, w in japanese]), strict=True)
+    if unspaced and installed() is not None:
+        parsed += zip(unspaced, japanese_findings([w for _, w in unspaced]), strict=True)
     for (text, _), findings in parsed:
         for phrase in findings.phrases:
             phrase.key, phrase.surface = merged((phrase.key, phrase.surface), longs)

@@ -77,13 +77,20 @@ _CODE = re.compile(
 _ENDS = frozenset(".!?。！？”\"')）")
 _GAPS = ((" .", "."), (" ,", ","), (" ;", ";"), (" )", ")"), ("( ", "("), (" :", ":"), (" 。", "。"), (",.", "."))
 FEWEST_WORDS, MOST_WORDS = 6, 80
+_UNSPACED = re.compile(r"[\u3041-\u30ff\u3400-\u9fff\uff66-\uff9d]")
 
 
-def is_prose(text: str, *, japanese: bool = False) -> bool:
-    """Whether a text is prose. English needs enough words, a final mark, mostly letters and no code; Japanese a
+def is_unspaced(text: str) -> bool:
+    """Whether a text has no spaces between words: a fifth of it is kana or ideographs, so an English sentence that
+    names a Japanese word is none."""
+    return 5 * len(_UNSPACED.findall(text)) >= len(text.replace(" ", "")) > 0
+
+
+def is_prose(text: str, *, unspaced: bool = False) -> bool:
+    """Whether a text is prose. English needs enough words, a final mark, mostly letters and no code; `unspaced` text a
     sentence."""
     text = text.strip()
-    if japanese:
+    if unspaced:
         return 12 <= len(text) <= 300 and text[-1:] in _ENDS and not _CODE.search(text)
     if not text or text[-1] not in _ENDS or not (text[0].isalnum() or text[0] in '“"(') or text[0].islower():
         return False

@@ -21,7 +21,6 @@ PACKAGES = ("sudachipy", f"sudachidict-{DICTIONARY}")
 MAX_PIECES = 6
 """A longer run keeps its last nouns: in Japanese, too, the head comes last."""
 
-_JAPANESE = re.compile(r"[\u3041-\u30ff\u3400-\u9fff\uff66-\uff9d]")
 _QUANTITY = re.compile(r"[\d.,年月日時分秒世紀回個人件号第約]+")
 _EDITION = re.compile(r"\w{1,12}語版")  # "（英語版）" marks a link to another language
 _KANA_ONLY = re.compile(r"[\u3041-\u309f]+")
@@ -29,11 +28,6 @@ _STOP = word_list("stop_words_ja.txt")
 _SPACE = (" ", "空白")
 _JOINS = frozenset({"普通名詞", "固有名詞"})
 _DOING = frozenset({"する", "出来る", "できる", "致す", "いたす"})
-
-
-def is_japanese(text: str) -> bool:
-    """A fifth of kana or ideographs: an English sentence that names a Japanese word stays English."""
-    return 5 * len(_JAPANESE.findall(text)) >= len(text.replace(" ", "")) > 0
 
 
 def installed() -> str | None:

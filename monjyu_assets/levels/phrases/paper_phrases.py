@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from monjyu_assets.levels.phrases.cleaning import clean, is_boilerplate, windows
+from monjyu_assets.levels.phrases.cleaning import clean, is_boilerplate, is_unspaced, windows
 from monjyu_assets.levels.phrases.english_phrases import Phrase, english_phrases
-from monjyu_assets.levels.phrases.japanese_phrases import installed, is_japanese, japanese_phrases
+from monjyu_assets.levels.phrases.japanese_phrases import installed, japanese_phrases
 from monjyu_assets.levels.phrases.tagged_phrases import tagged_phrases
 from monjyu_assets.levels.phrases.words import agreed, definitions, normalise
+from monjyu_core.embedding.local.e5_file import EXTRA
+from monjyu_core.extras import install_line
 
 PhraseModel = Literal["tagger", "parser"]
 Finder = Callable[[Sequence[str]], list[list[Phrase]]]
@@ -53,8 +55,8 @@ def _parse(sentences: Sequence[str], known: dict[str, str], find: Finder) -> dic
     pieces = [
         (sentence, window) for sentence in sentences for window in windows(clean(without_definitions(sentence, known)))
     ]
-    japanese = [piece for piece in pieces if is_japanese(piece[1])]
-    others = [piece for piece in pieces if not is_japanese(piece[1])]
+    unspaced = [piece for piece in pieces if is_unspaced(piece[1])]
+    others = [piece for piece in pieces if not is_unspaced(piece[1])]
     parsed = find([*(window for _, window in others), *known.values()]) if others else []
     longs = {
         short: long_of(form, parse)
@@ -63,10 +65,22 @@ def _parse(sentences: Sequence[str], known: dict[str, str], find: Finder) -> dic
     by_sentence: dict[str, list[Phrase]] = {}
     for (sentence, _), phrases in zip(others, parsed, strict=False):
         by_sentence.setdefault(sentence, []).extend(merged(phrase, longs) for phrase in phrases)
-    if japanese and installed() is not None:
-        for (sentence, _), phrases in zip(japanese, japanese_phrases([w for _, w in japanese]), strict=True):
+    if unspaced and installed() is not None:
+        for (sentence, _), phrases in zip(unspaced, japanese_phrases([w for _, w in unspaced]), strict=True):
             by_sentence.setdefault(sentence, []).extend(merged(phrase, longs) for phrase in phrases)
     return by_sentence
+
+
+def made_with() -> str:
+    """What reads the languages that the English model does not."""
+    return installed() or "no Japanese"
+
+
+def what_is_missing(sentences: Iterable[str]) -> str:
+    """What has to be installed for phrases of these sentences; empty where nothing has."""
+    if installed() is not None or not any(map(is_unspaced, sentences)):
+        return ""
+    return f"Japanese sentences have no phrases until the extra `{EXTRA}` is installed: {install_line(EXTRA)}"
 
 
 def without_definitions(sentence: str, known: dict[str, str]) -> str:

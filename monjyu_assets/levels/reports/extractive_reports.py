@@ -3,23 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from monjyu_assets.levels.phrases.cleaning import statement_of
 from monjyu_assets.levels.reports.sources import Central, CommunitySource, Finding, Member, Report, ReportResult
+from monjyu_core.language.packs import Texts
 from monjyu_core.text.quotes import stands_alone
 
 VERSION = "4"
 IN_TITLE, IN_SUMMARY = 3, 3
 SUBJECTS = frozenset({"concept", "method", "model", "dataset", "metric", "task", "tool"})
-WORDS = {
-    "en": {"and": " and ", "works": "It holds the works {titles}.", "people": "Its people are {names}.",
-           "says": "{sentence} (“{title}”)", "from": "“{title}”",
-           "reason": "{entities} entities with {mentions} mentions in {papers} papers."},
-    "ja": {"and": "、", "works": "扱われる文献は{titles}である。", "people": "関わる人物は{names}である。",
-           "says": "{sentence}（「{title}」）", "from": "「{title}」",
-           "reason": "{papers}本の論文に{mentions}回現れる{entities}個の実体。"},
-}  # fmt: skip
 LONGEST_TITLE = 60
 """Characters of a paper's title in a report."""
 MOST_CONSIDERED = 12
@@ -42,7 +35,7 @@ class ExtractiveReports:
             yield ReportResult(source.community_id, self.report(source))
 
     def report(self, source: CommunitySource) -> Report:
-        words = WORDS.get(source.language, WORDS["en"])
+        words = Texts("reports")[source.language]
         told = [sentence for sentence in source.sentences if stands_alone(statement_of(sentence.text))]
         chosen = sorted(told or source.sentences, key=lambda one: (-one.score, one.sentence_id))
         findings = tuple(_finding(source, sentence, words) for sentence in chosen[: self.max_findings])
@@ -71,7 +64,7 @@ def main_members(source: CommunitySource, most: int) -> list[Member]:
     return (subjects or works or list(source.members))[:most]
 
 
-def _title(source: CommunitySource, words: dict[str, str]) -> str:
+def _title(source: CommunitySource, words: Mapping[str, str]) -> str:
     return _joined(theme(source), words)
 
 
@@ -113,12 +106,12 @@ def _words(name: str) -> set[str]:
     return {word.removesuffix("s") for word in name.casefold().split()}
 
 
-def _joined(names: Sequence[str], words: dict[str, str]) -> str:
+def _joined(names: Sequence[str], words: Mapping[str, str]) -> str:
     names = list(dict.fromkeys(names))
     return ", ".join(names[:-1]) + words["and"] + names[-1] if len(names) > 1 else "".join(names)
 
 
-def _summary(source: CommunitySource, chosen: Sequence[Central], words: dict[str, str]) -> str:
+def _summary(source: CommunitySource, chosen: Sequence[Central], words: Mapping[str, str]) -> str:
     """The best sentences, each with its paper; another paper's before a second one of the same."""
     sentences = [_said(source, one, words) for one in _spread(chosen)]
     works = [f"“{member.name}”" for member in source.members if member.type == "paper"]
@@ -141,11 +134,11 @@ def _spread(chosen: Sequence[Central]) -> list[Central]:
     return taken
 
 
-def _said(source: CommunitySource, sentence: Central, words: dict[str, str]) -> str:
+def _said(source: CommunitySource, sentence: Central, words: Mapping[str, str]) -> str:
     return words["says"].format(sentence=statement_of(sentence.text), title=_paper(source, sentence))
 
 
-def _finding(source: CommunitySource, sentence: Central, words: dict[str, str]) -> Finding:
+def _finding(source: CommunitySource, sentence: Central, words: Mapping[str, str]) -> Finding:
     """What the sentence states; where it stands."""
     where = words["from"].format(title=_paper(source, sentence))
     return Finding(statement_of(sentence.text), where, (sentence.sentence_id,))

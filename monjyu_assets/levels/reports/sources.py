@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from typing import Protocol, TypedDict
 
 from monjyu_assets.levels.engines.chunk_engine import Failure
-from monjyu_assets.levels.phrases.cleaning import is_prose
-from monjyu_assets.levels.phrases.japanese_phrases import is_japanese
+from monjyu_assets.levels.phrases.cleaning import is_prose, is_unspaced
 from monjyu_core.storage.ids import digest
 from monjyu_core.storage.rows_levels import CommunityReportRow, EntityChunkRow, FindingRow
 from monjyu_core.text.tokens import count_many
@@ -209,7 +208,7 @@ def _diverse(
 ) -> list[Central]:
     clean = {one: " ".join(texts[one][1].split()) for one in order}
     sizes = dict(zip(order, count_many([clean[one] for one in order]), strict=True))
-    left = [one for one in order if sizes[one] <= LONGEST and is_prose(clean[one], japanese=is_japanese(clean[one]))]
+    left = [one for one in order if sizes[one] <= LONGEST and is_prose(clean[one], unspaced=is_unspaced(clean[one]))]
     times_named: Counter[int] = Counter()
     chosen: list[Central] = []
     room = most_tokens

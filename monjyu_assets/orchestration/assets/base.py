@@ -33,6 +33,7 @@ from monjyu_assets.work.closed_set import RESTS_ON, asset_version, check_inputs,
 from monjyu_assets.work.work import ShardReport, Timer, Work, level_of, table_rows, together
 from monjyu_core.models.ledger_totals import CallFilter, Used, usage_of
 from monjyu_core.storage.schemas import ASSET_TABLES, COLLECTION_SHARD, LEVEL_NAMES, SHARDS, TABLES
+from monjyu_core.values import Values
 
 COMPUTED = "computed_"
 """Prefix of metadata about the last computation: a run that finds all as it was repeats it from the event before."""
@@ -44,7 +45,7 @@ Materialized: TypeAlias = dg.MaterializeResult[Any]
 MaterializedAndChecked: TypeAlias = Iterator[dg.AssetCheckResult | Materialized]
 
 
-def asset_arguments(asset: str, code_version: str, kinds: set[str]) -> dict[str, Any]:
+def asset_arguments(asset: str, code_version: str, kinds: set[str]) -> Values:
     """The arguments of `@dg.asset` that all assets of levels 0 to 4 share."""
     level = TABLES[ASSET_TABLES[asset][0]].level
     note = (
@@ -64,7 +65,7 @@ def asset_arguments(asset: str, code_version: str, kinds: set[str]) -> dict[str,
     }
 
 
-def paper_asset_arguments(asset: str, code_version: str, kinds: set[str]) -> dict[str, Any]:
+def paper_asset_arguments(asset: str, code_version: str, kinds: set[str]) -> Values:
     """Those of an asset whose results are kept by paper."""
     return asset_arguments(asset, code_version, kinds) | {"check_specs": paper_check_specs(asset) or None}
 

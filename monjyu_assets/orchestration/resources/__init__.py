@@ -3,8 +3,6 @@ manager."""
 
 from __future__ import annotations
 
-from typing import Any
-
 from dagster._config.pythonic_config import PartialResource
 
 from monjyu_assets.orchestration.resources.build_options import BuildOptions
@@ -15,6 +13,7 @@ from monjyu_assets.orchestration.resources.data_folder import (
     SnapshotDuckDB,
 )
 from monjyu_assets.orchestration.resources.io_manager import IO_MANAGER, MonjyuIOManager
+from monjyu_core.values import Values
 
 __all__ = [
     "IO_MANAGER",
@@ -28,7 +27,7 @@ __all__ = [
 ]
 
 
-def resources_of(data: DataFolderResource | PartialResource[DataFolderResource]) -> dict[str, Any]:
+def resources_of(data: DataFolderResource | PartialResource[DataFolderResource]) -> Values:
     """All resources over one data folder, by the names that the assets ask for."""
     return {
         "data": data,

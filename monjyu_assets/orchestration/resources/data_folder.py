@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from logging import Logger
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import dagster as dg
 import duckdb
@@ -23,6 +23,7 @@ from monjyu_core.storage.keyword_file import SearchFile, open_search_file
 from monjyu_core.storage.manifest import read_manifest
 from monjyu_core.storage.nearest_table import NearestTable
 from monjyu_core.storage.snapshot import Snapshot, open_current
+from monjyu_core.values import Values
 
 if TYPE_CHECKING:
     from monjyu_core.models.calls.gateway import Session
@@ -120,7 +121,7 @@ class SnapshotDuckDB(dg.ConfigurableResource):  # type: ignore[type-arg]
     @contextmanager
     def writing(self, path: Path) -> Iterator[duckdb.DuckDBPyConnection]:
         """A new database of a snapshot, opened for writing."""
-        config: dict[str, Any] = dict(FILE_FORMAT)
+        config: Values = dict(FILE_FORMAT)
         if self.threads:
             config["threads"] = self.threads
         if self.temp_directory:

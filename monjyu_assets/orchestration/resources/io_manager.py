@@ -65,7 +65,7 @@ class MonjyuIOManager(dg.ConfigurableIOManager):
             )
         return self._snapshot(collections[0]).cursor()
 
-    def _table(self, context: dg.InputContext, named: object, wanted: Any, some: Sequence[str]) -> object:
+    def _table(self, context: dg.InputContext, named: object, wanted: object, some: Sequence[str]) -> object:
         asset = context.asset_key.path[-1]
         table = table_of_input(asset, named)
         columns = list(some) or TABLES[table].schema.names
@@ -144,7 +144,7 @@ def arrow_rows(rows: duckdb.DuckDBPyRelation, table: str, columns: Sequence[str]
     return rows.order(_names(TABLES[table].keys)).project(_names(columns)).to_arrow_table().cast(schema)
 
 
-def as_type(rows: pa.Table, wanted: Any) -> object:
+def as_type(rows: pa.Table, wanted: object) -> object:
     """Arrow rows as the type that an input is annotated with; Arrow where there is none."""
     package, name = wanted.__module__.partition(".")[0], getattr(wanted, "__name__", "")
     if package == "pandas" and name == "DataFrame":

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from monjyu_assets.parsing.bibliography.dates import year_in
 from monjyu_assets.parsing.bibliography.identifiers import ARXIV_IN_FIELD, ARXIV_IN_JOURNAL, find_doi
@@ -18,6 +18,7 @@ from monjyu_assets.parsing.text.decoding import clean, decode
 from monjyu_core.errors import DocumentError
 from monjyu_core.paper import Reference
 from monjyu_core.settings.papers import ParseSettings
+from monjyu_core.values import Values
 
 if TYPE_CHECKING:
     from bibtexparser.library import Library
@@ -324,7 +325,7 @@ def _add_csl(text: str, found: Bibliography) -> None:
         found.add(str(item["id"]), partial(csl_work, item))
 
 
-def csl_work(item: dict[str, Any]) -> Work:
+def csl_work(item: Values) -> Work:
     def text_of(*names: str) -> str:
         values = (item.get(name) for name in names)
         text = next((str(value) for value in values if isinstance(value, str | int) and str(value)), "")

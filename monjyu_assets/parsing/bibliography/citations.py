@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from monjyu_assets.parsing.bibliography.dates import CITED_YEAR
 from monjyu_assets.parsing.bibliography.names import AND_WORD, CITED_PARTICLE, UPPER, family_first
 from monjyu_assets.parsing.bibliography.references import label_of
+from monjyu_core.language.packs import also
 from monjyu_core.language.vocabulary import alternatives
 from monjyu_core.paper import InlineCitation, Reference, Section
 
@@ -161,7 +162,7 @@ _NARRATIVE = re.compile(
 )
 _CJK = r"[\u3005\u3041-\u30fa\u4e00-\u9fff\uac00-\ud7a3]"
 _EAST_ASIAN = re.compile(
-    rf"(?P<name>{_CJK}{{1,12}}?)(?:・{_CJK}{{1,6}})?\s?(?:ら|등|{_OTHERS})?\s?[(\uff08]"
+    rf"(?P<name>{_CJK}{{1,12}}?)(?:・{_CJK}{{1,6}})?\s?(?:{_OTHERS}{also('citations.others')})?\s?[(\uff08]"
     rf"(?P<years>(?:{CITED_YEAR})(?:\s*[,\uff0c\u3001]\s*(?:{CITED_YEAR}))*)[)\uff09]"
 )
 """No space tells where the name begins."""

@@ -15,7 +15,6 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from monjyu_assets.parsing.bibliography.latex_files import (
     DOCUMENT_CLASS,
@@ -26,7 +25,9 @@ from monjyu_assets.parsing.bibliography.latex_files import (
     plain_source,
     title_of,
 )
+from monjyu_core.language.packs import cues
 from monjyu_core.storage.ids import file_sha256
+from monjyu_core.values import Values
 
 # Which of the LaTeX documents in a folder are papers, and which belong to one: supplements, letters to the editor.
 
@@ -40,11 +41,7 @@ _SUPPLEMENT_NAME = re.compile(
     r"|supporting[-_ ]?\w*|(?:online|web)[-_ ]?appendi\w*|appendix)(?:[^a-z]|$))"
     r"|(?<=[a-z])(?:Supp|SI|SM)(?:[A-Z_\d]|lement\w*|$)"
 )
-_SUPPLEMENT_TITLE = re.compile(
-    r"(?i)\s*(?:electronic |online )?(?:supplement(?:ary|al)?\s*"
-    r"(?:[:.\u2013\u2014-]|(?:to|for|of)\b|$|material|information|text|note|method|data|appendi|file|figure|document)"
-    r"|supporting (?:online )?(?:information|materials?)|(?:online|web|internet) appendix)|補足資料|補遺"
-)
+_SUPPLEMENT_TITLE = re.compile(cues("companions.supplement_title"))
 _LETTER_NAME = re.compile(
     r"(?i)(?:^|[^a-z])(?:cover[-_ ]?letter|letter|rebuttal|(?:response|reply|replies)(?:[-_ ]?to[-_ ]?\w+)?"
     r"|referees?[-_ ]?\w*|reviewers?[-_ ]?\w*)(?:[^a-z]|$)"
@@ -78,7 +75,7 @@ def read_readme(files: Files) -> Readme:
     return readme
 
 
-def _sources(text: str) -> list[dict[str, Any]]:
+def _sources(text: str) -> list[Values]:
     try:
         said = json.loads(text)
     except (ValueError, RecursionError):

@@ -9,6 +9,7 @@ import datetime
 import re
 from collections.abc import Iterator
 
+from monjyu_core.language.packs import cues
 from monjyu_core.language.vocabulary import alternatives, folded, month_pattern, months
 
 MONTH = rf"{month_pattern()}\.?"
@@ -28,13 +29,19 @@ _WHOLE_FIELD_YEAR = re.compile(r"\b(1[5-9]|20)\d\d\b")
 
 _ORDINAL = r"(?:st|nd|rd|th|er|[.º°])?"
 _OF = r",?\s+(?:(?:de|del|of)\s+)?"
+_YEAR, _MONTH, _DAY_MARK = (f"(?:{cues(f'dates.{name}')})" for name in ("year", "month", "day"))
+"""Marks behind the numbers of a date."""
+_NUMBERS = re.compile(
+    rf"(\d{{4}})(?:(?:[-/.]|{_YEAR})(\d{{1,2}})(?:(?:[-/.]|{_MONTH})(\d{{1,2}}))?)?"
+    rf"(?:(?:[T ]|{_YEAR}|{_MONTH}|{_DAY_MARK}).*)?"
+)
 _DAY = re.compile(
     rf"\b(\d{{1,2}}){_ORDINAL}{_OF}({MONTH}){_OF}(\d{{4}})|({MONTH})\s+(\d{{1,2}}){_ORDINAL},?\s+(\d{{4}})"
-    r"|\b(\d{4})-(\d\d)-(\d\d)\b|(\d{4})\s*[年년]\s*(\d{1,2})\s*[月월]\s*(\d{1,2})\s*[日일]"
+    rf"|\b(\d{{4}})-(\d\d)-(\d\d)\b|(\d{{4}})\s*{_YEAR}\s*(\d{{1,2}})\s*{_MONTH}\s*(\d{{1,2}})\s*{_DAY_MARK}"
     rf"|\b(\d{{1,2}})\.(\d{{1,2}})\.({CENTURY}\d\d)\b",
     re.I,
 )
-MONTH_AND_YEAR = re.compile(rf"({MONTH}){_OF}({RECENT_YEAR})|({RECENT_YEAR})\s*[年년]\s*(\d{{1,2}})\s*[月월]", re.I)
+MONTH_AND_YEAR = re.compile(rf"({MONTH}){_OF}({RECENT_YEAR})|({RECENT_YEAR})\s*{_YEAR}\s*(\d{{1,2}})\s*{_MONTH}", re.I)
 """A month among other words: see `iso_month`."""
 
 
@@ -99,7 +106,7 @@ def parse_date(value: object) -> str | None:
         return iso_month(match)
     if match := re.fullmatch(rf"(\d{{4}}),? ({MONTH})(?: (\d{{1,2}}))?", text, re.IGNORECASE):
         return _iso(match[1], str(month_number(match[2])), match[3])
-    if iso := re.fullmatch(r"(\d{4})(?:[-/.年](\d{1,2})(?:[-/.月](\d{1,2}))?)?(?:[年月日T ].*)?", text):
+    if iso := _NUMBERS.fullmatch(text):
         return _iso(*iso.groups())
     return None
 

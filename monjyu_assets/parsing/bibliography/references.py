@@ -14,6 +14,7 @@ from monjyu_assets.parsing.bibliography.reference_authors import (
     initialled_names,
     names_of,
 )
+from monjyu_core.language.packs import also, cues
 from monjyu_core.language.vocabulary import alternatives
 from monjyu_core.paper import Reference
 
@@ -30,11 +31,11 @@ _BODY = re.compile(
 """Any one name in front of a title in quotation marks."""
 _AUTHORS = re.compile(
     rf"\s*(?P<names>{_NAME}(?:{_COMMA}{_NAME}){{0,40}})(?:(?:{_COMMA})?\s*{alternatives('names.and_others')})?"
-    rf"(?:\s*[(\uff08]?{alternatives('names.editors')}[)\uff09]?|著)?"
+    rf"(?:\s*[(\uff08]?{alternatives('names.editors')}[)\uff09]?{also('references.authors')})?"
     rf"(?:\s*{_STOP}\s*|(?=\s*[(\uff08\u300c\u300e\u201c\"])|{_COMMA}(?=[\u300c\u300e\u201c\u201d\"]|[^,\uff0c.\uff0e:\uff1a]{{7,}}))"
 )
 _EAST_ASIAN_YEAR = re.compile(
-    rf"[\s,\uff0c]*[(\uff08]?\s*{YEAR}[a-z]?\s*年?\s*(?:[)\uff09][.,:\uff1a\uff0e\s]*|[.\uff0e]\s+)"
+    rf"[\s,\uff0c]*[(\uff08]?\s*{YEAR}[a-z]?\s*(?:{cues('references.year')})?\s*(?:[)\uff09][.,:\uff1a\uff0e\s]*|[.\uff0e]\s+)"
 )
 _EAST_ASIAN_QUOTED = re.compile(
     r"[\s,\uff0c]*(?:\u300c(?P<title>.{2,300}?)\u300d|[\u201c\u201d\"]\s?(?P<other>.{2,300}?)\u300d?[\u201d\"])[\s,.\uff0c\uff0e]*"
@@ -46,7 +47,7 @@ _TITLE = re.compile(
     rf"\s*(?P<title>.{{2,300}}?)\s*(?:{_EAST_ASIAN_KIND}\s*[.\uff0e,]?\s*|[.\uff0e\u3002,\uff0c]\s*(?![^\[]{{0,80}}{_EAST_ASIAN_KIND})|$)"
 )
 _VENUE = re.compile(
-    r"(?:(?i:in|见)\s*[:\uff1a]\s*)?(?P<venue>[^,\uff0c\d(\uff08\u300c\u300e]{2,80}?)\s*(?:[,\uff0c.\uff0e(\uff08\d]|$)"
+    rf"(?:(?i:in{also('references.within')})\s*[:\uff1a]\s*)?(?P<venue>[^,\uff0c\d(\uff08\u300c\u300e]{{2,80}}?)\s*(?:[,\uff0c.\uff0e(\uff08\d]|$)"
 )
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from monjyu_assets.parsing.bibliography.dates import parse_date
 from monjyu_assets.parsing.bibliography.identifiers import find_doi
 from monjyu_assets.parsing.text.common import complete, split_keywords
@@ -11,9 +9,10 @@ from monjyu_assets.parsing.text.decoding import clean
 from monjyu_assets.parsing.text.jsonl_records import check_record
 from monjyu_assets.parsing.text.outline import blocks_of, outline
 from monjyu_core.paper import Author, ParsedPaper
+from monjyu_core.values import Values
 
 
-def parse_record(record: dict[str, Any]) -> ParsedPaper:
+def parse_record(record: Values) -> ParsedPaper:
     """One record as a paper; its text may have headings on lines of their own and a reference list.
 
     `keywords` may be a list or one text, `source` or `venue` names the venue; the same names in `metadata` count if the

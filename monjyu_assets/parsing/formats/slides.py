@@ -30,6 +30,7 @@ from monjyu_assets.parsing.text.front_lines import take_field, take_line
 from monjyu_assets.parsing.text.heading_types import section_type
 from monjyu_assets.parsing.text.marks import mark, take_marks, unmarked
 from monjyu_core.errors import DocumentTooLarge, EmptyDocument
+from monjyu_core.language.packs import also
 from monjyu_core.paper import Equation, Figure, ParsedPaper
 from monjyu_core.settings.papers import ParseSettings
 
@@ -239,7 +240,7 @@ _TYPE = "application/vnd.openxmlformats-officedocument.presentationml"
 _TITLE_SLIDE = 400
 """A first slide with fewer characters below its title is a title slide."""
 _NO_TITLE = re.compile(
-    r"(?:power ?point|untitled|slide \d|presentation|プレゼンテーション|スライド)[\w\s-]{0,15}$", re.IGNORECASE
+    rf"(?:power ?point|untitled|slide \d|presentation{also('slides.no_title')})[\w\s-]{{0,15}}$", re.IGNORECASE
 )
 
 

@@ -27,6 +27,7 @@ from monjyu_assets.parsing.xml.tree import (
     unique_ids,
     words,
 )
+from monjyu_core.language.packs import also
 from monjyu_core.paper import Author, Equation, Figure, ParsedPaper, Reference, Section, SectionType, Table
 
 # The header of a TEI paper: title, authors, journal, identifiers, date, keywords.
@@ -230,7 +231,9 @@ _DIVISIONS: dict[str, tuple[str, SectionType]] = {
     "conflict": ("Conflicts of interest", "other"),
 }
 """`type` of a division: the heading where none is printed, and what it is."""
-_LABEL = re.compile(r"(?i)\s*(?:figure|fig|table|tab|図|表)\.?\s*[\dIVX]{1,5}[a-z]?\s*[.:|]?\s+(?=\S)")
+_LABEL = re.compile(
+    rf"(?i)\s*(?:figure|fig|table|tab{also('captions.figure')})\.?\s*[\dIVX]{{1,5}}[a-z]?\s*[.:|]?\s+(?=\S)"
+)
 
 
 def parse_tei(root: Element) -> ParsedPaper:

@@ -19,7 +19,6 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from types import TracebackType
-from typing import Any
 
 from pydantic import ValidationError
 
@@ -28,8 +27,9 @@ from monjyu_core import errors
 from monjyu_core.errors import ConfigurationError, DocumentError, DocumentMemory, DocumentTimeout, ParserCrash
 from monjyu_core.paper import ParsedPaper
 from monjyu_core.settings.papers import ParserSettings, ParseSettings
+from monjyu_core.values import Values
 
-Task = dict[str, Any]
+Task = Values
 OnPage = Callable[[int, int], None]
 """Is told of slow pages: 0 and how many there are, then each page (from 1) and how many there are."""
 Outcome = ParsedPaper | DocumentError

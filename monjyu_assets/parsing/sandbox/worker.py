@@ -14,12 +14,13 @@ import resource
 import signal
 import sys
 import time
-from typing import Any, TextIO
+from typing import TextIO
 
 from monjyu_assets.parsing.sandbox.time_grants import hard_limit, on_request
 from monjyu_core.errors import ConfigurationError, DocumentError, DocumentMemory
 from monjyu_core.settings.papers import ParserSettings, ParseSettings
 from monjyu_core.text.unicode_words import plain_values
+from monjyu_core.values import Values
 
 FEW_COLLECTIONS = 100_000
 """New objects between two collections of garbage: of a paper hardly any object is in a circle, and each is looked at
@@ -35,7 +36,7 @@ def main() -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     out = _take_stdout()
 
-    def write(message: dict[str, Any]) -> None:
+    def write(message: Values) -> None:
         out.write(json.dumps(message, ensure_ascii=True) + "\n")
         out.flush()
 
@@ -67,7 +68,7 @@ def _take_stdout() -> TextIO:
     return out
 
 
-def _answer(task: dict[str, Any], settings: ParseSettings) -> dict[str, Any]:
+def _answer(task: Values, settings: ParseSettings) -> Values:
     from monjyu_assets.parsing.dispatch import parse_document
 
     try:

@@ -36,7 +36,7 @@ _HALF_WIDTH = re.compile(r"[\uff61-\uff9f]")
 def guess(data: bytes) -> str | None:
     """The encoding of bytes that are not UTF-8, None if no encoding gives text."""
     part = telling(data)
-    eastern, western = _japanese(part), _european(part)
+    eastern, western = _jis(part), _european(part)
     if eastern and (western is None or _KANA.search(part.decode(eastern, "replace"))):
         return eastern
     return western or (
@@ -48,21 +48,24 @@ def _high_share(data: bytes) -> float:
     return sum(byte > 0x7F for byte in data) / max(1, len(data))
 
 
-def _japanese(data: bytes) -> str | None:
+def _jis(data: bytes) -> str | None:
     """`cp932` or `euc_jp` if the bytes are Japanese text in it."""
     texts = {name: _decoded(data, name) for name in ("cp932", "euc_jp")}
-    scores = {name: score for name, text in texts.items() if (score := _japanese_score(text)) is not None}
+    scores = {name: score for name, text in texts.items() if (score := _jis_score(text)) is not None}
     best = max(scores, key=lambda name: scores[name], default=None)
     return best if best and scores[best] > 0.5 else None
 
 
-def _japanese_score(text: str | None) -> float | None:
+_IDEOGRAPHS = range(0x4E00, 0xA000)
+
+
+def _jis_score(text: str | None) -> float | None:
     """The share of kana and everyday kanji among the characters beyond ASCII; None if it is not such text."""
     letters = [c for c in text or "" if c > "\x7f"]
     if not letters:
         return None
     kana = sum(_KANA.match(c) is not None or c in "、。・「」（）　！？" for c in letters)
-    kanji = sum("\u4e00" <= c <= "\u9fff" and _everyday(c) for c in letters)
+    kanji = sum(ord(c) in _IDEOGRAPHS and _everyday(c) for c in letters)
     odd = sum(_HALF_WIDTH.match(c) is not None for c in letters)
     if len(letters) > 20 and kana < 0.1 * len(letters):  # Chinese and Korean fit the same bytes
         return None

@@ -10,12 +10,13 @@ from monjyu_assets.parsing.bibliography.names import author_line, cjk_authors, s
 from monjyu_assets.parsing.text.author_block import ABSTRACT, KEYWORDS, is_place
 from monjyu_assets.parsing.text.common import split_keywords
 from monjyu_assets.parsing.text.heading_types import strip_numbering
+from monjyu_core.language.packs import also, cues
 from monjyu_core.language.vocabulary import alternatives
 from monjyu_core.paper import Author, ParsedPaper, Section
 
 _LABELS = {name: alternatives(f"labels.{name}") for name in ("authors", "keywords", "published")}
 _FIELD = re.compile(
-    rf"(?:(?P<authors>{_LABELS['authors']})|(?P<date>date|日付|{_LABELS['published']})|(?P<doi>doi)|"
+    rf"(?:(?P<authors>{_LABELS['authors']})|(?P<date>date|{_LABELS['published']}{also('front_lines.date')})|(?P<doi>doi)|"
     rf"(?P<keywords>{_LABELS['keywords']})|(?P<venue>journal|venue))\s*(?:[:：]|(?<=by)\s)\s*(?P<value>\S.*)",
     re.IGNORECASE,
 )
@@ -46,7 +47,7 @@ def take_field(paper: ParsedPaper, line: str) -> bool:
 
 _SERIAL = (
     r"(?:proceedings|proc\.|journal|transactions|annals|letters|advances in|conference|symposium|workshop|bulletin"
-    r"|magazine|quarterly|論文誌|紀要|学会誌)"
+    r"|magazine|quarterly" + also("front_lines.serial") + ")"
 )
 _VENUE = re.compile(
     r"(?:in:? |to appear in |published in )?"
@@ -136,7 +137,7 @@ def _plain_label(text: str) -> str:
 def _begins_body(section: Section) -> bool:
     """Whether a heading is that of a paper's first section."""
     number, _ = strip_numbering(section.heading)
-    return section.section_type == "introduction" or number in ("1", "I", "A", "一")
+    return section.section_type == "introduction" or number in ("1", "I", "A", cues("heading_types.one"))
 
 
 def _labelled(lead: Section, *, to_the_end: bool) -> list[Section]:

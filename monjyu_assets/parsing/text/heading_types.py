@@ -8,19 +8,22 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 
+from monjyu_core.language.packs import also, cues
 from monjyu_core.language.vocabulary import alternatives, folded, words
 from monjyu_core.paper import Section, SectionType
 
 _ARABIC = r"\d{1,2}(?:\.\d{1,2}){0,4}"
 _ROMAN = r"(?=[IVX])X{0,3}(?:IX|IV|V?I{0,3})"
-_HAN = r"[一二三四五六七八九十]{1,3}"
+_HAN = cues("heading_types.han")
 _STOP = r"(?:\s?[.:)\]][-–—]?|\s[-–—|│])"
 _CHAPTER = alternatives("labels.chapter")
 _APPENDIX = re.compile(rf"\s*{alternatives('labels.appendix')}", re.IGNORECASE)
 
 _NUMBERINGS = [
     # 第1章 はじめに, 第2節: 手法, 第三章 方法; 제1장 서론
-    re.compile(rf"[第제]\s*(?P<n>\d{{1,3}}|{_HAN})\s*[章節节部項장절]\s*[.:、]?\s*(?P<rest>.+)"),
+    re.compile(
+        rf"(?:{cues('heading_types.number')})\s*(?P<n>\d{{1,3}}|{_HAN})\s*(?:{cues('heading_types.chapter')})\s*[.:、]?\s*(?P<rest>.+)"
+    ),
     # 一、引言, (二) 方法
     re.compile(rf"\(?(?P<n>{_HAN})(?:[、.:)])\s*(?P<rest>[^\W\d_].*)"),
     # Appendix B: Proofs, Section 3. Methods, Kapitel 2 Ergebnisse
@@ -28,14 +31,14 @@ _NUMBERINGS = [
         rf"(?P<n>{_CHAPTER}\s+(?:{_ARABIC}|{_ROMAN}|[A-HА-Д](?:\.{_ARABIC})?))(?:{_STOP}\s*|\s+)(?P<rest>.+)",
         re.IGNORECASE,
     ),
-    re.compile(rf"(?:付録|附録|附录|附錄|부록)\s*(?P<n>[A-H]|{_ARABIC})(?:{_STOP}\s*|\s+)(?P<rest>.+)"),
+    re.compile(rf"(?:{cues('heading_types.appendix')})\s*(?P<n>[A-H]|{_ARABIC})(?:{_STOP}\s*|\s+)(?P<rest>.+)"),
     # 3.1. Methods, (3) Methods, § 3 Methods, 3 | METHODS, 1.- Métodos; not 3D models, 2020 results, 3.5 mm films
     re.compile(rf"§*\s*[(\[]?(?P<n>{_ARABIC}){_STOP}\s*(?P<rest>[^\W\d_\s].*)"),
     # 5.4. (2-Phenyl)acetic acid, 5.7. 2-Aminobutane
     re.compile(r"(?P<n>\d{1,2}(?:\.\d{1,2}){1,4})(?:\.\s+(?=[\d(\[{])|\s+(?=\dD\b))(?P<rest>.*[^\W\d_]{3}.*)"),
     re.compile(rf"§*\s*(?P<n>{_ARABIC})\s+(?P<rest>(?:[^\W\d_a-zа-яё]|[a-zа-яё]{{3,}}).*)"),
     # 1はじめに: no space before a Japanese letter, except counters such as 3次元
-    re.compile(rf"(?P<n>{_ARABIC})(?P<rest>[\u3041-\u30ff\u4e00-\u9fff](?<![次元年月日回個人種段値点者本つ]).*)"),
+    re.compile(rf"(?P<n>{_ARABIC})(?P<rest>[\u3041-\u30ff\u4e00-\u9fff](?<!{cues('heading_types.counters')}).*)"),
     # IV. Results, IV) Results; IV RESULTS without a mark only for two letters or more
     re.compile(rf"\(?(?P<n>{_ROMAN}){_STOP}\s*(?P<rest>[^\W\d_a-z].*)"),
     re.compile(rf"(?P<n>{_ROMAN})(?<=[IVX][IVX])\s+(?P<rest>[^\W\d_a-z].*)"),
@@ -45,9 +48,7 @@ _NUMBERINGS = [
     re.compile(rf"\(?(?P<n>[A-H]){_STOP}\s+(?P<rest>[^\W\d_a-z].*)"),
 ]
 
-_MAY_BE_NUMBERED = re.compile(
-    rf"[\s§(\[\d第제付附부一二三四五六七八九十]|(?:[A-H]|[IVX]+)[\s.:)\]]|(?i:{_CHAPTER}|i\s)"
-)
+_MAY_BE_NUMBERED = re.compile(rf"(?:[A-H]|[IVX]+)[\s.:)\]]|(?i:{_CHAPTER}|i\s)" + also("heading_types.may_be_numbered"))
 """What each of the numberings begins with: few lines get as far as the numberings themselves."""
 
 
@@ -97,8 +98,7 @@ def _headings() -> _Headings:
 
 
 _AND = re.compile(
-    rf"\s+(?:{alternatives('names.and')}|with|/)\s+|\s*[,&/;、・]\s*(?:and\s+)?"
-    r"|(?<=[\u30a1-\u9fff])と|と(?=[\u30a1-\u9fff])|(?<=[\u3041-\u9fff])(?:および|及び|ならびに)|(?<=[\u4e00-\u9fff])[与和]"
+    rf"\s+(?:{alternatives('names.and')}|with|/)\s+|\s*[,&/;、・]\s*(?:and\s+)?" + also("heading_types.and")
 )
 _PREFIXED = re.compile(r"\s*[:—–]\s+|\s+-\s+|\.\s+")
 _SPACED_OUT = re.compile(r"(?:\w )+\w")

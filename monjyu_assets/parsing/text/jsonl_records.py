@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from io import BufferedReader
 from pathlib import Path
-from typing import Any
 
 from monjyu_assets.parsing.text.decoding import clean
 from monjyu_core.errors import DocumentError, DocumentTooLarge, MalformedDocument
 from monjyu_core.user_files.bounded_reading import parse_json
+from monjyu_core.values import Values
 
 MAX_LINE_BYTES, MOST_VALUES = 20 * 2**20, 2_000_000
 """Longest line that is read, and commas, brackets and braces in it; another one is skipped and reported."""
@@ -28,7 +28,7 @@ class RecordLine:
     line: int
     offset: int
     size: int
-    record: dict[str, Any] | None = None
+    record: Values | None = None
     error: DocumentError | None = None
 
 
@@ -70,7 +70,7 @@ def _skip_line(file: BufferedReader) -> int:
     return skipped
 
 
-def decode_record(line: bytes) -> dict[str, Any]:
+def decode_record(line: bytes) -> Values:
     """One line as a checked record: `id` a string, `title` and `text` strings, the rest of the right type.
 
     Raises MalformedDocument.
@@ -84,7 +84,7 @@ def decode_record(line: bytes) -> dict[str, Any]:
     return check_record(record)
 
 
-def check_record(record: object) -> dict[str, Any]:
+def check_record(record: object) -> Values:
     """The record with `id` as a string and null fields dropped. Raises MalformedDocument, naming the field."""
     if not isinstance(record, dict):
         raise MalformedDocument("no JSON object.", _EXAMPLE)
@@ -120,7 +120,7 @@ def _checked_id(value: object) -> str:
     return text
 
 
-def _check_list(record: dict[str, Any], name: str, *, or_text: bool) -> None:
+def _check_list(record: Values, name: str, *, or_text: bool) -> None:
     value = record.get(name, [])
     if or_text and isinstance(value, str):
         return

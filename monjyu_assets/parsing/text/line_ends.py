@@ -13,10 +13,10 @@ from functools import lru_cache
 from importlib.util import find_spec
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 from monjyu_core.errors import ConfigurationError
 from monjyu_core.language.vocabulary import words
+from monjyu_core.values import Values
 
 _LETTERS = r"[^\W\d_]+"
 _WORD = re.compile(rf"{_LETTERS}(?:-{_LETTERS})*")
@@ -177,7 +177,7 @@ def english_words() -> frozenset[str]:
 def _entries(data: bytes) -> Iterable[str]:
     import srsly
 
-    tables: dict[str, Any] = srsly.msgpack_loads(data)
+    tables: Values = srsly.msgpack_loads(data)
     for table in ("lemma_index", "lemma_exc"):
         for forms in tables[table].values():
             yield from forms

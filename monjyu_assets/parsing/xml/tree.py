@@ -50,7 +50,7 @@ def read_tree(data: bytes, settings: ParseSettings) -> Element:
     return root
 
 
-def _parser(**more: Any) -> Any:
+def _parser(**more: object) -> Any:
     return etree.XMLParser(
         resolve_entities=False,
         no_network=True,

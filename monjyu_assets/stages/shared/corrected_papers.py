@@ -11,7 +11,6 @@ import json
 import re
 from collections.abc import Collection, Iterable
 from pathlib import PurePath
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -27,6 +26,7 @@ from monjyu_core.storage.ids import digest
 from monjyu_core.storage.parts import read_all
 from monjyu_core.storage.rows_papers import FailureRow
 from monjyu_core.storage.schemas import ASSET_TABLES, TABLES, Record, table_of
+from monjyu_core.values import Values
 
 # A parsed paper as rows of the `parsed_papers` tables.
 
@@ -92,7 +92,7 @@ _LIBRARY = "library:"
 """How the word of a library begins in `corrected_by`."""
 _SEEN_BY = ["paper_id", "sha256", "record", "source_path"]
 Tables = dict[str, pa.Table]
-Row = dict[str, Any]
+Row = Values
 Kept = dict[str, Fields]
 """Corrections by paper."""
 

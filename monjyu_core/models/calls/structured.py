@@ -12,6 +12,7 @@ from pydantic import BaseModel, ValidationError
 
 from monjyu_core.models.call_errors import ModelAnswerUnusable
 from monjyu_core.models.types import ChatReply, Message
+from monjyu_core.values import Values
 
 T = TypeVar("T", bound=BaseModel)
 
@@ -30,7 +31,7 @@ Ask = Callable[[tuple[Message, ...]], Awaitable[ChatReply]]
 """One chat call that asks for the schema."""
 
 
-def schema_of(model: type[BaseModel]) -> dict[str, Any]:
+def schema_of(model: type[BaseModel]) -> Values:
     """The JSON schema of a model in the form that servers with strict schemas take: closed objects, all required."""
     schema = model.model_json_schema()
     _close(schema)
@@ -99,7 +100,7 @@ def _wrapped(value: Any, model: type[BaseModel]) -> Any:
     return value
 
 
-def _inner(value: Any, depth: int) -> Iterator[dict[str, Any]]:
+def _inner(value: Any, depth: int) -> Iterator[Values]:
     """Objects inside a value, the last of a list first: models wrap what is asked for."""
     inside = list(value.values()) if isinstance(value, dict) else value[::-1] if isinstance(value, list) else []
     for one in inside[:_MOST_MENDED] if depth else ():

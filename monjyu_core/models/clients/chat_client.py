@@ -15,6 +15,7 @@ from monjyu_core.models.clients.model_server import Server
 from monjyu_core.models.clients.replies import Collected, JsonHttp
 from monjyu_core.models.types import ChatReply, ChatRequest
 from monjyu_core.settings.models import ModelSettings
+from monjyu_core.values import Values
 
 
 class HttpChat:
@@ -43,11 +44,11 @@ class HttpChat:
             call["stream_options"] = {"include_usage": True}
         return self._ask(request, call)
 
-    async def _ask(self, request: ChatRequest, call: dict[str, Any]) -> AsyncGenerator[str | ChatReply, None]:
+    async def _ask(self, request: ChatRequest, call: Values) -> AsyncGenerator[str | ChatReply, None]:
         """A server may answer whole where it was asked to stream, and the other way round."""
         collected = Collected(self._server)
 
-        async def send(call: dict[str, Any]) -> tuple[AsyncGenerator[Any, None], str]:
+        async def send(call: Values) -> tuple[AsyncGenerator[Any, None], str]:
             """The rest of the answer, and its first piece: refusals come before it."""
             items = self._http.events(self._path, call)
             try:
@@ -72,8 +73,8 @@ class HttpChat:
     async def close(self) -> None:
         await self._http.close()
 
-    def _call(self, request: ChatRequest) -> dict[str, Any]:
-        call: dict[str, Any] = {
+    def _call(self, request: ChatRequest) -> Values:
+        call: Values = {
             "model": self._server.model,
             "messages": [{"role": message.role, "content": message.content} for message in request.messages],
         }

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from base64 import b64decode
 from collections.abc import Sequence
-from typing import Any
 
 from monjyu_core.models.call_errors import ModelAnswerUnusable
 from monjyu_core.models.clients.learned_options import EMBEDDING_OPTIONS, learned_of
@@ -15,6 +14,7 @@ from monjyu_core.models.clients.replies import JsonHttp, usage_in
 from monjyu_core.models.estimate import estimated_texts
 from monjyu_core.models.types import TokenUsage
 from monjyu_core.settings.models import ModelSettings
+from monjyu_core.values import Values
 
 Vectors = list[list[float]]
 
@@ -33,7 +33,7 @@ class HttpEmbeddings:
     async def embed(self, texts: Sequence[str]) -> tuple[Vectors, TokenUsage]:
         if not texts:
             return [], TokenUsage()
-        call: dict[str, Any] = {"model": self._server.model, "input": list(texts)}
+        call: Values = {"model": self._server.model, "input": list(texts)}
         if not self._window:
             call["encoding_format"] = "base64"
         else:
@@ -41,7 +41,7 @@ class HttpEmbeddings:
         if self._dimensions:
             call["dimensions"] = self._dimensions
 
-        async def send(call: dict[str, Any]) -> object:
+        async def send(call: Values) -> object:
             body = await self._http.post(self._path, call)
             if isinstance(body, dict) and body.get("error"):
                 raise self._server.refusal(status_in(body["error"]), {}, body)

@@ -13,12 +13,13 @@ import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from monjyu_core.models.call_errors import ModelCallError, ModelContentFiltered, ModelRateLimited, PromptTooLong
 from monjyu_core.models.clients.model_server import Server
+from monjyu_core.values import Values
 
-Call = dict[str, Any]
+Call = Values
 Change = Callable[[Call], Call]
 T = TypeVar("T")
 _log = logging.getLogger(__name__)
@@ -170,7 +171,7 @@ def _other_limit(call: Call, _: str) -> Change | None:
     return lambda call: {"max_completion_tokens" if name == "max_tokens" else name: v for name, v in call.items()}
 
 
-def schema_instruction(schema: Mapping[str, Any]) -> str:
+def schema_instruction(schema: Mapping[str, object]) -> str:
     """What asks for a schema in words."""
     said = json.dumps(schema, ensure_ascii=False)
     return f"Answer with one JSON object that follows this schema, and nothing else:\n{said}"

@@ -8,7 +8,6 @@ import re
 import time
 from collections.abc import Callable, Iterator, Mapping
 from email.utils import parsedate_to_datetime
-from typing import Any
 
 from monjyu_core.models.call_errors import (
     ModelCallError,
@@ -19,6 +18,7 @@ from monjyu_core.models.call_errors import (
     ModelUnreachable,
     PromptTooLong,
 )
+from monjyu_core.values import Values
 
 _UNSEEN = re.compile(r"<(script|style)\b.*?(?:</\1\s*>|$)", re.I | re.S)
 _TAG = re.compile(r"<[^<>]*>")
@@ -156,7 +156,7 @@ def _codes(body: object) -> set[str]:
     return {str(found[key]) for found in _objects(body) for key in ("code", "type", "status") if found.get(key)}
 
 
-def _objects(body: object) -> Iterator[dict[str, Any]]:
+def _objects(body: object) -> Iterator[Values]:
     """The error object with those inside it: Gemini wraps it in a list, Mistral has one for a message, gateways put the
     inner one in as text."""
     for _ in range(5):

@@ -14,6 +14,7 @@ from monjyu_core.models.clients.reasoning import AnswerStream
 from monjyu_core.models.clients.refusals import status_in
 from monjyu_core.models.estimate import estimated_usage
 from monjyu_core.models.types import ChatReply, ChatRequest, Finish, TokenUsage
+from monjyu_core.values import Values
 
 # JSON over HTTP to one server: whole answers, and streams of them as server-sent events or lines.
 
@@ -34,13 +35,13 @@ class JsonHttp:
         self._url = server.address + server.path
         self._http = server.http_client(timeout)
 
-    async def post(self, path: str, body: Mapping[str, Any]) -> Any:
+    async def post(self, path: str, body: Mapping[str, object]) -> Any:
         """The answer, parsed."""
         with _our_errors(self._server):
             async with self._http.stream("POST", self._url + path, json=body) as response:
                 return json.loads(await self._whole(response))
 
-    async def events(self, path: str, body: Mapping[str, Any]) -> AsyncGenerator[Any, None]:
+    async def events(self, path: str, body: Mapping[str, object]) -> AsyncGenerator[Any, None]:
         """The events or lines of a streamed answer, each parsed, as they come; `DONE` where the server sends it. One
         value where the server does not stream. Closing the iterator closes the connection."""
         with _our_errors(self._server):
@@ -173,7 +174,7 @@ class Collected:
             reasoned=self._reasoned or reasoned,
         )
 
-    def _texts(self, message: Mapping[str, Any]) -> Iterator[str]:
+    def _texts(self, message: Mapping[str, object]) -> Iterator[str]:
         """The text of a message; what it says of reasoning, refusals and tools is noted."""
         self._reasoned |= any(message.get(name) for name in _REASONING)
         refusal = message.get("refusal")
@@ -198,12 +199,12 @@ class Collected:
                     self._reasoned |= kind in ("thinking", "reasoning", "redacted_thinking")
 
 
-def _first(body: Mapping[str, Any]) -> dict[str, Any]:
+def _first(body: Mapping[str, object]) -> Values:
     choices = body.get("choices")
     return choices[0] if isinstance(choices, list) and choices and isinstance(choices[0], dict) else {}
 
 
-def _message(choice: Mapping[str, Any], body: Mapping[str, Any]) -> dict[str, Any] | None:
+def _message(choice: Mapping[str, object], body: Mapping[str, object]) -> Values | None:
     """The message or the piece of one: OpenAI's, Ollama's, or the plain text of older servers."""
     for found in (choice.get("delta"), choice.get("message"), body.get("message")):
         if isinstance(found, dict) and found:
@@ -221,7 +222,7 @@ def _finish(reason: str | None) -> Finish:
     return "content_filter" if said.startswith(_FILTERED) else "stop"
 
 
-def usage_in(body: Mapping[str, Any]) -> TokenUsage | None:
+def usage_in(body: Mapping[str, object]) -> TokenUsage | None:
     """Tokens as the server counted them. Ollama leaves `prompt_eval_count` out where the prompt was in its cache."""
     counts = body.get("usage") if isinstance(body.get("usage"), dict) else body
     prompt = counts.get("prompt_tokens", counts.get("prompt_eval_count")) if isinstance(counts, dict) else None

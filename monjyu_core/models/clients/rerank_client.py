@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 from monjyu_core.models.call_errors import ModelAnswerUnusable
 from monjyu_core.models.clients.learned_options import RERANK_OPTIONS, learned_of
 from monjyu_core.models.clients.model_server import Server
 from monjyu_core.models.clients.replies import JsonHttp
+from monjyu_core.values import Values
 
 
 class HttpRerank:
@@ -28,7 +28,7 @@ class HttpRerank:
         if not texts:
             return []
 
-        async def send(call: dict[str, Any]) -> object:
+        async def send(call: Values) -> object:
             return await self._http.post("/rerank", call)
 
         call = {"model": self._server.model, "query": query, "documents": list(texts)}

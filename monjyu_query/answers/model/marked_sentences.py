@@ -6,12 +6,16 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
+from monjyu_core.language.packs import also
 from monjyu_core.text.search_text import count_wide
 from monjyu_core.text.sentences import split_sentences
 
 _NUMBERS = r"\d+(?:\s*[,;、，\u2013-]\s*\d+)*"
-_MARKER = re.compile(rf"[\[【［]\s*(?:sources?\s*|資料\s*)?({_NUMBERS})\s*[\]】］]", re.I)
-_AFTER_END = re.compile(rf"([.!?。！？])(\s*(?:[\[【［]\s*(?:sources?\s*|資料\s*)?{_NUMBERS}\s*[\]】］]\s*)+)", re.I)
+_SOURCE = also("marked_sentences.source")
+_MARKER = re.compile(rf"[\[【［]\s*(?:(?:sources?{_SOURCE})\s*)?({_NUMBERS})\s*[\]】］]", re.I)
+_AFTER_END = re.compile(
+    rf"([.!?。！？])(\s*(?:[\[【［]\s*(?:(?:sources?{_SOURCE})\s*)?{_NUMBERS}\s*[\]】］]\s*)+)", re.I
+)
 _OPEN_BRACKET = re.compile(r"[\[【［][^\]】］]{0,40}\Z")
 _LIST_MARK = re.compile(r"^\s*(?:[-*•]|\d{1,2}[.)])\s+")
 _HEADING = re.compile(r"^\s{0,3}#{1,6}\s+\S|^\s*\*\*[^*]{2,80}\*\*:?\s*$")

@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 
+from monjyu_core.language.packs import sentences as as_one_text
 from monjyu_core.models.call_errors import ModelAnswerUnusable, ModelCallError
 from monjyu_core.models.calls.gateway import Session
 from monjyu_core.models.estimate import prompt_tokens
@@ -294,7 +295,7 @@ class Rewriting:
     def read(self, new: RepairedSentence, old: Marked) -> Marked:
         parts = [one for one in marked_sentences(new.text, self.language, self.brackets) if not one.heading]
         marked = tuple(dict.fromkeys(number for one in parts for number in one.sources))
-        text = ("" if self.language == "ja" else " ").join(one.text for one in parts)
+        text = as_one_text([one.text for one in parts], self.language)
         return Marked(text, tuple(new.sources) or marked or old.sources)
 
 

@@ -9,6 +9,7 @@ from importlib.resources import files
 
 import numpy as np
 
+from monjyu_core.language.packs import cues
 from monjyu_query.answers.verification.exact_facts import NAME, Words
 from monjyu_query.answers.verification.numbers import SMALL, Figure, same_value
 
@@ -17,7 +18,7 @@ from monjyu_query.answers.verification.numbers import SMALL, Figure, same_value
 
 FAR = 12
 """Words, or so, on either side that tell what a figure or a name belongs to."""
-JOINTS = re.compile(r"[,;:、]|\b(?:and|while|whereas|but|versus|vs|or|than|from|to)\b|(?:一方|が、|より)")
+JOINTS = re.compile(cues("attribution.joints"))
 """What divides a sentence: words on the other side belong together less."""
 
 
@@ -71,17 +72,11 @@ NEGATIONS = frozenset(
     )
 )  # fmt: skip
 _ABSOLUTE = re.compile(
-    r"\b(?:all|every|everyone|always|never|prov(?:e|es|ed|en)|proof|guarantee\w*|completely|entire(?:ly)?|definitiv\w+|"
-    r"conclusive\w*|eliminat\w+|universal\w*|certainly|undoubted\w*|unequivocal\w*|exclusively|invariabl\w+|nobody|"
-    r"no one|impossible|perfect\w*|whenever|regardless|cures?|definitely|solves?|inevitabl\w+|undeniabl\w+|"
-    r"irrefutabl\w+|worldwide|everywhere|established|doubt)\b"
-    r"|すべて|全て|全員|全国|必ず|常に|決して|唯一|完全|絶対|間違いなく|証明|確実|あらゆる|いつも|一切|世界中|誰も|断定|不可欠",
+    cues("attribution.absolute"),
     re.I,
 )
-_NEGATED_JA = re.compile(r"(?:ない|なく|なかっ|ません|ず[、。に]|ぬ|ざる|無い|無く|なし|ないまま|ずに)")
-_NOT_NEGATED_JA = re.compile(
-    r"(?:ほかならない|に過ぎない|にすぎない|だけでなく|のみならず|ばかりでなく|ばかりか|かもしれない|なければならない|少なくない|少ない|少なく|やむを得ない|危ない)"
-)
+_NEGATED_UNSPACED = re.compile(cues("attribution.negated_unspaced"))
+_NOT_NEGATED_UNSPACED = re.compile(cues("attribution.not_negated_unspaced"))
 
 
 def _pairs(name: str) -> list[tuple[tuple[str, ...], ...]]:
@@ -100,10 +95,10 @@ def _sides() -> dict[str, set[tuple[int, int]]]:
 
 SIDES = _sides()
 """Word to the (pair, side) that it stands on."""
-SIDES_JA = _pairs("opposites_ja.txt")
+SIDES_UNSPACED = _pairs("opposites_ja.txt")
 DIRECTION = re.compile(rf"\b(?:{'|'.join(sorted(SIDES, key=len, reverse=True))})\b", re.I)
-DIRECTION_JA = re.compile(
-    "|".join(sorted({word for pair in SIDES_JA for side in pair for word in side}, key=len, reverse=True))
+DIRECTION_UNSPACED = re.compile(
+    "|".join(sorted({word for pair in SIDES_UNSPACED for side in pair for word in side}, key=len, reverse=True))
 )
 
 
@@ -112,14 +107,14 @@ def absolutes(text: str) -> set[str]:
     return {match.group().lower()[:5] for match in _ABSOLUTE.finditer(text)}
 
 
-def sides_ja(word: str) -> set[tuple[int, int]]:
+def sides_unspaced(word: str) -> set[tuple[int, int]]:
     """The (pair, side) that a Japanese word of direction stands on."""
-    return {(number, side) for number, pair in enumerate(SIDES_JA) for side in (0, 1) if word in pair[side]}
+    return {(number, side) for number, pair in enumerate(SIDES_UNSPACED) for side in (0, 1) if word in pair[side]}
 
 
-def negated_ja(text: str) -> int:
+def negated_unspaced(text: str) -> int:
     """How many predicates are negated."""
-    return len(_NEGATED_JA.findall(_NOT_NEGATED_JA.sub("", text)))
+    return len(_NEGATED_UNSPACED.findall(_NOT_NEGATED_UNSPACED.sub("", text)))
 
 
 def negated_words(words: list[str], reach: int = 4) -> Iterator[int]:
@@ -143,7 +138,7 @@ def negated_words(words: list[str], reach: int = 4) -> Iterator[int]:
 LEAST_ALIKE = 0.25
 """How alike two contexts must be to be the same place."""
 CLAUSES = re.compile(r"[,;:]?\s+(?:and|while|whereas|but|although|though|however)\s+|[;,]\s+|[、。；]")
-_JOINED = re.compile(r"\b(?:both|and|between|than|unlike|like|as well as|compared)\b|と|も", re.I)
+_JOINED = re.compile(cues("attribution.joined"), re.I)
 
 
 def moved_figures(
@@ -248,8 +243,8 @@ def turned_directions(said: Words, pieces: Sequence[Words]) -> tuple[float, int,
 
 
 def _pattern(text: Words) -> re.Pattern[str]:
-    return DIRECTION_JA if text.wide else DIRECTION
+    return DIRECTION_UNSPACED if text.wide else DIRECTION
 
 
 def _side_of(word: str, *, wide: bool) -> set[tuple[int, int]]:
-    return sides_ja(word) if wide else SIDES.get(word, set())
+    return sides_unspaced(word) if wide else SIDES.get(word, set())

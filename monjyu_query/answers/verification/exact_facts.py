@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from importlib.resources import files
 
+from monjyu_core.language.packs import cues
 from monjyu_core.text.language import function_words
 from monjyu_core.text.search_text import count_wide
 from monjyu_query.answers.verification.numbers import OF_UNIT, SMALL, Figure, derived, figures, same_value
@@ -15,9 +16,7 @@ from monjyu_query.answers.verification.numbers import OF_UNIT, SMALL, Figure, de
 # The words of a text that say something, with their places, cut so that forms of one word agree.
 
 
-WORD = re.compile(
-    r"[A-Za-zÀ-ɏα-ωΑ-Ω][A-Za-zÀ-ɏα-ωΑ-Ω'’]*(?:[-+#.][A-Za-z0-9]+)*[+#]*|\d[\d.,]*|[\u3400-\u9fff々]+|[\u30a1-\u30ffー]+|[\u3041-\u309f]+|[,;:]"
-)
+WORD = re.compile(cues("exact_facts.word"))
 
 
 def _stop_words() -> frozenset[str]:
@@ -84,11 +83,7 @@ def normal(text: str) -> str:
     return " ".join(text.split())
 
 
-NAME = re.compile(
-    r"(?<![.!?] )(?<!^)\b(?:[A-Z][a-zA-Z0-9À-ɏ’'-]*[A-Za-z0-9]|[A-Z]{2,}s?)(?![a-zA-Z0-9])"
-    r"|(?<![A-Za-z0-9])[A-Z]{2,}[A-Za-z0-9-]*(?![A-Za-z])|(?<![A-Za-z0-9])[A-Za-z]+[A-Z][A-Za-z0-9]*"
-    r"|[\u30a1-\u30ffー]{4,}|(?<![A-Za-z0-9])[A-Za-z][A-Za-z0-9]{2,}(?=[\u3040-\u9fff])"
-)
+NAME = re.compile(cues("exact_facts.name"))
 LETTERS = 6
 """Of a name without digits, from which it is looked for across spaces: "paper use" would have a Peru."""
 MOST_RECKONED = 12

@@ -14,6 +14,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from monjyu_core.language.packs import also
 from monjyu_query.answers.verification.attribution import (
     CLAUSES,
     NEGATIONS,
@@ -21,7 +22,7 @@ from monjyu_query.answers.verification.attribution import (
     merged_sources,
     moved_figures,
     moved_names,
-    negated_ja,
+    negated_unspaced,
     negated_words,
     turned_directions,
 )
@@ -200,8 +201,8 @@ def _names(signs: Signs, missing: Sequence[str]) -> None:
 def _polarity(signs: Signs, said: Words, best: Words, texts: Sequence[Words]) -> None:
     whole = " ".join(text.text for text in texts)
     if said.wide:
-        denies, denied = negated_ja(said.text), negated_ja(best.text)
-        signs.values["negation"] = (0.0 if negated_ja(whole) else 1.0) if denies else 0.5 * (denied > 0)
+        denies, denied = negated_unspaced(said.text), negated_unspaced(best.text)
+        signs.values["negation"] = (0.0 if negated_unspaced(whole) else 1.0) if denies else 0.5 * (denied > 0)
     else:
         signs.values["negation"] = _negation(said, best, texts)
     if signs.values["negation"] >= 1:
@@ -268,9 +269,7 @@ _GAP = re.compile(
     rf"\b(?:no|none|neither|not one) (?:of )?(?:the |these |those )?(?:\w+ )?{_SOURCES}\b"
     rf"|\b(?:{_SOURCES}|it|they|both|either|neither)\b[^.]{{0,140}}?\b(?:do(?:es)? not|did not|don't|doesn't|never|nor)"
     rf" (?:\w+ )?{_TELL}\b|\b(?:is|are|was|were) not (?:\w+ )?{_TOLD}\b"
-    r"|\bno (?:information|data|details?|mention|figures?|evidence)\b"
-    r"|(?:述べ|示さ|記載|言及|触れ|説明|報告|書か|明らかに|明記)[^。]{0,12}(?:いない|ない|ません|おらず)"
-    r"|(?:記述|記載|言及|説明|情報)[はが]ない",
+    r"|\bno (?:information|data|details?|mention|figures?|evidence)\b" + also("local_check.gap"),
     re.IGNORECASE,
 )
 

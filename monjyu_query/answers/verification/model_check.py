@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, Field
 
+from monjyu_core.language.packs import Texts
 from monjyu_core.models.call_errors import (
     ModelAnswerUnusable,
     ModelCallError,
@@ -42,17 +43,12 @@ class Known:
 
 _OPPOSITE = frozenset(("supported", "partly"))
 _SAME = frozenset(("contradicted",))
-KNOWN = {
-    "en": (
-        Known("The drug raised blood pressure.", "The drug lowered blood pressure.", _OPPOSITE),
-        Known("The survey reached 120 schools.", "The survey reached 120 schools.", _SAME),
-    ),
-    "ja": (
-        Known("その薬は血圧を上げた。", "その薬は血圧を下げた。", _OPPOSITE),
-        Known("調査は120校を対象とした。", "調査は120校を対象とした。", _SAME),
-    ),
-}
-"""By language."""
+
+
+def known_sentences(language: str) -> tuple[Known, ...]:
+    words = Texts("known")[language]
+    wrong = {"opposite": _OPPOSITE, "same": _SAME}
+    return tuple(Known(words[name], words[f"{name}_source"], verdicts) for name, verdicts in wrong.items())
 
 
 def misread(known: tuple[Known, ...], verdicts: Mapping[int, str], first: int) -> str:
@@ -72,7 +68,7 @@ LONGEST_REASON = 160
 _VERDICTS = ("supported", "partly", "contradicted", "not_found")
 
 
-def _verdict(value: Any) -> Any:
+def _verdict(value: object) -> Any:
     word = "_".join(str(value).strip().casefold().split())
     return word if word in _VERDICTS else "not_found"
 
@@ -120,7 +116,7 @@ class ModelVerifier:
     ) -> None:
         """`known`: whether it is asked of these sentences."""
         self.unread = ""
-        self._known: tuple[Known, ...] = KNOWN["ja" if language == "ja" else "en"] if known else ()
+        self._known: tuple[Known, ...] = known_sentences(language) if known else ()
         self._session = session
         self._papers = papers
         self._settings = settings

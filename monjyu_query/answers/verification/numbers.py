@@ -7,6 +7,8 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from monjyu_core.language.packs import also, cues, table
+
 _COUNTS = (
     "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
     "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen", "twenty",
@@ -20,38 +22,36 @@ _SCALES = {
     "thousand": 1e3,
     "million": 1e6,
     "billion": 1e9,
-    "万": 1e4,
-    "億": 1e8,
-    "千": 1e3,
-    "兆": 1e12,
-    "百": 1e2,
+    **table("scales"),
 }
-_KANJI = {"一": 1, "二": 2, "三": 3, "四": 4, "五": 5, "六": 6, "七": 7, "八": 8, "九": 9, "十": 10}
+_HAN = {sign: int(value) for sign, value in table("numerals").items()}
+_TEN = next(sign for sign, value in _HAN.items() if value == 10)
 _NUMBER = re.compile(
     r"(?P<digits>(?<![\w.])[-−]?\d+(?:,\d{3})*(?:\.\d+)?|\d+(?:,\d{3})*(?:\.\d+)?)"
-    r"(?:\s?(?P<scale>thousand|million|billion|万|億|千|兆|百))?\s?(?P<percent>%|％|percent\b|per cent\b|パーセント)?"
+    rf"(?:\s?(?P<scale>thousand|million|billion|{'|'.join(table('scales'))}))?"
+    rf"\s?(?P<percent>%|％|percent\b|per cent\b{also('numbers.percent')})?"
     rf"|\b(?P<word>{'|'.join(_WORDS)})\b"
     r"(?:[- ](?P<tens>one|two|three|four|five|six|seven|eight|nine|third|half|quarter)\b)?"
     r"(?:\s(?P<wordscale>hundred|thousand|million|billion)\b)?(?:\s?(?P<wordpercent>percent|per cent)\b)?"
-    r"|(?P<kanji>[一二三四五六七八九十]+)(?=[つ個人年月日回種類本枚倍割分度段階点件名匹頭台社国世世紀])",
+    rf"|(?P<han>[{''.join(_HAN)}]+)(?={cues('numbers.counters')})",
     re.I,
 )
 _UNITS = {
     "time": {
         "ms": 1e-3, "s": 1, "sec": 1, "second": 1, "min": 60, "minute": 60, "h": 3600, "hr": 3600, "hour": 3600,
-        "day": 86400, "week": 604800, "month": 2629800, "year": 31557600, "秒": 1, "分": 60, "時間": 3600, "日": 86400,
-        "週間": 604800, "年": 31557600, "か月": 2629800, "ヶ月": 2629800,
+        "day": 86400, "week": 604800, "month": 2629800, "year": 31557600,
+        **table("units_of_time"),
     },
     "mass": {"ng": 1e-9, "μg": 1e-6, "µg": 1e-6, "ug": 1e-6, "mg": 1e-3, "g": 1, "gram": 1, "kg": 1e3, "kilogram": 1e3},
     "volume": {"μl": 1e-6, "µl": 1e-6, "ml": 1e-3, "l": 1, "litre": 1, "liter": 1, "millilitre": 1e-3},
-    "length": {"nm": 1e-9, "μm": 1e-6, "mm": 1e-3, "cm": 1e-2, "m": 1, "km": 1e3, "メートル": 1, "キロメートル": 1e3},
+    "length": {"nm": 1e-9, "μm": 1e-6, "mm": 1e-3, "cm": 1e-2, "m": 1, "km": 1e3, **table("units_of_length")},
     "data": {"kb": 1e3, "mb": 1e6, "gb": 1e9, "tb": 1e12},
 }  # fmt: skip
 OF_UNIT = {name: (kind, factor) for kind, units in _UNITS.items() for name, factor in units.items()}
-_UNIT = re.compile(r"[\s-]?(?:a |an )?([A-Za-zμµ]+|秒|分(?!角)|時間|日|週間|年|[かヶ]月|キロメートル|メートル)")
+_UNIT = re.compile(r"[\s-]?(?:a |an )?([A-Za-zμµ]+" + also("numbers.unit") + ")")
 _ABOUT = re.compile(
     r"(?:about|around|roughly|approximately|nearly|almost|close to|some|circa|~|more than|over|less than|under|at least"
-    r"|up to|およそ|約|ほぼ|ざっと)\s*(?:a |an )?$",
+    r"|up to" + also("numbers.about") + r")\s*(?:a |an )?$",
     re.I,
 )
 ROUGHLY = 0.12
@@ -63,8 +63,9 @@ SMALL = 12
 
 _NTHS = ("third", "quarter", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
 _RATIO = re.compile(
-    rf"\b(?P<part>\d+) (?:of|out of|in) (?:the |every )?(?P<whole>\d+)\b|(?P<ja_whole>\d+)人(?:に|中)(?P<ja_part>\d+)人"
-    rf"|(?P<tenths>\d)割|\b(?:a|an|one) (?P<nth>{'|'.join(_NTHS)})\b",
+    rf"\b(?P<part>\d+) (?:of|out of|in) (?:the |every )?(?P<whole>\d+)\b"
+    rf"|(?P<of>\d+)(?:{cues('numbers.out_of')})(?P<some>\d+)(?:{cues('numbers.people')})"
+    rf"|(?P<tenths>\d)(?:{cues('numbers.tenths')})|\b(?:a|an|one) (?P<nth>{'|'.join(_NTHS)})\b",
     re.I,
 )
 
@@ -110,7 +111,7 @@ def _shares_of(text: str) -> list[Figure]:
     """Shares that are said in other words: "4 of 5", 5人に4人, 7割, an eighth."""
     found = []
     for match in _RATIO.finditer(text):
-        of, part = match["whole"] or match["ja_whole"], match["part"] or match["ja_part"]
+        of, part = match["whole"] or match["of"], match["part"] or match["some"]
         if match["tenths"]:
             share = float(match["tenths"]) * 10
         elif match["nth"]:
@@ -133,14 +134,14 @@ def _value(match: re.Match[str]) -> float | None:
         elif tens and value >= 20:
             value += _WORDS[tens]
         return value * _SCALES.get((match["wordscale"] or "").lower(), 1)
-    return _kanji(match["kanji"])
+    return _in_han(match["han"])
 
 
-def _kanji(written: str) -> float | None:
-    tens, mark, ones = written.partition("十")
+def _in_han(written: str) -> float:
+    tens, mark, ones = written.partition(_TEN)
     if not mark:
-        return float("".join(str(_KANJI[c]) for c in written)) if "十" not in written else None
-    return (_KANJI.get(tens, 1) if tens else 1) * 10 + (_KANJI.get(ones, 0) if ones else 0)
+        return float("".join(str(_HAN[sign]) for sign in written))
+    return (_HAN.get(tens, 1) if tens else 1) * 10 + (_HAN.get(ones, 0) if ones else 0)
 
 
 def same_value(one: Figure, other: Figure) -> bool:

@@ -6,8 +6,8 @@ import sys
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
+from monjyu_core.values import Values
 from monjyu_query.modes.lazy.deepening import IterativeDeepener, Visit
 from monjyu_query.modes.lazy.state import Candidate, Judgement, LazyState
 
@@ -200,7 +200,7 @@ class CommunitySearcher:
     def _noted(self, state: LazyState, candidate: Candidate, judgement: Judgement) -> bool:
         relevant = state.note(candidate, judgement, self.relevant_from, self.enough_from)
         state.budget.spend(int(judgement.made))
-        event: dict[str, Any] = {"event": "test", "chunk_id": candidate.passage.chunk_id}
+        event: Values = {"event": "test", "chunk_id": candidate.passage.chunk_id}
         event |= {"paper_id": candidate.passage.paper_id}
         event |= {"subquery": candidate.subquery, "score": judgement.best, "relevant": relevant}
         state.emit(event | ({"error": judgement.error} if judgement.error else {}))

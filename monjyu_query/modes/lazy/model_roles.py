@@ -9,6 +9,7 @@ from typing import Annotated, Any, TypeVar
 
 from pydantic import BaseModel, Field
 
+from monjyu_core.language.packs import Texts
 from monjyu_core.models.call_errors import (
     CostCapReached,
     ModelCallError,
@@ -39,14 +40,6 @@ _LONGEST_TEXT = 2000
 _POLL_SECONDS = 0.1
 _LONGEST_REASON = 200
 _CONCEPTS = 24
-_REASONS = {
-    "en": "Give each a `reason` of at most twelve words.",
-    "ja": "それぞれに`reason`（20字以内の理由）を付けてください。",
-}
-_REASONING = {
-    "en": "Say in `reasoning` (one sentence of at most thirty words) why these subqueries cover the question.",
-    "ja": "これらの検索質問で質問全体を覆う理由を`reasoning`に一文（60字以内）で書いてください。",
-}
 MOST_SENTENCES = 30
 """Of what was found so far, when a model is asked whether it suffices."""
 
@@ -122,7 +115,7 @@ class ModelRoles:
         turns = [turn for turn in history if turn.role != "system"][-LONGEST_HISTORY:]
         said = "\n".join(f"{turn.role}: {turn.content[:_LONGEST_TEXT]}" for turn in turns)
         text = prompt.render(question=query, history=said, concepts=fence(1, ", ".join(concepts)) if concepts else "-")
-        asked = [Message("user", f"{text}\n\n{_REASONING[self.language]}" if reasons else text)]
+        asked = [Message("user", f"{text}\n\n{Texts('model_roles')[self.language]['reasoning']}" if reasons else text)]
         wanted = ReasonedSubqueries if reasons else Subqueries
         found = run(self.session.structured("expand", asked, prompt.hash, wanted))
         said = " ".join(found.reasoning.split())[:_LONGEST_REASON] if isinstance(found, ReasonedSubqueries) else ""
@@ -197,7 +190,7 @@ class ModelAssessor:
         text = self._prompt.render(
             source="\n\n".join(sources),
             question=self._subqueries[batch[0].subquery],
-            reasons=_REASONS[self._roles.language] if self._reasons else "",
+            reasons=Texts("model_roles")[self._roles.language]["reasons"] if self._reasons else "",
         )
         papers = sorted({candidate.passage.paper_id for candidate in batch})
         wanted = ReasonedScores if self._reasons else SentenceScores

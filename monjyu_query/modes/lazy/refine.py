@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from monjyu_core.values import Values
 from monjyu_query.answers.selection import Question as Terms
 from monjyu_query.asking.lazy_explanation import Budget
 from monjyu_query.asking.passages import Passage
@@ -260,7 +261,7 @@ def _concepts(index: OpenIndex, graph: ConceptGraph, subqueries: list[str], own:
     return list(dict.fromkeys([*own, *more]))[:_CONCEPTS]
 
 
-def _around(graph: ConceptGraph, phrases: list[str], near: Neighbours) -> dict[str, Any]:
+def _around(graph: ConceptGraph, phrases: list[str], near: Neighbours) -> Values:
     """The question's concepts with their neighbours, and the edges among all of these."""
     beside = [concept.phrase for some in near.values() for concept in some[:_SHOWN]]
     nodes = list(dict.fromkeys([*phrases, *beside]))

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import threading
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Literal
 
+from monjyu_core.values import Values
 from monjyu_query.answers.selection import Question
 from monjyu_query.asking.events import Emit, unheard
 from monjyu_query.asking.lazy_explanation import Budget, Origin
@@ -97,7 +98,7 @@ class LazyState:
     reasons: dict[str, str] = field(default_factory=dict)
     sentence_ids: set[str] = field(default_factory=set)
     strong: set[str] = field(default_factory=set)
-    claims: list[dict[str, Any]] = field(default_factory=list)
+    claims: list[Values] = field(default_factory=list)
     level: int = 0
     held_back: int = 0
     cache_hits: int = 0

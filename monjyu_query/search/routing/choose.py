@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from monjyu_core.errors import QueryError
 from monjyu_core.models.caps import SpendingCap
 from monjyu_core.settings.models import SpendingSettings
 from monjyu_core.settings.settings import SearchSettings
+from monjyu_core.values import Values
 from monjyu_query.asking.fields import asked_as
 from monjyu_query.asking.lazy_explanation import DEFAULT, PRESETS
 from monjyu_query.asking.request import LAZY_FIELDS, NOT_RERANKED, SCORED, SearchRequest
@@ -176,7 +176,7 @@ def parameters_of(
     if settings.lazy.rank == "vector" and mode == "lazy" and not several:
         used.discard("alpha")
     budget = request.budget
-    values: dict[str, Any] = {
+    values: Values = {
         "alpha": settings.alpha,
         "min_score": settings.min_score,
         "expand": settings.expand if request.expand is None else request.expand,
@@ -198,5 +198,5 @@ def _several(request: SearchRequest, settings: SearchSettings, mode: str, level:
     return [*dict.fromkeys(request.modes or [one for one in settings.multi.modes if one in served(level)])]
 
 
-def _said(values: Mapping[str, Any]) -> dict[str, Any]:
+def _said(values: Mapping[str, object]) -> Values:
     return {name: value for name, value in values.items() if value is not None}

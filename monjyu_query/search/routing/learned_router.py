@@ -56,7 +56,7 @@ def cues(query: str) -> list[float]:
     return [*map(float, fitting(text)), *(float(kind == chosen) for kind in QUERY_TYPES), float(asked), 1.0]
 
 
-def japanese(query: str) -> bool:
+def unspaced(query: str) -> bool:
     return bool(_WIDE.search(query))
 
 
@@ -95,7 +95,7 @@ class LearnedRouter:
 
     def kind(self, query: str, vector: Vector | None = None, model: str = "") -> Kind:
         """The likeliest kind, with its chance. `vector` (d,) is the question's by `model`, one of `models()`."""
-        useful = vector is not None and not (model in ENGLISH_ONLY and japanese(query))
+        useful = vector is not None and not (model in ENGLISH_ONLY and unspaced(query))
         head = self.heads[model if useful and model in self.heads else WORDS]
         known = [gram for gram in grams(query) if gram in self.places]
         rows = head.grams[[self.places[gram] for gram in known]] / np.float32(np.sqrt(max(len(known), 1)))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ipaddress
 import urllib.request
-from typing import Any
 
 
 def is_loopback(host: str) -> bool:
@@ -18,7 +17,7 @@ def is_loopback(host: str) -> bool:
 
 
 class _NoRedirects(urllib.request.HTTPRedirectHandler):
-    def redirect_request(self, *_: Any) -> None:
+    def redirect_request(self, *_: object) -> None:
         """The redirect is an HTTPError: a server that is asked may not name another host to be asked in its place."""
 
 

@@ -11,12 +11,12 @@ import os
 from datetime import UTC, datetime
 from itertools import groupby
 from pathlib import Path
-from typing import Any
 from urllib.parse import parse_qs
 
 from starlette.types import Scope
 
 from monjyu_core.storage.state_store import FILE, private_folder
+from monjyu_core.values import Values
 from monjyu_query.asking.write_behind import WriteBehind
 
 _LONGEST = 2000
@@ -30,7 +30,7 @@ class AuditLog:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._writer: WriteBehind[dict[str, Any]] = WriteBehind(self._append, "audit", _MOST, _PAUSE)
+        self._writer: WriteBehind[Values] = WriteBehind(self._append, "audit", _MOST, _PAUSE)
         self._failed = False
 
     def write(self, scope: Scope, route: str, status: int, seconds: float) -> None:
@@ -54,7 +54,7 @@ class AuditLog:
     def close(self) -> None:
         self._writer.close()
 
-    def _append(self, lines: list[dict[str, Any]]) -> None:
+    def _append(self, lines: list[Values]) -> None:
         try:
             private_folder(self._folder.parent)
             private_folder(self._folder)

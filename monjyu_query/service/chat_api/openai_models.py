@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictBool
 
 from monjyu_core.errors import QueryError
+from monjyu_core.language.packs import also, cues
 from monjyu_query.asking.request import LONGEST_QUERY, SearchRequest, Turn, make_request
 from monjyu_query.asking.result import SearchResult, Usage
 
@@ -34,13 +35,12 @@ _OF_TRANSCRIPT = re.compile(
     r"|\b\w+[- ](?:words?|characters?)\b",
     re.I,
 )
-_IN_CHINESE_AND_JAPANESE = re.compile(
-    r"(?:会话|对话|聊天|會話|對話|会話|チャット)[^。\n]{0,80}(?:标题|標題|标签|タイトル|題名|タグ)"
-    r"|(?:标题|標題|标签|タイトル|題名|タグ)[^。\n]{0,80}(?:会话|对话|聊天|會話|對話|会話|チャット)"
-)
+_IN_OTHER_LANGUAGES = re.compile(cues("openai_models.in_other_languages"))
 _TASK = re.compile(r"\A\W*Task:", re.I)
 _ANSWERED_TASK = re.compile(r"<(?:context|source|user_query)\b", re.I)
-_SPOKEN = re.compile(r"^[^\w\n]{0,20}(?:user|human|ユーザー|用户)\W{0,4}[:：]\W{0,20}(\S.*)", re.I | re.M)
+_SPOKEN = re.compile(
+    rf"^[^\w\n]{{0,20}}(?:user|human{also('openai_models.user')})\W{{0,4}}[:：]\W{{0,20}}(\S.*)", re.I | re.M
+)
 _SPOKEN_JSON = re.compile(r'"role"\s*:\s*"user"\s*,\s*"content"\s*:\s*("(?:[^"\\]|\\.)*")')
 _TRANSCRIPT = re.compile(
     r"<(?:chat_history|conversation|messages?)\b|^[^\w\n]{0,20}(?:assistant|ai|response)\W{0,4}[:：]|```", re.I | re.M
@@ -89,7 +89,7 @@ def _is_chore(text: str, *, in_chat: bool, holds: bool) -> bool:
     for sentence in re.split(r"(?<=[.?!:])\s|\n", text):
         if not sentence.rstrip().endswith("?") and _ASKS.search(sentence) and of_chat.search(sentence):
             return True
-    return bool(_IN_CHINESE_AND_JAPANESE.search(text))
+    return bool(_IN_OTHER_LANGUAGES.search(text))
 
 
 def _first_question(text: str) -> str:

@@ -7,10 +7,10 @@ import logging
 import re
 import time
 from collections.abc import AsyncIterator
-from typing import Any
 
 from fastapi.sse import KEEPALIVE_COMMENT, format_sse_event
 
+from monjyu_core.values import Values
 from monjyu_query.answers.render import safe
 from monjyu_query.answers.segments import markdown, table_markdown
 from monjyu_query.asking.result import Citation, SearchResult, Segment
@@ -130,5 +130,5 @@ class _Chunks:
         return [*chunks, format_sse_event(data_str="[DONE]")]
 
 
-def _data(value: dict[str, Any]) -> bytes:
+def _data(value: Values) -> bytes:
     return format_sse_event(data_str=json.dumps(value, ensure_ascii=False))

@@ -11,19 +11,20 @@ import signal
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from pydantic import BaseModel, ValidationError
 
 from monjyu_core.errors import ConfigurationError, IndexBuildError, StorageError
 from monjyu_core.storage.folders import DataFolder
+from monjyu_core.values import Values
 from monjyu_query.service.server.error_responses import Conflict, NotFound
 
 _SECONDS = 300
 BUILDER = "monjyu_assets"
 LONGEST_LINE = 1 << 24
 """Bytes of a line of a command's output; a result names each failed paper."""
-Tell = Callable[[dict[str, Any]], Awaitable[None]]
+Tell = Callable[[Values], Awaitable[None]]
 """Receives `{"stage", "text", "done", "total"}`."""
 Shape = TypeVar("Shape", bound=BaseModel)
 
@@ -46,7 +47,7 @@ def can_build() -> bool:
     return importlib.util.find_spec(BUILDER) is not None
 
 
-def printed(data: DataFolder, *command: str) -> dict[str, Any]:
+def printed(data: DataFolder, *command: str) -> Values:
     """The JSON that `monjyu COMMAND` prints. Conflict where it was asked for what cannot be, or where this installation
     only answers questions; StorageError where it fails."""
     if not can_build():
@@ -67,7 +68,7 @@ def printed(data: DataFolder, *command: str) -> dict[str, Any]:
     except subprocess.TimeoutExpired as error:
         raise StorageError(f"It took longer than {_SECONDS} s; another publish may be under way.") from error
     if done.returncode == 0:
-        found: dict[str, Any] = json.loads(done.stdout)
+        found: Values = json.loads(done.stdout)
         return found
     message = done.stderr.strip().rpartition("monjyu: ")[2] or "The command failed."
     raise Conflict(message) if done.returncode == 2 else StorageError(message)
@@ -130,11 +131,11 @@ async def _follow(process: asyncio.subprocess.Process, tell: Tell) -> str:
     return complaint
 
 
-def _step(line: str) -> dict[str, Any] | None:
+def _step(line: str) -> Values | None:
     if not line.startswith('{"stage"'):
         return None
     with contextlib.suppress(ValueError):
-        step: dict[str, Any] = json.loads(line)
+        step: Values = json.loads(line)
         return step
     return None
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import urllib.error
 import urllib.request
-from typing import Any, Literal
+from typing import Literal
 
 from filelock import FileLock, Timeout
 from pydantic import BaseModel
@@ -17,6 +17,7 @@ from monjyu_core.errors import ConfigurationError, ExternalAPIError
 from monjyu_core.settings.service import ServiceSettings
 from monjyu_core.storage.collection import known_record, target_level
 from monjyu_core.storage.folders import DataFolder
+from monjyu_core.values import Values
 from monjyu_query.service.access.addresses import answer_of
 from monjyu_query.service.server.error_responses import Conflict, NotFound
 
@@ -93,7 +94,7 @@ def launch(
     added = asked_of(server, _ADD, {"key": collection, "repository": selector})["addDynamicPartition"]
     if added["__typename"] not in ("AddDynamicPartitionSuccess", "DuplicateDynamicPartitionError"):
         raise ExternalAPIError(f"Dagster refused the collection: {added.get('message', added['__typename'])}.")
-    parameters: dict[str, Any] = {
+    parameters: Values = {
         "partitionsByAssets": [_selected(node, collection) for node in nodes],
         "title": f"{collection} to level {kept}",
         "runConfigData": _ALLOW_DELETES if allow_deletes else {},
@@ -149,12 +150,12 @@ def _belongs(group: str | None, level: int) -> bool:
     return name == "publish" or (name.startswith("level_") and name[6:7].isdigit() and int(name[6]) <= level)
 
 
-def _selected(node: dict[str, Any], collection: str) -> dict[str, Any]:
+def _selected(node: Values, collection: str) -> Values:
     """The partition of an asset that is the collection."""
     return {"assetKey": node["assetKey"], "partitions": {"range": {"start": collection, "end": collection}}}
 
 
-def asked_of(server: str, query: str, variables: dict[str, Any]) -> dict[str, Any]:
+def asked_of(server: str, query: str, variables: Values) -> Values:
     """The data that the server answers a query with; ExternalAPIError where it does not."""
     request = urllib.request.Request(
         f"{server}/graphql",
@@ -169,5 +170,5 @@ def asked_of(server: str, query: str, variables: dict[str, Any]) -> dict[str, An
         raise ExternalAPIError("The Dagster web server does not answer.", "Start it: `monjyu up`.") from error
     if answer.get("errors"):
         raise ExternalAPIError(f"The Dagster web server refused: {answer['errors'][0].get('message')}.")
-    found: dict[str, Any] = answer["data"]
+    found: Values = answer["data"]
     return found

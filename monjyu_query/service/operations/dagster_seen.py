@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import Any
 
 from pydantic import BaseModel
 
 from monjyu_core.errors import ExternalAPIError
 from monjyu_core.settings.service import ServiceSettings
+from monjyu_core.values import Values
 from monjyu_query.service.operations.dagster_runs import asked_of
 
 MOST_RUNS = 200
@@ -77,9 +77,7 @@ def look_at_dagster(settings: ServiceSettings, collection: str | None, most: int
     return seen_of(server, found, nodes, collection, most)
 
 
-def seen_of(
-    server: str, runs: list[dict[str, Any]], nodes: list[dict[str, Any]], collection: str | None, most: int
-) -> DagsterSeen:
+def seen_of(server: str, runs: list[Values], nodes: list[Values], collection: str | None, most: int) -> DagsterSeen:
     """What the server answered, as it is shown. Who asks for one collection hears nothing of others: a check's message
     counts, and may name, their papers."""
     shown = [_run(server, run) for run in runs]
@@ -95,7 +93,7 @@ def seen_of(
     )
 
 
-def _run(server: str, run: dict[str, Any]) -> SeenRun:
+def _run(server: str, run: Values) -> SeenRun:
     tags = {tag["key"]: tag["value"] for tag in run["tags"]}
     named = next((tags[key].partition("|")[0] for key in _OF_COLLECTION if key in tags), None)
     return SeenRun(
@@ -109,7 +107,7 @@ def _run(server: str, run: dict[str, Any]) -> SeenRun:
     )
 
 
-def _check(server: str, node: dict[str, Any], check: dict[str, Any], known: dict[str, str | None]) -> SeenCheck | None:
+def _check(server: str, node: Values, check: Values, known: dict[str, str | None]) -> SeenCheck | None:
     last = check["executionForLatestMaterialization"]
     if last is None:
         return None

@@ -12,7 +12,6 @@ import os
 import secrets
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 from urllib.parse import urlsplit
 
 from pydantic import BaseModel
@@ -22,6 +21,7 @@ from monjyu_core.settings.service import ServiceSettings
 from monjyu_core.storage.collection import known_record, load_record, target_level
 from monjyu_core.storage.folders import DataFolder, alive, host_id
 from monjyu_core.storage.state_store import StateStore
+from monjyu_core.values import Values
 from monjyu_query.service.access.addresses import is_loopback
 from monjyu_query.service.operations.commands_run import can_build, printed_telling
 from monjyu_query.service.operations.dagster_runs import Launched, RunState
@@ -114,7 +114,7 @@ class IndexRuns:
     async def _index(
         self, data: DataFolder, run: str, collection: str, command: list[str], settings: Mapping[str, str]
     ) -> None:
-        async def tell(step: dict[str, Any]) -> None:
+        async def tell(step: Values) -> None:
             await self._keep(
                 run, collection, state="running", stage=step["stage"], made=step["done"], parts=step["total"]
             )
@@ -132,10 +132,10 @@ class IndexRuns:
             _log.exception("Run %s failed", run)
             await self._keep(run, collection, state="failed", cause="The service could not run it; its log says why.")
 
-    async def _keep(self, run: str, collection: str, **told: Any) -> None:
+    async def _keep(self, run: str, collection: str, **told: object) -> None:
         await asyncio.to_thread(self._put, run, collection, **told)
 
-    def _put(self, run: str, collection: str, **told: Any) -> None:
+    def _put(self, run: str, collection: str, **told: object) -> None:
         value = {"collection": collection, "host": host_id(), "process": os.getpid(), "told": told}
         self._store.put(NAMESPACE, run, value)
         self._store.keep_newest(NAMESPACE, _MOST_KEPT)

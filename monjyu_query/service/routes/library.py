@@ -4,7 +4,7 @@ GET /library/problems: what could not be read, and why."""
 from __future__ import annotations
 
 from pathlib import PurePath
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Depends, Query
 from pydantic import BaseModel
@@ -113,7 +113,7 @@ def problems(service: Shared, collection: Collection = None) -> Problems:
     )
 
 
-def _problem(path: Any, error_type: str, message: str) -> Problem:
+def _problem(path: object, error_type: str, message: str) -> Problem:
     """Without the folders of its file, in the message too."""
     path = str(path)
     folder = str(PurePath(path).parent)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import PurePath
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Header, Path, Query
 from fastapi.responses import Response
@@ -13,6 +13,7 @@ from monjyu_core.errors import QueryError
 from monjyu_core.paper import ParsedPaper
 from monjyu_core.storage.snapshot import Snapshot
 from monjyu_core.text.unicode_words import folded
+from monjyu_core.values import Values
 from monjyu_query.asking.fields import OneOf
 from monjyu_query.citations.export import FORMS, entries, entries_of
 from monjyu_query.citations.missing_works import MOST_WORKS, MissingWork, missing_works
@@ -196,12 +197,12 @@ def _place_of(service: Service, collection: str | None, paper_id: str) -> tuple[
     return snapshot, present
 
 
-def _matches(paper: dict[str, Any], text: str) -> bool:
+def _matches(paper: Values, text: str) -> bool:
     if not text.strip():
         return True
     held = folded(" ".join(filter(None, [paper["title"], paper["venue"], *paper["authors"]])))
     return all(word in held for word in folded(text).split())
 
 
-def _known(paper: dict[str, Any]) -> dict[str, Any]:
+def _known(paper: Values) -> Values:
     return {name: paper[name] for name in PaperInfo.model_fields}

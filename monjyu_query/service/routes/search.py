@@ -13,6 +13,7 @@ from fastapi.sse import EventSourceResponse
 from pydantic import BaseModel, Field
 
 from monjyu_core.errors import QueryError
+from monjyu_core.values import Values
 from monjyu_query.api.vector_search import embedded, search_by_vector
 from monjyu_query.asking.fields import CollectionBody
 from monjyu_query.asking.request import LONGEST_QUERY, NUMBER, Filters, SearchQuestion, SearchRequest, make_request
@@ -234,7 +235,7 @@ def trace(
     return show_trace(service.snapshot(kept["collection"]), trace_id, kept)
 
 
-def trace_for(service: Service, trace_id: str, principal: Principal) -> dict[str, Any]:
+def trace_for(service: Service, trace_id: str, principal: Principal) -> Values:
     """The trace, where whoever asks may see it; who asked first only administrators and they themselves are shown.
     NotFound for all others alike."""
     try:
@@ -249,7 +250,7 @@ def trace_for(service: Service, trace_id: str, principal: Principal) -> dict[str
     return kept if own else kept | {"asked_by": None}
 
 
-def _kept(service: Service, trace_id: str, asker: str | None) -> dict[str, Any]:
+def _kept(service: Service, trace_id: str, asker: str | None) -> Values:
     """One of a search that has just ended may not be written yet, nor that its kept result was given to `asker`."""
     kept = service.store.get(NAMESPACE, trace_id)
     if not isinstance(kept, dict) or not may_see(kept, asker):

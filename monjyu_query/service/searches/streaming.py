@@ -8,10 +8,10 @@ import json
 import logging
 import threading
 from collections.abc import AsyncIterator
-from typing import Any
 
 from fastapi.sse import KEEPALIVE_COMMENT, format_sse_event
 
+from monjyu_core.values import Values
 from monjyu_query.asking.events import kept_events, last_events
 from monjyu_query.service.searches.cancellation import Stoppable
 from monjyu_query.service.searches.running_search import KeptResult, Search
@@ -45,7 +45,7 @@ async def stream_events(found: KeptResult | Search, request_id: str, stoppable: 
         stoppable.leave()
 
 
-def encoded(event: dict[str, Any]) -> bytes:
+def encoded(event: Values) -> bytes:
     return format_sse_event(event=str(event["event"]), data_str=json.dumps(event, ensure_ascii=False))
 
 
@@ -54,14 +54,14 @@ class Running:
 
     def __init__(self, search: Search, cancel: threading.Event | None = None) -> None:
         self._loop = asyncio.get_running_loop()
-        self._heard: asyncio.Queue[dict[str, Any] | None] = asyncio.Queue()
+        self._heard: asyncio.Queue[Values | None] = asyncio.Queue()
         self._task = asyncio.create_task(search.run(self._hear, cancel))
         self._task.add_done_callback(self._end)
 
-    async def events(self) -> AsyncIterator[dict[str, Any] | None]:
+    async def events(self) -> AsyncIterator[Values | None]:
         """Events until the search ends; None where there was none for a while."""
         while True:
-            event: dict[str, Any] | None = None
+            event: Values | None = None
             with contextlib.suppress(TimeoutError):
                 event = await asyncio.wait_for(self._heard.get(), PING_SECONDS)
                 if event is None:
@@ -80,5 +80,5 @@ class Running:
             task.exception()  # where the client has gone, nobody else asks for it
         self._heard.put_nowait(None)
 
-    def _hear(self, event: dict[str, Any]) -> None:
+    def _hear(self, event: Values) -> None:
         self._loop.call_soon_threadsafe(self._heard.put_nowait, event)

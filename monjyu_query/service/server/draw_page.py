@@ -10,11 +10,12 @@ import json
 import resource
 import sys
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 import pypdfium2
 from PIL import Image, ImageChops, ImageDraw
 
+from monjyu_core.values import Values
 from monjyu_query.service.server.drawing import LENGTH
 
 MOST_PIXELS = 12_000_000
@@ -93,7 +94,7 @@ def _limit(memory_mb: int) -> None:
 def serve(jobs: IO[bytes], answers: IO[bytes]) -> None:
     """Until the other side closes."""
     while len(head := jobs.read(LENGTH.size)) == LENGTH.size:
-        job: dict[str, Any] = json.loads(jobs.read(LENGTH.unpack(head)[0]))
+        job: Values = json.loads(jobs.read(LENGTH.unpack(head)[0]))
         try:
             answer = draw(**job)
         except Exception as error:  # whatever a library raises about a hostile file

@@ -11,9 +11,10 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import IO, Any
+from typing import IO
 
 from monjyu_core.errors import StorageError
+from monjyu_core.values import Values
 from monjyu_query.service.server.error_responses import Busy
 
 LENGTH = struct.Struct(">I")
@@ -53,7 +54,7 @@ class Drawing:
         with self._lock:
             self._end()
 
-    def _drawn(self, job: dict[str, Any]) -> bytes:
+    def _drawn(self, job: Values) -> bytes:
         process = self._started()
         late = threading.Timer(self._seconds, process.kill)
         late.start()

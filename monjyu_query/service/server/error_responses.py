@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import re
-from typing import Any
 
 import duckdb
 from fastapi import FastAPI
@@ -20,6 +19,7 @@ from starlette.types import Receive, Scope, Send
 from monjyu_core.errors import ConfigurationError, ExternalAPIError, LLMError, MonjyuError, QueryError, StorageError
 from monjyu_core.settings.names import sentence
 from monjyu_core.settings.settings import data_folder
+from monjyu_core.values import Values
 from monjyu_query.asking.request import problem
 
 _log = logging.getLogger(__name__)
@@ -110,7 +110,7 @@ _NAMES = {
     500: "InternalError",
 }
 
-COMMON: dict[int | str, dict[str, Any]] = {
+COMMON: dict[int | str, Values] = {
     400: {"model": ErrorBody, "description": "The request is no HTTP request that can be read."},
     401: {"model": ErrorBody, "description": "A key is missing or wrong."},
     403: {"model": ErrorBody, "description": "The key's role does not allow it."},
@@ -133,11 +133,11 @@ def request_id_of(request: Request) -> str:
     return str(request.scope.get("state", {}).get("request_id", ""))
 
 
-def body_of(kind: str, message: str, request_id: str) -> dict[str, Any]:
+def body_of(kind: str, message: str, request_id: str) -> Values:
     return {"error": {"type": kind, "message": message, "request_id": request_id}}
 
 
-def openai_body(status: int, kind: str, message: str, request_id: str, param: str | None = None) -> dict[str, Any]:
+def openai_body(status: int, kind: str, message: str, request_id: str, param: str | None = None) -> Values:
     """The shape in which OpenAI's clients read an error: `type` by the status, `code` to branch on, `param` that is
     wrong."""
     usual = "invalid_request_error" if status < 500 else "server_error"
@@ -150,7 +150,7 @@ def _is_openai(path: str) -> bool:
     return path.startswith(f"{OPENAI}/") or path == OPENAI
 
 
-def _body(path: str, status: int, kind: str, message: str, request_id: str, param: str | None = None) -> dict[str, Any]:
+def _body(path: str, status: int, kind: str, message: str, request_id: str, param: str | None = None) -> Values:
     if _is_openai(path):
         return openai_body(status, kind, message, request_id, param)
     return body_of(kind, message, request_id)

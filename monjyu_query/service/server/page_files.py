@@ -12,6 +12,7 @@ from starlette.responses import HTMLResponse, Response
 from starlette.staticfiles import StaticFiles
 from starlette.types import Scope
 
+from monjyu_core.language.packs import LANGUAGES
 from monjyu_query.answer_packages import all_forms
 from monjyu_query.asking.fields import asked_as, kinds_of
 from monjyu_query.asking.request import BasicQuestion, Filters
@@ -86,7 +87,7 @@ def _declared() -> str:
     for name, field in Filters.model_fields.items():
         asked, kinds = asked_as(field), kinds_of(field.annotation)
         choices = [kind for kind in kinds if isinstance(kind, str)] or None
-        labels = dict(zip(("en", "ja"), asked.labels, strict=True)) if asked.labels else None
+        labels = dict(zip(LANGUAGES, asked.labels, strict=True)) if asked.labels else None
         kind = {int: "integer", bool: "boolean"}.get(kinds[0], "text")
         one = {"name": name, "one": asked.one or name, "kind": kind, "many": kinds[0] is list}
         filters.append(one | {"choices": choices, "labels": labels})

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 from fastapi import Depends
 
+from monjyu_core.values import Values
 from monjyu_query.service.worker_state import Service, service_of
 
 Shared = Annotated[Service, Depends(service_of)]
@@ -44,7 +45,7 @@ _ALSO = ("collection", "columns")
 """Optional fields that an example of a body shows."""
 
 
-def examples(*asked: tuple[str, Mapping[str, Any]]) -> dict[str, Any]:
+def examples(*asked: tuple[str, Mapping[str, Any]]) -> Values:
     """Examples of a body, each with what it is."""
     return {f"example {n}": {"summary": about, "value": value} for n, (about, value) in enumerate(asked, start=1)}
 

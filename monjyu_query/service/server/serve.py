@@ -13,7 +13,6 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
 
 import click
 import uvicorn
@@ -25,6 +24,7 @@ from monjyu_core.remote.copies import following
 from monjyu_core.settings.settings import Settings, load_settings
 from monjyu_core.storage.folders import DataFolder, alive, host_id
 from monjyu_core.storage.state_store import StateStore
+from monjyu_core.values import Values
 from monjyu_query.service.access.page_session import announce, new_link, show_link
 from monjyu_query.service.access.principals import check_exposure, own_machine
 from monjyu_query.service.app import create_app
@@ -158,6 +158,6 @@ def _metrics_folder() -> str:
 
 def with_options(settings: Settings, host: str | None, port: int | None, workers: int | None) -> Settings:
     """The settings with what the command line says."""
-    given: dict[str, Any] = {"host": host, "port": port, "workers": workers}
+    given: Values = {"host": host, "port": port, "workers": workers}
     chosen = {name: value for name, value in given.items() if value is not None}
     return settings.model_copy(update={"service": settings.service.model_copy(update=chosen)})

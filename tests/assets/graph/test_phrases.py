@@ -6,9 +6,9 @@ from typing import get_args
 
 import pytest
 
-from monjyu_assets.levels.phrases.cleaning import MAX_WINDOW, clean, is_boilerplate, windows
+from monjyu_assets.levels.phrases.cleaning import MAX_WINDOW, clean, is_boilerplate, is_unspaced, windows
 from monjyu_assets.levels.phrases.english_phrases import parser
-from monjyu_assets.levels.phrases.japanese_phrases import installed, is_japanese
+from monjyu_assets.levels.phrases.japanese_phrases import installed
 from monjyu_assets.levels.phrases.paper_phrases import ChunkText, PhraseModel, merged, paper_mentions
 from monjyu_assets.levels.phrases.words import definitions, long_form, normalise
 from tests.limits import ends
@@ -144,8 +144,8 @@ def test_japanese_words_that_serve_as_verbs_or_adverbs_are_no_phrases() -> None:
 
 
 def test_an_english_sentence_with_a_japanese_word_stays_english() -> None:
-    assert not is_japanese("The word 形態素 means morpheme in linguistics and in computing.")
-    assert is_japanese("形態素解析を行う。")
+    assert not is_unspaced("The word 形態素 means morpheme in linguistics and in computing.")
+    assert is_unspaced("形態素解析を行う。")
 
 
 @pytest.mark.parametrize(

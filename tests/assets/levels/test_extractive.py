@@ -177,6 +177,6 @@ def test_claims_are_sentences_that_assert() -> None:
     assert [row["quote"] for row in result.claims] == texts[:1]
     assert result.claims[0]["kind"] == "result"
     assert result.claims[0]["subject"] == "method"
-    said = assertion("提案手法は従来手法より12%高い精度を示した。", "results", japanese=True)
+    said = assertion("提案手法は従来手法より12%高い精度を示した。", "results", unspaced=True)
     assert said is not None and said.kind == "result" and said.confidence > 0.5
-    assert assertion("それは本当に速いのだろうか。", "results", japanese=True) is None
+    assert assertion("それは本当に速いのだろうか。", "results", unspaced=True) is None

@@ -6,7 +6,7 @@ import ast
 from pathlib import Path
 
 import monjyu_query
-from monjyu_query.answers.answer import _IN_JAPANESE, abstained
+from monjyu_query.answers.answer import _REASONS, abstained
 
 
 def test_the_reason_is_in_the_language_of_the_question() -> None:
@@ -25,4 +25,4 @@ def test_the_japanese_reasons_are_those_of_the_code() -> None:
                 for one in ast.walk(ast.parse(text))
                 if isinstance(one, ast.Constant) and isinstance(one.value, str)
             }
-    assert set(_IN_JAPANESE) <= said and len(_IN_JAPANESE) == 7
+    assert set(_REASONS["ja"]) <= said and len(_REASONS["ja"]) == 7

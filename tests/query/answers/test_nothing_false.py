@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from monjyu_core.language.packs import LANGUAGES
 from monjyu_core.storage.folders import DataFolder
 from monjyu_core.text.unicode_words import compact, folded, words
 from monjyu_query.answers.outcome import NOTES
@@ -25,7 +26,7 @@ QUESTIONS, PAPERS = 100, 120
 SETS = ("pubmedqa_dev", "jsquad")
 TEMPLATES = [
     (kind, re.compile(re.escape(text.strip()).replace(r"\{\}", "(.+?)")))
-    for of in NOTES.values()
+    for of in map(NOTES.__getitem__, LANGUAGES)
     for kind, text in of.items()
 ]
 LONG = 5

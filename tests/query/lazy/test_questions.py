@@ -14,10 +14,10 @@ from monjyu_core.errors import QueryError
 from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.snapshot import Snapshot, open_current
 from monjyu_query.asking.request import make_request
+from monjyu_query.evaluation import KINDS
 from monjyu_query.evaluation.lazy_quality import HYBRID, Evidence, GoldQuestion, Run, read_questions, run
 from monjyu_query.evaluation.lazy_summary import MEASURES, by_kind, draw, summary, table, with_gold
 from monjyu_query.evaluation.question_generation import generate, paraphrased
-from monjyu_query.evaluation.question_kinds import KINDS
 from monjyu_query.evaluation.question_structure import Structure
 from monjyu_query.search.searcher import Searcher
 from tests.conftest import call_monjyu

@@ -13,6 +13,7 @@ from monjyu_assets.parsing.text.common import split_keywords
 from monjyu_assets.parsing.text.front_lines import without_label
 from monjyu_assets.parsing.text.marks import silent
 from monjyu_assets.parsing.xml.tree import Element, Handler, XmlText, folded, math_text, plain, read_table, tex_of, tidy
+from monjyu_core.language.packs import also
 from monjyu_core.paper import Equation, Figure, ParsedPaper, Table
 
 HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
@@ -30,8 +31,9 @@ _FLOAT = re.compile(
     r"(?:[\w-]{0,20}[-_])?(?:fig|figure|tw|table-?wrap|table_wrap|fig-?wrap|fig_wrap|ltx_float|table-container)"
 )
 _FIGURE_LABEL = re.compile(
-    r"(?i)\s*(?:(?:supplementary|extended data|online|appendix)\s+)?(?:figure|fig|table|tab|図|表|algorithm|listing)"
-    r"\.?\s*[A-Z]?[\dIVX]{1,5}(?:\.\d{1,3})?[a-z]?\s*[.:|—–-]?(?:\s+|$)"
+    r"(?i)\s*(?:(?:supplementary|extended data|online|appendix)\s+)?(?:figure|fig|table|tab|algorithm|listing"
+    + also("captions.figure")
+    + r")\.?\s*[A-Z]?[\dIVX]{1,5}(?:\.\d{1,3})?[a-z]?\s*[.:|—–-]?(?:\s+|$)"
 )
 _CAPTION = ("caption", "ltx_caption", "figure-caption", "fig-caption", "table-caption", "html-caption")
 _NOTE = re.compile(r"#?(?:[\w.:-]{0,40}[-_.:])?(?:fn|footnote|note|foot|endnote)[-_:.]?[\w-]{0,20}")

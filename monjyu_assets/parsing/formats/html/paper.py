@@ -29,6 +29,7 @@ from monjyu_assets.parsing.xml.tree import Element, finish, plain
 from monjyu_core.errors import MalformedDocument
 from monjyu_core.paper import Author, ParsedPaper, Section
 from monjyu_core.settings.papers import ParseSettings
+from monjyu_core.values import Values
 
 # What a page says about its paper: the tags that Google Scholar reads (`citation_*`), Dublin Core, PRISM, JSON-LD.
 
@@ -194,7 +195,7 @@ def _loaded(text: str) -> Any:
         return None
 
 
-def _items(value: Any) -> Iterator[dict[str, Any]]:
+def _items(value: object) -> Iterator[Values]:
     for item in _listed(value)[:100]:
         if isinstance(item, dict):
             yield item
@@ -203,22 +204,22 @@ def _items(value: Any) -> Iterator[dict[str, Any]]:
                     yield inner
 
 
-def _kinds(item: dict[str, Any]) -> set[str]:
+def _kinds(item: Values) -> set[str]:
     return {kind.lower() for kind in _listed(item.get("@type")) if isinstance(kind, str)}
 
 
-def _listed(value: Any) -> list[Any]:
+def _listed(value: object) -> list[Any]:
     return value if isinstance(value, list) else [] if value is None else [value]
 
 
-def _text(value: Any) -> str:
+def _text(value: object) -> str:
     """A string of JSON-LD, or the one inside an object that stands for it."""
     if isinstance(value, dict):
         value = value.get("@value") or value.get("name") or value.get("value")
     return " ".join(clean(unmarked(str(value))).split()) if isinstance(value, str | int) else ""
 
 
-def _person(item: Any) -> Author | None:
+def _person(item: object) -> Author | None:
     if not isinstance(item, dict):
         return Author(name=person_name(_text(item))) if _text(item) else None
     given, family = _text(item.get("givenName")), _text(item.get("familyName"))

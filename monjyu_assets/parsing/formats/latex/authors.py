@@ -10,6 +10,7 @@ from monjyu_assets.parsing.bibliography.identifiers import clean_orcid
 from monjyu_assets.parsing.bibliography.names import is_name
 from monjyu_assets.parsing.formats.latex.macros import Call, brace_pairs, find_calls, without_calls
 from monjyu_assets.parsing.formats.latex.names import names
+from monjyu_core.language.packs import cues
 from monjyu_core.paper import Author
 
 Plain = Callable[[str], str]
@@ -52,10 +53,7 @@ _DROPPED = names(
     " dgr tanm equal icmlEqualContribution note"
 )
 """Commands inside an author's name that are not part of it."""
-_PLACE_WORDS = re.compile(
-    r"(?i)\b(?:univ|institut|department|dept\.?|school|college|laborator|centre|center|faculty|hospital|academy|"
-    r"research|inc\.|ltd|gmbh|corporation|company|google|microsoft|@)|大学|研究所|研究科|学部|株式会社"
-)
+_PLACE_WORDS = re.compile(cues("latex_authors.place_words"))
 _NO_PLACE = re.compile(r"(?i)\b(?:work|support|perform|grant|fund|equal|contribut|thank|partial)|\.\s+[A-Z][a-z]+ ")
 _LABEL = re.compile(r"[\w*†‡§¶]{1,6}")
 _MOST = 2000

@@ -19,8 +19,10 @@ from monjyu_assets.parsing.text.front_lines import settle_front, take_front_line
 from monjyu_assets.parsing.text.heading_types import section_type
 from monjyu_assets.parsing.text.marks import unmarked
 from monjyu_core.errors import MalformedDocument
+from monjyu_core.language.packs import also
 from monjyu_core.paper import Author, Equation, Figure, ParsedPaper, Section, Table
 from monjyu_core.settings.papers import ParseSettings
+from monjyu_core.values import Values
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
@@ -36,7 +38,7 @@ _MOST_CHARACTERS = 64_000
 _DEEPEST = 12
 
 
-def split_front_matter(text: str) -> tuple[dict[str, Any], str, list[str]]:
+def split_front_matter(text: str) -> tuple[Values, str, list[str]]:
     """The fields of the leading YAML block, the text below it, and warnings.
 
     A block that is too long, too deep, has anchors (their expansion has no bound) or is not YAML gives only what its
@@ -79,7 +81,7 @@ def text_of(value: object) -> str:
     return "" if text in ("null", "~") else text
 
 
-def authors_of(fields: dict[str, Any]) -> list[Author]:
+def authors_of(fields: Values) -> list[Author]:
     """Authors from `author` or `authors`: a string, strings, or mappings with name, affiliation, orcid, email."""
     value = fields.get("authors") or fields.get("author") or []
     if isinstance(value, str):
@@ -107,7 +109,7 @@ def _author(item: object, known: dict[str, str]) -> Author | None:
     )
 
 
-def _name(item: dict[str, Any]) -> str:
+def _name(item: Values) -> str:
     name = item.get("name") or item.get("literal")
     parts = name if isinstance(name, dict) else item
     if not isinstance(name, dict) and text_of(name):
@@ -148,14 +150,14 @@ def _affiliation(value: object, known: dict[str, str]) -> str | None:
     return text or None
 
 
-def keywords_of(fields: dict[str, Any]) -> list[str]:
+def keywords_of(fields: Values) -> list[str]:
     value = fields.get("keywords") or fields.get("keyword") or fields.get("tags") or []
     if isinstance(value, list):
         return [text for item in value if (text := text_of(item))]
     return split_keywords(text_of(value))
 
 
-def metadata_of(fields: dict[str, Any]) -> dict[str, str | None]:
+def metadata_of(fields: Values) -> dict[str, str | None]:
     """Date, DOI, venue, volume, issue and pages, under the names of ParsedPaper."""
     date = fields.get("date") or fields.get("published") or fields.get("year")
     doi = text_of(fields.get("doi"))
@@ -174,8 +176,11 @@ def metadata_of(fields: dict[str, Any]) -> dict[str, str | None]:
 _FENCED_DIV = re.compile(r"^:{3,}.*$", re.MULTILINE)
 _HEADING_ATTRIBUTES = re.compile(r"\s*\{[#.\-][^{}]*\}\s*$")
 _ENTRY_LABEL = re.compile(r"\[(\w{1,12})\]\s+(?=\S)")
-_TABLE_CAPTION = re.compile(r"(?:Table\s*\d*\s*)?[:.]\s+(?=\S)|(?=Table\s+\d+[.:])|(?=表\s*\d)")
-_RUN_IN_ABSTRACT = re.compile(r"(abstract|要旨|概要)\s*[.:：—–-]\s*(?=\S)", re.IGNORECASE)
+_TABLE_CAPTION = re.compile(
+    r"(?:Table\s*\d*\s*)?[:.]\s+(?=\S)|(?=Table\s+\d+[.:])" + also("markdown_paper.table_caption")
+)
+_TABLE_LABEL = re.compile(rf"(?:Table{also('captions.table')})\s*\d*\s*[.:]")
+_RUN_IN_ABSTRACT = re.compile(rf"(abstract{also('markdown_paper.abstract')})\s*[.:：—–-]\s*(?=\S)", re.IGNORECASE)
 
 
 FRONT_PARAGRAPHS, LONGEST_FRONT = 6, 300
@@ -368,7 +373,7 @@ class _Reader:
         ]
         caption = None
         paragraphs = self._paragraphs[-1]
-        if paragraphs and re.match(r"(?:Table|表)\s*\d*\s*[.:]", paragraphs[-1]) and len(paragraphs[-1]) < 500:
+        if paragraphs and _TABLE_LABEL.match(paragraphs[-1]) and len(paragraphs[-1]) < 500:
             caption = _TABLE_CAPTION.sub("", paragraphs.pop(), count=1)
         self.tables.append(Table(caption=caption, headers=rows[0] if rows else [], rows=rows[1:]))
 

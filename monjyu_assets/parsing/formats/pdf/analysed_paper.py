@@ -14,14 +14,15 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from monjyu_assets.parsing.bibliography.identifiers import ARXIV_ON_PAGE, find_doi
 from monjyu_assets.parsing.formats.pdf.pieces import Line, Piece, paper_of
 from monjyu_assets.parsing.text.line_ends import Words
 from monjyu_core.errors import DocumentTooLarge, MalformedDocument
+from monjyu_core.language.packs import also
 from monjyu_core.paper import Box, Equation, Figure, ParsedPaper
 from monjyu_core.settings.papers import ParseSettings
+from monjyu_core.values import Values
 
 PROCESSOR = "document_intelligence"
 POINTS_PER_INCH = 72.0
@@ -29,7 +30,7 @@ _FURNITURE = ("pageHeader", "pageFooter", "pageNumber")
 _FORMULA = ":formula:"
 MOST_CELLS = 100_000
 
-Json = dict[str, Any]
+Json = Values
 
 
 def parse_analysis(analysis: Path, document_type: str, settings: ParseSettings) -> ParsedPaper:
@@ -70,6 +71,9 @@ class _Printed:
     end: int
     page: int
     box: Box
+
+
+_TABLE_LABEL = re.compile("(?i)table" + also("captions.table"))
 
 
 class _Analysis:
@@ -178,7 +182,7 @@ class _Analysis:
         start = min((first for first, _ in _ranges(table)), default=0)
         caption = (table.get("caption") or {}).get("content")
         if caption:
-            named = caption if re.match(r"(?i)table|表", caption) else f"Table: {caption}"
+            named = caption if _TABLE_LABEL.match(caption) else f"Table: {caption}"
             yield start, Piece("FigureCaption", named, page, None)
         yield start, Piece("Table", "", page, box, (), _rows(table))
 

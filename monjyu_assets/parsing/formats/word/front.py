@@ -17,6 +17,7 @@ from monjyu_assets.parsing.text.decoding import clean
 from monjyu_assets.parsing.text.front_lines import take_field, take_line
 from monjyu_assets.parsing.text.heading_types import section_type
 from monjyu_assets.parsing.text.marks import take_marks
+from monjyu_core.language.packs import also
 from monjyu_core.paper import Author, ParsedPaper
 
 _CHARACTERS = {f"{W}tab": "\t", f"{W}br": "\n", f"{W}cr": "\n", f"{W}noBreakHyphen": "-"}
@@ -129,6 +130,9 @@ def _folded(text: str) -> str:
     return "".join(c for c in text.casefold() if c.isalnum())
 
 
+_KEYWORDS = re.compile(rf"^\W*(?:key ?words?|index terms{also('word_front.keywords')})\W+", re.I)
+
+
 def _take(paper: ParsedPaper, paragraph: Paragraph, styles: Styles, *, first: bool) -> bool:
     line = _words(paragraph.text)
     if paragraph.role == "author":
@@ -138,7 +142,7 @@ def _take(paper: ParsedPaper, paragraph: Paragraph, styles: Styles, *, first: bo
         paper.publication_date = parse_date(line)
         return paper.publication_date is not None
     if paragraph.role == "keywords" and not take_field(paper, line):
-        paper.keywords = split_keywords(re.sub(r"^\W*(?:key ?words?|index terms|キーワード)\W+", "", line, flags=re.I))
+        paper.keywords = split_keywords(_KEYWORDS.sub("", line))
         return True
     several = "," in line or " and " in line or "・" in line
     return bool(

@@ -27,6 +27,7 @@ from monjyu_assets.parsing.text.author_block import CAPTION as FLOAT_LABEL
 from monjyu_assets.parsing.text.heading_types import section_type, strip_numbering
 from monjyu_assets.parsing.text.marks import CAPTION, take_marks
 from monjyu_core.errors import DocumentTooLarge, MalformedDocument
+from monjyu_core.language.packs import also
 from monjyu_core.paper import ParsedPaper
 from monjyu_core.settings.papers import ParseSettings
 
@@ -74,11 +75,14 @@ def _body_size(paragraphs: Sequence[Paragraph], looks: Sequence[Look]) -> float:
     return max(letters, key=lambda size: letters[size], default=0.0)
 
 
+_CAPTION = re.compile(rf"(?:fig(?:ure|\.)|table{also('captions.figure')})\s*\d", re.IGNORECASE)
+
+
 def _is_heading(paragraph: Paragraph, look: Look, body: float) -> bool:
     text = paragraph.text.strip()
     if paragraph.role or len(text) > _LONGEST or "\n" in text or not re.search(r"[^\W\d_]{2}", text):
         return False
-    if _SENTENCE_END.search(text) or re.match(r"(?:fig(?:ure|\.)|table|図|表)\s*\d", text, re.IGNORECASE):
+    if _SENTENCE_END.search(text) or _CAPTION.match(text):
         return False
     known = section_type(text) != "other" and not text[:1].islower()
     return known or look.bold or look.underlined or look.size > body + 0.9 or _capitals(text)

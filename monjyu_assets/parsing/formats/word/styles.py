@@ -7,6 +7,7 @@ from functools import cache
 from typing import Any
 
 from monjyu_assets.parsing.office.packages import Element
+from monjyu_core.language.packs import also, cues
 
 W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _LONGEST_CHAIN = 12
@@ -14,19 +15,21 @@ _MOST_LEVELS = 9
 
 # Word writes its own styles in English whatever its language; journals' templates and other programs do not.
 _HEADING_NAME = re.compile(
-    r"(?:^|[\W\d_])(?:sub)*(?:head(?:ing)?|section|überschrift|titre|título|titolo|kop|見出し|标题|標題|제목)[\s_-]*(?P<n>[1-9])\b"
+    r"(?:^|[\W\d_])(?:sub)*(?:head(?:ing)?|section|überschrift|titre|título|titolo|kop"
+    + also("styles.heading_name")
+    + r")[\s_-]*(?P<n>[1-9])\b"
     r"|(?:^|[\W_])(?P<m>[1-9])(?:st|nd|rd|th)[ -]?order[ -]?head|^head(?P<k>[1-9])$",
     re.IGNORECASE,
 )
 _ROLES = {
-    "title": re.compile(r"(?:^|[\W\d_]|paper|article|document)title(?:[\W_]document)?$|^表題$|^タイトル$"),
-    "author": re.compile(r"(?:^|[\W\d_])authors?(?:[\W_]?names?)?$|^著者名?$"),
-    "affiliation": re.compile(r"(?:^|[\W\d_])(?:author[\W_]?)?(?:affiliations?|address(?:es)?|institutions?)$|^所属$"),
-    "date": re.compile(r"^date$|^日付$"),
-    "abstract": re.compile(r"(?:^|[\W\d_])abstract(?:[\W_]?text)?$|^要旨$|^概要$"),
-    "keywords": re.compile(r"(?:^|[\W\d_])key ?words?$|^キーワード$"),
-    "caption": re.compile(r"caption|(?:^|[\W\d_])table (?:head|title)$|^図表番号$"),
-    "contents": re.compile(r"^toc\b|^toc ?\d|^contents \d|table of figures|^index \d|^目次"),
+    "title": re.compile(cues("styles.roles_title")),
+    "author": re.compile(r"(?:^|[\W\d_])authors?(?:[\W_]?names?)?$" + also("styles.roles_author")),
+    "affiliation": re.compile(cues("styles.roles_affiliation")),
+    "date": re.compile(r"^date$" + also("styles.roles_date")),
+    "abstract": re.compile(r"(?:^|[\W\d_])abstract(?:[\W_]?text)?$" + also("styles.roles_abstract")),
+    "keywords": re.compile(r"(?:^|[\W\d_])key ?words?$" + also("styles.roles_keywords")),
+    "caption": re.compile(r"caption|(?:^|[\W\d_])table (?:head|title)$" + also("styles.roles_caption")),
+    "contents": re.compile(r"^toc\b|^toc ?\d|^contents \d|table of figures|^index \d" + also("styles.roles_contents")),
 }
 
 

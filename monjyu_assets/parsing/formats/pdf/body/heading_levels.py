@@ -11,6 +11,7 @@ from monjyu_assets.parsing.formats.pdf.page.layout import Layout
 from monjyu_assets.parsing.formats.pdf.page.lines import Line, Style
 from monjyu_assets.parsing.text.author_block import ABSTRACT, KEYWORDS, NUMBERED_FLOAT
 from monjyu_assets.parsing.text.heading_types import section_type, strip_numbering
+from monjyu_core.language.packs import cues
 
 _MAIN = {"introduction", "methods", "experiments", "results", "discussion", "conclusion"}
 
@@ -179,10 +180,7 @@ def _close_gaps(found: list[Heading]) -> None:
 
 
 _NO_HEADING = re.compile(
-    r"(?:theorem|lemma|corollary|proposition|definition|remark|proof|claim|example|conjecture|assumption|observation|"
-    r"exercise|problem|question|answer|fact|note|notation|step|case|algorithm|summary|"
-    r"correspond|e-?mail|address|date|received|accepted|published|doi|input|output|require|ensure)\b|"
-    r"(?:定理|補題|証明|定義|例)", re.I,
+    cues("heading_levels.no_heading"), re.I,
 )  # fmt: skip
 _LONGEST = 80
 """Characters of a run-in heading without a number."""

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from monjyu_assets.parsing.bibliography.dates import RECENT_YEAR
 from monjyu_assets.parsing.formats.pdf.front.title_page import Piece, emails_in, without_emails
 from monjyu_assets.parsing.formats.pdf.page.layout import Layout, squeezed
+from monjyu_core.language.packs import also
 from monjyu_core.language.vocabulary import stems
 from monjyu_core.paper import Author
 
@@ -23,6 +24,7 @@ _AFTER = re.compile(
 )  # fmt: skip
 """What follows a place in the same lines but no longer belongs to it."""
 _DATE = re.compile(rf"^\W*(?:\w+\W+){{0,3}}{RECENT_YEAR}\W*$")
+_FOR_LETTERS = re.compile(rf"\W*(?:address )?(?:correspond|to whom|e-?mails?\b{also('people.corresponding')})", re.I)
 
 
 def is_place(text: str) -> bool:
@@ -31,7 +33,7 @@ def is_place(text: str) -> bool:
     letters = [c for c in bare if c.isalpha()]
     if len(letters) < 3 or len(bare) > 400 or _NO_PLACE.search(bare) or _DATE.match(bare) or letters[0].islower():
         return False
-    return not re.match(r"\W*(?:address )?(?:correspond|to whom|e-?mails?\b|責任著者|連絡先)", bare, re.I)
+    return not _FOR_LETTERS.match(bare)
 
 
 def tidy_place(text: str) -> str:

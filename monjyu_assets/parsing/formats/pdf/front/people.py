@@ -17,6 +17,7 @@ from monjyu_assets.parsing.formats.pdf.front.affiliations import (
 from monjyu_assets.parsing.formats.pdf.front.title_page import Piece, give_emails, pieces_of, refit
 from monjyu_assets.parsing.formats.pdf.page.layout import Layout, squeezed
 from monjyu_assets.parsing.text.author_block import ends_front
+from monjyu_core.language.packs import also
 from monjyu_core.paper import Author
 
 # Marks behind the names of authors ("1", "a", "*") and the notes that explain them.
@@ -138,7 +139,7 @@ def _parts(piece: Piece, marks: set[str], counted: int) -> list[tuple[str | None
     return found + [(mark, piece.text[end:stop]) for (_, end, mark), stop in zip(cuts, ends, strict=True)]
 
 
-_CORRESPONDING = re.compile(r"correspond(?:ing\b|ence\b)|to whom|責任著者|連絡先", re.I)
+_CORRESPONDING = re.compile(r"correspond(?:ing\b|ence\b)|to whom" + also("people.corresponding"), re.I)
 
 
 def fill_people(layout: Layout, authors: list[Author], title_end: int, stop: int) -> None:

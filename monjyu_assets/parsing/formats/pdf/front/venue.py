@@ -10,6 +10,7 @@ from monjyu_assets.parsing.bibliography.dates import MONTH, RECENT_YEAR, month_n
 from monjyu_assets.parsing.bibliography.identifiers import SERVER_STAMP
 from monjyu_assets.parsing.formats.pdf.page.layout import Layout, squeezed
 from monjyu_assets.parsing.formats.pdf.page.lines import Line
+from monjyu_core.language.packs import also, cues
 
 _NAME = (
     r"(?:^|[.,/|:;)]\s+|[\u201d\"]\s*)(?:in:?\s+)?"
@@ -54,17 +55,13 @@ _LABELLED = re.compile(
     r"^(?P<venue>[^\W\d_][^\d|,;:()]{2,70}?)\s*(?:,\s*[ep]?-?issn\b|\|\s*(?:www\.|https?:|doi))", re.I
 )
 _ALONE = re.compile(
-    r"(?:the\s)?(?:[^\W\d_][\w&-]*\s){0,6}"
-    r"(?:journal|transactions|letters|annals|archives|bulletin|proceedings|magazine|review)"
-    r"(?:\s(?:of|on|in|for|and|&|the|[^\W\d_][\w&-]*)){0,8}|[\u3041-\u9fff]{2,20}(?:論文誌|学会誌|雑誌|紀要|論集)",
+    cues("venue.alone"),
     re.I,
 )  # fmt: skip
 _THESIS = re.compile(
-    r"\b(?:thesis|dissertation)\b.{0,60}\b(?:submitted|degree|fulfil|requirement|presented)|"
-    r"\b(?:doctoral|ph\.?\s?d\.?|master'?s?|bachelor'?s?|"
-    r"diploma) (?:thesis|dissertation)\b|(?:博士|修士|卒業|学位)論文", re.I,
+    cues("venue.thesis"), re.I,
 )  # fmt: skip
-_SCHOOL = re.compile(r"universit|universid|institute of|polytechni|hochschule|college|大学", re.I)
+_SCHOOL = re.compile(cues("venue.school"), re.I)
 _NO_VENUE = re.compile(
     r"^(?:vol|volume|no|issue|article|research|review|original|open access|page|doi|issn|received|accepted|published|"
     r"isbn|version|copyright|fig|table|section|and|the)$|@|https?:|copyright|©|et al$|licen[sc]e", re.I,
@@ -238,15 +235,15 @@ def _believable(venue: str, title: str) -> bool:
     return bool(own) and not (own in whole and len(own) > 0.6 * len(whole)) and not (whole and whole in own)
 
 
+_WORKSHOP = re.compile(r"\bworkshops?\b" + also("venue.workshop"), re.I)
+_JOURNAL = re.compile(r"\b(?:journal|transactions|letters|annals)\b" + also("venue.journal"), re.I)
+_MEETING = re.compile(cues("venue.meeting"), re.I)
+
+
 def _kind(venue: str, volume: str | None) -> str:
-    if re.search(r"\bworkshops?\b|ワークショップ", venue, re.I):
+    if _WORKSHOP.search(venue):
         return "workshop"
-    journal = re.search(r"\b(?:journal|transactions|letters|annals)\b|誌$|紀要", venue, re.I)
-    meeting = re.search(
-        r"\b(?:proceedings|proc\.|conference|symposium|meeting|congress|findings of)|大会|シンポジウム|研究会",
-        venue,
-        re.I,
-    )
-    if meeting and not journal:
+    journal = _JOURNAL.search(venue)
+    if _MEETING.search(venue) and not journal:
         return "conference"
     return "journal" if journal or volume else "other"

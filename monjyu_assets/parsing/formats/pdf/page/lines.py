@@ -226,7 +226,7 @@ class _Spaced:
         self._at = np.arange(len(spaces)) + np.cumsum(spaces)
         self._behind = np.flatnonzero(spaces)
 
-    def filled(self, values: NDArray[Any], space: Any) -> NDArray[Any]:
+    def filled(self, values: NDArray[Any], space: object) -> NDArray[Any]:
         """The values of the characters, and `space` for each space."""
         if not len(self._behind):
             return values

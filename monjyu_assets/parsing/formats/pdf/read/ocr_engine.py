@@ -176,7 +176,7 @@ def _model(name: str) -> Any:
     return ov.Core().read_model(checked_path("rapidocr", f"models/{name}", _SHA256[name], _HINT))
 
 
-def _compiled(model: Any) -> Any:
+def _compiled(model: object) -> Any:
     from monjyu_core.embedding.local.runtime import ov
 
     # bf16 without matrix units takes twice the time, and the cache of shapes grows with every width.

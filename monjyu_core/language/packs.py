@@ -1,0 +1,84 @@
+"""The packs of languages: what Monjyu says (`texts/XX.toml`, XX: ISO 639-1), and the patterns by which it recognises
+what a text or a question says (`cues/XX.toml`).
+
+A section of texts has the same names in every language, with the same places for values; in `reasons` the name is the
+English text. A pattern is a regular expression, or a list of its parts, in the section of the module that asks for it;
+where it is short its English form is in that module, which adds the others (`also`). A language may leave patterns out.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+_FOLDER = Path(__file__).with_name("texts")
+LANGUAGES = ("en", *sorted(path.stem for path in _FOLDER.glob("[!.]*.toml") if path.stem != "en"))
+"""That texts and prompts are written in; in place of any other stands the first."""
+
+
+@dataclass(frozen=True)
+class Texts:
+    """A section of the catalogue: by language, then by name."""
+
+    section: str
+
+    def __getitem__(self, language: str) -> Mapping[str, str]:
+        return _catalogue(language if language in LANGUAGES else LANGUAGES[0]).get(self.section, {})
+
+    def every(self, name: str) -> dict[str, str]:
+        """One text by language."""
+        return {language: self[language][name] for language in LANGUAGES}
+
+
+_FORMS = Texts("forms")
+
+
+def quoted(text: str, language: str) -> str:
+    """Between the quotation marks of the language."""
+    return _FORMS[language]["quoted"].format(text)
+
+
+def listed(parts: Sequence[str], language: str, last: str = "comma") -> str:
+    """`A, B, C`; `last` is what stands before the last: `comma`, `and` (`A, B and C`) or `or` (`A, or B`)."""
+    forms = _FORMS[language]
+    return forms[last].join(filter(None, [forms["comma"].join(parts[:-1]), *parts[-1:]]))
+
+
+def sentences(parts: Sequence[str], language: str) -> str:
+    """Sentences that follow each other."""
+    return _FORMS[language]["between"].join(parts)
+
+
+@cache
+def _catalogue(language: str) -> Mapping[str, Mapping[str, str]]:
+    sections: dict[str, dict[str, str]] = tomllib.loads((_FOLDER / f"{language}.toml").read_text("utf-8"))
+    return sections
+
+
+def also(key: str) -> str:
+    """What other languages add to an English pattern, `|` in front: alternatives of the whole pattern or group."""
+    found = cues(key)
+    return f"|{found}" if found else ""
+
+
+@cache
+def cues(key: str) -> str:
+    """The patterns of all languages under a key such as "topic.frame", as alternatives. Empty where none has it."""
+    section, _, name = key.partition(".")
+    return "|".join(found for each in _files() if (found := "".join(each.get(section, {}).get(name, ()))))
+
+
+def table(key: str) -> dict[str, float]:
+    """The numbers of all languages under a section, by word."""
+    return {word: float(number) for each in _files() for word, number in each.get(key, {}).items()}
+
+
+@cache
+def _files() -> tuple[Mapping[str, Mapping[str, Any]], ...]:
+    return tuple(
+        tomllib.loads(path.read_text("utf-8")) for path in sorted(Path(__file__).with_name("cues").glob("*.toml"))
+    )
