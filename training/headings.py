@@ -1,7 +1,7 @@
 """Learn which lines of a PDF are headings from PDFs with an outline: `heading_trees.npz` in `.../formats/pdf/body/`.
 
-A line that an entry of the outline names is a heading, another candidate is none; what the outline may leave out (known
-headings such as thanks, deeper numbers, lines that overlap) is not learned from. The outline itself is hidden.
+A line that an entry of the outline names is a heading, and any other candidate is not; what the outline may leave out
+(known headings such as thanks, deeper numbers, lines that overlap) is not learned from. The outline itself is hidden.
 Prints precision and recall on collections that were left out; `--write` learns from all of them and writes the trees.
 
     PYTHONPATH=. ../train/bin/python training/headings.py --papers ../papers [--write]

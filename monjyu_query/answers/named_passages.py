@@ -42,7 +42,7 @@ def with_thanks(
     index: OpenIndex, query: str, paper_id: str, passages: Sequence[Passage], sentences: Sequence[PassageSentence]
 ) -> Sequence[PassageSentence]:
     """To a question to one paper for people or money, the sentences with those of its acknowledgments: who paid for it
-    is in no passage. They stand beside the first of their paper's."""
+    is in no passage. They belong to the first passage of the paper."""
     own = next((one for one in passages if one.paper_id == paper_id), None) if _ASKS_WHO.search(query) else None
     if own is None:
         return sentences

@@ -194,7 +194,7 @@ def tensions(collection: str | None, concept: str | None, most: int, as_json: bo
     """Show contradictions between papers, with both sides quoted.
 
     The model of roles.verify judges the most similar pairs of statements: read both quotes before you call it a
-    contradiction. Where there are none, as without a model, --concept shows what each paper says, for you to compare.
+    contradiction. If there are none, as without a model, --concept shows what each paper says, for you to compare.
     """
     from monjyu_query.questions.tension_list import heading
 

@@ -117,11 +117,9 @@ def _summary(searcher: Asker, ask: Ask) -> _Found | None:
     paper = _paper(ask, asked["named"])
     if paper is None:
         return None
-    language = _language(ask)
 
     def make() -> Made:
-        digest = summarize(searcher, paper.paper_id, language=language, index=ask.index)
-        return digest, _hits(ask.index, digest)
+        return _with_hits(ask, summarize(searcher, paper.paper_id, language=_language(ask), index=ask.index))
 
     return _Found("summary", f"it asks for a summary of the paper “{paper.title or paper.paper_id}”", make)
 
@@ -138,8 +136,7 @@ def _aspect(_searcher: Asker, ask: Ask) -> _Found | None:
         return None
 
     def make() -> Made:
-        digest = summarize_aspect(paper.paper_id, wanted, language=_language(ask), index=ask.index)
-        return digest, _hits(ask.index, digest)
+        return _with_hits(ask, summarize_aspect(paper.paper_id, wanted, language=_language(ask), index=ask.index))
 
     title = paper.title or paper.paper_id
     return _Found("summary", f"it asks for one aspect ({wanted.title('en').lower()}) of the paper “{title}”", make)
@@ -165,12 +162,10 @@ def _comparison(searcher: Asker, ask: Ask) -> _Found | None:
     wanted = [one for one in _BETWEEN.split(aspects or "") if one.strip()][:_MOST_SIDES]
     if aspects and (aspect_named(aspects) or len(wanted) < 2):
         wanted = [aspects]
-    language = _language(ask)
 
     def make() -> Made:
         names = [paper.paper_id for paper in papers]
-        digest = compare(searcher, names, wanted, language=language, index=ask.index)
-        return digest, _hits(ask.index, digest)
+        return _with_hits(ask, compare(searcher, names, wanted, language=_language(ask), index=ask.index))
 
     return _Found("comparison", f"it asks to compare {len(papers)} papers of the collection", make)
 
@@ -194,7 +189,7 @@ def _table(searcher: Asker, ask: Ask) -> _Found | None:
             emit=ask.emit,
             cancel=ask.cancel,
         )
-        return digest, _hits(ask.index, digest)
+        return _with_hits(ask, digest)
 
     return _Found("table", "it asks for a table of all papers", make)
 
@@ -233,11 +228,12 @@ def _language(ask: Ask) -> str:
     return message_language(ask.request.query)
 
 
-def _hits(index: OpenIndex, digest: Digest) -> list[Hit]:
-    """The passages that are quoted; their score counts the quotes."""
+def _with_hits(ask: Ask, digest: Digest) -> Made:
+    """The digest with the passages that it quotes; their score counts the quotes."""
     counts = Counter(citation.chunk_id for citation in digest.citations)
     scores = [float(count) for count in counts.values()]
-    return [hit_of(passage) for passage in load_passages(index.snapshot.cursor(), list(counts), scores)]
+    cursor = ask.index.snapshot.cursor()
+    return digest, [hit_of(passage) for passage in load_passages(cursor, list(counts), scores)]
 
 
 def _as_result(ask: Ask, found: _Found, digest: Digest, hits: list[Hit]) -> SearchResult:

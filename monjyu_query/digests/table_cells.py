@@ -128,7 +128,7 @@ class CellReader:
         return self._draft.quoted(self._told(paper, column)) if column.kind == "text" else []
 
     def _counted(self, told: Sequence[Window]) -> list[Said]:
-        """What is told where it counts something, with its largest count where that is more than a few."""
+        """The sentence if it counts something, with its largest count if that is more than a few."""
         found: list[Said] = []
         for window in told:
             counts = [window.text[start:end] for start, end in values_in([window.text], "count")[0]]

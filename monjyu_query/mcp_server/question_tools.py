@@ -124,7 +124,7 @@ class TensionTools:
         most: Annotated[int, Field(ge=1, le=50, description="Limit of pairs.")] = 10,
     ) -> Annotated[CallToolResult, Tensions]:
         """Find pairs of statements of two papers that contradict each other, with both sides quoted. The model of
-        roles.verify judges them: read both before you call it a contradiction. Where there are none, as without
+        roles.verify judges them: read both before you call it a contradiction. If there are none, as without
         such a model, what each paper says about `concept` is given, for you to compare."""
         with as_tool_errors():
             found = await self._monjyu.tensions(collection, concept=concept or None, most=most)

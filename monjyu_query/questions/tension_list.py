@@ -68,7 +68,7 @@ class Tension(_Model):
 
 class Tensions(_Model):
     """Those that share most first. `built`: whether a model read pairs; `read`: how many; `total`: how many of these it
-    calls contradicted. `warnings` say why pairs were not read. `said`: where there are none, what papers say of the
+    calls contradicted. `warnings` say why pairs were not read. `said`: if there are none, what papers say about the
     concept, one statement of each, the nearest first, of `papers` that have it: passages with all its words or, where
     `whole` is false, with all but one."""
 
@@ -121,7 +121,7 @@ def judge_pairs(tools: Tools, account: Account, pairs: Sequence[StatementPair], 
 
 def tensions_of(index: OpenIndex, tools: Tools, account: Account, concept: str | None, most: int) -> Tensions:
     """The pairs of statements that the model of `roles.verify` calls contradicted, of passages that have all words of
-    a concept, or of what all papers find; at most `most` (200) are given. Where there are none, as without a model,
+    a concept, or of what all papers find; at most `most` (200) are given. If there are none, as without a model,
     what papers say of the concept is given instead, for a reader to compare.
 
     QueryError for a concept that is too long or has no words.

@@ -81,8 +81,8 @@ _UNSPACED = re.compile(r"[\u3041-\u30ff\u3400-\u9fff\uff66-\uff9d]")
 
 
 def is_unspaced(text: str) -> bool:
-    """Whether a text has no spaces between words: a fifth of it is kana or ideographs, so an English sentence that
-    names a Japanese word is none."""
+    """Whether a text has no spaces between words: a fifth of it is kana or ideographs, more than in an English sentence
+    that names a Japanese word."""
     return 5 * len(_UNSPACED.findall(text)) >= len(text.replace(" ", "")) > 0
 
 

@@ -76,7 +76,7 @@ def _letter_i(numbered: list[Heading]) -> None:
 
 
 def _counted_within(numbered: list[Heading]) -> list[Heading]:
-    """Headings that count 1, 2, 3 anew between two main ones: 4, 1, 2, 3, 5."""
+    """Headings whose numbers start again at 1 between two main ones: 4, 1, 2, 3, 5."""
     main = [h for h in numbered if h.outline_level is None and (h.number or "").isdigit()]
     numbers = [int(h.number or 0) for h in main]
     inner: list[Heading] = []
