@@ -122,6 +122,7 @@ async function show() {
     const element = await module.show({ name: info?.collection, info, collections, who, params, signal: mine.signal, go, ask, refresh, again: () => safely(show), enterKey }, ...rest);
     if (mine !== left) return;
     replace(main, element);
+    if (shownView !== view && view !== "ask") scrollTo(0, 0); // a long conversation left it further down
     shownView = view;
     const heading = main.querySelector("h1");
     if (heading && view !== "ask") document.title = `${heading.textContent} · Monjyu`;

@@ -67,6 +67,12 @@ def test_an_address_asks_keys_lead_through_citations_and_the_answer_is_carried_a
         page.locator(".answer").first.text_content() or "", timeout=90_000
     )
 
+    page.set_viewport_size({"width": 800, "height": 300})
+    page.evaluate("scrollTo(0, 400)")
+    page.goto(f"{service.url}/#/tensions/samples?concept=graph")
+    expect(page.locator(".side").first).to_be_visible()
+    assert page.evaluate("scrollY") == 0, "another view begins at its top"
+
 
 def test_what_is_not_answered_says_what_to_try(page: Page, service: Served) -> None:
     page.goto(f"{service.url}/#/ask/samples?q=What%20is%20the%20capital%20of%20France%3F&mode=hybrid")
