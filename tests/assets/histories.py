@@ -54,6 +54,7 @@ from tests.killing import State, readable
 from tests.object_servers import azurite, moto
 from tests.properties import sequences, st
 from tests.test_full_disk import mount
+from tests.waiting import wait_until
 
 SOURCES = ("add", "edit", "move", "delete", "restore", "swap", "copy", "touch", "bib", "record", "unrecord", "broken")
 SMALL = st.integers(0, 59)
@@ -397,7 +398,11 @@ class History(RuleBasedStateMachine):
         self.check()
 
     def remount(self, options: str) -> None:
-        subprocess.run(["mount", "-o", f"remount,{options}", str(self.disk)], check=True)
+        """A disk is made read-only once no file is open for writing: a killed run's helpers end a little after it."""
+        command = ["mount", "-o", f"remount,{options}", str(self.disk)]
+        wait_until(
+            lambda: subprocess.run(command, check=False).returncode == 0, 60, state=lambda: f"{self.disk} stayed busy"
+        )
 
     # --- the end
 
