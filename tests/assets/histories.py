@@ -6,7 +6,6 @@ must hold: readers find papers that the sources held at one time, and the tables
 
 from __future__ import annotations
 
-import hashlib
 import os
 import shutil
 import signal
@@ -31,6 +30,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition,
 from monjyu_assets.indexing.index_operations import purge_paper, release_rollback, roll_back, verify_all
 from monjyu_assets.indexing.requests import downgrade_collection, index_collection, move_source
 from monjyu_assets.libraries.syncing import sync_library
+from monjyu_assets.parsing.bibliography.companions import files_beside, joined_sha256
 from monjyu_assets.publishing import snapshot_build
 from monjyu_core.records.correcting import correct
 from monjyu_core.records.corrections import SeenPaper
@@ -261,10 +261,14 @@ class History(RuleBasedStateMachine):
         return self.forked.run(how, Place(self.data, self.environment, self.behind), *arguments)
 
     def settle(self) -> None:
-        """The sources as they are now may be published from now on."""
-        files = {path: path.read_bytes() for path in self.papers.rglob("*.md") if path.name != "broken.md"}
-        hashes = {path.relative_to(self.papers).as_posix(): hashlib.sha256(text) for path, text in files.items()}
-        found = {file_paper_id(name): made.hexdigest() for name, made in hashes.items()}
+        """The sources as they are now, with the bibliographies beside them, may be published from now on."""
+        files = [path for path in self.papers.rglob("*.md") if path.name != "broken.md"]
+        found = {
+            file_paper_id(path.relative_to(self.papers).as_posix()): joined_sha256(
+                path, files_beside(path, self.papers)
+            )
+            for path in files
+        }
         self.states.append(frozenset(one for one in found.items() if one[0] not in self.excluded))
 
     def check(self) -> None:
