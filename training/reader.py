@@ -58,7 +58,10 @@ class Settings:
     frozen: int = 0
     """Layers from below that are not trained."""
     sources: tuple[str, ...] = ()
+    """Of the questions; `name:share` says how often one is drawn, where it is not as its source says."""
     altered: float = 0.15
+    headers: float = 0.5
+    """The share of questions whose passages have their titles before them."""
     groups: int = 8
     """Questions in a step."""
     passages: int = 3
@@ -67,6 +70,11 @@ class Settings:
     """In a step."""
     begin: str = ""
     """The name of a training whose weights this one begins with."""
+
+    @property
+    def shares(self) -> dict[str, float]:
+        """By source, the share that was given for it, else 0."""
+        return {name: float(share or 0) for name, _, share in (one.partition(":") for one in self.sources)}
 
 
 def main() -> None:
@@ -135,12 +143,12 @@ def train(settings: Settings, tokens: Tokens, given: argparse.Namespace) -> Read
     if settings.begin:
         reader.load(torch.load(given.work / f"{settings.begin}.pt")["average"])
         average = {name: value.detach().clone() for name, value in reader.state_dict().items()}
-    sources = load_sources(settings.sources, given.corpora, given.extra)
+    sources = load_sources(settings.shares, given.corpora, given.extra)
     for source in sources:
-        source.share = SHARES[settings.model].get(source.name, source.share)
+        source.share = settings.shares[source.name] or SHARES[settings.model].get(source.name, source.share)
     claims = claims_of(settings, sources, given)
     drawn = ClaimSampler(claims)
-    sampler = Sampler(sources, tokens.length, settings.passages, settings.altered)
+    sampler = Sampler(sources, tokens.length, settings.passages, settings.altered, settings.headers)
     optimizer = torch.optim.AdamW(groups_of(reader, settings), weight_decay=0.01)
     peaks = [group["lr"] for group in optimizer.param_groups]
     path = given.work / f"{given.name}.pt"
@@ -225,7 +233,7 @@ def steps(sampler: Sampler, settings: Settings, first: int) -> Iterator[tuple[in
 
 def claims_of(settings: Settings, sources: Sequence[Source], given: argparse.Namespace) -> list[Claim]:
     """The claims by the settings; none of the papers of a collection that is not learned from."""
-    left_out = [name for name in ("covidqa", "pubmedqa") if name not in settings.sources]
+    left_out = [name for name in ("covidqa", "pubmedqa") if name not in settings.shares]
     covid = next((source.documents for source in sources if source.name == "covidqa"), [])
     return load_claims(settings.model, given.corpora, given.extra, given.work, left_out, covid, settings.seed)
 

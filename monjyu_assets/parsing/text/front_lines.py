@@ -225,7 +225,13 @@ def _take_keywords(paper: ParsedPaper, section: Section) -> str:
 
 
 def without_label(text: str) -> str:
-    """An abstract without the word "Abstract" before it."""
+    """An abstract without the word "Abstract" before it. Without a mark after it, the word is a label if a sentence
+    follows, and none if the text has the two words together again ("Abstract Interpretation is …")."""
     match = ABSTRACT.match(text)
-    marked = match and (match["mark"].strip() or text[match.end() : match.end() + 1].isupper())
-    return text[match.end() :] if match and marked else text
+    if not match:
+        return text
+    rest = text[match.end() :]
+    if match["mark"].strip():
+        return rest
+    again = f"{match['word']} {rest.split(maxsplit=1)[0]}" if rest else ""
+    return rest if rest[:1].isupper() and again.casefold() not in " ".join(rest.split()).casefold() else text

@@ -1,11 +1,11 @@
-"""Names in Japanese letters on the front of a paper."""
+"""Names in Japanese letters and labels of abstracts on the front of a paper."""
 
 from __future__ import annotations
 
 import pytest
 
 from monjyu_assets.parsing.formats.plaintext import parse_text
-from monjyu_assets.parsing.text.front_lines import cjk_authors
+from monjyu_assets.parsing.text.front_lines import cjk_authors, without_label
 from monjyu_core.settings.settings import ParseSettings
 
 
@@ -33,3 +33,17 @@ def test_a_japanese_paper_as_text() -> None:
     paper = parse_text(text.encode("shift_jis"), ParseSettings())
     assert [author.name for author in paper.authors] == ["山田太郎", "鈴木花子"]
     assert [section.heading for section in paper.sections] == ["1. はじめに"]
+
+
+@pytest.mark.parametrize(
+    ("text", "abstract"),
+    [
+        ("Abstract We study reading.", "We study reading."),
+        ("Abstract: We study reading.", "We study reading."),
+        ("Abstract Syntax trees are read. An abstract syntax tree has nodes.", None),
+        ("Abstract thinking is hard.", None),
+        ("Abstract", None),
+    ],
+)
+def test_only_a_label_is_taken_off_an_abstract(text: str, abstract: str | None) -> None:
+    assert without_label(text) == (abstract or text)
