@@ -210,8 +210,10 @@ def facts(samples: Sequence[Sample], weights: Array) -> tuple[Array, Array]:
 
 
 def sure(samples: Sequence[Sample], weights: Array) -> Array:
-    """Weights of the confidence, and a bias."""
-    return regression(*facts(samples, weights))
+    """Weights of the confidence, and a bias. The passage's is 0 if it would be negative."""
+    rows, right = facts(samples, weights)
+    both = regression(rows, right)
+    return both if both[1] >= 0 else np.insert(regression(rows[:, :1], right), 1, 0.0)
 
 
 def report(name: str, learned_from: Sequence[Sample], own: Sequence[Sample]) -> None:
