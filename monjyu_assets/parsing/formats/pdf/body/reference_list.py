@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from monjyu_assets.parsing.bibliography.dates import YEAR_ALONE
 from monjyu_assets.parsing.bibliography.identifiers import ARXIV_IN_REFERENCE, DOI_PREFIX
 from monjyu_assets.parsing.bibliography.names import CITED_PARTICLE, ENTRY_NAME, UPPER
-from monjyu_assets.parsing.bibliography.references import label_of, numbered_starts
+from monjyu_assets.parsing.bibliography.references import CLOSED, OPENED, label_of, numbered_starts
 from monjyu_assets.parsing.formats.pdf.page.layout import Layout
 from monjyu_assets.parsing.formats.pdf.page.lines import Line
 from monjyu_assets.parsing.text.author_block import CONTENTS, NUMBERED_FLOAT
@@ -24,7 +24,7 @@ _NAMED = re.compile(
 """A name with initials, or with the surname first."""
 _MOST_LINES_OF_ENTRY, _LEAST_ENTRIES, _LEAST_INDENT = 9, 5, 4.0
 """Bounds of a list of hanging entries without a heading; the indent in points."""
-_FIRST_LABEL = re.compile(r"\s*(?:\[\s?1\s?\]|1\.|\(1\))")
+_FIRST_LABEL = re.compile(rf"\s*(?:{OPENED}\s?1\s?{CLOSED}|1\.|\(1\))")
 
 
 @dataclass(frozen=True)
