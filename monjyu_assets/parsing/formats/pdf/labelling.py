@@ -240,15 +240,17 @@ def _unlabelled(labelled: Labelled, stop: int, motto: list[int]) -> list[int]:
 
 
 def _label_floats(labelled: Labelled) -> None:
-    """Label captions, tables and figures. A heading that turns out to be a cell of a table is dropped."""
-    taken = labelled.taken()
-    labelled.floats = [
-        find_floats(labelled.layout, first, last, taken, labelled.words) for first, last in labelled.ranges
-    ]
+    """Label captions, tables and figures. A heading that turns out to be a cell of a table or a label in a figure is
+    dropped."""
+    taken, layout, words = labelled.taken(), labelled.layout, labelled.words
+    unknown = [h for h in labelled.headings if h.outline_level is None and section_type(h.text) == "other"]
+    doubtful = {i for heading in unknown for i in range(heading.start, heading.end)}
+    labelled.floats = [find_floats(layout, first, last, taken, words, doubtful) for first, last in labelled.ranges]
     labelled.label((i for found in labelled.floats for i in found.taken), Role.FLOAT)
-    labelled.headings = [
-        heading for heading in labelled.headings if labelled.roles.get(heading.start) is not Role.FLOAT
-    ]
+    kept = [heading for heading in labelled.headings if labelled.roles.get(heading.start) is not Role.FLOAT]
+    if len(kept) < len(labelled.headings):
+        labelled.headings = kept
+        set_levels(kept, layout.body_size)
 
 
 def _label_text(labelled: Labelled) -> None:

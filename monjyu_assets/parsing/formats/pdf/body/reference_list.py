@@ -346,17 +346,21 @@ def _ends_entry(text: str) -> bool:
     )
 
 
-def _by_text(lines: list[Line]) -> list[int]:
+_IN_CAPITALS = re.compile(rf"(?:{CITED_PARTICLE}\s)?{UPPER}{{2}}")
+
+
+def _by_text(lines: list[Line], name: re.Pattern[str] = ENTRY_NAME) -> list[int]:
     """Starts of entries recognised by words alone: a name after a line that ends a sentence, with a year since the last
-    start."""
+    start. Where most names are in capitals, others begin no entry."""
     starts = [0]
     seen_year = bool(YEAR_ALONE.search(lines[0].text))
     for i in range(1, len(lines)):
-        if seen_year and ENTRY_NAME.match(lines[i].text) and _ends_entry(lines[i - 1].text):
+        if seen_year and name.match(lines[i].text) and _ends_entry(lines[i - 1].text):
             starts.append(i)
             seen_year = False
         seen_year = seen_year or bool(YEAR_ALONE.search(lines[i].text))
-    return starts
+    capitals = sum(_IN_CAPITALS.match(lines[i].text) is not None for i in starts)
+    return _by_text(lines, _IN_CAPITALS) if capitals > 0.7 * len(starts) and name is ENTRY_NAME else starts
 
 
 def entry_text(lines: list[Line], words: Words) -> str:
