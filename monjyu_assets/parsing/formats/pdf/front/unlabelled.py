@@ -19,8 +19,9 @@ NOT_PROSE = re.compile(
 _LABEL = re.compile(r"[A-Z]{2,5}(?:\s[\w-]+){0,2}\s?:\s")
 """Labels of classifications: JEL:, PACS:, MSC 2010:"""
 SENTENCE_END = re.compile(r"[.?!:\u3002][)\]\"\u201d\u2019]*\s*$")
-_CITED = re.compile(r"\s*\([^()]{3,200}\d{4}[a-z]?\)|\u201c[^\u201d]{3,200}\u201d")
-"""Citations and titles; their words do not count as words of a sentence."""
+_CITED = re.compile(r"\s*\([^()]{3,200}\d{4}[a-z]?\)")
+"""Citations; their names do not count as words of a sentence."""
+_TITLE = re.compile(r"\u201c[^\u201d]{3,200}\u201d")
 _ALONE = 2600
 """The maximum length of an abstract in the same type as the text below it; abstracts of the corpora have up to 2,500
 characters."""
@@ -152,7 +153,7 @@ def _is_prose(run: _Run) -> bool:
         return False
     if not re.search(r"(?:[^\W\d_]{2,}|\[\d[\d, ]*)[)\]\"\u201d]?[.?!](?:\s|$)|\u3002", text):
         return False
-    words = [word for word in text.split() if word[0].isalpha()]
+    words = [word for word in _TITLE.sub("", text).split() if word[0].isalpha()]
     cased = [word for word in words if word[0].islower() or word[0].isupper()]
     if wide > 0.3 * len(text) or len(cased) < 0.5 * len(words):
         return len(text) + wide > 100
