@@ -253,3 +253,19 @@ def test_numbers_in_smaller_type_between_two_that_follow_each_other_are_of_a_low
     found = [Heading(k, k + 1, f"{n}. Walk", (size, True, False, False), n) for k, (n, size) in enumerate(numbers)]
     set_levels(found, 12.0)
     assert [heading.level for heading in found] == [1, 1, 1, 2, 2, 1]
+
+
+def test_a_heading_at_the_head_of_a_page_with_the_words_of_a_figure_on_another_is_no_running_head(
+    tmp_path: Path,
+) -> None:
+    heads = ["1 Rules", "2 Marsh Walkers", "3 Limits"]
+    figure = "#pagebreak()\n#text(10pt)[Marsh Walkers]\n\n#rect(width: 9cm, height: 4cm)\n\n"
+    body = (
+        _section(heads[0])
+        + "#pagebreak()\n"
+        + _section(heads[1]).replace("2 M", "2#h(14pt)M")
+        + figure
+        + _section(heads[2])
+    )
+    found = [(level, heading.replace("2M", "2 M")) for level, heading in _headings(_parse(tmp_path, body))]
+    assert [head for head in found if head[1] in heads] == [(1, head) for head in heads]
