@@ -218,7 +218,7 @@ def asked(name: str, part: str, share: float) -> Callable[[Path, Path], Source]:
         documents, questions = [], []
         texts = {row["title"]: row["sentences"] for row in rows_of(extra / "asked_papers/papers.jsonl")}
         for row in rows_of(REPOSITORY / "training/reader_questions.jsonl"):
-            if sentences := texts.get(row["title"]):
+            if (sentences := texts.get(row["title"])) and row.get(part):
                 documents.append(Document(row["title"], tuple(sentences), row["title"]))
                 digests = [hashlib.sha256(sentence.encode()).hexdigest()[:10] for sentence in sentences]
                 for one in row[part]:
@@ -533,6 +533,7 @@ ENGLISH: dict[str, Callable[[Path, Path], Source]] = {
 }  # fmt: skip
 JAPANESE: dict[str, Callable[[Path, Path], Source]] = {
     "jsquad": jsquad, "ja_wiki": ja_wiki, "jaquad": jaquad, "asked_ja": asked("asked_ja", "ja", 1.0),
+    "near_ja": asked("near_ja", "near_ja", 0.6),
 }  # fmt: skip
 OTHERS = {f"xquad_{code}": xquad(code) for code in ("de", "es", "ru", "zh", "tr", "vi", "el", "ro")}
 
@@ -645,6 +646,10 @@ class Sampler:
         ]
         document = source.documents[question.document]
         same = [place for place in ranked if source.documents[place[0]].group == document.group]
+        if not same:  # A question in another language than its paper shares no words with it.
+            own = [place for place in source.index.windows if source.documents[place[0]].group == document.group]
+            chance.shuffle(own)
+            same = [place for place in own if self._may_be_negative(source, question, place)]
         other = [place for place in ranked if source.documents[place[0]].group != document.group]
         found: list[Read] = []
         while len(found) < self.passages - 1:
