@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from monjyu_assets.parsing.bibliography.dates import CITED_YEAR
 from monjyu_assets.parsing.bibliography.names import AND_WORD, CITED_PARTICLE, UPPER, family_first
-from monjyu_assets.parsing.bibliography.references import label_of
+from monjyu_assets.parsing.bibliography.references import CLOSED, OPENED, label_of
 from monjyu_core.language.packs import also
 from monjyu_core.language.vocabulary import alternatives
 from monjyu_core.paper import InlineCitation, Reference, Section
@@ -145,6 +145,9 @@ _RANGE = r"[\u2013\u2014\u2012\u2010-]"
 _ITEM = rf"\d{{1,3}}(?:\s*{_RANGE}\s*\d{{1,3}})?"
 _NUMBERS = rf"{_ITEM}(?:\s*[,;\u3001]\s*{_ITEM})*"
 _BRACKETED = re.compile(rf"[\[\uff3b]\s*({_NUMBERS})\s*(?:,\s*(?:p|pp|Sec|Thm|Ch|Fig)[^\]]{{0,30}})?[\]\uff3d]")
+_AS_LISTED = re.compile(rf"{OPENED}\s*({_NUMBERS})\s*{CLOSED}")
+"""Numbers in other brackets, which are citations only if the list has them as well."""
+_LISTED_IN_OTHERS = re.compile(rf"\s*(?![\[\uff3b]){OPENED}\s*\d{{1,3}}\s*{CLOSED}")
 _ROUND = re.compile(rf"\(\s*({_NUMBERS})\s*\)")
 _LABELS = re.compile(r"\[((?:[A-Za-z+]{2,8}\d{0,4}[a-z]?)(?:\s*[,;]\s*[A-Za-z+]{2,8}\d{0,4}[a-z]?)*)\]")
 _KEY = re.compile(r"\[?-?@([\w:.#$%&+?<>~/-]*\w)")
@@ -195,7 +198,8 @@ def link_citations(
         return []
     index = ReferenceIndex(references)
     raised_of = raised or (lambda number: [])
-    found = [_section_mentions(section.text, index, raised_of(number)) for number, section in enumerate(sections)]
+    pattern = _AS_LISTED if _LISTED_IN_OTHERS.match(references[0].raw_text) else _BRACKETED
+    found = [_section_mentions(section.text, index, raised_of(i), pattern) for i, section in enumerate(sections)]
     labelled = sum((label_of(reference.raw_text) or "").isdigit() for reference in references) > 0.5 * len(references)
     style = _main_styles(found, labelled)
     result: list[InlineCitation] = []
@@ -228,10 +232,12 @@ def _main_styles(found: list[dict[str, list[Mention]]], labelled: bool) -> list[
     return ["named", numbered] if numbered != "round" else ["named"]
 
 
-def _section_mentions(text: str, index: ReferenceIndex, raised: list[tuple[int, str]]) -> dict[str, list[Mention]]:
+def _section_mentions(
+    text: str, index: ReferenceIndex, raised: list[tuple[int, str]], bracketed: re.Pattern[str]
+) -> dict[str, list[Mention]]:
     return {
         "bracketed": [
-            *_numbered(text, _BRACKETED, index),
+            *_numbered(text, bracketed, index),
             *_labelled(text, index),
         ],
         "round": list(_numbered(text, _ROUND, index)),

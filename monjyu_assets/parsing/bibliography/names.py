@@ -57,11 +57,13 @@ BY = re.compile(
     rf"(?i:{alternatives('labels.authors')})(?:\s*[:：]\s*|\s+(?={UPPER}))|Von\s+(?={UPPER}[\w.-]*\s+{UPPER})"
 )
 """Words such as "by" in front of the names under a title."""
+GAP = re.compile(r"(?<=\S)(?:[ \u00a0]{3,}|\t\s*)(?=\S)")
+"""Nothing but space between two names of a line."""
 PRINTED_SEPARATOR = re.compile(
-    rf"\s+\u00c6\s+|\s*(?:[,;\u00b7\u2022\u2013\u2014\u060c\u3001\u30fb\uff0c\uff1b]|{AND})\s*"
+    rf"\s+\u00c6\s+|{GAP.pattern}|\s*(?:[,;\u00b7\u2022\u2013\u2014\u060c\u3001\u30fb\uff0c\uff1b]|{AND})\s*"
 )
 """A separator between printed names; some fonts of older journals encode a raised dot as \u00c6."""
-_LISTED = re.compile(rf"\s*(?:,\s*{AND}|[,\u060c\u3001\u30fb\uff0c\uff0f]|{AND})\s*")
+_LISTED = re.compile(rf"\s*(?:,\s*{AND}|[,\u060c\u3001\u30fb\uff0c\uff0f]|{AND})\s*|{GAP.pattern}")
 _NAME_MARKS = re.compile(r"\^[^^]*\^|<[^>]*>|\[[^\]]*\]|[*†‡§¶#∗⁎\d¹²³⁰-⁹_`]+")  # marks that point at footnotes
 _INITIALS = rf"(?:{UPPER}{{1,2}}\.[\s-]?){{1,4}}"
 _SURNAME_FIRST = re.compile(rf"({UPPER}[\w'\u2019-]+(?:\s{UPPER}[\w'\u2019-]+)?)\s+({_INITIALS})")

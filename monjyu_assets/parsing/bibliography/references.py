@@ -71,8 +71,11 @@ def east_asian_fields(text: str) -> tuple[list[str], str, str]:
     return names, name, venue["title"].strip()
 
 
+OPENED, CLOSED = r"[\[\uff3b<\u2039\u27e8\u3008\u3010\u3014{]", r"[\]\uff3d>\u203a\u27e9\u3009\u3011\u3015}]"
+"""Brackets around the number of a reference."""
 _LABEL = re.compile(
-    r"\s*(?:\[\s*([^\]\s]{1,12})\s*\]\.?|\(\s*(\d{1,3})\s*\)|(\d{1,3})\s*[.)](?!\d)|(\d{1,3})\s+(?=[^\W\d_]))\s*"
+    rf"\s*(?:\[\s*([^\]\s]{{1,12}})\s*\]\.?|{OPENED}\s*(\d{{1,3}})\s*{CLOSED}\.?|"
+    r"\(\s*(\d{1,3})\s*\)|(\d{1,3})\s*[.)](?!\d)|(\d{1,3})\s+(?=[^\W\d_]))\s*"
 )
 _LONGEST = 2500
 """The number of characters of an entry that are read; longer entries are not references."""

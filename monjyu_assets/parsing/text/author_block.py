@@ -4,7 +4,15 @@ marks."""
 import re
 from collections.abc import Container, Iterator, Sequence
 
-from monjyu_assets.parsing.bibliography.names import AND_WORD, BY, DEGREE, PRINTED_SEPARATOR, is_name
+from monjyu_assets.parsing.bibliography.names import (
+    AND_WORD,
+    BY,
+    DEGREE,
+    PRINTED_SEPARATOR,
+    UPPER,
+    is_name,
+    person_name,
+)
 from monjyu_assets.parsing.text.heading_types import section_type
 from monjyu_core.language.vocabulary import alternatives, folded, stems, words
 from monjyu_core.paper import Author
@@ -62,6 +70,7 @@ _UNRAISED = re.compile(
 """Marks after a name that are not raised, or no longer raised: "Ann One1,*"."""
 _SMALL_DIGITS = re.compile("[\u00b9\u00b2\u00b3\u2070\u2074-\u2079]+(?:,[\u00b9\u00b2\u00b3\u2070\u2074-\u2079]+)*")
 _DIGITS = str.maketrans("\u2070\u00b9\u00b2\u00b3\u2074\u2075\u2076\u2077\u2078\u2079", "0123456789")
+_INITIALS_BEHIND = re.compile(rf"\s*{UPPER}[\w'\u2019-]+\s(?:{UPPER}\.\s?){{1,3}}(?=[,\s]*[^\W\d_])")
 _IN_FRONT = re.compile(r"\s*[(\[]?(\d{1,2}|[a-z]|[*†‡§¶#∗])[)\].]?\s+(?=\S)")
 MAIL = re.compile(r"[\w.+-]{1,60}@[\w-]{1,60}(?:\.[\w-]{1,60}){1,5}")
 _ORGANISATION = re.compile(stems("names.organisation"), re.IGNORECASE)
@@ -138,9 +147,14 @@ def _place_all(people: Sequence[tuple[Author, list[str]]], places: Sequence[str]
 
 
 def _name_and_place(line: str) -> list[str] | None:
-    """The name and the affiliation of a line with one of each: "Ann One, University of Rivers"."""
-    name, _, place = unraised(line).partition(",")
-    return [name.strip(), _without_mail(place)] if is_name(name) and is_place(place) and not is_place(name) else None
+    """The name and the affiliation of a line with one of each: "Ann One, University of Rivers"; "Onev A. A. lecturer of
+    the University of Rivers"."""
+    said = unraised(line)
+    name = match[0] if (match := _INITIALS_BEHIND.match(said)) else said.partition(",")[0]
+    place = said[len(name) :].strip(" ,")
+    return (
+        [person_name(name), _without_mail(place)] if is_name(name) and is_place(place) and not is_place(name) else None
+    )
 
 
 def _is_address(line: str) -> bool:

@@ -5,7 +5,7 @@ from itertools import takewhile
 
 from monjyu_assets.parsing.bibliography.dates import YEAR_ALONE, parse_date
 from monjyu_assets.parsing.bibliography.identifiers import find_doi
-from monjyu_assets.parsing.bibliography.names import author_line, cjk_authors, split_names
+from monjyu_assets.parsing.bibliography.names import GAP, author_line, cjk_authors, split_names
 from monjyu_assets.parsing.text.author_block import ABSTRACT, KEYWORDS, is_place
 from monjyu_assets.parsing.text.common import comparable, split_keywords
 from monjyu_assets.parsing.text.heading_types import strip_numbering
@@ -83,7 +83,8 @@ def take_place(paper: ParsedPaper, line: str) -> bool:
 
 def take_line(paper: ParsedPaper, line: str, names_fit: bool) -> bool:
     """Store a line of names, a date or a DOI without a label; return False for other lines. Names in Latin letters are
-    recognised only if `names_fit`."""
+    recognised only if `names_fit`, or with wide gaps between them."""
+    names_fit = names_fit or GAP.search(line) is not None
     if not paper.authors and (authors := cjk_authors(line) or (author_line(line) if names_fit else [])):
         paper.authors = authors
         return True

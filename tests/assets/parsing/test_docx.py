@@ -517,3 +517,28 @@ def test_a_section_of_authors_and_a_note_with_their_style(tmp_path: Path) -> Non
         styles=HEADING + style("T", "Title") + style("A", "Author"),
     )  # fmt: skip
     assert [author.name for author in noted.authors] == ["Ada Ames", "B. Birk"]
+
+
+@pytest.mark.parametrize("gap", ["      ", "\t"])
+def test_names_between_which_there_are_only_spaces(tmp_path: Path, gap: str) -> None:
+    found = body(
+        tmp_path, paragraph("Bees in Town", properties=CENTRED, run="<w:b/><w:sz w:val='36'/>"),
+        paragraph(gap.join(["Ada Ames", "B. Birk", "Cy de Cole"]), properties=CENTRED),
+        paragraph("University of Rivers", properties=CENTRED), paragraph("Introduction", "H1"), paragraph(SENTENCE),
+        paragraph("Methods", "H1"), paragraph(SENTENCE), styles=HEADING,
+    )  # fmt: skip
+    assert [author.name for author in found.authors] == ["Ada Ames", "B. Birk", "Cy de Cole"]
+
+
+def test_authors_with_initials_behind_their_surnames_and_a_bold_label_above_the_styled_abstract(tmp_path: Path) -> None:
+    lines = ("Ames A. B., student of the University of Rivers, a@rivers.example", "Birk C. dean, Institute of Lakes")
+    found = body(
+        tmp_path, paragraph("Bees in Town", properties=CENTRED, run="<w:b/><w:sz w:val='36'/>"),
+        *[paragraph(line, properties=CENTRED) for line in lines], paragraph("Abstract", run="<w:b/>"),
+        paragraph(SENTENCE, "Abstract"), paragraph("Introduction", "H1"), paragraph(SENTENCE),
+        paragraph("Methods", "H1"), paragraph(SENTENCE), styles=HEADING + style("Abstract", "Abstract"),
+    )  # fmt: skip
+    assert [(a.name, a.affiliation) for a in found.authors] == [
+        ("A. B. Ames", "student of the University of Rivers"), ("C. Birk", "dean, Institute of Lakes"),
+    ]  # fmt: skip
+    assert found.abstract == SENTENCE and outline(found)[0] == (1, "Abstract")

@@ -252,3 +252,28 @@ def test_a_page_of_tex4ht() -> None:
     ]  # fmt: skip
     assert paper.abstract.startswith("People who wait")
     assert not paper.tables and [equation.text for equation in paper.equations] == ["q = w + 1"]
+
+
+def test_authors_in_a_dialog_and_entries_shown_above_citations() -> None:
+    def person(name: str, number: int, place: str) -> str:
+        return (
+            f'<div class="tutors"><strong>{name}</strong><span class="ref footnote"><sup>{number}</sup><span '
+            f'class="refCtt closed"><strong>{number}</strong>E-mail: {name.split()[-1].lower()}@halls.example</span>'
+            f'</span><br><div><span data-aff-display="a">{place}</span><span data-aff-orgname="a" hidden="">{place}'
+            '</span></div><ul><li><a href="http://orcid.org/0000-0002-1825-0097">ORCID</a></li></ul></div>'
+        )
+
+    work = "Roe, A. 2010. Wide doors. Queue Notes, 3: 1-9."
+    paper = parsed(
+        '<html><body><h1>Queues in Halls</h1><a data-toggle="modal">Authorship</a><article><h1>Abstract</h1>'
+        f"<p>{PROSE}</p><p><strong>Keywords</strong><br>halls; doors</p><h1>Introduction</h1><p>They wait (<span "
+        f'class="ref"><strong>Roe, 2010</strong><span class="refCtt closed">{work}</span></span>) there<span '
+        'class="ref footnote"><sup>1</sup><span class="refCtt closed">In 2012.</span></span>.</p><h1>References</h1>'
+        f'<ul class="refList"><li>{work}</li><li>{work}</li></ul></article><div class="modal" id="ModalTutors">'
+        f"{person('Ada Holm', 1, 'Hall of Brill')}{person('Bo da Luz', 2, 'Hall of Aster')}</div></body></html>"
+    )
+    assert people(paper) == [
+        ("Ada Holm", "Hall of Brill", "holm@halls.example"), ("Bo da Luz", "Hall of Aster", "luz@halls.example"),
+    ]  # fmt: skip
+    assert (paper.abstract, paper.keywords) == (PROSE, ["halls", "doors"])
+    assert paper.sections[1].text == "They wait (Roe, 2010) there1.\n\nIn 2012."

@@ -254,3 +254,12 @@ def test_own_environments_and_lost_edges() -> None:
 )
 def test_a_year_is_in_the_venue_or_the_doi(front: str, year: str | None) -> None:
     assert parsed("Words.", f"\\title{{Roots}}{front}").publication_date == year
+
+
+@pytest.mark.parametrize(("option", "places"), [("", "AB"), ("[2,{1,2}]", ["B", "A; B"])])
+def test_the_lists_of_the_apa_classes(option: str, places: list[str]) -> None:
+    paper = parsed(
+        "Words.", rf"\title{{Roots}}\authorsnames{option}{{Ada Ames, Bo Birk}}\authorsaffiliations{{{{A}},{{B}}}}"
+    )
+    found = [(author.name, author.affiliation) for author in paper.authors]
+    assert found == list(zip(["Ada Ames", "Bo Birk"], places, strict=True))

@@ -288,10 +288,11 @@ def _check_parts(path: Path) -> dict[str, int]:
             ["Rosa Lind", "Hal Vard"],
         ),
         ("R.I.LIND", ["R.I. LIND"]),
+        ("Lind, Rosa#super[1,2], Cole, Ana#super[2] and Vard, Hal#super[3]", ["Rosa Lind", "Ana Cole", "Hal Vard"]),
     ],
     ids=[
         "turned list", "turned blocks", "degrees", "place behind", "one word", "no name", "supervisor", "street",
-        "what each does", "sign of ORCID", "notes", "no spaces",
+        "what each does", "sign of ORCID", "notes", "no spaces", "turned, with marks",
     ],
 )  # fmt: skip
 def test_names_in_other_orders(tmp_path: Path, front: str, names: list[str]) -> None:
@@ -409,3 +410,28 @@ def test_names_across_the_gutter_above_a_numbered_section_and_initials_behind_do
     heads = "".join(f"#align(center)[{head}]\n\n{_PROSE * 9}\n\n" for head in ("I. COUNTING MARSHES", "II. RESULTS"))
     paper = _parse(tmp_path, _paper(names, f"#columns(2)[{heads}]", ()))
     assert [author.name for author in paper.authors] == ["Rosa K.L", "Hal Vard"]
+
+
+@pytest.mark.parametrize(
+    "motto",
+    [
+        "#block(width: 60%)[_QUOTE_\\ \u2014 Hal Vard, _Marshes_ (1921)]",
+        "#block(width: 60%)[\u201cQUOTE\u201d\n\nHal Vard]",
+        "#block(width: 60%)[_\u201cQUOTE\u201d_ (Vard, 1921)]",
+    ],
+    ids=["dash", "name below", "source behind"],
+)
+@pytest.mark.parametrize("label", ["*Abstract*\n\n", ""], ids=["labelled", "unlabelled"])
+def test_a_motto_is_no_abstract_and_its_author_none_of_the_paper(tmp_path: Path, motto: str, label: str) -> None:
+    said = "The marsh is a book that nobody reads twice, because the second time it has become another book. " * 2
+    front = f"#align(center)[Rosa Lind]\n#v(8pt)\n#align(right, {motto[1:].replace('QUOTE', said.strip())})\n#v(12pt)\n"
+    paper = _parse(tmp_path, _paper(front, f"{label}#pad(x: 1cm)[{_ABSTRACT * 2}]"))
+    assert [author.name for author in paper.authors] == ["Rosa Lind"]
+    assert paper.abstract.startswith("I describe why walkers")
+    assert "The marsh is a book" in paper.sections[1].text and "Vard" in paper.sections[1].text
+
+
+def test_an_opening_with_a_list_keeps_its_items(tmp_path: Path) -> None:
+    opening = f"{_PROSE}\n\n1. count the plants of one marsh\n2. count them all again\n\n{_PROSE * 2}\n"
+    paper = _parse(tmp_path, _paper("#align(center)[Rosa Lind]\n#v(6pt)\n", opening))
+    assert "count them all again" in paper.abstract

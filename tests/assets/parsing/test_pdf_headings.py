@@ -229,3 +229,43 @@ def test_a_centred_heading_in_two_rows_and_a_list_with_bold_leads(tmp_path: Path
     body = "".join(head.format(name.replace(". ", "\\. "), _PROSE * 6, below.get(name, "")) for name in heads)
     found = _headings(_parse(tmp_path, body))
     assert found == [(1, head.replace(" \\ ", " ")) for head in heads]
+
+
+@pytest.mark.parametrize("size", [10, 12])
+def test_labels_of_axes_and_boxes_are_no_headings(tmp_path: Path, size: int) -> None:
+    boxes = "grid(columns: 3, gutter: 20pt, rect[1. Walk], rect[2. Count the Plants], rect[3. Report])"
+    plot = (
+        "box(width: 12cm, height: 5cm, stroke: 0.5pt)[#place(top + left, dx: 9mm, rect(width: 2cm, height: 3cm))"
+        "#place(top + left, dx: 7cm, dy: 1cm, rect(width: 2cm, height: 2cm)) #place(bottom + left, dx: 1cm, dy: -1cm)"
+        "[Northmoor] #place(bottom + left, dx: 7cm, dy: -1cm)[Peat Marsh] #place(bottom + center, dy: -4pt)"
+        "[Count of Walkers]]"
+    )
+    figures = [
+        f'#figure({{set text({size}pt, weight: "bold"); {drawn}}}, caption: [Walks.])' for drawn in (boxes, plot)
+    ]
+    heads = ["1 Rules", "2 Marsh Walkers", "3 How a Count Goes Wrong", "4 Limits"]
+    body = "".join(_section(head, inside) for head, inside in zip(heads, ("", *figures, ""), strict=True))
+    assert _headings(_parse(tmp_path, body)) == [(1, head) for head in heads]
+
+
+def test_numbers_in_smaller_type_between_two_that_follow_each_other_are_of_a_lower_level() -> None:
+    numbers = [("1", 14.0), ("2", 14.0), ("3", 14.0), ("2", 12.0), ("3", 12.0), ("4", 14.0)]
+    found = [Heading(k, k + 1, f"{n}. Walk", (size, True, False, False), n) for k, (n, size) in enumerate(numbers)]
+    set_levels(found, 12.0)
+    assert [heading.level for heading in found] == [1, 1, 1, 2, 2, 1]
+
+
+def test_a_heading_at_the_head_of_a_page_with_the_words_of_a_figure_on_another_is_no_running_head(
+    tmp_path: Path,
+) -> None:
+    heads = ["1 Rules", "2 Marsh Walkers", "3 Limits"]
+    figure = "#pagebreak()\n#text(10pt)[Marsh Walkers]\n\n#rect(width: 9cm, height: 4cm)\n\n"
+    body = (
+        _section(heads[0])
+        + "#pagebreak()\n"
+        + _section(heads[1]).replace("2 M", "2#h(14pt)M")
+        + figure
+        + _section(heads[2])
+    )
+    found = [(level, heading.replace("2M", "2 M")) for level, heading in _headings(_parse(tmp_path, body))]
+    assert [head for head in found if head[1] in heads] == [(1, head) for head in heads]

@@ -87,6 +87,15 @@ def test_the_head_of_a_column_of_a_table_begins_no_list() -> None:
     assert _listed(*table, *rest) == ENTRIES
 
 
+def test_where_names_are_in_capitals_no_other_word_begins_an_entry() -> None:
+    entries = [
+        f"{name}, A. (200{n}). Paths. Lund." for n, name in enumerate(("BERG", "DAHL", "DE HOLM", "LUND", "VARD"))
+    ]
+    lines = [*entries[:2], "Journal Of Paths, 33(2):1-9.", *entries[2:]]
+    found = _listed(*_lines(*PROSE * 3, "^References", *lines))
+    assert found == [entries[0], f"{entries[1]} {lines[2]}", *entries[2:]]
+
+
 def test_numbered_entries_under_a_heading_need_no_years() -> None:
     entries = ["[1] https://example.org/a.html, Path bureau", "[2] https://example.org/b.html, River bureau"]
     assert _listed(*_lines(*PROSE * 3, "^References", *entries)) == entries

@@ -233,3 +233,10 @@ def test_japanese_articles() -> None:
         paper = parse_text(path.read_bytes(), ParseSettings())
         assert paper.title == path.read_text().split("\n")[0]
         assert (paper.language, paper.authors, paper.references) == ("ja", [], [])
+
+
+@pytest.mark.parametrize("gap", ["     ", "\t"])
+def test_names_between_which_there_are_only_spaces(gap: str) -> None:
+    names = gap.join(["Ada Ames", "B. Birk", "Cy de Cole"])
+    paper = _parse(f"Bees in Town\n\n{names}\n\nAbstract\n{'Bees are many. ' * 20}\n\n1 Introduction\n\nThey fly.\n")
+    assert [author.name for author in paper.authors] == ["Ada Ames", "B. Birk", "Cy de Cole"]

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from monjyu_assets.parsing.bibliography.citations import link_citations
 from monjyu_assets.parsing.bibliography.identifiers import find_doi
-from monjyu_assets.parsing.bibliography.references import parse_reference
+from monjyu_assets.parsing.bibliography.references import numbered_starts, parse_entries, parse_reference
+from monjyu_core.paper import Section
 from tests.limits import ends
 from tests.properties import examples, given, st
 
@@ -232,3 +234,14 @@ def test_any_text_gives_a_reference(text: str) -> None:
 )
 def test_hostile_entries_take_no_time(unit: str) -> None:
     ends(lambda: parse_reference("1", unit * 3000))
+
+
+@pytest.mark.parametrize("marks", ["<>", "\u27e8\u27e9", "\u3010\u3011", "{}"])
+def test_numbers_in_other_brackets(marks: str) -> None:
+    opened, closed = marks
+    works = [f"{opened}{n}{closed} A. Roe. Wide doors {n}. Queue Notes, 3:1-9, 2010." for n in (1, 2, 3)]
+    assert numbered_starts(works) == [0, 1, 2]
+    references = parse_entries(["1", "2", "3"], works)
+    assert [(r.title, r.authors) for r in references] == [(f"Wide doors {n}", ["A. Roe"]) for n in (1, 2, 3)]
+    text = f"They wait {opened}1{closed} and go {opened}2, 3{closed}."
+    assert [c.ref_id for c in link_citations([Section(heading="A", text=text)], references)] == ["1", "2", "3"]

@@ -23,6 +23,7 @@ _NOTE_MARK = re.compile(
     r"^\s*(?:(?:\d{1,2}|[*†‡§¶])\s*){0,2}(?:thanks|footnotetext|footnotemark)?:?\s*(?:(?:\d{1,2}|[*†‡§¶])\s)?\s*"
 )
 _MOST_LINES = 20
+_MOST_AUTHORS = 5000
 _REST = re.compile(rf"(?i)[\W\d_]*(?:{alternatives('labels.authors')}|{AND_WORD})?[\W\d_]*")
 """The rest of a line from which the names were removed."""
 _LINES = XmlText(
@@ -31,6 +32,22 @@ _LINES = XmlText(
     {"sup": lambda element: raised(plain(element))},
 )
 """Reads text with line breaks as paragraphs and marks of footnotes as raised."""
+
+
+def authors_in_dialog(root: Element) -> list[Author]:
+    """The authors in the dialog that a button under the title of SciELO's pages opens: a block for each, with the name
+    in bold, affiliations, and addresses of the person."""
+    dialog = next((element for element in root.iter("div") if element.get("id") == "ModalTutors"), None)
+    found = []
+    for block in dialog.iter("div") if dialog is not None else ():
+        name = next((text for bold in block.iter("strong", "b") if (text := person_name(plain(bold)))), "")
+        if "tutors" not in names(block) or not name:
+            continue
+        places = [MAIL.sub("", plain(e)).strip(" ,;.") for e in block.iter("span") if e.get("data-aff-display")]
+        links = " ".join(link.get("href") or "" for link in block.iter("a"))
+        mail = next(iter(MAIL.findall(" ".join(block.itertext()))), None)
+        found.append(Author(name=name, affiliation="; ".join(places) or None, email=mail, orcid=clean_orcid(links)))
+    return found[:_MOST_AUTHORS]
 
 
 def read_authors_of(paper: ParsedPaper, root: Element) -> list[str]:
@@ -58,7 +75,7 @@ def read_authors_of(paper: ParsedPaper, root: Element) -> list[str]:
             found.append(dates)
     for element in found:
         hide(element)
-    paper.authors = paper.authors[:5000]
+    paper.authors = paper.authors[:_MOST_AUTHORS]
     return notes
 
 

@@ -139,6 +139,11 @@ class HtmlText(XmlText):
 
     def _paragraph(self, element: Element) -> str:
         """The text, followed by the footnotes found in it."""
+        first = next(iter(element), None)
+        label = plain(first) if first is not None and first.tag in ("b", "strong") else ""
+        alone = not (element.text or "").strip() and label[-1:].isalpha()
+        if first is not None and alone and LABEL_OF_KEYWORDS.fullmatch(label):
+            first.tail = f": {first.tail or ''}"
         text = f"\n\n{self.inner(element)}\n\n"
         return text + self.take_notes()
 
@@ -176,7 +181,9 @@ class HtmlText(XmlText):
         if called:
             if any(map(_BACK.fullmatch, called)):
                 return ""
-            if "ltx_note" in called:
+            if "refctt" in called and "footnote" not in names(element.getparent()):
+                return ""  # the entry of the list, which SciELO shows above its citation
+            if "ltx_note" in called or "refctt" in called:
                 return self._note(element)
             if element.tag != "span" and is_float(element):
                 return self._float(element)

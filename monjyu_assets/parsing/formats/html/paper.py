@@ -15,7 +15,7 @@ from monjyu_assets.parsing.bibliography.identifiers import (
     find_doi,
 )
 from monjyu_assets.parsing.bibliography.names import author_line, person_name
-from monjyu_assets.parsing.formats.html.authors import read_authors_of, settle_lead
+from monjyu_assets.parsing.formats.html.authors import authors_in_dialog, read_authors_of, settle_lead
 from monjyu_assets.parsing.formats.html.body import Body, BodyReader, find_article
 from monjyu_assets.parsing.formats.html.references import is_button, of_tags
 from monjyu_assets.parsing.formats.html.tree import prune, read_html
@@ -250,6 +250,7 @@ def _read(paper: ParsedPaper, root: Element) -> ParsedPaper:
     tags = read_metadata(paper, root)
     named = _page_title(root, tags)
     _stamp(paper, root)
+    paper.authors = paper.authors or authors_in_dialog(root)
     prune(root)
     article = find_article(root)
     told = bool(paper.authors)

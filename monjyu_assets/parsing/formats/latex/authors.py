@@ -15,12 +15,14 @@ from monjyu_core.paper import Author
 Plain = Callable[[str], str]
 """Converts LaTeX source to text on one line."""
 
-WRITERS = ("author", "Author", "authors", "icmlauthor", "twoauthors", "threeauthors", "fourauthors")
+WRITERS = ("author", "Author", "authors", "authorsnames", "icmlauthor", "twoauthors", "threeauthors", "fourauthors")
 PLACES = ("affil", "affiliation", "address", "institute", "icmlaffiliation", "altaffiliation", "altaffiltext")
 MAILS = ("email", "emailAdd", "ead", "mail", "icmlcorrespondingauthor", "correspondingauthor")
 ORCIDS = ("orcid", "orcidlink", "orcidID")
 _ONE_EACH = {"twoauthors": "twoaffiliations", "threeauthors": "threeaffiliations", "fourauthors": "fouraffiliations"}
 """Commands whose arguments are authors, with those whose arguments are their affiliations."""
+_APA_PLACES = "authorsaffiliations"
+"""The affiliations of `\\authorsnames`, each in braces."""
 _STYLES = ("textbf", "textsc", "textrm", "textnormal", "textit", "emph", "mbox", "large", "Large", "bf")
 _MAIL = re.compile(r"[\w.+-]{1,64}@[\w-]{1,64}(?:\.[\w-]{1,64}){1,6}")
 _MAIL_GROUP = re.compile(r"\\?\{([\w.+,;|\s-]{1,300}?)\\?\}\s*(@[\w-]{1,64}(?:\.[\w-]{1,64}){1,6})")
@@ -68,12 +70,16 @@ class _Person:
 def read_authors(source: str, plain: Plain) -> list[Author]:
     """Return the authors in order, with affiliation, e-mail address, ORCID and the corresponding author, if the source
     states them."""
-    calls = find_calls(source, (*WRITERS, *PLACES, *MAILS, *ORCIDS, *_ONE_EACH.values(), "fntext"), 5)[:_MOST]
+    calls = find_calls(source, (*WRITERS, *PLACES, *MAILS, *ORCIDS, *_ONE_EACH.values(), _APA_PLACES, "fntext"), 5)[
+        :_MOST
+    ]
     writers = [call for call in calls if call.name in WRITERS and call.arguments]
     keyed = _keyed_places(calls, plain)
     first = writers[0] if writers else None
     marked = first is not None and (_labels(first, keyed) or clean_orcid(" ".join(first.options)))
-    if first is not None and len(writers) == 1 and len(first.arguments) == 1 and not marked:
+    if first is not None and first.name == "authorsnames":
+        people = _of_apa(first, plain)
+    elif first is not None and len(writers) == 1 and len(first.arguments) == 1 and not marked:
         people = _of_one_block(first.first, keyed, plain)
         _shared(people, [call for call in calls if call is not first], plain)
     else:
@@ -82,6 +88,16 @@ def read_authors(source: str, plain: Plain) -> list[Author]:
         own = [keyed[mark] for mark in person.marks if mark in keyed] or person.places
         person.author.affiliation = "; ".join(dict.fromkeys(own)) or None
     return [person.author for person in people if person.author.name]
+
+
+def _of_apa(call: Call, plain: Plain) -> list[_Person]:
+    r"""Read `\authorsnames[1,{1,2}]{…}`, whose option has the numbers of the affiliations of each name; without one,
+    affiliations and names are in the same order."""
+    people = [_person(name, plain) for name in _names(call.first)]
+    numbers = _apart(re.compile(","), call.options[0]) if call.options else map(str, range(1, len(people) + 1))
+    for person, marks in zip(people, numbers, strict=False):
+        person.marks = _split_marks(marks)
+    return people
 
 
 def _labels(call: Call, keyed: dict[str, str]) -> list[str]:
@@ -170,8 +186,9 @@ def _keyed_places(calls: list[Call], plain: Plain) -> dict[str, str]:
     \\icmlaffiliation{key}{…}, \\institute{… \\and …} by number, and from one list with marks in front of each."""
     keyed: dict[str, str] = {}
     for call in calls:
-        if call.name == "institute":
-            parts = re.split(r"\\and(?![a-z])", call.first)
+        if call.name in ("institute", _APA_PLACES):
+            each = re.findall(r"\{((?:[^{}]|\{[^{}]*\})*)\}", call.first) if call.name == _APA_PLACES else []
+            parts = each or re.split(r"\\and(?![a-z])", call.first)
             keyed |= {str(number): _place(part, plain) for number, part in enumerate(parts, 1)}
         elif call.name in PLACES and not call.options and len(call.arguments) > 1:
             keyed |= dict.fromkeys(_split_marks(call.first), _place(call.arguments[1], plain))

@@ -37,7 +37,7 @@ from monjyu_assets.parsing.formats.pdf.front.title_page import (
     order_title_page,
     running_heads,
 )
-from monjyu_assets.parsing.formats.pdf.front.unlabelled import find_unlabelled
+from monjyu_assets.parsing.formats.pdf.front.unlabelled import find_motto, find_unlabelled
 from monjyu_assets.parsing.formats.pdf.page.captions import Floats, find_floats
 from monjyu_assets.parsing.formats.pdf.page.footnotes import Footnote, find_footnotes
 from monjyu_assets.parsing.formats.pdf.page.layout import Layout, squeezed
@@ -173,6 +173,8 @@ def _label_front(labelled: Labelled) -> None:
     layout, title_end, stop = labelled.layout, labelled.title_end, labelled.ranges[0][1]
     headings = labelled.headings
     names_stop = headings[0].start if headings else min(stop, title_end + 60)
+    motto = find_motto(layout, title_end, names_stop)
+    names_stop = motto[0] if motto and motto[0] > title_end else names_stop
     labelled.authors, labelled.authors_end = find_authors(layout, labelled.title_start, title_end, names_stop)
     labelled.label(range(title_end, labelled.authors_end), Role.AUTHORS)
     headings = [heading for heading in headings if heading.start >= labelled.authors_end]
@@ -184,7 +186,7 @@ def _label_front(labelled: Labelled) -> None:
     titles += [heading for heading in kept if squeezed(heading.text) == squeezed(labelled.title)]
     labelled.headings = [heading for heading in kept if heading not in titles]
     labelled.label((i for heading in titles for i in range(heading.start, heading.end)), Role.NOTE)
-    opening = _unlabelled(labelled, stop)
+    opening = _unlabelled(labelled, stop, motto)
     first_text = min([*front.used, *opening[:1], stop, *(heading.start for heading in headings[:1])])
     fill_people(layout, labelled.authors, title_end, first_text)
     for author in labelled.authors:
@@ -219,12 +221,13 @@ def _translated_titles(headings: list[Heading], front: Front) -> list[Heading]:
     return found
 
 
-def _unlabelled(labelled: Labelled, stop: int) -> list[int]:
+def _unlabelled(labelled: Labelled, stop: int, motto: list[int]) -> list[int]:
     """Take the abstract from unlabelled prose if there is no other; return the lines of such prose that belong to the
-    text."""
+    text, with those of a motto."""
     layout, front = labelled.layout, labelled.front
     end = min([stop, *(heading.start for heading in labelled.headings[:1])])
-    abstract, text = find_unlabelled(layout, labelled.authors_end, end, front.used)
+    abstract, text = find_unlabelled(layout, labelled.authors_end, end, front.used | set(motto))
+    text = sorted([*text, *motto])
     if front.abstract:
         return sorted([*abstract, *text])
     front.abstract = [(layout.lines[i], 0, len(layout.lines[i].text)) for i in abstract]
@@ -237,15 +240,17 @@ def _unlabelled(labelled: Labelled, stop: int) -> list[int]:
 
 
 def _label_floats(labelled: Labelled) -> None:
-    """Label captions, tables and figures. A heading that turns out to be a cell of a table is dropped."""
-    taken = labelled.taken()
-    labelled.floats = [
-        find_floats(labelled.layout, first, last, taken, labelled.words) for first, last in labelled.ranges
-    ]
+    """Label captions, tables and figures. A heading that turns out to be a cell of a table or a label in a figure is
+    dropped."""
+    taken, layout, words = labelled.taken(), labelled.layout, labelled.words
+    unknown = [h for h in labelled.headings if h.outline_level is None and section_type(h.text) == "other"]
+    doubtful = {i for heading in unknown for i in range(heading.start, heading.end)}
+    labelled.floats = [find_floats(layout, first, last, taken, words, doubtful) for first, last in labelled.ranges]
     labelled.label((i for found in labelled.floats for i in found.taken), Role.FLOAT)
-    labelled.headings = [
-        heading for heading in labelled.headings if labelled.roles.get(heading.start) is not Role.FLOAT
-    ]
+    kept = [heading for heading in labelled.headings if labelled.roles.get(heading.start) is not Role.FLOAT]
+    if len(kept) < len(labelled.headings):
+        labelled.headings = kept
+        set_levels(kept, layout.body_size)
 
 
 def _label_text(labelled: Labelled) -> None:

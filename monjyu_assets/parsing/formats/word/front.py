@@ -112,7 +112,7 @@ def _raised_line(element: Element) -> str:
     for run in element.iterchildren(f"{W}r"):
         text = take_marks("".join(CHARACTERS.get(piece.tag, piece.text or "") for piece in run))[0]
         pieces.append(raised(text) if value(run, "rPr/vertAlign") == "superscript" else text)
-    return "".join(pieces).replace("\t", " ").strip()
+    return "".join(pieces).strip()
 
 
 def _title(paragraphs: Sequence[Paragraph], styles: Styles, named: str) -> list[Paragraph]:

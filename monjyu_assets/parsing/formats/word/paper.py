@@ -245,7 +245,7 @@ def _name_roles(paragraphs: list[Paragraph], body: Element, styles: Styles) -> N
             element.addprevious(before)
             _set_style(before, _HEADINGS[0], None)
             headed = True
-        headed = headed or (paragraph.level is not None and paragraph.role == "abstract")
+        headed |= paragraph.level is not None and "abstract" in (paragraph.role, section_type(paragraph.text))
         level = 1 if paragraph.role == "title" else paragraph.level
         if paragraph.role == "caption" and level is None:
             element.insert(1 if element.find(f"{W}pPr") is not None else 0, new_run(CAPTION))

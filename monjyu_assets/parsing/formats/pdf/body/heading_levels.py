@@ -86,16 +86,17 @@ def _letter_i(numbered: list[Heading]) -> None:
 
 
 def _counted_within(numbered: list[Heading]) -> list[Heading]:
-    """Headings whose numbers start again at 1 between two main ones: 4, 1, 2, 3, 5."""
+    """Headings whose numbers start again at 1 between two main ones (4, 1, 2, 3, 5), or at any number in smaller
+    type."""
     main = [h for h in numbered if h.outline_level is None and (h.number or "").isdigit()]
     numbers = [int(h.number or 0) for h in main]
     inner: list[Heading] = []
-    last = 0
+    last, size = 0, 0.0
     for k, number in enumerate(numbers):
         goes_on = bool(inner) and inner[-1] is main[k - 1]
         if number == last + 1 and not (goes_on and last < 3 and number == numbers[k - 1] + 1):
-            last = number
-        elif last > 1 and last + 1 in numbers[k:] and (number == 1 or goes_on):
+            last, size = number, main[k].style[0]
+        elif last > 1 and last + 1 in numbers[k:] and (number == 1 or goes_on or main[k].style[0] < size - 0.9):
             inner.append(main[k])
     return inner
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from monjyu_assets.parsing.bibliography.dates import YEAR_ALONE
 from monjyu_assets.parsing.bibliography.identifiers import ARXIV_IN_REFERENCE, DOI_PREFIX
 from monjyu_assets.parsing.bibliography.names import CITED_PARTICLE, ENTRY_NAME, UPPER
-from monjyu_assets.parsing.bibliography.references import label_of, numbered_starts
+from monjyu_assets.parsing.bibliography.references import CLOSED, OPENED, label_of, numbered_starts
 from monjyu_assets.parsing.formats.pdf.page.layout import Layout
 from monjyu_assets.parsing.formats.pdf.page.lines import Line
 from monjyu_assets.parsing.text.author_block import CONTENTS, NUMBERED_FLOAT
@@ -24,7 +24,7 @@ _NAMED = re.compile(
 """A name with initials, or with the surname first."""
 _MOST_LINES_OF_ENTRY, _LEAST_ENTRIES, _LEAST_INDENT = 9, 5, 4.0
 """Bounds of a list of hanging entries without a heading; the indent in points."""
-_FIRST_LABEL = re.compile(r"\s*(?:\[\s?1\s?\]|1\.|\(1\))")
+_FIRST_LABEL = re.compile(rf"\s*(?:{OPENED}\s?1\s?{CLOSED}|1\.|\(1\))")
 
 
 @dataclass(frozen=True)
@@ -346,17 +346,21 @@ def _ends_entry(text: str) -> bool:
     )
 
 
-def _by_text(lines: list[Line]) -> list[int]:
+_IN_CAPITALS = re.compile(rf"(?:{CITED_PARTICLE}\s)?{UPPER}{{2}}")
+
+
+def _by_text(lines: list[Line], name: re.Pattern[str] = ENTRY_NAME) -> list[int]:
     """Starts of entries recognised by words alone: a name after a line that ends a sentence, with a year since the last
-    start."""
+    start. Where most names are in capitals, others begin no entry."""
     starts = [0]
     seen_year = bool(YEAR_ALONE.search(lines[0].text))
     for i in range(1, len(lines)):
-        if seen_year and ENTRY_NAME.match(lines[i].text) and _ends_entry(lines[i - 1].text):
+        if seen_year and name.match(lines[i].text) and _ends_entry(lines[i - 1].text):
             starts.append(i)
             seen_year = False
         seen_year = seen_year or bool(YEAR_ALONE.search(lines[i].text))
-    return starts
+    capitals = sum(_IN_CAPITALS.match(lines[i].text) is not None for i in starts)
+    return _by_text(lines, _IN_CAPITALS) if capitals > 0.7 * len(starts) and name is ENTRY_NAME else starts
 
 
 def entry_text(lines: list[Line], words: Words) -> str:

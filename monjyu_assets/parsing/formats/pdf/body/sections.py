@@ -94,8 +94,7 @@ def build_sections(
     starts = [heading.start for heading in headings]
     bounds = [*starts, len(layout.lines)]
     before = [i for i in body.lines if not starts or i < starts[0]]
-    opening = sum(len(layout.lines[i].text) for i in before) > 200 or (bool(before) and not starts)
-    if opening:
+    if before:
         parts = maker.running(_pieces(layout, before)) + maker.notes(-1, bounds[0])
         result.append(maker.section("", 1, None, parts))
     for number, heading in enumerate(headings):
@@ -104,7 +103,7 @@ def build_sections(
         if heading.run_in:
             line = layout.lines[heading.end - 1]
             pieces.insert(0, (line, heading.run_in, len(line.text)))
-        since = heading.start if number or opening else -1
+        since = heading.start if number or before else -1
         parts = maker.running(pieces) + maker.notes(since, bounds[number + 1])
         made = maker.section(heading.text, heading.level, None, parts)
         made.section.page_start = layout.lines[heading.start].page

@@ -107,12 +107,13 @@ def _with_role(line: Line) -> str:
 
 
 def _turned_list(line: Line) -> list[str]:
-    """The persons of a line "Ordonez, Carlos; España, Elena"; an empty list for other lines."""
-    pieces = [piece.strip(" .*") for piece in line.text.split(";") if piece.strip()]
-    if len(pieces) < 2 or not all(re.fullmatch(r"[^,\d]+,[^,\d]+", piece) for piece in pieces):
-        return []
-    names = [person_name(piece) for piece in pieces]
-    return names if all(map(is_name, names)) else []
+    """The persons of a line "Ordonez, Carlos; España, Elena" or "Ordonez, Carlos¹ and España, Elena²"; an empty list
+    for other lines."""
+    pieces = [piece.strip(" .,*") for piece in re.split(rf"[\d;][\d,;]*|\bID\b|\s(?:{AND_WORD}|&)\s", line.text)]
+    sides = [[side.strip() for side in piece.split(",")] for piece in pieces if piece]
+    turned = all(len(each) == 2 and not all(map(is_name, each)) for each in sides)
+    names = [person_name(", ".join(each)) for each in sides]
+    return names if len(names) > 1 and turned and all(map(is_name, names)) else []
 
 
 def _without_degrees(parts: list[str]) -> list[str]:

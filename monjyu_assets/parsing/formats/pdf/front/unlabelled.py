@@ -5,9 +5,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from monjyu_assets.parsing.bibliography.dates import days_in
+from monjyu_assets.parsing.bibliography.names import CITED_PARTICLE, UPPER
 from monjyu_assets.parsing.formats.pdf.page.layout import Layout
 from monjyu_assets.parsing.formats.pdf.page.lines import Line
-from monjyu_assets.parsing.text.author_block import KEYWORDS
+from monjyu_assets.parsing.text.author_block import KEYWORDS, ends_front
 from monjyu_core.text.search_text import count_wide
 
 NOT_PROSE = re.compile(
@@ -20,6 +21,7 @@ _LABEL = re.compile(r"[A-Z]{2,5}(?:\s[\w-]+){0,2}\s?:\s")
 SENTENCE_END = re.compile(r"[.?!:\u3002][)\]\"\u201d\u2019]*\s*$")
 _CITED = re.compile(r"\s*\([^()]{3,200}\d{4}[a-z]?\)")
 """Citations; their names do not count as words of a sentence."""
+_TITLE = re.compile(r"\u201c[^\u201d]{3,200}\u201d")
 _ALONE = 2600
 """The maximum length of an abstract in the same type as the text below it; abstracts of the corpora have up to 2,500
 characters."""
@@ -49,10 +51,14 @@ def find_unlabelled(layout: Layout, start: int, stop: int, used: set[int]) -> tu
     `layout.lines[start:stop]` without those in `used`. Lines that are not prose (addresses, dates, rights) are in
     neither list."""
     runs: list[_Run] = []
+    between: list[_Run] = []
     for run in _runs(layout, start, min(stop, start + _MOST_LINES), used):
         goes_on = bool(runs) and not SENTENCE_END.search(runs[-1].text)
         if _is_prose(run) and (goes_on or not run.text[0].islower()):  # a notice on rights may go on in other words
-            runs.append(run)
+            runs += [*(between if runs and _alike(runs[-1], run) else []), run]  # a list between paragraphs
+            between = []
+        elif runs and _alike(runs[-1], run) and not _of_front(run.lines[0]):
+            between.append(run)
     if not runs:
         return [], []
     count = next((k for k, run in enumerate(runs[1:], 1) if not _alike(runs[0], run)), len(runs))
@@ -66,6 +72,34 @@ def find_unlabelled(layout: Layout, start: int, stop: int, used: set[int]) -> tu
     is_abstract = near and length >= 120 and (distinct or (not rest and length <= _ALONE and ends_early))
     abstract = [i for run in alike for i in run.numbers] if is_abstract else []
     return abstract, [i for run in (rest if is_abstract else runs) for i in run.numbers]
+
+
+_SOURCE = re.compile(rf"(?:[\u2013-\u2015~]|--?-?)\s?(?:{CITED_PARTICLE}\s)?{UPPER}")
+"""The beginning of a line with the author of a quotation."""
+_QUOTED = re.compile(
+    r"[\"\u201c-\u201f\u00ab\u300c][^\"\u201c-\u201f\u00ab\u00bb]*[\"\u201c-\u201f\u00bb\u300d][.,]?(?:\s.{1,80})?"
+)
+"""A quotation and its source."""
+
+
+def find_motto(layout: Layout, start: int, stop: int) -> list[int]:
+    """Return the lines of a quotation between the names and the abstract or the first heading: sentences above a line
+    that begins with a dash and a name, or in quotation marks, with the short line below them."""
+    first = next((i for i in range(start, min(stop, start + 40)) if ends_front(layout.lines[i].text)), stop)
+    runs = _runs(layout, start, min(first, start + 40), set())
+    for k, run in enumerate(runs):
+        below = runs[k + 1] if k + 1 < len(runs) else _Run([], [])
+        near = below.lines and 0 < below.lines[0].base - run.lines[-1].base < 3 * run.lines[-1].size
+        words = [word for word in run.text.split() if word[0].isalpha()]
+        if len(words) < 5 or sum(word[0].islower() for word in words) < 0.5 * len(words):
+            continue
+        if any(_SOURCE.match(line.text) for line in run.lines[1:]):
+            return run.numbers
+        if near and _SOURCE.match(below.text):
+            return [*run.numbers, *below.numbers]
+        if k and _QUOTED.fullmatch(run.text):
+            return [*run.numbers, *(below.numbers if near and len(below.text) < 80 else [])]
+    return []
 
 
 def _runs(layout: Layout, start: int, stop: int, used: set[int]) -> list[_Run]:
@@ -88,7 +122,8 @@ def _runs(layout: Layout, start: int, stop: int, used: set[int]) -> list[_Run]:
 
 def _goes_on(layout: Layout, run: _Run, line: Line) -> bool:
     above = run.lines[-1]
-    if abs(above.size - line.size) > 0.45 or abs(above.italic_share - line.italic_share) > 0.7:
+    other_face = abs(above.italic_share - line.italic_share) > 0.7
+    if abs(above.size - line.size) > 0.45 or (other_face and SENTENCE_END.search(above.text)):
         return False
     if all(each.bold_share > 0.9 for each in run.lines) and line.bold_share < 0.1:
         return False
@@ -116,9 +151,9 @@ def _is_prose(run: _Run) -> bool:
     wide = count_wide(text)
     if len(text) + wide < 100 or _LABEL.match(text) or KEYWORDS.match(text) or NOT_PROSE.search(text[:60]):
         return False
-    if not re.search(r"[^\W\d_]{2,}[)\]\"\u201d]?[.?!](?:\s|$)|\u3002", text):
+    if not re.search(r"(?:[^\W\d_]{2,}|\[\d[\d, ]*)[)\]\"\u201d]?[.?!](?:\s|$)|\u3002", text):
         return False
-    words = [word for word in text.split() if word[0].isalpha()]
+    words = [word for word in _TITLE.sub("", text).split() if word[0].isalpha()]
     cased = [word for word in words if word[0].islower() or word[0].isupper()]
     if wide > 0.3 * len(text) or len(cased) < 0.5 * len(words):
         return len(text) + wide > 100

@@ -24,18 +24,19 @@ class Floats:
     tables: list[Table] = field(default_factory=list)
 
 
-def find_floats(layout: Layout, first: int, last: int, headings: set[int], words: Words) -> Floats:
+def find_floats(layout: Layout, first: int, last: int, headings: set[int], words: Words, doubtful: set[int]) -> Floats:
     """Captions among `layout.lines[first:last]` with their tables and figures, and grids without a caption.
 
-    `headings` are lines that belong to no float, except cells of a ruled table that look like headings; `words` decides
-    whether hyphens at line ends of captions are kept.
+    `headings` are lines that belong to no float, except cells of a ruled table that look like headings, and those of
+    them that are `doubtful`: they may be labels in a figure. `words` decides whether hyphens at line ends of captions
+    are kept.
     """
     result = Floats()
     captions = _captions(layout, first, last, headings)
     at = {i for start, end, _ in captions for i in range(start, end)}
     tables = TableFinder(layout, first, last, lambda i: i in at)
     drawings = FigureFinder(layout)
-    fixed = headings | at
+    fixed = (headings - doubtful) | at
     by_page: dict[int, list[int]] = defaultdict(list)
     for i, line in enumerate(layout.lines):
         by_page[line.page].append(i)
@@ -84,7 +85,7 @@ def _figure(
     result: Floats,
     fixed: set[int],
 ) -> Figure:
-    """The figure of a caption, together with short lines drawn over it (labels of axes)."""
+    """The figure of a caption, together with short lines drawn over it, or between them (labels of axes)."""
     lines = layout.lines
     page, box = _box(layout, [lines[i] for i in used])
     own = [lines[i] for i in used if lines[i].page == page]
@@ -95,12 +96,13 @@ def _figure(
     region = drawings.region(area, page, bounds)
     if region is None:
         return Figure(page=page, box=box, caption=caption)
+    union = tuple(f(a, b) for f, a, b in zip((min, min, max, max), area, region, strict=True))
+    region = (region[0], min(region[1], area[3]), region[2], max(region[3], area[1]))
     for i in near:
         line = lines[i]
         x, y = (line.x0 + line.x1) / 2, line.base - 0.3 * line.size
         if region[0] <= x <= region[2] and region[1] <= y <= region[3] and i not in fixed and i not in result.taken:
             result.taken.add(i)
-    union = tuple(f(a, b) for f, a, b in zip((min, min, max, max), area, region, strict=True))
     return Figure(page=page, box=_shown(layout, page, (union[0], union[1], union[2], union[3])), caption=caption)
 
 

@@ -43,9 +43,9 @@ def _shape(text: str) -> str:
 
 
 def _repeated(pages: list[list[Line]], heights: list[float]) -> set[tuple[int, int]]:
-    """Lines with the same words at the same height on several pages (margins), or in the same position on most pages
-    (anywhere)."""
-    margin: dict[str, list[tuple[int, int, float]]] = defaultdict(list)
+    """Lines with the same words in the same size at the same height on several pages (margins), or in the same position
+    on most pages (anywhere)."""
+    margin: dict[str, list[tuple[int, int, Line]]] = defaultdict(list)
     anywhere: dict[tuple[str, int, int], list[tuple[int, int]]] = defaultdict(list)
     for number, (lines, height) in enumerate(zip(pages, heights, strict=True)):
         edges = _edge_rows(lines)
@@ -54,12 +54,12 @@ def _repeated(pages: list[list[Line]], heights: list[float]) -> set[tuple[int, i
             if sum(map(str.isalpha, shape)) < 2:
                 continue  # numbers alone: page numbers, labels of list entries, cells
             if line.base < MARGIN * height or line.base > (1 - MARGIN) * height or round(line.base) in edges:
-                margin[shape].append((number, i, line.base))
+                margin[shape].append((number, i, line))
             anywhere[shape, round(line.x0 / 3), round(line.base / 3)].append((number, i))
     found: set[tuple[int, int]] = set()
     for shape, places in margin.items():
-        for number, i, base in places:
-            near = {n for n, _, other in places if abs(other - base) < 4}
+        for number, i, line in places:
+            near = {n for n, _, o in places if abs(o.base - line.base) < 4 and abs(o.size - line.size) < 2}
             if len(near) >= (2 if len(shape) > 6 else 3):
                 found.add((number, i))
     for group in anywhere.values():
