@@ -1,19 +1,17 @@
 """Learn the weights by which an answer's sentences are chosen and its confidence told (`WEIGHTS` of
 `monjyu_query/answers/sentence_ranking.py`), from questions whose answering sentences are known.
 
-    PYTHONPATH=. .venv/bin/python training/answers.py --data FOLDER [--reader off] [--weights FILE]
+    PYTHONPATH=. .venv/bin/python training/answers.py --data FOLDER [--reader off]
 
 Indexes the developers' sets into FOLDER (once), asks every n-th question with all papers and without the one that
 answers, and prints the weights that each set gives, with how they do on the others: how often gold is quoted, in how
 many words, AUC and calibration error of the confidence, and how many questions are kept back at each confidence.
-FILE has weights of an English reader that has seen neither of the English sets (`reader.py write --name fold`): the
-reader that ships has learned from both (training/README.md), from jsquad not.
+The English reader has seen neither of its sets, the multilingual one not jsquad (training/README.md).
 """
 
 from __future__ import annotations
 
 import argparse
-import hashlib
 import os
 import subprocess
 import sys
@@ -24,8 +22,6 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from monjyu_core.embedding.local.packaged import ModelFile
-from monjyu_core.reader.trained_weights import FILES
 from monjyu_core.storage.folders import DataFolder
 from monjyu_query.answers.citing import Neighbours, Window
 from monjyu_query.answers.composition import FACT, asked_of
@@ -35,7 +31,6 @@ from monjyu_query.asking.passages import PassageSentence, load_sentences
 from monjyu_query.asking.request import Filters, make_request
 from monjyu_query.evaluation.gold_answers import Gold, PaperTexts, Quote, SpanQuestion, read_gold
 from monjyu_query.modes.best_passages import evidence_passages
-from monjyu_query.ranking.passage_readings import ENGLISH as ENGLISH_MODEL
 from monjyu_query.ranking.ranker import rank
 from monjyu_query.search.searcher import Searcher
 
@@ -68,12 +63,8 @@ def main() -> None:
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--corpora", type=Path, default=Path("../shared/corpora"))
     parser.add_argument("--reader", choices=["auto", "off"], default="auto")
-    parser.add_argument("--weights", type=Path)
     given = parser.parse_args()
     os.environ["MONJYU_SEARCH__READER"] = given.reader
-    if given.weights:
-        digest = hashlib.sha256(given.weights.read_bytes()).hexdigest()
-        FILES[ENGLISH_MODEL] = ModelFile(str(given.weights.resolve()), digest)
     samples = {name: list(sampled(name, given.data, given.corpora)) for name in SETS}
     for name, own in samples.items():
         others = [one for other in ENGLISH if other != name for one in samples[other]] if name in ENGLISH else own
