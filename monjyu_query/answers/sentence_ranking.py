@@ -90,7 +90,7 @@ WEIGHTS = {
     _NONE: Weights(0.0, 0.0, 3.223, 2.425, -5.793, 0.06, 0.06, (0.711, 0.0, 0.607), 0.1, 0.3),
 }
 """By the reader's model (`training/answers.py`). Three of four questions whose paper was removed get no complete
-answer; one in twenty of the others gets none. `partly` of the English reader is above the confidence of questions on
+answer; one in fifty of the others gets none. `partly` of the English reader is above the confidence of questions on
 other subjects (12 to four collections: at most .055); a higher value would refuse questions that do not use the
 paper's words."""
 _USUAL_NEARNESS = 0.5
