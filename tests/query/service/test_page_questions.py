@@ -62,15 +62,15 @@ def test_a_question_is_saved_from_its_answer_and_asked(page: Page, served: Serve
     expect(page.locator("#qs-text")).to_have_value("How are relevance tests counted?")
     offered = page.locator(".expected-papers select").first
     expect(offered.locator("option:checked")).to_have_text("must be cited")
-    page.fill("#qs-words", "budget\nzebra crossing")
+    page.fill("#qs-words", "tested\nzebra crossing")
     page.get_by_role("button", name="Save and ask").click()
 
     mine = page.locator(".question-list > li", has_text="How are relevance tests counted?")
     expect(mine.locator(".verdict")).to_contain_text("not as expected", timeout=60_000)
     expect(mine.locator(".failures").first).to_have_text("The answer does not say “zebra crossing”.")
     mine.get_by_role("link", name="Edit").click()
-    expect(page.locator("#qs-words")).to_have_value("budget\nzebra crossing")
-    page.fill("#qs-words", "budget")
+    expect(page.locator("#qs-words")).to_have_value("tested\nzebra crossing")
+    page.fill("#qs-words", "tested")
     page.keyboard.press("Tab")
     page.get_by_role("button", name="Save and ask").press("Enter")
     expect(mine.locator(".verdict .good")).to_have_text("as expected", timeout=60_000)
