@@ -82,7 +82,7 @@ def test_a_backfill_gives_the_tables_of_monjyu_index(tmp_path: Path, monkeypatch
     with running_up(by_ui, tmp_path / "log") as port:
         launched = launch(by_ui, (tmp_path / "log").read_text())
         assert launched["level"] == 1 and launched["url"].startswith(f"http://127.0.0.1:{port}/runs/b/")
-        done = wait_for_backfill(port, launched["backfill_id"], 240)
+        done = wait_for_backfill(port, launched["backfill_id"], 600)
         assert done["status"] == "COMPLETED_SUCCESS", (tmp_path / "log").read_text()[-4000:]
         node = ask(port, EVENTS % ("chunks", "samples"))["assetNodeOrError"]
     assert node["groupName"] == "level_0_baseline"

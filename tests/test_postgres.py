@@ -66,7 +66,7 @@ def test_runs_beside_each_other_on_postgresql_give_the_tables_of_one_process(
         with running_up(many, tmp_path / "log") as port:
             launched = [launch(many, (tmp_path / "log").read_text(), name)["backfill_id"] for name in names]
             for backfill in launched:
-                done = wait_for_backfill(port, backfill, 240)
+                done = wait_for_backfill(port, backfill, 600)
                 assert done["status"] == "COMPLETED_SUCCESS", (tmp_path / "log").read_text()[-4000:]
             runs = ask(port, RUNS)["runsOrError"]["results"]
     assert most_at_once([(run["startTime"], run["endTime"]) for run in runs]) >= 2, runs
