@@ -217,7 +217,7 @@ def groups_of(reader: Reader, settings: Settings) -> list[dict]:  # type: ignore
 
 
 def steps(sampler: Sampler, settings: Settings, first: int) -> Iterator[tuple[int, list[Example]]]:
-    """The examples of each step, whatever step begins."""
+    """The examples of each step, whatever step begins: passages of one length, so that few pieces are padding."""
     step, turn = 0, 0
     while True:
         order = sampler.order(random.Random(f"{settings.seed} {turn}"))
@@ -226,7 +226,8 @@ def steps(sampler: Sampler, settings: Settings, first: int) -> Iterator[tuple[in
                 return
             if step >= first:
                 chance = random.Random(f"{settings.seed} {turn} {start}")
-                yield step, [sampler.draw(place, chance) for place in order[start : start + settings.groups]]
+                room = sampler.room(chance)
+                yield step, [sampler.draw(place, room, chance) for place in order[start : start + settings.groups]]
             step += 1
         turn += 1
 

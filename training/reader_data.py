@@ -597,10 +597,12 @@ class Sampler:
         chance.shuffle(found)
         return found
 
-    def draw(self, place: tuple[int, int], chance: random.Random) -> Example:
+    def room(self, chance: random.Random) -> int:
+        return chance.choices([room for room, _ in self.rooms], [share for _, share in self.rooms])[0]
+
+    def draw(self, place: tuple[int, int], room: int, chance: random.Random) -> Example:
         source = self.sources[place[0]]
         question = source.questions[place[1]]
-        room = chance.choices([r for r, _ in self.rooms], [share for _, share in self.rooms])[0]
         headed = chance.random() < self.headers
         gold = self._around(source, question, room, headed, chance)
         others = self._negatives(source, place[1], room, headed, chance)

@@ -18,7 +18,7 @@ from monjyu_core.embedding.local.weights import Weights
 
 FOLDER = Path(__file__).with_name("weights")
 FILES = {
-    "all-MiniLM-L6-v2": ModelFile("english.npz", "e5955484b322a31fe05cc043205333556c6ef17b4314442d23741b46d81a0e58"),
+    "all-MiniLM-L6-v2": ModelFile("english.npz", "79775ac43d6cb2c93c024f9ca7300361ed3c2cf24faa16b781902ad2f2416efb"),
     "multilingual-e5-small": ModelFile(
         "multilingual.npz", "6287ffc5e200103793d9d4cb8bef4e491ea70daed8286bcb75e44521fb272a0e"
     ),
