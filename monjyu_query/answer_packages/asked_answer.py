@@ -1,7 +1,7 @@
-"""The answer to export: to a question asked now, or of a stored search that is repeated from its trace.
+"""The answer to export: of a question asked now, or of a stored search that is repeated from its trace.
 
-A trace has no text, so its question is asked again with its settings and snapshot; an extractive answer is then
-identical. If the snapshot no longer exists, the current one is used, and the differences are listed.
+A trace contains no text of an answer, so its question is asked again with its settings and snapshot; an extractive
+answer is then identical. If the snapshot no longer exists, the current one is used, and the differences are listed.
 """
 
 import re
@@ -36,8 +36,8 @@ class LeftOut:
 
 @dataclass(frozen=True)
 class AskedAnswer:
-    """An answer with its inputs. `differs` lists the differences from the trace; it is empty if the repeated search has
-    the same result, or if the question was asked just now."""
+    """An answer with its inputs. `differs` names the fields that differ from the trace; it is empty if the repeated
+    search has the same result, or if the question was asked just now."""
 
     index: OpenIndex
     request: SearchRequest
@@ -56,8 +56,8 @@ def is_trace_id(text: str) -> bool:
 
 
 def asked_now(data: DataFolder, request: SearchRequest) -> AskedAnswer:
-    """Ask a question; its trace is stored as for any search. Raises QueryError if the collection was published again in
-    the meantime."""
+    """Ask a question; its trace is stored as for any search. Raises QueryError if a new snapshot was published in the
+    meantime."""
     store = StateStore(data.state)
     log = TraceLog(store)
     searcher = Searcher(data, request.collection, log)
@@ -67,7 +67,9 @@ def asked_now(data: DataFolder, request: SearchRequest) -> AskedAnswer:
     if index.snapshot.id != result.snapshot_id:
         raise QueryError("The collection was published again meanwhile.", "Ask again.")
     settings = searcher.settings.model_dump(mode="json", include={"search", "answer"})
-    trace = store.get(NAMESPACE, result.trace_id) or trace_of(request, result, settings)  # empty if none are stored
+    trace = store.get(NAMESPACE, result.trace_id) or trace_of(
+        request, result, settings
+    )  # None if traces are not stored
     asked_at: str = trace["asked_at"]
     return AskedAnswer(index, request, settings, result, result.trace_id, asked_at, asked_of=result.snapshot_id)
 
@@ -77,7 +79,7 @@ def asked_again(
 ) -> AskedAnswer:
     """Ask the question of a trace again. Raises QueryError if the trace does not exist or requested no answer.
 
-    `running` is used if it would answer as the trace's search did; otherwise a searcher is opened.
+    `running` is used if its snapshot and settings are those of the trace; otherwise a searcher is opened.
     """
     kept = trace or read_trace(StateStore(data.state), trace_id)
     folder = require_collection(data, kept["collection"])
@@ -92,7 +94,7 @@ def asked_again(
 
 
 def answer_of(data: DataFolder, searcher: Searcher, trace_id: str, kept: Values) -> AskedAnswer:
-    """The searcher's answer to the question of a stored search, compared with its trace."""
+    """Ask the question of a stored search, and compare the answer with the trace."""
     request = make_request(**kept["request"])
     events: list[Values] = []
     result = searcher.search(request, events.append)
@@ -119,7 +121,7 @@ def _as_then(running: Searcher, kept: Values) -> Searcher | None:
 
 
 def _left_out(data: DataFolder, index: OpenIndex, kept: Values) -> tuple[LeftOut, ...]:
-    """The stored quotes with a sentence that no longer exists; a sentence's id begins with that of its paper."""
+    """Return the stored quotes with a sentence that no longer exists. A sentence's id begins with its paper's id."""
     quoted = [cited["sentence_ids"] for cited in kept["citations"]]
     wanted = {"ids": [name for names in quoted for name in names]}
     there = {row[0] for row in index.snapshot.cursor().execute(_THERE, wanted).fetchall()}

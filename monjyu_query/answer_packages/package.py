@@ -1,4 +1,4 @@
-"""The package of an answer: all its files, ready to write."""
+"""Builds the files of an answer's package."""
 
 import json
 import re
@@ -21,9 +21,8 @@ from monjyu_query.answer_packages.package_files import canonical_answer, canonic
 from monjyu_query.asking.result import SearchResult
 from monjyu_query.citations.export import Entry, bibtex, csl, entries_of
 
-# The licence of a paper, if its text states it about itself.
-# Papers mention the licences of programs and courses far more often than their own. So a sentence counts only if its
-# subject is the paper; the licence of all other papers is unknown, and nothing is guessed.
+# The licence of a paper, if its text states it. Papers mention the licences of programs and courses far more often than
+# their own, so a sentence counts only if its subject is the paper. For all other papers the licence is unknown.
 _OF_ITSELF = re.compile(
     r"\bthis (?:is an open[- ]access )?(?:article|paper|work|manuscript|chapter|preprint|publication)\b"
     r"[^.]{0,120}\b(?:licen[sc]ed|licen[sc]e|distributed|published|released|available)\b"
@@ -44,7 +43,7 @@ AND regexp_matches(text, '(?i)creative commons|\\bCC[ -]?BY|\\bCC0|public domain
 
 
 def licences_of(cursor: duckdb.DuckDBPyConnection, paper_ids: Sequence[str]) -> dict[str, str]:
-    """The addresses of the licences of `paper_ids`, if known."""
+    """Return the addresses of the known licences by paper id."""
     found: dict[str, str] = {}
     for paper_id, text in cursor.execute(_LICENCE_SENTENCES, {"ids": list(paper_ids)}).fetchall():
         address = licence_in(text) if paper_id not in found else None
@@ -54,7 +53,7 @@ def licences_of(cursor: duckdb.DuckDBPyConnection, paper_ids: Sequence[str]) -> 
 
 
 def licence_in(sentence: str) -> str | None:
-    """The address of the Creative Commons licence that a sentence states for its own paper; None if it states none."""
+    """Return the address of the Creative Commons licence that a sentence states for its own paper, or None."""
     text = " ".join(sentence.split())[:2000]
     if not _OF_ITSELF.search(text):
         return None
@@ -87,8 +86,9 @@ def bibliography(snapshot: Snapshot, result: SearchResult) -> list[Entry]:
 
 
 def evidence_of(snapshot: Snapshot, result: SearchResult) -> Values:
-    """The content of `evidence.json`. `citations`: number, paper, page, quote and its hash, each sentence with its
-    text, hash and rectangles. `papers`: the hash of the file, its type, title and licence (null: unknown)."""
+    """Return the content of `evidence.json`. `citations`: number, paper, page, quote with its hash, retraction, and
+    each sentence with its text, hash and rectangles. `papers`: the file's hash and type, title, number of pages and
+    licence (null: unknown)."""
     papers = cited_papers(result)
     cursor = snapshot.cursor_of(papers)
     ids = [name for citation in result.citations for name in citation.sentence_ids]
@@ -122,7 +122,7 @@ def evidence_of(snapshot: Snapshot, result: SearchResult) -> Values:
 
 
 def _sentence(sentence_id: str, text: str, spans: Any) -> Values:
-    """A cited sentence. `spans`: pages (from 1) with rectangles in PDF points from the top left, as in a citation."""
+    """Return a cited sentence. `spans`: pages (from 1) with rectangles in PDF points from the top left."""
     places = [
         {"page": span["page"], "boxes": [[round(float(edge), 2) for edge in box] for box in span["boxes"]]}
         for span in (json.loads(spans) if isinstance(spans, str) else spans or ())
@@ -136,7 +136,7 @@ _SECRET = re.compile(r"key|token|secret|passw|credential|uri|url|endpoint|remote
 
 
 def snapshot_record(snapshot: Snapshot) -> Values:
-    """The parts of the manifest that identify the data, with the manifest's own hash, but no paths and no secrets."""
+    """Return the parts of the manifest that identify the data, and the manifest's hash, without paths and secrets."""
     manifest = snapshot.manifest
     settings = {name: value for name, value in manifest.settings.items() if not _SECRET.search(name)}
     return {
@@ -171,8 +171,8 @@ Record = Values
 
 
 def lineage_of(snapshot: Snapshot, evidence: Record, answer_id: str) -> Record:
-    """The PROV document of an answer. `evidence` names the papers; the document has the parts of their buckets and
-    those of the whole collection."""
+    """Return the PROV document of an answer. `evidence` names the papers; the document describes the parts of their
+    buckets and the parts that belong to the whole collection."""
     document = _Document()
     for paper in evidence["papers"]:
         document.entity(_file_id(paper), "SourceFile", sha256=paper["file_sha256"], paper=paper["paper_id"])
@@ -212,7 +212,7 @@ class _Document:
 
 
 def _parts_of(snapshot: Snapshot, paper_ids: Iterable[str]) -> list[PartEntry]:
-    """The parts of the tables that answers read, for the papers' buckets and for the whole collection."""
+    """Return the parts of the tables that answers read, of the papers' buckets and of the whole collection."""
     buckets = snapshot.buckets_of(paper_ids)
     return [
         entry
@@ -296,9 +296,8 @@ Crops = Callable[[AskedAnswer], dict[str, bytes]]
 
 
 def package_of(asked: AskedAnswer, crops: Crops | None = None, author: str | None = None) -> dict[str, bytes]:
-    """The package's files by name, including the manifest. Equal traces and snapshots produce equal bytes. `crops`
-    draws the parts of pages with the quotes; without it they are omitted. `author` is the person who exports it.
-    """
+    """Return the package's files by name, including the manifest. Equal traces and snapshots produce equal bytes.
+    `crops` draws the parts of pages with the quotes; without it they are omitted. `author`: who exports the package."""
     snapshot, result = asked.index.snapshot, asked.result
     evidence = evidence_of(snapshot, result)
     papers = bibliography(snapshot, result)
@@ -334,8 +333,8 @@ def package_of(asked: AskedAnswer, crops: Crops | None = None, author: str | Non
 
 
 def _question(asked: AskedAnswer) -> Values:
-    """The content of `question.json`. `again`: what differs from the stored search's answer, with an entry for each
-    purged paper and each quote that has disappeared since."""
+    """Return the content of `question.json`. `again`: the fields that differ from the stored search's answer, and an
+    entry in `left_out` for each purged paper and each quote that has disappeared since."""
     return {
         "format": FORMAT,
         "question": asked.result.query,

@@ -267,7 +267,7 @@ def replay(trace_id: str, as_json: bool) -> None:
     if as_json:
         print_json(asdict(found))
     else:
-        click.echo(f"Not as before: {', '.join(found.differs)}." if found.differs else "The same.")
+        click.echo(f"Differences: {', '.join(found.differs)}." if found.differs else "No differences.")
 
 
 def _numbers(text: str) -> list[int]:
@@ -276,7 +276,7 @@ def _numbers(text: str) -> list[int]:
     except ValueError:
         wanted = [-1]
     if wanted[0] < 0:
-        raise click.BadParameter("numbers of 0 or more with commas between them", param_hint="--budgets")
+        raise click.BadParameter("expected numbers of 0 or more, separated by commas", param_hint="--budgets")
     return wanted
 
 

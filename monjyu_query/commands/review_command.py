@@ -70,7 +70,7 @@ class _Opened:
 
 
 def _open(path: Path, collection: str | None) -> _Opened:
-    """Open the protocol on the named collection, otherwise the protocol's, otherwise the only one."""
+    """Open the protocol with the named collection, or else the protocol's own collection, or else the only one."""
     from monjyu_core.records.reviews import ReviewStore
     from monjyu_core.storage.folders import DataFolder
     from monjyu_query.reviews.protocol import read_protocol

@@ -79,7 +79,7 @@ def print_nearest(path: Path, collection: str | None, values: Mapping[str, Any],
 
 
 def read_vector(path: Path) -> list[float]:
-    """The numbers in a file: a JSON list, or an object with one as `vector`."""
+    """Return the numbers in a file, which is a JSON list or an object with the list as `vector`."""
     try:
         told = read_json_file(path)
     except (OSError, ValueError) as error:
@@ -170,7 +170,8 @@ def search(
 
 
 def read_history(path: Path) -> list[Any]:
-    """The turns in a file, as `POST /search` accepts them. Raises QueryError if the file is not a JSON list of them."""
+    """Return the turns in a JSON file: a list, or an object with the list as `history` or `messages`. Raises QueryError
+    for any other content."""
     shape = (
         'It must contain a JSON list: [{"role": "user", "content": "..."}, {"role": "assistant", "content": "..."}].'
     )
@@ -181,7 +182,7 @@ def read_history(path: Path) -> list[Any]:
     if isinstance(turns, dict):
         turns = turns.get("history", turns.get("messages"))
     if not isinstance(turns, list):
-        raise QueryError(f"--history {path}: is not a list of turns.", shape)
+        raise QueryError(f"--history {path} is not a list of turns.", shape)
     return turns
 
 

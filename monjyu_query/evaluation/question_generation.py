@@ -1,13 +1,13 @@
 """Generates questions with gold sentences from the structure of a collection, by kind.
 
-- `fact`: two or three phrases that occur together only in one sentence. That sentence is the gold.
-- `relation`: an edge of the noun graph. Gold: the sentences that contain both, at least three from at least two
-  papers.
-- `community`: three phrases of a community. Gold: the sentences that contain two of them, with the same minimum.
-- `citation`: a work that two papers or more cite. Gold: the sentences that cite it, with the same minimum.
+- `fact`: two or three phrases that occur together in only one sentence, which is the gold.
+- `relation`: the two phrases of an edge of the noun graph. Gold: the sentences that contain both, 3 to 20 from at
+  least two papers.
+- `community`: three phrases of a community. Gold: the sentences that contain two of them, within the same limits.
+- `citation`: a work that at least two papers cite. Gold: the sentences that cite it, within the same limits.
 - `unanswerable`: two phrases that occur together in no paper. No gold.
 
-A phrase is used once or twice in each kind. Equal seeds produce equal questions.
+Each kind uses a phrase at most once or twice (`_ASKED`). Equal seeds produce equal questions.
 """
 
 import random
@@ -29,7 +29,7 @@ _FACT_SHARE = 0.5
 """The share of a sentence's letters that its question may repeat."""
 _TRIED_PHRASES = 8
 _HUB = (30, 0.025)
-"""A phrase in more sentences than both this number and this share is not used."""
+"""A phrase is not used if it occurs in more sentences than the larger of this number and this share of all."""
 _COMMUNITY_PHRASES = 3
 _LONGEST_TITLE = 150
 _ASKED: dict[Kind, int] = {"fact": 1, "relation": 2, "community": 2, "citation": 1, "unanswerable": 1}
@@ -42,8 +42,8 @@ Made = tuple[str, list[Sentence], list[str]]
 
 
 def generate(structure: Structure, kinds: Sequence[Kind], count: int, seed: int) -> list[Values]:
-    """At most `count` questions of each kind: `id`, `kind`, `text`, `paraphrase`, and `gold`, a list of `paper_id` and
-    `sentence`."""
+    """Return up to `count` questions of each kind, with `id`, `kind`, `text`, `paraphrase`, and `gold`, a list of
+    `paper_id` and `sentence`."""
     questions: list[Values] = []
     for kind in kinds:
         rng = random.Random(f"{kind} {seed}")
@@ -63,8 +63,8 @@ def generate(structure: Structure, kinds: Sequence[Kind], count: int, seed: int)
 
 
 def paraphrased(kind: Kind, text: str) -> str:
-    """The question in the next frame of its kind, with its names reordered ("student feedback" as "feedback of
-    student"), so that a search by neighbouring words alone finds less."""
+    """Return the question in the next template of its kind, with its names reordered ("student feedback" as "feedback
+    of student"), so that a search for neighbouring words alone finds less."""
     for frames in map(str.splitlines, Texts("generated").every(kind).values()):
         for n, frame in enumerate(frames):
             match = re.fullmatch(re.sub(r"\\\{\d?\\\}", "(.+)", re.escape(frame)), text)
@@ -145,7 +145,7 @@ def _enough(gold: Sequence[Sentence]) -> bool:
 
 
 def _apart(phrases: Sequence[Phrase]) -> bool:
-    """Whether none of the phrases is a part of another, in any spelling."""
+    """Whether no phrase is a part of another, in any spelling."""
     pairs = ((a, b) for a in phrases for b in phrases if a is not b)
     return not any(inner in outer for a, b in pairs for inner in a.variants for outer in b.variants)
 
@@ -160,7 +160,7 @@ def _asked(kind: Kind, phrases: Sequence[Phrase], rng: random.Random) -> str:
 
 
 def _templates(kind: Kind, language: str) -> list[str]:
-    """The templates of a kind: `{}` is replaced by a list of all phrases, `{0}` and `{1}` by one each."""
+    """Return the templates of a kind: `{}` stands for the list of all phrases, `{0}` and `{1}` for one phrase each."""
     return Texts("generated")[language][kind].splitlines()
 
 

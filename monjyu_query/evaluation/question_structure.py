@@ -1,6 +1,6 @@
-"""The material for questions: sentences, phrases, edges, communities and citations of a snapshot.
+"""Reads the material for questions: sentences, phrases, edges, communities and citations of a snapshot.
 
-Gold sentences are found only by matching the letters of phrases, never by the search's ranking, stemmer or vectors.
+Gold sentences are found only by matching the spelling of phrases, never by the search's ranking, stemmer or vectors.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from monjyu_query.answers.selection import is_prose
 from monjyu_query.knowledge.concept_graph import GRAPH_TABLES, has_tables
 
 SHORTEST, LONGEST = 40, 400
-"""Characters of a sentence that may be gold."""
+"""The minimum and maximum length of a gold sentence; a wide character counts three towards the minimum."""
 _MOST_WORDS = 4
 _LETTERS = re.compile(r"[^\W\d_]{4,}")
 
@@ -57,7 +57,7 @@ class Sentence:
 
 @dataclass(frozen=True)
 class Phrase:
-    """A node of the noun graph: its usual spelling, and all spellings in the papers."""
+    """A node of the noun graph: its usual spelling (`surface`), and all spellings in the papers (`variants`)."""
 
     key: str
     surface: str
@@ -148,7 +148,7 @@ def _phrase(key: str, surface: str, variants: set[str]) -> Phrase:
 
 
 def _is_askable(surface: str) -> bool:
-    """Whether a phrase is suitable for a question: real words, not too many, no address."""
+    """Whether a phrase suits a question: it has a word of letters, up to four words, and no address."""
     words = surface.split()
     letters = count_wide(surface) > 1 or _LETTERS.search(surface) is not None
     return letters and len(words) <= _MOST_WORDS and not re.search(r"https?|www\.|@|/", surface)

@@ -133,7 +133,7 @@ def test_differences_are_paired_and_have_intervals(tmp_path: Path) -> None:
     assert mean == 0.375 and 0 <= low < mean < high <= 0.5
     assert figures[1].abstained[100] == 1.0
     shown = table(figures, with_gold([run.question for run in runs]))
-    assert "lazy - hybrid with as many passages: +0.375" in shown and shown.count("evidence recall") == 4
+    assert "lazy minus hybrid (same number of passages): +0.375" in shown and shown.count("evidence recall") == 4
     draw(figures, {"relation"}, tmp_path / "plot.png")
     assert (tmp_path / "plot.png").read_bytes().startswith(b"\x89PNG")
     assert summary(runs, [100])["hybrid"]["evidence_recall"] == 0.4375, "only questions with gold count"
