@@ -1,4 +1,4 @@
-"""Exports of a review; every format is written from the same records."""
+"""Writes a review in several formats, all from the same records."""
 
 import json
 import threading
@@ -36,7 +36,7 @@ class HumanDecision(BaseModel):
 
 class ReviewedRecord(BaseModel):
     """A record in JSON: who decided (`by`) and why (`reason`), the verdict on each criterion with its quotes, the
-    snapshot in which it was screened, and a person's decision."""
+    snapshot in which the paper was screened (`screened_in`), and a person's decision (`override`)."""
 
     paper_id: str
     title: str
@@ -61,7 +61,7 @@ class Reviewed(BaseModel):
 
 
 def record_json(one: Record) -> Values:
-    """The record as `ReviewedRecord`."""
+    """Return the record as the JSON object of a `ReviewedRecord`."""
     said = one.override
     return ReviewedRecord(
         paper_id=one.paper_id,
@@ -79,7 +79,7 @@ def record_json(one: Record) -> Values:
 
 
 def review_json(index: OpenIndex, protocol: Protocol, records: Sequence[Record]) -> Values:
-    """The review as `Reviewed`."""
+    """Return the review as the JSON object of a `Reviewed`."""
     return Reviewed(
         review=protocol.name,
         collection=index.snapshot.collection.name,
@@ -89,7 +89,8 @@ def review_json(index: OpenIndex, protocol: Protocol, records: Sequence[Record])
 
 
 def record_lines(protocol: Protocol, one: Record) -> list[str]:
-    """A record as lines of text: outcome and title, the reason, then the verdict on each criterion with its quotes."""
+    """Return a record as lines of text: outcome, title and id, the reason, then the verdict on each criterion with its
+    quotes."""
     year = f" ({one.year})" if one.year else ""
     lines = [f"{one.outcome.upper()}  {safe(one.title or one.paper_id)}{year}", f"  {safe(one.paper_id)}"]
     if one.override:
@@ -112,8 +113,8 @@ _ABSTRACTS = "SELECT paper_id, coalesce(abstract, '') FROM papers"
 
 
 def decisions_csv(protocol: Protocol, records: Sequence[Record]) -> str:
-    """One row for each record and criterion (one for a record that was not screened), with the verdict and its
-    quote."""
+    """Return a CSV file with a row for each record and criterion (a single row for a record that was not screened),
+    with the verdict and its quotes."""
     heads = ["paper_id", "title", "year", "source", "outcome", "by", "reason", "criterion", "holds", "why", "engine"]
     rows: list[list[str]] = [[*heads, "quote", "page"]]
     for one in records:
@@ -131,7 +132,7 @@ def decisions_csv(protocol: Protocol, records: Sequence[Record]) -> str:
 
 
 def asreview_csv(index: OpenIndex, records: Sequence[Record]) -> str:
-    """A data set with prior knowledge for ASReview: `included` is 1, 0, or -1 if undecided."""
+    """Return a data set with prior knowledge for ASReview (CSV): `included` is 1, 0, or -1 if undecided."""
     abstracts = dict(index.snapshot.cursor().execute(_ABSTRACTS).fetchall())
     known = {entry.id: entry for entry in entries(index.snapshot, None)}
     rows: list[list[str | int]] = [["record_id", "title", "abstract", "authors", "year", "doi", "included"]]
@@ -175,7 +176,7 @@ def _criterion(kind: str, one: Criterion) -> str:
 
 
 def _record(protocol: Protocol, one: Record) -> list[str]:
-    """A record as list items: its title, the reason for its outcome, and the supporting quotes."""
+    """Return a record as list items: its title, the reason for its outcome, and the supporting quotes."""
     year = f" ({one.year})" if one.year else ""
     lines = [f"- **{_text(one.title or one.paper_id)}**{year}, `{one.paper_id}`"]
     if one.override:
@@ -204,7 +205,7 @@ def evidence_tables(
     papers: Sequence[str],
     cancel: threading.Event | None = None,
 ) -> list[Digest]:
-    """The study tables of the papers: several if there are more papers than one table allows, none without papers."""
+    """Return the study tables of the papers: several if there are more papers than one table can have."""
     batches = [papers[start : start + MOST_PAPERS] for start in range(0, len(papers), MOST_PAPERS)]
     return [
         study_table(searcher, protocol.fields, batch, most=MOST_PAPERS, index=index, cancel=cancel) for batch in batches
@@ -216,7 +217,7 @@ _BOM = "\ufeff"
 
 
 def exported(form: str, searcher: Asker, index: OpenIndex, protocol: Protocol, records: Sequence[Record]) -> str:
-    """The review in the format `form` of `FORMS`."""
+    """Return the review in the format `form` of `FORMS`."""
     if form in ("svg", "mermaid"):
         counts = prisma(protocol, records)
         return prisma_svg(counts) if form == "svg" else mermaid(counts)
