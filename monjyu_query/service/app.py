@@ -1,4 +1,4 @@
-"""The application: `create_app(data, settings)`."""
+"""Builds the FastAPI application of the HTTP service."""
 
 import logging
 import re
@@ -43,12 +43,13 @@ from monjyu_query.service.server.page_files import PageFiles
 from monjyu_query.service.server.request_parts import add_examples
 from monjyu_query.service.worker_state import Service
 
-# The outermost layer: request ids, security headers, metrics, the audit log, and uncaught errors.
+# The outermost layer adds request ids and security headers, writes metrics and the audit log, and answers uncaught
+# errors.
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; font-src 'self'; "
     "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
-"""No inline script or style and nothing from another origin, so that a paper's text could not run in the page."""
+"""Allows no inline script or style and nothing from another origin, so that no text of a paper can run in the page."""
 HEADERS = {
     "Content-Security-Policy": POLICY,
     "Cross-Origin-Opener-Policy": "same-origin",
@@ -112,7 +113,7 @@ def _complete(headers: MutableHeaders, request_id: str) -> None:
 
 
 def _route(scope: Scope) -> str:
-    """The route's template, because metrics by path would have a series for each paper."""
+    """Return the route's template, because metrics by path would have a series for each paper."""
     path = getattr(scope.get("route"), "path", None)
     return str(path) if isinstance(path, str) and path else "unmatched"
 
@@ -142,22 +143,22 @@ TOPICS = (
 
 PUBLIC = (page_routes,)
 COMPRESSED_FROM, COMPRESSION = 1024, 4
-"""The minimum size in bytes of a compressed response, and the level: above 4, text hardly shrinks and takes twice the
-time. Event streams and images are not compressed."""
+"""The minimum size in bytes of a response to compress, and the level: above 4, compression takes twice the time for
+hardly any gain. Event streams and images are not compressed."""
 BEARER = HTTPBearer(auto_error=False, description="A key from `monjyu keys create`, or a token of the issuer.")
-"""For the API description only, because the gate identifies the caller."""
+"""Only for the API description, because the gate identifies the caller."""
 
 
 class _App(FastAPI):
     def openapi(self) -> Values:
-        """The description of the interface, with examples; computed once."""
+        """Return the description of the API, with examples; it is computed once."""
         if self.openapi_schema is None:
             add_examples(super().openapi())
         return super().openapi()
 
 
 def create_app(data: DataFolder, settings: Settings) -> FastAPI:
-    """Build the service of one data folder. Its requests share `app.state.service`."""
+    """Build the application for one data folder. Its requests share `app.state.service`."""
     service = Service(data, settings)
     app = _App(
         title="Monjyu",

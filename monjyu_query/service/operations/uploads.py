@@ -44,7 +44,7 @@ _UNWANTED = re.compile(r"[^\w.()+ -]+")
 
 
 class Stored(BaseModel):
-    """An uploaded file. `name` is its stored name, or for a refused file the end of the given one."""
+    """An uploaded file. `name` is its stored name, or the end of the given name if the file was refused."""
 
     name: str
     bytes: int = 0
@@ -68,8 +68,8 @@ def store_uploads(folder: Path, files: Iterable[tuple[str, IO[bytes]]], *, repla
 
 
 def safe_name(given: str) -> str:
-    """The last part of a Unix or Windows path, with unusual characters replaced and the extension in lower case. Raises
-    Conflict for a type that cannot be indexed."""
+    """Return the last part of a Unix or Windows path, with unusual characters replaced and the extension in lower case.
+    Raises Conflict for a type that cannot be indexed."""
     last = re.split(r"[/\\]", unicodedata.normalize("NFC", given.encode("utf-8", "replace").decode()))[-1]
     stem, dot, ending = last.rpartition(".")
     kind = f".{ending.lower()}" if dot else ""

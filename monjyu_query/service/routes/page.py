@@ -49,7 +49,7 @@ def ready(service: Shared) -> Ready:
         raise Busy("Too many searches are waiting.", headers={"Retry-After": "5"})
     readable, unreadable = [], dict[str, str]()
     for name in service.published():
-        with suppress(NotFound, QueryError):  # deleted meanwhile
+        with suppress(NotFound, QueryError):  # the collection was just deleted
             try:
                 service.check(name)
                 readable.append(name)
@@ -111,7 +111,7 @@ async def icon() -> Response:
     responses={200: {"content": {"text/plain": {"schema": {"type": "string"}}}}, 401: COMMON[401], 403: COMMON[403]},
 )
 def metrics(service: Annotated[Service, Depends(service_of)], request: Request) -> Response:
-    """They cover all collections, so a key of some collections may not read them."""
+    """They cover all collections, so a key for only some collections may not read them."""
     if principal_of(request).collections is not None:
         raise Forbidden("These metrics cover all collections, but the key only some.", "Use a key for all collections.")
     return Response(service.metrics.text(), media_type="text/plain; version=0.0.4; charset=utf-8")

@@ -1,4 +1,4 @@
-"""Metrics for Prometheus. With several workers each writes to a shared folder, and any of them answers for all."""
+"""Metrics for Prometheus. Several workers write to a shared folder, and each of them can report the metrics of all."""
 
 import os
 from collections.abc import Iterator
@@ -98,7 +98,7 @@ class Metrics:
         self._spent(result.usage)
 
     def digested(self, digest: Digest) -> None:
-        """Count a search of mode digest."""
+        """Count a digest as a search of mode `digest`."""
         self._searches.labels(digest.collection, "digest", digest.status).inc()
         self._spent(digest.usage)
 
@@ -113,7 +113,7 @@ class Metrics:
         self._kept.inc()
 
     def text(self) -> bytes:
-        """The metrics in Prometheus' text format."""
+        """Return the metrics in Prometheus' text format."""
         if FOLDER not in os.environ:
             return generate_latest(self._registry)
         together = CollectorRegistry()
