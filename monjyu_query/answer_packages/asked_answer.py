@@ -81,54 +81,50 @@ def asked_again(
 
     `running` is used if its snapshot and settings are those of the trace; otherwise a searcher is opened.
     """
-    kept = trace or read_trace(StateStore(data.state), trace_id)
-    folder = require_collection(data, kept["collection"])
-    request = make_request(**kept["request"])
+    trace = trace or read_trace(StateStore(data.state), trace_id)
+    folder = require_collection(data, trace["collection"])
+    request = make_request(**trace["request"])
     if not request.answer:
         raise QueryError("Only passages were requested, no answer.", "Search without --no-answer.")
-    there = kept["snapshot_id"] in published(folder)
-    searcher = _as_then(running, kept) if running is not None else None
-    if searcher is None:
-        searcher = Searcher(data, request.collection, None, kept["settings"], kept["snapshot_id"] if there else None)
-    return answer_of(data, searcher, trace_id, kept)
+    snapshot_id = trace["snapshot_id"] if trace["snapshot_id"] in published(folder) else None
+    searcher = (running and _as_then(running, trace)) or Searcher(
+        data, request.collection, None, trace["settings"], snapshot_id
+    )
+    return answer_of(data, searcher, trace_id, trace)
 
 
-def answer_of(data: DataFolder, searcher: Searcher, trace_id: str, kept: Values) -> AskedAnswer:
+def answer_of(data: DataFolder, searcher: Searcher, trace_id: str, trace: Values) -> AskedAnswer:
     """Ask the question of a stored search, and compare the answer with the trace."""
-    request = make_request(**kept["request"])
+    request = make_request(**trace["request"])
     events: list[Values] = []
     result = searcher.search(request, events.append)
-    old, new = without_cost(kept), without_cost(trace_of(request, result, kept["settings"], events))
+    old, new = without_cost(trace), without_cost(trace_of(request, result, trace["settings"], events))
     index = searcher.current()
     return AskedAnswer(
         index,
         request,
-        kept["settings"],
+        trace["settings"],
         result,
         trace_id,
-        kept.get("asked_at"),
-        asked_of=kept["snapshot_id"],
+        trace.get("asked_at"),
+        asked_of=trace["snapshot_id"],
         differs=tuple(name for name in old if old[name] != new[name]),
-        left_out=() if kept["snapshot_id"] == index.snapshot.id else _left_out(data, index, kept),
+        left_out=() if trace["snapshot_id"] == index.snapshot.id else _left_out(data, index, trace),
     )
 
 
-def _as_then(running: Searcher, kept: Values) -> Searcher | None:
+def _as_then(running: Searcher, trace: Values) -> Searcher | None:
     """The running searcher without traces; None if its snapshot or settings have changed since."""
     settings = running.settings.model_dump(mode="json", include={"search", "answer"})
-    same = running.current().snapshot.id == kept["snapshot_id"] and settings == kept["settings"]
+    same = running.current().snapshot.id == trace["snapshot_id"] and settings == trace["settings"]
     return running.untraced() if same else None
 
 
-def _left_out(data: DataFolder, index: OpenIndex, kept: Values) -> tuple[LeftOut, ...]:
+def _left_out(data: DataFolder, index: OpenIndex, trace: Values) -> tuple[LeftOut, ...]:
     """Return the stored quotes with a sentence that no longer exists. A sentence's id begins with its paper's id."""
-    quoted = [cited["sentence_ids"] for cited in kept["citations"]]
+    quoted = [cited["sentence_ids"] for cited in trace["citations"] if cited["sentence_ids"]]
     wanted = {"ids": [name for names in quoted for name in names]}
     there = {row[0] for row in index.snapshot.cursor().execute(_THERE, wanted).fetchall()}
-    purged = set(known_record(data, kept["collection"]).excluded)
-    found = []
-    for names in quoted:
-        if names and not there.issuperset(names):
-            paper_id = names[0].rpartition(".s")[0]
-            found.append(LeftOut(paper_id, names, "purged" if paper_id in purged else "gone"))
-    return tuple(found)
+    purged = set(known_record(data, trace["collection"]).excluded)
+    missing = [(names[0].rpartition(".s")[0], names) for names in quoted if not there.issuperset(names)]
+    return tuple(LeftOut(paper_id, names, "purged" if paper_id in purged else "gone") for paper_id, names in missing)

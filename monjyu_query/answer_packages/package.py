@@ -4,7 +4,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Sequence
 from importlib.metadata import version
-from typing import Any
+from typing import Any, Literal
 
 import duckdb
 
@@ -44,12 +44,8 @@ AND regexp_matches(text, '(?i)creative commons|\\bCC[ -]?BY|\\bCC0|public domain
 
 def licences_of(cursor: duckdb.DuckDBPyConnection, paper_ids: Sequence[str]) -> dict[str, str]:
     """Return the addresses of the known licences by paper id."""
-    found: dict[str, str] = {}
-    for paper_id, text in cursor.execute(_LICENCE_SENTENCES, {"ids": list(paper_ids)}).fetchall():
-        address = licence_in(text) if paper_id not in found else None
-        if address is not None:
-            found[paper_id] = address
-    return found
+    rows = reversed(cursor.execute(_LICENCE_SENTENCES, {"ids": list(paper_ids)}).fetchall())  # the first one counts
+    return {paper_id: address for paper_id, text in rows if (address := licence_in(text))}
 
 
 def licence_in(sentence: str) -> str | None:
@@ -167,18 +163,17 @@ def snapshot_record(snapshot: Snapshot) -> Values:
 PREFIXES = {"monjyu": "urn:monjyu:", "prov": "http://www.w3.org/ns/prov#"}
 _PAPER_TABLES = ("manifest", "papers", "authors", "sections", "sentences", "chunks", "chunk_sentences",
                  "chunk_embeddings")  # fmt: skip
-Record = Values
 
 
-def lineage_of(snapshot: Snapshot, evidence: Record, answer_id: str) -> Record:
+def lineage_of(snapshot: Snapshot, evidence: Values, answer_id: str) -> Values:
     """Return the PROV document of an answer. `evidence` names the papers; the document describes the parts of their
     buckets and the parts that belong to the whole collection."""
     document = _Document()
     for paper in evidence["papers"]:
-        document.entity(_file_id(paper), "SourceFile", sha256=paper["file_sha256"], paper=paper["paper_id"])
+        document.add("entity", _file_id(paper), "SourceFile", sha256=paper["file_sha256"], paper=paper["paper_id"])
     parts = _parts_of(snapshot, [paper["paper_id"] for paper in evidence["papers"]])
     for part in parts:
-        document.entity(_part_id(part), "Part", table=part.table, bucket=part.shard, version=part.version)
+        document.add("entity", _part_id(part), "Part", table=part.table, bucket=part.shard, version=part.version)
     _runs(document, snapshot, parts)
     for part in (part for part in parts if part.table == "manifest"):
         for paper in evidence["papers"]:
@@ -186,29 +181,20 @@ def lineage_of(snapshot: Snapshot, evidence: Record, answer_id: str) -> Record:
                 document.relation("wasDerivedFrom", generatedEntity=_part_id(part), usedEntity=_file_id(paper))
     _published(document, snapshot, parts)
     _answered(document, snapshot, evidence, answer_id)
-    return document.record()
+    return document.record
 
 
 class _Document:
     def __init__(self) -> None:
-        self._kinds: dict[str, dict[str, Record]] = {}
+        self.record: Values = {"prefix": PREFIXES}
 
-    def entity(self, name: str, kind: str, **values: object) -> None:
-        self._add("entity", name, kind, values)
-
-    def activity(self, name: str, kind: str, **values: object) -> None:
-        self._add("activity", name, kind, values)
-
-    def _add(self, what: str, name: str, kind: str, values: Record) -> None:
-        told = {f"monjyu:{key}": value for key, value in values.items() if value is not None}
-        self._kinds.setdefault(what, {})[name] = {"prov:type": f"monjyu:{kind}", **told}
+    def add(self, what: Literal["entity", "activity"], name: str, kind: str, **values: object) -> None:
+        known = {f"monjyu:{key}": value for key, value in values.items() if value is not None}
+        self.record.setdefault(what, {})[name] = {"prov:type": f"monjyu:{kind}", **known}
 
     def relation(self, kind: str, **ends: str) -> None:
-        held = self._kinds.setdefault(kind, {})
-        held[f"_:{kind}{len(held) + 1}"] = {f"prov:{end}": name for end, name in ends.items()}
-
-    def record(self) -> Record:
-        return {"prefix": PREFIXES, **self._kinds}
+        relations = self.record.setdefault(kind, {})
+        relations[f"_:{kind}{len(relations) + 1}"] = {f"prov:{end}": name for end, name in ends.items()}
 
 
 def _parts_of(snapshot: Snapshot, paper_ids: Iterable[str]) -> list[PartEntry]:
@@ -226,7 +212,7 @@ def _part_id(part: PartEntry) -> str:
     return f"monjyu:part/{part.table}/{part.shard}/{part.version}"
 
 
-def _file_id(paper: Record) -> str:
+def _file_id(paper: Values) -> str:
     return f"monjyu:file/{paper['file_sha256']}"
 
 
@@ -239,7 +225,7 @@ def _runs(document: _Document, snapshot: Snapshot, parts: list[PartEntry]) -> No
         primary = by_place.get((ASSET_TABLES[asset][0], part.shard))
         head = _recorded(store, primary)
         run = f"monjyu:run/{asset}/{part.shard}/{primary.version if primary else part.version}"
-        document.activity(run, "AssetRun", asset=asset, bucket=part.shard, recipe=head.code_version if head else None)
+        document.add("activity", run, "AssetRun", asset=asset, bucket=part.shard, recipe=head and head.code_version)
         document.relation("wasGeneratedBy", entity=_part_id(part), activity=run)
         if primary is part and head is not None:
             for upstream in head.inputs:
@@ -264,18 +250,18 @@ def _read_of(by_place: dict[tuple[str, str], PartEntry], asset: str, bucket: str
 def _published(document: _Document, snapshot: Snapshot, parts: list[PartEntry]) -> None:
     manifest = snapshot.manifest
     name, act = f"monjyu:snapshot/{manifest.snapshot_id}", f"monjyu:publish/{manifest.snapshot_id}"
-    document.entity(name, "Snapshot", content=manifest.content, level=manifest.level)
-    document.activity(act, "Publish", code_version=manifest.code_version)
+    document.add("entity", name, "Snapshot", content=manifest.content, level=manifest.level)
+    document.add("activity", act, "Publish", code_version=manifest.code_version)
     document.relation("wasGeneratedBy", entity=name, activity=act)
     for part in parts:
         document.relation("used", activity=act, entity=_part_id(part))
 
 
-def _answered(document: _Document, snapshot: Snapshot, evidence: Record, answer_id: str) -> None:
+def _answered(document: _Document, snapshot: Snapshot, evidence: Values, answer_id: str) -> None:
     answer, act = f"monjyu:answer/{answer_id}", f"monjyu:search/{answer_id}"
-    document.entity(answer, "Answer", file="answer.json")
-    document.entity(f"monjyu:question/{answer_id}", "Question", file="question.json")
-    document.activity(act, "Search", embedding=snapshot.manifest.embedding.fingerprint)
+    document.add("entity", answer, "Answer", file="answer.json")
+    document.add("entity", f"monjyu:question/{answer_id}", "Question", file="question.json")
+    document.add("activity", act, "Search", embedding=snapshot.manifest.embedding.fingerprint)
     document.relation("wasGeneratedBy", entity=answer, activity=act)
     for used in (f"monjyu:question/{answer_id}", f"monjyu:snapshot/{snapshot.id}"):
         document.relation("used", activity=act, entity=used)
@@ -283,7 +269,7 @@ def _answered(document: _Document, snapshot: Snapshot, evidence: Record, answer_
     for citation in evidence["citations"]:
         for sentence in citation["sentences"]:
             name = f"monjyu:sentence/{sentence['sentence_id']}"
-            document.entity(name, "Sentence", sha256=sentence["text_sha256"], paper=citation["paper_id"])
+            document.add("entity", name, "Sentence", sha256=sentence["text_sha256"], paper=citation["paper_id"])
             document.relation("wasDerivedFrom", generatedEntity=answer, usedEntity=name)
             if citation["paper_id"] in files:
                 document.relation("wasDerivedFrom", generatedEntity=name, usedEntity=files[citation["paper_id"]])
@@ -316,7 +302,6 @@ def package_of(asked: AskedAnswer, crops: Crops | None = None, author: str | Non
     files["bibliography.bib"] = bibtex(papers).encode("utf-8", "replace")
     files["bibliography.json"] = csl(papers).encode("utf-8", "replace")
     files |= crops(asked) if crops is not None else {}
-    known = {paper["paper_id"]: paper["licence"] for paper in evidence["papers"] if paper["licence"]}
     facts = CrateFacts(
         question=result.query,
         collection=result.collection,
@@ -325,7 +310,7 @@ def package_of(asked: AskedAnswer, crops: Crops | None = None, author: str | Non
         published=asked.asked_at or snapshot.manifest.created_at,
         files={name: _KINDS[name.rpartition(".")[2]] for name in sorted(files)},
         papers=papers,
-        licences=known,
+        licences={paper["paper_id"]: paper["licence"] for paper in evidence["papers"] if paper["licence"]},
         author=author,
     )
     files[METADATA] = canonical_bytes(crate_metadata(facts))

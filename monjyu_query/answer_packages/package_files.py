@@ -2,7 +2,6 @@
 signatures."""
 
 import base64
-import binascii
 import hashlib
 import io
 import json
@@ -170,7 +169,6 @@ def rounded(value: object) -> Any:
 
 
 # A package's signature: Ed25519 over its manifest, which contains the hashes of all other files.
-_ALGORITHM = "ed25519"
 LONGEST_KEY = 64 * 1024
 """The maximum size of a PEM file in bytes."""
 
@@ -191,12 +189,12 @@ def signed(files: Mapping[str, bytes], key: bytes) -> dict[str, bytes]:
             "The file does not contain an unencrypted private Ed25519 key (PEM).",
             "`openssl genpkey -algorithm ed25519` creates one.",
         )
-    told = {
-        "algorithm": _ALGORITHM,
-        "public_key": base64.b64encode(private.public_key().public_bytes_raw()).decode(),
-        "signature": base64.b64encode(private.sign(files[MANIFEST])).decode(),
-    }
-    return {**files, SIGNATURE: canonical_bytes(told)}
+    return {**files, SIGNATURE: _signature(private.public_key().public_bytes_raw(), private.sign(files[MANIFEST]))}
+
+
+def _signature(key: bytes, signature: bytes) -> bytes:
+    encoded = {"public_key": base64.b64encode(key).decode(), "signature": base64.b64encode(signature).decode()}
+    return canonical_bytes({"algorithm": "ed25519", **encoded})
 
 
 def signer_of(files: Mapping[str, bytes]) -> str | None:
@@ -206,18 +204,12 @@ def signer_of(files: Mapping[str, bytes]) -> str | None:
 
     content = files.get(SIGNATURE, b"")
     try:
-        told = read_json(content)
-        if canonical_bytes(told) != content or set(told) != {"algorithm", "public_key", "signature"}:
-            return None
-        public = Ed25519PublicKey.from_public_bytes(base64.b64decode(told["public_key"], validate=True))
-        public.verify(base64.b64decode(told["signature"], validate=True), files[MANIFEST])
-    except (ValueError, TypeError, KeyError, RecursionError, binascii.Error, InvalidSignature):
+        stated = read_json(content)
+        key, signature = (base64.b64decode(stated[name], validate=True) for name in ("public_key", "signature"))
+        Ed25519PublicKey.from_public_bytes(key).verify(signature, files[MANIFEST])
+    except (ValueError, TypeError, KeyError, RecursionError, InvalidSignature):
         return None
-    if told["algorithm"] != _ALGORITHM:
-        return None
-    same = base64.b64encode(base64.b64decode(told["public_key"])).decode() == told["public_key"]
-    same &= base64.b64encode(base64.b64decode(told["signature"])).decode() == told["signature"]
-    return str(told["public_key"]) if same else None
+    return str(stated["public_key"]) if content == _signature(key, signature) else None
 
 
 def public_key_of(pem: bytes) -> str:
