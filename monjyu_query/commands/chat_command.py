@@ -12,7 +12,6 @@ from monjyu_query.asking.request import SearchQuestion, Turn, make_request
 from monjyu_query.commands.options import collection_option, collection_searcher, json_option, options_of, print_json
 
 if TYPE_CHECKING:
-    from monjyu_query.asking.request import Turn
     from monjyu_query.asking.result import SearchResult
     from monjyu_query.search.searcher import Searcher
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import signal
+import sys
 import threading
 from collections.abc import Callable, Collection, Mapping
 from importlib import import_module
@@ -176,12 +177,18 @@ def print_json(value: Mapping[str, Any] | list[Any]) -> None:
     click.echo(escaped_in_json(json.dumps(value, ensure_ascii=False)))
 
 
-def show(found: BaseModel, as_json: bool, text: Callable[[], str]) -> None:
-    """Print a result: all its fields as JSON, or its text for a person."""
+def show(found: BaseModel, as_json: bool, text: Callable[[], str | None]) -> None:
+    """Print a result: all its fields as JSON, or the text for a person, unless `text` prints that itself."""
     if as_json:
         print_json(found.model_dump(mode="json"))
-    else:
-        click.echo(text())
+    elif (shown := text()) is not None:
+        click.echo(shown)
+
+
+def show_progress(done: int, total: int) -> None:
+    """Show the number of finished papers on a terminal."""
+    if sys.stderr.isatty():
+        click.echo(f"\r{done} of {total} papers" + ("\n" if done == total else ""), nl=False, err=True)
 
 
 def read_json_file(path: Path) -> Any:

@@ -18,6 +18,8 @@ from monjyu_query.commands.options import (
     json_option,
     options_of,
     print_json,
+    printable,
+    show,
 )
 
 if TYPE_CHECKING:
@@ -114,13 +116,10 @@ def papers_show(paper_id: str, collection: str | None, as_json: bool) -> None:
     from monjyu_query.papers.records import show_paper
 
     with open_chosen(collection) as snapshot:
-        paper = show_paper(snapshot, paper_id.encode("utf-8", "replace").decode())
-    if as_json:
-        print_json(paper.model_dump(mode="json"))
-        return
+        paper = show_paper(snapshot, printable(paper_id))
     from monjyu_query.answers.render import print_paper
 
-    print_paper(paper)
+    show(paper, as_json, lambda: print_paper(paper))
 
 
 @papers.command("correct")

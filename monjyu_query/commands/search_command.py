@@ -18,6 +18,7 @@ from monjyu_query.commands.options import (
     json_option,
     options_of,
     print_json,
+    printable,
     read_json_file,
     show,
 )
@@ -45,7 +46,7 @@ def trace_show(trace_id: str, as_json: bool) -> None:
     from monjyu_query.search.traces import read_trace
 
     data = DataFolder.default()
-    wanted = trace_id.encode("utf-8", "replace").decode()
+    wanted = printable(trace_id)
     kept = read_trace(StateStore(data.state), wanted)
     with reading(require_collection(data, kept["collection"])) as snapshot:
         shown = show_trace(snapshot, wanted, kept)
@@ -72,10 +73,7 @@ def print_nearest(path: Path, collection: str | None, values: Mapping[str, Any],
     filters = make_filters(values.get("filters", {}))
     top_k, min_score = values.get("top_k"), values.get("min_score")
     found = search_by_vector(collection_searcher(collection), vector, top_k, min_score, filters)
-    if as_json:
-        print_json(found.model_dump(mode="json"))
-    else:
-        print_result(found)
+    show(found, as_json, lambda: print_result(found))
 
 
 def read_vector(path: Path) -> list[float]:

@@ -112,7 +112,13 @@ async def in_both_orders(
 ) -> list[ComparedAnswers]:
     """Compare two texts in two calls, one for each order. Raises the errors of `monjyu_core.models.call_errors`."""
     orders = (texts, texts[::-1])
-    return list(await asyncio.gather(*(_compared(session, prompt, question, *one, papers) for one in orders)))
+    asked = [
+        prompt.render(question=fence(0, question), first=fence(1, one), second=fence(2, two)) for one, two in orders
+    ]
+    calls = (
+        session.structured("judge", [Message("user", text)], prompt.hash, ComparedAnswers, papers) for text in asked
+    )
+    return list(await asyncio.gather(*calls))
 
 
 def compare_modes(
@@ -158,13 +164,6 @@ def _doubts(asked: Sequence[Judged], agreed: float | None) -> list[str]:
     if len(asked) > 1 and all(value == 0.5 for one in asked for value in one.values.values()):
         return [f"The judge calls everything a tie: {larger}"]
     return []
-
-
-async def _compared(
-    session: Session, prompt: Prompt, question: str, first: str, second: str, papers: Sequence[str]
-) -> ComparedAnswers:
-    text = prompt.render(question=fence(0, question), first=fence(1, first), second=fence(2, second))
-    return await session.structured("judge", [Message("user", text)], prompt.hash, ComparedAnswers, papers)
 
 
 def _text(result: SearchResult, most: int) -> str:

@@ -90,7 +90,6 @@ def try_model(
 ) -> ModelTrial:
     """Try the model called `name` within `seconds`; `told` is called with the result of each task. Raises
     ConfigurationError if the model is not set up."""
-    named_model(settings, name, "`monjyu models try`")
     trial = _Trial(settings, name, seconds, told)
     for kind in kinds or kinds_of(settings, name):
         {"chat": trial.chat, "embed": trial.embed, "rerank": trial.rerank}[kind]()
@@ -124,7 +123,7 @@ class _Trial:
             session = gateway.session(self._account)
             for task in tasks():
                 await self._try(task, session)
-                if self.tasks[-1].outcome == "failed" and not any(one.outcome != "failed" for one in self.tasks):
+                if all(one.outcome == "failed" for one in self.tasks):
                     break  # no server answers, or it refuses everything: the other tasks would fail in the same way
             await self._context(session)
         finally:
@@ -273,14 +272,10 @@ class _Trial:
         roles = list(dict.fromkeys(role for task in self.tasks for role in task.roles))
         verdicts = [_verdict(role, [one for one in self.tasks if role in one.roles]) for role in roles]
         good = [one.role for one in verdicts if one.verdict == "good" and one.role not in ("embed", "rerank")]
-        follows = (
-            [f"roles: {{{', '.join(f'{role}: {{engine: llm, model: {self._name}}}' for role in good)}}}"]
-            if good
-            else []
-        )
-        for one in verdicts:
-            if one.verdict == "no" and one.role in ("verify", "judge"):
-                follows.append(f"roles.{one.role}.engine: extractive  # {one.why}")
+        roles_of = ", ".join(f"{role}: {{engine: llm, model: {self._name}}}" for role in good)
+        follows = [f"roles: {{{roles_of}}}"] if good else []
+        bad = [one for one in verdicts if one.verdict == "no" and one.role in ("verify", "judge")]
+        follows += [f"roles.{one.role}.engine: extractive  # {one.why}" for one in bad]
         return ModelTrial(
             name=self._name,
             model=self._model.model,

@@ -77,11 +77,11 @@ def paraphrased(kind: Kind, text: str) -> str:
 def _facts(structure: Structure, rng: random.Random) -> Iterator[Made]:
     phrases = _askable(structure, structure.phrases)
     for sentence in _shuffled(rng, structure.sentences):
-        inside = [phrase for phrase in phrases if phrase.resolves_in(sentence.folded)]
+        inside = [phrase for phrase in phrases if phrase.occurs_in(sentence.folded)]
         some = _shuffled(rng, inside)[:_TRIED_PHRASES]
         for chosen in (*combinations(some, 3), *combinations(some, 2)):
-            letters = sum(len(phrase.surface) for phrase in chosen)
-            if letters <= _FACT_SHARE * len(sentence.text) and _apart(chosen) and len(structure.holding(chosen)) == 1:
+            fits = sum(len(phrase.surface) for phrase in chosen) <= _FACT_SHARE * len(sentence.text)
+            if fits and _apart(chosen) and len(structure.sentences_with(chosen)) == 1:
                 yield _asked("fact", chosen, rng), [sentence], [sentence.text, *(phrase.key for phrase in chosen)]
                 break
 
@@ -89,7 +89,7 @@ def _facts(structure: Structure, rng: random.Random) -> Iterator[Made]:
 def _relations(structure: Structure, rng: random.Random) -> Iterator[Made]:
     for pair in _shuffled(rng, structure.edges):
         chosen = _askable(structure, pair)
-        gold = structure.holding(chosen) if len(chosen) == len(pair) and _apart(chosen) else []
+        gold = structure.sentences_with(chosen) if len(chosen) == len(pair) and _apart(chosen) else []
         if _enough(gold):
             yield _asked("relation", chosen, rng), gold, list(pair)
 
@@ -98,8 +98,8 @@ def _communities(structure: Structure, rng: random.Random) -> Iterator[Made]:
     for members in _shuffled(rng, structure.communities):
         phrases = _askable(structure, members)
         for chosen in combinations(_shuffled(rng, phrases)[:_TRIED_PHRASES], _COMMUNITY_PHRASES):
-            gold = structure.holding_some(chosen, 2) if _apart(chosen) else []
-            if _enough(gold) and all(any(p.resolves_in(s.folded) for s in gold) for p in chosen):
+            gold = structure.sentences_with(chosen, 2) if _apart(chosen) else []
+            if _enough(gold) and all(any(p.occurs_in(s.folded) for s in gold) for p in chosen):
                 yield _asked("community", chosen, rng), gold, [phrase.key for phrase in chosen]
                 break
 
@@ -116,7 +116,7 @@ def _unanswerable(structure: Structure, rng: random.Random) -> Iterator[Made]:
     others = _shuffled(rng, phrases)
     for chosen in zip(_shuffled(rng, phrases), others, strict=True):
         together = structure.papers[chosen[0].key] & structure.papers[chosen[1].key]
-        if not together and _apart(chosen) and not structure.holding(chosen):
+        if not together and _apart(chosen) and not structure.sentences_with(chosen):
             yield _asked("unanswerable", chosen, rng), [], [phrase.key for phrase in chosen]
 
 
@@ -132,7 +132,7 @@ _MAKERS: dict[Kind, Callable[[Structure, random.Random], Iterator[Made]]] = {
 def _askable(structure: Structure, names: Iterable[str]) -> list[Phrase]:
     most = max(_HUB[0], int(_HUB[1] * len(structure.sentences)))
     phrases = [structure.phrases[name] for name in names]
-    return [phrase for phrase in phrases if 0 < len(structure.holding([phrase])) <= most]
+    return [phrase for phrase in phrases if 0 < len(structure.sentences_with([phrase])) <= most]
 
 
 def _shuffled(rng: random.Random, values: Sequence[T]) -> list[T]:

@@ -6,7 +6,7 @@ Gold sentences are found only by matching the spelling of phrases, never by the 
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -64,7 +64,7 @@ class Phrase:
     variants: tuple[str, ...]
     pattern: re.Pattern[str]
 
-    def resolves_in(self, folded: str) -> bool:
+    def occurs_in(self, folded: str) -> bool:
         return any(variant in folded for variant in self.variants) and self.pattern.search(folded) is not None
 
 
@@ -108,20 +108,16 @@ class Structure:
         ]
         return cls(sentences, phrases, papers, edges, groups, _works(cursor, sentences))
 
-    def holding(self, phrases: Sequence[Phrase]) -> list[Sentence]:
-        """The sentences that contain all the phrases, as whole words and in any of their spellings."""
-        return self.holding_some(phrases, len(phrases))
-
-    def holding_some(self, phrases: Sequence[Phrase], least: int) -> list[Sentence]:
-        """The sentences that contain at least `least` of the phrases."""
-        found = [self._places(phrase) for phrase in phrases]
-        places = sorted(set().union(*found))
-        return [self.sentences[place] for place in places if sum(place in some for some in found) >= least]
+    def sentences_with(self, phrases: Sequence[Phrase], least: int | None = None) -> list[Sentence]:
+        """Return the sentences that contain at least `least` of the phrases (by default all), as whole words and in any
+        of their spellings."""
+        counts = Counter(place for phrase in phrases for place in self._places(phrase))
+        return [self.sentences[place] for place in sorted(counts) if counts[place] >= (least or len(phrases))]
 
     def _places(self, phrase: Phrase) -> frozenset[int]:
         if phrase.key not in self._found:
-            holds = (n for n, sentence in enumerate(self.sentences) if phrase.resolves_in(sentence.folded))
-            self._found[phrase.key] = frozenset(holds)
+            places = (n for n, sentence in enumerate(self.sentences) if phrase.occurs_in(sentence.folded))
+            self._found[phrase.key] = frozenset(places)
         return self._found[phrase.key]
 
 

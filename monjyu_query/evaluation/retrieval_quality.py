@@ -146,8 +146,7 @@ def run_queries(search: Callable[[str], Ranked], queries: Iterable[JudgedQuery])
 
 def summary(mode: str, runs: Sequence[Run]) -> Values:
     """The means over all queries and the latencies in milliseconds."""
-    names = [[paper_id for paper_id, _ in run.ranked] for run in runs]
-    pairs = [(ranked, run.query.grades) for ranked, run in zip(names, runs, strict=True)]
+    pairs = [([paper_id for paper_id, _ in run.ranked], run.query.grades) for run in runs]
     seconds = [run.seconds for run in runs]
 
     def mean(values: Iterable[float]) -> float:
@@ -169,12 +168,17 @@ def write_run(path: Path, runs: Iterable[Run], top_k: int) -> None:
     """Write the best `top_k` papers of each query, one `query_id<TAB>paper_id<TAB>rank<TAB>score` per line, without a
     header. Raises ConfigurationError if the file cannot be written."""
     lines = [
-        f"{run.query.query_id}\t{paper_id}\t{rank}\t{score:.6f}\n"
+        f"{run.query.query_id}\t{paper_id}\t{rank}\t{score:.6f}"
         for run in runs
         for rank, (paper_id, score) in enumerate(run.ranked[:top_k], start=1)
     ]
+    write_lines(path, lines)
+
+
+def write_lines(path: Path, lines: Iterable[str]) -> None:
+    """Write a text file. Raises ConfigurationError if that fails."""
     try:
-        path.write_text("".join(lines), encoding="utf-8")
+        path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
     except OSError as error:
         raise ConfigurationError(
             f"{path} cannot be written: {error.strerror or error}.", "Name another file."
