@@ -62,20 +62,12 @@ class Reviewed(BaseModel):
 
 def record_json(one: Record) -> Values:
     """Return the record as the JSON object of a `ReviewedRecord`."""
-    said = one.override
-    return ReviewedRecord(
-        paper_id=one.paper_id,
-        title=one.title,
-        year=one.year,
-        source=one.source,
-        outcome=one.outcome,
-        by=one.by,
-        reason=one.reason,
-        outdated=one.outdated,
-        screened_in=one.screening.snapshot_id if one.screening else None,
-        verdicts=one.screening.verdicts if one.screening else [],
-        override=HumanDecision.model_validate(said.model_dump()) if said else None,
-    ).model_dump(mode="json")
+    screening = {
+        "screened_in": one.screening and one.screening.snapshot_id,
+        "verdicts": one.screening.verdicts if one.screening else [],
+        "override": one.override and one.override.model_dump(),
+    }
+    return ReviewedRecord.model_validate(vars(one) | screening).model_dump(mode="json")
 
 
 def review_json(index: OpenIndex, protocol: Protocol, records: Sequence[Record]) -> Values:
@@ -233,17 +225,13 @@ def exported(form: str, searcher: Asker, index: OpenIndex, protocol: Protocol, r
         rows = [as_csv(table).decode("utf-8-sig").split("\r\n", 1) for table in tables]
         return _BOM + "\r\n".join([rows[0][0], "".join(rest for _, rest in rows)]) if rows else ""
     if form == "json":
-        return _as_json(index, protocol, records, [table.model_dump(mode="json") for table in tables])
+        value = review_json(index, protocol, records) | {
+            "protocol": protocol.model_dump(mode="json", by_alias=True, exclude_none=True),
+            "records": [record_json(one) for one in records],
+            "evidence": [table.model_dump(mode="json") for table in tables],
+        }
+        return json.dumps(value, ensure_ascii=False) + "\n"
     return review_report(index, protocol, records, tables)
-
-
-def _as_json(index: OpenIndex, protocol: Protocol, records: Sequence[Record], tables: Sequence[object]) -> str:
-    value = review_json(index, protocol, records) | {
-        "protocol": protocol.model_dump(mode="json", by_alias=True, exclude_none=True),
-        "records": [record_json(one) for one in records],
-        "evidence": tables,
-    }
-    return json.dumps(value, ensure_ascii=False) + "\n"
 
 
 def _form(name: str, media_type: str, ending: str, label: str) -> ExportForm:

@@ -196,7 +196,8 @@ def prisma_svg(counts: Prisma) -> str:
         for other in beside:
             if other in shown:
                 lines = _lines(shown[other])
-                parts += [_box(_RIGHT, bottom, _height(lines), lines), _aside(bottom + _height(lines) / 2)]
+                middle = bottom + _height(lines) / 2
+                parts += [_box(_RIGHT, bottom, _height(lines), lines), _arrow(_MARGIN + _WIDTH, middle, _RIGHT, middle)]
                 bottom += _height(lines) + _BETWEEN
         lines = _lines(shown[name])
         height = max(_height(lines), bottom - _BETWEEN - top)
@@ -233,11 +234,6 @@ def _box(left: float, top: float, height: float, lines: list[tuple[str, bool]]) 
 
 def _height(lines: list[tuple[str, bool]]) -> float:
     return len(lines) * _LINE + 2 * _PAD
-
-
-def _aside(height: float) -> str:
-    """The arrow from a middle box to a box next to it."""
-    return _arrow(_MARGIN + _WIDTH, height, _RIGHT, height)
 
 
 def _arrow(x0: float, y0: float, x1: float, y1: float) -> str:

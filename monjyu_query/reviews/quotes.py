@@ -24,12 +24,13 @@ class Quoting:
         """Return `places` ranked: self-contained sentences first, then by their overlap with `words` and the paper's
         topic."""
         asked = question_of(self._index, words)
-        stand, terms = frozenset(self.paper.standing), self.paper.terms
-        worth = {
-            place: (place in stand, asked.share(terms[place]) + 0.5 * self.paper.central.get(place, 0.0))
-            for place in places
-        }
-        return sorted(worth, key=lambda place: (*(-value for value in worth[place]), place))
+        self_contained, terms = frozenset(self.paper.standing), self.paper.terms
+
+        def rank(place: int) -> tuple[bool, float, int]:
+            score = asked.share(terms[place]) + 0.5 * self.paper.central.get(place, 0.0)
+            return place not in self_contained, -score, place
+
+        return sorted(set(places), key=rank)
 
     def quotes(self, places: Sequence[int]) -> list[Quote]:
         return self.quoted([self.paper.sentences[place] for place in dict.fromkeys(places)])

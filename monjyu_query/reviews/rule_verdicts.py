@@ -146,9 +146,8 @@ def _where(rule: Rule) -> str:
 def _within(paper: PaperText, where: Sequence[str]) -> list[int]:
     """Return the positions of the sentences in which a rule looks for phrases."""
     kinds = {number: kind for number, (_, kind) in paper.sections.items()}
-    if where:
-        return [place for place, one in enumerate(paper.sentences) if kinds[one.section_ord] in where]
-    return [place for place, one in enumerate(paper.sentences) if kinds[one.section_ord] not in _NEVER]
+    allowed = {number for number, kind in kinds.items() if (kind in where if where else kind not in _NEVER)}
+    return [place for place, one in enumerate(paper.sentences) if one.section_ord in allowed]
 
 
 def _mentioning(paper: PaperText, phrases: Sequence[str], places: Sequence[int]) -> list[int]:

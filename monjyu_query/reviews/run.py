@@ -104,13 +104,7 @@ class Review:
             raise QueryError(f"The protocol has no criterion {criterion!r}.", f"Known: {known}.")
         at = datetime.now(UTC).isoformat(timespec="seconds")
         made = Override(
-            sha256=paper.sha256,
-            key=paper.key,
-            decision=decision,
-            reason=reason,
-            criterion=criterion,
-            by=by,
-            at=at,
+            sha256=paper.sha256, key=paper.key, decision=decision, reason=reason, criterion=criterion, by=by, at=at
         )
         return paper_id, self._overridden(paper_id, made)
 

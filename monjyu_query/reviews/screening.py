@@ -72,10 +72,10 @@ class ModelJudge:
     def judge(self, papers: Sequence[Asked]) -> list[Judged | None]:
         """Return for each paper the model's verdicts on its criteria, or None if the call failed."""
 
-        async def all_of_them() -> list[Judged | None]:
+        async def judged() -> list[Judged | None]:
             return list(await asyncio.gather(*map(self._judged, papers)))
 
-        return run(all_of_them())
+        return run(judged())
 
     async def _judged(self, asked: Asked) -> Judged | None:
         if not asked.criteria:

@@ -19,7 +19,6 @@ from monjyu_core.records.questions import (
 )
 from monjyu_core.records.recorded_answers import add_answers, recorded, stored_answers
 from monjyu_core.storage.folders import CollectionFolder
-from monjyu_core.storage.ids import bucket_of
 from monjyu_core.storage.snapshot import Snapshot, published
 from monjyu_query.asking.request import SearchRequest, make_request
 from monjyu_query.asking.result import Citation, Hit, SearchResult
@@ -100,14 +99,10 @@ class Asked(NamedTuple):
     reused: int
 
 
-def ignore_progress(done: int, total: int) -> None:
-    """Ignore progress."""
-
-
 def ask_all(
     searcher: Searcher,
     questions: Iterable[Question],
-    told: Told = ignore_progress,
+    told: Told = lambda done, total: None,
     *,
     anew: bool = False,
     cancel: threading.Event | None = None,
@@ -230,11 +225,6 @@ def _input_hashes(snapshot: Snapshot, hits: list[Hit]) -> dict[str, str]:
 
 def _parts(snapshot: Snapshot, citations: list[SavedCitation]) -> list[str]:
     """Return the parts that contain the cited papers' sentences and chunks, as `table/shard/version`."""
-    manifest = snapshot.manifest
-    entries = [part for part in manifest.parts if part.table in ("sentences", "chunks")]
-    buckets = {part.shard for part in entries}
-    papers = {one.paper_id for one in citations}
-    most = max((len(bucket) for bucket in buckets), default=1)
-    counts = [1 << bits for bits in range(most)]
-    wanted = {bucket_of(paper_id, count) for paper_id in papers for count in counts} & buckets
-    return sorted(f"{part.table}/{part.shard}/{part.version}" for part in entries if part.shard in wanted)
+    buckets = snapshot.buckets_of({one.paper_id for one in citations})
+    entries = (part for part in snapshot.manifest.parts if part.table in ("sentences", "chunks"))
+    return sorted(f"{part.table}/{part.shard}/{part.version}" for part in entries if part.shard in buckets)

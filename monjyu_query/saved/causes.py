@@ -203,13 +203,10 @@ class Causes:
         """Return the cause of a citation's change. The ids are those of its paper before and after, None on the side
         without the citation."""
         paper_id = older_id or newer_id or ""
-        return self._own(paper_id) or self._elsewhere(paper_id, quote, gained=gained)
+        return self.of_paper(paper_id) or self._elsewhere(paper_id, quote, gained=gained)
 
     def of_paper(self, paper_id: str) -> Cause | None:
-        """The change of a document; None if it did not change."""
-        return self._own(paper_id)
-
-    def _own(self, paper_id: str) -> Cause | None:
+        """Return the change of a document, or None if it did not change."""
         before, after = self.older.files.get(paper_id), self.newer.files.get(paper_id)
         if before is None or after is None:
             return self._came_or_went(paper_id, before, after)

@@ -169,9 +169,7 @@ def _creation_time(snapshot_id: str) -> str | None:
 def unknown_papers(snapshot: Snapshot, question: Question) -> list[QueryError]:
     """Return an error for each paper in a question's expectations that the snapshot does not have. Its id may be
     misspelt, or it may be added later."""
-    named = dict.fromkeys(place.paper for place in question.expect.must_cite) | dict.fromkeys(
-        question.expect.must_not_cite
-    )
+    named = dict.fromkeys([*(place.paper for place in question.expect.must_cite), *question.expect.must_not_cite])
     known = snapshot.cursor().execute(_KNOWN, [list(named)]).fetchall() if named else []
     missing = [name for name in named if (name,) not in known]
     return [no_paper(snapshot.cursor(), name) for name in missing if present_paper(snapshot, name) == name]
