@@ -148,11 +148,9 @@ class Collections:
         from monjyu_query.papers.names import one_paper
         from monjyu_query.papers.records import identify_paper
 
-        return (
-            name
-            if identify_paper(snapshot.cursor(), name)
-            else one_paper(self.chosen_searcher(collection).current(), name)
-        )
+        if identify_paper(snapshot.cursor(), name):
+            return name
+        return one_paper(self.chosen_searcher(collection).current(), name)
 
     def chosen_searcher(self, collection: str | None) -> Searcher:
         """Return the searcher of the named collection, or of the only one."""

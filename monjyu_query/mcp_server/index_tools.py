@@ -27,8 +27,6 @@ from monjyu_query.service.operations.commands_run import Tell, printed_with_prog
 
 # Indexing for clients: `monjyu index` as a child process, only for folders that the settings allow.
 MOST_LISTED = 200
-
-
 FREE_LEVEL = 1
 """The highest level that never calls a model."""
 

@@ -69,6 +69,7 @@ class PaperView(BaseModel):
 
 
 _SAME = {"paper_id", "title", "venue", "doi", "arxiv_id", "language", "page_count", "keywords"}
+_SECTION = {"heading", "level", "section_type", "page_start"}
 
 
 def view_of(paper: ParsedPaper, section: str, offset: int, most: int, references: bool) -> PaperView:
@@ -81,7 +82,10 @@ def view_of(paper: ParsedPaper, section: str, offset: int, most: int, references
         **paper.model_dump(include=_SAME),
         authors=[author.name for author in paper.authors],
         published=paper.publication_date,
-        sections=[_entry(number, one) for number, one in enumerate(paper.sections, start=1)],
+        sections=[
+            SectionEntry(number=number, characters=len(one.text), **one.model_dump(include=_SECTION))
+            for number, one in enumerate(paper.sections, start=1)
+        ],
         text=text,
         next_offset=end if end < len(whole) else None,
         references=paper.references if references else [],
@@ -93,17 +97,6 @@ def markdown_of(paper: ParsedPaper) -> str:
     """Return the paper as Markdown: title, authors and all sections."""
     authors = ", ".join(author.name for author in paper.authors)
     return f"# {safe(paper.title) or paper.paper_id}\n\n{safe(authors)}\n\n{safe_lines(_joined(paper.sections))}\n"
-
-
-def _entry(number: int, section: Section) -> SectionEntry:
-    return SectionEntry(
-        number=number,
-        heading=section.heading,
-        level=section.level,
-        section_type=section.section_type,
-        page_start=section.page_start,
-        characters=len(section.text),
-    )
 
 
 def _text(paper: ParsedPaper, section: str) -> str:
