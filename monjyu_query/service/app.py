@@ -87,7 +87,10 @@ class Guard:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = int(message["status"])
-                _complete(MutableHeaders(scope=message), state["request_id"])
+                headers = MutableHeaders(scope=message)
+                headers["X-Request-ID"] = state["request_id"]
+                for name, value in HEADERS.items():
+                    headers.setdefault(name, value)
             await send(message)
 
         started = time.perf_counter()
@@ -104,12 +107,6 @@ class Guard:
             self._metrics.request(scope["method"], route, status, seconds)
             if self._audit is not None and not route.startswith("/static"):
                 self._audit.write(scope, route, status, seconds)
-
-
-def _complete(headers: MutableHeaders, request_id: str) -> None:
-    headers["X-Request-ID"] = request_id
-    for name, value in HEADERS.items():
-        headers.setdefault(name, value)
 
 
 def _route(scope: Scope) -> str:
@@ -140,8 +137,6 @@ TOPICS = (
     page_routes,
 )
 """Modules with a `router`, one per topic, in the order of the documentation."""
-
-PUBLIC = (page_routes,)
 COMPRESSED_FROM, COMPRESSION = 1024, 4
 """The minimum size in bytes of a response to compress, and the level: above 4, compression takes twice the time for
 hardly any gain. Event streams and images are not compressed."""
@@ -174,8 +169,8 @@ def create_app(data: DataFolder, settings: Settings) -> FastAPI:
     errors.add_handlers(app)
     _add_layers(app, service, authority)
     for routes in TOPICS:
-        needs_key = routes is admin_routes or (routes not in PUBLIC and not authority.open)
-        checks = [] if routes in PUBLIC else [Depends(errors.known_parameters)]
+        needs_key = routes is admin_routes or (routes is not page_routes and not authority.open)
+        checks = [] if routes is page_routes else [Depends(errors.known_parameters)]
         app.include_router(routes.router, dependencies=[*checks, *([Security(BEARER)] if needs_key else [])])
     app.mount("/static", PageFiles(), name="static")
     return app

@@ -11,8 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from contextvars import copy_context
 from dataclasses import dataclass
-from functools import partial
-from typing import Protocol, TypeVar
+from typing import Any, TypeVar
 
 from fastapi import Request
 
@@ -31,25 +30,17 @@ from monjyu_query.service.searches.cancellation import Stops
 from monjyu_query.service.searches.result_cache import ResultCache, open_results
 from monjyu_query.service.server.drawing import Drawing, Images
 from monjyu_query.service.server.error_responses import Busy, NotFound
-from monjyu_query.service.server.metrics import Metrics
+from monjyu_query.service.server.metrics import Line, Metrics
 
 # Queues of searches: a limited number run concurrently, a limited number wait, and further ones are refused.
 T = TypeVar("T")
-
-
-class Gauge(Protocol):
-    """Receives the numbers of waiting and running searches."""
-
-    def wait(self, by: int) -> None: ...
-
-    def run(self, by: int) -> None: ...
 
 
 class Turns:
     """A queue of searches: up to `running` of them run, each in a thread, and up to `waiting` wait, first come, first
     served."""
 
-    def __init__(self, running: int, waiting: int, gauge: Gauge) -> None:
+    def __init__(self, running: int, waiting: int, gauge: Line) -> None:
         self._places = asyncio.Semaphore(running)
         self._most = running + waiting
         self._threads = ThreadPoolExecutor(running, thread_name_prefix="search")
@@ -98,8 +89,15 @@ class Turns:
         except BaseException:
             self._end()
             raise
-        begun.add_done_callback(partial(_after, self._end))
+        begun.add_done_callback(self._after)
         return begun
+
+    def _after(self, done: asyncio.Future[Any]) -> None:
+        """Free the slot, and retrieve the error: asyncio logs errors that are never retrieved, and the caller may have
+        left."""
+        self._end()
+        if not done.cancelled():
+            done.exception()
 
     def _end(self) -> None:
         self._gauge.run(-1)
@@ -108,14 +106,6 @@ class Turns:
 
     def close(self) -> None:
         self._threads.shutdown(wait=False, cancel_futures=True)
-
-
-def _after(end: Callable[[], None], done: asyncio.Future[T]) -> None:
-    """Free the slot, and retrieve the error: asyncio logs errors that are never retrieved, and the caller may have
-    left."""
-    end()
-    if not done.cancelled():
-        done.exception()
 
 
 TRACE_PAUSE = 0.3
@@ -174,7 +164,7 @@ class Service:
         folder = self.admit(name)
         if read_current(folder) is None or not folder.record.is_file():
             with self._lock:
-                self._let_go()
+                self._release_deleted()
             known = ", ".join(self.data.collections()) or "none"
             raise NotFound(f"Collection {name!r} is not published here.", f"Known: {known}.")
         return folder
@@ -190,7 +180,7 @@ class Service:
         with self._lock:
             known = self._served.get(name)
             if known is None or known[0] != written:
-                self._let_go()
+                self._release_deleted()
                 known = written, self._open(name)
                 self._served[name] = known
             return known[1]
@@ -244,7 +234,7 @@ class Service:
         if self.audit is not None:
             self.audit.close()
 
-    def _let_go(self) -> None:
+    def _release_deleted(self) -> None:
         """Release the searchers of deleted collections, with their vectors, files and leases."""
         for name in [name for name in self._served if self._is_missing(name)]:
             del self._served[name]

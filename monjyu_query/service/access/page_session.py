@@ -10,8 +10,8 @@ import secrets
 import sys
 import time
 import webbrowser
+from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
 
 from monjyu_core.errors import ConfigurationError
 from monjyu_core.storage.state_store import StateStore, private_file
@@ -103,14 +103,9 @@ def show_link(store: StateStore, link: str) -> bool:
     path = store.path.with_name(_OPENER)
     private_file(path)
     path.write_text(f'<!doctype html><meta http-equiv="refresh" content="0;url={link}">', "utf-8")
-    return _opened(path)
-
-
-def _opened(path: Path) -> bool:
-    try:
+    with suppress(webbrowser.Error):
         return webbrowser.open(path.absolute().as_uri())
-    except webbrowser.Error:
-        return False
+    return False
 
 
 def _hash(secret: str) -> str:

@@ -27,8 +27,6 @@ LEEWAY_SECONDS = 30
 _FETCH_SECONDS = 5
 _LONGEST = 16_384
 _MOST_BYTES = 1 << 20
-
-
 _ODD = (TypeError, ValueError, ArithmeticError, LookupError, AttributeError, RecursionError)
 """Exceptions that the JWT library raises for unexpected values."""
 
@@ -133,7 +131,7 @@ def _roles(claim: object) -> set[str]:
 
 
 def _invalid(why: str) -> Unauthorized:
-    return Unauthorized(f"The token is not valid: {why}.", headers={"WWW-Authenticate": "Bearer"})
+    return Unauthorized(f"The token is not valid: {why}.", headers=CHALLENGE)
 
 
 def _check_address(address: str) -> None:

@@ -173,8 +173,6 @@ UNSUPPORTED: dict[str, tuple[Any, ...]] = {
     "web_search_options": (),
 }
 """Unsupported fields of a chat completion, each with the values that request nothing."""
-
-
 _Texts = Annotated[str | list[str], Field(description="A text or a list of texts")]
 
 
@@ -256,11 +254,6 @@ class ModelCard(BaseModel):
 class ModelList(BaseModel):
     object: Literal["list"] = "list"
     data: list[ModelCard]
-
-
-def about_the_chat(asked: ChatRequest) -> str | None:
-    """The answer to a request for a title or tags of the chat; None if it is a question to the collection."""
-    return chore_reply([(one.role, one.words) for one in asked.messages], asked.model.partition(":")[0])
 
 
 def search_request(asked: ChatRequest) -> SearchRequest:

@@ -38,7 +38,7 @@ from monjyu_query.service.chat_api.openai_models import (
     EmbeddingUsage,
     ModelCard,
     ModelList,
-    about_the_chat,
+    chore_reply,
     search_request,
     usage_of,
 )
@@ -210,7 +210,8 @@ async def chat(asked: Asked, service: Shared, request: Request) -> Response:
     if asked.refused:
         told, hint = f"{asked.refused}: is not supported.", "Leave it out: an answer consists of the papers' sentences."
         raise UnsupportedParameter(told, hint, asked.refused)
-    if (said := about_the_chat(asked)) is not None:
+    turns = [(one.role, one.words) for one in asked.messages]
+    if (said := chore_reply(turns, asked.model.partition(":")[0])) is not None:
         return _answer(asked, request, said, None)
     with _as_bad_requests():
         question = search_request(asked)

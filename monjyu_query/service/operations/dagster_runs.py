@@ -28,11 +28,8 @@ _RUNS = """query ($most: Int!) { runsOrError(limit: $most) { __typename ... on R
   runId jobName status creationTime startTime endTime tags { key value } } } ... on PythonError { message } } }"""
 _CHECKS = """{ assetNodes { assetKey { path } assetChecksOrError { ... on AssetChecks { checks { name description
   executionForLatestMaterialization { status runId timestamp evaluation { success severity description } } } } } } }"""
-_OF_COLLECTION = (
-    "monjyu/collection",
-    "dagster/partition",
-    "dagster/asset_partition_range_start",
-)
+_OF_COLLECTION = ("monjyu/collection", "dagster/partition", "dagster/asset_partition_range_start")
+"""The tags of a run that name its collection."""
 
 
 class SeenRun(BaseModel):
@@ -153,8 +150,6 @@ _ADD = """mutation ($key: String!, $repository: RepositorySelector!) {
 _LAUNCH = """mutation ($params: LaunchBackfillParams!) { launchPartitionBackfill(backfillParams: $params) {
   __typename ... on LaunchBackfillSuccess { backfillId } ... on PythonError { message }
   ... on PartitionSetNotFoundError { message } } }"""
-
-
 _STATE = """query ($id: String!) { partitionBackfillOrError(backfillId: $id) {
   __typename ... on PythonError { message } ... on PartitionBackfill { status title error { message }
     assetBackfillData { assetBackfillStatuses {

@@ -17,25 +17,12 @@ import monjyu_core
 from monjyu_core.storage.folders import DataFolder, remove_dead_temporaries, temporary_for
 from monjyu_query.service.server.error_responses import Conflict
 
+_TEXTS = (".md", ".txt", ".jsonl", ".html", ".htm", ".xhtml", ".xml", ".nxml", ".tex", ".tar", ".bib", ".bbl")
 KINDS: dict[str, bytes] = {
     ".pdf": b"%PDF",
-    ".docx": b"PK\x03\x04",
-    ".pptx": b"PK\x03\x04",
-    ".md": b"",
-    ".txt": b"",
-    ".jsonl": b"",
-    ".html": b"",
-    ".htm": b"",
-    ".xhtml": b"",
-    ".xml": b"",
-    ".nxml": b"",
-    ".tex": b"",
-    ".gz": b"\x1f\x8b",
-    ".tgz": b"\x1f\x8b",
-    ".tar": b"",
-    ".zip": b"PK\x03\x04",
-    ".bib": b"",
-    ".bbl": b"",
+    **dict.fromkeys((".docx", ".pptx", ".zip"), b"PK\x03\x04"),
+    **dict.fromkeys((".gz", ".tgz"), b"\x1f\x8b"),
+    **dict.fromkeys(_TEXTS, b""),
 }
 """Extensions that may be uploaded, with the first bytes of such a file (for a PDF within its first kilobyte)."""
 _HEAD = 1024

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, File, Form, Query, Request, UploadFile
+from fastapi import APIRouter, File, Form, Query, Request, UploadFile
 from pydantic import BaseModel, Field
 
 from monjyu_core.storage.state_store import StateStore
@@ -36,8 +36,8 @@ from monjyu_query.service.operations.dagster_runs import (
 from monjyu_query.service.operations.index_runs import PREFIX, indexes_here, takes_uploads
 from monjyu_query.service.operations.uploads import SAMPLES, Stored, bring_in, store_uploads
 from monjyu_query.service.server.error_responses import COMMON, Conflict, Forbidden, NotFound
-from monjyu_query.service.server.request_parts import principal_of
-from monjyu_query.service.worker_state import Service, service_of
+from monjyu_query.service.server.request_parts import Shared, principal_of
+from monjyu_query.service.worker_state import Service
 
 
 # Keys over HTTP. A caller must confirm a revocation that would lock out the caller or every administrator.
@@ -112,7 +112,6 @@ SNAPSHOT = r"^[0-9A-Za-z-]{1,100}$"
 MOST_FILES = 50
 
 router = APIRouter(prefix="/admin", tags=["admin"], responses=COMMON)
-Shared = Annotated[Service, Depends(service_of)]
 
 
 class _Wanted(Body):

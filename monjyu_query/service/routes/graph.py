@@ -153,10 +153,7 @@ class Graph(BaseModel):
 def graph(
     service: Shared,
     collection: Collection = None,
-    kind: Annotated[
-        Kind,
-        Query(description="`phrases` needs level 1, `entities` level 2."),
-    ] = "citations",
+    kind: Annotated[Kind, Query(description="`phrases` needs level 1, `entities` level 2.")] = "citations",
     center: Annotated[
         str | None,
         Query(

@@ -89,9 +89,7 @@ def theme_tree(
     found = themes_of(snapshot, chosen)
     if widest is not None:
         found = [theme for theme in found if theme.parent is None][:widest]
-    return Themes(
-        collection=name, snapshot_id=snapshot.id, level=level, kind=chosen, kinds=kinds, themes=found
-    )  # fmt: skip
+    return Themes(collection=name, snapshot_id=snapshot.id, level=level, kind=chosen, kinds=kinds, themes=found)
 
 
 @router.get("/themes/{theme_id:path}", summary="One theme with its findings, papers and words")

@@ -33,7 +33,7 @@ from monjyu_query.service.server.request_parts import Shared as Shared
 from monjyu_query.service.worker_state import Service
 
 # Images of pages with marked sentences, from the cache or the drawing process.
-_SENTENCES = """SELECT spans FROM sentences WHERE paper_id = ? AND sentence_id IN ({marks})"""
+_SENTENCES = "SELECT spans FROM sentences WHERE paper_id = $1 AND sentence_id IN $2"
 _FORM = "1"
 """Increase it when the same page is drawn differently."""
 
@@ -72,8 +72,7 @@ def _boxes(snapshot: Snapshot, paper_id: str, number: int, sentences: list[str])
     """Return the sentences' rectangles on this page, in PDF points (of a picture in pixels) from the top left."""
     if not sentences:
         return []
-    marks = ", ".join("?" * len(sentences))
-    rows = snapshot.cursor().execute(_SENTENCES.format(marks=marks), [paper_id, *sentences]).fetchall()
+    rows = snapshot.cursor().execute(_SENTENCES, [paper_id, sentences]).fetchall()
     if len(rows) < len(sentences):
         raise NotFound("The paper has no such sentence.")
     spans = [span for (found,) in rows for span in found or () if span["page"] == number]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from monjyu_core.errors import StorageError
 from monjyu_core.storage.collection import known_record
-from monjyu_core.storage.folders import CollectionFolder, DataFolder
+from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.manifest import read_manifest
 from monjyu_core.storage.snapshot import Snapshot
 from monjyu_query.asking.events import Emit
@@ -29,14 +29,6 @@ class SnapshotGone(ServiceError):
 
     def __init__(self, snapshot_id: str) -> None:
         super().__init__(f"Snapshot {snapshot_id} no longer exists.", "Search the current snapshot.")
-
-
-def at_snapshot(folder: CollectionFolder, snapshot_id: str) -> None:
-    """Raise SnapshotGone if that snapshot of the collection cannot be searched."""
-    try:
-        read_manifest(folder, snapshot_id)
-    except StorageError as error:
-        raise SnapshotGone(snapshot_id) from error
 
 
 def refuse_purged(data: DataFolder, snapshot: Snapshot) -> None:
@@ -114,11 +106,13 @@ def look_up(service: Service, asked: SearchRequest, snapshot_id: str | None = No
     served = service.served(asked.collection)
     current = service.current_id(asked.collection)
     service.results.follow(asked.collection, current)
+    key = result_key(asked, snapshot_id or current, served.settings_key)
     if snapshot_id is not None and snapshot_id != current:
-        at_snapshot(service.folder(asked.collection), snapshot_id)
-        return Search(service, asked, served, result_key(asked, snapshot_id, served.settings_key), snapshot_id)
-    snapshot_id = current
-    key = result_key(asked, snapshot_id, served.settings_key)
+        try:
+            read_manifest(service.folder(asked.collection), snapshot_id)
+        except StorageError as error:
+            raise SnapshotGone(snapshot_id) from error
+        return Search(service, asked, served, key, snapshot_id)
     kept = None if service.results.shared else service.results.get(key)
     if kept is None:
         return Search(service, asked, served, key)

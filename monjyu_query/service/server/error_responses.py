@@ -150,9 +150,8 @@ def _is_openai(path: str) -> bool:
 
 
 def _body(path: str, status: int, kind: str, message: str, request_id: str, param: str | None = None) -> Values:
-    if _is_openai(path):
-        return openai_body(status, kind, message, request_id, param)
-    return body_of(kind, message, request_id)
+    openai = _is_openai(path)
+    return openai_body(status, kind, message, request_id, param) if openai else body_of(kind, message, request_id)
 
 
 def name_of(status: int) -> str:

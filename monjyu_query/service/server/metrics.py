@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Literal
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
@@ -47,26 +48,10 @@ class Metrics:
             registry=registry,
             buckets=_SECONDS,
         )
-        self._under_way = Gauge(
-            "monjyu_http_requests_under_way",
-            "Requests being answered.",
-            registry=registry,
-            multiprocess_mode="livesum",
-        )
-        self._waiting = Gauge(
-            "monjyu_searches_waiting",
-            "Searches that wait for their turn.",
-            ("line",),
-            registry=registry,
-            multiprocess_mode="livesum",
-        )
-        self._running = Gauge(
-            "monjyu_searches_running",
-            "Searches in progress.",
-            ("line",),
-            registry=registry,
-            multiprocess_mode="livesum",
-        )
+        gauge = partial(Gauge, registry=registry, multiprocess_mode="livesum")
+        self._under_way = gauge("monjyu_http_requests_under_way", "Requests being answered.")
+        self._waiting = gauge("monjyu_searches_waiting", "Searches that wait for their turn.", ("line",))
+        self._running = gauge("monjyu_searches_running", "Searches in progress.", ("line",))
         self._begun = Counter("monjyu_searches_begun", "Searches started.", ("line",), registry=registry)
         self._searches = Counter(
             "monjyu_searches",
