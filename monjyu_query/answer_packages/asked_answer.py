@@ -114,7 +114,7 @@ def answer_of(data: DataFolder, searcher: Searcher, trace_id: str, trace: Values
 
 
 def _as_then(running: Searcher, trace: Values) -> Searcher | None:
-    """The running searcher without traces; None if its snapshot or settings have changed since."""
+    """Return the running searcher without traces, or None unless its snapshot and settings are those of the trace."""
     settings = running.settings.model_dump(mode="json", include={"search", "answer"})
     same = running.current().snapshot.id == trace["snapshot_id"] and settings == trace["settings"]
     return running.untraced() if same else None

@@ -152,7 +152,7 @@ def notes_of(asked: AskedAnswer) -> list[str]:
 
 
 def _left_out(asked: AskedAnswer) -> Iterable[str]:
-    """Notes on omitted quotes; the id of a purged paper is not mentioned."""
+    """Yield notes on omitted quotes, without the ids of purged papers."""
     purged = {one.paper_id: None for one in asked.left_out if one.why == "purged"}
     gone = {one.paper_id: None for one in asked.left_out if one.why != "purged"}
     if purged:

@@ -234,13 +234,14 @@ def _runs(document: _Document, snapshot: Snapshot, parts: list[PartEntry]) -> No
 
 
 def _recorded(store: PartStore, part: PartEntry | None) -> Part | None:
-    """The HEAD's record of a part, if it still names this part."""
+    """Return the HEAD's record of a part, or None if the HEAD names another part by now."""
     head = store.head(part.table, part.shard) if part is not None else None
     return head if head is not None and part is not None and head.version == part.version else None
 
 
 def _read_of(by_place: dict[tuple[str, str], PartEntry], asset: str, bucket: str) -> list[PartEntry]:
-    """The parts of an asset that a run of a bucket reads: the bucket's own, or those of the collection."""
+    """Return the parts of an asset that a run reads: for a bucket its parts and the collection's, for the collection
+    all parts."""
     tables = ASSET_TABLES.get(asset, [])
     if bucket == COLLECTION_SHARD:
         return [part for (table, _), part in by_place.items() if table in tables]

@@ -104,7 +104,6 @@ def _exported(snapshot: Snapshot, form: str, paper_id: str | None, answer: Path 
 
 
 def _cited_in(answer: Path) -> list[str]:
-    """The papers that a search result cites."""
     try:
         return [str(one["paper_id"]) for one in read_json_file(answer)["citations"]]
     except (OSError, ValueError, KeyError, TypeError):

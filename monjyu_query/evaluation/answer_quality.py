@@ -91,7 +91,7 @@ def _measured(result: SearchResult, gold: Gold) -> dict[str, float]:
 
 
 def _words(result: SearchResult) -> float:
-    """The number of words of the answer, including the cells of its tables."""
+    """Return the number of words of the answer, including the cells of its tables."""
     cells = (cell.text for table in result.tables for row in table.rows for cell in row)
     return word_count(plain(result.segments)) + sum(map(word_count, cells))
 

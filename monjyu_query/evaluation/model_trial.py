@@ -191,7 +191,7 @@ class _Trial:
             self.follows.append(f"models.{self._name}.context_tokens: {window // 2}")
 
     def _speeds(self) -> tuple[float, float]:
-        """Tokens read and written per second, over the total time of the calls."""
+        """Return the tokens read and written per second, over the total time of the tasks."""
         seconds = sum(one.seconds for one in self.tasks if one.outcome != "no time")
         used = self._account.used
         return (used.prompt_tokens / seconds, used.completion_tokens / seconds) if seconds else (0.0, 0.0)

@@ -83,7 +83,6 @@ def sources_of(result: SearchResult) -> str:
 
 
 def _source(citation: Citation, *, quotes: bool) -> str:
-    """Return a line of the list of sources, with the quoted text if `quotes`."""
     quote = f": “{inert(citation.quote)}”" if quotes else ""
     page = f", p. {citation.page}" if citation.page else ""
     retracted = " (retracted)" if citation.retracted else ""

@@ -93,7 +93,7 @@ async def printed_with_progress(
 
 @contextlib.asynccontextmanager
 async def _child(arguments: list[str], environment: Mapping[str, str]) -> AsyncIterator[asyncio.subprocess.Process]:
-    """Start the command in its own process group, which is terminated at the end of the block."""
+    """Start the command in its own process group, which is terminated if it still runs at the end of the block."""
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "monjyu_core", *arguments),
         stdin=asyncio.subprocess.DEVNULL,

@@ -270,7 +270,6 @@ def _belongs(group: str | None, level: int) -> bool:
 
 
 def _selected(node: Values, collection: str) -> Values:
-    """Return the selection of the collection's partition of an asset."""
     return {"assetKey": node["assetKey"], "partitions": {"range": {"start": collection, "end": collection}}}
 
 

@@ -133,8 +133,8 @@ def give_link(store: StateStore) -> None:
 
 @contextmanager
 def _environment(data: DataFolder, settings: Settings) -> Iterator[None]:
-    """Set the environment of workers during the block: the data folder, the address, and the folder of shared
-    metrics."""
+    """Set the environment of workers: the data folder, the address, and a folder of shared metrics, which is removed
+    after the block."""
     os.environ["MONJYU_DATA"] = str(data.root)
     os.environ["MONJYU_SERVICE__HOST"] = settings.service.host
     folder = _metrics_folder() if settings.service.workers > 1 else None
