@@ -1,4 +1,4 @@
-"""Writes docs/tables.md from the schemas (`python docs/tables_page.py`); a test holds the page equal to them."""
+"""Writes docs/tables.md from the schemas (`python docs/tables_page.py`); a test compares the page with them."""
 
 from __future__ import annotations
 
@@ -21,19 +21,22 @@ SQL = {
 }
 HEAD = """# The tables
 
-Written by `python docs/tables_page.py` from `schemas.py`, `rows_papers.py`, `rows_matching.py` and `rows_levels.py` of
-`monjyu_core/storage/`. To open them, see [dagster.md](dagster.md).
+`python docs/tables_page.py` writes this page from `schemas.py` and the row modules (`rows_papers.py`,
+`rows_matching.py`, `rows_levels.py`) in `monjyu_core/storage/`.
+[dagster.md](dagster.md#the-tables-in-your-own-tools) shows how to open the tables.
 
-`index.duckdb` of a snapshot holds the tables of the levels that are published. Those of papers and chunks have one more
-column there, `shard`, and from level 1 on there is `community_lineage` (`graph`, `community_id`, `rank`, `previous_id`,
-`shared`, `jaccard`): the communities of the snapshot before that each one overlaps most. Vectors
-of chunks are not in it: they are in the Lance tables of the snapshot.
+A snapshot's `index.duckdb` contains the tables of the published levels.
+Tables of papers and chunks have an additional column there, `shard`.
+From level 1 on, `community_lineage` (`graph`, `community_id`, `rank`, `previous_id`, `shared`, `jaccard`) lists for
+each community those of the previous snapshot that it overlaps most.
+The vectors of chunks are not in the database but in the snapshot's Lance tables.
 
 ## The Lance tables
 
-Each published snapshot has a folder `lance` that any program opens with `lancedb.connect`. The table `chunks` is always
-there, `reports` (the rows of `community_reports`) from level 3 and `claims` from level 4. Each has the columns of its
-table below, `vector` (of length 1; zeros where a text could not be embedded) and `part` (rows that share a file).
+Each published snapshot has a folder `lance`, which any program can open with `lancedb.connect`.
+It contains the tables `chunks`, from level 3 `reports` (the rows of `community_reports`) and from level 4 `claims`.
+Each has the columns of its table below, `vector` (of length 1; zeros for a text that could not be embedded) and `part`
+(equal for rows from the same file).
 
 ```python
 from pathlib import Path
@@ -49,8 +52,8 @@ for found in near:
     print(found["paper_id"], found["header"], found["text"][:60])
 ```
 
-A snapshot's tables never change: a publish makes new ones, which share the files of what did not change. Do not write
-to them: Monjyu's own searches map the vectors from the same files.
+A snapshot's tables never change: a publish writes new ones, which share the files of unchanged rows.
+Do not write to them, because Monjyu's searches read the vectors from the same files.
 
 Columns in **bold** identify a row.
 """

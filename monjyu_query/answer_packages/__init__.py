@@ -1,2 +1,1 @@
-"""Answers as data products: documents, and packages that state the evidence of an answer and can be verified against
-it."""
+"""Exports of answers: documents, and packages that contain an answer with its evidence and can be verified."""

@@ -20,14 +20,14 @@ if TYPE_CHECKING:
     from docx.text.paragraph import Paragraph as WordParagraph
 
 
-# An answer as a Word document: marks link to the sources below, sources to the papers' addresses.
+# An answer as a Word document: citation marks link to the sources below, and sources to the papers' addresses.
 _LONG_AGO = datetime(1980, 1, 1, tzinfo=UTC)
 _FAR_EAST = "MS Mincho"
 _BLUE = "1F4E9E"
 
 
 def as_docx(document: Document) -> bytes:
-    """The document as DOCX; an equal document produces equal bytes."""
+    """Return the document as DOCX. Equal documents produce equal bytes."""
     import docx
 
     word = docx.Document()
@@ -145,7 +145,7 @@ def _add_table(word: WordDocument, table: AnswerTable) -> None:
 
 
 def _timeless(content: bytes) -> bytes:
-    """The archive with one fixed time for all its files."""
+    """Return the archive with the same fixed time for all its files."""
     written = io.BytesIO()
     with zipfile.ZipFile(io.BytesIO(content)) as old, zipfile.ZipFile(written, "w", zipfile.ZIP_DEFLATED) as new:
         for entry in old.infolist():
@@ -154,7 +154,7 @@ def _timeless(content: bytes) -> bytes:
 
 
 def written(asked: AskedAnswer, form: str) -> bytes:
-    """The answer as a file in the format `form` of `FORMS`."""
+    """Return the answer as a file in the format `FORMS[form]`."""
     return FORMS[form].write(asked, bibliography(asked.index.snapshot, asked.result))
 
 
@@ -165,7 +165,7 @@ def _pdf(asked: AskedAnswer, papers: list[Entry]) -> bytes:
 
 
 def _bibtex(asked: AskedAnswer, papers: list[Entry]) -> bytes:
-    """BibTeX with the notes on top; it reads text outside entries as a comment."""
+    """Return the papers as BibTeX, which ignores the notes above the first entry."""
     notes = "".join(f"% {note.replace('@', '(at)')}\n" for note in notes_of(asked))
     return (notes + bibtex(papers)).encode("utf-8", "replace")
 

@@ -1,7 +1,7 @@
-"""The answer to export: to a question asked now, or of a stored search that is repeated from its trace.
+"""The answer to export: of a question asked now, or of a stored search that is repeated from its trace.
 
-A trace has no text, so its question is asked again with its settings and snapshot; an extractive answer is then
-identical. If the snapshot no longer exists, the current one is used, and the differences are listed.
+A trace contains no text of an answer, so its question is asked again with its settings and snapshot; an extractive
+answer is then identical. If the snapshot no longer exists, the current one is used, and the differences are listed.
 """
 
 import re
@@ -36,8 +36,8 @@ class LeftOut:
 
 @dataclass(frozen=True)
 class AskedAnswer:
-    """An answer with its inputs. `differs` lists the differences from the trace; it is empty if the repeated search has
-    the same result, or if the question was asked just now."""
+    """An answer with its inputs. `differs` names the fields that differ from the trace; it is empty if the repeated
+    search has the same result, or if the question was asked just now."""
 
     index: OpenIndex
     request: SearchRequest
@@ -56,8 +56,8 @@ def is_trace_id(text: str) -> bool:
 
 
 def asked_now(data: DataFolder, request: SearchRequest) -> AskedAnswer:
-    """Ask a question; its trace is stored as for any search. Raises QueryError if the collection was published again in
-    the meantime."""
+    """Ask a question; its trace is stored as for any search. Raises QueryError if a new snapshot was published in the
+    meantime."""
     store = StateStore(data.state)
     log = TraceLog(store)
     searcher = Searcher(data, request.collection, log)
@@ -67,7 +67,9 @@ def asked_now(data: DataFolder, request: SearchRequest) -> AskedAnswer:
     if index.snapshot.id != result.snapshot_id:
         raise QueryError("The collection was published again meanwhile.", "Ask again.")
     settings = searcher.settings.model_dump(mode="json", include={"search", "answer"})
-    trace = store.get(NAMESPACE, result.trace_id) or trace_of(request, result, settings)  # empty if none are stored
+    trace = store.get(NAMESPACE, result.trace_id) or trace_of(
+        request, result, settings
+    )  # None if traces are not stored
     asked_at: str = trace["asked_at"]
     return AskedAnswer(index, request, settings, result, result.trace_id, asked_at, asked_of=result.snapshot_id)
 
@@ -77,56 +79,52 @@ def asked_again(
 ) -> AskedAnswer:
     """Ask the question of a trace again. Raises QueryError if the trace does not exist or requested no answer.
 
-    `running` is used if it would answer as the trace's search did; otherwise a searcher is opened.
+    `running` is used if its snapshot and settings are those of the trace; otherwise a searcher is opened.
     """
-    kept = trace or read_trace(StateStore(data.state), trace_id)
-    folder = require_collection(data, kept["collection"])
-    request = make_request(**kept["request"])
+    trace = trace or read_trace(StateStore(data.state), trace_id)
+    folder = require_collection(data, trace["collection"])
+    request = make_request(**trace["request"])
     if not request.answer:
         raise QueryError("Only passages were requested, no answer.", "Search without --no-answer.")
-    there = kept["snapshot_id"] in published(folder)
-    searcher = _as_then(running, kept) if running is not None else None
-    if searcher is None:
-        searcher = Searcher(data, request.collection, None, kept["settings"], kept["snapshot_id"] if there else None)
-    return answer_of(data, searcher, trace_id, kept)
+    snapshot_id = trace["snapshot_id"] if trace["snapshot_id"] in published(folder) else None
+    searcher = (running and _as_then(running, trace)) or Searcher(
+        data, request.collection, None, trace["settings"], snapshot_id
+    )
+    return answer_of(data, searcher, trace_id, trace)
 
 
-def answer_of(data: DataFolder, searcher: Searcher, trace_id: str, kept: Values) -> AskedAnswer:
-    """The searcher's answer to the question of a stored search, compared with its trace."""
-    request = make_request(**kept["request"])
+def answer_of(data: DataFolder, searcher: Searcher, trace_id: str, trace: Values) -> AskedAnswer:
+    """Ask the question of a stored search, and compare the answer with the trace."""
+    request = make_request(**trace["request"])
     events: list[Values] = []
     result = searcher.search(request, events.append)
-    old, new = without_cost(kept), without_cost(trace_of(request, result, kept["settings"], events))
+    old, new = without_cost(trace), without_cost(trace_of(request, result, trace["settings"], events))
     index = searcher.current()
     return AskedAnswer(
         index,
         request,
-        kept["settings"],
+        trace["settings"],
         result,
         trace_id,
-        kept.get("asked_at"),
-        asked_of=kept["snapshot_id"],
+        trace.get("asked_at"),
+        asked_of=trace["snapshot_id"],
         differs=tuple(name for name in old if old[name] != new[name]),
-        left_out=() if kept["snapshot_id"] == index.snapshot.id else _left_out(data, index, kept),
+        left_out=() if trace["snapshot_id"] == index.snapshot.id else _left_out(data, index, trace),
     )
 
 
-def _as_then(running: Searcher, kept: Values) -> Searcher | None:
-    """The running searcher without traces; None if its snapshot or settings have changed since."""
+def _as_then(running: Searcher, trace: Values) -> Searcher | None:
+    """Return the running searcher without traces, or None unless its snapshot and settings are those of the trace."""
     settings = running.settings.model_dump(mode="json", include={"search", "answer"})
-    same = running.current().snapshot.id == kept["snapshot_id"] and settings == kept["settings"]
+    same = running.current().snapshot.id == trace["snapshot_id"] and settings == trace["settings"]
     return running.untraced() if same else None
 
 
-def _left_out(data: DataFolder, index: OpenIndex, kept: Values) -> tuple[LeftOut, ...]:
-    """The stored quotes with a sentence that no longer exists; a sentence's id begins with that of its paper."""
-    quoted = [cited["sentence_ids"] for cited in kept["citations"]]
+def _left_out(data: DataFolder, index: OpenIndex, trace: Values) -> tuple[LeftOut, ...]:
+    """Return the stored quotes with a sentence that no longer exists. A sentence's id begins with its paper's id."""
+    quoted = [cited["sentence_ids"] for cited in trace["citations"] if cited["sentence_ids"]]
     wanted = {"ids": [name for names in quoted for name in names]}
     there = {row[0] for row in index.snapshot.cursor().execute(_THERE, wanted).fetchall()}
-    purged = set(known_record(data, kept["collection"]).excluded)
-    found = []
-    for names in quoted:
-        if names and not there.issuperset(names):
-            paper_id = names[0].rpartition(".s")[0]
-            found.append(LeftOut(paper_id, names, "purged" if paper_id in purged else "gone"))
-    return tuple(found)
+    purged = set(known_record(data, trace["collection"]).excluded)
+    missing = [(names[0].rpartition(".s")[0], names) for names in quoted if not there.issuperset(names)]
+    return tuple(LeftOut(paper_id, names, "purged" if paper_id in purged else "gone") for paper_id, names in missing)

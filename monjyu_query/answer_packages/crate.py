@@ -1,7 +1,7 @@
-"""`ro-crate-metadata.json`: the package as an RO-Crate 1.1 of the profile Provenance Run Crate 0.5.
+"""Builds `ro-crate-metadata.json`: the package as an RO-Crate 1.1 of the profile Provenance Run Crate 0.5.
 
-https://www.researchobject.org/workflow-run-crate/profiles/provenance_run_crate. The workflow is the search: one step
-finds the evidence, one composes the answer; each has the action that ran it.
+https://www.researchobject.org/workflow-run-crate/profiles/provenance_run_crate. The workflow is the search. One step
+finds the evidence, the other composes the answer; for each step there is the action that ran it.
 """
 
 from collections.abc import Iterable, Mapping
@@ -43,8 +43,8 @@ Node = Values
 
 @dataclass(frozen=True)
 class CrateFacts:
-    """The facts in the crate about its answer. `files` are media types by name, `licences` addresses by paper; `author`
-    is the person who exports it, if it is to be named."""
+    """The facts about an answer that its crate states. `files` are media types by name, `licences` addresses by paper
+    id; `author` is the person who exports the answer, or None if the crate names nobody."""
 
     question: str
     collection: str
@@ -58,7 +58,7 @@ class CrateFacts:
 
 
 def crate_metadata(facts: CrateFacts) -> Node:
-    """The JSON-LD document."""
+    """Return the content of `ro-crate-metadata.json`, a JSON-LD document."""
     nodes = [_descriptor(), _root(facts), *_files(facts), *_software(facts), *_actions(facts), *_papers(facts)]
     nodes += [{"@id": AUTHOR, "@type": "Person", "name": facts.author}] if facts.author else []
     nodes += [
@@ -69,7 +69,7 @@ def crate_metadata(facts: CrateFacts) -> Node:
 
 
 def _refer(*names: str) -> list[Node] | Node:
-    """References to nodes; a single one is not in a list, as the specification recommends."""
+    """Return references to nodes: a list, but for a single name its reference, as the specification recommends."""
     return [{"@id": name} for name in names] if len(names) != 1 else {"@id": names[0]}
 
 
@@ -217,7 +217,7 @@ def _papers(facts: CrateFacts) -> list[Node]:
 
 
 def _paper_id(paper: Entry) -> str:
-    """The paper's DOI as an escaped address, or else its id in the collection."""
+    """Return the paper's DOI as an escaped address, or its id in the collection if it has no DOI."""
     from urllib.parse import quote
 
     return f"https://doi.org/{quote(paper.doi, safe='/')}" if paper.doi else f"#paper-{quote(paper.id, safe='')}"

@@ -1,4 +1,4 @@
-"""Pictures of the parts of pages that contain quotes, with the quotes marked."""
+"""Draws the parts of pages that contain quotes, with the quotes marked."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -8,10 +8,10 @@ from monjyu_query.answer_packages.asked_answer import AskedAnswer
 from monjyu_query.answer_packages.package import Crops
 
 WIDTH = 1000
-"""Pixel width of the page from which a crop is cut."""
+"""The width, in pixels, of the page from which a crop is cut."""
 MOST_CROPS = 60
 _AROUND = 18.0
-"""Points of the page around a quote."""
+"""The margin around a quote, in points."""
 _SOURCES = """SELECT paper_id, sha256 FROM papers
 WHERE paper_id IN (SELECT unnest($ids::VARCHAR[])) AND document_type IN ('pdf', 'image')"""
 Draw = Callable[[str, int, int, Sequence[Sequence[float]], Sequence[float] | None], bytes]

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from urllib.parse import quote
 
+from monjyu_core.errors import counted
 from monjyu_core.language.packs import Texts
 from monjyu_core.text.language import message_language
 from monjyu_core.text.search_text import count_wide
@@ -36,12 +37,12 @@ class Paragraph:
 
 @dataclass(frozen=True)
 class Source:
-    """A quote: its number, the label and title of its paper with the page, and the address of the paper."""
+    """A quote with its number, and its paper's title (after the first author and year), page and address."""
 
     n: int
     title: str
     where: str
-    """The page as printed after the title: `, page 3`; empty if the source has no pages."""
+    """The page as printed after the title, such as `, page 3`; empty if the source has no page."""
     quote: str
     address: str | None
     retracted: bool
@@ -62,7 +63,7 @@ class Document:
 
 
 def document_of(asked: AskedAnswer, papers: Sequence[Entry]) -> Document:
-    """The document of an answer. Every text is safe to print: it has no control characters, nor characters that reverse
+    """Return the document of an answer. The answer's texts contain no control characters and no characters that reverse
     text."""
     result = asked.result
     words = Texts("document")[message_language(result.query)]
@@ -120,7 +121,7 @@ def _source(citation: Citation, paper: Entry | None, words: Mapping[str, str]) -
 
 
 def reference(paper: Entry) -> str:
-    """The reference to a paper: `Authors (year). Title. Venue.`"""
+    """Return the reference to a paper in the form `Authors (year). Title. Venue.`"""
     parts = [_who(paper.authors, MOST_AUTHORS), paper.title or paper.id, paper.venue or ""]
     if paper.year:
         parts[0] = f"{parts[0]} ({paper.year})".lstrip()
@@ -142,7 +143,7 @@ def notes_of(asked: AskedAnswer) -> list[str]:
     notes = [safe(warning) for warning in asked.result.warnings]
     if asked.index.snapshot.id != asked.asked_of:
         notes.append(
-            f"Snapshot {asked.asked_of}, which answered this, no longer exists. The current one "
+            f"Snapshot {asked.asked_of}, which answered this question, no longer exists. The current one "
             f"({asked.index.snapshot.id}) was asked instead" + (", and its answer differs." if asked.differs else ".")
         )
     elif asked.differs:
@@ -151,13 +152,13 @@ def notes_of(asked: AskedAnswer) -> list[str]:
 
 
 def _left_out(asked: AskedAnswer) -> Iterable[str]:
-    """Notes on omitted quotes; the id of a purged paper is not mentioned."""
+    """Yield notes on omitted quotes, without the ids of purged papers."""
     purged = {one.paper_id: None for one in asked.left_out if one.why == "purged"}
     gone = {one.paper_id: None for one in asked.left_out if one.why != "purged"}
     if purged:
-        yield f"Quotes of {len(purged)} papers that were purged from the collection are left out."
+        yield f"The quotes of {counted(len(purged), 'purged paper')} are omitted."
     if gone:
-        yield f"Quotes that have changed or disappeared are omitted: {', '.join(map(safe, gone))}."
+        yield f"Quotes that have changed or disappeared are omitted. They are from: {', '.join(map(safe, gone))}."
 
 
 def _about(asked: AskedAnswer, words: Mapping[str, str]) -> list[str]:
@@ -171,7 +172,7 @@ def _about(asked: AskedAnswer, words: Mapping[str, str]) -> list[str]:
     ]
 
 
-# An answer as Markdown: marks are footnotes, so that readers of Markdown number and link them.
+# An answer as Markdown: citation marks are footnotes, which Markdown programs number and link.
 _MARKUP = re.compile(r"([\\`*_\[\]<>|~&$])")
 _AT_START = re.compile(r"^(\s*)([#+\-=]|\d+[.)])")
 

@@ -1,10 +1,10 @@
-"""The package of an answer: all its files, ready to write."""
+"""Builds the files of an answer's package."""
 
 import json
 import re
 from collections.abc import Callable, Iterable, Sequence
 from importlib.metadata import version
-from typing import Any
+from typing import Any, Literal
 
 import duckdb
 
@@ -21,9 +21,8 @@ from monjyu_query.answer_packages.package_files import canonical_answer, canonic
 from monjyu_query.asking.result import SearchResult
 from monjyu_query.citations.export import Entry, bibtex, csl, entries_of
 
-# The licence of a paper, if its text states it about itself.
-# Papers mention the licences of programs and courses far more often than their own. So a sentence counts only if its
-# subject is the paper; the licence of all other papers is unknown, and nothing is guessed.
+# The licence of a paper, if its text states it. Papers mention the licences of programs and courses far more often than
+# their own, so a sentence counts only if its subject is the paper. For all other papers the licence is unknown.
 _OF_ITSELF = re.compile(
     r"\bthis (?:is an open[- ]access )?(?:article|paper|work|manuscript|chapter|preprint|publication)\b"
     r"[^.]{0,120}\b(?:licen[sc]ed|licen[sc]e|distributed|published|released|available)\b"
@@ -44,17 +43,13 @@ AND regexp_matches(text, '(?i)creative commons|\\bCC[ -]?BY|\\bCC0|public domain
 
 
 def licences_of(cursor: duckdb.DuckDBPyConnection, paper_ids: Sequence[str]) -> dict[str, str]:
-    """The addresses of the licences of `paper_ids`, if known."""
-    found: dict[str, str] = {}
-    for paper_id, text in cursor.execute(_LICENCE_SENTENCES, {"ids": list(paper_ids)}).fetchall():
-        address = licence_in(text) if paper_id not in found else None
-        if address is not None:
-            found[paper_id] = address
-    return found
+    """Return the addresses of the known licences by paper id."""
+    rows = reversed(cursor.execute(_LICENCE_SENTENCES, {"ids": list(paper_ids)}).fetchall())  # the first one counts
+    return {paper_id: address for paper_id, text in rows if (address := licence_in(text))}
 
 
 def licence_in(sentence: str) -> str | None:
-    """The address of the Creative Commons licence that a sentence states for its own paper; None if it states none."""
+    """Return the address of the Creative Commons licence that a sentence states for its own paper, or None."""
     text = " ".join(sentence.split())[:2000]
     if not _OF_ITSELF.search(text):
         return None
@@ -87,8 +82,9 @@ def bibliography(snapshot: Snapshot, result: SearchResult) -> list[Entry]:
 
 
 def evidence_of(snapshot: Snapshot, result: SearchResult) -> Values:
-    """The content of `evidence.json`. `citations`: number, paper, page, quote and its hash, each sentence with its
-    text, hash and rectangles. `papers`: the hash of the file, its type, title and licence (null: unknown)."""
+    """Return the content of `evidence.json`. `citations`: number, paper, page, quote with its hash, retraction, and
+    each sentence with its text, hash and rectangles. `papers`: the file's hash and type, title, number of pages and
+    licence (null: unknown)."""
     papers = cited_papers(result)
     cursor = snapshot.cursor_of(papers)
     ids = [name for citation in result.citations for name in citation.sentence_ids]
@@ -122,7 +118,7 @@ def evidence_of(snapshot: Snapshot, result: SearchResult) -> Values:
 
 
 def _sentence(sentence_id: str, text: str, spans: Any) -> Values:
-    """A cited sentence. `spans`: pages (from 1) with rectangles in PDF points from the top left, as in a citation."""
+    """Return a cited sentence. `spans`: pages (from 1) with rectangles in PDF points from the top left."""
     places = [
         {"page": span["page"], "boxes": [[round(float(edge), 2) for edge in box] for box in span["boxes"]]}
         for span in (json.loads(spans) if isinstance(spans, str) else spans or ())
@@ -136,7 +132,7 @@ _SECRET = re.compile(r"key|token|secret|passw|credential|uri|url|endpoint|remote
 
 
 def snapshot_record(snapshot: Snapshot) -> Values:
-    """The parts of the manifest that identify the data, with the manifest's own hash, but no paths and no secrets."""
+    """Return the parts of the manifest that identify the data, and the manifest's hash, without paths and secrets."""
     manifest = snapshot.manifest
     settings = {name: value for name, value in manifest.settings.items() if not _SECRET.search(name)}
     return {
@@ -167,18 +163,17 @@ def snapshot_record(snapshot: Snapshot) -> Values:
 PREFIXES = {"monjyu": "urn:monjyu:", "prov": "http://www.w3.org/ns/prov#"}
 _PAPER_TABLES = ("manifest", "papers", "authors", "sections", "sentences", "chunks", "chunk_sentences",
                  "chunk_embeddings")  # fmt: skip
-Record = Values
 
 
-def lineage_of(snapshot: Snapshot, evidence: Record, answer_id: str) -> Record:
-    """The PROV document of an answer. `evidence` names the papers; the document has the parts of their buckets and
-    those of the whole collection."""
+def lineage_of(snapshot: Snapshot, evidence: Values, answer_id: str) -> Values:
+    """Return the PROV document of an answer. `evidence` names the papers; the document describes the parts of their
+    buckets and the parts that belong to the whole collection."""
     document = _Document()
     for paper in evidence["papers"]:
-        document.entity(_file_id(paper), "SourceFile", sha256=paper["file_sha256"], paper=paper["paper_id"])
+        document.add("entity", _file_id(paper), "SourceFile", sha256=paper["file_sha256"], paper=paper["paper_id"])
     parts = _parts_of(snapshot, [paper["paper_id"] for paper in evidence["papers"]])
     for part in parts:
-        document.entity(_part_id(part), "Part", table=part.table, bucket=part.shard, version=part.version)
+        document.add("entity", _part_id(part), "Part", table=part.table, bucket=part.shard, version=part.version)
     _runs(document, snapshot, parts)
     for part in (part for part in parts if part.table == "manifest"):
         for paper in evidence["papers"]:
@@ -186,33 +181,24 @@ def lineage_of(snapshot: Snapshot, evidence: Record, answer_id: str) -> Record:
                 document.relation("wasDerivedFrom", generatedEntity=_part_id(part), usedEntity=_file_id(paper))
     _published(document, snapshot, parts)
     _answered(document, snapshot, evidence, answer_id)
-    return document.record()
+    return document.record
 
 
 class _Document:
     def __init__(self) -> None:
-        self._kinds: dict[str, dict[str, Record]] = {}
+        self.record: Values = {"prefix": PREFIXES}
 
-    def entity(self, name: str, kind: str, **values: object) -> None:
-        self._add("entity", name, kind, values)
-
-    def activity(self, name: str, kind: str, **values: object) -> None:
-        self._add("activity", name, kind, values)
-
-    def _add(self, what: str, name: str, kind: str, values: Record) -> None:
-        told = {f"monjyu:{key}": value for key, value in values.items() if value is not None}
-        self._kinds.setdefault(what, {})[name] = {"prov:type": f"monjyu:{kind}", **told}
+    def add(self, what: Literal["entity", "activity"], name: str, kind: str, **values: object) -> None:
+        known = {f"monjyu:{key}": value for key, value in values.items() if value is not None}
+        self.record.setdefault(what, {})[name] = {"prov:type": f"monjyu:{kind}", **known}
 
     def relation(self, kind: str, **ends: str) -> None:
-        held = self._kinds.setdefault(kind, {})
-        held[f"_:{kind}{len(held) + 1}"] = {f"prov:{end}": name for end, name in ends.items()}
-
-    def record(self) -> Record:
-        return {"prefix": PREFIXES, **self._kinds}
+        relations = self.record.setdefault(kind, {})
+        relations[f"_:{kind}{len(relations) + 1}"] = {f"prov:{end}": name for end, name in ends.items()}
 
 
 def _parts_of(snapshot: Snapshot, paper_ids: Iterable[str]) -> list[PartEntry]:
-    """The parts of the tables that answers read, for the papers' buckets and for the whole collection."""
+    """Return the parts of the tables that answers read, of the papers' buckets and of the whole collection."""
     buckets = snapshot.buckets_of(paper_ids)
     return [
         entry
@@ -226,7 +212,7 @@ def _part_id(part: PartEntry) -> str:
     return f"monjyu:part/{part.table}/{part.shard}/{part.version}"
 
 
-def _file_id(paper: Record) -> str:
+def _file_id(paper: Values) -> str:
     return f"monjyu:file/{paper['file_sha256']}"
 
 
@@ -239,7 +225,7 @@ def _runs(document: _Document, snapshot: Snapshot, parts: list[PartEntry]) -> No
         primary = by_place.get((ASSET_TABLES[asset][0], part.shard))
         head = _recorded(store, primary)
         run = f"monjyu:run/{asset}/{part.shard}/{primary.version if primary else part.version}"
-        document.activity(run, "AssetRun", asset=asset, bucket=part.shard, recipe=head.code_version if head else None)
+        document.add("activity", run, "AssetRun", asset=asset, bucket=part.shard, recipe=head and head.code_version)
         document.relation("wasGeneratedBy", entity=_part_id(part), activity=run)
         if primary is part and head is not None:
             for upstream in head.inputs:
@@ -248,13 +234,14 @@ def _runs(document: _Document, snapshot: Snapshot, parts: list[PartEntry]) -> No
 
 
 def _recorded(store: PartStore, part: PartEntry | None) -> Part | None:
-    """The HEAD's record of a part, if it still names this part."""
+    """Return the HEAD's record of a part, or None if the HEAD names another part by now."""
     head = store.head(part.table, part.shard) if part is not None else None
     return head if head is not None and part is not None and head.version == part.version else None
 
 
 def _read_of(by_place: dict[tuple[str, str], PartEntry], asset: str, bucket: str) -> list[PartEntry]:
-    """The parts of an asset that a run of a bucket reads: the bucket's own, or those of the collection."""
+    """Return the parts of an asset that a run reads: for a bucket its parts and the collection's, for the collection
+    all parts."""
     tables = ASSET_TABLES.get(asset, [])
     if bucket == COLLECTION_SHARD:
         return [part for (table, _), part in by_place.items() if table in tables]
@@ -264,18 +251,18 @@ def _read_of(by_place: dict[tuple[str, str], PartEntry], asset: str, bucket: str
 def _published(document: _Document, snapshot: Snapshot, parts: list[PartEntry]) -> None:
     manifest = snapshot.manifest
     name, act = f"monjyu:snapshot/{manifest.snapshot_id}", f"monjyu:publish/{manifest.snapshot_id}"
-    document.entity(name, "Snapshot", content=manifest.content, level=manifest.level)
-    document.activity(act, "Publish", code_version=manifest.code_version)
+    document.add("entity", name, "Snapshot", content=manifest.content, level=manifest.level)
+    document.add("activity", act, "Publish", code_version=manifest.code_version)
     document.relation("wasGeneratedBy", entity=name, activity=act)
     for part in parts:
         document.relation("used", activity=act, entity=_part_id(part))
 
 
-def _answered(document: _Document, snapshot: Snapshot, evidence: Record, answer_id: str) -> None:
+def _answered(document: _Document, snapshot: Snapshot, evidence: Values, answer_id: str) -> None:
     answer, act = f"monjyu:answer/{answer_id}", f"monjyu:search/{answer_id}"
-    document.entity(answer, "Answer", file="answer.json")
-    document.entity(f"monjyu:question/{answer_id}", "Question", file="question.json")
-    document.activity(act, "Search", embedding=snapshot.manifest.embedding.fingerprint)
+    document.add("entity", answer, "Answer", file="answer.json")
+    document.add("entity", f"monjyu:question/{answer_id}", "Question", file="question.json")
+    document.add("activity", act, "Search", embedding=snapshot.manifest.embedding.fingerprint)
     document.relation("wasGeneratedBy", entity=answer, activity=act)
     for used in (f"monjyu:question/{answer_id}", f"monjyu:snapshot/{snapshot.id}"):
         document.relation("used", activity=act, entity=used)
@@ -283,7 +270,7 @@ def _answered(document: _Document, snapshot: Snapshot, evidence: Record, answer_
     for citation in evidence["citations"]:
         for sentence in citation["sentences"]:
             name = f"monjyu:sentence/{sentence['sentence_id']}"
-            document.entity(name, "Sentence", sha256=sentence["text_sha256"], paper=citation["paper_id"])
+            document.add("entity", name, "Sentence", sha256=sentence["text_sha256"], paper=citation["paper_id"])
             document.relation("wasDerivedFrom", generatedEntity=answer, usedEntity=name)
             if citation["paper_id"] in files:
                 document.relation("wasDerivedFrom", generatedEntity=name, usedEntity=files[citation["paper_id"]])
@@ -296,9 +283,8 @@ Crops = Callable[[AskedAnswer], dict[str, bytes]]
 
 
 def package_of(asked: AskedAnswer, crops: Crops | None = None, author: str | None = None) -> dict[str, bytes]:
-    """The package's files by name, including the manifest. Equal traces and snapshots produce equal bytes. `crops`
-    draws the parts of pages with the quotes; without it they are omitted. `author` is the person who exports it.
-    """
+    """Return the package's files by name, including the manifest. Equal traces and snapshots produce equal bytes.
+    `crops` draws the parts of pages with the quotes; without it they are omitted. `author`: who exports the package."""
     snapshot, result = asked.index.snapshot, asked.result
     evidence = evidence_of(snapshot, result)
     papers = bibliography(snapshot, result)
@@ -317,7 +303,6 @@ def package_of(asked: AskedAnswer, crops: Crops | None = None, author: str | Non
     files["bibliography.bib"] = bibtex(papers).encode("utf-8", "replace")
     files["bibliography.json"] = csl(papers).encode("utf-8", "replace")
     files |= crops(asked) if crops is not None else {}
-    known = {paper["paper_id"]: paper["licence"] for paper in evidence["papers"] if paper["licence"]}
     facts = CrateFacts(
         question=result.query,
         collection=result.collection,
@@ -326,7 +311,7 @@ def package_of(asked: AskedAnswer, crops: Crops | None = None, author: str | Non
         published=asked.asked_at or snapshot.manifest.created_at,
         files={name: _KINDS[name.rpartition(".")[2]] for name in sorted(files)},
         papers=papers,
-        licences=known,
+        licences={paper["paper_id"]: paper["licence"] for paper in evidence["papers"] if paper["licence"]},
         author=author,
     )
     files[METADATA] = canonical_bytes(crate_metadata(facts))
@@ -334,8 +319,8 @@ def package_of(asked: AskedAnswer, crops: Crops | None = None, author: str | Non
 
 
 def _question(asked: AskedAnswer) -> Values:
-    """The content of `question.json`. `again`: what differs from the stored search's answer, with an entry for each
-    purged paper and each quote that has disappeared since."""
+    """Return the content of `question.json`. `again`: the fields that differ from the stored search's answer, and an
+    entry in `left_out` for each purged paper and each quote that has disappeared since."""
     return {
         "format": FORMAT,
         "question": asked.result.query,

@@ -1,8 +1,7 @@
-"""A package as files by name: its manifest of hashes, two reproducible ways of writing it, and reading an untrusted
-one."""
+"""A package as files by name: writes it reproducibly, reads untrusted packages, signs packages and checks
+signatures."""
 
 import base64
-import binascii
 import hashlib
 import io
 import json
@@ -24,7 +23,7 @@ _LINE = re.compile(r"([0-9a-f]{64})  ([A-Za-z0-9_.-]+(?:/[A-Za-z0-9_.-]+)*)")
 _LONG_AGO = (1980, 1, 1, 0, 0, 0)
 _UNIX, _PLAIN_FILE = 3, 0o100644 << 16
 MOST_FILES, MOST_BYTES = 2000, 64 << 20
-"""The maximum number of files of a package, and of bytes in all of them: sixty parts of pages have about 20 MiB."""
+"""The maximum number of files in a package, and their total size in bytes: sixty parts of pages have about 20 MiB."""
 MOST_VALUES = 500_000
 """The maximum number of values in a JSON file: an answer of a hundred passages has about ten thousand."""
 _LONGEST_LINE, _PIECE = 550, 1 << 16
@@ -48,13 +47,13 @@ class ReadPackage:
 
 
 def with_manifest(files: Files) -> dict[str, bytes]:
-    """The files with their manifest: one line per file, sorted, in the format of `sha256sum`."""
+    """Return the files with their manifest: one line per file, sorted by name, in the format of `sha256sum`."""
     lines = [f"{hashlib.sha256(content).hexdigest()}  {name}\n" for name, content in sorted(files.items())]
     return {**files, MANIFEST: "".join(lines).encode()}
 
 
 def read_manifest_file(content: bytes) -> dict[str, str] | None:
-    """Hashes by name; None unless the content is exactly a manifest as `with_manifest` writes it."""
+    """Return the hashes by name, or None unless the content has exactly the form that `with_manifest` writes."""
     if len(content) > MOST_FILES * _LONGEST_LINE:
         return None
     try:
@@ -70,7 +69,7 @@ def read_manifest_file(content: bytes) -> dict[str, str] | None:
 
 
 def write_zip(files: Files, to: IO[bytes]) -> None:
-    """Write an archive that is byte for byte equal for equal files: sorted, uncompressed, without times or owners."""
+    """Write an archive: sorted, uncompressed, without times and owners, so that equal files produce equal bytes."""
     with zipfile.ZipFile(to, "w", zipfile.ZIP_STORED) as archive:
         for name, content in sorted(files.items()):
             entry = zipfile.ZipInfo(name, _LONG_AGO)
@@ -116,7 +115,7 @@ def read_package(path: Path) -> ReadPackage:
 
 def _is_written_so(files: Files, packed: BinaryIO) -> bool:
     if packed.seek(0, io.SEEK_END) < sum(map(len, files.values())):
-        return False  # it is compressed; what a decompression bomb unpacks to must not be written
+        return False  # it is compressed; the content of a decompression bomb must not be written
     with tempfile.TemporaryFile() as again:
         write_zip(files, again)
         again.seek(0), packed.seek(0)
@@ -128,12 +127,12 @@ def _is_written_so(files: Files, packed: BinaryIO) -> bool:
 _DIGITS = 6
 """Significant digits of a number: the last bits of a sum differ between processors."""
 _OF_USAGE = ("relevance_tests", "held_back", "budget_total")
-"""Times, costs and cache hits differ each time."""
+"""The fields of `usage` that are equal in a repeated search; times, costs and cache hits are not."""
 
 
 def canonical_answer(result: SearchResult) -> Values:
-    """The result without its trace id, times and costs. Texts of passages are replaced by their hashes and the context
-    is omitted, because a package may contain only quoted text."""
+    """Return the result without its trace id, times and costs. Texts of passages are replaced by their hashes and the
+    context is omitted, because a package may contain only quoted text."""
     told = result.model_dump(mode="json", exclude={"trace_id", "phases", "usage", "context"})
     told["usage"] = {name: getattr(result.usage, name) for name in _OF_USAGE}
     for claim in told["claims"]:
@@ -145,7 +144,7 @@ def canonical_answer(result: SearchResult) -> Values:
 
 
 def canonical_bytes(value: object) -> bytes:
-    """JSON in UTF-8 with sorted names, an indent of one space and a line end."""
+    """Return the value as JSON in UTF-8, with sorted names, an indent of one space and a line end."""
     text = json.dumps(value, ensure_ascii=False, sort_keys=True, indent=1, allow_nan=False)
     return (text + "\n").encode("utf-8", "backslashreplace")
 
@@ -156,12 +155,12 @@ def read_json(content: bytes) -> Any:
 
 
 def text_sha256(text: str) -> str:
-    """The hash (hex) of a text without white space, which differs between a quote and its sentences."""
+    """Return the SHA-256 (hex) of a text without its white space, which differs between a quote and its sentences."""
     return hashlib.sha256("".join(text.split()).encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def rounded(value: object) -> Any:
-    """A JSON value with its numbers as `answer.json` writes them: six significant digits."""
+    """Return a JSON value with its numbers rounded to six significant digits, as in `answer.json`."""
     if isinstance(value, float):
         return float(f"{value:.{_DIGITS}g}")
     if isinstance(value, dict):
@@ -170,14 +169,13 @@ def rounded(value: object) -> Any:
 
 
 # A package's signature: Ed25519 over its manifest, which contains the hashes of all other files.
-_ALGORITHM = "ed25519"
 LONGEST_KEY = 64 * 1024
 """The maximum size of a PEM file in bytes."""
 
 
 def signed(files: Mapping[str, bytes], key: bytes) -> dict[str, bytes]:
-    """The files with a signature. `key`: a private key in PEM without a password. Raises ConfigurationError for another
-    key."""
+    """Return the files with a signature. Raises ConfigurationError unless `key` is an unencrypted private Ed25519 key
+    (PEM)."""
     from cryptography.exceptions import UnsupportedAlgorithm
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
     from cryptography.hazmat.primitives.serialization import load_pem_private_key
@@ -191,37 +189,31 @@ def signed(files: Mapping[str, bytes], key: bytes) -> dict[str, bytes]:
             "The file does not contain an unencrypted private Ed25519 key (PEM).",
             "`openssl genpkey -algorithm ed25519` creates one.",
         )
-    told = {
-        "algorithm": _ALGORITHM,
-        "public_key": base64.b64encode(private.public_key().public_bytes_raw()).decode(),
-        "signature": base64.b64encode(private.sign(files[MANIFEST])).decode(),
-    }
-    return {**files, SIGNATURE: canonical_bytes(told)}
+    return {**files, SIGNATURE: _signature(private.public_key().public_bytes_raw(), private.sign(files[MANIFEST]))}
+
+
+def _signature(key: bytes, signature: bytes) -> bytes:
+    encoded = {"public_key": base64.b64encode(key).decode(), "signature": base64.b64encode(signature).decode()}
+    return canonical_bytes({"algorithm": "ed25519", **encoded})
 
 
 def signer_of(files: Mapping[str, bytes]) -> str | None:
-    """The public key (base64) of a valid signature; None if the package has none."""
+    """Return the public key (base64) of the package's signature, or None if that is missing or not valid."""
     from cryptography.exceptions import InvalidSignature
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
     content = files.get(SIGNATURE, b"")
     try:
-        told = read_json(content)
-        if canonical_bytes(told) != content or set(told) != {"algorithm", "public_key", "signature"}:
-            return None
-        public = Ed25519PublicKey.from_public_bytes(base64.b64decode(told["public_key"], validate=True))
-        public.verify(base64.b64decode(told["signature"], validate=True), files[MANIFEST])
-    except (ValueError, TypeError, KeyError, RecursionError, binascii.Error, InvalidSignature):
+        stated = read_json(content)
+        key, signature = (base64.b64decode(stated[name], validate=True) for name in ("public_key", "signature"))
+        Ed25519PublicKey.from_public_bytes(key).verify(signature, files[MANIFEST])
+    except (ValueError, TypeError, KeyError, RecursionError, InvalidSignature):
         return None
-    if told["algorithm"] != _ALGORITHM:
-        return None
-    same = base64.b64encode(base64.b64decode(told["public_key"])).decode() == told["public_key"]
-    same &= base64.b64encode(base64.b64decode(told["signature"])).decode() == told["signature"]
-    return str(told["public_key"]) if same else None
+    return str(stated["public_key"]) if content == _signature(key, signature) else None
 
 
 def public_key_of(pem: bytes) -> str:
-    """The key of a PEM file (base64). Raises ConfigurationError if the file contains none."""
+    """Return the public Ed25519 key in a PEM file, in base64. Raises ConfigurationError for any other content."""
     from cryptography.exceptions import UnsupportedAlgorithm
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
     from cryptography.hazmat.primitives.serialization import load_pem_public_key
@@ -232,6 +224,7 @@ def public_key_of(pem: bytes) -> str:
         public = None
     if not isinstance(public, Ed25519PublicKey):
         raise ConfigurationError(
-            "The file is not a public Ed25519 key.", "`openssl pkey -in KEY -pubout` writes the one of a private key."
+            "The file is not a public Ed25519 key (PEM).",
+            "`openssl pkey -in KEY -pubout` writes that of a private key.",
         )
     return base64.b64encode(public.public_bytes_raw()).decode()

@@ -1,4 +1,4 @@
-"""An answer as a PDF with page numbers, marks that link to the sources, and sources that link to the papers."""
+"""Writes an answer as a PDF: citation marks link to the sources, and sources to the papers."""
 
 from __future__ import annotations
 
@@ -15,13 +15,12 @@ from monjyu_core.values import Values
 from monjyu_query.answer_packages.document import Document, Paragraph, Source
 from monjyu_query.asking.result import AnswerTable
 
-# The fonts are those that every PDF viewer has: Helvetica for Latin letters, Symbol for Greek letters and mathematics,
-# and for other scripts the Asian ones that viewers have or replace (they are not embedded). A character in none of them
-# is printed without its accent, or as a box.
+# No font is embedded. Every PDF viewer has Helvetica for Latin letters and Symbol for Greek ones and mathematics, and
+# has or replaces the Asian fonts. A character in none of these is printed without its accent, or as a box.
 LATIN, BOLD, ITALIC = "Helvetica", "Helvetica-Bold", "Helvetica-Oblique"
 _ASIAN = (("cp932", "HeiseiKakuGo-W5"), ("gb18030", "STSong-Light"), ("cp949", "HYGothic-Medium"))
 _FONTS = (("symbolencoding", "Symbol"), *_ASIAN)
-"""Encodings with the font for their letters, in the order in which they are tried."""
+"""Encodings, in the order in which they are tried, each with the font for its letters."""
 _FIRST_ASIAN = 0x1100
 """The first code point for which Asian fonts are tried; their Latin letters are often missing in viewers."""
 _CHINESE_LIMIT = 0xFFFF
@@ -32,7 +31,7 @@ _PLAIN = {"Ł": "L", "ł": "l", "đ": "d", "Đ": "D", "ı": "i", "ħ": "h", "−
 
 @cache
 def register() -> None:
-    """Register the Asian fonts with the library, once."""
+    """Register the Asian fonts with reportlab, once."""
     from reportlab.pdfbase import pdfmetrics
     from reportlab.pdfbase.cidfonts import UnicodeCIDFont
     from reportlab.pdfbase.rl_codecs import RL_Codecs
@@ -44,7 +43,7 @@ def register() -> None:
 
 
 def in_fonts(text: str, latin: str = LATIN) -> Iterator[tuple[str, str]]:
-    """The text in pieces of one font each: the font's name and the piece."""
+    """Split the text where its font changes; yield the font's name and the piece."""
     register()
     letters = [printed for letter in text for printed in _printed(letter)]
     for font, run in groupby(letters, key=lambda letter: font_of(letter) or latin):
@@ -59,7 +58,7 @@ def is_asian(text: str) -> bool:
 
 @cache
 def font_of(letter: str) -> str | None:
-    """The font of a non-Latin letter; None if a Latin font has it, or no font does."""
+    """Return the font of a non-Latin letter, or None if a Latin font or no font contains it."""
     if _encodes(letter, "cp1252") or ord(letter) > _CHINESE_LIMIT:
         return None
     fonts = _FONTS if ord(letter) >= _FIRST_ASIAN else _FONTS[:1]
@@ -89,7 +88,7 @@ _MARGIN = 62.0
 """The margin of a page, in points."""
 _BLUE = "#1f4e9e"
 _LONGEST_CELL, _LONGEST_HEAD = 4000, 150
-"""The maximum characters of a cell, and of a head, which is repeated on each page of a table."""
+"""The maximum number of characters in a cell, and in a column head, which each page of a table repeats."""
 _LEAST_COLUMN = 40.0
 """The minimum width of a column, in points."""
 _SIZES = {"title": (17, 22), "heading": (12.5, 17), "text": (10.5, 15), "small": (9, 12.5)}
@@ -97,8 +96,8 @@ _SIZES = {"title": (17, 22), "heading": (12.5, 17), "text": (10.5, 15), "small":
 
 
 def as_pdf(document: Document) -> bytes:
-    """The document as PDF; an equal document produces equal bytes. Text of papers is never interpreted as markup, and
-    nothing is fetched."""
+    """Return the document as PDF. Equal documents produce equal bytes. Text of papers is never interpreted as markup,
+    and nothing is fetched."""
     from reportlab.lib.pagesizes import A4
     from reportlab.platypus import SimpleDocTemplate
 
@@ -124,7 +123,7 @@ def _foot(canvas: Any, pages: Any) -> None:
 
 
 def _text(text: str, latin: str = LATIN) -> str:
-    """The text escaped, each piece in a font that has its letters."""
+    """Return the text as escaped markup, each piece in a font that contains its letters."""
     return "".join(
         escape(piece) if font == LATIN else f'<font name="{font}">{escape(piece)}</font>'
         for font, piece in in_fonts(text, latin)
@@ -200,7 +199,7 @@ def _table(table: AnswerTable, width: float) -> list[Any]:
 
 
 def _widths(table: AnswerTable, width: float) -> list[float]:
-    """Column widths: columns with more text are wider, and each has room for a word or two."""
+    """Return the column widths in points: columns with more text are wider, and each has room for a word or two."""
     counts = [
         len(name) + sum(min(len(row[at].text), 300) for row in table.rows) for at, name in enumerate(table.columns)
     ]

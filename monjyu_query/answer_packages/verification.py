@@ -1,4 +1,4 @@
-"""`verify_package`: which parts of a package are verified, which differ, and which could not be compared."""
+"""Verifies a package: reports what matches, what differs, and what could not be compared."""
 
 import hashlib
 from collections.abc import Iterator, Mapping
@@ -39,7 +39,7 @@ from monjyu_query.search.searcher import Searcher
 from monjyu_query.search.traces import NAMESPACE, trace_of
 
 
-# The statements of a package, and their counterparts from the collection.
+# The statements of a package, and the same statements derived from the collection.
 class _LeftOut(BaseModel):
     why: Literal["purged", "gone"]
     sentence_ids: list[str] = []
@@ -63,7 +63,7 @@ class Question(BaseModel):
 
 
 class Stated(NamedTuple):
-    """The contents that a package states. In `answer`, the texts of hits are hashes; `version` is Monjyu's version."""
+    """The statements of a package. In `answer`, the texts of hits are hashes; `version` is that of Monjyu."""
 
     question: Question
     answer: SearchResult
@@ -88,14 +88,14 @@ def read_stated(files: Mapping[str, bytes]) -> Stated:
 
 
 def misquoted(index: OpenIndex, result: SearchResult) -> list[str]:
-    """The marks of the citations that differ from the snapshot in sentences, paper, page or boxes."""
+    """Return the marks (`[1]`) of the citations that the snapshot lacks, or has with another quote, title or place."""
     again = cite_again(index.snapshot.cursor(), result.citations)
     held = {citation.n: rounded(citation.model_dump(mode="json")) for citation in again}
     return [f"[{one.n}]" for one in result.citations if held.get(one.n) != rounded(one.model_dump(mode="json"))]
 
 
 def restated(index: OpenIndex, query: str, result: SearchResult) -> SearchResult:
-    """A stated answer with the quotes, passages and papers of the snapshot: everything that needs no model."""
+    """Return a stated answer with the quotes, passages and papers of the snapshot, which need no model."""
     cursor = index.snapshot.cursor()
     citations = cite_again(cursor, result.citations)
     numbers = {citation.n for citation in citations}
@@ -129,7 +129,7 @@ _REBUILT = {"query", "collection", "snapshot_id", "level", "answer", "verified",
 
 
 class Check(BaseModel):
-    """One comparison; `said` is for people, `details` names files, citations or fields (the first twenty)."""
+    """A comparison. `said` is for people; `details` names up to twenty files, citations or fields."""
 
     check: Literal["files", "signature", "contents", "quotes", "answer", "package", "crops", "record"]
     outcome: Literal["holds", "differs", "not_checked"]
@@ -138,7 +138,7 @@ class Check(BaseModel):
 
 
 class Verified(BaseModel):
-    """The result of a verification. `ok`: everything was compared and is correct."""
+    """The result of a verification. `ok`: everything was compared, and nothing differs."""
 
     package: str
     ok: bool
@@ -147,7 +147,7 @@ class Verified(BaseModel):
 
 @dataclass(frozen=True)
 class _Comparing:
-    """A package's files with their statements. `vouched`: the required key signed them."""
+    """A comparison of a package with a collection. `vouched`: the required key signed the files."""
 
     files: Mapping[str, bytes]
     stated: Stated
@@ -167,13 +167,13 @@ class _Comparing:
             yield from self._rebuilt(Searcher(self.data, self.name, None, question.settings, asked_of))
             return
         wrong = misquoted(open_index(open_current(folder)), self.stated.answer)
-        said = f"their snapshot no longer exists; the current one has all quotes but {len(wrong)} at the same places"
+        said = f"their snapshot no longer exists; the current one has all but {len(wrong)} of them in the same places"
         yield _not_checked("quotes", said, wrong)
         yield _not_checked("package", "its snapshot no longer exists", sorted(self.files))
 
     def _rebuilt(self, searcher: Searcher) -> Iterator[Check]:
-        """The package built again, file by file. No model is called and nothing leaves this machine: a package must not
-        be able to cause costs."""
+        """Compare each file with one built again. No model is called and nothing leaves this machine, because a package
+        must not cause costs."""
         question, answer = self.stated.question, self.stated.answer
         request = make_request(**question.request)
         here = request.model_copy(update={"collection": self.name})
@@ -237,9 +237,9 @@ def verify_package(
     key: str | None = None,
     crops: Crops | None = None,
 ) -> Verified:
-    """Verify a package. Raises NotAPackage for anything else. `key`: the public key (base64) that must have signed it;
-    `collection` replaces the name in the package; `crops` draws the parts of pages, which are not compared without
-    it."""
+    """Verify a package. Raises NotAPackage for any other folder or file. `key`: the public key (base64) that must have
+    signed it; `collection` replaces the name in the package; `crops` draws the parts of pages, which are otherwise not
+    compared."""
     package = read_package(path)
     files = package.files
     checks = [_files(package), *_signature(files, key)]
@@ -278,7 +278,7 @@ def _files(package: ReadPackage) -> Check:
 
 
 def _signature(files: Mapping[str, bytes], key: str | None) -> list[Check]:
-    """The check of the signature; none for an unsigned package if no signature is required."""
+    """Check the signature. Returns an empty list for an unsigned package if no signature is required."""
     if key is None and SIGNATURE not in files:
         return []
     signer = signer_of(files)

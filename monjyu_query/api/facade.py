@@ -1,4 +1,4 @@
-"""`Monjyu`: collections of papers from Python. Importing it loads nothing heavy; the first question does."""
+"""`Monjyu`: the Python API. Heavy libraries are imported with the first question, not with this module."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from monjyu_query.questions.tension_list import Tensions
 
 Event = Values
-"""One event of a search, by its key `event`: subquery, community, test, claim, budget, answer, done."""
+"""An event of a search; `monjyu_query.asking.events` describes the values of its key `event`."""
 
 
 class Monjyu(Collections):
@@ -80,7 +80,7 @@ class Monjyu(Collections):
         return self.events(self.request(query, collection, **options))
 
     def embed(self, text: str, collection: str | None = None) -> list[float]:
-        """The vector (d,) of a text, embedded as a question by the collection's own model, for `search_by_vector`.
+        """Return the vector (d,) of a text, embedded as a question by the collection's model, for `search_by_vector`.
 
         >>> len(Monjyu(data).embed("reader leases"))
         384
@@ -99,7 +99,7 @@ class Monjyu(Collections):
         min_score: float | None = None,
         filters: Filters | Mapping[str, Any] | None = None,
     ) -> SearchResult:
-        """The passages nearest to a vector (d,) from the collection's own embedding model, without an answer.
+        """Return the passages nearest to a vector (d,) from the collection's own embedding model, without an answer.
 
         >>> result = Monjyu(data).search_by_vector([0.1] * 384, top_k=3)
         >>> len(result.hits), result.mode, result.answer
@@ -147,7 +147,8 @@ class Monjyu(Collections):
         return compare(self.chosen_searcher(collection), paper_ids, aspects)
 
     def locate(self, quote: str, collection: str | None = None, *, most: int = 5) -> Located:
-        """Find a pasted quote: paper, page, rectangles and similarity, the best match first.
+        """Find a quote in the papers. Return up to `most` matches with paper, page, rectangles and similarity, the best
+        first.
 
         >>> found = Monjyu(data).locate("readers hold a shared lease on the snapshot they opened")
         >>> all(0 < place.score <= 1 for place in found.places)
@@ -204,9 +205,9 @@ class Monjyu(Collections):
         emit: Emit | None = None,
         cancel: threading.Event | None = None,
     ) -> Digest:
-        """Make a table with one row per paper: what it says on the `columns` (by default question, method, sample,
-        measure, result, limitation), every cell with its quote. The papers are those in `paper_ids`, the best on
-        `about`, or all that pass the `filters`.
+        """Make a table with a row per paper and a cell with quotes per column (by default question, method, sample,
+        measure, result, limitation). The papers are those in `paper_ids`, those that say most `about` a topic, or all
+        that pass the `filters`.
 
         >>> digest = Monjyu(data).table(["limitation"], papers=3)
         >>> digest.tables[0].columns, len(digest.tables[0].rows)
@@ -230,8 +231,8 @@ class Monjyu(Collections):
         emit: Emit | None = None,
         cancel: threading.Event | None = None,
     ) -> Digest:
-        """Survey what papers say on a topic, grouped by themes from level 1 on, with a table of the papers. With a
-        `budget` the search is lazy.
+        """Survey what papers say on a topic, grouped by theme (from level 1 on), with a table of the papers. With a
+        `budget`, lazy search finds the papers.
 
         >>> digest = Monjyu(data).survey("incremental indexing of document collections", papers=3)
         >>> [part.paper_id for part in digest.parts] == [paper.paper_id for paper in digest.papers]

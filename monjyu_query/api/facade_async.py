@@ -1,4 +1,4 @@
-"""`AsyncMonjyu`: the API of `Monjyu` for programs with an event loop, which searches in threads never block."""
+"""`AsyncMonjyu`: the Python API as coroutines. Searches run in threads, so they never block the event loop."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ THREADS = 16
 def _in_a_thread(
     method: Callable[Concatenate[Monjyu, P], T],
 ) -> Callable[Concatenate[AsyncMonjyu, P], Coroutine[Any, Any, T]]:
-    """The method as a coroutine, with the parameters, types and docstring (without the examples) of the original. A
-    method with the parameter `cancel` ends when its task is cancelled."""
+    """Return the method as a coroutine with the same parameters (except `emit` and `cancel`), types and docstring
+    (except the examples). A method with the parameter `cancel` ends when its task is cancelled."""
     signature = inspect.signature(method)
     cancellable = "cancel" in signature.parameters
 

@@ -1,4 +1,4 @@
-"""The collections of a data folder for Python programs. Importing it loads nothing heavy."""
+"""The methods of the Python API that ask no question. Heavy libraries are imported when a method needs them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 AS_ARGUMENT = "as `collection`"
-"""How a caller names a collection, for error messages."""
+"""How to name a collection in a call, for error messages."""
 
 
 class Collections:
@@ -58,7 +58,7 @@ class Collections:
         self._traces.flush()
 
     def seen_by(self, collections: frozenset[str] | None) -> Self:
-        """A copy for a user who may see only `collections` (None = all); it shares the searchers."""
+        """Return a copy for a user who may see only `collections` (None = all). It shares the searchers."""
         seen = copy.copy(self)
         seen.data = self._whole.seen_by(collections)
         return seen
@@ -87,7 +87,8 @@ class Collections:
             return paper_records(snapshot)
 
     def paper(self, paper_id: str, collection: str | None = None) -> ParsedPaper:
-        """A paper with its sections, references, tables and figures. `paper_id` may also be a name or a description.
+        """Return a paper with its sections, references, tables and figures. `paper_id` may be an id, a name or a
+        description.
 
         >>> from monjyu_query import Monjyu
         >>> paper = Monjyu(data).paper("answer-provenance-ac1d5330")
@@ -102,7 +103,7 @@ class Collections:
     def citations(
         self, paper_id: str, collection: str | None = None, depth: int = 1, min_count: int = 1
     ) -> CitationView:
-        """The papers of the collection that a paper cites, those that cite it, and those that share at least
+        """Return the papers of the collection that a paper cites, those that cite it, and those that share at least
         `min_count` citing papers (co-citation) or cited works (coupling) with it.
 
         >>> from monjyu_query import Monjyu
@@ -116,7 +117,7 @@ class Collections:
             return citations_of(snapshot, self._meant(snapshot, paper_id, collection), depth, min_count)
 
     def missing_works(self, collection: str | None = None, *, min_count: int = 2, most: int = 100) -> list[MissingWork]:
-        """Works that at least `min_count` papers cite and the collection lacks, the most cited first.
+        """Return the works that at least `min_count` papers cite but the collection lacks, the most cited first.
 
         >>> from monjyu_query import Monjyu
         >>> [len(work.cited_by) >= 1 for work in Monjyu(data).missing_works(min_count=1, most=2)]
@@ -128,38 +129,37 @@ class Collections:
             return missing_works(snapshot, min_count, most)
 
     def top_phrases(self, collection: str | None = None, *, most: int = 20) -> list[PhraseRecord]:
-        """The noun phrases with the largest tf-idf weights. Needs level 1."""
+        """Return the noun phrases with the largest tf-idf weights. Raises QueryError below level 1."""
         from monjyu_query.api.phrases import top_phrases
 
         with self.reading(collection) as snapshot:
             return top_phrases(snapshot, most)
 
     def co_occurrences(self, phrase: str, collection: str | None = None, *, most: int = 20) -> list[CoOccurrence]:
-        """The phrases that occur together with a phrase of the noun graph, by decreasing weight. Needs level 1."""
+        """Return the neighbours of a phrase in the noun graph, by decreasing weight. Raises QueryError below level 1,
+        and for a phrase that is not in the graph."""
         from monjyu_query.api.phrases import co_occurrences
 
         with self.reading(collection) as snapshot:
             return co_occurrences(snapshot, phrase, most)
 
     def _meant(self, snapshot: Snapshot, name: str, collection: str | None) -> str:
-        """The id of the paper meant by a name or a description."""
+        """Return `name` if it is the id of a paper, or else the id of the paper that it names or describes."""
         from monjyu_query.papers.names import one_paper
         from monjyu_query.papers.records import identify_paper
 
-        return (
-            name
-            if identify_paper(snapshot.cursor(), name)
-            else one_paper(self.chosen_searcher(collection).current(), name)
-        )
+        if identify_paper(snapshot.cursor(), name):
+            return name
+        return one_paper(self.chosen_searcher(collection).current(), name)
 
     def chosen_searcher(self, collection: str | None) -> Searcher:
-        """The searcher of the named collection, or of the only one."""
+        """Return the searcher of the named collection, or of the only one."""
         from monjyu_query.asking.which_collection import chosen_collection
 
         return self.searcher(chosen_collection(self.data, collection, AS_ARGUMENT))
 
     def searcher(self, collection: str) -> Searcher:
-        """The searcher of a collection, cached until the collection's record (sources, level, model) changes."""
+        """Return the searcher of a collection, cached until the collection's record (sources, level, model) changes."""
         from monjyu_core.settings.settings import settings_of_folder
         from monjyu_query.search.searcher import Searcher
 
@@ -174,7 +174,7 @@ class Collections:
             return known[1]
 
     def reading(self, collection: str | None = None) -> AbstractContextManager[Snapshot]:
-        """The published snapshot, open during the block. Raises StorageError if its files fail."""
+        """Open the published snapshot for the block. Raises StorageError if its files cannot be read."""
         from monjyu_core.storage.snapshot import reading
         from monjyu_query.asking.which_collection import chosen_collection
 

@@ -10,9 +10,8 @@ from monjyu_query.papers.records import list_papers
 
 
 class CollectionRecord(BaseModel):
-    """A collection. Except for the name and language, its fields describe the published snapshot; they are None, 0 or
-    empty if there is none. `unreadable` is the reason why the snapshot cannot be read, with a hint.
-    """
+    """A collection. All fields except name and language describe the published snapshot; without one they are None, 0
+    or empty. `unreadable` is the reason why the snapshot cannot be read, with a hint."""
 
     name: str
     language: str | None = None
@@ -47,7 +46,7 @@ class PaperRecord(BaseModel):
 
 
 def collection_record(data: DataFolder, name: str) -> CollectionRecord:
-    """The collection as described by its published snapshot."""
+    """Return the collection as its published snapshot describes it."""
     language = known_record(data, name).language
     folder = data.collection(name)
     try:
@@ -70,6 +69,6 @@ def collection_record(data: DataFolder, name: str) -> CollectionRecord:
 
 
 def paper_records(snapshot: Snapshot) -> list[PaperRecord]:
-    """The papers of a snapshot, ordered by title."""
+    """Return the papers of a snapshot, ordered by title."""
     found = list_papers(snapshot)
     return [PaperRecord(**one | {"title": one["title"] or "", "keywords": one["keywords"] or []}) for one in found]

@@ -1,4 +1,4 @@
-"""The noun phrases of a collection with the largest weights, and those that occur together with a phrase (level 1)."""
+"""Looks up noun phrases (level 1): those with the largest weights, and those that occur together with a phrase."""
 
 from pydantic import BaseModel
 
@@ -18,8 +18,8 @@ ORDER BY weight DESC, other LIMIT $most"""
 
 
 class PhraseRecord(BaseModel):
-    """A phrase of the noun graph. `text` is its most frequent spelling; `chunks` and `papers` are the numbers that
-    contain it; `degree` is the number of phrases linked to it."""
+    """A phrase of the noun graph. `text` is its most frequent spelling, `chunks` and `papers` are the numbers of chunks
+    and papers that contain it, and `degree` is the number of phrases linked to it."""
 
     phrase: str
     text: str
@@ -30,7 +30,7 @@ class PhraseRecord(BaseModel):
 
 
 class CoOccurrence(BaseModel):
-    """A phrase that occurs together with another, with the number of common chunks and the weight (`graph_edges`)."""
+    """A phrase that is linked to another, with the number of common chunks and the edge's weight in `graph_edges`."""
 
     phrase: str
     text: str
@@ -39,21 +39,21 @@ class CoOccurrence(BaseModel):
 
 
 def top_phrases(snapshot: Snapshot, most: int) -> list[PhraseRecord]:
-    """The phrases by decreasing tf-idf weight. Raises QueryError below level 1."""
+    """Return up to `most` phrases by decreasing tf-idf weight. Raises QueryError below level 1."""
     check_level(snapshot, 1, "The noun graph")
     rows = snapshot.cursor().execute(_TOP, {"most": most}).fetchall()
     return [PhraseRecord(**dict(zip(PhraseRecord.model_fields, row, strict=True))) for row in rows]
 
 
 def co_occurrences(snapshot: Snapshot, phrase: str, most: int) -> list[CoOccurrence]:
-    """The phrases linked to `phrase` (its key or a spelling), by decreasing weight. Raises QueryError below level 1,
-    and if `phrase` is not in the graph."""
+    """Return up to `most` phrases linked to `phrase` (its key or its most frequent spelling), by decreasing weight.
+    Raises QueryError below level 1, and if `phrase` is not in the graph."""
     check_level(snapshot, 1, "The noun graph")
     cursor = snapshot.cursor()
     found = cursor.execute(_KEY, {"text": " ".join(phrase.split())}).fetchone()
     if found is None:
         raise QueryError(
-            f"The noun graph has no phrase {phrase!r}.", "`top_phrases` returns those with the largest weights."
+            f"The noun graph has no phrase {phrase!r}.", "`top_phrases` returns the phrases with the largest weights."
         )
     rows = cursor.execute(_BESIDE, {"phrase": found[0], "most": most}).fetchall()
     return [CoOccurrence(**dict(zip(CoOccurrence.model_fields, row, strict=True))) for row in rows]

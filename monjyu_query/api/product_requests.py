@@ -1,4 +1,4 @@
-"""Requests for summaries, comparisons, surveys, study tables, the position of a quote, and the check of a draft."""
+"""Requests for summaries, comparisons, surveys, study tables, quotes to locate, and drafts to check."""
 
 from typing import Annotated, Literal
 
@@ -14,7 +14,7 @@ from monjyu_query.digests.table_columns import MOST_COLUMNS
 from monjyu_query.papers.quotes import MOST_CHARACTERS
 
 MOST_TEXT = 200_000
-"""Maximum characters of a draft, and of its bibliography."""
+"""The maximum number of characters in a draft, and in its bibliography."""
 Words = Annotated[str, Field(max_length=1000)]
 PaperName = Annotated[str, Field(min_length=1, max_length=1000, pattern=ANY_TEXT)]
 NAMED = "Id, DOI, words of the title, authors and year, or a description."
@@ -54,8 +54,8 @@ class SurveyRequest(CollectionBody):
 
 
 class TableRequest(CollectionBody):
-    """A request for a table with one row per paper: of the named ones, the best on a topic, or all that pass the
-    filters."""
+    """A request for a table with one row per paper: for the named papers, those that say most on a topic, or all that
+    pass the filters."""
 
     columns: Annotated[list[Words], Field(min_length=1, max_length=MOST_COLUMNS)] | None = asked(
         "Attributes to ask of each paper, such as “sample size”; by default question, method, sample, measure, "
@@ -89,5 +89,5 @@ class DraftRequest(CollectionBody):
     )
     format: Literal["markdown", "latex", "text", "docx"] = asked("Its format.", "markdown")
     bibliography: Annotated[str, Field(max_length=MOST_TEXT)] = asked(
-        "The text of the .bib file (or CSL JSON) of its keys.", ""
+        "The text of the .bib file (or CSL JSON) with its citation keys.", ""
     )

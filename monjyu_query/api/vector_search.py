@@ -1,4 +1,4 @@
-"""Search with the caller's own vector: the nearest passages."""
+"""Finds the passages nearest to a vector, and embeds texts."""
 
 from collections.abc import Sequence
 
@@ -21,10 +21,10 @@ from monjyu_query.search.traces import new_trace_id
 def search_by_vector(
     searcher: Searcher, vector: Sequence[float], top_k: int | None, min_score: float | None, filters: Filters
 ) -> SearchResult:
-    """The passages with the greatest cosine similarity, without an answer, because there is no question.
+    """Return the passages with the greatest cosine similarity, without an answer, because there is no question.
 
     `vector` (d,) must come from the collection's own model; its norm does not matter. Raises QueryError if it has
-    other dimensions, is zero or not finite.
+    another number of dimensions, is zero or is not finite, or if `top_k` is not between 1 and 1000.
     """
     index, settings = searcher.current(), searcher.settings.search
     if top_k is not None and not 1 <= top_k <= 1000:
@@ -52,8 +52,8 @@ def search_by_vector(
 
 
 def embedded(searcher: Searcher, text: str) -> list[float]:
-    """The vector (d,) of a text, embedded as a question. Calls of a remote model are recorded in the ledger. Raises
-    QueryError if the snapshot was embedded with another model."""
+    """Return the vector (d,) of a text, embedded as a question. Calls of a remote model are recorded in the ledger.
+    Raises QueryError if the snapshot was embedded with another model."""
     index = searcher.current()
     with charged_to(searcher.account(index)):
         vector = searcher.tools.embedder.embed(text, index.snapshot.manifest)

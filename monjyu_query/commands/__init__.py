@@ -1,1 +1,1 @@
-"""Commands of the reader."""
+"""The commands that ask questions and serve collections."""

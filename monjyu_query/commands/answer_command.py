@@ -107,7 +107,7 @@ def _write_package(answer: AskedAnswer, output: Path, crops: bool, author: str |
 
 @contextmanager
 def _drawing() -> Iterator[Crops]:
-    """Draw images of quotes, in a process that ends with the block."""
+    """Yield a function that draws images of quotes, in a process that ends with the block."""
     from monjyu_core.settings.settings import load_settings
     from monjyu_query.answer_packages.crops import crops_by
     from monjyu_query.service.server.drawing import Drawing
@@ -135,7 +135,7 @@ def diff(
     mode: str,
     as_json: bool,
 ) -> None:
-    """Show what an answer gained, lost and moved between two snapshots, and which document caused it.
+    """Show which citations an answer gained, lost or moved between two snapshots, and which document caused it.
 
     QUESTION is the id of a saved question, or the text of a question.
     """
@@ -164,8 +164,8 @@ _SIGNS = {"holds": "ok", "differs": "DIFF", "not_checked": "?"}
 def verify(package: Path, collection: str | None, key: Path | None, as_json: bool) -> None:
     """Verify the package of an answer by building it again.
 
-    PACKAGE is a folder or archive written by `monjyu answer export`. Every file is compared with one built from the
-    collection, if it is here. Exit code 0: everything matches; 1: something differs; 2: it is not a package; 3:
+    PACKAGE is a folder or archive written by `monjyu answer export`. If the collection is indexed here, every file is
+    compared with one built from it. Exit code 0: everything matches; 1: something differs; 2: it is not a package; 3:
     something could not be compared.
     """
     from monjyu_core.storage.folders import DataFolder

@@ -1,4 +1,4 @@
-"""`monjyu chat`: consecutive questions, each with the conversation before it."""
+"""`monjyu chat`: asks consecutive questions, each with the conversation before it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from monjyu_query.asking.request import SearchQuestion, Turn, make_request
 from monjyu_query.commands.options import collection_option, collection_searcher, json_option, options_of, print_json
 
 if TYPE_CHECKING:
-    from monjyu_query.asking.request import Turn
     from monjyu_query.asking.result import SearchResult
     from monjyu_query.search.searcher import Searcher
 
@@ -41,7 +40,7 @@ def chat(collection: str | None, mode: str, as_json: bool) -> None:
 
 
 def _next_line() -> str | None:
-    """The next line; None at the end of the input. Ctrl-C at the prompt ends too."""
+    """Return the next line, or None at the end of the input or after Ctrl-C at the prompt."""
     if not sys.stdin.isatty():
         return sys.stdin.readline() or None
     try:
@@ -62,7 +61,7 @@ class Conversation:
         self._last = ""
 
     def take(self, line: str) -> bool:
-        """Execute a line; False if it ends the conversation."""
+        """Execute a line. Returns False if it ends the conversation."""
         said = line.strip()
         if said in ("/quit", "/exit"):
             return False
@@ -79,7 +78,7 @@ class Conversation:
         return True
 
     def _ask(self, question: str, before: list[Turn]) -> None:
-        """Ask a question. An error is reported, and the question is not remembered; the conversation continues."""
+        """Ask a question. If that fails, report the error and do not remember the question."""
         try:
             request = make_request(
                 query=question, collection=self._searcher.collection, mode=self._mode, history=before

@@ -89,12 +89,9 @@ def citations(
         from monjyu_query.citations.view import citations_of
 
         view = citations_of(snapshot, paper_id or "", depth, min_count)
-    if as_json:
-        print_json(view.model_dump(mode="json"))
-        return
     from monjyu_query.citations.missing_works import print_citations
 
-    print_citations(view, co_cited=co_cited, coupled=coupled)
+    show(view, as_json, lambda: print_citations(view, co_cited=co_cited, coupled=coupled))
 
 
 def _exported(snapshot: Snapshot, form: str, paper_id: str | None, answer: Path | None) -> str:
@@ -107,7 +104,6 @@ def _exported(snapshot: Snapshot, form: str, paper_id: str | None, answer: Path 
 
 
 def _cited_in(answer: Path) -> list[str]:
-    """The papers that a search result cites."""
     try:
         return [str(one["paper_id"]) for one in read_json_file(answer)["citations"]]
     except (OSError, ValueError, KeyError, TypeError):

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from monjyu_core.errors import QueryError, counted
-from monjyu_core.values import Values
 from monjyu_query.asking.request import Filters, SearchQuestion, make_filters, make_request
 from monjyu_query.commands.options import (
     QuestionCommand,
@@ -23,6 +21,8 @@ from monjyu_query.commands.options import (
     output_option,
     print_json,
     printable,
+    show,
+    show_progress,
     write_output,
 )
 
@@ -52,10 +52,8 @@ def summarize(paper: str, collection: str | None, focus: str, length: str, secti
     """
     from monjyu_query.digests.summary import summarize
 
-    _print(
-        summarize(collection_searcher(collection), printable(paper), printable(focus), length, printable(section)),
-        as_json,
-    )
+    searcher = collection_searcher(collection)
+    _print(summarize(searcher, printable(paper), printable(focus), length, printable(section)), as_json)
 
 
 @click.command()
@@ -94,12 +92,9 @@ def survey(topic: str, collection: str | None, papers: int, budget: Any, as_json
 
 
 def _print(digest: Digest, as_json: bool) -> None:
-    if as_json:
-        print_json(digest.model_dump(mode="json"))
-        return
     from monjyu_query.digests.printing import print_digest
 
-    print_digest(digest)
+    show(digest, as_json, lambda: print_digest(digest))
 
 
 # `monjyu table`.
@@ -147,29 +142,17 @@ def table(
         filters=make_filters(given(Filters, filters)),
         most=most,
         engine="extractive" if no_llm else None,
-        emit=_progress,
+        emit=lambda event: show_progress(event["done"], event["total"]),
         cancel=interrupt(),
     )
     _give(digest, form, output)
 
 
-def _progress(event: Values) -> None:
-    """Show progress on a terminal."""
-    if sys.stderr.isatty():
-        done, total = event["done"], event["total"]
-        click.echo(f"\r{done} of {total} papers" + ("\n" if done == total else ""), nl=False, err=True)
-
-
 def _give(digest: Digest, form: str, output: Path | None) -> None:
     from monjyu_query.digests.table_export import FORMS
 
-    if form == "table" and output is None:
-        from monjyu_query.digests.printing import print_digest
-
-        print_digest(digest)
-        return
-    if form == "json" and output is None:
-        print_json(digest.model_dump(mode="json"))
+    if output is None and form in ("table", "json"):
+        _print(digest, form == "json")
         return
     content = FORMS["markdown" if form == "table" else form].write(digest)
     if output is None:

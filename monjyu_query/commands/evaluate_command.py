@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 
 import click
 
-from monjyu_core.errors import ConfigurationError
 from monjyu_core.values import Values
 from monjyu_query.asking.request import PASSAGES, SearchQuestion
 from monjyu_query.commands.options import (
@@ -156,6 +154,7 @@ def lazy(
     """
     from monjyu_query.evaluation import lazy_quality as measure
     from monjyu_query.evaluation import lazy_summary as figures
+    from monjyu_query.evaluation.retrieval_quality import write_lines
 
     wanted = _numbers(budgets)
     searcher = collection_searcher(collection, leaves_traces=False)
@@ -242,6 +241,7 @@ def questions(collection: str | None, out: Path, kinds: tuple[Kind, ...], count:
     from monjyu_query.asking.which_collection import require_collection
     from monjyu_query.evaluation.question_generation import generate
     from monjyu_query.evaluation.question_structure import Structure
+    from monjyu_query.evaluation.retrieval_quality import write_lines
 
     with reading(require_collection(*chosen(collection))) as snapshot:
         made = generate(Structure.of(snapshot), kinds or KINDS, count, seed)
@@ -267,7 +267,7 @@ def replay(trace_id: str, as_json: bool) -> None:
     if as_json:
         print_json(asdict(found))
     else:
-        click.echo(f"Not as before: {', '.join(found.differs)}." if found.differs else "The same.")
+        click.echo(f"Differences: {', '.join(found.differs)}." if found.differs else "No differences.")
 
 
 def _numbers(text: str) -> list[int]:
@@ -276,14 +276,5 @@ def _numbers(text: str) -> list[int]:
     except ValueError:
         wanted = [-1]
     if wanted[0] < 0:
-        raise click.BadParameter("numbers of 0 or more with commas between them", param_hint="--budgets")
+        raise click.BadParameter("expected numbers of 0 or more, separated by commas", param_hint="--budgets")
     return wanted
-
-
-def write_lines(path: Path, lines: Sequence[str]) -> None:
-    try:
-        path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-    except OSError as error:
-        raise ConfigurationError(
-            f"{path} cannot be written: {error.strerror or error}.", "Name another file."
-        ) from error

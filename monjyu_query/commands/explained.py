@@ -52,8 +52,7 @@ def _scores(hit: Hit) -> str:
 def _print_lazy(lazy: LazyExplanation, tests: int, budget: int) -> None:
     click.echo(
         f"\nLazy search: {tests} of {budget} tests in {lazy.rounds} rounds, depth {lazy.depth}, level "
-        f"{lazy.level_reached}; it ended because "
-        f"{_ENDED[lazy.ended]}; {lazy.frontier_left} passages were not tested."
+        f"{lazy.level_reached}; it ended because {_ENDED[lazy.ended]}; {lazy.frontier_left} passages were not tested."
     )
     for subquery in lazy.subqueries:
         click.echo(f"  {subquery.relevant:4} of {subquery.tests:4} relevant  {_cut(subquery.text)}")

@@ -27,7 +27,7 @@ def models() -> None:
     "kinds",
     type=click.Choice(["chat", "embed", "rerank"]),
     multiple=True,
-    help="Try it for this use; by default that of the settings.",
+    help="Try it for this use (repeatable); by default as the settings use it.",
 )
 @click.option("--seconds", type=click.FloatRange(5, 3600), default=60.0, show_default=True, help="Time limit (s).")
 @json_option
@@ -48,7 +48,7 @@ def try_command(name: str, kinds: tuple[str, ...], seconds: float, as_json: bool
 
 
 def describe(found: ModelTrial) -> str:
-    """The trial for a person: one line per role, other findings, and the suggested settings."""
+    """Return the trial as text: one line per role, other findings, and the suggested settings."""
     right = sum(one.outcome == "right" for one in found.tasks)
     which = f"{found.name} ({found.model} at {found.address})"
     lines = [f"{which}: {right} of {len(found.tasks)} tasks right, {found.seconds:.0f} s", ""]

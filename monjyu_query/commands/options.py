@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import signal
+import sys
 import threading
 from collections.abc import Callable, Collection, Mapping
 from importlib import import_module
@@ -32,7 +33,7 @@ collection_option = click.option(
 FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 NEW_FILE = click.Path(dir_okay=False, path_type=Path)
 JSON_FILE = click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path)
-"""A file that `read_json_file` reads."""
+"""The argument of `read_json_file`: a path, or `-` for stdin."""
 output_option = click.option("-o", "--output", type=NEW_FILE, help="Write to this file.")
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON and nothing else on stdout.")
 
@@ -42,7 +43,8 @@ CITATIONS = "monjyu_query.citations.export"
 
 
 class FormChoice(click.Choice[str]):
-    """The formats in a module's `FORMS`, imported only when needed, and some of the command's own."""
+    """A choice among the command's `own` formats and those in a module's `FORMS`; the module is imported only when
+    needed."""
 
     def __init__(self, module: str, *own: str) -> None:
         super().__init__(())
@@ -62,10 +64,10 @@ def format_option(module: str, default: str, *own: str) -> Callable[[Any], Any]:
 
 
 class QuestionCommand(click.Command):
-    """A command with the filters of a question, which its help names in one paragraph."""
+    """A command whose help lists the filters of a question in one paragraph."""
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """List the other options one by one; `monjyu papers list --help` explains each filter."""
+        """Explain the other options; `monjyu papers list --help` explains the filters."""
         from monjyu_query.asking.request import Filters
 
         options = [param for param in self.get_params(ctx) if isinstance(param, click.Option)]
@@ -79,10 +81,11 @@ class QuestionCommand(click.Command):
 def options_of(
     model: type[BaseModel], *names: str, without: Collection[str] = (), **otherwise: Any
 ) -> Callable[[Any], Any]:
-    """An option for each field of a model, or for those named; `otherwise` replaces a field's description in this
-    command.
+    """Add an option for each field of a model, or for the named fields; `otherwise` overrides parameters of the
+    options.
 
-    Fields declared `under` an option become its KEY=VALUE pairs; their own options name it as the replacement.
+    Fields declared `under` an option become its KEY=VALUE pairs; an option with such a field's own name is a usage
+    error that says what to write instead.
     """
     fields = {name: one for name, one in model.model_fields.items() if name not in without}
     fields = {name: fields[name] for name in names or fields}
@@ -103,7 +106,8 @@ def options_of(
 
 
 def given(model: type[BaseModel], options: Mapping[str, Any]) -> Values:
-    """The values of the options of `options_of` as fields of the model, without None and defaults (omitted options)."""
+    """Return the values of the options of `options_of` as fields of the model, without omitted options (None or the
+    default)."""
     fields, said = model.model_fields, {**options}
     for group in {asked_as(field).under for field in fields.values()}:
         said |= options.get(group) or {}
@@ -111,7 +115,7 @@ def given(model: type[BaseModel], options: Mapping[str, Any]) -> Values:
 
 
 def _option(name: str, field: FieldInfo, **otherwise: Any) -> Callable[[Any], Any]:
-    """An option whose value is converted as from JSON."""
+    """Return the option for a field; its value is converted as from JSON."""
     how, kinds = asked_as(field), kinds_of(field.annotation)
     several = bool({list, dict} & set(kinds))
     flag = f"--{(how.option or how.one or name).replace('_', '-')}"
@@ -135,7 +139,8 @@ _SHORT = {"mode": ("-m",), "top_k": ("-k",)}
 
 
 def _keys(group: str, fields: Mapping[str, FieldInfo]) -> Callable[[Any], Any]:
-    """One option for all `fields` of a group; its value is a mapping. Raises QueryError for an unknown KEY."""
+    """Return the option for all `fields` of a group, whose value is a mapping. It raises QueryError for an unknown
+    KEY."""
 
     def parsed(ctx: click.Context, param: click.Parameter, pairs: tuple[str, ...]) -> Values:
         values = {}
@@ -172,16 +177,23 @@ def print_json(value: Mapping[str, Any] | list[Any]) -> None:
     click.echo(escaped_in_json(json.dumps(value, ensure_ascii=False)))
 
 
-def show(found: BaseModel, as_json: bool, text: Callable[[], str]) -> None:
-    """Print a result: all its fields as JSON, or its text for a person."""
+def show(found: BaseModel, as_json: bool, text: Callable[[], str | None]) -> None:
+    """Print a result: all its fields as JSON, or the text for a person, unless `text` prints that itself."""
     if as_json:
         print_json(found.model_dump(mode="json"))
-    else:
-        click.echo(text())
+    elif (shown := text()) is not None:
+        click.echo(shown)
+
+
+def show_progress(done: int, total: int) -> None:
+    """Show the number of finished papers on a terminal."""
+    if sys.stderr.isatty():
+        click.echo(f"\r{done} of {total} papers" + ("\n" if done == total else ""), nl=False, err=True)
 
 
 def read_json_file(path: Path) -> Any:
-    """The JSON value in a file, or on stdin if it is `-`. Raises OSError, or ValueError if it is not JSON."""
+    """Return the JSON value in a file, or on stdin for `-`. Raises OSError, ValueError if it is not JSON, or
+    FileRefused if it is too large."""
     with click.open_file(str(path), encoding="utf-8") as file:
         text = file.read(_LONGEST_JSON + 1)
     if len(text) > _LONGEST_JSON:
@@ -225,7 +237,8 @@ def printable(text: str) -> str:
 
 
 def interrupt() -> threading.Event:
-    """An event set by the first Ctrl-C, so that the results so far are printed; the second ends the program."""
+    """Return an event that the first Ctrl-C sets, so that the results so far are printed; the second Ctrl-C ends the
+    program."""
     cancel = threading.Event()
 
     def handle(number: int, frame: object) -> None:

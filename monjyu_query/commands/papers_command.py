@@ -18,6 +18,8 @@ from monjyu_query.commands.options import (
     json_option,
     options_of,
     print_json,
+    printable,
+    show,
 )
 
 if TYPE_CHECKING:
@@ -71,7 +73,7 @@ def papers_list(collection: str | None, as_json: bool, **filters: object) -> Non
 @click.option("--export", "form", type=FormChoice(CITATIONS), help="Write a file for a reference manager.")
 @json_option
 def papers_missing(collection: str | None, min_count: int, most: int, form: str | None, as_json: bool) -> None:
-    """List works that papers of the collection cite and that it lacks, most cited first."""
+    """List works that the collection's papers cite but the collection lacks, most cited first."""
     from monjyu_query.citations.export import FORMS
     from monjyu_query.citations.missing_works import missing_works
 
@@ -114,13 +116,10 @@ def papers_show(paper_id: str, collection: str | None, as_json: bool) -> None:
     from monjyu_query.papers.records import show_paper
 
     with open_chosen(collection) as snapshot:
-        paper = show_paper(snapshot, paper_id.encode("utf-8", "replace").decode())
-    if as_json:
-        print_json(paper.model_dump(mode="json"))
-        return
+        paper = show_paper(snapshot, printable(paper_id))
     from monjyu_query.answers.render import print_paper
 
-    print_paper(paper)
+    show(paper, as_json, lambda: print_paper(paper))
 
 
 @papers.command("correct")
@@ -141,7 +140,7 @@ def papers_correct(
 ) -> None:
     """Correct fields of a paper, or list its corrections; an empty text means that the paper has no such value.
 
-    The next `monjyu index` applies corrections, for which only this paper is computed again; later runs keep them.
+    The next `monjyu index` applies the corrections and processes only this paper again; later runs keep them.
     """
     from monjyu_core.records.correcting import correct
     from monjyu_core.records.corrections import CORRECTIONS, CorrectedPaper
@@ -173,7 +172,7 @@ def _shown(value: str | list[str]) -> str:
 
 
 def open_chosen(collection: str | None) -> AbstractContextManager[Snapshot]:
-    """The published snapshot of the named collection, or of the only one, open during the block."""
+    """Open the published snapshot of the named collection, or of the only one, for the block."""
     from monjyu_core.storage.snapshot import reading
 
     data, name = chosen(collection)

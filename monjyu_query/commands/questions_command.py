@@ -66,7 +66,7 @@ def add(text: str, collection: str | None, as_json: bool, **options: Any) -> Non
 @collection_option
 @json_option
 def list_questions(collection: str | None, as_json: bool) -> None:
-    """List the saved questions, with recorded answers of the published snapshot."""
+    """List the saved questions with their recorded answers from the published snapshot."""
     from monjyu_core.records.question_list import QUESTIONS
     from monjyu_core.records.recorded_answers import stored_answers
     from monjyu_core.storage.snapshot import read_current
@@ -208,7 +208,7 @@ def _state(answer: SavedAnswer | None) -> str:
 
 
 def _described(question: Question, answer: SavedAnswer | None) -> Values:
-    """The question and its answer. `answer` is that of the published snapshot, None if it is not recorded."""
+    """Return the question with `answer`, the published snapshot's, or None if it is not recorded."""
     told = answer and answer.model_dump(mode="json", include={"snapshot_id", "status", "answer", "failures"})
     return question.model_dump(mode="json", exclude={"baseline"}) | {"answer": told}
 

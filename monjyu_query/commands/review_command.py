@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,6 +21,7 @@ from monjyu_query.commands.options import (
     output_option,
     print_json,
     printable,
+    show_progress,
     write_output,
 )
 
@@ -51,12 +51,6 @@ class _Opened:
     review: Review
     store: ReviewStore
 
-    def keep_protocol(self, path: Path) -> None:
-        """Store the protocol for the page, which shows the review with its criteria."""
-        from monjyu_query.reviews.protocol import protocol_text
-
-        self.store.keep_protocol(self.protocol.name, protocol_text(path))
-
     def records(self, state: ReviewState) -> list[Record]:
         from monjyu_query.reviews.records import review_records
 
@@ -70,7 +64,7 @@ class _Opened:
 
 
 def _open(path: Path, collection: str | None) -> _Opened:
-    """Open the protocol on the named collection, otherwise the protocol's, otherwise the only one."""
+    """Open the protocol with the named collection, or else the protocol's own collection, or else the only one."""
     from monjyu_core.records.reviews import ReviewStore
     from monjyu_core.storage.folders import DataFolder
     from monjyu_query.reviews.protocol import read_protocol
@@ -111,9 +105,11 @@ def init(protocol: Path, collection: str | None, as_json: bool) -> None:
 @json_option
 def run(protocol: Path, collection: str | None, again: bool, as_json: bool) -> None:
     """Screen new and changed papers, or all papers if the criteria have changed."""
+    from monjyu_query.reviews.protocol import protocol_text
+
     opened = _open(protocol, collection)
-    opened.keep_protocol(protocol)
-    done = opened.review.run(opened.index, again=again, told=_progress, cancel=interrupt())
+    opened.store.keep_protocol(opened.protocol.name, protocol_text(protocol))  # for the page, which shows the criteria
+    done = opened.review.run(opened.index, again=again, told=show_progress, cancel=interrupt())
     records = opened.records(done.state)
     if as_json:
         told = {"screened": done.screened, "kept": done.kept, "gone": done.gone, "whole": done.whole}
@@ -129,11 +125,6 @@ def run(protocol: Path, collection: str | None, again: bool, as_json: bool) -> N
             f"{len(done.failed)} calls of the model failed; the next run repeats them: {done.failed[0]}", err=True
         )
     _print_counts(opened, records)
-
-
-def _progress(done: int, total: int) -> None:
-    if sys.stderr.isatty():
-        click.echo(f"\r{done} of {total} papers" + ("\n" if done == total else ""), nl=False, err=True)
 
 
 @review.command()

@@ -18,6 +18,7 @@ from monjyu_query.commands.options import (
     json_option,
     options_of,
     print_json,
+    printable,
     read_json_file,
     show,
 )
@@ -45,7 +46,7 @@ def trace_show(trace_id: str, as_json: bool) -> None:
     from monjyu_query.search.traces import read_trace
 
     data = DataFolder.default()
-    wanted = trace_id.encode("utf-8", "replace").decode()
+    wanted = printable(trace_id)
     kept = read_trace(StateStore(data.state), wanted)
     with reading(require_collection(data, kept["collection"])) as snapshot:
         shown = show_trace(snapshot, wanted, kept)
@@ -72,14 +73,11 @@ def print_nearest(path: Path, collection: str | None, values: Mapping[str, Any],
     filters = make_filters(values.get("filters", {}))
     top_k, min_score = values.get("top_k"), values.get("min_score")
     found = search_by_vector(collection_searcher(collection), vector, top_k, min_score, filters)
-    if as_json:
-        print_json(found.model_dump(mode="json"))
-    else:
-        print_result(found)
+    show(found, as_json, lambda: print_result(found))
 
 
 def read_vector(path: Path) -> list[float]:
-    """The numbers in a file: a JSON list, or an object with one as `vector`."""
+    """Return the numbers in a file, which is a JSON list or an object with the list as `vector`."""
     try:
         told = read_json_file(path)
     except (OSError, ValueError) as error:
@@ -170,7 +168,8 @@ def search(
 
 
 def read_history(path: Path) -> list[Any]:
-    """The turns in a file, as `POST /search` accepts them. Raises QueryError if the file is not a JSON list of them."""
+    """Return the turns in a JSON file: a list, or an object with the list as `history` or `messages`. Raises QueryError
+    for any other content."""
     shape = (
         'It must contain a JSON list: [{"role": "user", "content": "..."}, {"role": "assistant", "content": "..."}].'
     )
@@ -181,7 +180,7 @@ def read_history(path: Path) -> list[Any]:
     if isinstance(turns, dict):
         turns = turns.get("history", turns.get("messages"))
     if not isinstance(turns, list):
-        raise QueryError(f"--history {path}: is not a list of turns.", shape)
+        raise QueryError(f"--history {path} is not a list of turns.", shape)
     return turns
 
 

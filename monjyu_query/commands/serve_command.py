@@ -128,7 +128,7 @@ def link(end: bool) -> None:
     store = _store()
     if end:
         end_sessions(store)
-        click.echo("No browser is an editor of the page any more.")
+        click.echo("All editor sessions of the page have ended.")
         return
     address = page_address(store)
     try:

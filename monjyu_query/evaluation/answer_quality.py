@@ -1,4 +1,4 @@
-"""Measures answers on questions whose answering spans are known: whether the gold is quoted, and in how many words."""
+"""Measures answers to questions with gold spans: whether a span is quoted, and how long the answer is."""
 
 import time
 from collections.abc import Iterable, Iterator, Sequence
@@ -23,8 +23,7 @@ from monjyu_query.search.traces import TraceLog, read_trace, without_cost
 # Repeats a search from its trace: with the same snapshot and settings the result is the same.
 @dataclass(frozen=True)
 class Replay:
-    """The result of a repeated search. `differs` lists the differences from the trace; it is empty if the result is the
-    same."""
+    """The result of a repeated search. `differs` names the fields that differ from the trace."""
 
     trace_id: str
     again_id: str
@@ -49,8 +48,8 @@ MEASURES = ("gold_in_citations", "gold_in_hits", "words", "quote_precision", "ab
 
 @dataclass(frozen=True)
 class AnswerRun:
-    """The measures of one answer by name, and its seconds. Measures that do not apply are missing: gold if the question
-    has none, precision of an answer without quotes."""
+    """The measures of one answer by name, and the seconds that it took. Measures that do not apply are missing: those
+    of gold spans if the question has none, and precision if the answer has no quotes."""
 
     values: dict[str, float]
     seconds: float
@@ -92,7 +91,7 @@ def _measured(result: SearchResult, gold: Gold) -> dict[str, float]:
 
 
 def _words(result: SearchResult) -> float:
-    """The number of words of the answer, including the cells of its tables."""
+    """Return the number of words of the answer, including the cells of its tables."""
     cells = (cell.text for table in result.tables for row in table.rows for cell in row)
     return word_count(plain(result.segments)) + sum(map(word_count, cells))
 

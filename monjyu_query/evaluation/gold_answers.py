@@ -59,14 +59,14 @@ def flat(text: str) -> str:
 
 
 class PaperTexts:
-    """The papers' texts without white space, read on demand."""
+    """The texts of papers without white space, read on demand."""
 
     def __init__(self, cursor: duckdb.DuckDBPyConnection) -> None:
         self._cursor = cursor
         self._texts: dict[str, str] = {}
 
     def of(self, paper_id: str) -> str:
-        """The concatenated sections of a paper; empty for one that the collection does not have."""
+        """Return the sections of a paper, joined; empty if the collection does not have the paper."""
         if paper_id not in self._texts:
             query = "SELECT text FROM sections WHERE paper_id = ? ORDER BY section_ord"
             rows = self._cursor.execute(query, [paper_id]).fetchall()
@@ -95,8 +95,8 @@ class Gold:
         return bool(self.spans) or (self._doc is None and bool(self._answers))
 
     def share(self, quote: Quote) -> tuple[float, float]:
-        """The share of a quote inside the gold, and the share of the gold that it covers (0 to 1), for the best
-        span."""
+        """Return two shares (0 to 1) for the best span: of the quote that is inside the span, and of the span that the
+        quote covers."""
         text = flat(quote.text)
         if self._doc is None:
             held = any(answer in text for answer in self._answers)
@@ -123,7 +123,7 @@ class Gold:
         return sum(self._shared(quote, flat(quote.text), start, end) for quote in quotes)
 
     def _shared(self, quote: Quote, text: str, start: int, end: int) -> int:
-        """The number of characters of the span that the quote covers at its nearest position."""
+        """Return how many characters of the span the quote covers, at the first position where it can overlap it."""
         if quote.paper_id != self._doc or not text:
             return 0
         at = self._text.find(text, max(0, start - len(text)))

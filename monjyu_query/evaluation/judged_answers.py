@@ -32,7 +32,7 @@ NO_ANSWER = "The papers do not answer this."
 LEAST_AGREED = 0.5
 """The minimum share of judgements that must be equal in both orders. A judge that chooses at random has a third."""
 LONGEST = 12_000
-"""The maximum number of characters of an answer that are judged."""
+"""The number of characters after which an answer is cut before it is judged."""
 
 
 def _winner(value: object) -> str:
@@ -55,9 +55,9 @@ class ComparedAnswers(BaseModel):
 
 @dataclass(frozen=True)
 class Judged:
-    """A pair of answers: by criterion 1 if the mode's is better, 0 if the baseline's is, .5 for a tie; empty if the
-    judge failed. `agreed`: the criteria with the same result in both orders. `same`: the answers are equal, so the
-    judge was not asked."""
+    """A judged pair of answers. `values`: by criterion 1 if the mode's answer is better, 0 if the baseline's is, 0.5
+    for a tie; empty if the judge failed. `agreed`: the number of criteria with the same result in both orders. `same`:
+    the answers are equal, so the judge was not asked."""
 
     values: Mapping[str, float] = field(default_factory=dict)
     agreed: int = 0
@@ -68,7 +68,7 @@ class Judged:
 
 
 class AnswerJudge:
-    """The model of `roles.judge`. Raises ConfigurationError if the role is not a model's."""
+    """The model of `roles.judge`. Raises ConfigurationError if no model has this role."""
 
     def __init__(self, searcher: Searcher) -> None:
         settings = searcher.settings
@@ -112,7 +112,13 @@ async def in_both_orders(
 ) -> list[ComparedAnswers]:
     """Compare two texts in two calls, one for each order. Raises the errors of `monjyu_core.models.call_errors`."""
     orders = (texts, texts[::-1])
-    return list(await asyncio.gather(*(_compared(session, prompt, question, *one, papers) for one in orders)))
+    asked = [
+        prompt.render(question=fence(0, question), first=fence(1, one), second=fence(2, two)) for one, two in orders
+    ]
+    calls = (
+        session.structured("judge", [Message("user", text)], prompt.hash, ComparedAnswers, papers) for text in asked
+    )
+    return list(await asyncio.gather(*calls))
 
 
 def compare_modes(
@@ -127,8 +133,8 @@ def compare_modes(
 
 
 def summary(judged: Sequence[Judged]) -> Values:
-    """By criterion wins, ties, losses and the win rate (a tie counts a half) with its 95 % interval (bootstrap); the
-    number of judgements of differing pairs on which both orders agree; the number of failed pairs."""
+    """Return, by criterion, wins, ties, losses and the win rate (a tie counts a half) with its 95 % interval
+    (bootstrap); the share of judgements of differing pairs on which both orders agree; the number of failed pairs."""
     done = [one for one in judged if one.values]
     criteria: Values = {}
     for name in CRITERIA if done else ():
@@ -151,7 +157,7 @@ def summary(judged: Sequence[Judged]) -> Values:
 
 
 def _doubts(asked: Sequence[Judged], agreed: float | None) -> list[str]:
-    """Known faults of small models: they prefer the first answer, or never prefer one."""
+    """Return a warning for each known fault of small models: they prefer the first answer, or never prefer one."""
     larger = "its judgements are meaningless. Use a larger model in roles.judge.model."
     if agreed is not None and agreed < LEAST_AGREED:
         return [f"The judge's verdict changes when the answers are swapped, so it follows their order: {larger}"]
@@ -160,15 +166,8 @@ def _doubts(asked: Sequence[Judged], agreed: float | None) -> list[str]:
     return []
 
 
-async def _compared(
-    session: Session, prompt: Prompt, question: str, first: str, second: str, papers: Sequence[str]
-) -> ComparedAnswers:
-    text = prompt.render(question=fence(0, question), first=fence(1, first), second=fence(2, second))
-    return await session.structured("judge", [Message("user", text)], prompt.hash, ComparedAnswers, papers)
-
-
 def _text(result: SearchResult, most: int) -> str:
-    """The answer as a reader sees it, with citation marks and the titles of the sources, limited to `most` tokens."""
+    """Return the answer with its citation marks and the titles of its sources, cut to `most` tokens."""
     if result.status == "abstained" or not result.answer.strip():
         return NO_ANSWER
     sources = "\n".join(f"[{one.n}] {one.paper_title}" for one in result.citations)

@@ -1,4 +1,4 @@
-"""Measures lazy search on questions with gold evidence: how much of it is found, by budget, and at what cost."""
+"""Measures how much of the gold evidence lazy search finds with each budget, and at what cost."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _FIRST_HITS = 10
 _OF_PAPER = "SELECT paper_id, text FROM sentences WHERE paper_id = ?"
 MOST_PASSAGES = 1000
 REFERENCE = 100
-"""The budget that sets hybrid search's number of passages; the largest if it is not among those asked."""
+"""The budget that sets the number of passages of hybrid search; if it is not measured, the largest budget does."""
 HYBRID = -1
 """The budget of a run in mode hybrid."""
 
@@ -66,8 +66,9 @@ class ShownEvidence:
 
 
 class Evidence:
-    """Reads the evidence of results: the sentences of lazy search's claims (otherwise of its answer's citations), and
-    all sentences of the passages of any other search, so that its choice of sentences does not matter."""
+    """Reads the evidence in results. For lazy search these are the sentences of its claims or, without claims, of the
+    answer's citations. For other modes they are all sentences of the passages, so that their choice of sentences does
+    not matter."""
 
     def __init__(self, snapshot: Snapshot) -> None:
         self._snapshot = snapshot
@@ -91,8 +92,8 @@ class Evidence:
         return ShownEvidence(sentences, chunks, around, shown, quoted)
 
     def _sentences(self, names: Sequence[str]) -> dict[str, Evidences]:
-        """The sentences of each chunk or sentence in `names` (ids); papers are identified by the id that all their
-        files share."""
+        """Return the sentences of each chunk or sentence id in `names`, each with the id that all files of its paper
+        share."""
         found: dict[str, set[tuple[str, str]]] = {}
         if names:
             rows = self._snapshot.cursor().execute(_SENTENCES, {"names": list(names)}).fetchall()

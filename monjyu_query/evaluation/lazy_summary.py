@@ -1,5 +1,4 @@
-"""Summarises runs of lazy and hybrid search on gold questions: means with intervals, by budget and by kind of
-question."""
+"""Summarises runs of lazy and hybrid search on questions with gold: means with intervals, by budget and kind."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,15 +20,16 @@ MEASURES = (
 """The measures of each budget, in the order in which `monjyu eval lazy --json` prints them."""
 SAMPLES = 2000
 MULTI = "three or more, of two papers"
-"""The group of all questions of any kind with at least three gold sentences from at least two papers."""
+"""The name of the group of all questions with at least three gold sentences from at least two papers."""
 
 Interval = tuple[float, float]
 
 
 @dataclass(frozen=True)
 class KindFigures:
-    """Figures of one kind of question, by budget and for hybrid: mean evidence recall with its 95 % interval, and mean
-    precision; and the mean paired difference in recall between the reference budget and hybrid."""
+    """Figures of one kind of question, by budget and for hybrid (`HYBRID`): mean evidence recall with its 95 %
+    interval, mean precision, and the share of abstentions. `difference` is the mean paired difference in recall between
+    the reference budget and hybrid."""
 
     kind: str
     questions: int
@@ -60,7 +60,7 @@ def summary(runs: Sequence[Run], budgets: Sequence[int]) -> Values:
 
 
 def by_kind(runs: Sequence[Run], budgets: Sequence[int]) -> list[KindFigures]:
-    """Figures of each kind in order of appearance, then of all questions with many gold sentences."""
+    """Return the figures of each kind in order of appearance and, if there are several kinds, of the group `MULTI`."""
     kinds = dict.fromkeys(run.question.kind for run in runs)
     groups = [(kind or "all", [run for run in runs if run.question.kind == kind]) for kind in kinds]
     many = [run for run in runs if run.question.multi]
@@ -86,7 +86,7 @@ def _figures(kind: str, runs: Sequence[Run], budgets: Sequence[int]) -> KindFigu
 
 
 def mean_and_interval(values: NDArray[np.float64]) -> tuple[float, Interval]:
-    """The mean and the 2.5th and 97.5th percentile of the means of `SAMPLES` samples with replacement (Efron 1979)."""
+    """Return the mean, and the 2.5th and 97.5th percentile of the means of `SAMPLES` bootstrap samples (Efron 1979)."""
     picks = np.random.default_rng(0).integers(0, len(values), (SAMPLES, len(values)))
     low, high = np.percentile(values[picks].mean(axis=1), [2.5, 97.5])
     return round(float(values.mean()), 4), (round(float(low), 4), round(float(high), 4))
@@ -101,7 +101,7 @@ def _named(budget: int) -> str:
 
 
 def table(figures: Sequence[KindFigures], answerable: set[str]) -> str:
-    """A table for people: recall with intervals by kind and budget; for kinds without gold the share of abstentions."""
+    """Return a table for people, by kind and budget: recall with intervals (if the kind has gold), and abstentions."""
     lines = []
     for found in figures:
         lines.append(f"{found.kind} ({found.questions} questions)")
@@ -114,12 +114,12 @@ def table(figures: Sequence[KindFigures], answerable: set[str]) -> str:
             lines.append(f"  {_named(budget):>6}  {share}{silent}")
         if found.kind in answerable:
             mean, (low, high) = found.difference
-            lines.append(f"  lazy - hybrid with as many passages: {mean:+.3f} [{low:+.3f}, {high:+.3f}]")
+            lines.append(f"  lazy minus hybrid (same number of passages): {mean:+.3f} [{low:+.3f}, {high:+.3f}]")
     return "\n".join(lines)
 
 
 def with_gold(questions: Sequence[GoldQuestion]) -> set[str]:
-    """The kinds that have gold sentences, as named by `by_kind`."""
+    """Return the names, as in `by_kind`, of the kinds that have gold sentences."""
     return {question.kind or "all" for question in questions if question.gold} | {MULTI}
 
 

@@ -1,4 +1,4 @@
-"""A trial of one model: its tasks within a time limit, the results by role, and the suggested settings."""
+"""Tries one model with small tasks within a time limit; reports results by role, and suggests settings."""
 
 import asyncio
 import time
@@ -36,7 +36,7 @@ _CODE = "HERON-7314"
 
 
 class Tried(BaseModel):
-    """The result of one task: `why` it is wrong or failed."""
+    """The result of one task; `why` is the reason why it is wrong or failed."""
 
     role: str
     roles: list[str]
@@ -71,7 +71,7 @@ class ModelTrial(BaseModel):
 
 
 def kinds_of(settings: Settings, name: str) -> list[Kind]:
-    """The purposes for which the settings use the model; chat if they do not use it."""
+    """Return the purposes for which the settings use the model, or chat if they do not use it."""
     kinds: list[Kind] = ["embed"] if settings.embedding.remote == name else []
     roles = settings.roles
     if roles.rerank.engine == "llm" and roles.rerank.model == name:
@@ -88,9 +88,8 @@ def try_model(
     seconds: float = SECONDS,
     told: Callable[[Tried], None] = lambda _: None,
 ) -> ModelTrial:
-    """Try the model called `name` within `seconds`; `told` is called for each task. Raises ConfigurationError if it is
-    not set up."""
-    named_model(settings, name, "`monjyu models try`")
+    """Try the model called `name` within `seconds`; `told` is called with the result of each task. Raises
+    ConfigurationError if the model is not set up."""
     trial = _Trial(settings, name, seconds, told)
     for kind in kinds or kinds_of(settings, name):
         {"chat": trial.chat, "embed": trial.embed, "rerank": trial.rerank}[kind]()
@@ -124,7 +123,7 @@ class _Trial:
             session = gateway.session(self._account)
             for task in tasks():
                 await self._try(task, session)
-                if self.tasks[-1].outcome == "failed" and not any(one.outcome != "failed" for one in self.tasks):
+                if all(one.outcome == "failed" for one in self.tasks):
                     break  # no server answers, or it refuses everything: the other tasks would fail in the same way
             await self._context(session)
         finally:
@@ -188,11 +187,11 @@ class _Trial:
             self.facts.append(f"context: of {wanted} tokens the server read {counted}, without an error")
             self.follows.append(f"models.{self._name}.context_tokens: {max(512, counted)}")
         else:
-            self.facts.append(f"context: it loses what is at the beginning of {wanted} tokens")
+            self.facts.append(f"context: the beginning of a prompt of {wanted} tokens is lost")
             self.follows.append(f"models.{self._name}.context_tokens: {window // 2}")
 
     def _speeds(self) -> tuple[float, float]:
-        """Tokens read and written per second, over the total time of the calls."""
+        """Return the tokens read and written per second, over the total time of the tasks."""
         seconds = sum(one.seconds for one in self.tasks if one.outcome != "no time")
         used = self._account.used
         return (used.prompt_tokens / seconds, used.completion_tokens / seconds) if seconds else (0.0, 0.0)
@@ -204,10 +203,10 @@ class _Trial:
         used = self._account.used
         read, written = self._speeds()
         a_call = sum(one.seconds for one in done) / max(used.llm_calls, 1)
-        self.facts.append(f"speed: {read:.0f} tokens read and {written:.1f} written a second, {a_call:.1f} s a call")
+        self.facts.append(f"speed: {read:.0f} tokens/s read, {written:.1f} tokens/s written, {a_call:.1f} s per call")
         refused = learned_of(self._server).refused
         if refused:
-            self.facts.append(f"refused, and left out: {', '.join(refused)}")
+            self.facts.append(f"parameters that the server refuses, which are omitted: {', '.join(refused)}")
         if "response_format" in refused:
             self.follows.append(f"models.{self._name}.native_schema: false")
         price = self._account.accounting.prices.price(self._model.model)
@@ -223,7 +222,7 @@ class _Trial:
             self.follows.append("roles.ROLE.max_tokens: 4000, or a model that does not reason")
 
     def embed(self) -> None:
-        """Test embeddings: their meaning, the size of a request, a long text."""
+        """Try embeddings: of a question and two texts, of a full batch, and of a long text."""
         embedder = RemoteEmbedder(self._name, self._model, self._settings)
         began = time.monotonic()
         try:
@@ -242,18 +241,18 @@ class _Trial:
         except ModelCallError as error:
             self._done(("embed",), "vectors of texts", "failed", str(error), began)
             return
-        self.facts.append(f"vectors: {embedder.dimensions} dimensions, {size / max(seconds, 1e-3):.0f} texts a second")
+        self.facts.append(f"vectors: {embedder.dimensions} dimensions, {size / max(seconds, 1e-3):.0f} texts/s")
         if embedder.most < size:
-            self.facts.append(f"texts of a request: {embedder.most}")
+            self.facts.append(f"maximum number of texts in a request: {embedder.most}")
             self.follows.append(f"embedding.batch_size: {embedder.most}")
         if embedder.windowed:
-            self.facts.append(f"a text of {self._model.context_tokens} tokens is too long, and is read in windows")
+            self.facts.append(f"a text of {self._model.context_tokens} tokens is too long: it is embedded in windows")
             self.follows.append(
                 f"models.{self._name}.context_tokens: what the model reads, not {self._model.context_tokens}"
             )
 
     def rerank(self) -> None:
-        """Test the order of sentences for a question."""
+        """Try the ranking of three sentences for a question."""
         began = time.monotonic()
         try:
             scores = run(self._scores())
@@ -273,14 +272,10 @@ class _Trial:
         roles = list(dict.fromkeys(role for task in self.tasks for role in task.roles))
         verdicts = [_verdict(role, [one for one in self.tasks if role in one.roles]) for role in roles]
         good = [one.role for one in verdicts if one.verdict == "good" and one.role not in ("embed", "rerank")]
-        follows = (
-            [f"roles: {{{', '.join(f'{role}: {{engine: llm, model: {self._name}}}' for role in good)}}}"]
-            if good
-            else []
-        )
-        for one in verdicts:
-            if one.verdict == "no" and one.role in ("verify", "judge"):
-                follows.append(f"roles.{one.role}.engine: extractive  # {one.why}")
+        roles_of = ", ".join(f"{role}: {{engine: llm, model: {self._name}}}" for role in good)
+        follows = [f"roles: {{{roles_of}}}"] if good else []
+        bad = [one for one in verdicts if one.verdict == "no" and one.role in ("verify", "judge")]
+        follows += [f"roles.{one.role}.engine: extractive  # {one.why}" for one in bad]
         return ModelTrial(
             name=self._name,
             model=self._model.model,
@@ -312,7 +307,7 @@ def _verdict(role: str, tried: Sequence[Tried]) -> RoleVerdict:
 
 
 def _only(settings: Settings, name: str, seconds: float) -> Settings:
-    """The settings with this model in every role, without retries and cache."""
+    """Return the settings with this model in every role, without retries and cache."""
     roles = settings.roles
     update = {"engine": "llm", "model": name, "retries": 0, "timeout_seconds": seconds}
     tried = {role: getattr(roles, role).model_copy(update=update) for role in type(roles).model_fields}

@@ -1,13 +1,13 @@
 """Generates questions with gold sentences from the structure of a collection, by kind.
 
-- `fact`: two or three phrases that occur together only in one sentence. That sentence is the gold.
-- `relation`: an edge of the noun graph. Gold: the sentences that contain both, at least three from at least two
-  papers.
-- `community`: three phrases of a community. Gold: the sentences that contain two of them, with the same minimum.
-- `citation`: a work that two papers or more cite. Gold: the sentences that cite it, with the same minimum.
+- `fact`: two or three phrases that occur together in only one sentence, which is the gold.
+- `relation`: the two phrases of an edge of the noun graph. Gold: the sentences that contain both, 3 to 20 from at
+  least two papers.
+- `community`: three phrases of a community. Gold: the sentences that contain two of them, within the same limits.
+- `citation`: a work that at least two papers cite. Gold: the sentences that cite it, within the same limits.
 - `unanswerable`: two phrases that occur together in no paper. No gold.
 
-A phrase is used once or twice in each kind. Equal seeds produce equal questions.
+Each kind uses a phrase at most once or twice (`_ASKED`). Equal seeds produce equal questions.
 """
 
 import random
@@ -29,7 +29,7 @@ _FACT_SHARE = 0.5
 """The share of a sentence's letters that its question may repeat."""
 _TRIED_PHRASES = 8
 _HUB = (30, 0.025)
-"""A phrase in more sentences than both this number and this share is not used."""
+"""A phrase is not used if it occurs in more sentences than the larger of this number and this share of all."""
 _COMMUNITY_PHRASES = 3
 _LONGEST_TITLE = 150
 _ASKED: dict[Kind, int] = {"fact": 1, "relation": 2, "community": 2, "citation": 1, "unanswerable": 1}
@@ -42,8 +42,8 @@ Made = tuple[str, list[Sentence], list[str]]
 
 
 def generate(structure: Structure, kinds: Sequence[Kind], count: int, seed: int) -> list[Values]:
-    """At most `count` questions of each kind: `id`, `kind`, `text`, `paraphrase`, and `gold`, a list of `paper_id` and
-    `sentence`."""
+    """Return up to `count` questions of each kind, with `id`, `kind`, `text`, `paraphrase`, and `gold`, a list of
+    `paper_id` and `sentence`."""
     questions: list[Values] = []
     for kind in kinds:
         rng = random.Random(f"{kind} {seed}")
@@ -63,8 +63,8 @@ def generate(structure: Structure, kinds: Sequence[Kind], count: int, seed: int)
 
 
 def paraphrased(kind: Kind, text: str) -> str:
-    """The question in the next frame of its kind, with its names reordered ("student feedback" as "feedback of
-    student"), so that a search by neighbouring words alone finds less."""
+    """Return the question in the next template of its kind, with its names reordered ("student feedback" as "feedback
+    of student"), so that a search for neighbouring words alone finds less."""
     for frames in map(str.splitlines, Texts("generated").every(kind).values()):
         for n, frame in enumerate(frames):
             match = re.fullmatch(re.sub(r"\\\{\d?\\\}", "(.+)", re.escape(frame)), text)
@@ -77,11 +77,11 @@ def paraphrased(kind: Kind, text: str) -> str:
 def _facts(structure: Structure, rng: random.Random) -> Iterator[Made]:
     phrases = _askable(structure, structure.phrases)
     for sentence in _shuffled(rng, structure.sentences):
-        inside = [phrase for phrase in phrases if phrase.resolves_in(sentence.folded)]
+        inside = [phrase for phrase in phrases if phrase.occurs_in(sentence.folded)]
         some = _shuffled(rng, inside)[:_TRIED_PHRASES]
         for chosen in (*combinations(some, 3), *combinations(some, 2)):
-            letters = sum(len(phrase.surface) for phrase in chosen)
-            if letters <= _FACT_SHARE * len(sentence.text) and _apart(chosen) and len(structure.holding(chosen)) == 1:
+            fits = sum(len(phrase.surface) for phrase in chosen) <= _FACT_SHARE * len(sentence.text)
+            if fits and _apart(chosen) and len(structure.sentences_with(chosen)) == 1:
                 yield _asked("fact", chosen, rng), [sentence], [sentence.text, *(phrase.key for phrase in chosen)]
                 break
 
@@ -89,7 +89,7 @@ def _facts(structure: Structure, rng: random.Random) -> Iterator[Made]:
 def _relations(structure: Structure, rng: random.Random) -> Iterator[Made]:
     for pair in _shuffled(rng, structure.edges):
         chosen = _askable(structure, pair)
-        gold = structure.holding(chosen) if len(chosen) == len(pair) and _apart(chosen) else []
+        gold = structure.sentences_with(chosen) if len(chosen) == len(pair) and _apart(chosen) else []
         if _enough(gold):
             yield _asked("relation", chosen, rng), gold, list(pair)
 
@@ -98,8 +98,8 @@ def _communities(structure: Structure, rng: random.Random) -> Iterator[Made]:
     for members in _shuffled(rng, structure.communities):
         phrases = _askable(structure, members)
         for chosen in combinations(_shuffled(rng, phrases)[:_TRIED_PHRASES], _COMMUNITY_PHRASES):
-            gold = structure.holding_some(chosen, 2) if _apart(chosen) else []
-            if _enough(gold) and all(any(p.resolves_in(s.folded) for s in gold) for p in chosen):
+            gold = structure.sentences_with(chosen, 2) if _apart(chosen) else []
+            if _enough(gold) and all(any(p.occurs_in(s.folded) for s in gold) for p in chosen):
                 yield _asked("community", chosen, rng), gold, [phrase.key for phrase in chosen]
                 break
 
@@ -116,7 +116,7 @@ def _unanswerable(structure: Structure, rng: random.Random) -> Iterator[Made]:
     others = _shuffled(rng, phrases)
     for chosen in zip(_shuffled(rng, phrases), others, strict=True):
         together = structure.papers[chosen[0].key] & structure.papers[chosen[1].key]
-        if not together and _apart(chosen) and not structure.holding(chosen):
+        if not together and _apart(chosen) and not structure.sentences_with(chosen):
             yield _asked("unanswerable", chosen, rng), [], [phrase.key for phrase in chosen]
 
 
@@ -132,7 +132,7 @@ _MAKERS: dict[Kind, Callable[[Structure, random.Random], Iterator[Made]]] = {
 def _askable(structure: Structure, names: Iterable[str]) -> list[Phrase]:
     most = max(_HUB[0], int(_HUB[1] * len(structure.sentences)))
     phrases = [structure.phrases[name] for name in names]
-    return [phrase for phrase in phrases if 0 < len(structure.holding([phrase])) <= most]
+    return [phrase for phrase in phrases if 0 < len(structure.sentences_with([phrase])) <= most]
 
 
 def _shuffled(rng: random.Random, values: Sequence[T]) -> list[T]:
@@ -145,7 +145,7 @@ def _enough(gold: Sequence[Sentence]) -> bool:
 
 
 def _apart(phrases: Sequence[Phrase]) -> bool:
-    """Whether none of the phrases is a part of another, in any spelling."""
+    """Whether no phrase is a part of another, in any spelling."""
     pairs = ((a, b) for a in phrases for b in phrases if a is not b)
     return not any(inner in outer for a, b in pairs for inner in a.variants for outer in b.variants)
 
@@ -160,7 +160,7 @@ def _asked(kind: Kind, phrases: Sequence[Phrase], rng: random.Random) -> str:
 
 
 def _templates(kind: Kind, language: str) -> list[str]:
-    """The templates of a kind: `{}` is replaced by a list of all phrases, `{0}` and `{1}` by one each."""
+    """Return the templates of a kind: `{}` stands for the list of all phrases, `{0}` and `{1}` for one phrase each."""
     return Texts("generated")[language][kind].splitlines()
 
 

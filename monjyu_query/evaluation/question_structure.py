@@ -1,12 +1,12 @@
-"""The material for questions: sentences, phrases, edges, communities and citations of a snapshot.
+"""Reads the material for questions: sentences, phrases, edges, communities and citations of a snapshot.
 
-Gold sentences are found only by matching the letters of phrases, never by the search's ranking, stemmer or vectors.
+Gold sentences are found only by matching the spelling of phrases, never by the search's ranking, stemmer or vectors.
 """
 
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -19,7 +19,7 @@ from monjyu_query.answers.selection import is_prose
 from monjyu_query.knowledge.concept_graph import GRAPH_TABLES, has_tables
 
 SHORTEST, LONGEST = 40, 400
-"""Characters of a sentence that may be gold."""
+"""The minimum and maximum length of a gold sentence; a wide character counts three towards the minimum."""
 _MOST_WORDS = 4
 _LETTERS = re.compile(r"[^\W\d_]{4,}")
 
@@ -57,14 +57,14 @@ class Sentence:
 
 @dataclass(frozen=True)
 class Phrase:
-    """A node of the noun graph: its usual spelling, and all spellings in the papers."""
+    """A node of the noun graph: its usual spelling (`surface`), and all spellings in the papers (`variants`)."""
 
     key: str
     surface: str
     variants: tuple[str, ...]
     pattern: re.Pattern[str]
 
-    def resolves_in(self, folded: str) -> bool:
+    def occurs_in(self, folded: str) -> bool:
         return any(variant in folded for variant in self.variants) and self.pattern.search(folded) is not None
 
 
@@ -108,20 +108,16 @@ class Structure:
         ]
         return cls(sentences, phrases, papers, edges, groups, _works(cursor, sentences))
 
-    def holding(self, phrases: Sequence[Phrase]) -> list[Sentence]:
-        """The sentences that contain all the phrases, as whole words and in any of their spellings."""
-        return self.holding_some(phrases, len(phrases))
-
-    def holding_some(self, phrases: Sequence[Phrase], least: int) -> list[Sentence]:
-        """The sentences that contain at least `least` of the phrases."""
-        found = [self._places(phrase) for phrase in phrases]
-        places = sorted(set().union(*found))
-        return [self.sentences[place] for place in places if sum(place in some for some in found) >= least]
+    def sentences_with(self, phrases: Sequence[Phrase], least: int | None = None) -> list[Sentence]:
+        """Return the sentences that contain at least `least` of the phrases (by default all), as whole words and in any
+        of their spellings."""
+        counts = Counter(place for phrase in phrases for place in self._places(phrase))
+        return [self.sentences[place] for place in sorted(counts) if counts[place] >= (least or len(phrases))]
 
     def _places(self, phrase: Phrase) -> frozenset[int]:
         if phrase.key not in self._found:
-            holds = (n for n, sentence in enumerate(self.sentences) if phrase.resolves_in(sentence.folded))
-            self._found[phrase.key] = frozenset(holds)
+            places = (n for n, sentence in enumerate(self.sentences) if phrase.occurs_in(sentence.folded))
+            self._found[phrase.key] = frozenset(places)
         return self._found[phrase.key]
 
 
@@ -148,7 +144,7 @@ def _phrase(key: str, surface: str, variants: set[str]) -> Phrase:
 
 
 def _is_askable(surface: str) -> bool:
-    """Whether a phrase is suitable for a question: real words, not too many, no address."""
+    """Whether a phrase suits a question: it has a word of letters, up to four words, and no address."""
     words = surface.split()
     letters = count_wide(surface) > 1 or _LETTERS.search(surface) is not None
     return letters and len(words) <= _MOST_WORDS and not re.search(r"https?|www\.|@|/", surface)

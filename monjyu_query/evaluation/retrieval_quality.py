@@ -1,4 +1,4 @@
-"""Measures retrieval on judged queries: reads and runs them, and averages the measures."""
+"""Measures retrieval: reads judged queries, runs them, and averages the measures."""
 
 import re
 import time
@@ -13,15 +13,15 @@ from monjyu_core.errors import ConfigurationError
 from monjyu_core.user_files.bounded_reading import MEBIBYTE, parse_json, read_text
 from monjyu_core.values import Values
 
-# Measures of a ranked list against graded judgements, averaged over queries by the caller.
-# `ranked` contains distinct document ids, best first; `grades` the judged ones, relevant if the grade is above 0. A
-# query without a relevant document has no measure: leave it out.
+# Measures of a ranked list against graded judgements, averaged over queries by the caller. `ranked` contains distinct
+# document ids, best first; `grades` the grades of judged documents, which are relevant if the grade is above 0. Queries
+# without a relevant document must be left out.
 Grades = Mapping[str, float]
 
 
 def ndcg(ranked: Sequence[str], grades: Grades, depth: int) -> float:
-    """Normalised discounted cumulated gain: `sum(gain_i / log2(i + 1))`, ranks i from 1, divided by that of the ideal
-    order.
+    """Return the normalised discounted cumulative gain: `sum(gain_i / log2(i + 1))` over ranks i from 1, divided by the
+    same sum for the ideal order.
 
     Järvelin and Kekäläinen 2002; linear gains and the ideal cut at the same depth, as `ndcg_cut` of trec_eval.
     """
@@ -35,7 +35,7 @@ def _discounted(gains: Sequence[float]) -> float:
 
 
 def recall(ranked: Sequence[str], grades: Grades, depth: int) -> float:
-    """The share of the relevant documents among the first `depth`."""
+    """Return the share of the relevant documents that are among the first `depth` ranked ones."""
     relevant = {document for document, grade in grades.items() if grade > 0}
     return len(relevant.intersection(ranked[:depth])) / len(relevant) if relevant else 0.0
 
@@ -51,7 +51,7 @@ def percentile(values: Sequence[float], share: float) -> float:
 
 
 DEPTH = 100
-"""Papers ranked for each query, even if fewer are printed."""
+"""The number of papers to rank for each query, even if fewer are printed."""
 
 Qrels = Mapping[str, Mapping[str, float]]
 Ranked = list[tuple[str, float]]
@@ -72,7 +72,7 @@ class JudgedQuery:
 
 @dataclass(frozen=True)
 class Run:
-    """The papers ranked for one query with their scores, and the seconds it took."""
+    """The papers ranked for one query with their scores, and the seconds that the search took."""
 
     query: JudgedQuery
     ranked: Ranked
@@ -125,7 +125,7 @@ def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
 
 
 def judged(queries: Mapping[str, str], qrels: Qrels) -> list[JudgedQuery]:
-    """The queries with a relevant document, as trec_eval counts. Raises ConfigurationError if no query has one."""
+    """Return the queries with a relevant document, as trec_eval does. Raises ConfigurationError if no query has one."""
     found = [
         JudgedQuery(query_id, text, qrels[query_id])
         for query_id, text in queries.items()
@@ -146,8 +146,7 @@ def run_queries(search: Callable[[str], Ranked], queries: Iterable[JudgedQuery])
 
 def summary(mode: str, runs: Sequence[Run]) -> Values:
     """The means over all queries and the latencies in milliseconds."""
-    names = [[paper_id for paper_id, _ in run.ranked] for run in runs]
-    pairs = [(ranked, run.query.grades) for ranked, run in zip(names, runs, strict=True)]
+    pairs = [([paper_id for paper_id, _ in run.ranked], run.query.grades) for run in runs]
     seconds = [run.seconds for run in runs]
 
     def mean(values: Iterable[float]) -> float:
@@ -169,12 +168,17 @@ def write_run(path: Path, runs: Iterable[Run], top_k: int) -> None:
     """Write the best `top_k` papers of each query, one `query_id<TAB>paper_id<TAB>rank<TAB>score` per line, without a
     header. Raises ConfigurationError if the file cannot be written."""
     lines = [
-        f"{run.query.query_id}\t{paper_id}\t{rank}\t{score:.6f}\n"
+        f"{run.query.query_id}\t{paper_id}\t{rank}\t{score:.6f}"
         for run in runs
         for rank, (paper_id, score) in enumerate(run.ranked[:top_k], start=1)
     ]
+    write_lines(path, lines)
+
+
+def write_lines(path: Path, lines: Iterable[str]) -> None:
+    """Write a text file. Raises ConfigurationError if that fails."""
     try:
-        path.write_text("".join(lines), encoding="utf-8")
+        path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
     except OSError as error:
         raise ConfigurationError(
             f"{path} cannot be written: {error.strerror or error}.", "Name another file."

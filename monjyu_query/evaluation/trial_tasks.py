@@ -1,4 +1,4 @@
-"""The tasks of a trial: small requests of each role, with the role's own prompts, about two short artificial papers."""
+"""The tasks of a trial: small requests for each role, with the role's own prompts, about two short invented papers."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -43,12 +43,12 @@ class TriedEntities(BaseModel):
 
 
 Try = Callable[[Session, Settings], Awaitable[str]]
-"""Runs a task and returns what is wrong with the reply, or an empty string. Raises the errors of a model call."""
+"""Runs a task. Returns what is wrong with the reply, or an empty string; raises the errors of a model call."""
 
 
 @dataclass(frozen=True)
 class Task:
-    """A task of a trial. `roles` are those that the task tests, the called one first."""
+    """A task of a trial. `roles` are the roles that it tests; the first one is called."""
 
     roles: tuple[ChatRole, ...]
     about: str
@@ -56,7 +56,7 @@ class Task:
 
 
 def tasks() -> list[Task]:
-    """All tasks, the most informative first, because a slow model may have no time for the last ones."""
+    """Return all tasks, the most informative first, because a slow model may have no time for the last ones."""
     return [
         Task(("answer",), "an answer with citations", _answered(HOW_LONG, "141", 1)),
         Task(("assess",), "scores of sentences", _scored(HOW_LONG, {1})),
@@ -147,7 +147,8 @@ def _claimed(question: str, figure: str, source: int) -> Try:
 
 
 async def _verified(session: Session, settings: Settings) -> str:
-    """Verify the two sentences that are part of every verifier's first call. Raises ModelUnfit if it fails on them."""
+    """Verify a sentence. A verifier's first call also contains two known sentences; it raises ModelUnfit if the model
+    fails on them."""
     verifier = ModelVerifier(session, settings, "en", [])
     return _verdicts(await verifier.verify([Stated(ICE[0], ((1, ICE[0]),))]), ("supported",))
 

@@ -1,1 +1,1 @@
-"""The MCP server: tools, resources and prompts over the collections of one data folder."""
+"""The MCP server: tools, resources and prompts for the collections of one data folder."""

@@ -34,8 +34,8 @@ Form = Annotated[
 
 
 class ExportedAnswer(BaseModel):
-    """The exported file. `differs`: the differences from the answer of the stored search; `notes` describe omitted
-    parts."""
+    """The exported file. `differs`: the fields that differ from the stored search; `notes`: warnings, and notes on
+    differences and omitted quotes."""
 
     trace_id: str
     snapshot_id: str
@@ -60,9 +60,9 @@ class AnswerTools:
         format: Annotated[Literal["markdown", "latex", "text"], Field(description="Its format.")] = "markdown",
         **asked: Any,
     ) -> Annotated[CallToolResult, CheckedDraft]:
-        """Check the citations of a draft: for each citing sentence the nearest passages of the cited paper, and the
-        figures, names and quotes that occur nowhere in it. With a model for this, also a verdict; otherwise judge by
-        the passages."""
+        """Check the citations of a draft. Returns for each citing sentence the nearest passages of the cited paper, the
+        figures, names and quotes that occur nowhere in it and, if a model is set up for this, a verdict; without one,
+        judge by the passages."""
         with as_tool_errors():
             checked = await self._monjyu.check_citations(text, format=format, **asked)
         return given(f"{QUOTED}\n\n{as_text(checked)}", checked)
@@ -92,8 +92,8 @@ class AnswerTools:
 
 
 def _exported(monjyu: Monjyu, trace_id: str, form: str, context: Context[Any, Any]) -> tuple[AskedAnswer, bytes]:
-    """The exported answer. Raises QueryError if it is too large, does not exist or may not be seen by the caller; the
-    last two are reported alike."""
+    """Return the exported answer. Raises QueryError if it is too large, does not exist or may not be seen by the
+    caller; the last two cases have the same message."""
     monjyu.flush_traces()
     kept = read_trace(StateStore(monjyu.data.state), trace_id)
     try:

@@ -1,4 +1,4 @@
-"""The identity of callers: over stdio the person who started the server, over HTTP the one admitted by the gate."""
+"""Identifies callers: over stdio the person who started the server, over HTTP the caller that the gate admitted."""
 
 import contextvars
 from typing import Any
@@ -14,11 +14,11 @@ from monjyu_query.search.traces import asked_by, may_see
 
 NONE: frozenset[str] = frozenset()
 _seen: contextvars.ContextVar[frozenset[str] | None] = contextvars.ContextVar("collections seen", default=NONE)
-"""The collections that the current caller may see, None = all; none of them while no caller is known."""
+"""The collections that the current caller may see, None = all; an empty set while no caller is known."""
 
 
 class CallersMonjyu(AsyncMonjyu):
-    """The `AsyncMonjyu` with the current caller's view, looked up at each use."""
+    """An `AsyncMonjyu` that sees only the current caller's collections."""
 
     @property
     def blocking(self) -> Monjyu:
@@ -26,8 +26,7 @@ class CallersMonjyu(AsyncMonjyu):
 
 
 async def know_caller(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
-    """Wrap every message to the server: set its caller, and the collections that the caller may see, while it is
-    answered."""
+    """Set the caller, and the collections that the caller may see, while a message to the server is answered."""
     request = ctx.request
     principal = None if request is None else _principal(request)
     seen = _seen.set(None if request is None else getattr(principal, "collections", NONE))
@@ -52,7 +51,8 @@ def require_admin(context: Context[Any, Any]) -> None:
 
 
 def may_see_trace(context: Context[Any, Any], trace: Values) -> bool:
-    """Whether the caller may see a trace: over stdio any, over HTTP the caller's own, or for an administrator any."""
+    """Whether the caller may see a trace: over stdio any trace, over HTTP only the caller's own, unless the caller is
+    an administrator."""
     request = context.request_context.request
     if request is None:
         return True

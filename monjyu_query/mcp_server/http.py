@@ -1,4 +1,5 @@
-"""Streamable HTTP behind the gate of the HTTP service: the same keys, host and origin checks, rates and limits."""
+"""Serves MCP over streamable HTTP behind the HTTP service's gate: the same keys, host and origin checks, rates and
+limits."""
 
 import json
 import socket
@@ -23,9 +24,9 @@ from monjyu_query.service.access.principals import Authority, check_exposure
 from monjyu_query.service.server.http_limits import protocol_with
 
 
-# The audit log of MCP over HTTP has a line per request, like that of the HTTP service, with the tool that was called.
+# The audit log has a line per request, like that of the HTTP service, with the tool that was called.
 def audited(app: ASGIApp, log: AuditLog | None) -> ASGIApp:
-    """Wrap the gate, so that refused requests are logged too."""
+    """Log each request of the application, which is the gate, so that refused requests are logged too."""
 
     async def call(scope: Scope, receive: Receive, send: Send) -> None:
         status, started = 0, time.perf_counter()
@@ -46,8 +47,8 @@ def audited(app: ASGIApp, log: AuditLog | None) -> ASGIApp:
 
 
 def of_caller(app: ASGIApp) -> ASGIApp:
-    """Inside the gate, whose limits apply to the body: tell the SDK who the caller is, so that a session serves only
-    the key that opened it, and record which tool is called, and for which collection."""
+    """Tell the SDK who the caller is, so that a session serves only the key that opened it, and log the called tool and
+    its collection. This runs inside the gate, whose limits apply to the body."""
 
     async def call(scope: Scope, receive: Receive, send: Send) -> None:
         name, body = scope["state"]["principal"].name, bytearray()
@@ -68,7 +69,7 @@ def of_caller(app: ASGIApp) -> ASGIApp:
 
 
 def _called(body: bytes) -> dict[str, str]:
-    """Name and collection of a tool call; no other argument."""
+    """Return the tool and the collection of a call, but no other argument."""
     try:
         call: Any = json.loads(body)
         if call["method"] != "tools/call":
@@ -84,12 +85,12 @@ def _called(body: bytes) -> dict[str, str]:
 
 PATH = "/mcp"
 STOP_SECONDS = 5
-"""Seconds after a stop request until running work is abandoned."""
+"""Seconds from a stop request until running work is abandoned."""
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 
 
 def http_app(server: MCPServer[Any], settings: ServiceSettings, host: str, store: StateStore) -> ASGIApp:
-    """The ASGI application for a server that listens on `host`.
+    """Return the ASGI application for a server that listens on `host`.
 
     Raises ConfigurationError if other machines can reach the address and there is neither a key nor an issuer.
     """
@@ -117,7 +118,7 @@ def http_app(server: MCPServer[Any], settings: ServiceSettings, host: str, store
 
 
 def _names(settings: ServiceSettings) -> TransportSecuritySettings:
-    """The SDK's own check of Host and Origin, with the names that the gate admits."""
+    """Return settings for the SDK's own check of Host and Origin, with the names that the gate admits."""
     names = {*LOOPBACK, *settings.allowed_hosts, *([] if is_loopback(settings.host) else [settings.host])}
     return TransportSecuritySettings(
         enable_dns_rebinding_protection="*" not in names,
@@ -150,6 +151,6 @@ def run(app: ASGIApp, bound: socket.socket, settings: ServiceSettings) -> None:
 
 
 def address(bound: socket.socket) -> str:
-    """The address at which clients reach the server."""
+    """Return the address at which clients reach the server."""
     host, port = bound.getsockname()[:2]
     return f"http://{f'[{host}]' if ':' in host else host}:{port}{PATH}"

@@ -25,16 +25,14 @@ from monjyu_query.mcp_server.register import as_tool_errors
 from monjyu_query.mcp_server.texts import given
 from monjyu_query.service.operations.commands_run import Tell, printed_with_progress
 
-# Indexing for clients: `monjyu index` as a child process, for folders that the settings allow and no others.
+# Indexing for clients: `monjyu index` as a child process, only for folders that the settings allow.
 MOST_LISTED = 200
-
-
 FREE_LEVEL = 1
 """The highest level that never calls a model."""
 
 
 class Expected(BaseModel):
-    """The part of the output of `monjyu upgrade --estimate` that is used here."""
+    """The fields of the output of `monjyu upgrade --estimate` that are used here."""
 
     llm_calls: int
     cost_usd: float
@@ -47,7 +45,8 @@ class IndexFailure(BaseModel):
 
 
 class IndexOutcome(BaseModel):
-    """The result of `monjyu index`; failed papers are missing from the index, the others are published."""
+    """The result of `monjyu index`. The published index lacks the papers in `failures` and the files in
+    `unsupported`."""
 
     collection: str
     level: int
@@ -76,8 +75,8 @@ def allowed_roots(data: DataFolder, settings: McpSettings) -> list[Path]:
 
 
 def sources_within(data: DataFolder, settings: McpSettings) -> list[str]:
-    """The names of folders and files directly in the allowed folders, as `source_for` accepts them. A caller who may
-    see only some collections gets only the names of these."""
+    """Return the names of folders and files directly in the allowed folders, as `source_for` accepts them. A caller who
+    may see only some collections gets only their names."""
     found = {
         path.name
         for root in allowed_roots(data, settings)
@@ -89,9 +88,9 @@ def sources_within(data: DataFolder, settings: McpSettings) -> list[str]:
 
 
 def source_for(data: DataFolder, settings: McpSettings, folder: str) -> Path:
-    """The path of the requested folder or file. Raises QueryError unless it exists and is, after resolving links,
-    inside an allowed folder. The error does not show whether files exist outside, so a client cannot probe for them.
-    """
+    """Return the path of the requested folder or file. Raises QueryError unless it exists and is, after resolving
+    links, inside an allowed folder. The error does not show whether files exist outside, so that no client can probe
+    for them."""
     roots = allowed_roots(data, settings)
     if not roots:
         raise QueryError("Indexing is switched off (mcp.index).", "Ask the person who runs the server.")
@@ -105,7 +104,7 @@ def source_for(data: DataFolder, settings: McpSettings, folder: str) -> Path:
             first = path.relative_to(root).parts[0] if path.is_relative_to(root) else None
             if first is not None and (data.only is None or first in data.only) and path.exists():
                 return path
-        except (OSError, ValueError, RuntimeError):  # too long, a NUL byte, links in a circle
+        except (OSError, ValueError, RuntimeError):  # the path is too long, has a NUL byte or circular links
             continue
     listed = ", ".join(sources_within(data, settings)) or "nothing yet"
     if whole:
@@ -133,7 +132,7 @@ class Indexer:
             listed = ", ".join(sources_within(data, self._settings)) or "none yet"
             raise QueryError("No folder or file to index was given.", f"List them in `paths`. Allowed: {listed}.")
         if collection is None and data.only is not None and len(sources) == 1:
-            collection = collection_name_for(sources[0])  # which the command would take, too
+            collection = collection_name_for(sources[0])  # as the command would choose, too
         if collection is not None:
             data.collection(collection)
         if self._busy.locked():
@@ -186,7 +185,7 @@ class FailedPaper(BaseModel):
 
 
 class UnreadFile(BaseModel):
-    """A file of an unsupported type. `message` is the advice."""
+    """A file of an unsupported type. `message` is advice for the user."""
 
     name: str
     message: str
@@ -235,7 +234,7 @@ class IndexTools:
         paths: Annotated[
             list[str], Field(max_length=50, description="Folders or files that monjyu_status lists as indexable.")
         ] = [],  # noqa: B006
-        folder: Annotated[str, Field(description="A single one, as in `paths`.")] = "",
+        folder: Annotated[str, Field(description="A single folder or file, as in `paths`.")] = "",
         collection: Annotated[
             str | None, Field(description="Name of the collection (a-z, 0-9, _ and -); by default that of the path.")
         ] = None,
@@ -249,8 +248,8 @@ class IndexTools:
             ),
         ] = None,
     ) -> Annotated[CallToolResult, IndexOutcome]:
-        """Index the papers of folders, or update a collection; only what changed is computed. Takes seconds to
-        minutes and reports progress. It never removes many papers: a person must do that."""
+        """Index the papers of folders, or update a collection; only changes are processed. Takes seconds to minutes and
+        reports progress. It never removes many papers: a person must do that."""
         progress = _Steps(context)
         with as_tool_errors():
             require_admin(context)
@@ -260,7 +259,7 @@ class IndexTools:
 
 
 class _Steps:
-    """Reports progress over all stages: the number of stages before the current one, plus its share that is done."""
+    """Reports progress over all stages: the number of stages before the current one, plus its finished share."""
 
     def __init__(self, context: Context[Any, Any]) -> None:
         self._context = context

@@ -51,7 +51,7 @@ class PaperTools:
         paper_id: PaperName,
         collection: Collection = None,
         depth: Annotated[int, Field(ge=1, le=10, description="Number of steps to follow.")] = 1,
-        min_count: Annotated[int, Field(ge=1, description="Minimum in common of co-cited and coupled papers.")] = 1,
+        min_count: Annotated[int, Field(ge=1, description="Minimum of shared citing papers or cited works.")] = 1,
     ) -> Annotated[CallToolResult, CitationView]:
         """Show the papers of the collection that a paper cites and those that cite it, with the citing sentences, and
         related papers."""

@@ -1,4 +1,4 @@
-"""A paper as `monjyu_get_paper` returns it (metadata, list of sections, requested text), and the resources."""
+"""A paper as `monjyu_get_paper` returns it (metadata, list of sections, requested text), and the MCP resources."""
 
 import json
 from collections.abc import Iterator
@@ -24,7 +24,7 @@ from monjyu_query.mcp_server.register import advice
 
 
 class SectionEntry(BaseModel):
-    """A section; `number` is accepted by the argument `section`."""
+    """A section. The tool's argument `section` accepts its `number`."""
 
     number: int
     heading: str
@@ -35,8 +35,8 @@ class SectionEntry(BaseModel):
 
 
 class PaperView(BaseModel):
-    """A part of a paper. `text` is that of the requested section, otherwise the abstract; it continues at
-    `next_offset`, null at its end."""
+    """A part of a paper. `text` is that of the requested sections, or else the abstract; it continues at `next_offset`,
+    which is null at the end."""
 
     paper_id: str
     title: str
@@ -69,12 +69,12 @@ class PaperView(BaseModel):
 
 
 _SAME = {"paper_id", "title", "venue", "doi", "arxiv_id", "language", "page_count", "keywords"}
+_SECTION = {"heading", "level", "section_type", "page_start"}
 
 
 def view_of(paper: ParsedPaper, section: str, offset: int, most: int, references: bool) -> PaperView:
-    """The view of a paper from `offset` on. `section` is a number, a section type, a part of a heading, `all`, or empty
-    for the abstract. Raises QueryError for a section that the paper does not have.
-    """
+    """Return up to `most` characters of a paper from `offset` on. `section` is a number, a section type, a part of a
+    heading, `all`, or empty for the abstract. Raises QueryError for a section that the paper does not have."""
     whole = _text(paper, section)
     text = whole[offset : offset + most]
     end = offset + len(text)
@@ -82,7 +82,10 @@ def view_of(paper: ParsedPaper, section: str, offset: int, most: int, references
         **paper.model_dump(include=_SAME),
         authors=[author.name for author in paper.authors],
         published=paper.publication_date,
-        sections=[_entry(number, one) for number, one in enumerate(paper.sections, start=1)],
+        sections=[
+            SectionEntry(number=number, characters=len(one.text), **one.model_dump(include=_SECTION))
+            for number, one in enumerate(paper.sections, start=1)
+        ],
         text=text,
         next_offset=end if end < len(whole) else None,
         references=paper.references if references else [],
@@ -91,20 +94,9 @@ def view_of(paper: ParsedPaper, section: str, offset: int, most: int, references
 
 
 def markdown_of(paper: ParsedPaper) -> str:
-    """The paper as Markdown: title, authors and all sections."""
+    """Return the paper as Markdown: title, authors and all sections."""
     authors = ", ".join(author.name for author in paper.authors)
     return f"# {safe(paper.title) or paper.paper_id}\n\n{safe(authors)}\n\n{safe_lines(_joined(paper.sections))}\n"
-
-
-def _entry(number: int, section: Section) -> SectionEntry:
-    return SectionEntry(
-        number=number,
-        heading=section.heading,
-        level=section.level,
-        section_type=section.section_type,
-        page_start=section.page_start,
-        characters=len(section.text),
-    )
 
 
 def _text(paper: ParsedPaper, section: str) -> str:
@@ -180,7 +172,7 @@ def _snapshots(monjyu: Monjyu, collection: str) -> Values:
 
 
 def _manifest(monjyu: Monjyu, collection: str, snapshot_id: str) -> Manifest:
-    """A snapshot's manifest. Only listed names are looked up, so that none can lead elsewhere."""
+    """Return a snapshot's manifest. Only published ids are looked up, so that no id can lead to another path."""
     folder = require_collection(monjyu.data, collection)
     if snapshot_id not in published(folder):
         raise QueryError(f"There is no snapshot {snapshot_id!r}.", f"Read monjyu://{collection}/snapshots.")

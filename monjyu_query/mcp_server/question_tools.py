@@ -48,7 +48,7 @@ class AskedQuestions(BaseModel):
             lines.append(f"- {one.id}: {quotable(one.text)}: {state}")
             lines += [f"  - {failure.expectation}: {quotable(failure.detail)}" for failure in one.failures]
             lines += [f"  {QUOTED} {quotable(one.answer)}"] if one.answer else []
-        return "\n".join(lines if self.questions else [*lines, "None is saved."])
+        return "\n".join(lines if self.questions else [*lines, "No questions are saved."])
 
 
 class QuestionTools:
@@ -63,7 +63,7 @@ class QuestionTools:
         concept: Annotated[
             str, Field(max_length=LONGEST_CONCEPT, description="Words of the subject; empty for all.")
         ] = "",
-        most: Annotated[int, Field(ge=1, le=50, description="Limit of pairs.")] = 10,
+        most: Annotated[int, Field(ge=1, le=50, description="Maximum number of pairs.")] = 10,
     ) -> Annotated[CallToolResult, Tensions]:
         """Find pairs of statements of two papers that contradict each other, with both sides quoted. The model of
         roles.verify judges them; read both quotes yourself. If none is found, or without such a model, the statements

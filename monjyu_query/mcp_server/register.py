@@ -1,4 +1,4 @@
-"""Registers tools, described by their docstrings, that reject wrong arguments in plain words and ignore empty ones."""
+"""Registers tools, which their docstrings describe. They explain which arguments are wrong, and ignore empty ones."""
 
 import inspect
 from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping
@@ -21,7 +21,7 @@ from monjyu_query.api.facade_async import AsyncMonjyu
 from monjyu_query.asking.request import problem, unknown_name
 from monjyu_query.asking.which_collection import require_collection
 
-# Errors on which a model can act: what is wrong, and the tool or value that corrects it.
+# Errors in terms on which a model can act: the tool or argument that corrects them.
 _INSTEAD = {
     "`monjyu papers list` shows what it has.": "Find its papers with monjyu_search, or read the resource "
     "monjyu://COLLECTION/papers.",
@@ -29,11 +29,11 @@ _INSTEAD = {
     "There are none yet: run `monjyu index FOLDER`.": "There are none yet: monjyu_status shows what can be indexed.",
     "Name one (-c NAME, collection= in Python)": "Name one as `collection`",
 }
-"""Advice for the command line, with its equivalent for a client of this server."""
+"""Hints for the command line, with their equivalents for a client of this server."""
 
 
 def advice(error: MonjyuError) -> str:
-    """The error's message and hint, in terms of tools, without the location of the data folder."""
+    """Return the error's message and hint, in terms of tools and without the path of the data folder."""
     text = str(error).replace(str(data_folder()), "the data folder")
     for command, tool in _INSTEAD.items():
         text = text.replace(command, tool)
@@ -42,8 +42,7 @@ def advice(error: MonjyuError) -> str:
 
 @contextmanager
 def as_tool_errors() -> Iterator[None]:
-    """A context in which errors for users become the tool's reply; others are logged and reported as an internal
-    error."""
+    """Turn a MonjyuError in the block into a ToolError, which becomes the tool's reply."""
     try:
         yield
     except MonjyuError as error:
@@ -61,7 +60,7 @@ _NOTHING = frozenset({"", "null", "none", "undefined"})
 
 
 class StrictTool(Tool):
-    """A tool that rejects unknown arguments, and reports all faults of a call together."""
+    """A tool that rejects unknown arguments, and reports all wrong arguments of a call together."""
 
     check_collection: Callable[[str], Awaitable[str]] = Field(exclude=True)
 
@@ -84,7 +83,7 @@ class StrictTool(Tool):
         return await super().run(arguments, context, convert_result)
 
     def given(self, arguments: Mapping[str, Any]) -> Values:
-        """The arguments without nulls and, if they are optional, without words that models write for no value."""
+        """Return the arguments without nulls, and without optional ones whose value is a word for no value."""
         fields = self.fn_metadata.arg_model.model_fields
         needed = {name for name, field in fields.items() if field.is_required()}
         given = {name: _without_nulls(value) for name, value in arguments.items()}
@@ -107,7 +106,7 @@ class Tools:
         self.all.append(StrictTool(**fields, check_collection=self._wrong_collection))
 
     async def _wrong_collection(self, name: str) -> str:
-        """What is wrong with a collection's name; empty if it is valid."""
+        """Return what is wrong with a collection's name, or an empty string."""
         try:
             await self._monjyu.run(lambda: require_collection(self._monjyu.blocking.data, name))
         except MonjyuError as error:
@@ -116,8 +115,8 @@ class Tools:
 
 
 def takes_fields_of(model: type[BaseModel], *, without: Collection[str] = ()) -> Callable[[Function], Function]:
-    """Replace a tool's `**arguments` by the fields of a model. A parameter of the tool with a type annotation replaces
-    the field of that name."""
+    """Replace a tool's `**arguments` by the fields of a model. A parameter that the tool annotates with `Annotated`
+    replaces the field of the same name."""
 
     def with_fields(function: Function) -> Function:
         signature = inspect.signature(function, eval_str=True)

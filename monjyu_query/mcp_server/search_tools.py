@@ -20,7 +20,7 @@ from monjyu_query.digests.result import Digest
 from monjyu_query.mcp_server.register import as_tool_errors, takes_fields_of
 from monjyu_query.mcp_server.texts import digest_text, given, search_text
 
-# A tool call's search runs in a thread, reports progress to the client, and ends when the call is cancelled.
+# The search of a tool call runs in a thread, reports progress to the client, and ends when the call is cancelled.
 T = TypeVar("T")
 Work = Callable[[Emit, threading.Event], T]
 

@@ -1,4 +1,4 @@
-"""Exports of a review; every format is written from the same records."""
+"""Writes a review in several formats, all from the same records."""
 
 import json
 import threading
@@ -36,7 +36,7 @@ class HumanDecision(BaseModel):
 
 class ReviewedRecord(BaseModel):
     """A record in JSON: who decided (`by`) and why (`reason`), the verdict on each criterion with its quotes, the
-    snapshot in which it was screened, and a person's decision."""
+    snapshot in which the paper was screened (`screened_in`), and a person's decision (`override`)."""
 
     paper_id: str
     title: str
@@ -61,25 +61,17 @@ class Reviewed(BaseModel):
 
 
 def record_json(one: Record) -> Values:
-    """The record as `ReviewedRecord`."""
-    said = one.override
-    return ReviewedRecord(
-        paper_id=one.paper_id,
-        title=one.title,
-        year=one.year,
-        source=one.source,
-        outcome=one.outcome,
-        by=one.by,
-        reason=one.reason,
-        outdated=one.outdated,
-        screened_in=one.screening.snapshot_id if one.screening else None,
-        verdicts=one.screening.verdicts if one.screening else [],
-        override=HumanDecision.model_validate(said.model_dump()) if said else None,
-    ).model_dump(mode="json")
+    """Return the record as the JSON object of a `ReviewedRecord`."""
+    screening = {
+        "screened_in": one.screening and one.screening.snapshot_id,
+        "verdicts": one.screening.verdicts if one.screening else [],
+        "override": one.override and one.override.model_dump(),
+    }
+    return ReviewedRecord.model_validate(vars(one) | screening).model_dump(mode="json")
 
 
 def review_json(index: OpenIndex, protocol: Protocol, records: Sequence[Record]) -> Values:
-    """The review as `Reviewed`."""
+    """Return the review as the JSON object of a `Reviewed`."""
     return Reviewed(
         review=protocol.name,
         collection=index.snapshot.collection.name,
@@ -89,7 +81,8 @@ def review_json(index: OpenIndex, protocol: Protocol, records: Sequence[Record])
 
 
 def record_lines(protocol: Protocol, one: Record) -> list[str]:
-    """A record as lines of text: outcome and title, the reason, then the verdict on each criterion with its quotes."""
+    """Return a record as lines of text: outcome, title and id, the reason, then the verdict on each criterion with its
+    quotes."""
     year = f" ({one.year})" if one.year else ""
     lines = [f"{one.outcome.upper()}  {safe(one.title or one.paper_id)}{year}", f"  {safe(one.paper_id)}"]
     if one.override:
@@ -112,8 +105,8 @@ _ABSTRACTS = "SELECT paper_id, coalesce(abstract, '') FROM papers"
 
 
 def decisions_csv(protocol: Protocol, records: Sequence[Record]) -> str:
-    """One row for each record and criterion (one for a record that was not screened), with the verdict and its
-    quote."""
+    """Return a CSV file with a row for each record and criterion (a single row for a record that was not screened),
+    with the verdict and its quotes."""
     heads = ["paper_id", "title", "year", "source", "outcome", "by", "reason", "criterion", "holds", "why", "engine"]
     rows: list[list[str]] = [[*heads, "quote", "page"]]
     for one in records:
@@ -131,7 +124,7 @@ def decisions_csv(protocol: Protocol, records: Sequence[Record]) -> str:
 
 
 def asreview_csv(index: OpenIndex, records: Sequence[Record]) -> str:
-    """A data set with prior knowledge for ASReview: `included` is 1, 0, or -1 if undecided."""
+    """Return a data set with prior knowledge for ASReview (CSV): `included` is 1, 0, or -1 if undecided."""
     abstracts = dict(index.snapshot.cursor().execute(_ABSTRACTS).fetchall())
     known = {entry.id: entry for entry in entries(index.snapshot, None)}
     rows: list[list[str | int]] = [["record_id", "title", "abstract", "authors", "year", "doi", "included"]]
@@ -175,7 +168,7 @@ def _criterion(kind: str, one: Criterion) -> str:
 
 
 def _record(protocol: Protocol, one: Record) -> list[str]:
-    """A record as list items: its title, the reason for its outcome, and the supporting quotes."""
+    """Return a record as list items: its title, the reason for its outcome, and the supporting quotes."""
     year = f" ({one.year})" if one.year else ""
     lines = [f"- **{_text(one.title or one.paper_id)}**{year}, `{one.paper_id}`"]
     if one.override:
@@ -204,7 +197,7 @@ def evidence_tables(
     papers: Sequence[str],
     cancel: threading.Event | None = None,
 ) -> list[Digest]:
-    """The study tables of the papers: several if there are more papers than one table allows, none without papers."""
+    """Return the study tables of the papers: several if there are more papers than one table can have."""
     batches = [papers[start : start + MOST_PAPERS] for start in range(0, len(papers), MOST_PAPERS)]
     return [
         study_table(searcher, protocol.fields, batch, most=MOST_PAPERS, index=index, cancel=cancel) for batch in batches
@@ -216,7 +209,7 @@ _BOM = "\ufeff"
 
 
 def exported(form: str, searcher: Asker, index: OpenIndex, protocol: Protocol, records: Sequence[Record]) -> str:
-    """The review in the format `form` of `FORMS`."""
+    """Return the review in the format `form` of `FORMS`."""
     if form in ("svg", "mermaid"):
         counts = prisma(protocol, records)
         return prisma_svg(counts) if form == "svg" else mermaid(counts)
@@ -232,17 +225,13 @@ def exported(form: str, searcher: Asker, index: OpenIndex, protocol: Protocol, r
         rows = [as_csv(table).decode("utf-8-sig").split("\r\n", 1) for table in tables]
         return _BOM + "\r\n".join([rows[0][0], "".join(rest for _, rest in rows)]) if rows else ""
     if form == "json":
-        return _as_json(index, protocol, records, [table.model_dump(mode="json") for table in tables])
+        value = review_json(index, protocol, records) | {
+            "protocol": protocol.model_dump(mode="json", by_alias=True, exclude_none=True),
+            "records": [record_json(one) for one in records],
+            "evidence": [table.model_dump(mode="json") for table in tables],
+        }
+        return json.dumps(value, ensure_ascii=False) + "\n"
     return review_report(index, protocol, records, tables)
-
-
-def _as_json(index: OpenIndex, protocol: Protocol, records: Sequence[Record], tables: Sequence[object]) -> str:
-    value = review_json(index, protocol, records) | {
-        "protocol": protocol.model_dump(mode="json", by_alias=True, exclude_none=True),
-        "records": [record_json(one) for one in records],
-        "evidence": tables,
-    }
-    return json.dumps(value, ensure_ascii=False) + "\n"
 
 
 def _form(name: str, media_type: str, ending: str, label: str) -> ExportForm:

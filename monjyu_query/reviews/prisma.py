@@ -1,6 +1,5 @@
-"""The counts of a PRISMA 2020 flow diagram (Page et al., BMJ 2021;372:n71), and the diagram as Mermaid text and SVG.
-
-They are computed only from the records of a review: every record is counted once, by its outcome.
+"""Counts the records of a review for a PRISMA 2020 flow diagram (Page et al., BMJ 2021;372:n71), and draws the diagram
+as Mermaid text and SVG. Every record is counted once, by its outcome.
 """
 
 import re
@@ -37,8 +36,8 @@ class SourceCount(BaseModel):
 
 class Prisma(BaseModel):
     """The counts of the flow diagram: `identified` = `duplicates` + `unsupported` + `unreadable` + `screened` +
-    `pending`, and `screened` = `excluded` + `unsure` + `included`. `sources`: those identified; `reasons`: those
-    excluded."""
+    `pending`, and `screened` = `excluded` + `unsure` + `included`. `sources` divides the identified records, `reasons`
+    the excluded ones."""
 
     identified: int
     sources: list[SourceCount]
@@ -58,7 +57,7 @@ class Prisma(BaseModel):
 
 
 def prisma(protocol: Protocol, records: Sequence[Record]) -> Prisma:
-    """The counts from the records. Reasons are in the protocol's order, a person's own last."""
+    """Count the records. Reasons are in the protocol's order; reasons in a person's own words come last."""
     of = Counter(record.outcome for record in records)
     who = Counter((record.outcome, record.by) for record in records)
     return Prisma(
@@ -95,7 +94,8 @@ def _reasons(protocol: Protocol, records: Sequence[Record]) -> list[Reason]:
 
 
 def reason_text(protocol: Protocol, name: str) -> str:
-    """The text of a reason for exclusion; an inclusion criterion is a reason because it was not met."""
+    """Return the text of a reason for exclusion: an exclusion criterion that was met, or an inclusion criterion that
+    was not."""
     criterion = protocol.criterion(name)
     if criterion is None:
         return _HUMAN
@@ -103,7 +103,7 @@ def reason_text(protocol: Protocol, name: str) -> str:
 
 
 def record_reason(protocol: Protocol, record: Record) -> str:
-    """The reason for a record's outcome, as text; empty for a record that all criteria include."""
+    """Return the reason for a record's outcome as text; empty for a record that all criteria include."""
     if record.override:
         return record.override.reason
     criterion = protocol.criterion(record.reason)
@@ -117,8 +117,8 @@ Box = tuple[str, list[str]]
 
 
 def boxes(counts: Prisma) -> dict[str, Box]:
-    """The boxes of the diagram: in the middle `identified`, `screened`, `included`, and next to them the removed
-    records."""
+    """Return the boxes of the diagram: in the middle `identified`, `screened` and `included`, next to them `removed`,
+    `excluded` and `unsure` (if there are any)."""
     removed = [
         f"Duplicate records (n = {counts.duplicates})",
         f"Files of other types (n = {counts.unsupported})",
@@ -153,7 +153,7 @@ def boxes(counts: Prisma) -> dict[str, Box]:
 
 
 def mermaid(counts: Prisma) -> str:
-    """The diagram as a Mermaid flowchart; texts are in quotes, with special characters as entities."""
+    """Return the diagram as a Mermaid flowchart. Texts are in quotes, with special characters as entities."""
     shown = boxes(counts)
     arrows = [("identified", "removed"), ("identified", "screened"), ("screened", "excluded")]
     arrows += [("screened", "unsure")] if "unsure" in shown else []
@@ -187,7 +187,7 @@ _HEAD = ' class="h"'
 
 
 def prisma_svg(counts: Prisma) -> str:
-    """The diagram as a standalone SVG; its title states the main figures for people who cannot see it."""
+    """Return the diagram as a standalone SVG. Its title states the main figures for people who cannot see it."""
     shown = boxes(counts)
     parts: list[str] = []
     top: float = _MARGIN
@@ -196,7 +196,8 @@ def prisma_svg(counts: Prisma) -> str:
         for other in beside:
             if other in shown:
                 lines = _lines(shown[other])
-                parts += [_box(_RIGHT, bottom, _height(lines), lines), _aside(bottom + _height(lines) / 2)]
+                middle = bottom + _height(lines) / 2
+                parts += [_box(_RIGHT, bottom, _height(lines), lines), _arrow(_MARGIN + _WIDTH, middle, _RIGHT, middle)]
                 bottom += _height(lines) + _BETWEEN
         lines = _lines(shown[name])
         height = max(_height(lines), bottom - _BETWEEN - top)
@@ -235,23 +236,18 @@ def _height(lines: list[tuple[str, bool]]) -> float:
     return len(lines) * _LINE + 2 * _PAD
 
 
-def _aside(height: float) -> str:
-    """The arrow from a middle box to a box next to it."""
-    return _arrow(_MARGIN + _WIDTH, height, _RIGHT, height)
-
-
 def _arrow(x0: float, y0: float, x1: float, y1: float) -> str:
     return f'<path d="M{x0} {y0} L{x1} {y1}"/>'
 
 
 def _lines(box: Box) -> list[tuple[str, bool]]:
-    """The lines of a box, each with whether it belongs to the heading."""
+    """Return the lines of a box, each with whether it belongs to the heading."""
     head, rest = box
     return [(line, True) for line in wrapped(head)] + [(line, False) for text in rest for line in wrapped(text)]
 
 
 def wrapped(text: str) -> list[str]:
-    """Lines of at most `_COLUMNS`, broken at spaces, or anywhere in scripts that have none."""
+    """Break a text into lines of at most `_COLUMNS`: at spaces, or inside a word that is too long for its line."""
     lines = [""]
     for word in _WORD.findall(text):
         if _columns(lines[-1]) + 1 + _columns(word) <= _COLUMNS:

@@ -1,4 +1,4 @@
-"""The protocol of a review: the file with its question, its criteria and the fields to extract."""
+"""The protocol of a review: a file with the question, the criteria and the fields to extract."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from monjyu_core.user_files.bounded_reading import FileRefused, parse_yaml, read
 from monjyu_query.digests.table_columns import MOST_COLUMNS
 
 LONGEST = 1000
-"""The maximum number of characters of a text; `MOST_BYTES` limits a file."""
+"""The maximum number of characters in a text; `MOST_BYTES` limits a protocol."""
 MOST_BYTES = 200_000
 SCREENING_VERSION = 1
-"""Increase it when the same paper and criteria get another outcome: everything is then screened again."""
+"""Increase it when the same paper and criteria get another outcome; all papers are then screened again."""
 Text = Annotated[str, Field(min_length=1, max_length=LONGEST, pattern=r"\S")]
 Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]{0,63}$")]
 Year = Annotated[int, Field(ge=0, le=9999)]
@@ -34,7 +34,7 @@ class _Strict(BaseModel):
 
 
 class Years(_Strict):
-    """A range of years, both inclusive; one of them may be missing."""
+    """A range of years, both inclusive; either may be missing."""
 
     first: Year | None = Field(default=None, alias="from")
     last: Year | None = Field(default=None, alias="to")
@@ -49,13 +49,13 @@ class Years(_Strict):
 
 
 class Rule(_Strict):
-    """Decides a criterion from fields and phrases of a paper; all given parts must be true. `mention`: one of the
-    phrases is in the paper; `mention_all`: each of them; `where` limits both to the title or to section types;
+    """A rule that decides a criterion from fields and phrases of a paper; all given parts must be true. `mention`: the
+    paper contains one of the phrases; `mention_all`: all of them. `where` limits both to the title or to section types;
     `at_least` is the minimum number of sentences (the title counts as one). A phrase consists of whole words in any
-    case, with `*` at its end for any ending (`cours*`); a phrase in capitals (R, GIS) must match as written.
-    `otherwise`: the verdict for a paper without the phrases; too few mentions are `unclear` for an inclusion criterion.
-    `sections`: the paper has a section of one of the types. `papers: false`: files without signs of a paper (a licence,
-    a note).
+    case, with `*` at its end for any ending (`cours*`); a single word in capitals (R, GIS) must match as written.
+    For an inclusion criterion, `otherwise` is the verdict on a paper without the phrases, and too few mentions are
+    `unclear`; for an exclusion criterion, both are `no`. `sections`: the paper has a section of one of the types.
+    `papers: false`: the file has no signs of a paper (a licence, a note).
     """
 
     years: Years | None = None
@@ -80,7 +80,7 @@ class Rule(_Strict):
 
 
 class Criterion(_Strict):
-    """A criterion of a review. `text` states it; without a `rule`, the paper is searched for it."""
+    """A criterion of a review. `text` states it; without a `rule`, each paper is searched for this text."""
 
     id: Name
     text: Text
@@ -88,8 +88,8 @@ class Criterion(_Strict):
 
 
 class Source(_Strict):
-    """A source of records. `path` is a pattern of its files (`*/pubmed/*`), for the counts; `kind` precedes its name in
-    the diagram."""
+    """A source of records. `path` is a pattern that its files match (`*/pubmed/*`), for the counts; the diagram shows
+    `kind` (except `other`) before the name."""
 
     name: Text
     kind: Literal["database", "register", "other"] = "other"
@@ -132,8 +132,8 @@ class Protocol(_Strict):
         return next((one for one in self.criteria if one.id == name), None)
 
     def criteria_hash(self, engine: str) -> str:
-        """The hash of what decides a screening. The question, sources and fields are not part of it, so changing them
-        causes no new screening."""
+        """Return the hash of everything that decides a screening. The question, sources and fields are not part of it,
+        so changing them causes no new screening."""
         parts = [str(SCREENING_VERSION), engine]
         kinds: tuple[tuple[str, list[Criterion]], ...] = (("include", self.include), ("exclude", self.exclude))
         for kind, some in kinds:
@@ -147,7 +147,7 @@ def read_protocol(path: Path) -> Protocol:
 
 
 def protocol_text(path: Path) -> str:
-    """The text of a protocol. Raises ConfigurationError if it cannot be read, or is longer than any protocol."""
+    """Return the text of a protocol. Raises ConfigurationError if it cannot be read or is too long."""
     try:
         return read_text(path, MOST_BYTES)
     except FileRefused as error:
@@ -155,7 +155,7 @@ def protocol_text(path: Path) -> str:
 
 
 def parse_protocol(text: str, place: str) -> Protocol:
-    """Parse a protocol; errors name it `place`. Raises ConfigurationError if it is invalid."""
+    """Parse a protocol. Raises ConfigurationError, with `place` in its message, if it is invalid."""
     try:
         values = parse_yaml(text)
     except (yaml.YAMLError, ValueError, FileRefused) as error:
@@ -172,7 +172,7 @@ def parse_protocol(text: str, place: str) -> Protocol:
 
 
 def review_name(text: str) -> str:
-    """The name of a review, from a file name."""
+    """Return a valid name for a review, derived from a file name."""
     return re.sub(r"[^a-z0-9_-]+", "-", text.casefold()).strip("-_")[:64] or "review"
 
 

@@ -1,4 +1,4 @@
-"""Every record of a review and its outcome: the single source of counts, lists, tables and exports."""
+"""The records of a review with their outcomes: the only source of its counts, lists, tables and exports."""
 
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
@@ -11,7 +11,7 @@ from monjyu_query.reviews.protocol import Protocol, Source
 
 Outcome = Literal["unsupported", "unreadable", "duplicate", "pending", "excluded", "unsure", "included"]
 ELSEWHERE = "Other sources"
-"""The source of records that match no source of the protocol."""
+"""The name of the source of records that match no source of the protocol."""
 
 _RECORDS = """SELECT m.paper_id, m.source_path, coalesce(p.title, ''), p.year, i.canonical_id,
   CASE WHEN m.document_type = 'duplicate' THEN 'duplicate' WHEN p.paper_id IS NULL THEN 'unreadable'
@@ -25,8 +25,8 @@ _OUTCOMES: dict[Decision, Outcome] = {"include": "included", "exclude": "exclude
 
 @dataclass(frozen=True)
 class Record:
-    """One file (or line of a file) of the sources. `reason`: the criterion that excludes it or leaves it unsure, a
-    person's own words, or why it was not screened. `outdated`: a person decided on it before it changed."""
+    """A file of the sources, or a line of a file. `reason`: the criterion that excludes it or leaves it unsure, a
+    person's own words, or why it was not screened. `outdated`: it has changed since a person decided on it."""
 
     paper_id: str
     source: str
@@ -42,11 +42,13 @@ class Record:
 
 
 def review_records(index: OpenIndex, protocol: Protocol, state: ReviewState) -> list[Record]:
-    """The records of the snapshot, by year and title, each with its outcome; then the files that the last scan did not
-    accept as papers (they are in no snapshot)."""
+    """Return the records of the snapshot, by year and title, each with its outcome; then the files of unsupported types
+    that the last scan found (they are in no snapshot)."""
     rows = index.snapshot.cursor().execute(_RECORDS).fetchall()
     same = {paper_id: same_as or paper_id for paper_id, _, _, _, same_as, _, _ in rows}
-    decided = sorted(state.overrides.items(), key=lambda one: one[1].at)  # on any file of a paper; the last one counts
+    decided = sorted(
+        state.overrides.items(), key=lambda one: one[1].at
+    )  # they may name any file of a paper; the latest counts
     overrides = {same.get(paper_id, paper_id): one for paper_id, one in decided}
     records = []
     for paper_id, path, title, year, same_as, outcome, error in rows:
@@ -61,7 +63,7 @@ def review_records(index: OpenIndex, protocol: Protocol, state: ReviewState) -> 
 
 
 def _screened(base: Record, screening: Screening | None, override: Override | None) -> Record:
-    """The record with its outcome; a person's decision overrides that of a run."""
+    """Return the record with its outcome; a person's decision overrides that of a run."""
     if override is not None:
         return replace(
             base,
@@ -79,8 +81,8 @@ def _screened(base: Record, screening: Screening | None, override: Override | No
 
 
 def _source_of(protocol: Protocol, path: str, index: OpenIndex) -> Source:
-    """The first source whose pattern matches the file's path, otherwise the only source without a pattern; the
-    collection if the protocol has no sources."""
+    """Return the first source whose pattern matches the file's path, or else the source without a pattern if there is
+    exactly one, or else `ELSEWHERE`. Without sources in the protocol, the source is the collection."""
     if not protocol.sources:
         return Source(name=index.snapshot.collection.name)
     for source in protocol.sources:

@@ -1,4 +1,4 @@
-"""Decides criteria by rules: by the fields of a paper, or by phrases in it."""
+"""Decides criteria by rules on a paper's fields and on phrases in its text."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -23,8 +23,8 @@ ORDER BY p.paper_id"""
 
 @dataclass(frozen=True)
 class ScreenedPaper:
-    """A paper to screen. `key` changes with everything on which a decision may depend: text, positions, fields of the
-    paper, a retraction notice. The same file parsed in the same way has the same key in every collection."""
+    """A paper to screen. `key` changes with everything on which a decision may depend: the text and its positions, the
+    paper's fields, a retraction notice. The same file parsed in the same way has the same key in every collection."""
 
     paper_id: str
     sha256: str
@@ -39,7 +39,7 @@ class ScreenedPaper:
 
 
 def screened_papers(index: OpenIndex) -> list[ScreenedPaper]:
-    """The papers to screen: one file for each readable paper, by id."""
+    """Return the papers to screen, one file for each readable paper, by id."""
     found = []
     for paper_id, sha256, title, year, language, kind, is_paper, sections, read in (
         index.snapshot.cursor().execute(_PAPERS).fetchall()
@@ -55,12 +55,12 @@ def screened_papers(index: OpenIndex) -> list[ScreenedPaper]:
 _NEVER = ("references", "acknowledgments")
 """Sections whose words say nothing about the paper's own work, unless a rule names them."""
 _NAMED = 3
-"""The number of phrases named in a reason."""
+"""The maximum number of phrases to name in a reason."""
 
 
 @dataclass(frozen=True)
 class _Part:
-    """A part of a rule: whether it is true, with an explanation. `places` are supporting sentences."""
+    """A part of a rule: whether it is true, and why. `places` are the positions of supporting sentences."""
 
     holds: Holds
     why: str
@@ -68,8 +68,8 @@ class _Part:
 
 
 def by_rule(criterion: Criterion, rule: Rule, paper: ScreenedPaper, quoting: Quoting, *, excludes: bool) -> Verdict:
-    """The verdict of a rule. All its parts must be true; a false part decides before any unknown part. `excludes`: it
-    is an exclusion criterion, which an uncertain part does not meet."""
+    """Return the verdict of a rule. All its parts must be true; a false part decides before any unclear part.
+    `excludes`: it is an exclusion criterion, which too few mentions of a phrase do not meet."""
     parts = [*_known(rule, paper), *_phrases(rule, criterion, quoting, excludes=excludes)]
     for holds in ("no", "unclear"):
         parts = [part for part in parts if part.holds == holds][:1] or parts
@@ -144,11 +144,10 @@ def _where(rule: Rule) -> str:
 
 
 def _within(paper: PaperText, where: Sequence[str]) -> list[int]:
-    """Positions of the sentences in which a rule looks for phrases."""
+    """Return the positions of the sentences in which a rule looks for phrases."""
     kinds = {number: kind for number, (_, kind) in paper.sections.items()}
-    if where:
-        return [place for place, one in enumerate(paper.sentences) if kinds[one.section_ord] in where]
-    return [place for place, one in enumerate(paper.sentences) if kinds[one.section_ord] not in _NEVER]
+    allowed = {number for number, kind in kinds.items() if (kind in where if where else kind not in _NEVER)}
+    return [place for place, one in enumerate(paper.sentences) if one.section_ord in allowed]
 
 
 def _mentioning(paper: PaperText, phrases: Sequence[str], places: Sequence[int]) -> list[int]:
@@ -160,8 +159,8 @@ def _matches(phrases: Sequence[str], text: str) -> bool:
 
 
 def phrase_pattern(phrase: str) -> re.Pattern[str]:
-    """A pattern that matches the words of a phrase with any white space between them: whole words (the last one with
-    any ending if the phrase ends in `*`), in upper or lower case unless the phrase is one word in capitals. In scripts
+    """Return a pattern for the words of a phrase with any white space between them: whole words (the last one with any
+    ending if the phrase ends in `*`), in upper or lower case unless the phrase is one word in capitals. In scripts
     without spaces it matches anywhere."""
     stem = phrase.strip().removesuffix("*")
     words = r"\s+".join(re.escape(word) for word in stem.split())

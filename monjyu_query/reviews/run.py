@@ -1,4 +1,4 @@
-"""Runs a review: new and changed papers are screened, all other decisions are kept."""
+"""Runs a review: screens new and changed papers, and keeps all other decisions."""
 
 import threading
 from collections.abc import Callable, Mapping
@@ -18,14 +18,14 @@ from monjyu_query.reviews.rule_verdicts import ScreenedPaper, screened_papers
 from monjyu_query.reviews.screening import AT_ONCE, Screener
 
 Told = Callable[[int, int], None]
-"""Called after each batch of papers with the number screened and the total."""
+"""Receives, after each batch of papers, the number screened so far and the total."""
 
 
 @dataclass(frozen=True)
 class ReviewRun:
-    """The result of a review's run. `screened` and `gone` (removed papers) are ids, `kept` is the number of unchanged
-    decisions. `failed` are errors of model calls, which a search replaces until the next run retries them. `whole`: the
-    run was not stopped."""
+    """The result of a run. `screened` and `gone` (papers that the collection no longer has) are ids, `kept` is the
+    number of unchanged decisions. `failed` are the errors of model calls: a search judged those papers, and the next
+    run calls the model again. `whole`: the run was not stopped."""
 
     state: ReviewState
     screened: list[str]
@@ -45,7 +45,7 @@ class Review:
         self.criteria = protocol.criteria_hash("model" if searcher.tools.uses_model("answer") else "search")
 
     def state(self, index: OpenIndex) -> ReviewState:
-        """The stored state, without papers that were purged since, possibly on another machine."""
+        """Return the stored state without papers that have been purged since, possibly on another machine."""
         state = self._store.read(self.protocol.name)
         purged = _purged(index) & (state.screened.keys() | state.overrides.keys())
         return self._store.change(self.protocol.name, lambda held: held.without(purged)) if purged else state
@@ -58,8 +58,8 @@ class Review:
         told: Told = lambda done, total: None,
         cancel: threading.Event | None = None,
     ) -> ReviewRun:
-        """Screen the new and changed papers of this snapshot or, with `again`, all papers. A stopped run keeps its
-        results. No paper is read if snapshot and criteria are those of the last complete run."""
+        """Screen the new and changed papers of this snapshot or, with `again`, all papers. The results of a stopped run
+        are stored. No paper is read if snapshot and criteria are those of the last complete run."""
         state = self.state(index)
         if not again and (state.snapshot_id, state.criteria) == (index.snapshot.id, self.criteria):
             return ReviewRun(state, [], len(state.screened), [], [], Usage(), whole=True)
@@ -93,7 +93,7 @@ class Review:
         paper_id = one_paper(index, name)
         paper = next((one for one in screened_papers(index) if one.paper_id == paper_id), None)
         if paper is None:
-            raise QueryError(f"{paper_id} is not the screened file of its paper.", "Decide on the screened file.")
+            raise QueryError(f"{paper_id} is not the screened file of its paper.", "Name the file that is in the list.")
         if decision is None:
             return paper_id, self._overridden(paper_id, None)
         reason = clean_text(reason)[:LONGEST]
@@ -104,13 +104,7 @@ class Review:
             raise QueryError(f"The protocol has no criterion {criterion!r}.", f"Known: {known}.")
         at = datetime.now(UTC).isoformat(timespec="seconds")
         made = Override(
-            sha256=paper.sha256,
-            key=paper.key,
-            decision=decision,
-            reason=reason,
-            criterion=criterion,
-            by=by,
-            at=at,
+            sha256=paper.sha256, key=paper.key, decision=decision, reason=reason, criterion=criterion, by=by, at=at
         )
         return paper_id, self._overridden(paper_id, made)
 
@@ -125,8 +119,8 @@ class Review:
 def _merged(
     held: ReviewState, found: Mapping[str, Screening], there: set[str], seen: tuple[str, str], purged: set[str]
 ) -> ReviewState:
-    """Merge a run's results into the stored state, which may contain newer decisions by people. Papers that were purged
-    meanwhile are removed."""
+    """Merge a run's results into the stored state, which may contain newer decisions by people. Papers that are not in
+    `there`, or were purged during the run, are removed."""
     screened = {one: kept for one, kept in (held.screened | dict(found)).items() if one in there}
     snapshot_id, criteria = seen
     update = {"snapshot_id": snapshot_id, "criteria": criteria, "screened": screened}

@@ -1,4 +1,4 @@
-"""The screening of papers: a verdict on each criterion, and the decision that follows from all of them."""
+"""Screens papers: judges each criterion, and derives the decision from all verdicts."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -24,7 +24,7 @@ from monjyu_query.reviews.protocol import Criterion, Protocol
 from monjyu_query.reviews.quotes import Quoting, by_search
 from monjyu_query.reviews.rule_verdicts import ScreenedPaper, by_rule
 
-# Judges criteria that rules leave open with a model, which must cite numbered sentences of the paper.
+# A model judges the criteria that rules leave open. It must cite numbered sentences of the paper.
 MOST_QUOTES = 3
 LONGEST_REASON = 300
 """In characters."""
@@ -54,7 +54,7 @@ Judged = dict[str, Verdict]
 
 
 class ModelJudge:
-    """Judges papers of one snapshot with the model of `roles.answer`: one call per paper, cached by the response
+    """Judges papers of one snapshot with the model of `roles.answer`: one call per paper, through the response
     cache."""
 
     def __init__(self, searcher: Asker, index: OpenIndex, protocol: Protocol) -> None:
@@ -70,12 +70,12 @@ class ModelJudge:
         return Usage(**vars(self._account.used))
 
     def judge(self, papers: Sequence[Asked]) -> list[Judged | None]:
-        """For each paper, the model's verdicts on its criteria; None if the call failed."""
+        """Return for each paper the model's verdicts on its criteria, or None if the call failed."""
 
-        async def all_of_them() -> list[Judged | None]:
+        async def judged() -> list[Judged | None]:
             return list(await asyncio.gather(*map(self._judged, papers)))
 
-        return run(all_of_them())
+        return run(judged())
 
     async def _judged(self, asked: Asked) -> Judged | None:
         if not asked.criteria:
@@ -98,8 +98,8 @@ class ModelJudge:
         return await asyncio.to_thread(self._checked, asked, shown, answer)
 
     def _checked(self, asked: Asked, shown: Sequence[PassageSentence], answer: ModelScreening) -> Judged:
-        """The model's verdicts after checks: one that cites no sentence becomes unclear, unless it says that an
-        exclusion criterion is not met."""
+        """Check the model's verdicts: a verdict without cited sentences becomes unclear, unless it is that an exclusion
+        criterion is not met."""
         found: Judged = {}
         for said in answer.verdicts:
             if said.criterion > len(asked.criteria):
@@ -134,8 +134,8 @@ class _Begun:
 
 
 class Screener:
-    """Applies one protocol to one snapshot: a rule decides if the criterion has one; if not, or if it leaves the
-    criterion open, a model or a search in the paper does."""
+    """Applies one protocol to one snapshot. A criterion's rule decides; if it has none, or its rule leaves it open, the
+    model or a search in the paper decides."""
 
     def __init__(self, searcher: Asker, index: OpenIndex, protocol: Protocol, criteria: str) -> None:
         self._searcher, self._index, self._protocol, self._criteria = searcher, index, protocol, criteria
@@ -143,7 +143,7 @@ class Screener:
 
     @property
     def failed(self) -> list[str]:
-        """Errors of model calls; the next run screens those papers again."""
+        """The errors of model calls; the next run screens those papers again."""
         return self._judge.failed if self._judge else []
 
     @property
@@ -202,8 +202,9 @@ def _is_open(criterion: Criterion, verdict: Verdict) -> bool:
 
 
 def decided(protocol: Protocol, verdicts: Mapping[str, Verdict]) -> tuple[Decision, str]:
-    """The decision and the criterion that is its reason: the first, in the protocol's order, that excludes the paper;
-    otherwise the first that is not clear (or has no verdict yet); otherwise none, and the paper is included."""
+    """Return the decision and the id of the criterion that is its reason: the first, in the protocol's order, that
+    excludes the paper, or else the first that is unclear or has no verdict yet. The id is empty for an included
+    paper."""
     wanted = {one.id: "no" for one in protocol.include} | {one.id: "yes" for one in protocol.exclude}
     holds = {name: verdicts[name].holds if name in verdicts else "unclear" for name in wanted}
     for name, against in wanted.items():

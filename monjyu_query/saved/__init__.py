@@ -1,1 +1,1 @@
-"""Saved questions: asking them of a snapshot, judging the answers, and the changes between two snapshots."""
+"""Saved questions: asks a snapshot, judges the answers, and compares those of two snapshots."""

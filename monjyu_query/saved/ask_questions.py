@@ -19,7 +19,6 @@ from monjyu_core.records.questions import (
 )
 from monjyu_core.records.recorded_answers import add_answers, recorded, stored_answers
 from monjyu_core.storage.folders import CollectionFolder
-from monjyu_core.storage.ids import bucket_of
 from monjyu_core.storage.snapshot import Snapshot, published
 from monjyu_query.asking.request import SearchRequest, make_request
 from monjyu_query.asking.result import Citation, Hit, SearchResult
@@ -34,8 +33,8 @@ _SHOWN = 3
 
 
 def judge(question: Question, answer: SavedAnswer) -> list[Failure]:
-    """The expectations that the answer does not meet, with reasons; a question that could not be asked fails as a
-    whole."""
+    """Return the expectations that the answer does not meet, with reasons. If asking failed, the only failure is
+    `answered`."""
     if answer.error:
         return [Failure(expectation="answered", detail=answer.error)]
     return [Failure(expectation=name, detail=detail, about=about) for name, detail, about in _failing(question, answer)]
@@ -74,8 +73,8 @@ def _is_at(citation: SavedCitation, place: CitedPlace) -> bool:
 
 
 def _named(place: CitedPlace) -> str:
-    """A description of the expected citation without its sentence, because Dagster's log, which contains it, outlives a
-    purge."""
+    """Describe the expected citation without its sentence: the description is also in Dagster's log, which a purge does
+    not clear."""
     what = " with the sentence that is expected" if place.text else ""
     return f"{place.paper}{what}{f' on page {place.page}' if place.page else ''}"
 
@@ -85,7 +84,7 @@ def _plain(text: str) -> str:
 
 
 def _squeezed(text: str) -> str:
-    """The text without white space, because line ends differ between copies."""
+    """Return the text in lower case without white space, because line ends differ between copies."""
     return "".join(text.casefold().split())
 
 
@@ -100,14 +99,10 @@ class Asked(NamedTuple):
     reused: int
 
 
-def ignore_progress(done: int, total: int) -> None:
-    """Ignore progress."""
-
-
 def ask_all(
     searcher: Searcher,
     questions: Iterable[Question],
-    told: Told = ignore_progress,
+    told: Told = lambda done, total: None,
     *,
     anew: bool = False,
     cancel: threading.Event | None = None,
@@ -156,7 +151,7 @@ def ask(searcher: Searcher, index: OpenIndex, question: Question, basis: str) ->
 
 
 def of_present_papers(question: Question, snapshot: Snapshot) -> Question:
-    """The question with the current ids of the papers that it expects."""
+    """Return the question with the current ids of the papers in its expectations."""
     expect = question.expect
     cited = [one.model_copy(update={"paper": present_paper(snapshot, one.paper)}) for one in expect.must_cite]
     others = [present_paper(snapshot, one) for one in expect.must_not_cite]
@@ -166,18 +161,18 @@ def of_present_papers(question: Question, snapshot: Snapshot) -> Question:
 
 
 def request_of(question: Question, collection: str) -> SearchRequest:
-    """The search of a saved question. Raises QueryError if one of its values is wrong."""
+    """Return the search request of a saved question. Raises QueryError if a value is wrong."""
     return make_request(query=question.text, collection=collection, mode=question.mode, budget=question.budget)
 
 
 def record_answers(searcher: Searcher, snapshot_id: str, answers: list[SavedAnswer]) -> None:
-    """Add answers that were asked outside a publish to those recorded for the snapshot, unless it was removed."""
+    """Record answers, which were not asked by a publish, for the snapshot, unless it was removed."""
     if answers and snapshot_id in published(searcher.folder):
         add_answers(searcher.folder, searcher.settings, snapshot_id, answers)
 
 
 def _taken(before: SavedAnswer, question: Question, snapshot: Snapshot) -> SavedAnswer:
-    """An earlier answer as one of this snapshot, judged by the question's current expectations."""
+    """Return an earlier answer as one of this snapshot, judged by the question's current expectations."""
     about = {"question_id": question.id, "snapshot_id": snapshot.id, "severity": question.severity}
     answer = before.model_copy(update=about, deep=True)
     answer.parts = _parts(snapshot, answer.citations)
@@ -186,7 +181,7 @@ def _taken(before: SavedAnswer, question: Question, snapshot: Snapshot) -> Saved
 
 
 def _known(folder: CollectionFolder, snapshot_id: str) -> dict[str, SavedAnswer]:
-    """Earlier answers by key, of this snapshot and of the two newest with recorded answers."""
+    """Return earlier answers by key: of this snapshot, and of the two newest snapshots with recorded answers."""
     newest = recorded(folder)[-2:]
     found: dict[str, SavedAnswer] = {}
     for name in dict.fromkeys([*newest, snapshot_id]):
@@ -229,12 +224,7 @@ def _input_hashes(snapshot: Snapshot, hits: list[Hit]) -> dict[str, str]:
 
 
 def _parts(snapshot: Snapshot, citations: list[SavedCitation]) -> list[str]:
-    """The parts that may contain the cited papers' sentences and chunks, as `table/shard/version`."""
-    manifest = snapshot.manifest
-    entries = [part for part in manifest.parts if part.table in ("sentences", "chunks")]
-    buckets = {part.shard for part in entries}
-    papers = {one.paper_id for one in citations}
-    most = max((len(bucket) for bucket in buckets), default=1)
-    counts = [1 << bits for bits in range(most)]
-    wanted = {bucket_of(paper_id, count) for paper_id in papers for count in counts} & buckets
-    return sorted(f"{part.table}/{part.shard}/{part.version}" for part in entries if part.shard in wanted)
+    """Return the parts that contain the cited papers' sentences and chunks, as `table/shard/version`."""
+    buckets = snapshot.buckets_of({one.paper_id for one in citations})
+    entries = (part for part in snapshot.manifest.parts if part.table in ("sentences", "chunks"))
+    return sorted(f"{part.table}/{part.shard}/{part.version}" for part in entries if part.shard in buckets)

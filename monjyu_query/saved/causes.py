@@ -1,8 +1,8 @@
 """Finds the document, or the setting, that made a citation appear, disappear or move.
 
-A change of the cited document itself is checked first, because the two snapshots show it. Otherwise the settings or the
-other documents are the cause. If both changed, the older snapshot asked with the newer settings decides: citations that
-this answer already has are due to the settings.
+A change of the cited document itself comes first, because the two snapshots show it. Otherwise the cause is the
+settings or the other documents. If both changed, the older snapshot is asked again with the current settings: a
+difference that this answer already shows is due to the settings.
 """
 
 import json
@@ -22,7 +22,7 @@ from monjyu_core.storage.manifest import Manifest, read_manifest, unreadable
 from monjyu_core.storage.snapshot import Snapshot
 from monjyu_core.values import Values
 
-# A change of an answer: a plain record, as `monjyu answer diff --json` prints it.
+# The changes of an answer, as `monjyu answer diff --json` prints them.
 CauseKind = Literal[
     "added",
     "removed",
@@ -39,8 +39,8 @@ CauseKind = Literal[
 
 
 class Cause(BaseModel):
-    """The cause of a change: an event of the cited document (`paper_id`), changed `settings`, or `ranking` if neither
-    changed and other `documents` moved it. `detail` is an explanation."""
+    """The cause of a change: an event of the cited document (`paper_id`), changed `settings`, or `ranking` if other
+    `documents` or a rebuilt index moved the citation. `detail` is an explanation."""
 
     kind: CauseKind
     paper_id: str | None = None
@@ -67,7 +67,7 @@ class CitationChange(BaseModel):
 
 
 class SentenceChange(BaseModel):
-    """A piece of the answer that was gained or lost, with the causes of its citations."""
+    """A piece of the answer that was gained or lost, with the causes of the changes in its citations."""
 
     change: Literal["gained", "lost"]
     text: str
@@ -90,7 +90,7 @@ class AnswerDiff(BaseModel):
     sentences: list[SentenceChange] = []
 
 
-# The documents and settings of a snapshot, as far as they can change an answer.
+# The content of a snapshot on which answers depend: documents and settings.
 _TEXT = """
     SELECT paper_id, sum(h) FROM (
         SELECT paper_id, hash(sentence_id, text, spans::VARCHAR)::HUGEINT AS h FROM sentences WHERE paper_id IN $papers
@@ -99,7 +99,7 @@ _TEXT = """
         UNION ALL
         SELECT paper_id, hash(chunk_id, ord, page_start)::HUGEINT AS h FROM chunks WHERE paper_id IN $papers)
     GROUP BY paper_id"""
-"""The parsed content of papers: sentences with their positions, chunks, the text of the first page."""
+"""A hash per paper of its parsed content: sentences with their positions, title, year, language, and chunks."""
 _CORRECTED = """
     SELECT paper_id, sum(hash(field, value)::HUGEINT) FROM corrected_fields WHERE paper_id IN $papers
     GROUP BY paper_id"""
@@ -107,7 +107,7 @@ _CORRECTED = """
 
 @dataclass(frozen=True)
 class Documents:
-    """The documents of one snapshot; each query is read once."""
+    """The documents of one snapshot, read on demand."""
 
     snapshot: Snapshot
 
@@ -133,11 +133,11 @@ class Documents:
         return frozenset(self._pairs(f"SELECT paper_id, source FROM ({RETRACTED})"))
 
     def texts(self, papers: Collection[str]) -> Values:
-        """A hash of the parsed content of each of `papers`."""
+        """Return a hash of the parsed content by paper."""
         return self._pairs(_TEXT, papers)
 
     def corrected(self, papers: Collection[str]) -> Values:
-        """A hash of the corrections of each of `papers`."""
+        """Return a hash of the corrections by paper, for the papers that have some."""
         return self._pairs(_CORRECTED, papers)
 
     def _pairs(self, query: str, papers: Collection[str] | None = None) -> Values:
@@ -145,14 +145,14 @@ class Documents:
         try:
             rows = self.snapshot.cursor().execute(query, values or None).fetchall()
         except duckdb.CatalogException:
-            return {}  # without corrections a snapshot has no table of them
+            return {}  # a snapshot without corrections has no table of them
         except (duckdb.Error, OSError) as error:
             raise unreadable(self.snapshot.collection.name, self.snapshot.id, error) from error
         return dict(rows)
 
 
 def documents_of(folder: CollectionFolder, snapshot_id: str) -> Documents:
-    """The documents of a snapshot. Raises StorageError if it no longer exists."""
+    """Return the documents of a snapshot. Raises StorageError if it no longer exists."""
     try:
         return Documents(Snapshot(folder, read_manifest(folder, snapshot_id)))
     except StorageError as error:
@@ -161,8 +161,8 @@ def documents_of(folder: CollectionFolder, snapshot_id: str) -> Documents:
 
 
 def settings_changed(older: Manifest, newer: Manifest, asked: tuple[str, str]) -> list[str]:
-    """Names of settings that differ: those of the index, the embedding model, the level, and those in `asked`, the
-    settings of the two answers as JSON (ignored if one is empty)."""
+    """Return what differs: settings of the index, the embedding model, the level, and settings in `asked`, which are
+    those of the two answers as JSON (ignored if one is empty)."""
     names = [
         name for name in {*older.settings, *newer.settings} if older.settings.get(name) != newer.settings.get(name)
     ]
@@ -182,7 +182,7 @@ def _leaves(value: Values, above: str = "") -> Values:
 
 
 _NAMED = 5
-"""The number of other documents named if ranking moved a citation."""
+"""The maximum number of other documents to name if ranking moved a citation."""
 
 Again = Callable[[], SavedAnswer | None]
 """Asks the older snapshot with the current settings."""
@@ -200,16 +200,13 @@ class Causes:
     again: Again
 
     def of(self, older_id: str | None, newer_id: str | None, quote: str, *, gained: bool) -> Cause:
-        """The cause of a citation's change. The ids are those of its paper before and after, None without the
-        citation."""
+        """Return the cause of a citation's change. The ids are those of its paper before and after, None on the side
+        without the citation."""
         paper_id = older_id or newer_id or ""
-        return self._own(paper_id) or self._elsewhere(paper_id, quote, gained=gained)
+        return self.of_paper(paper_id) or self._elsewhere(paper_id, quote, gained=gained)
 
     def of_paper(self, paper_id: str) -> Cause | None:
-        """The change of a document; None if it did not change."""
-        return self._own(paper_id)
-
-    def _own(self, paper_id: str) -> Cause | None:
+        """Return the change of a document, or None if it did not change."""
         before, after = self.older.files.get(paper_id), self.newer.files.get(paper_id)
         if before is None or after is None:
             return self._came_or_went(paper_id, before, after)
@@ -237,8 +234,7 @@ class Causes:
         return Cause(kind="added" if before is None else "removed", paper_id=paper_id)
 
     def _reparsed(self, paper_id: str) -> Cause:
-        """The cause for equal bytes with other sentences, positions or chunks: a setting that affects them, or other
-        code."""
+        """Return the cause for an unchanged file with other parsed content: changed settings, or else other code."""
         names = settings_changed(self.older.manifest, self.newer.manifest, ("", ""))
         if names:
             return Cause(kind="settings", paper_id=paper_id, detail=", ".join(names))
@@ -254,7 +250,7 @@ class Causes:
         return Cause(kind="ranking", paper_id=paper_id, documents=others[:_NAMED], detail=detail)
 
     def _is_so_already(self, paper_id: str, quote: str, *, gained: bool) -> bool:
-        """Whether the older snapshot, asked as the newer was, already has this difference in the citation."""
+        """Whether the older snapshot, asked with the current settings, already shows this change of the citation."""
         answer = self._asked_again
         return answer is not None and gained == any(
             one.paper_id == paper_id and one.quote == quote for one in answer.citations
@@ -262,7 +258,7 @@ class Causes:
 
     @cached_property
     def others(self) -> list[str]:
-        """The documents that were added, removed or changed, those cited by one of the answers first."""
+        """The documents that were added, removed, changed or retracted, those that an answer cites first."""
         old, new = self.older.files, self.newer.files
         changed = {name for name in {*old, *new} if old.get(name) != new.get(name)}
         changed |= self.older.retracted ^ self.newer.retracted

@@ -1,4 +1,4 @@
-"""The answers of two snapshots: recorded ones, or else asked now if the snapshots still exist."""
+"""Compares the answers of two snapshots. They are recorded, or else asked now if the snapshot still exists."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
@@ -29,8 +29,8 @@ class _Pair(NamedTuple):
 
 
 def is_same(older: SavedAnswer, newer: SavedAnswer) -> bool:
-    """Whether both answers have the same status, text and citations, with places; other changes of a cited file are
-    ignored."""
+    """Whether both answers have the same status, text and citations, including their positions; other changes of a
+    cited file are ignored."""
     return _comparable(older) == _comparable(newer)
 
 
@@ -42,7 +42,7 @@ def _comparable(answer: SavedAnswer) -> tuple[object, ...]:
 def compare(
     older: SavedAnswer, newer: SavedAnswer, collection: str, causes_of: CausesOf, recorded: tuple[bool, bool]
 ) -> AnswerDiff:
-    """The changes of the newer answer (gained, lost, moved), with their causes."""
+    """Return the citations and sentences that differ between the answers, with the causes."""
     diff = AnswerDiff(
         question_id=newer.question_id or None,
         query=newer.text,
@@ -79,8 +79,8 @@ def _citations(older: SavedAnswer, newer: SavedAnswer, causes: Causes) -> Iterat
 def _matched(
     older: list[SavedCitation], newer: list[SavedCitation], causes: Causes
 ) -> tuple[list[_Pair], list[SavedCitation], list[SavedCitation]]:
-    """Pairs of the same quote in the same paper, or in the paper that now has its bytes; then the quotes of only one
-    side."""
+    """Return pairs of equal quotes from the same paper, or from files with equal bytes; then the citations that only
+    the older and only the newer answer has."""
     waiting: dict[tuple[str, str], list[SavedCitation]] = {}
     for one in older:
         waiting.setdefault((one.paper_id, one.quote), []).append(one)
@@ -96,7 +96,8 @@ def _matched(
 
 
 def _out_of_order(pairs: list[_Pair]) -> set[int]:
-    """Indices of the pairs whose rank among the common citations changed; insertions between them do not count."""
+    """Return the indices of the pairs whose rank among the common citations changed; gained and lost citations do not
+    count."""
     before = sorted(range(len(pairs)), key=lambda place: pairs[place].older.n)
     return {place for rank, place in enumerate(before) if rank != place}
 
@@ -139,7 +140,7 @@ def _change(
 def _sentences(
     older: SavedAnswer, newer: SavedAnswer, causes: Causes, changes: list[CitationChange]
 ) -> Iterator[SentenceChange]:
-    """The pieces of each answer that the other does not have, ignoring differences in white space."""
+    """Yield the pieces of each answer that the other does not have, ignoring differences in white space."""
     said = [{" ".join(one.text.split()) for one in answer.segments} for answer in (older, newer)]
     sides: tuple[tuple[Literal["lost", "gained"], SavedAnswer, set[str], int], ...] = (
         ("lost", older, said[1], 0),
@@ -156,7 +157,7 @@ def _sentences(
 
 
 def _of_papers(answer: SavedAnswer, cited: list[int], causes: Causes) -> list[Cause]:
-    """Changes of the cited papers if no citation changed, such as a corrected title."""
+    """Return the changes of the cited papers, such as a corrected title."""
     papers = {one.paper_id for one in answer.citations if one.n in cited}
     return [cause for paper_id in sorted(papers) if (cause := causes.of_paper(paper_id)) is not None]
 
@@ -167,7 +168,7 @@ def _once(causes: list[Cause]) -> list[Cause]:
 
 @dataclass
 class _Side:
-    """One snapshot. Unrecorded questions are asked with the current settings."""
+    """One of the two snapshots. Questions without a recorded answer are asked with the current settings."""
 
     data: DataFolder
     folder: CollectionFolder
@@ -175,7 +176,7 @@ class _Side:
 
     @cached_property
     def recorded(self) -> dict[str, SavedAnswer]:
-        """The recorded answers, by the question as asked."""
+        """The recorded answers, by the hash of what was asked."""
         return {one.asked: one for one in stored_answers(self.folder, self.snapshot_id).values()}
 
     @cached_property
@@ -187,7 +188,7 @@ class _Side:
         return documents_of(self.folder, self.snapshot_id)
 
     def answer(self, question: Question) -> tuple[SavedAnswer, bool]:
-        """The answer, and whether it was recorded."""
+        """Return the answer, and whether it was recorded."""
         found = self.recorded.get(asked_as(question))
         if found is not None:
             return found.model_copy(update={"question_id": question.id}), True
@@ -213,7 +214,8 @@ class Journey:
         self.sides = _Side(self.data, folder, self.older), _Side(self.data, folder, self.newer)
 
     def diff(self, question: Question) -> AnswerDiff:
-        """The differences in the answer. Raises StorageError if a required snapshot no longer exists."""
+        """Return the differences between the two answers. Raises StorageError if a snapshot that is needed no longer
+        exists."""
         (older, older_recorded), (newer, newer_recorded) = (side.answer(question) for side in self.sides)
         papers = {one.paper_id for answer in (older, newer) for one in answer.citations}
 
@@ -230,9 +232,9 @@ class Journey:
 def snapshots_between(
     folder: CollectionFolder, older: str | None, newer: str | None, since: str | None = None
 ) -> tuple[str, str]:
-    """The two snapshots to compare: `newer` is by default the published one, `older` the one before it. With `since`
-    (ISO), `older` is the newest one at that time, or the oldest if all are later. Raises QueryError or
-    ConfigurationError if one of them does not exist."""
+    """Return the two snapshots to compare. `newer` is by default the published one, `older` the one before it; with
+    `since` (ISO), `older` is the newest snapshot at that time, or the oldest if all are later. Raises QueryError or
+    ConfigurationError if one does not exist."""
     ids = published(folder)
     for name in (older, newer):
         if name is not None and name not in ids:
@@ -256,14 +258,14 @@ def _newest_at(folder: CollectionFolder, ids: list[str], moment: datetime) -> st
         try:
             created = datetime.fromisoformat(read_manifest(folder, name).created_at)
         except StorageError:
-            continue  # another version
+            continue  # written by another version of Monjyu
         if created <= moment:
             chosen = name
     return chosen
 
 
 def _moment(since: str) -> datetime:
-    """A point in time: a day means its beginning; without a zone it is UTC."""
+    """Return the point in time: the beginning of a day; without a time zone in UTC."""
     try:
         moment = datetime.fromisoformat(since)
     except ValueError as error:

@@ -1,4 +1,4 @@
-"""The changes in the answers to the saved questions: as Markdown, as an Atom feed, and as an event in JSON."""
+"""Reports changes in the answers to the saved questions: as Markdown, as an Atom feed, and as an event in JSON."""
 
 from collections.abc import Iterator
 from typing import Literal
@@ -23,8 +23,8 @@ _LONGEST_QUOTE = 300
 
 
 class Digest(BaseModel):
-    """The changes in one collection, from one snapshot to another. `changed` are the changed answers; `unchanged`
-    counts the others. `at` is the time of the newer snapshot (ISO, UTC)."""
+    """The changes of a collection's answers from one snapshot to another. `changed` are the changed answers,
+    `unchanged` is the number of the others; `at` is the time of the newer snapshot (ISO, UTC)."""
 
     event: Literal["answers_changed"] = "answers_changed"
     collection: str
@@ -73,7 +73,7 @@ def as_markdown(digest: Digest) -> str:
 
 
 def diff_markdown(diff: AnswerDiff) -> str:
-    """The changes of one answer in Markdown: citations gained, lost and moved, each with its cause."""
+    """Return the changes of one answer in Markdown: citations and sentences, each with its cause."""
     return "\n".join([f"## {_plain(diff.query)}\n", *_lines(diff), ""])
 
 
@@ -81,7 +81,7 @@ def _lines(diff: AnswerDiff) -> Iterator[str]:
     if diff.same:
         yield "Nothing changed."
     if diff.status[0] != diff.status[1]:
-        yield f"- the answer is {_plain(diff.status[1])}, it was {_plain(diff.status[0])}"
+        yield f"- the answer is {_plain(diff.status[1])}; before, it was {_plain(diff.status[0])}"
     for one in diff.citations:
         yield f"- **{one.change}**{_where(one)}: “{_short(one.quote)}” ({_plain(one.paper_title or one.paper_id)})"
         yield f"  - because {because(one.cause)}"
@@ -93,7 +93,7 @@ def _lines(diff: AnswerDiff) -> Iterator[str]:
 
 
 def because(cause: Cause) -> str:
-    """A description of a cause, as the end of a sentence."""
+    """Describe a cause in words that end a sentence."""
     paper, more = _plain(cause.paper_id or "the document"), f" ({_plain(cause.detail)})" if cause.detail else ""
     words = {
         "settings": f"settings changed: {_plain(cause.detail)}",
@@ -108,7 +108,7 @@ def because(cause: Cause) -> str:
 
 
 def as_atom(digest: Digest) -> str:
-    """An Atom feed with an entry for each changed answer; its ids do not depend on the time of writing."""
+    """Return an Atom feed with an entry for each changed answer. Its ids do not depend on the time of writing."""
     feed = Element("feed", {"xmlns": _ATOM})
     _add(feed, "title", f"Answers of {digest.collection}")
     _add(feed, "id", f"urn:monjyu:answers:{digest.collection}")
@@ -143,7 +143,7 @@ def _short(text: str) -> str:
 
 
 def _plain(text: str) -> str:
-    """Words of papers on one line, with Markdown escaped."""
+    """Return a text on one line, with Markdown escaped."""
     return " ".join(quotable(text).split())
 
 

@@ -1,4 +1,4 @@
-"""The list of a collection's saved questions: their expectations, and each snapshot's answers."""
+"""Lists a collection's saved questions with their expectations and each snapshot's answers."""
 
 from datetime import UTC, datetime
 from importlib.metadata import version as installed_version
@@ -27,19 +27,19 @@ from monjyu_core.storage.snapshot import Snapshot, published
 from monjyu_query.asking.which_collection import no_paper
 from monjyu_query.papers.records import present_paper
 
-# An answer is reused if the hash of everything on which it depends is equal.
+# An answer is reused while the hash of everything on which it depends is unchanged.
 SETTINGS = {"search", "answer", "roles", "models", "language"}
 """Groups of settings on which answers depend."""
 
 
 def settings_json(settings: Settings) -> str:
-    """The settings on which answers depend, as JSON. API keys are masked, because they are `SecretStr`."""
+    """Return the settings on which answers depend, as JSON. API keys are masked, because they are `SecretStr`."""
     return settings.model_dump_json(include=SETTINGS)
 
 
 def basis_of(manifest: Manifest, settings: Settings) -> str:
-    """A hash of everything on which answers of a snapshot depend: rows that readers see, search files by their bytes
-    (vectors and terms), the embedding model, the settings, and the code."""
+    """Return a hash of everything on which a snapshot's answers depend, except the question: the rows that readers see,
+    the search files (vectors and terms), the level, the embedding model, the settings, and Monjyu's version."""
     parts = sorted(
         f"{part.table}/{part.shard}/{part.data_version}"
         for part in manifest.parts
@@ -56,7 +56,7 @@ def key_of(question: Question, basis: str) -> str:
 
 
 def asked_as(question: Question) -> str:
-    """The hash of what a question asks (text, mode and budget), independent of its id."""
+    """Return a hash of what a question asks (text, mode and budget), independent of its id."""
     return digest(question.text, question.mode, question.budget, length=32)
 
 
@@ -66,8 +66,8 @@ _TITLES = "SELECT paper_id, title FROM papers WHERE paper_id IN $1 AND title <> 
 
 
 class RecordedAnswer(BaseModel):
-    """The published snapshot's answer (`segments` are its pieces with their citations), and the expectations that it
-    does not meet."""
+    """The published snapshot's answer. `segments` are its pieces with their citations; `failures` are the expectations
+    that it does not meet."""
 
     snapshot_id: str
     status: str
@@ -78,7 +78,7 @@ class RecordedAnswer(BaseModel):
 
 
 class Outcome(BaseModel):
-    """The judgement of a snapshot's answer; `at`: when it was asked (ISO, UTC)."""
+    """The judgement of a snapshot's answer; `at`: when the question was asked (ISO, UTC)."""
 
     snapshot_id: str
     at: str
@@ -88,8 +88,8 @@ class Outcome(BaseModel):
 
 
 class SavedQuestion(BaseModel):
-    """A saved question in the list. `at`: when it was saved (ISO, UTC); `by`: who saved it. `answer` is null if none is
-    recorded yet. `outcomes` are those of the existing snapshots that answered it, newest first."""
+    """A saved question in the list. `at`: when it was saved (ISO, UTC); `by`: who saved it. `answer` is null if no
+    answer is recorded yet. `outcomes` are those of the existing snapshots that answered it, newest first."""
 
     id: str
     text: str
@@ -104,7 +104,7 @@ class SavedQuestion(BaseModel):
 
 
 class ListedSnapshot(BaseModel):
-    """A snapshot in the list. `at` is its time (ISO, UTC), derived from its id; null if the id has no time."""
+    """A snapshot in the list. `at` is its time (ISO, UTC) according to its id; null if the id contains no time."""
 
     snapshot_id: str
     at: str | None
@@ -122,7 +122,7 @@ class SavedQuestions(BaseModel):
 
 
 def listed(folder: CollectionFolder, snapshot: Snapshot) -> SavedQuestions:
-    """All questions, with the answers of the existing snapshots."""
+    """Return all questions, with the answers of the existing snapshots."""
     saved = list(QUESTIONS.read(folder).questions.values())
     names = sorted({*published(folder), snapshot.id}, reverse=True)
     known = {*names} & {*recorded(folder)}
@@ -139,8 +139,8 @@ def listed(folder: CollectionFolder, snapshot: Snapshot) -> SavedQuestions:
 def shown(
     question: Question, answers: dict[str, dict[str, SavedAnswer]] | None = None, current: str = ""
 ) -> SavedQuestion:
-    """One question for the list. `answers` are by snapshot, newest first, then by question."""
-    asked = asked_as(question)  # one saved again with other words has no answer yet
+    """Return a question for the list. `answers` are by snapshot, newest first, then by question id."""
+    asked = asked_as(question)  # a question saved again with other words has no answer yet
     by_snapshot = {name: one.get(question.id) for name, one in (answers or {}).items()}
     found = {name: one for name, one in by_snapshot.items() if one is not None and one.asked == asked}
     now = found.get(current)
@@ -167,10 +167,9 @@ def _creation_time(snapshot_id: str) -> str | None:
 
 
 def unknown_papers(snapshot: Snapshot, question: Question) -> list[QueryError]:
-    """An error for each paper of a question that the snapshot does not have: it may be misspelt, or be added later."""
-    named = dict.fromkeys(place.paper for place in question.expect.must_cite) | dict.fromkeys(
-        question.expect.must_not_cite
-    )
+    """Return an error for each paper in a question's expectations that the snapshot does not have. Its id may be
+    misspelt, or it may be added later."""
+    named = dict.fromkeys([*(place.paper for place in question.expect.must_cite), *question.expect.must_not_cite])
     known = snapshot.cursor().execute(_KNOWN, [list(named)]).fetchall() if named else []
     missing = [name for name in named if (name,) not in known]
     return [no_paper(snapshot.cursor(), name) for name in missing if present_paper(snapshot, name) == name]

@@ -1,5 +1,5 @@
-"""Saves questions. They are validated like a search, and those that require the same answer get today's as their
-baseline."""
+"""Saves questions. They are validated like a search; a question that requires the same answer gets its current answer
+as the baseline."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -17,13 +17,13 @@ from monjyu_query.saved.listing import asked_as, basis_of
 from monjyu_query.search.searcher import Searcher
 
 _LARGEST, _MOST_VALUES = 4_000_000, 500_000
-"""Limits of a file of questions: bytes and values."""
+"""The maximum number of bytes and of values in a file of questions."""
 _OWN = ("at", "by", "baseline")
 """Fields that only Monjyu writes."""
 
 
 def checked(values: Mapping[str, object], by: str = "local") -> Question:
-    """Return a checked question to save; without an id, it gets one derived from its words. Raises ConfigurationError
+    """Return a checked question to save. Without an id, it gets an id derived from its words. Raises ConfigurationError
     or QueryError if a value is wrong."""
     given = {name: value for name, value in values.items() if name not in _OWN and value is not None}
     given.setdefault("id", f"q-{digest(given.get('text', ''), length=8)}")
@@ -33,15 +33,15 @@ def checked(values: Mapping[str, object], by: str = "local") -> Question:
 
 
 def save(searcher: Searcher, questions: list[Question]) -> None:
-    """Save questions for the searcher's collection. Those that require the same answer are asked now for their
-    baseline."""
+    """Save questions for the searcher's collection. Questions that require the same answer are asked now for their
+    baselines."""
     held = [_with_baseline(searcher, one) if one.expect.same_answer else one for one in questions]
     save_questions(searcher.folder, searcher.settings, held)
 
 
 def _with_baseline(searcher: Searcher, question: Question) -> Question:
-    """The question with the published answer as its baseline; a question saved again without changes keeps its
-    baseline."""
+    """Return the question with the published snapshot's answer as its baseline. A question that is saved again without
+    changes keeps its baseline."""
     before = QUESTIONS.read(searcher.folder).questions.get(question.id)
     if before is not None and before.baseline is not None and asked_as(before) == asked_as(question):
         return question.model_copy(update={"baseline": before.baseline})
@@ -56,8 +56,8 @@ def _with_baseline(searcher: Searcher, question: Question) -> Question:
 
 
 def accept(searcher: Searcher, question_ids: list[str]) -> list[str]:
-    """Reset the baselines of `question_ids` (by default of all questions that require the same answer), so that the
-    next publish stores its answers as baselines; return their ids."""
+    """Remove the baselines of `question_ids` (by default of all questions that require the same answer), so that the
+    next publish stores its answers as baselines; return the ids."""
     accepted: list[str] = []
 
     def change(held: Questions) -> Questions:
@@ -74,8 +74,8 @@ def accept(searcher: Searcher, question_ids: list[str]) -> list[str]:
 
 
 def read_file(path: Path) -> list[Question]:
-    """The questions of a YAML file: a list, or a mapping with `questions`. Raises ConfigurationError if it is
-    neither."""
+    """Return the questions of a YAML file: a list, or a mapping with `questions`. Raises ConfigurationError if the file
+    has another form, or a question is invalid."""
     shape = "Write a list of questions, each with `text`, and `expect` if something is expected."
     try:
         found = parse_yaml(read_text(path, _LARGEST), _MOST_VALUES)

@@ -1,4 +1,4 @@
-"""The application: `create_app(data, settings)`."""
+"""Builds the FastAPI application of the HTTP service."""
 
 import logging
 import re
@@ -43,12 +43,13 @@ from monjyu_query.service.server.page_files import PageFiles
 from monjyu_query.service.server.request_parts import add_examples
 from monjyu_query.service.worker_state import Service
 
-# The outermost layer: request ids, security headers, metrics, the audit log, and uncaught errors.
+# The outermost layer adds request ids and security headers, writes metrics and the audit log, and answers uncaught
+# errors.
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; font-src 'self'; "
     "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
-"""No inline script or style and nothing from another origin, so that a paper's text could not run in the page."""
+"""Allows no inline script or style and nothing from another origin, so that no text of a paper can run in the page."""
 HEADERS = {
     "Content-Security-Policy": POLICY,
     "Cross-Origin-Opener-Policy": "same-origin",
@@ -86,7 +87,10 @@ class Guard:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = int(message["status"])
-                _complete(MutableHeaders(scope=message), state["request_id"])
+                headers = MutableHeaders(scope=message)
+                headers["X-Request-ID"] = state["request_id"]
+                for name, value in HEADERS.items():
+                    headers.setdefault(name, value)
             await send(message)
 
         started = time.perf_counter()
@@ -105,14 +109,8 @@ class Guard:
                 self._audit.write(scope, route, status, seconds)
 
 
-def _complete(headers: MutableHeaders, request_id: str) -> None:
-    headers["X-Request-ID"] = request_id
-    for name, value in HEADERS.items():
-        headers.setdefault(name, value)
-
-
 def _route(scope: Scope) -> str:
-    """The route's template, because metrics by path would have a series for each paper."""
+    """Return the route's template, because metrics by path would have a series for each paper."""
     path = getattr(scope.get("route"), "path", None)
     return str(path) if isinstance(path, str) and path else "unmatched"
 
@@ -139,25 +137,23 @@ TOPICS = (
     page_routes,
 )
 """Modules with a `router`, one per topic, in the order of the documentation."""
-
-PUBLIC = (page_routes,)
 COMPRESSED_FROM, COMPRESSION = 1024, 4
-"""The minimum size in bytes of a compressed response, and the level: above 4, text hardly shrinks and takes twice the
-time. Event streams and images are not compressed."""
+"""The minimum size in bytes of a response to compress, and the level: above 4, compression takes twice the time for
+hardly any gain. Event streams and images are not compressed."""
 BEARER = HTTPBearer(auto_error=False, description="A key from `monjyu keys create`, or a token of the issuer.")
-"""For the API description only, because the gate identifies the caller."""
+"""Only for the API description, because the gate identifies the caller."""
 
 
 class _App(FastAPI):
     def openapi(self) -> Values:
-        """The description of the interface, with examples; computed once."""
+        """Return the description of the API, with examples; it is computed once."""
         if self.openapi_schema is None:
             add_examples(super().openapi())
         return super().openapi()
 
 
 def create_app(data: DataFolder, settings: Settings) -> FastAPI:
-    """Build the service of one data folder. Its requests share `app.state.service`."""
+    """Build the application for one data folder. Its requests share `app.state.service`."""
     service = Service(data, settings)
     app = _App(
         title="Monjyu",
@@ -173,8 +169,8 @@ def create_app(data: DataFolder, settings: Settings) -> FastAPI:
     errors.add_handlers(app)
     _add_layers(app, service, authority)
     for routes in TOPICS:
-        needs_key = routes is admin_routes or (routes not in PUBLIC and not authority.open)
-        checks = [] if routes in PUBLIC else [Depends(errors.known_parameters)]
+        needs_key = routes is admin_routes or (routes is not page_routes and not authority.open)
+        checks = [] if routes is page_routes else [Depends(errors.known_parameters)]
         app.include_router(routes.router, dependencies=[*checks, *([Security(BEARER)] if needs_key else [])])
     app.mount("/static", PageFiles(), name="static")
     return app

@@ -1,5 +1,4 @@
-"""State shared by the requests of one worker: the searchers, the cached results, and the limits on concurrent
-searches."""
+"""The state that the requests of one worker share: searchers, caches, and limits on concurrent searches."""
 
 from __future__ import annotations
 
@@ -12,8 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from contextvars import copy_context
 from dataclasses import dataclass
-from functools import partial
-from typing import Protocol, TypeVar
+from typing import Any, TypeVar
 
 from fastapi import Request
 
@@ -32,25 +30,17 @@ from monjyu_query.service.searches.cancellation import Stops
 from monjyu_query.service.searches.result_cache import ResultCache, open_results
 from monjyu_query.service.server.drawing import Drawing, Images
 from monjyu_query.service.server.error_responses import Busy, NotFound
-from monjyu_query.service.server.metrics import Metrics
+from monjyu_query.service.server.metrics import Line, Metrics
 
-# A queue of searches: a limited number run concurrently, a limited number wait, and further ones are refused.
+# Queues of searches: a limited number run concurrently, a limited number wait, and further ones are refused.
 T = TypeVar("T")
 
 
-class Gauge(Protocol):
-    """Receives the numbers of waiting and running searches."""
-
-    def wait(self, by: int) -> None: ...
-
-    def run(self, by: int) -> None: ...
-
-
 class Turns:
-    """A queue with `running` slots, each with a thread, and up to `waiting` searches that wait, first come, first
+    """A queue of searches: up to `running` of them run, each in a thread, and up to `waiting` wait, first come, first
     served."""
 
-    def __init__(self, running: int, waiting: int, gauge: Gauge) -> None:
+    def __init__(self, running: int, waiting: int, gauge: Line) -> None:
         self._places = asyncio.Semaphore(running)
         self._most = running + waiting
         self._threads = ThreadPoolExecutor(running, thread_name_prefix="search")
@@ -65,8 +55,7 @@ class Turns:
         """Run `work` in one of the threads, in the caller's context. Raises Busy if too many searches are waiting.
 
         `cancel` is set when the work has run for `seconds`, or when the caller is cancelled. A caller that is cancelled
-        while waiting leaves the queue, and its work never starts; the slot of a running one is freed when its work
-        ends.
+        while waiting leaves the queue, and its work never starts. The slot of running work is freed when the work ends.
         """
         if self.full:
             raise Busy("Too many searches are waiting.", "Ask again in a few seconds.", {"Retry-After": "5"})
@@ -100,8 +89,15 @@ class Turns:
         except BaseException:
             self._end()
             raise
-        begun.add_done_callback(partial(_after, self._end))
+        begun.add_done_callback(self._after)
         return begun
+
+    def _after(self, done: asyncio.Future[Any]) -> None:
+        """Free the slot, and retrieve the error: asyncio logs errors that are never retrieved, and the caller may have
+        left."""
+        self._end()
+        if not done.cancelled():
+            done.exception()
 
     def _end(self) -> None:
         self._gauge.run(-1)
@@ -112,15 +108,8 @@ class Turns:
         self._threads.shutdown(wait=False, cancel_futures=True)
 
 
-def _after(end: Callable[[], None], done: asyncio.Future[T]) -> None:
-    """Consume the result, because the caller may have left, and asyncio logs errors that are never retrieved."""
-    end()
-    if not done.cancelled():
-        done.exception()
-
-
 TRACE_PAUSE = 0.3
-"""Seconds for which traces are collected before a write, which takes a tenth of the CPU time of a search."""
+"""Seconds for which traces are collected before a write, because a write takes a tenth of a search's CPU time."""
 
 
 @dataclass(frozen=True)
@@ -154,7 +143,7 @@ class Service:
         self._served: dict[str, tuple[int, Served]] = {}
 
     def seen_by(self, collections: frozenset[str] | None) -> Service:
-        """A view of the service for a caller who may see only `collections`."""
+        """Return the service as seen by a caller who may see only `collections` (None = all)."""
         if collections is None:
             return self
         seen = copy.copy(self)
@@ -162,27 +151,27 @@ class Service:
         return seen
 
     def admit(self, name: str) -> CollectionFolder:
-        """The folder of the collection, existing or not. Raises NotFound for an invalid name, or one that the caller
-        may not see."""
+        """Return the folder of the collection, existing or not. Raises NotFound for a name that is invalid or that the
+        caller may not see."""
         try:
             return self.data.collection(name)
         except ConfigurationError as error:
             raise NotFound(error.message, error.hint) from error
 
     def folder(self, name: str) -> CollectionFolder:
-        """The folder of a published collection. Raises NotFound for a name that is invalid or unknown, or has nothing
-        published."""
+        """Return the folder of a published collection. Raises NotFound if there is none of this name that the caller
+        may see."""
         folder = self.admit(name)
         if read_current(folder) is None or not folder.record.is_file():
             with self._lock:
-                self._let_go()
+                self._release_deleted()
             known = ", ".join(self.data.collections()) or "none"
             raise NotFound(f"Collection {name!r} is not published here.", f"Known: {known}.")
         return folder
 
     def served(self, name: str) -> Served:
-        """The collection's searcher; a new one if the collection's record (its sources, level or model) has
-        changed. Raises NotFound like `folder`."""
+        """Return the collection's searcher, cached until the collection's record (sources, level, model) changes.
+        Raises NotFound like `folder`."""
         folder = self.folder(name)
         try:
             written = folder.record.stat().st_mtime_ns
@@ -191,25 +180,25 @@ class Service:
         with self._lock:
             known = self._served.get(name)
             if known is None or known[0] != written:
-                self._let_go()
+                self._release_deleted()
                 known = written, self._open(name)
                 self._served[name] = known
             return known[1]
 
     def snapshot(self, name: str) -> Snapshot:
-        """The published snapshot, as opened for searches."""
+        """Return the published snapshot that searches use."""
         return self.served(name).searcher.current().snapshot
 
     def current_id(self, name: str) -> str:
         return read_current(self.folder(name)) or ""
 
     def published(self) -> list[str]:
-        """Names of the collections that have a snapshot, readable or not."""
+        """Return the names of the collections that have a snapshot, readable or not."""
         return [name for name in self.data.collections() if not self._is_missing(name)]
 
     def check(self, name: str) -> None:
-        """Raise StorageError if the published snapshot cannot be read. One that is not loaded is not loaded for
-        this: a single row is read."""
+        """Raise StorageError if the published snapshot cannot be read. If it is not loaded, only a single row is
+        read."""
         if name in self.loaded():
             self.snapshot(name)
             return
@@ -228,7 +217,7 @@ class Service:
             return sorted(set(self._served).intersection(self.data.collections()))
 
     def only_collection(self, name: str | None) -> str:
-        """The given name; without one, that of the only collection. Raises QueryError if there are none or several."""
+        """Return the given name, or else the name of the only collection. Raises QueryError unless there is one."""
         if name is not None:
             return name
         known = self.data.collections()
@@ -245,7 +234,7 @@ class Service:
         if self.audit is not None:
             self.audit.close()
 
-    def _let_go(self) -> None:
+    def _release_deleted(self) -> None:
         """Release the searchers of deleted collections, with their vectors, files and leases."""
         for name in [name for name in self._served if self._is_missing(name)]:
             del self._served[name]
@@ -263,9 +252,9 @@ class Service:
 
 
 async def service_of(request: Request) -> Service:
-    """A dependency: the service of this process, as the caller may see it. Not `def`, which would run in a thread.
+    """Return the service as the caller may see it, for FastAPI's `Depends`. A plain `def` would run in a thread.
 
-    A public path, without a principal, has no service and fails here.
+    A public path has no principal, and fails here.
     """
     service: Service = request.app.state.service
     principal: Principal = request.scope["state"]["principal"]

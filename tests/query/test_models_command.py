@@ -33,7 +33,7 @@ def test_a_good_model_and_what_its_server_refuses(monkeypatch: pytest.MonkeyPatc
     assert result.exit_code == 0
     found: dict[str, Any] = json.loads(result.stdout)
     assert {one["verdict"] for one in found["roles"]} == {"good"} and len(found["tasks"]) == 12
-    assert "refused, and left out: response_format" in found["facts"]
+    assert "parameters that the server refuses, which are omitted: response_format" in found["facts"]
     assert "models.default.native_schema: false" in found["settings"]
 
 

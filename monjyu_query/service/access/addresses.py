@@ -5,7 +5,7 @@ import urllib.request
 
 
 def is_loopback(host: str) -> bool:
-    """Whether a host, by name or as an IP address, refers only to this machine."""
+    """Whether a host name or IP address refers only to this machine."""
     if host == "localhost":
         return True
     try:
@@ -16,11 +16,11 @@ def is_loopback(host: str) -> bool:
 
 class _NoRedirects(urllib.request.HTTPRedirectHandler):
     def redirect_request(self, *_: object) -> None:
-        """Refuse redirects with an HTTPError: a server must not redirect the request to another host."""
+        """Return None, so that a redirect raises HTTPError: a server must not send the request to another host."""
 
 
 def answer_of(request: urllib.request.Request | str, seconds: float, most: int) -> bytes:
-    """Return the first `most` bytes of the server's reply. Raises OSError if it redirects or does not reply."""
+    """Return the first `most` bytes of the server's reply. Raises OSError if it redirects, fails or does not reply."""
     with urllib.request.build_opener(_NoRedirects).open(request, timeout=seconds) as response:
         content: bytes = response.read(most)
         return content

@@ -1,5 +1,5 @@
-"""The audit log: one JSON line per request in `data/state/audit/DAY.jsonl`. It contains no text of questions unless a
-setting allows it.
+"""Writes the audit log: one JSON line per request in `data/state/audit/DAY.jsonl`. It contains no text of questions
+unless a setting allows it.
 
 Each batch of lines is appended in one write, so that several workers can share a day's file.
 """
@@ -20,7 +20,7 @@ from monjyu_query.asking.write_behind import WriteBehind
 
 _LONGEST = 2000
 _MOST, _PAUSE = 100_000, 0.1
-"""The maximum number of lines waiting to be written, and the seconds for which they are collected."""
+"""The maximum number of lines that wait to be written, and the seconds for which they are collected."""
 _log = logging.getLogger(__name__)
 
 
@@ -33,8 +33,7 @@ class AuditLog:
         self._failed = False
 
     def write(self, scope: Scope, route: str, status: int, seconds: float) -> None:
-        """Queue the line of a request. It includes the facts in `scope["state"]["audit"]`, which `note` adds: a
-        collection, a snapshot, a file's name."""
+        """Queue the line of a request, including the facts that `note` has added to `scope["state"]["audit"]`."""
         state = scope["state"]
         principal = state.get("principal")
         line = {
@@ -72,7 +71,7 @@ class AuditLog:
 
 
 def _about(scope: Scope) -> dict[str, str]:
-    """The query parameter `collection` and the parameters of the path, which never contain a question."""
+    """Return the query parameter `collection` and the parameters of the path, which never contain a question."""
     asked = parse_qs(scope.get("query_string", b"").decode("latin-1")).get("collection", [])
     found = {"collection": asked[0]} if asked else {}
     found |= {name: str(value) for name, value in scope.get("path_params", {}).items()}

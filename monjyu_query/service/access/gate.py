@@ -1,5 +1,4 @@
-"""The gate in front of the application: it identifies the caller and authorises the request before it reads the
-body."""
+"""The gate in front of the application identifies the caller and authorises the request before the body is read."""
 
 from __future__ import annotations
 
@@ -30,9 +29,9 @@ if TYPE_CHECKING:
 
 # Rate limits: each caller, known by key or address, has a token bucket that is refilled at a constant rate.
 BURST_SECONDS = 10
-"""A bucket's capacity, in seconds of its rate: the burst that a caller may send after a pause."""
+"""The capacity of a bucket, in seconds of its rate: a caller may send so many seconds' requests at once."""
 _MOST_BUCKETS = 10_000
-"""The maximum number of buckets. The least recently used one is dropped, so its caller starts with a full one."""
+"""The maximum number of buckets. The least recently used bucket is dropped; its caller then starts with a full one."""
 _TAKE = """
 local now = redis.call('TIME')
 now = now[1] + now[2] / 1000000
@@ -44,8 +43,8 @@ redis.call('HSET', KEYS[1], 'left', tostring(left - taken), 'then', tostring(now
 redis.call('PEXPIRE', KEYS[1], math.ceil(1000 * size / rate) + 1000)
 return tostring(left)
 """
-"""Takes one token from the bucket KEYS[1], if it has one, and returns the level before. The bucket expires when it is
-full again. ARGV: the rate per second, the capacity."""
+"""Takes a token from the bucket KEYS[1], if it has one, and returns its previous level. The bucket expires once it
+would be full again. ARGV: the rate per second, the capacity."""
 
 
 class Rates:
@@ -69,16 +68,15 @@ class Rates:
         self.check(left)
 
     def check(self, left: float) -> None:
-        """Raise TooMany if the bucket's level before the request was too low."""
+        """Raise TooMany if `left`, the bucket's level before the request, is below one token."""
         if left < 1:
             wait = str(int((1 - left) / self.per_second) + 1)
             raise TooMany("Too many requests.", f"Ask again in {wait} s.", {"Retry-After": wait})
 
 
 class SharedRates:
-    """Buckets on a Redis server, shared by all workers and replicas, with callers stored as hashes. Without a server,
-    or while it does not answer, each worker uses its own buckets.
-    """
+    """Buckets on a Redis server that all workers and replicas share. Callers are stored as hashes. Without a server, or
+    while it does not answer, each worker uses its own buckets."""
 
     def __init__(self, per_minute: int, url: str | None) -> None:
         self._own = Rates(per_minute)
@@ -126,8 +124,8 @@ EDITING = (UPLOAD, "/admin/index", "/admin/samples", "/corrections")
 SAVED = ("/questions", "/reviews")
 """Saved questions and reviews: readers may read them, editors may change them."""
 MOST_OF_CHAT = 16 << 20
-"""Maximum bytes of a chat request. Chat programs send the whole conversation each time, including pictures; only the
-last turns are read."""
+"""The maximum size of a chat request in bytes. Chat programs send the whole conversation each time, including pictures;
+only the last turns are read."""
 CHAT = "/v1/"
 """Paths of the chat API. Chat programs always send a key, if only a placeholder; if none is required, an Authorization
 header without a key of Monjyu is ignored."""
@@ -144,7 +142,7 @@ class RequestTimeout(ServiceError):
 
 
 def role_for(path: str, method: str = "GET") -> Role | None:
-    """The role that a request requires: a reader's unless the path is listed above; None for public paths."""
+    """Return the role that a request requires: reader, unless the path is listed above; None for public paths."""
     if path == "/corrections" and method in _SAFE:
         return "reader"
     if path in SAVED or path.startswith(tuple(f"{one}/" for one in SAVED)):
@@ -211,7 +209,7 @@ class Gate:
             if halves is None:
                 return self._authority.principal()
             return await asyncio.to_thread(self._authority.opened_here, halves)
-        # Not in the event loop, because this may read keys from a file, or an issuer's from its server.
+        # Not in the event loop, because this may read keys from the store, or an issuer's keys from its server.
         return await asyncio.to_thread(self._authority.principal, *given)
 
     def _check_host(self, given: str) -> None:
@@ -276,7 +274,7 @@ class _Limited:
 
 
 def _halves(headers: Headers, scope: Scope) -> Halves | None:
-    """The page session in the request; None without one, and for a request from another machine."""
+    """Return the page session in the request; None if it has none or comes from another machine."""
     page, client = headers.get(HEADER), scope.get("client")
     if page is None or not client or not is_loopback(client[0]):
         return None

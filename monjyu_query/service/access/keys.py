@@ -1,4 +1,4 @@
-"""API keys: `mj_ID_SECRET`. Stored are the SHA-256 of the secret and the key's permissions, never the key itself.
+"""API keys of the form `mj_ID_SECRET`. The SHA-256 of the secret and the permissions are stored, never the key itself.
 
 A secret has 256 random bits, so a slow hash would add nothing but time to every request.
 """
@@ -127,7 +127,7 @@ def _mark_change(store: StateStore) -> None:
 
 
 def _last_change(store: StateStore) -> tuple[int, int]:
-    """The version of the keys: it differs after every change."""
+    """Return a version of the keys, which differs after every change."""
     try:
         seen = store.path.with_name(CHANGED).stat()
     except OSError:
@@ -151,7 +151,7 @@ class KeyRing:
         self._records: dict[str, KeyRecord] = {}
 
     def find(self, key: str) -> KeyRecord | None:
-        """The record of a key, expired or not; None if it is not stored."""
+        """Return the record of a key, expired or not, or None if it is not stored."""
         match = _KEY.fullmatch(key)
         if match is None:
             return None

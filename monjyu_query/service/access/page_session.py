@@ -1,4 +1,4 @@
-"""Sessions of the page on the user's own machine: a link that opens the page once as an editor, and the session of that
+"""Sessions of the page on the user's own machine. A link opens the page once as an editor, and starts a session of that
 browser. A session has two halves. Scripts cannot read the cookie, but browsers send it to every port of the machine.
 The session therefore also requires the page's half, which only the page's origin can read and no other page can send.
 """
@@ -10,8 +10,8 @@ import secrets
 import sys
 import time
 import webbrowser
+from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
 
 from monjyu_core.errors import ConfigurationError
 from monjyu_core.storage.state_store import StateStore, private_file
@@ -19,7 +19,7 @@ from monjyu_core.storage.state_store import StateStore, private_file
 LINK_SECONDS = 10 * 60
 SESSION_SECONDS = 7 * 24 * 3600
 HEADER = "X-Monjyu-Page"
-"""The header with the page's half."""
+"""The header in which the page sends its half."""
 _LINKS, _SESSIONS, _ADDRESS = "page_links", "page_sessions", "page_address"
 _MOST = 100
 _OPENER = "open-page.html"
@@ -34,12 +34,12 @@ class Halves:
 
 
 def cookie_name(port: int) -> str:
-    """The cookie's name, with the port because browsers store the cookies of all ports of a machine together."""
+    """Return the cookie's name. It contains the port, because a machine's ports share their cookies."""
     return f"monjyu-{port}"
 
 
 def announce(store: StateStore, address: str | None) -> None:
-    """Store the address of the page, as `http://HOST:PORT`; None if it offers no links."""
+    """Store the address of the page, `http://HOST:PORT`, or None if it offers no links."""
     if address is None:
         store.delete(_ADDRESS)
     else:
@@ -47,7 +47,7 @@ def announce(store: StateStore, address: str | None) -> None:
 
 
 def page_address(store: StateStore) -> str:
-    """The address of this machine's page. Raises ConfigurationError if no page offers links."""
+    """Return the address of this machine's page. Raises ConfigurationError if no page offers links."""
     address = store.get(_ADDRESS, "url")
     if address is None:
         raise ConfigurationError(
@@ -59,8 +59,8 @@ def page_address(store: StateStore) -> str:
 
 
 def new_link(store: StateStore) -> str:
-    """An address that makes one browser an editor within `LINK_SECONDS`. The token is in the fragment, which browsers
-    never send. Raises ConfigurationError if no page on this machine offers links."""
+    """Return an address that makes one browser an editor, within `LINK_SECONDS`. The token is in the fragment, which
+    browsers never send. Raises ConfigurationError if no page on this machine offers links."""
     address = page_address(store)
     token = secrets.token_urlsafe(32)
     store.put(_LINKS, _hash(token), time.time() + LINK_SECONDS)
@@ -69,7 +69,7 @@ def new_link(store: StateStore) -> str:
 
 
 def exchange(store: StateStore, token: str) -> Halves | None:
-    """Start a session for a link's token, which is valid once; None if the token is unknown, used or expired."""
+    """Start a session for a link's token, which is valid once. Returns None for an unknown, used or expired token."""
     until = store.take(_LINKS, _hash(token))
     if until is None or until < time.time():
         return None
@@ -94,7 +94,8 @@ def end_sessions(store: StateStore) -> None:
 def show_link(store: StateStore, link: str) -> bool:
     """Open the link in a browser if this is a terminal on a desktop; return whether that was attempted.
 
-    The browser opens a private file that redirects there, because every user of the machine can read command lines.
+    The browser opens a private file that redirects to the link, because every user of the machine can read command
+    lines.
     """
     desktop = sys.platform in ("darwin", "win32") or os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
     if not (desktop and sys.stdout.isatty()):
@@ -102,14 +103,9 @@ def show_link(store: StateStore, link: str) -> bool:
     path = store.path.with_name(_OPENER)
     private_file(path)
     path.write_text(f'<!doctype html><meta http-equiv="refresh" content="0;url={link}">', "utf-8")
-    return _opened(path)
-
-
-def _opened(path: Path) -> bool:
-    try:
+    with suppress(webbrowser.Error):
         return webbrowser.open(path.absolute().as_uri())
-    except webbrowser.Error:
-        return False
+    return False
 
 
 def _hash(secret: str) -> str:

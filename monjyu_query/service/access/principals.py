@@ -1,4 +1,4 @@
-"""The caller: an API key, a token of an issuer, the page's editor, or anonymous on this machine."""
+"""Identifies callers: by an API key or an issuer's token, as the page's editor, or as anonymous on this machine."""
 
 from __future__ import annotations
 
@@ -20,22 +20,20 @@ if TYPE_CHECKING:
     from jwt import PyJWKClient
 
 
-# Bearer tokens of an OpenID Connect issuer: signature, issuer, audience and times are checked, then the roles.
+# Bearer tokens of an OpenID Connect issuer: first signature, issuer, audience and times are checked, then the roles.
 ALGORITHMS = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"]
 """Asymmetric signatures only, so that the service has no secret with which a token could be signed."""
 LEEWAY_SECONDS = 30
 _FETCH_SECONDS = 5
 _LONGEST = 16_384
 _MOST_BYTES = 1 << 20
-
-
 _ODD = (TypeError, ValueError, ArithmeticError, LookupError, AttributeError, RecursionError)
-"""Exceptions that a library raises for unexpected values."""
+"""Exceptions that the JWT library raises for unexpected values."""
 
 
 @dataclass(frozen=True)
 class Bearer:
-    """The user of a valid token, who may see only `collections`, None = all."""
+    """The user of a valid token, who may see only `collections` (None = all)."""
 
     subject: str
     role: Role
@@ -59,8 +57,8 @@ class TokenReader:
         self._keys: PyJWKClient | None = None
 
     def read(self, token: str) -> Bearer:
-        """The bearer of a token. Raises Unauthorized for an invalid token, Forbidden for one without a role here,
-        ExternalAPIError if the issuer's keys cannot be read."""
+        """Return the bearer of a token. Raises Unauthorized for an invalid token, Forbidden for a token without a role
+        here, ExternalAPIError if the issuer's keys cannot be read."""
         import jwt
 
         if len(token) > _LONGEST:
@@ -88,8 +86,8 @@ class TokenReader:
         return Bearer(subject, *self._may(_roles(claims.get(self._settings.roles_claim))))
 
     def _may(self, roles: set[str]) -> tuple[Role, frozenset[str] | None]:
-        """The highest of the given roles, and the collections that it may see (None = all). Raises Forbidden if none of
-        the roles is configured."""
+        """Return the highest of the given roles, and the collections that it may see (None = all). Raises Forbidden if
+        the settings name none of the roles."""
         known = self._settings
         if known.admin_role and known.admin_role in roles:
             return "admin", None
@@ -111,7 +109,7 @@ class TokenReader:
             return self._keys
 
     def _address(self) -> str:
-        """The address of the issuer's keys: from the settings, or else its published configuration."""
+        """Return the address of the issuer's keys, from the settings or else from the issuer's configuration."""
         if self._settings.jwks_url:
             _check_address(self._settings.jwks_url)
             return self._settings.jwks_url
@@ -126,14 +124,14 @@ class TokenReader:
 
 
 def _roles(claim: object) -> set[str]:
-    """The roles in a claim: a string separated by spaces, or a list of strings. Any other value contains none."""
+    """Return the roles in a claim: a string with spaces between them, or a list of strings; none for other values."""
     if isinstance(claim, str):
         return set(claim.split())
     return {role for role in claim if isinstance(role, str)} if isinstance(claim, list) else set()
 
 
 def _invalid(why: str) -> Unauthorized:
-    return Unauthorized(f"The token is not valid: {why}.", headers={"WWW-Authenticate": "Bearer"})
+    return Unauthorized(f"The token is not valid: {why}.", headers=CHALLENGE)
 
 
 def _check_address(address: str) -> None:
@@ -148,8 +146,8 @@ KEEPERS: dict[Role, str] = {"reader": "A reader's", "editor": "An editor's", "ad
 
 @dataclass(frozen=True)
 class Principal:
-    """An identified caller. `name` is its name in the audit log: `key:ID`, `user:SUBJECT`, `page` or `local`. It may
-    see only `collections` (None = all)."""
+    """An identified caller, who may see only `collections` (None = all). `name` is the caller's name in the audit log:
+    `key:ID`, `user:SUBJECT`, `page` or `local`."""
 
     name: str
     role: Role
@@ -180,13 +178,13 @@ class Authority:
         self._tokens = TokenReader(settings.oidc) if settings.oidc.issuer else None
 
     def opened_here(self, halves: Halves) -> Principal:
-        """The page's editor if the session is valid and the service offers links, otherwise the caller without a
+        """Return the page's editor if the session is valid and the service offers links, or else the caller without a
         key."""
         return PAGE if self.open and is_valid(self._store, halves) else self.principal()
 
     def principal(self, authorization: str | None = None, api_key: str | None = None) -> Principal:
-        """The caller named by the header `Authorization: Bearer ...` or `X-API-Key`. Raises Unauthorized for an invalid
-        or expired key, and for a missing one unless requests without a key may read."""
+        """Return the caller of a request with the header `Authorization: Bearer ...` or `X-API-Key`. Raises
+        Unauthorized for an invalid or expired key, and for a missing one unless requests without a key may read."""
         given = api_key or _bearer(authorization)
         if given is None:
             if self.open:
@@ -204,7 +202,7 @@ class Authority:
 
 
 def require(principal: Principal, role: Role) -> None:
-    """Raise Forbidden if the principal's role is too low; Unauthorized if the caller is anonymous."""
+    """Raise an error if the caller's role is too low: Unauthorized for a caller without a key, otherwise Forbidden."""
     if RANKS[principal.role] >= RANKS[role]:
         return
     whose, how = KEEPERS[role], f"`monjyu keys create --role {role}` creates one."
@@ -216,8 +214,8 @@ def require(principal: Principal, role: Role) -> None:
 
 
 def own_machine(settings: ServiceSettings) -> bool:
-    """Whether only this machine can reach the service, and reading requires no key. It then offers links to its
-    page."""
+    """Whether only this machine can reach the service, and reading requires no key. The service then offers links to
+    its page."""
     return not (settings.require_key or settings.allowed_hosts or not is_loopback(settings.host))
 
 

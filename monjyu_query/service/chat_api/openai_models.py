@@ -1,4 +1,4 @@
-"""The models of OpenAI's chat completions, as far as a collection can answer them."""
+"""Requests and responses of OpenAI's API, as far as a collection can serve them."""
 
 import json
 import re
@@ -12,9 +12,9 @@ from monjyu_core.language.packs import also, cues
 from monjyu_query.asking.request import LONGEST_QUERY, SearchRequest, Turn, make_request
 from monjyu_query.asking.result import SearchResult, Usage
 
-# Requests of chat programs about the chat itself: a title, tags, further questions. No search answers them.
-# Open WebUI, LibreChat, LobeChat, NextChat and others send them as a message or an instruction among the user's own,
-# over the same route. They are recognised by their wording and by the conversation that they contain or follow.
+# Requests of chat programs about the chat itself, for a title, tags or further questions. No search answers them.
+# Open WebUI, LibreChat, LobeChat, NextChat and others send them over the same route, as a user message or an
+# instruction. They are recognised by their wording and by the conversation that they contain or follow.
 _MAKE = (
     r"(?:generate|create|write|give|provide|suggest|make|produce|summari[sz]e|extract|propose|choose|pick|detect|craft"
     r"|compose|come up with)\b"
@@ -47,8 +47,8 @@ _TITLE_WORDS, _TITLE_LENGTH = 8, 60
 
 
 def chore_reply(messages: Sequence[tuple[str, str]], collection: str) -> str | None:
-    """The reply to a request about the chat itself: a title from its first question, or the collection as its tag. None
-    if the request is a question. `messages` are (role, text)."""
+    """Return the reply to a request about the chat itself: a title from its first question, or the collection as its
+    tag. Returns None if the request is a question. `messages` are (role, text)."""
     asked = [words for role, words in messages if role == "user"]
     if not asked:
         return None
@@ -66,7 +66,7 @@ def chore_reply(messages: Sequence[tuple[str, str]], collection: str) -> str | N
 
 
 def question_in(words: str) -> str:
-    """The user's question in a message that a program wrapped in its own texts."""
+    """Return the user's question, from which a program's surrounding text is removed."""
     if not _TASK.search(words):
         return words
     query, closed, _ = words.partition("<user_query>")[2].partition("</user_query>")
@@ -101,7 +101,7 @@ def _title(question: str) -> str:
 
 
 def _as_asked(instruction: str, title: str, collection: str) -> str:
-    """The title as text, or in the form of the JSON object that the instruction requests."""
+    """Return the title as text, or the JSON object that the instruction requests."""
     wants_json = re.search(r"\bJSON\b", instruction)
     key = _JSON_KEY.search(instruction) if wants_json else None
     if key is None:
@@ -114,7 +114,7 @@ def _as_asked(instruction: str, title: str, collection: str) -> str:
 _ROLES: dict[str, Literal["user", "assistant"]] = {"user": "user", "assistant": "assistant"}
 """Roles that become turns of the conversation; instructions and results of tools do not."""
 MOST_TURNS, LONGEST_TURN = 16, 4000
-"""The part of a conversation that is used for its last question; the rest is ignored, however long it is."""
+"""The number of turns, and of characters in a turn, that are used for the last question; the rest is ignored."""
 
 
 class ContentPart(BaseModel):
@@ -140,8 +140,8 @@ class StreamOptions(BaseModel):
 
 
 class ChatRequest(BaseModel):
-    """Fields not listed here that only affect a model's wording (temperature, max_tokens, seed, ...) are accepted and
-    ignored, because answers are the papers' own. Fields that would change the kind of reply are refused."""
+    """A request for a chat completion. Unlisted fields that only affect a model's wording (temperature, max_tokens,
+    seed, ...) are accepted and ignored; fields that would change the kind of reply are refused."""
 
     model_config = ConfigDict(extra="allow")
     model: str = Field(
@@ -154,7 +154,7 @@ class ChatRequest(BaseModel):
 
     @property
     def refused(self) -> str:
-        """The first unsupported field, or an empty string."""
+        """The first unsupported field that requests something, or an empty string."""
         given = self.model_extra or {}
         return next((name for name, empty in UNSUPPORTED.items() if given.get(name) not in (None, *empty)), "")
 
@@ -172,9 +172,7 @@ UNSUPPORTED: dict[str, tuple[Any, ...]] = {
     "prediction": (),
     "web_search_options": (),
 }
-"""Fields of a chat completion that answers from papers cannot support, with the values that request nothing."""
-
-
+"""Unsupported fields of a chat completion, each with the values that request nothing."""
 _Texts = Annotated[str | list[str], Field(description="A text or a list of texts")]
 
 
@@ -193,7 +191,7 @@ class EmbeddingRequest(BaseModel):
 
 
 class Embedding(BaseModel):
-    """One embedding: `embedding` (d,) of unit length; with `base64` its bytes as float32, little-endian."""
+    """An embedding: a vector (d,) of unit length; with `base64`, its bytes as little-endian float32."""
 
     object: Literal["embedding"] = "embedding"
     index: int
@@ -235,8 +233,7 @@ class ChatUsage(BaseModel):
 
 class ChatCompletion(BaseModel):
     """A chat completion. `monjyu` is the result of POST /search: citations with pages and rectangles, hits, status,
-    warnings; it is null if a chat program asked for a title or tags of the chat, which needs no search.
-    """
+    warnings. It is null if a chat program asked for a title or tags of the chat, which needs no search."""
 
     id: str
     object: Literal["chat.completion"] = "chat.completion"
@@ -259,14 +256,9 @@ class ModelList(BaseModel):
     data: list[ModelCard]
 
 
-def about_the_chat(asked: ChatRequest) -> str | None:
-    """The answer to a request for a title or tags of the chat; None if it is a question to the collection."""
-    return chore_reply([(one.role, one.words) for one in asked.messages], asked.model.partition(":")[0])
-
-
 def search_request(asked: ChatRequest) -> SearchRequest:
-    """The last question with the last turns of the conversation before it. Raises QueryError if no message is from the
-    user, if the question is not text, or for an invalid mode or budget."""
+    """Return the search for the user's last message, with the last turns before it. Raises QueryError if no message is
+    from the user, if the message is not text, or for an invalid mode or budget."""
     collection, _, rest = asked.model.partition(":")
     mode, _, budget = rest.partition(":")
     place = max((n for n, one in enumerate(asked.messages) if one.role == "user"), default=None)

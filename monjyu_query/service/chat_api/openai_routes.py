@@ -1,4 +1,4 @@
-"""POST /v1/chat/completions and GET /v1/models: a collection as a model of OpenAI's API."""
+"""POST /v1/chat/completions, POST /v1/embeddings and GET /v1/models: a collection as a model of OpenAI's API."""
 
 import base64
 import json
@@ -38,7 +38,7 @@ from monjyu_query.service.chat_api.openai_models import (
     EmbeddingUsage,
     ModelCard,
     ModelList,
-    about_the_chat,
+    chore_reply,
     search_request,
     usage_of,
 )
@@ -57,26 +57,25 @@ from monjyu_query.service.server.error_responses import (
 from monjyu_query.service.server.request_parts import Shared, examples
 from monjyu_query.service.worker_state import Service
 
-# Streams a chat completion as server-sent events, ended by `[DONE]`.
-# An answer for chat programs: Markdown with [n] marks and a list of sources, in which text of papers is inert.
+# Answers for chat programs are Markdown with [n] marks and a list of sources, in which text of papers is inert.
 _MARKUP = re.compile(r"(\\*)([\[\]<`]|(?<=\])\()")
-"""Characters that Markdown would read as a mark, an image (which a program fetches), a link, or markup."""
+"""Characters that Markdown would read as a citation mark, an image (which programs fetch), a link, or markup."""
 
 
 def inert(text: str) -> str:
-    """The text on one line, escaped so that a chat program does not interpret it as a mark, image, link or HTML."""
+    """Return the text on one line, escaped so that a chat program reads no mark, image, link or HTML in it."""
     return _MARKUP.sub(r"\1\1\\\2", safe(text))
 
 
 def sentences_of(result: SearchResult) -> list[str]:
-    """The pieces of a streamed answer, with the white space between them: its sentences, then its tables."""
+    """Return the pieces of a streamed answer, with the white space between them: its sentences, then its tables."""
     tables = [f"\n\n{table_markdown(table, inert)}" for table in result.tables]
     return [markdown([segment], inert) for segment in result.segments] + tables
 
 
 def sources_of(result: SearchResult) -> str:
-    """The list of sources below the answer, with their quotes unless the answer itself consists of quotes; empty if
-    nothing is cited."""
+    """Return the list of sources below the answer, with their quotes unless the answer itself consists of quotes; empty
+    if nothing is cited."""
     if not result.citations:
         return ""
     quotes = result.answer_engine != "extractive"
@@ -84,7 +83,6 @@ def sources_of(result: SearchResult) -> str:
 
 
 def _source(citation: Citation, *, quotes: bool) -> str:
-    """One line of the list of sources, with the quoted text if `quotes`."""
     quote = f": “{inert(citation.quote)}”" if quotes else ""
     page = f", p. {citation.page}" if citation.page else ""
     retracted = " (retracted)" if citation.retracted else ""
@@ -100,8 +98,8 @@ _log = logging.getLogger(__name__)
 
 
 async def stream_chunks(found: CachedResult | Search, asked: ChatRequest, request_id: str) -> AsyncIterator[bytes]:
-    """Yield the chunks of an answer: a model's sentences as they are written and checked; an extractive answer,
-    sentence by sentence, after the search.
+    """Yield the chunks of an answer as server-sent events: a model's sentences as they are written and checked; an
+    extractive answer, sentence by sentence, after the search.
 
     The chunk with the finish reason contains the whole result as `monjyu`. Closing the stream early cancels the search.
     """
@@ -156,7 +154,7 @@ class _Chunks:
         return _data({**self._head, "choices": [{"index": 0, "delta": delta, "finish_reason": None}]})
 
     def last(self, result: SearchResult | None, asked: ChatRequest) -> list[bytes]:
-        """The last chunks: the sources, the end with the result, usage if requested, and `[DONE]`."""
+        """Return the last chunks: the sources, the finish reason with the result, usage if requested, and `[DONE]`."""
         sources = "" if result is None else sources_of(result)
         chunks = [self.delta({"content": sources})] if sources else []
         end = {
@@ -186,7 +184,7 @@ EXAMPLES = examples(
     ("A follow-up, by lazy search, as a stream", _STREAMED),
 )
 CHUNK = {"type": "object", "required": ["data"], "properties": {"data": {"type": "string"}}}
-"""An event of a stream: a chunk as JSON, or `[DONE]`."""
+"""The schema of an event of a stream: a chunk as JSON, or `[DONE]`."""
 Asked = Annotated[ChatRequest, Body(openapi_examples=EXAMPLES)]
 
 
@@ -201,8 +199,8 @@ Asked = Annotated[ChatRequest, Body(openapi_examples=EXAMPLES)]
         },
         200: {
             "content": {"text/event-stream": {"schema": CHUNK}},
-            "description": "The answer with [n] marks and a list of sources; with `stream` chunks, `[DONE]` last. The "
-            "extra field `monjyu` is the result as POST /search gives it.",
+            "description": "The answer with [n] marks and a list of sources; with `stream`, in chunks, the last of "
+            "which is `[DONE]`. The extra field `monjyu` is the result of POST /search.",
         },
     },
 )
@@ -211,7 +209,8 @@ async def chat(asked: Asked, service: Shared, request: Request) -> Response:
     if asked.refused:
         told, hint = f"{asked.refused}: is not supported.", "Leave it out: an answer consists of the papers' sentences."
         raise UnsupportedParameter(told, hint, asked.refused)
-    if (said := about_the_chat(asked)) is not None:
+    turns = [(one.role, one.words) for one in asked.messages]
+    if (said := chore_reply(turns, asked.model.partition(":")[0])) is not None:
         return _answer(asked, request, said, None)
     with _as_bad_requests():
         question = search_request(asked)
@@ -304,7 +303,7 @@ class ModelNotFound(_OpenAIError):
 
 @contextmanager
 def _as_models() -> Iterator[None]:
-    """A context in which a missing collection is reported as a missing model."""
+    """Report a missing collection in the block as a missing model."""
     try:
         yield
     except NotFound as error:
@@ -313,7 +312,7 @@ def _as_models() -> Iterator[None]:
 
 @contextmanager
 def _as_bad_requests() -> Iterator[None]:
-    """A context that reports a QueryError as 400 instead of 409, which OpenAI's clients would retry in vain."""
+    """Report a QueryError in the block as 400 instead of 409, which OpenAI's clients would retry in vain."""
     try:
         yield
     except QueryError as error:
@@ -326,7 +325,7 @@ def _cards(service: Service) -> list[ModelCard]:
         try:
             manifest = read_manifest(service.folder(name), service.current_id(name))
         except (NotFound, StorageError):
-            continue  # it or its snapshot was just deleted, or is from another version
+            continue  # the collection or its snapshot was just deleted, or another version wrote it
         created = int(datetime.fromisoformat(manifest.created_at).timestamp())
         cards += [ModelCard(id=model, created=created) for model in (name, f"{name}:lazy")]
     return cards

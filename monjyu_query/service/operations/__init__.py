@@ -1,1 +1,1 @@
-"""Work that the service starts elsewhere: backfills, rollbacks, uploads."""
+"""Operations that change collections: indexing runs, backfills, rollbacks, uploads."""

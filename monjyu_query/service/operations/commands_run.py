@@ -28,8 +28,8 @@ Shape = TypeVar("Shape", bound=BaseModel)
 
 
 class Estimated(BaseModel):
-    """The estimated model calls, tokens and cost of a run, `pages` for a paid service, and `seconds` for the noun
-    graph."""
+    """The estimated model calls, tokens and cost of a run, the `pages` that a paid parser reads, and the `seconds` for
+    the noun graph."""
 
     collection: str
     level: int
@@ -47,8 +47,8 @@ def can_build() -> bool:
 
 
 def printed(data: DataFolder, *command: str) -> Values:
-    """Run `monjyu COMMAND` and return the JSON that it prints. Raises Conflict if the request is impossible or this
-    installation only answers questions, StorageError if the command fails."""
+    """Run `monjyu COMMAND` and return the JSON that it prints. Raises Conflict if the command refuses its arguments or
+    this installation only answers questions, StorageError if the command fails."""
     if not can_build():
         raise Conflict(
             "This installation only answers questions: it cannot build or manage indexes.",
@@ -93,7 +93,7 @@ async def printed_with_progress(
 
 @contextlib.asynccontextmanager
 async def _child(arguments: list[str], environment: Mapping[str, str]) -> AsyncIterator[asyncio.subprocess.Process]:
-    """Start the command in its own process group, which is terminated at the end of the block."""
+    """Start the command in its own process group, which is terminated if it still runs at the end of the block."""
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "monjyu_core", *arguments),
         stdin=asyncio.subprocess.DEVNULL,
@@ -116,7 +116,8 @@ async def _child(arguments: list[str], environment: Mapping[str, str]) -> AsyncI
 
 
 async def _follow(process: asyncio.subprocess.Process, tell: Tell) -> str:
-    """Pass the command's progress to `tell`; return its last line on stderr that is not progress, or an empty text."""
+    """Pass the command's progress to `tell`; return its last line on stderr that is not progress, or an empty
+    string."""
     complaint = ""
     assert process.stderr is not None
     async for raw in process.stderr:
@@ -140,7 +141,8 @@ def _step(line: str) -> Values | None:
 
 # Snapshots for operators: list, comparison, rollback.
 class RolledBack(BaseModel):
-    """The result of a rollback. `held`: readers stay with this snapshot, even after a publish, until it is released."""
+    """The result of a rollback. `held`: readers stay with this snapshot, even after a publish, until the rollback is
+    ended with `release`."""
 
     collection: str
     snapshot_id: str
@@ -148,7 +150,8 @@ class RolledBack(BaseModel):
 
 
 class KeptSnapshot(BaseModel):
-    """A stored snapshot. Fields that cannot be read, because another version of Monjyu wrote it, are null."""
+    """A stored snapshot. Fields are null if they cannot be read because another version of Monjyu wrote the
+    snapshot."""
 
     snapshot_id: str
     created_at: str | None
@@ -167,7 +170,7 @@ class KeptSnapshots(BaseModel):
 
 
 class SnapshotsCompared(BaseModel):
-    """Ids of papers by their change, and [older, newer] rows by table."""
+    """The ids of added, changed and deleted papers, and by table the numbers of rows [older, newer]."""
 
     older: str
     newer: str
@@ -191,7 +194,7 @@ def compare_snapshots(data: DataFolder, collection: str, older: str, newer: str)
 
 def roll_back(data: DataFolder, collection: str, snapshot_id: str | None, *, release: bool) -> RolledBack:
     """Roll back to a snapshot, by default the previous one; with `release`, serve the newest again. Raises Conflict if
-    the snapshot does not exist, StorageError if it is damaged or cannot be set."""
+    the snapshot does not exist, StorageError if it is damaged or the command fails."""
     command = ["snapshots", "rollback", "-c", collection, "--json"]
     command += ["--release"] if release else []
     command += ["--", snapshot_id] if snapshot_id else []

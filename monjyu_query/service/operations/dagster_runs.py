@@ -1,7 +1,7 @@
-"""Backfills started through the GraphQL interface of a Dagster web server, so that its UI shows them; its recent
-runs and the last results of its checks, which operators see.
+"""Starts backfills through the GraphQL interface of a Dagster web server, so that its UI shows them, and reads the
+server's recent runs and check results for operators.
 
-The service contains no asset names: it asks the server for the assets in the groups of the levels.
+This module contains no asset names: it asks the server for the assets in the groups of the levels.
 """
 
 import json
@@ -21,23 +21,20 @@ from monjyu_core.values import Values
 from monjyu_query.service.access.addresses import answer_of
 from monjyu_query.service.server.error_responses import Conflict, NotFound
 
-# Recent runs and the last results of checks, which operators see, from a Dagster web server.
+# Recent runs and the last results of checks.
 MOST_RUNS = 200
-"""The number of runs to read: the list contains the runs of all collections."""
+"""The maximum number of runs to read; the list contains the runs of all collections."""
 _RUNS = """query ($most: Int!) { runsOrError(limit: $most) { __typename ... on Runs { results {
   runId jobName status creationTime startTime endTime tags { key value } } } ... on PythonError { message } } }"""
 _CHECKS = """{ assetNodes { assetKey { path } assetChecksOrError { ... on AssetChecks { checks { name description
   executionForLatestMaterialization { status runId timestamp evaluation { success severity description } } } } } } }"""
-_OF_COLLECTION = (
-    "monjyu/collection",
-    "dagster/partition",
-    "dagster/asset_partition_range_start",
-)
+_OF_COLLECTION = ("monjyu/collection", "dagster/partition", "dagster/asset_partition_range_start")
+"""The tags of a run that name its collection."""
 
 
 class SeenRun(BaseModel):
-    """A recent run. `status` is Dagster's (SUCCESS, FAILURE, STARTED, ...); times are ISO, UTC; `url` shows it in the
-    UI."""
+    """A recent run. `status` is Dagster's (SUCCESS, FAILURE, STARTED, ...); times are ISO, UTC; `url` is its page in
+    Dagster's UI."""
 
     run_id: str
     job: str
@@ -49,9 +46,8 @@ class SeenRun(BaseModel):
 
 
 class SeenCheck(BaseModel):
-    """The last result of a check. `collection` is that of its run, null if the run is not among the last ones. `passed`
-    is null if the check did not finish; a failed check of `severity` ERROR withholds a snapshot from readers.
-    """
+    """The last result of a check. `collection` is that of its run, or null if the run is not among the recent ones.
+    `passed` is null if the check did not finish; a failed check of `severity` ERROR blocks the publish."""
 
     asset: str
     name: str
@@ -64,8 +60,8 @@ class SeenCheck(BaseModel):
 
 
 class DagsterSeen(BaseModel):
-    """The state of Dagster. `url` is the address of the UI; `problem` is the reason why the state is unknown. Newest
-    runs and failed checks come first."""
+    """The state of Dagster. `url` is the address of its UI; `problem` is the reason why the state is unknown. The
+    newest runs and the failed checks come first."""
 
     url: str | None
     problem: str = ""
@@ -74,7 +70,7 @@ class DagsterSeen(BaseModel):
 
 
 def look_at_dagster(settings: ServiceSettings, collection: str | None, most: int) -> DagsterSeen:
-    """Runs and checks of one collection, or of all."""
+    """Return up to `most` runs, and the checks, of one collection or of all."""
     if settings.dagster_url is None:
         return DagsterSeen(
             url=None, problem="No Dagster web server is configured: `monjyu up` starts one with the page."
@@ -91,8 +87,8 @@ def look_at_dagster(settings: ServiceSettings, collection: str | None, most: int
 def visible_state(
     server: str, runs: list[Values], nodes: list[Values], collection: str | None, most: int
 ) -> DagsterSeen:
-    """The runs and checks in the server's replies, of one collection or of all. A caller who asks for one collection
-    sees no check of another, because its message counts, and may name, papers."""
+    """Return the runs and checks in the server's replies, of one collection or of all. A caller who asks for one
+    collection sees no check of another, because its message contains numbers of papers, and may name papers."""
     shown = [_run(server, run) for run in runs]
     known = {run.run_id: run.collection for run in shown}
     made = (
@@ -154,8 +150,6 @@ _ADD = """mutation ($key: String!, $repository: RepositorySelector!) {
 _LAUNCH = """mutation ($params: LaunchBackfillParams!) { launchPartitionBackfill(backfillParams: $params) {
   __typename ... on LaunchBackfillSuccess { backfillId } ... on PythonError { message }
   ... on PartitionSetNotFoundError { message } } }"""
-
-
 _STATE = """query ($id: String!) { partitionBackfillOrError(backfillId: $id) {
   __typename ... on PythonError { message } ... on PartitionBackfill { status title error { message }
     assetBackfillData { assetBackfillStatuses {
@@ -173,8 +167,7 @@ _ENDED: dict[str, Literal["done", "failed"]] = {
 
 class RunState(BaseModel):
     """The progress of a run: `made` of `parts` are finished, `begun` are in progress, `failed` have failed; `cause`
-    gives the reason, if known. `stage` is the current step of a run of the service itself, to which the numbers then
-    refer."""
+    gives the reason, if known. In a run of the service itself, the numbers are those of the current step, `stage`."""
 
     backfill_id: str
     state: Literal["running", "done", "failed"]
@@ -188,7 +181,7 @@ class RunState(BaseModel):
 
 
 class Launched(BaseModel):
-    """A started run. `url` shows it in the Dagster UI; it is empty for a run of the service itself."""
+    """A started run. `url` is its page in Dagster's UI; it is empty for a run of the service itself."""
 
     collection: str
     level: int
@@ -227,7 +220,7 @@ def launch(
 
 
 def _server_of(settings: ServiceSettings) -> str:
-    """The address of the Dagster web server. Raises ConfigurationError if none is configured."""
+    """Return the address of the Dagster web server. Raises ConfigurationError if none is configured."""
     if settings.dagster_url is None:
         raise ConfigurationError(
             "No Dagster web server is configured.",
@@ -237,9 +230,8 @@ def _server_of(settings: ServiceSettings) -> str:
 
 
 def run_state(settings: ServiceSettings, collection: str, backfill: str) -> RunState:
-    """The progress of a backfill of the collection. Raises ConfigurationError if no server is configured, NotFound if
-    the collection has no such backfill, ExternalAPIError if the server does not reply.
-    """
+    """Return the progress of a backfill of the collection. Raises ConfigurationError if no server is configured,
+    NotFound if the collection has no such backfill, ExternalAPIError if the server does not reply."""
     server = _server_of(settings)
     found = asked_of(server, _STATE, {"id": backfill})["partitionBackfillOrError"]
     if found["__typename"] != "PartitionBackfill" or not str(found["title"]).startswith(f"{collection} to level "):
@@ -258,8 +250,8 @@ def run_state(settings: ServiceSettings, collection: str, backfill: str) -> RunS
 
 
 def _level_to_build(data: DataFolder, collection: str, level: int | None) -> int:
-    """The collection's level, or a requested higher one, which becomes the collection's level once published. Raises
-    ConfigurationError for an unknown collection, Conflict while a command indexes it."""
+    """Return the collection's level, or the requested level if that is higher. Raises ConfigurationError for an unknown
+    collection, Conflict while a command indexes it."""
     record = known_record(data, collection)
     folder = data.collection(collection)
     try:
@@ -272,19 +264,18 @@ def _level_to_build(data: DataFolder, collection: str, level: int | None) -> int
 
 
 def _belongs(group: str | None, level: int) -> bool:
-    """Whether a group of assets is of a level up to `level` (its name is like `level_0_baseline`), or `publish`."""
+    """Whether a group of assets is `publish` or that of a level up to `level` (its name is like `level_0_baseline`)."""
     name = group or ""
     return name == "publish" or (name.startswith("level_") and name[6:7].isdigit() and int(name[6]) <= level)
 
 
 def _selected(node: Values, collection: str) -> Values:
-    """The selection of the collection's partition of an asset."""
     return {"assetKey": node["assetKey"], "partitions": {"range": {"start": collection, "end": collection}}}
 
 
 def asked_of(server: str, query: str, variables: Values) -> Values:
-    """The data in the server's reply to a GraphQL query. Raises ExternalAPIError if it does not reply or reports an
-    error."""
+    """Return the data in the server's reply to a GraphQL query. Raises ExternalAPIError if it does not reply or reports
+    an error."""
     request = urllib.request.Request(
         f"{server}/graphql",
         data=json.dumps({"query": query, "variables": variables}).encode(),

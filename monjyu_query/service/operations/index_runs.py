@@ -1,4 +1,4 @@
-"""Indexing by the service itself: `monjyu index` as a child process that ends with the service, and its progress.
+"""Indexing by the service itself: runs `monjyu index` as a child process that ends with the service.
 
 Such a run is in Dagster's history like any `monjyu index`. It starts immediately, whereas a backfill first starts a
 process for each of its parts.
@@ -34,7 +34,7 @@ _log = logging.getLogger(__name__)
 
 
 class _Outcome(BaseModel):
-    """The part of the command's output that is used here."""
+    """The fields of the command's output that are used here."""
 
     snapshot_id: str
 
@@ -46,7 +46,7 @@ def indexes_here(settings: ServiceSettings) -> bool:
 
 
 def takes_uploads(data: DataFolder, settings: ServiceSettings, collection: str) -> bool:
-    """Whether papers in `papers/<collection>/` become part of the collection when it is indexed."""
+    """Whether indexing the collection includes the papers in `papers/<collection>/`."""
     record = load_record(data.collection(collection))
     if record is None or _is_within(data.papers / collection, record.sources):
         return True
@@ -58,7 +58,7 @@ def _is_within(folder: Path, sources: Sequence[str]) -> bool:
 
 
 class IndexRuns:
-    """The runs that this worker has started, one after another. All workers see the progress of each."""
+    """The runs that this worker has started, which it executes one at a time. All workers can read their progress."""
 
     def __init__(self, store: StateStore) -> None:
         self._store = store
@@ -92,7 +92,7 @@ class IndexRuns:
         return Launched(collection=collection, level=kept, backfill_id=run, url="")
 
     def state(self, collection: str, run: str) -> RunState:
-        """The state of a run. Raises NotFound if it is not a run of the collection."""
+        """Return the state of a run. Raises NotFound if it is not a run of the collection."""
         found = self._store.get(NAMESPACE, run)
         if found is None or found["collection"] != collection:
             raise NotFound(f"Collection {collection!r} has no run {run!r}.", "Index it again.")

@@ -17,25 +17,12 @@ import monjyu_core
 from monjyu_core.storage.folders import DataFolder, remove_dead_temporaries, temporary_for
 from monjyu_query.service.server.error_responses import Conflict
 
+_TEXTS = (".md", ".txt", ".jsonl", ".html", ".htm", ".xhtml", ".xml", ".nxml", ".tex", ".tar", ".bib", ".bbl")
 KINDS: dict[str, bytes] = {
     ".pdf": b"%PDF",
-    ".docx": b"PK\x03\x04",
-    ".pptx": b"PK\x03\x04",
-    ".md": b"",
-    ".txt": b"",
-    ".jsonl": b"",
-    ".html": b"",
-    ".htm": b"",
-    ".xhtml": b"",
-    ".xml": b"",
-    ".nxml": b"",
-    ".tex": b"",
-    ".gz": b"\x1f\x8b",
-    ".tgz": b"\x1f\x8b",
-    ".tar": b"",
-    ".zip": b"PK\x03\x04",
-    ".bib": b"",
-    ".bbl": b"",
+    **dict.fromkeys((".docx", ".pptx", ".zip"), b"PK\x03\x04"),
+    **dict.fromkeys((".gz", ".tgz"), b"\x1f\x8b"),
+    **dict.fromkeys(_TEXTS, b""),
 }
 """Extensions that may be uploaded, with the first bytes of such a file (for a PDF within its first kilobyte)."""
 _HEAD = 1024
@@ -44,7 +31,7 @@ _UNWANTED = re.compile(r"[^\w.()+ -]+")
 
 
 class Stored(BaseModel):
-    """An uploaded file. `name` is its stored name, or for a refused file the end of the given one."""
+    """An uploaded file. `name` is its stored name, or the end of the given name if the file was refused."""
 
     name: str
     bytes: int = 0
@@ -68,8 +55,8 @@ def store_uploads(folder: Path, files: Iterable[tuple[str, IO[bytes]]], *, repla
 
 
 def safe_name(given: str) -> str:
-    """The last part of a Unix or Windows path, with unusual characters replaced and the extension in lower case. Raises
-    Conflict for a type that cannot be indexed."""
+    """Return the last part of a Unix or Windows path, with unusual characters replaced and the extension in lower case.
+    Raises Conflict for a type that cannot be indexed."""
     last = re.split(r"[/\\]", unicodedata.normalize("NFC", given.encode("utf-8", "replace").decode()))[-1]
     stem, dot, ending = last.rpartition(".")
     kind = f".{ending.lower()}" if dot else ""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, File, Form, Query, Request, UploadFile
+from fastapi import APIRouter, File, Form, Query, Request, UploadFile
 from pydantic import BaseModel, Field
 
 from monjyu_core.storage.state_store import StateStore
@@ -36,14 +36,14 @@ from monjyu_query.service.operations.dagster_runs import (
 from monjyu_query.service.operations.index_runs import PREFIX, indexes_here, takes_uploads
 from monjyu_query.service.operations.uploads import SAMPLES, Stored, bring_in, store_uploads
 from monjyu_query.service.server.error_responses import COMMON, Conflict, Forbidden, NotFound
-from monjyu_query.service.server.request_parts import principal_of
-from monjyu_query.service.worker_state import Service, service_of
+from monjyu_query.service.server.request_parts import Shared, principal_of
+from monjyu_query.service.worker_state import Service
 
 
-# Lists, creates and revokes keys over HTTP. A caller must confirm what would lock them or all administrators out.
+# Keys over HTTP. A caller must confirm a revocation that would lock out the caller or every administrator.
 class KeptKey(BaseModel):
-    """A key in the list. `own`: the caller's key. Times are ISO, UTC; null `expires_at` = never, null `collections` =
-    all."""
+    """A key in the list. `own`: it is the caller's key. Times are ISO, UTC; null `expires_at` = never, null
+    `collections` = all."""
 
     id: str
     name: str
@@ -112,7 +112,6 @@ SNAPSHOT = r"^[0-9A-Za-z-]{1,100}$"
 MOST_FILES = 50
 
 router = APIRouter(prefix="/admin", tags=["admin"], responses=COMMON)
-Shared = Annotated[Service, Depends(service_of)]
 
 
 class _Wanted(Body):
@@ -120,8 +119,8 @@ class _Wanted(Body):
 
 
 class IndexRequest(_Wanted):
-    """A request to update a collection from its sources, at its current level. `multilingual`: embed it with the
-    multilingual model, again if necessary, so that a Japanese question finds English papers."""
+    """A request to update a collection from its sources, at its current level. `multilingual`: embed all its papers
+    with the multilingual model, so that a Japanese question finds English papers."""
 
     allow_deletes: Switch = False
     multilingual: Switch = False
@@ -132,8 +131,8 @@ class UpgradeRequest(_Wanted):
 
 
 class RollbackRequest(_Wanted):
-    """A request to serve an older snapshot: `snapshot_id` or, without it, the one before the current. `release` returns
-    to the newest snapshot."""
+    """A request to serve an older snapshot, by default the one before the current. `release` returns to the newest
+    snapshot."""
 
     snapshot_id: str | None = Field(default=None, pattern=SNAPSHOT)
     release: Switch = False
@@ -150,7 +149,8 @@ class KeyRequest(Body):
 
 
 class RevokeRequest(Body):
-    """A request to revoke a key. `confirm`: even if it is the caller's own key, or the last one of an administrator."""
+    """A request to revoke a key. `confirm`: revoke it even if it is the caller's own, or the last of an
+    administrator."""
 
     id: str = Field(pattern=r"^[0-9a-f]{8}$")
     confirm: Switch = False
@@ -198,8 +198,8 @@ def index_state(
 
 @router.post("/upgrade", summary="Build higher levels of a collection", status_code=202)
 async def upgrade(asked: UpgradeRequest, service: Shared, request: Request) -> Launched:
-    """Like POST /admin/index, for the levels up to the requested one. If a Dagster web server is configured, it runs
-    the indexing."""
+    """Like POST /admin/index, for the levels up to the requested one. A Dagster web server runs the indexing if one is
+    configured."""
     audit.note(request.scope, collection=asked.collection, level=asked.level)
     service.admit(asked.collection)
     settings = service.settings.service
@@ -291,8 +291,8 @@ async def samples(service: Shared, request: Request) -> Launched:
 
 
 def _of_all(request: Request) -> None:
-    """Raise Forbidden if the caller may see only some collections, because keys and runs concern all, and a new key
-    could open all."""
+    """Raise Forbidden if the caller may see only some collections: keys and runs concern all, and a new key could open
+    all."""
     if principal_of(request).collections is not None:
         raise Forbidden("This covers all collections, but the key only some.", "Use a key for all collections.")
 
@@ -311,8 +311,8 @@ def upload(
     folder = service.data.papers / collection
     if not takes_uploads(service.data, service.settings.service, collection):
         raise Conflict(
-            f"Collection {collection!r} has its papers elsewhere.",
-            "Put the files there, or upload to another collection.",
+            f"Collection {collection!r} does not include the upload folder.",
+            "Put the files into its own sources, or upload to another collection.",
         )
     return UploadResult(
         collection=collection,

@@ -1,5 +1,4 @@
-"""GET /answers/{trace_id}/export (an answer as a file, for the caller who asked), POST /locate, POST
-/check-citations."""
+"""GET /answers/{trace_id}/export, POST /locate and POST /check-citations."""
 
 import base64
 import threading
@@ -77,10 +76,10 @@ def _word_file(text: str) -> bytes:
 
 @router.post("/check-citations", response_model=CheckedDraft, summary="Check the citations of a draft")
 async def check_draft(asked: Annotated[DraftRequest, Body()], service: Shared, request: Request) -> Response:
-    """Returns each sentence that cites with, for each work cited in it, the nearest passages of the paper, the
-    sentence's figures, names and quotes that occur nowhere in the paper, and a verdict. The verdicts are supported,
-    partly, not_found and contradicted; not_judged if no model judged it; not_in_collection; not_resolved if the work
-    is unknown; not_checked if no time was left."""
+    """Returns each citing sentence and, for each work that it cites, the nearest passages of the paper, the sentence's
+    figures, names and quotes that occur nowhere in the paper, and a verdict. The verdicts are supported, partly,
+    not_found and contradicted; not_judged if no model judged it; not_in_collection; not_resolved if the work is
+    unknown; not_checked if no time was left."""
     name = service.only_collection(asked.collection)
     audit.note(request.scope, collection=name)
     searcher, seconds = service.served(name).searcher, 0.9 * service.settings.service.search_seconds

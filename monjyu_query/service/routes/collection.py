@@ -27,9 +27,9 @@ class LevelUsage(BaseModel):
 
 
 class CollectionInfo(BaseModel):
-    """A published collection. `behind` are levels older than the papers; `held`: a rollback pins an older snapshot;
-    `modes` are the search modes that its level can serve; `built_at` is, by level, the time since which its tables are
-    unchanged."""
+    """A published collection. `behind` are levels that are older than the papers; `held`: a rollback pins an older
+    snapshot; `modes` are the search modes that its level can serve; `built_at` is, by level, the time at which its
+    tables last changed."""
 
     collection: str
     level: int
@@ -59,7 +59,7 @@ class Collections(BaseModel):
 def list_collections(service: Shared) -> Collections:
     found, unreadable = [], dict[str, str]()
     for name in service.published():
-        with suppress(NotFound, QueryError):  # one that is deleted meanwhile
+        with suppress(NotFound, QueryError):  # the collection was just deleted
             try:
                 found.append(describe(service, name))
             except StorageError as error:

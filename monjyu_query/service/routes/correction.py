@@ -36,8 +36,8 @@ class CorrectionRequest(CollectionBody):
 
 
 class KeptCorrection(BaseModel):
-    """A stored correction. `at`: the time (ISO, UTC); `by`: the key or name of the author. `counts`: whether the
-    published snapshot includes it; if not, it waits for the next index."""
+    """A stored correction. `at`: its time (ISO, UTC); `by`: the key or name of its author. `counts`: whether the
+    published snapshot includes it; if not, the next indexing run applies it."""
 
     field: Field
     value: Value
@@ -48,8 +48,8 @@ class KeptCorrection(BaseModel):
 
 
 class PaperCorrections(BaseModel):
-    """The corrections of a paper. `taken_back` are removed corrections that the published snapshot still has, until the
-    next index. `changed`: whether the request changed anything."""
+    """The corrections of a paper. `taken_back` are removed corrections that the published snapshot still includes.
+    `changed`: whether the request changed anything."""
 
     collection: str
     paper_id: str
@@ -62,7 +62,7 @@ class PaperCorrections(BaseModel):
 def corrections(
     service: Shared, paper_id: Annotated[str, Query(min_length=1, max_length=1000)], collection: Collection = None
 ) -> PaperCorrections:
-    """They include corrections that wait for the next index."""
+    """Includes corrections that the next indexing run will apply."""
     name = service.only_collection(collection)
     snapshot = service.snapshot(name)
     _identity(snapshot, paper_id)
@@ -71,7 +71,7 @@ def corrections(
 
 @router.post("/corrections", summary="Correct a field of a paper, or remove a correction")
 def correct_field(asked: CorrectionRequest, service: Shared, request: Request) -> PaperCorrections:
-    """For editors. POST /admin/index then applies it to the index, for which only this paper is computed again."""
+    """For editors. POST /admin/index then applies the correction; only this paper is processed again."""
     name = service.only_collection(asked.collection)
     audit.note(request.scope, collection=name, paper_id=asked.paper_id, field=asked.field)
     snapshot = service.snapshot(name)
@@ -101,8 +101,8 @@ def _of_paper(service: Shared, snapshot: Snapshot, name: str, paper_id: str) -> 
 
 
 def _identity(snapshot: Snapshot, paper_id: str) -> PaperIdentity:
-    """The identity of a paper in the snapshot, or of a file that could not be read. Raises NotFound if the snapshot has
-    neither."""
+    """Return the identity of a paper in the snapshot, or of a file that could not be read. Raises NotFound if the
+    snapshot has neither."""
     found = identify_paper(snapshot.cursor(), paper_id)
     if found is None:
         raise NotFound(f"The collection has no paper {paper_id!r}.", "GET /papers lists its papers.")

@@ -104,8 +104,8 @@ async def _answered(
 
 
 def _searcher(service: Service, collection: str | None, request: Request, kind: str, words: str) -> Searcher:
-    """The searcher of the collection; the request is recorded in the audit log, with words only if a setting allows
-    it."""
+    """Return the searcher of the collection, and record the request in the audit log, with `words` only if a setting
+    allows it."""
     name = service.only_collection(collection)
     said = {"query": words} if words and service.settings.service.audit_questions else {}
     audit.note(request.scope, collection=name, mode=kind, **said)
@@ -113,7 +113,7 @@ def _searcher(service: Service, collection: str | None, request: Request, kind: 
 
 
 def _paper(searcher: Searcher, name: str) -> str:
-    """The id of the paper that `name` means. Raises NotFound if no or more than one paper matches."""
+    """Return the id of the paper that `name` means. Raises NotFound unless exactly one paper matches."""
     try:
         return one_paper(searcher.current(), name)
     except QueryError as error:

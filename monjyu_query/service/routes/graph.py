@@ -13,20 +13,20 @@ from monjyu_query.service.routes.paper import Collection
 from monjyu_query.service.server.error_responses import COMMON, NotFound
 from monjyu_query.service.server.request_parts import Shared
 
-# A part is bounded: the nodes around a centre, along the heaviest edges first, or the largest nodes.
+# The part consists of the largest nodes, or of the nodes around a centre, along the heaviest edges first.
 Kind = Literal["citations", "phrases", "entities"]
 NodeRow = tuple[str, str, str, float]
 EdgeRow = tuple[str, str, str, float]
 
 MOST_NODES = 500
 EDGES_A_NODE = 4
-"""The maximum number of edges per node, on average; the lightest are left out."""
+"""The maximum number of edges per node, on average; the lightest edges are left out."""
 
 
 @dataclass(frozen=True)
 class _Tables:
-    """The queries of a graph. `nodes` selects id, label, type, size; `edges` source, target, type, weight. They are
-    fixed text, never user input."""
+    """The queries of a graph, which are never user input. `nodes` selects id, label, type, size; `edges` selects
+    source, target, type, weight."""
 
     level: int
     table: str
@@ -98,7 +98,8 @@ def _check_built(cursor: duckdb.DuckDBPyConnection, snapshot: Snapshot, kind: Ki
 
 
 def _around(cursor: duckdb.DuckDBPyConnection, graph: _Tables, center: str, depth: int, most: int) -> list[str]:
-    """Ids of up to `most` nodes within `depth` steps of `center`, breadth first, along the heaviest edges first."""
+    """Return the ids of up to `most` nodes within `depth` steps of `center`: the nearest first, then those with the
+    heaviest edges."""
     known = cursor.execute(f"SELECT 1 FROM ({graph.nodes}) WHERE id = ?", [center]).fetchone()
     if known is None:
         raise NotFound(f"The graph has no node {center!r}.")
@@ -152,10 +153,7 @@ class Graph(BaseModel):
 def graph(
     service: Shared,
     collection: Collection = None,
-    kind: Annotated[
-        Kind,
-        Query(description="`phrases` needs level 1, `entities` level 2."),
-    ] = "citations",
+    kind: Annotated[Kind, Query(description="`phrases` needs level 1, `entities` level 2.")] = "citations",
     center: Annotated[
         str | None,
         Query(

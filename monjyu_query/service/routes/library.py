@@ -28,8 +28,8 @@ MOST_PROBLEMS = 500
 
 
 class Library(LibraryPage):
-    """A page of the list of papers. `total` counts all papers that pass, `papers` are those from `offset` on; `facets`
-    count the papers by each facet, given the filters of the other facets."""
+    """A page of the list of papers. `total` is the number of papers that pass the filters, `papers` are those from
+    `offset` on. `facets` count the papers by value of each facet, given the filters of the other facets."""
 
     collection: str
     snapshot_id: str
@@ -44,9 +44,9 @@ class Problem(BaseModel):
 
 
 class Problems(BaseModel):
-    """Files of a collection that are not in its index. `failed` could not be read, `unsupported` have no readable type
-    (a part of `unsupported_count`); `sources` are the last parts of the paths of the source folders. `takes_uploads`:
-    whether POST /admin/papers adds to the collection."""
+    """Files of a collection that are not in its index. `failed` could not be read; `unsupported` are those of
+    unsupported types, up to a limit; `sources` are the last parts of the paths of the sources. `takes_uploads`: whether
+    POST /admin/papers adds to the collection."""
 
     collection: str
     failed: list[Problem]
@@ -113,7 +113,7 @@ def problems(service: Shared, collection: Collection = None) -> Problems:
 
 
 def _problem(path: object, error_type: str, message: str) -> Problem:
-    """A problem in which the file's path, also in the message, is reduced to its name."""
+    """Return a problem with the file's name instead of its path, also in the message."""
     path = str(path)
     folder = str(PurePath(path).parent)
     told = message.replace(f"{folder}/", "") if len(folder) > 1 else message

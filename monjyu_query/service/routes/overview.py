@@ -1,4 +1,4 @@
-"""GET /map, GET /map/papers, GET /themes and GET /themes/{id}: overviews of a collection."""
+"""GET /map, /map/papers, /themes, /themes/{id} and /tensions: overviews of a collection."""
 
 from typing import Annotated
 
@@ -33,8 +33,8 @@ class ConceptPapers(BaseModel):
 
 
 class Themes(BaseModel):
-    """A tree of themes. `kinds` are the trees that the collection has at its level; `themes` are those of one tree, the
-    heaviest first."""
+    """A tree of themes, the heaviest first. `kind` is the kind of this tree, `kinds` are those that the collection has
+    at its level."""
 
     collection: str
     snapshot_id: str
@@ -51,7 +51,7 @@ def whole_map(
     kind: Annotated[Kind, Query(description="`concepts` needs level 1.")] = "citations",
     limit: Annotated[int, Query(ge=1, le=MOST_DRAWN, description="Number of nodes, largest first.")] = MOST_DRAWN,
 ) -> Response:
-    """Columns instead of rows: 5,000 nodes and their edges stay under a megabyte."""
+    """Returns columns instead of rows, so that 5,000 nodes and their edges take less than a megabyte."""
     snapshot = service.snapshot(service.only_collection(collection))
     return Response(map_columns(snapshot, kind, limit).model_dump_json(), media_type="application/json")
 
@@ -89,9 +89,7 @@ def theme_tree(
     found = themes_of(snapshot, chosen)
     if widest is not None:
         found = [theme for theme in found if theme.parent is None][:widest]
-    return Themes(
-        collection=name, snapshot_id=snapshot.id, level=level, kind=chosen, kinds=kinds, themes=found
-    )  # fmt: skip
+    return Themes(collection=name, snapshot_id=snapshot.id, level=level, kind=chosen, kinds=kinds, themes=found)
 
 
 @router.get("/themes/{theme_id:path}", summary="One theme with its findings, papers and words")
@@ -114,9 +112,9 @@ def tensions(
         str | None,
         Query(description="Only statements that contain all of these words.", min_length=1, max_length=LONGEST_CONCEPT),
     ] = None,
-    most: Annotated[int, Query(ge=1, le=MOST, description="Limit of pairs.")] = 50,
+    most: Annotated[int, Query(ge=1, le=MOST, description="Maximum number of pairs.")] = 50,
 ) -> Tensions:
-    """The model of `roles.verify` reads the most similar pairs of statements in up to eight cached calls; `built` is
-    true if it did, otherwise `warnings` has the reason."""
+    """The model of `roles.verify` reads the most similar pairs of statements in up to eight cached calls. If it did,
+    `built` is true; otherwise `warnings` has the reason."""
     name = service.only_collection(collection)
     return service.served(name).searcher.tensions(concept, most)

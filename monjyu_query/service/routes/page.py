@@ -1,9 +1,9 @@
 """The web page and its session, the API reference, health and readiness, and metrics for Prometheus."""
 
 from contextlib import suppress
-from typing import Annotated, Literal
+from typing import Literal
 
-from fastapi import APIRouter, Depends, Request
+from fastapi import APIRouter, Request
 from fastapi.responses import FileResponse, Response
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -14,7 +14,7 @@ from monjyu_query.service.access.principals import own_machine
 from monjyu_query.service.server.error_responses import COMMON, Busy, Forbidden, NotFound
 from monjyu_query.service.server.page_files import STATIC, page_answer
 from monjyu_query.service.server.request_parts import Shared, principal_of
-from monjyu_query.service.worker_state import Service, service_of
+from monjyu_query.service.worker_state import Service
 
 router = APIRouter(tags=["service"])
 
@@ -49,7 +49,7 @@ def ready(service: Shared) -> Ready:
         raise Busy("Too many searches are waiting.", headers={"Retry-After": "5"})
     readable, unreadable = [], dict[str, str]()
     for name in service.published():
-        with suppress(NotFound, QueryError):  # deleted meanwhile
+        with suppress(NotFound, QueryError):  # the collection was just deleted
             try:
                 service.check(name)
                 readable.append(name)
@@ -110,8 +110,8 @@ async def icon() -> Response:
     response_class=Response,
     responses={200: {"content": {"text/plain": {"schema": {"type": "string"}}}}, 401: COMMON[401], 403: COMMON[403]},
 )
-def metrics(service: Annotated[Service, Depends(service_of)], request: Request) -> Response:
-    """They cover all collections, so a key of some collections may not read them."""
+def metrics(service: Shared, request: Request) -> Response:
+    """They cover all collections, so a key for only some collections may not read them."""
     if principal_of(request).collections is not None:
         raise Forbidden("These metrics cover all collections, but the key only some.", "Use a key for all collections.")
     return Response(service.metrics.text(), media_type="text/plain; version=0.0.4; charset=utf-8")

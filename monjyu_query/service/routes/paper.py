@@ -33,7 +33,7 @@ from monjyu_query.service.server.request_parts import Shared as Shared
 from monjyu_query.service.worker_state import Service
 
 # Images of pages with marked sentences, from the cache or the drawing process.
-_SENTENCES = """SELECT spans FROM sentences WHERE paper_id = ? AND sentence_id IN ({marks})"""
+_SENTENCES = "SELECT spans FROM sentences WHERE paper_id = $1 AND sentence_id IN $2"
 _FORM = "1"
 """Increase it when the same page is drawn differently."""
 
@@ -47,8 +47,8 @@ def page_image(
     width: int,
     crop: Sequence[float] | None = None,
 ) -> tuple[str, Callable[[], bytes]]:
-    """The ETag, and a function that draws the page, `width` pixels wide, with the sentences marked; only the part in
-    `crop` (x0, y0, x1, y1 in points), if given.
+    """Return the ETag, and a function that returns the page as PNG, `width` pixels wide, with the sentences marked, or
+    only its part in `crop` (x0, y0, x1, y1 in points).
 
     Raises NotFound if the paper is not a PDF or picture, or has no such page or sentence.
     """
@@ -69,11 +69,10 @@ def page_image(
 
 
 def _boxes(snapshot: Snapshot, paper_id: str, number: int, sentences: list[str]) -> list[list[float]]:
-    """The rectangles of the sentences on this page, in PDF points (for a picture in pixels) from the top left."""
+    """Return the sentences' rectangles on this page, in PDF points (of a picture in pixels) from the top left."""
     if not sentences:
         return []
-    marks = ", ".join("?" * len(sentences))
-    rows = snapshot.cursor().execute(_SENTENCES.format(marks=marks), [paper_id, *sentences]).fetchall()
+    rows = snapshot.cursor().execute(_SENTENCES, [paper_id, sentences]).fetchall()
     if len(rows) < len(sentences):
         raise NotFound("The paper has no such sentence.")
     spans = [span for (found,) in rows for span in found or () if span["page"] == number]
@@ -97,7 +96,7 @@ PaperId = Annotated[str, Path(description="As in `/papers`.", max_length=1000)]
 
 
 class PaperInfo(BaseModel):
-    """A paper in short. `chunks` counts its passages."""
+    """A paper in a list. `chunks` is the number of its passages."""
 
     paper_id: str
     title: str
@@ -115,7 +114,7 @@ class PaperInfo(BaseModel):
 
 
 class Papers(BaseModel):
-    """A list of papers. `total` counts all that match, `papers` are those from `offset` on."""
+    """A list of papers. `total` is the number of papers that match, `papers` are those from `offset` on."""
 
     collection: str
     snapshot_id: str
@@ -145,7 +144,7 @@ def citations(
     collection: Collection = None,
     depth: Annotated[int, Query(ge=1, le=10, description="Number of citations to follow in a row.")] = 1,
     min_count: Annotated[
-        int, Query(ge=1, le=1_000_000, description="Minimum number in common of co-cited and coupled papers.")
+        int, Query(ge=1, le=1_000_000, description="Minimum of shared citing papers or cited works.")
     ] = 1,
 ) -> CitationView:
     snapshot, paper_id = _place_of(service, collection, paper_id)
@@ -154,7 +153,7 @@ def citations(
 
 @router.get("/papers/{paper_id:path}/details", summary="A paper's resolved references, and similar papers")
 def details(paper_id: PaperId, service: Shared, collection: Collection = None) -> PaperDetails:
-    """With the claims and entities of the levels that have them."""
+    """Includes claims and entities if the collection's level has them."""
     name = service.only_collection(collection)
     _, paper_id = _place_of(service, name, paper_id)
     return paper_details(service.served(name).searcher.current(), paper_id)
@@ -244,8 +243,8 @@ def paper(paper_id: PaperId, service: Shared, collection: Collection = None) -> 
 
 
 def _place_of(service: Service, collection: str | None, paper_id: str) -> tuple[Snapshot, str]:
-    """The published snapshot of the collection, and the paper's current id in it. Raises NotFound if the snapshot does
-    not have the paper."""
+    """Return the published snapshot of the collection, and the paper's current id in it. Raises NotFound if the
+    snapshot does not have the paper."""
     snapshot = service.snapshot(service.only_collection(collection))
     present = present_paper(snapshot, paper_id)
     known = snapshot.cursor().execute("SELECT 1 FROM papers WHERE paper_id = ?", [present]).fetchone()

@@ -1,4 +1,4 @@
-"""GET, POST and DELETE /questions, POST /questions/run: the saved questions, and the changes in their answers."""
+"""GET, POST and DELETE /questions, POST /questions/run, GET /questions/changes: saved questions and their answers."""
 
 from __future__ import annotations
 
@@ -33,7 +33,8 @@ _FORMS = {"atom": "application/atom+xml", "markdown": "text/markdown; charset=ut
 
 
 class QuestionRequest(CollectionBody):
-    """A question to save. It replaces one with the same `id`; without an `id`, it gets one derived from its words."""
+    """A question to save, which replaces a question with the same `id`. Without an `id`, it gets one derived from its
+    words."""
 
     id: str | None = Field(default=None, pattern=ID, examples=["leiden"])
     text: str = Field(min_length=1, max_length=LONGEST, pattern=ANY_TEXT, examples=["What does Leiden guarantee?"])
@@ -44,8 +45,8 @@ class QuestionRequest(CollectionBody):
 
 
 class RunRequest(CollectionBody):
-    """A request to run saved questions; without `ids`, the first twenty. With `anew`, questions that were already
-    answered on a snapshot with the same content are asked again."""
+    """A request to ask saved questions, by default the first twenty. With `anew`, questions that were already answered
+    on a snapshot with the same content are asked again."""
 
     ids: Annotated[list[Annotated[str, Field(pattern=ID)]], Field(max_length=MOST_ASKED)] = Field([])
     anew: StrictBool = False
@@ -53,7 +54,7 @@ class RunRequest(CollectionBody):
 
 @router.get("/questions", summary="The saved questions")
 def questions(service: Shared, collection: Collection = None) -> SavedQuestions:
-    """With the recorded answers of the existing snapshots."""
+    """Includes the recorded answers of the existing snapshots."""
     name = service.only_collection(collection)
     return listed(service.folder(name), service.snapshot(name))
 
@@ -77,7 +78,7 @@ def changes(
     ] = None,
     format: Annotated[Literal["json", "atom", "markdown"], Query()] = "json",
 ) -> Response:
-    """Citations gained, lost and moved since a date or between two snapshots, each with the document that caused it."""
+    """Citations gained, lost and moved since a date or between two snapshots, each with its cause."""
     name = service.only_collection(collection)
     kept = published(service.folder(name))
     for one in (older, newer):

@@ -1,4 +1,4 @@
-"""Living reviews: GET and POST /reviews, and below /reviews/NAME the screening, decisions and exports of one."""
+"""GET and POST /reviews, and below /reviews/NAME a review's screening, decisions, evidence and exports."""
 
 from __future__ import annotations
 
@@ -38,25 +38,26 @@ from monjyu_query.service.worker_state import Service
 router = APIRouter(prefix="/reviews", tags=["reviews"], responses=COMMON)
 
 RUN_SECONDS = 15.0
-"""Seconds after which a run ends with the papers screened so far; the next request continues."""
+"""Seconds after which a run ends with the papers screened so far; the next request continues it."""
 Name = Annotated[str, Path(examples=["budgets"], max_length=64, pattern=r"^[a-z0-9][a-z0-9_-]*$")]
 
 
 class ProtocolRequest(CollectionBody):
-    """A protocol to save. `protocol` is the text of a protocol file (YAML), whose `name` is the review's; it replaces a
-    protocol of the same name and keeps its decisions."""
+    """A protocol to save. `protocol` is the text of a protocol file (YAML), whose `name` is the review's. It replaces
+    the protocol of the same name; decisions are kept."""
 
     protocol: str = Field(min_length=1, max_length=MOST_BYTES, examples=["name: budgets\nquestion: Who spends?\n..."])
 
 
 class ScreenRequest(CollectionBody):
-    """A request to screen papers. `again`: also unchanged papers, in the first request of a run."""
+    """A request to screen papers. `again`: screen unchanged papers too; send it only with the first request of a
+    run."""
 
     again: StrictBool = False
 
 
 class DecisionRequest(CollectionBody):
-    """A person's decision on a paper, which needs a reason. `decision` null removes it."""
+    """A person's decision on a paper, which needs a reason. A null `decision` removes the decision."""
 
     paper_id: str = Field(min_length=1, max_length=200, examples=["relevance-budget-438725c6"])
     decision: Human | None = None
@@ -150,7 +151,7 @@ def _open(service: Service, collection: str | None, name: str) -> _Opened:
 
 @router.get("", summary="The living reviews of a collection")
 def reviews(service: Shared, collection: Collection = None) -> Reviews:
-    """They include reviews that `monjyu review run` has run."""
+    """Includes reviews that `monjyu review run` has run."""
     name = service.only_collection(collection)
     service.folder(name)
     found = [_summary(service, name, one) for one in ReviewStore(service.data, name).protocols()]
@@ -238,9 +239,8 @@ def export(
     collection: Collection = None,
     format: Annotated[str, OneOf(FORMS), Query()] = "markdown",
 ) -> Response:
-    """A report, all decisions, RIS of the included papers, labels for ASReview, the evidence table, the flow
-    diagram.
-    """
+    """A report, all decisions, RIS of the included papers, labels for ASReview, the evidence table or the flow
+    diagram."""
     opened = _open(service, collection, name)
     form = FORMS[format]
     content = form.write(opened.searcher, opened.index, opened.review.protocol, opened.records())

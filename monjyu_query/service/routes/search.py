@@ -48,8 +48,8 @@ EVENT = {
 
 
 class SearchOfSnapshot(SearchQuestion):
-    """A question, and the snapshot that must answer it, by default the published one. The error for one that no longer
-    exists is a 404 of type `SnapshotGone`."""
+    """A question, and the snapshot that must answer it, by default the published one. If that snapshot no longer
+    exists, the error is a 404 of type `SnapshotGone`."""
 
     snapshot: Annotated[str, Field(pattern=SNAPSHOT)] | None = None
 
@@ -59,7 +59,7 @@ class SearchOfSnapshot(SearchQuestion):
 
 
 class Stopped(BaseModel):
-    """The id of the search that is stopped, if it is still running."""
+    """The id of the search that is stopped if it is still running."""
 
     search_id: str
 
@@ -84,8 +84,8 @@ async def search(asked: Asked, service: Shared, request: Request) -> Response:
     responses={
         200: {
             "content": {"text/event-stream": {"schema": EVENT}},
-            "description": "Server-sent events, each with a JSON object as data: that of the last, `done`, is the "
-            "result of POST /search; nothing follows an `error`.",
+            "description": "Server-sent events, each with a JSON object as data. The last event is `done`, with the "
+            "result of POST /search, or `error`.",
         }
     },
 )
@@ -130,8 +130,8 @@ async def in_turn(
     long: bool = True,
     seconds: float | None = None,
 ) -> bytes:
-    """Run `work(cancel)` in the queue of long searches, or else of quick ones, and return its result. `cancel` is set
-    after `seconds`, by default service.search_seconds."""
+    """Run `work(cancel)` in the queue of long or of quick searches, and return its result. `cancel` is set after
+    `seconds`, by default service.search_seconds."""
     cancel, turns = threading.Event(), service.long_turns if long else service.turns
     most = seconds or service.settings.service.search_seconds
     return await watched(turns.take(lambda: work(cancel), cancel, most), request)
@@ -200,7 +200,7 @@ def embed(asked: TextToEmbed, service: Shared, request: Request) -> Embedded:
 
 @router.post("/search/vector", summary="Find the passages nearest to a vector")
 def search_vector(asked: VectorQuestion, service: Shared, request: Request) -> SearchResult:
-    """By cosine similarity, without an answer, because there is no question. No trace is stored."""
+    """Returns the passages by cosine similarity, without an answer, because there is no question. Stores no trace."""
     searcher = _served(service, asked.collection, request).searcher
     return search_by_vector(searcher, asked.vector, asked.top_k, asked.min_score, asked.filters)
 
@@ -240,8 +240,7 @@ def trace_for(service: Service, trace_id: str, principal: Principal) -> Values:
 
 
 def _stored_trace(service: Service, trace_id: str, asker: str | None) -> Values:
-    """The trace of a search; one that has just ended may not be written yet, nor the record that its cached result was
-    given to `asker`."""
+    """Return the trace of a search. Pending writes are flushed if it is missing, or if `asker` may not see it yet."""
     kept = service.store.get(NAMESPACE, trace_id)
     if not isinstance(kept, dict) or not may_see(kept, asker):
         service.traces.flush()

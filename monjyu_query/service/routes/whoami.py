@@ -1,4 +1,4 @@
-"""GET /whoami: what the caller may do, so that an interface offers no more."""
+"""GET /whoami: what the caller may do, so that the page offers no more."""
 
 from typing import Literal
 
@@ -15,10 +15,10 @@ router = APIRouter(tags=["service"], responses=COMMON)
 
 
 class Caller(BaseModel):
-    """The caller and its permissions. `collections` are those that it may see, null = all. `keyed` is false for a
-    caller without a key; `own_machine`: only the service's machine can reach it, and `monjyu keys link` opens the page
-    there as an editor. `indexing`: whether uploads are indexed by the service itself, by Dagster elsewhere, or not at
-    all."""
+    """The caller and its permissions. `collections` are those that it may see (null = all). `keyed` is false for a
+    caller without a key. `own_machine`: only the service's machine can reach the service, and `monjyu keys link` opens
+    its page as an editor. `indexing`: uploads are indexed by the service (`here`), by a Dagster server (`dagster`), or
+    not at all."""
 
     role: Role
     collections: list[str] | None

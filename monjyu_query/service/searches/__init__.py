@@ -1,1 +1,1 @@
-"""Running searches: their turns, their events, cached results."""
+"""Running searches: cancellation, streamed events, cached results."""

@@ -1,5 +1,5 @@
-"""Lets callers stop their searches, which then answer with the result so far. The request to stop may reach a worker
-other than the searching one, so it is written to the state store, which the searching worker checks once a second.
+"""Lets callers stop their searches, which then answer with the result so far. A stop request that reaches another
+worker is written to the state store, which the searching worker checks once a second.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ MOST_KEPT = 1000
 
 @dataclass
 class Stops:
-    """One worker's searches that can be stopped, by id."""
+    """The searches of one worker that can be stopped, by id."""
 
     store: StateStore
     under_way: dict[str, Stoppable] = field(default_factory=dict)
@@ -58,7 +58,7 @@ class Stoppable:
         store = self.stops.store
         while not self.cancel.is_set():
             await asyncio.sleep(LOOK_SECONDS)
-            with contextlib.suppress(Exception):  # a state store that fails stops no search
+            with contextlib.suppress(Exception):  # a failing state store must not end the search
                 if await asyncio.to_thread(store.get, NAMESPACE, self.id) == {"asked_by": self.asker}:
                     await asyncio.to_thread(store.delete, NAMESPACE, self.id)
                     self.cancel.set()

@@ -1,4 +1,4 @@
-"""The cache of results: an equal question on an equal snapshot under equal settings is answered once."""
+"""Caches results: equal questions on the same snapshot with the same settings are answered only once."""
 
 import threading
 from collections import OrderedDict
@@ -14,14 +14,14 @@ from monjyu_query.asking.request import SearchRequest
 from monjyu_query.asking.result import SearchResult, Usage
 
 _ENTRY = 200
-"""The bytes of an entry in addition to its key and value."""
+"""The size in bytes of an entry without its value: the key, and estimated overhead."""
 
 
 class ResultCache(Protocol):
-    """Stores the JSON of results by key. Thread-safe. While its server fails, it returns and stores nothing."""
+    """Stores the JSON of results by key. Thread-safe. While its server fails, it returns None and stores nothing."""
 
     shared: bool
-    """Whether a look-up leaves the process, and so must not run in the event loop."""
+    """Whether a look-up asks a server, and so must not run in the event loop."""
     keeps: bool
     """False if results are never stored."""
 
@@ -53,12 +53,12 @@ def result_key(request: SearchRequest, snapshot_id: str, settings_key: str) -> s
 
 def keepable(result: SearchResult) -> bool:
     """Whether to store the result. A partial result with a warning comes from a truncated search or a failed model, and
-    the next may be better. Without a warning, the papers contain no more."""
+    the next attempt may be better. Without a warning, it is partial because the papers contain no more."""
     return result.status != "partial" or not result.warnings
 
 
 def cached_copy(result: SearchResult) -> SearchResult:
-    """The result to store in the cache: its model calls are counted as cache hits, without tokens and cost."""
+    """Return the result to store in the cache: its model calls count as cache hits, without tokens and cost."""
     used = result.usage
     free = Usage(
         relevance_tests=used.relevance_tests,
@@ -69,7 +69,7 @@ def cached_copy(result: SearchResult) -> SearchResult:
 
 
 def labels_for(result: SearchResult) -> list[str]:
-    """Labels of the result's sources, so that it is removed when a paper is purged."""
+    """Return labels of the result's papers, so that it is removed when one of them is purged."""
     papers = {hit.paper_id for hit in result.hits} | {citation.paper_id for citation in result.citations}
     papers |= {str(claim.get("paper_id")) for claim in result.claims}
     return labels_of(result.collection, papers)
@@ -129,7 +129,7 @@ class MemoryResults:
 
 
 class RedisResults:
-    """Results on the Redis server of the model cache, removed with its entries by `monjyu purge`."""
+    """Results on the Redis server of the model cache. `monjyu purge` removes them like the entries of that cache."""
 
     shared = True
     keeps = True
@@ -147,8 +147,8 @@ class RedisResults:
         self._outage.tried(lambda: self._cache.put_many({key: value}, labels_for(result)))
 
     def follow(self, collection: str, snapshot_id: str) -> None:
-        """Do nothing: other workers may still serve the previous snapshot; Redis drops the oldest results, and a purge
-        removes those it names."""
+        """Do nothing, because other workers may still serve the previous snapshot. Redis drops the oldest results, and
+        a purge removes those of its papers."""
 
     def close(self) -> None:
         self._cache.close()

@@ -1,4 +1,4 @@
-"""One search of the service: found in the result cache, or run in a thread in its turn."""
+"""Answers a search from the result cache, or runs it in a thread when its turn comes."""
 
 import re
 import threading
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from monjyu_core.errors import StorageError
 from monjyu_core.storage.collection import known_record
-from monjyu_core.storage.folders import CollectionFolder, DataFolder
+from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.manifest import read_manifest
 from monjyu_core.storage.snapshot import Snapshot
 from monjyu_query.asking.events import Emit
@@ -17,13 +17,13 @@ from monjyu_query.service.searches.result_cache import cached_copy, keepable, re
 from monjyu_query.service.server.error_responses import ServiceError
 from monjyu_query.service.worker_state import Served, Service
 
-# A link may name an older snapshot to search. It must exist and contain no purged paper.
+# A request may name an older snapshot to search, which must exist and contain no purged paper.
 SNAPSHOT = r"^[A-Za-z0-9][A-Za-z0-9_-]{0,127}$"
 
 
 class SnapshotGone(ServiceError):
-    """The snapshot never existed, was removed or purged, or is of another version of Monjyu. The caller cannot tell
-    which."""
+    """The snapshot never existed, was removed, contains a purged paper, or was written by another version of Monjyu.
+    The caller does not learn which."""
 
     status = 404
 
@@ -31,17 +31,9 @@ class SnapshotGone(ServiceError):
         super().__init__(f"Snapshot {snapshot_id} no longer exists.", "Search the current snapshot.")
 
 
-def at_snapshot(folder: CollectionFolder, snapshot_id: str) -> None:
-    """Raise SnapshotGone if that snapshot of the collection cannot be searched."""
-    try:
-        read_manifest(folder, snapshot_id)
-    except StorageError as error:
-        raise SnapshotGone(snapshot_id) from error
-
-
 def refuse_purged(data: DataFolder, snapshot: Snapshot) -> None:
-    """Raise SnapshotGone if the snapshot contains a purged paper: a purge removes such snapshots, but one may be
-    searched before that, or return with a copy of the folder."""
+    """Raise SnapshotGone if the snapshot contains a purged paper. A purge removes such snapshots, but one may be
+    searched before that, or come back with a restored copy of the folder."""
     excluded = known_record(data, snapshot.collection.name).excluded
     query = "SELECT 1 FROM papers WHERE paper_id IN (SELECT unnest($ids::VARCHAR[])) LIMIT 1"
     if excluded and snapshot.cursor().execute(query, {"ids": excluded}).fetchall():
@@ -49,7 +41,7 @@ def refuse_purged(data: DataFolder, snapshot: Snapshot) -> None:
 
 
 _TRACE = re.compile(rb'"trace_id":"([0-9a-f]{16})"')
-"""Matches only a field of the JSON, because quotation marks inside texts are escaped."""
+"""Matches only a field of the JSON and never its texts, in which quotation marks are escaped."""
 
 
 @dataclass(frozen=True)
@@ -75,10 +67,9 @@ class Search:
         return self.asked.mode not in PASSAGES or self.asked.controller != "unified"
 
     async def run(self, emit: Emit | None = None, cancel: threading.Event | None = None) -> bytes:
-        """Return the result as JSON. A search that is running after `search_seconds`, or when `cancel` is set, ends
-        with the result so far. Cancelling frees its slot: immediately if the search is waiting, with its next step if
-        it is running.
-        """
+        """Return the result as JSON. After `search_seconds`, or when `cancel` is set, a running search ends with the
+        result so far. Cancelling the task frees its slot: immediately if the search is waiting, with its next step if
+        it is running."""
         cancel = cancel or threading.Event()
         turns = self.service.long_turns if self.long else self.service.turns
         seconds = self.service.settings.service.search_seconds
@@ -110,16 +101,18 @@ class Search:
 
 
 def look_up(service: Service, asked: SearchRequest, snapshot_id: str | None = None) -> CachedResult | Search:
-    """The cached result of an equal question, or the search to run: on the published snapshot, or another existing one.
-    Raises NotFound for an unknown collection, SnapshotGone for a snapshot that does not exist."""
+    """Return the cached result of an equal question, or the search to run, on the published snapshot or on
+    `snapshot_id`. Raises NotFound for an unknown collection, SnapshotGone for a snapshot that does not exist."""
     served = service.served(asked.collection)
     current = service.current_id(asked.collection)
     service.results.follow(asked.collection, current)
+    key = result_key(asked, snapshot_id or current, served.settings_key)
     if snapshot_id is not None and snapshot_id != current:
-        at_snapshot(service.folder(asked.collection), snapshot_id)
-        return Search(service, asked, served, result_key(asked, snapshot_id, served.settings_key), snapshot_id)
-    snapshot_id = current
-    key = result_key(asked, snapshot_id, served.settings_key)
+        try:
+            read_manifest(service.folder(asked.collection), snapshot_id)
+        except StorageError as error:
+            raise SnapshotGone(snapshot_id) from error
+        return Search(service, asked, served, key, snapshot_id)
     kept = None if service.results.shared else service.results.get(key)
     if kept is None:
         return Search(service, asked, served, key)
@@ -129,8 +122,8 @@ def look_up(service: Service, asked: SearchRequest, snapshot_id: str | None = No
 
 
 def _give(service: Service, kept: bytes) -> None:
-    """Record the caller of a cached result, which names the first caller's trace: the caller may then see that trace,
-    and export the answer."""
+    """Record who gets a cached result, which contains the trace id of the first search: this caller may then see that
+    trace, and export the answer."""
     named = _TRACE.search(kept)
     if named is not None:
         service.traces.give(named[1].decode(), asked_by.get())

@@ -1,4 +1,4 @@
-"""The events of a search as server-sent events."""
+"""Streams the events of a search as server-sent events."""
 
 import asyncio
 import contextlib
@@ -75,7 +75,7 @@ class Running:
 
     def _end(self, task: asyncio.Task[bytes]) -> None:
         if not task.cancelled():
-            task.exception()  # if the client has disconnected, nobody else requests it
+            task.exception()  # asyncio logs errors that nobody retrieves, as after the client has disconnected
         self._heard.put_nowait(None)
 
     def _hear(self, event: Values) -> None:

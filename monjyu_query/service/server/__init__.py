@@ -1,1 +1,1 @@
-"""The server around the application: addresses, workers, HTTP limits, errors, metrics."""
+"""The server around the application: workers, HTTP limits, errors, metrics, page files and drawn pages."""

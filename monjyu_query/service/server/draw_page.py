@@ -1,7 +1,8 @@
-"""The drawing process (`python -m monjyu_query.service.server.draw_page MEMORY_MB`): a job on stdin, a PNG on stdout.
+"""The drawing process (`python -m monjyu_query.service.server.draw_page MEMORY_MB`): reads jobs on stdin, and writes
+images to stdout.
 
-Jobs and answers are a four-byte length and that number of bytes; a job is JSON, an answer PNG or, on failure, the
-reason.
+Jobs and answers are a four-byte length and that number of bytes. A job is JSON; an answer is a PNG or, on failure, the
+reason as text.
 """
 
 from __future__ import annotations
@@ -20,20 +21,20 @@ from monjyu_core.values import Values
 from monjyu_query.service.server.drawing import LENGTH
 
 MOST_PIXELS = 12_000_000
-"""The maximum number of pixels in an image; a page may be a hundred times as high as it is wide."""
+"""The maximum number of pixels in an image, because a page may be a hundred times as high as it is wide."""
 PICTURES = ("PNG", "JPEG", "TIFF", "BMP")
 _PICTURE_STARTS = (b"\x89PNG", b"\xff\xd8\xff", b"II*\0", b"MM\0*", b"BM")
 MARK = (255, 232, 115)
-"""The colour multiplied with the page, so that black stays black."""
+"""The colour of marks. It is multiplied with the page's colours, so that black stays black."""
 MARGIN = 1.5
-"""Points around a box."""
+"""The margin around a box, in points."""
 MOST_BOXES = 2000
 _PROCESSOR_SECONDS = 3600
 
 
 def draw(path: str, number: int, width: int, boxes: list[list[float]], crop: list[float] | None = None) -> bytes:
-    """Page `number` (1-based) of a PDF or picture as PNG, `width` pixels wide (less if the image would be too large),
-    with the boxes marked; only the part in `crop`, if given."""
+    """Return page `number` (1-based) of a PDF or picture as PNG, `width` pixels wide (less if the image would be too
+    large), with the boxes marked; only the part in `crop`, if given."""
     with Path(path).open("rb") as file:
         is_picture = file.read(4).startswith(_PICTURE_STARTS)
     image, scale = (_picture if is_picture else _page)(path, number, width)
@@ -47,7 +48,7 @@ def draw(path: str, number: int, width: int, boxes: list[list[float]], crop: lis
 
 
 def _page(path: str, number: int, width: int) -> tuple[Image.Image, float]:
-    """A page of a PDF, and its pixels per point."""
+    """Return a page of a PDF, and its pixels per point."""
     document = pypdfium2.PdfDocument(path)
     try:
         page = document[number - 1]
@@ -59,7 +60,7 @@ def _page(path: str, number: int, width: int) -> tuple[Image.Image, float]:
 
 
 def _picture(path: str, number: int, width: int) -> tuple[Image.Image, float]:
-    """A frame of a picture, and its pixels per pixel of the file."""
+    """Return a frame of a picture, and its pixels per pixel of the file."""
     with Image.open(path, formats=PICTURES) as picture:
         picture.seek(number - 1)
         wide, high = picture.size
@@ -78,7 +79,7 @@ def _marked(image: Image.Image, boxes: list[list[float]], scale: float) -> Image
 
 
 def _cropped(image: Image.Image, crop: list[float], scale: float) -> Image.Image:
-    """The part in the box, with a margin. Raises ValueError if it is outside the page."""
+    """Return the part in the box, with a margin. Raises ValueError if the box is outside the page."""
     left, top, right, bottom = (round(edge * scale) for edge in crop)
     edges = max(0, left - 4), max(0, top - 4), min(image.width, right + 4), min(image.height, bottom + 4)
     if edges[0] >= edges[2] or edges[1] >= edges[3]:

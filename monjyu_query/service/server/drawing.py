@@ -1,4 +1,4 @@
-"""A separate process that draws pages, so that a hostile PDF can crash, fill or block only that process."""
+"""Draws pages in a separate process, so that a hostile PDF can crash or block only that process, or fill its memory."""
 
 import json
 import logging
@@ -21,8 +21,7 @@ _log = logging.getLogger(__name__)
 
 
 class Drawing:
-    """Draws pages as PNG, one at a time. The process starts with the first page, and again after a page at which it
-    ended."""
+    """Draws pages as PNG, one at a time. The process is started for the first page, and again after it has ended."""
 
     def __init__(self, seconds: float, memory_mb: int) -> None:
         self._seconds = seconds
@@ -84,13 +83,13 @@ class Drawing:
         self._process.wait()
         for pipe in (self._process.stdin, self._process.stdout):
             if pipe is not None:
-                with suppress(OSError):  # what was not yet sent cannot be flushed to a process that has ended
+                with suppress(OSError):  # bytes that were not sent cannot be flushed to a process that has ended
                     pipe.close()
         self._process = None
 
 
 class Images:
-    """A cache of the most recently used images, up to `most_bytes`, but at least one."""
+    """A cache of the most recently used images: up to `most_bytes`, but at least one image."""
 
     def __init__(self, most_bytes: int) -> None:
         self._most = most_bytes
@@ -119,7 +118,7 @@ def _send(pipe: IO[bytes], message: bytes) -> None:
 
 
 def _received(pipe: IO[bytes]) -> bytes:
-    """The next message. Raises OSError if the other side has ended."""
+    """Return the next message. Raises OSError if the drawing process has ended."""
     head = pipe.read(LENGTH.size)
     size = LENGTH.unpack(head)[0] if len(head) == LENGTH.size else 0
     message = pipe.read(size)

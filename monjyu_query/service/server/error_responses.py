@@ -1,4 +1,4 @@
-"""Turns every error into `{"error": {"type", "message", "request_id"}}`."""
+"""Turns every error into a JSON response: `{"error": {"type", "message", "request_id"}}`."""
 
 import logging
 import re
@@ -73,7 +73,7 @@ class TooMany(ServiceError):
 
 
 class ClientDisconnected(ServiceError):
-    """Nobody reads the response; its status appears only in the audit log and the metrics."""
+    """Nobody reads this response; its status appears only in the audit log and the metrics."""
 
     status = 499
 
@@ -90,7 +90,7 @@ _STATUS: tuple[tuple[type[MonjyuError], int], ...] = (
     (StorageError, 503),
 )
 OPENAI = "/v1"
-"""Paths below it follow OpenAI's API, including its errors."""
+"""The path of OpenAI's API. Paths below it also have OpenAI's errors."""
 _OPENAI_TYPES = {401: "authentication_error", 403: "permission_error", 429: "rate_limit_error"}
 _OPENAI_CODES = {"Unauthorized": "invalid_api_key", "TooMany": "rate_limit_exceeded"}
 _NAMES = {
@@ -137,7 +137,8 @@ def body_of(kind: str, message: str, request_id: str) -> Values:
 
 
 def openai_body(status: int, kind: str, message: str, request_id: str, param: str | None = None) -> Values:
-    """An error in the form of OpenAI's clients: `type` by the status, `code` for programs, `param` that is wrong."""
+    """Return an error in OpenAI's form: `type` depends on the status, `code` is for programs, `param` is the wrong
+    field."""
     usual = "invalid_request_error" if status < 500 else "server_error"
     code = _OPENAI_CODES.get(kind) or re.sub(r"(?<=[a-z])(?=[A-Z])", "_", kind).lower()
     error = {"message": message, "type": _OPENAI_TYPES.get(status, usual), "param": param, "code": code}
@@ -149,9 +150,8 @@ def _is_openai(path: str) -> bool:
 
 
 def _body(path: str, status: int, kind: str, message: str, request_id: str, param: str | None = None) -> Values:
-    if _is_openai(path):
-        return openai_body(status, kind, message, request_id, param)
-    return body_of(kind, message, request_id)
+    openai = _is_openai(path)
+    return openai_body(status, kind, message, request_id, param) if openai else body_of(kind, message, request_id)
 
 
 def name_of(status: int) -> str:
@@ -159,8 +159,8 @@ def name_of(status: int) -> str:
 
 
 def described(error: Exception) -> tuple[int, str, str, dict[str, str]]:
-    """Status, type, message and headers for an error; an unexpected error is described only as a failure of the
-    service."""
+    """Return the status, type, message and headers for an error. An unexpected error is described only as a failure of
+    the service."""
     if isinstance(error, ServiceError):
         return error.status, type(error).__name__, str(error), error.headers
     if isinstance(error, MonjyuError):
@@ -198,7 +198,7 @@ async def _http(request: Request, error: Exception) -> JSONResponse:
 
 async def _invalid(request: Request, error: Exception) -> JSONResponse:
     """Report invalid values with 422, and valid values that contradict each other (`input` is then the whole object)
-    with 409."""
+    with 409. Below /v1, both are 400."""
     assert isinstance(error, RequestValidationError)
     found = error.errors()
     known = _names_taken(request)
@@ -229,7 +229,7 @@ def _parameters(operation: Dependant) -> list[str]:
 
 
 def _names_taken(request: Request) -> list[str]:
-    """The names that the body or, without one, the address of a request to this route may contain."""
+    """Return the names that the body or, without one, the query of a request to this route may contain."""
     described, route = request.app.openapi(), request.scope.get("route")
     operation = described["paths"].get(getattr(route, "path", ""), {}).get(request.method.lower(), {})
     body = operation.get("requestBody", {}).get("content", {}).get("application/json", {})
@@ -239,8 +239,8 @@ def _names_taken(request: Request) -> list[str]:
 
 
 async def _damaged(request: Request, error: Exception) -> JSONResponse:
-    """Report that a snapshot's database, whose file is damaged or missing, cannot be queried. All snapshots are opened
-    again, because it is not known here which one failed."""
+    """Report that a snapshot's database file is damaged or missing. All snapshots are opened again, because it is not
+    known here which one failed."""
     _log.error("Request %s: %s", request_id_of(request), error)
     request.app.state.service.forget()
     unreadable = StorageError(

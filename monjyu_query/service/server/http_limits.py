@@ -1,4 +1,4 @@
-"""uvicorn's HTTP protocol with limits on headers: their size, their number, and the time until they have arrived."""
+"""Adds limits on headers to uvicorn's HTTP protocol: their size, their number, and the time until they have arrived."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from monjyu_query.service.server.error_responses import body_of, name_of
 
 MOST_HEADERS = 100
 READ_AHEAD = 1 << 18
-"""Maximum bytes of one read, including a body that arrives with its headers."""
+"""The maximum number of bytes of a read, including a body that arrives with its headers."""
 
 
 def protocol_with(max_bytes: int, seconds: float) -> Any:
-    """A protocol factory for uvicorn, for headers of at most `max_bytes` that arrive within `seconds`.
+    """Return a protocol factory for uvicorn that accepts headers of at most `max_bytes` that arrive within `seconds`.
 
-    It can be pickled for worker processes, which a class defined here could not.
+    A `partial` can be pickled for worker processes; a class defined here could not.
     """
     return partial(LimitedProtocol, most_bytes=max_bytes, most_seconds=seconds)
 

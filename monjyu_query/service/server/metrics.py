@@ -1,8 +1,9 @@
-"""Metrics for Prometheus. With several workers each writes to a shared folder, and any of them answers for all."""
+"""Metrics for Prometheus. Several workers write to a shared folder, and each of them can report the metrics of all."""
 
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Literal
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
@@ -47,26 +48,10 @@ class Metrics:
             registry=registry,
             buckets=_SECONDS,
         )
-        self._under_way = Gauge(
-            "monjyu_http_requests_under_way",
-            "Requests being answered.",
-            registry=registry,
-            multiprocess_mode="livesum",
-        )
-        self._waiting = Gauge(
-            "monjyu_searches_waiting",
-            "Searches that wait for their turn.",
-            ("line",),
-            registry=registry,
-            multiprocess_mode="livesum",
-        )
-        self._running = Gauge(
-            "monjyu_searches_running",
-            "Searches in progress.",
-            ("line",),
-            registry=registry,
-            multiprocess_mode="livesum",
-        )
+        gauge = partial(Gauge, registry=registry, multiprocess_mode="livesum")
+        self._under_way = gauge("monjyu_http_requests_under_way", "Requests being answered.")
+        self._waiting = gauge("monjyu_searches_waiting", "Searches that wait for their turn.", ("line",))
+        self._running = gauge("monjyu_searches_running", "Searches in progress.", ("line",))
         self._begun = Counter("monjyu_searches_begun", "Searches started.", ("line",), registry=registry)
         self._searches = Counter(
             "monjyu_searches",
@@ -98,7 +83,7 @@ class Metrics:
         self._spent(result.usage)
 
     def digested(self, digest: Digest) -> None:
-        """Count a search of mode digest."""
+        """Count a digest as a search of mode `digest`."""
         self._searches.labels(digest.collection, "digest", digest.status).inc()
         self._spent(digest.usage)
 
@@ -113,7 +98,7 @@ class Metrics:
         self._kept.inc()
 
     def text(self) -> bytes:
-        """The metrics in Prometheus' text format."""
+        """Return the metrics in Prometheus' text format."""
         if FOLDER not in os.environ:
             return generate_latest(self._registry)
         together = CollectorRegistry()

@@ -1,4 +1,4 @@
-"""The files of the web page: browsers cache them as long as they are unchanged, and fetch them together."""
+"""Serves the files of the web page, so that browsers fetch them together and cache them while they are unchanged."""
 
 import hashlib
 import json
@@ -29,8 +29,8 @@ _MODULE = re.compile(r'<script type="module" src="/static/([^"]+)">')
 
 
 class PageFiles(StaticFiles):
-    """Serves the page's files. `/static/VERSION/...` may be cached forever if VERSION is the current one; all other
-    paths are requested each time, including those of a page that was opened before an upgrade."""
+    """Serves the page's files. `/static/VERSION/...` may be cached forever if VERSION is the current one; other paths
+    must be revalidated, including those of a page that was opened before an upgrade."""
 
     def __init__(self) -> None:
         super().__init__(directory=STATIC)
@@ -48,7 +48,7 @@ class PageFiles(StaticFiles):
 
 @cache
 def version() -> str:
-    """The version of all files together, so that modules of two versions are never mixed."""
+    """Return a version of all files together, so that modules of two versions are never mixed."""
     digest = hashlib.sha256()
     for path in sorted(STATIC.rglob("*.*")):
         digest.update(str(path.relative_to(STATIC)).encode() + b"\0" + path.read_bytes())
@@ -57,7 +57,7 @@ def version() -> str:
 
 @cache
 def html(name: str) -> str:
-    """A page whose files are named by their version, with one style sheet, and with links to the modules that its
+    """Return a page with the version in the addresses of its files, one style sheet, and links to the modules that its
     script imports, so that a browser fetches them together instead of one after the other."""
     text = (STATIC / name).read_text("utf-8")
     found = _MODULE.search(text)
@@ -70,7 +70,7 @@ def html(name: str) -> str:
 
 @cache
 def _styles(name: str) -> str:
-    """A page's style sheets in one: compressed together, they are half as large."""
+    """Return a page's style sheets as one: compressed together, they are half as large."""
     return "\n".join((STATIC / path).read_text("utf-8") for path in _SHEET.findall((STATIC / name).read_text("utf-8")))
 
 
@@ -79,8 +79,8 @@ _EXPORTS = {"bibliography": citation_export, "answer": all_forms, "table": table
 
 
 def _declared() -> str:
-    """The filters and budgets of a question, the library's filters and the formats of exports as JSON, from which the
-    page builds its forms."""
+    """Return, as JSON, the filters and budgets of a question, the library's facets and the formats of exports, from
+    which the page builds its forms."""
     filters = []
     for name, field in Filters.model_fields.items():
         asked, kinds = asked_as(field), kinds_of(field.annotation)
@@ -100,8 +100,8 @@ def _declared() -> str:
 
 
 def modules_of(script: str) -> list[str]:
-    """All modules that a module imports, directly or indirectly, by their paths in `static`, except dynamically
-    imported ones."""
+    """Return the paths in `static` of all modules that a module imports, directly or indirectly, but not
+    dynamically."""
     found: dict[str, None] = {}
     waiting = [STATIC / script]
     while waiting:

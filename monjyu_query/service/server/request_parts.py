@@ -42,24 +42,24 @@ _EXAMPLES: Mapping[str, Any] = {
     "value": "Answer Provenance",
     "vector": [0.12, -0.03, 0.55],
 }
-"""Examples by name of a parameter or field; a field with its own `examples` uses those."""
+"""Examples by name of a parameter or field, unless the field has its own `examples`."""
 _ALSO = ("collection", "columns")
 """Optional fields shown in an example of a body."""
 
 
 def principal_of(request: Request) -> Principal:
-    """The caller of a request, whom the gate has identified."""
+    """Return the caller of a request, whom the gate has identified."""
     principal: Principal = request.scope["state"]["principal"]
     return principal
 
 
 def json_response(content: bytes, headers: Mapping[str, str] = {}) -> Response:
-    """A response with JSON that must not be stored by caches."""
+    """Return a response with JSON that caches must not store."""
     return Response(content, media_type="application/json", headers={"Cache-Control": "no-store", **headers})
 
 
 def examples(*asked: tuple[str, Mapping[str, Any]]) -> Values:
-    """Examples of a body, each with its description."""
+    """Return examples of a body, each with its description."""
     return {f"example {n}": {"summary": about, "value": value} for n, (about, value) in enumerate(asked, start=1)}
 
 

@@ -1,4 +1,4 @@
-"""`monjyu serve`: the application on an address, in one process or several."""
+"""`monjyu serve`: serves the application at an address, in one process or several."""
 
 from __future__ import annotations
 
@@ -56,11 +56,11 @@ KEEP_ALIVE_SECONDS = 30
 HEALTH_SECONDS = 60
 """Seconds without a response after which a worker is replaced; on a busy machine, loading a model takes a while."""
 STOP_SECONDS = 10
-"""Seconds after a stop request until running work is abandoned."""
+"""Seconds from a stop request until running work is abandoned."""
 
 
 def app() -> FastAPI:
-    """The application from this process's environment, which uvicorn calls in each worker."""
+    """Return the application for this process's environment. uvicorn calls this in each worker."""
     parent = multiprocessing.parent_process()
     if parent is not None:
         threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
@@ -70,8 +70,7 @@ def app() -> FastAPI:
 
 
 def _end_with(parent: multiprocessing.process.BaseProcess) -> None:
-    """End this worker when its parent has ended, because it would otherwise occupy the port after `monjyu serve` was
-    killed."""
+    """End this worker when its parent has ended; otherwise it would occupy the port after `monjyu serve` was killed."""
     parent.join()
     os.kill(os.getpid(), signal.SIGTERM)
 
@@ -79,7 +78,7 @@ def _end_with(parent: multiprocessing.process.BaseProcess) -> None:
 def serve(data: DataFolder, settings: Settings, *, link: bool = True) -> None:
     """Serve until SIGINT or SIGTERM. On the user's own machine, a `link` opens the page as an editor.
 
-    Raises ConfigurationError if the port is taken, or other machines could ask without a key.
+    Raises ConfigurationError if the port cannot be used, or if other machines could ask without a key.
     """
     service = settings.service
     store, own = StateStore(data.state), own_machine(service)
@@ -124,8 +123,8 @@ def serve(data: DataFolder, settings: Settings, *, link: bool = True) -> None:
 
 
 def give_link(store: StateStore) -> None:
-    """Print a link to the page, and open it if there is a browser. It is printed rather than logged, because only the
-    user who started the service may see it."""
+    """Print a link to the page, and open it if there is a browser. It is not logged, because only the user who started
+    the service may see it."""
     link = new_link(store)
     opened = show_link(store, link)
     opening = "Your browser opens the page" if opened else "Open the page"
@@ -134,7 +133,8 @@ def give_link(store: StateStore) -> None:
 
 @contextmanager
 def _environment(data: DataFolder, settings: Settings) -> Iterator[None]:
-    """The environment of workers: the data folder, the address, and the folder of shared metrics."""
+    """Set the environment of workers: the data folder, the address, and a folder of shared metrics, which is removed
+    after the block."""
     os.environ["MONJYU_DATA"] = str(data.root)
     os.environ["MONJYU_SERVICE__HOST"] = settings.service.host
     folder = _metrics_folder() if settings.service.workers > 1 else None
@@ -158,7 +158,7 @@ def _metrics_folder() -> str:
 
 
 def with_options(settings: Settings, host: str | None, port: int | None, workers: int | None) -> Settings:
-    """The settings, overridden by the command line."""
+    """Return the settings with the options of the command line."""
     given: Values = {"host": host, "port": port, "workers": workers}
     chosen = {name: value for name, value in given.items() if value is not None}
     return settings.model_copy(update={"service": settings.service.model_copy(update=chosen)})
