@@ -29,5 +29,5 @@ def doctor(as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps({"findings": [one.as_json() for one in findings], "wrong": wrong}, ensure_ascii=False))
     elif wrong:
-        click.echo(f"{wrong} of {len(findings)} are wrong.", err=True)
+        click.echo(f"{wrong} of {len(findings)} checks found a fault.", err=True)
     sys.exit(1 if wrong else 0)

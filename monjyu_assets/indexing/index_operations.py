@@ -87,8 +87,7 @@ def snapshot_rows(folder: CollectionFolder) -> list[SnapshotRow]:
 
 
 def verify_all(folder: CollectionFolder, snapshot_id: str | None) -> dict[str, list[str]]:
-    """The problems of each snapshot, or of `snapshot_id` only. Without one, also of CURRENT, if what it names is
-    missing."""
+    """The problems of `snapshot_id`; without it, of every snapshot, and of CURRENT if it names none of them."""
     ids = [snapshot_id] if snapshot_id else published(folder)
     problems = {name: verify_snapshot(folder, name) for name in ids}
     current = read_current(folder)

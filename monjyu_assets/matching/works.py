@@ -28,8 +28,7 @@ SHORT_TITLE = 20
 
 @dataclass(frozen=True)
 class Entries:
-    """References by index: integer codes of the fields that can be equal (-1 if missing), and the values of the codes.
-
+    """References as columns: integer codes of the fields that can be equal (-1 if missing), and the codes' values.
     A block is the references with the same year and first word. `sizes` counts the entries with a title in each block.
     """
 

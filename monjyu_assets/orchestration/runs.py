@@ -165,10 +165,8 @@ def end_killed(work: Work) -> None:
 
 
 def end_dead_runs(instance: dg.DagsterInstance, collection: str) -> None:
-    """Mark the runs of killed commands as failed.
-
-    A command has its collection's index lock while it runs. The caller has it now, so the run of any other command is
-    dead.
+    """Mark the runs of killed commands as failed, and end the runs that they launched on run workers.
+    A command has its collection's index lock while it runs. The caller has it now, so any other command is dead.
     """
     of_collection = dg.RunsFilter(tags={COLLECTION_TAG: collection}, statuses=UNFINISHED)
     for run in instance.get_runs(of_collection):

@@ -73,7 +73,7 @@ SAMPLED = 8
 """The number of papers whose phrases are extracted to time this step."""
 GRAPH_SHARE, RUN_SECONDS = 1.25, 5.0
 """The factor on the time of phrases that includes graph and communities, and the seconds that the start and the publish
-of a run take, both measured on jose."""
+of a run take, both measured on the corpus jose."""
 
 
 def estimate_upgrade(data: DataFolder, name: str, level: int) -> Estimate:

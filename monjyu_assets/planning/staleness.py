@@ -56,8 +56,7 @@ def paper_recipes(work: Work, level: int) -> dict[str, str]:
 
 
 def built_otherwise(work: Work, assets: Mapping[str, str], shards: Sequence[str]) -> list[str]:
-    """The names in `assets`, which maps assets to their current recipes, of which some shard was built with another
-    recipe."""
+    """The assets of which some shard was not built with the current recipe, to which `assets` maps them."""
     return [
         asset
         for asset, recipe in assets.items()

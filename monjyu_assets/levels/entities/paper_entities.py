@@ -145,8 +145,8 @@ def _people(paper: SourcePaper) -> set[str]:
 
 
 def _choose(surface: str, votes: Counter[str], best: dict[str, float], families: set[str]) -> tuple[str, float] | None:
-    """The type with most votes and its confidence, or None. A person must be an author or cited; NER's vote alone does
-    not make an organization."""
+    """The admissible type with most votes and its confidence; None if there is none, or if `NO_ENTITY` has more votes.
+    A person must be an author or cited; NER's vote alone does not make an organization."""
     for entity_type in sorted(votes, key=lambda entity_type: (-votes[entity_type], entity_type)):
         sure = best[entity_type]
         if entity_type == NO_ENTITY:

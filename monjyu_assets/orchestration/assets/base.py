@@ -156,7 +156,7 @@ class AssetRun:
             too_many_failed(self.work.parts, one, self.work.settings.levels.max_failed_share) for one in range(2, level)
         ):
             return None
-        why = "Too much of a lower level failed, so this one is not built: see the failures of the lower levels."
+        why = "Too much of a lower level failed, so this level is not built: see the failures of the lower levels."
         self.context.log.warning(why)
         version = asset_version(self.work.parts, self.asset, COLLECTION_SHARD) or "none"
         return dg.MaterializeResult(data_version=dg.DataVersion(version), metadata={"held_back": why})
