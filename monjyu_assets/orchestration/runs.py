@@ -82,12 +82,8 @@ class _Engines:
             engine = sqlalchemy.create_engine(url, **options | {"poolclass": sqlalchemy.pool.QueuePool})
             self._stack.callback(engine.dispose)
             self._known[url] = engine
-            vars(engine)["dispose"] = _later  # Dagster calls it after each event
+            vars(engine)["dispose"] = lambda: None  # Dagster calls it after each event
         return self._known[url]
-
-
-def _later() -> None:
-    """Do nothing, because the connections are closed at the end."""
 
 
 class _Scripts:

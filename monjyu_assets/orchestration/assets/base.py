@@ -27,8 +27,8 @@ from monjyu_assets.orchestration.reporting.table_metadata import Metadata, cause
 from monjyu_assets.orchestration.resources import IO_MANAGER, BuildOptions, DataFolderResource
 from monjyu_assets.orchestration.workers.distributing import share_with_workers
 from monjyu_assets.stages.shared.collection_stage import CollectionReport
-from monjyu_assets.work.closed_set import RESTS_ON, asset_version, check_inputs, too_many_failed
-from monjyu_assets.work.work import ShardReport, Timer, Work, level_of, table_rows, together
+from monjyu_assets.work.closed_set import RESTS_ON, asset_version, check_inputs, level_of, too_many_failed
+from monjyu_assets.work.work import ShardReport, Timer, Work, table_rows, together
 from monjyu_core.models.ledger_totals import CallFilter, Used, usage_of
 from monjyu_core.storage.schemas import ASSET_TABLES, COLLECTION_SHARD, LEVEL_NAMES, SHARDS, TABLES
 from monjyu_core.values import Values
