@@ -34,7 +34,7 @@ def private_folder(folder: Path) -> None:
     """Create the folder if it does not exist. If other users may access it, remove their permissions on it and on
     everything in it.
 
-    Raises OSError as mkdir does.
+    Raises the OSErrors of `mkdir`.
     """
     if not folder.is_dir():
         folder.parent.mkdir(parents=True, exist_ok=True)

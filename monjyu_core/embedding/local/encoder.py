@@ -20,9 +20,10 @@ if TYPE_CHECKING:
     from monjyu_core.embedding.local.runtime import ov
 
 BLOCK = 4096
-"""Texts that are sorted and batched together; this limits the memory for word pieces."""
+"""The number of texts that are sorted and batched together; it limits the memory for word pieces."""
 BATCH_TOKENS = 512
-"""Padded word pieces in a batch: 2 texts of 256, whose activations stay in a core's cache while all cores work."""
+"""The maximum number of padded word pieces in a batch: 2 texts of 256, whose activations stay in a core's cache while
+all cores work."""
 BATCH_TEXTS = 32
 STEP = 8
 """Lengths are padded to a multiple of this, because the engine takes some 20 ms for each new shape."""
