@@ -133,10 +133,9 @@ class StateStore:
         """Write all values or, on failure, none. They count as the newest, regardless of the clock."""
         texts = [(key, json.dumps(value, ensure_ascii=False)) for key, value in values.items()]
         with self._connect() as connection:
-            newest = connection.execute("SELECT max(written) FROM state WHERE namespace = ?", (namespace,)).fetchone()[
-                0
-            ]
-            now = max(time.time(), (newest or 0.0) + _TICK)
+            newest = "SELECT max(written) FROM state WHERE namespace = ?"
+            latest = connection.execute(newest, (namespace,)).fetchone()[0]
+            now = max(time.time(), (latest or 0.0) + _TICK)
             rows = [(namespace, key, text, now) for key, text in texts]
             connection.executemany("INSERT OR REPLACE INTO state VALUES (?, ?, ?, ?)", rows)
 

@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import groupby
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -48,6 +49,7 @@ class SentenceEncoder(ABC):
         if self.precision == "int8":
             self.fingerprint += f" calibration:{SHA256[self.shape.name][:16]}"
         self._engine = Engine(self, "bf16" if self.precision == "bf16" else "f32", threads)
+        self._lock = Lock()
 
     @property
     def model_id(self) -> str:
