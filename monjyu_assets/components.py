@@ -143,7 +143,7 @@ def _identifier(name: str) -> str:
 
 
 def _scaffolder(options: type[BaseModel]) -> type[dg.Scaffolder[Any]]:
-    """Write the attributes of a component from the options, which have a name and otherwise the folder's."""
+    """A scaffolder that writes `options` as a component's attributes. The name defaults to that of the new folder."""
 
     class CollectionScaffolder(dg.Scaffolder[Any]):
         @classmethod

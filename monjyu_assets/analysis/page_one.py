@@ -68,9 +68,9 @@ class PageOne:
             check_role(work.settings, "parse")
 
     def look(self, outcome: ParsedPaper | DocumentError) -> Looked:
-        """Complete a paper without a title with what the model reads on its first page; other papers are unchanged.
-        After an error of the server, this run makes no more calls, and the next run tries again. A page that the model
-        cannot read is skipped."""
+        """If a paper has no title, complete it with what the model reads on its first page. After an error of the
+        server, this run makes no more calls, and the next run tries again. A page that the model cannot read is
+        skipped."""
         if isinstance(outcome, DocumentError) or outcome.title.strip():
             return Looked(outcome)
         page = first_page(outcome)

@@ -24,7 +24,6 @@ from monjyu_core.errors import ConfigurationError
 from monjyu_core.settings.settings import load_settings
 from monjyu_core.storage.folders import folder_bytes
 
-# Old runs of Dagster are deleted with their events and logs, but never the last event of a partition.
 BATCH = 200
 """The number of runs that are read at a time."""
 KEPT_EVENTS = (DagsterEventType.ASSET_MATERIALIZATION, DagsterEventType.ASSET_OBSERVATION)
@@ -41,8 +40,8 @@ class Tidied:
 
 
 def tidy_instance(instance: dg.DagsterInstance, keep_days: int, now: datetime | None = None) -> Tidied:
-    """Delete finished runs older than `keep_days` days with their event files and captured logs, purge evaluations of
-    automation conditions, and return the space to the disk.
+    """Delete finished runs older than `keep_days` days with their events, captured logs and check results, purge
+    evaluations of automation conditions, and return the space to the disk.
 
     A run with the last event of a partition is kept, because the asset's page shows it.
     """
@@ -73,7 +72,7 @@ def _finished_before(instance: dg.DagsterInstance, before: datetime) -> Iterator
 
 
 def _runs_of_last_events(instance: dg.DagsterInstance) -> set[str]:
-    """The runs with the last event of an asset's partition."""
+    """The ids of the runs that wrote the last event of some partition of an asset."""
     needed: set[str] = set()
     for key in instance.get_asset_keys():
         for event_type in KEPT_EVENTS:

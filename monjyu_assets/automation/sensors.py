@@ -41,7 +41,7 @@ it shortly before it is reported as finished."""
 def end_orphans(instance: dg.DagsterInstance, data: DataFolder, grace: float = GRACE_SECONDS) -> list[str]:
     """Mark runs that have had no process for `grace` seconds as failed, and return their ids.
 
-    The state store remembers when each was first seen, because a sensor loses its cursor with every tick that fails.
+    The state store remembers since when, because a sensor loses its cursor with every tick that fails.
     """
     store, now = StateStore(data.state), time.time()
     before: dict[str, float] = store.get(*SUSPECTS) or {}

@@ -1,5 +1,5 @@
-"""The switch and the limits of `monjyu automation`: sets the state of sensors and schedules in Dagster's instance, as
-the UI does, and the limits of pools.
+"""Sets the state of sensors and schedules in Dagster's instance, as the UI does, and the limits of pools, for `monjyu
+automation`.
 
 Dagster's own command would load all code in another process. The state needs only names, so it is set directly.
 """
@@ -96,7 +96,7 @@ def model_pools(settings: Settings) -> list[str]:
 
 
 def set_limits(instance: DagsterInstance, settings: Settings) -> dict[str, int]:
-    """Set the limit of every pool, free the slots of ended runs, and return the limits of all pools."""
+    """Set the limit of each pool whose asset may call a model, and return the limits of all pools."""
     storage = instance.event_log_storage
     for pool in model_pools(settings):
         storage.set_concurrency_slots(pool, settings.runs.runs_calling_models)

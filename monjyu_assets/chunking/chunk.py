@@ -47,7 +47,8 @@ class Chunk:
 
 
 def header_for(title: str, heading: str, count_pieces: Count, most: int) -> str:
-    """The header `title > heading`, shortened by words to `most` word pieces. A heading like the title is omitted."""
+    """The header `title > heading`, shortened by words to `most` word pieces. A heading equal to the title is left
+    out."""
     title, heading = " ".join(title.split()), " ".join(heading.split())
     header = f"{title} > {heading}" if title and heading and heading != title else title or heading
     words = header.split(" ")
@@ -117,7 +118,7 @@ def unique_ids(chunks: Sequence[Chunk]) -> list[str]:
 # licences. They are stored and can be read, but they are not chunked, so that "None." never becomes an answer.
 _LONGEST = 2000
 _BRIEF = 300
-"""The number of characters above which a section under such a heading is about the study."""
+"""The number of characters above which a section headed "Ethics" or "Data availability" is about the study."""
 
 
 def _any(*patterns: str) -> re.Pattern[str]:
@@ -168,7 +169,7 @@ _NOTHING = _any(
 
 
 def is_boilerplate(heading: str, text: str) -> bool:
-    """Whether a section is boilerplate: short with such a heading, or a statement that there is nothing to report."""
+    """Whether a section is boilerplate: short under one of the headings above, or a statement of nothing to report."""
     body = text.strip(" .。\n")
     if _NOTHING.fullmatch(body[:_BRIEF].casefold()) and len(body) <= _BRIEF:
         return True

@@ -23,7 +23,8 @@ Vectors = NDArray[np.float32]
 
 
 def with_topics(papers: Sequence[Paper], embedder: Embedder, percentile: float) -> Iterator[list[SectionText]]:
-    """Yield the sections of each paper with their topic breaks. `percentile` (0 to 100) is that of the similarities."""
+    """Yield the sections of each paper with their topic breaks, where the similarity of neighbouring sentences is below
+    the `percentile` (0 to 100) of the paper's similarities."""
     for block in _blocks(papers):
         sentences = [[section.cut(sentence) for sentence in section.sentences] for paper in block for section in paper]
         vectors = _embed([text for section in sentences for text in section], embedder)

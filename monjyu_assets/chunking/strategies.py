@@ -99,7 +99,7 @@ def word_units(section: SectionText, limits: Limits, measure: Measure) -> Units:
 
 
 def split_long(section: SectionText, pieces: Sequence[Piece], limits: Limits, measure: Measure) -> list[Piece]:
-    """The pieces, of which those that exceed the size or the room are halved at a space until their parts fit."""
+    """Halve the pieces that exceed the size or the room, at a space if possible, until all parts fit."""
     size = min(limits.size, limits.room)
     result: list[Piece] = []
     waiting = list(reversed(pieces))

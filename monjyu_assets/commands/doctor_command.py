@@ -2,6 +2,7 @@
 
 import json
 import sys
+from dataclasses import asdict
 
 import click
 
@@ -27,7 +28,7 @@ def doctor(as_json: bool) -> None:
                 click.echo(f"    {finding.hint}")
     wrong = sum(finding.state == "wrong" for finding in findings)
     if as_json:
-        click.echo(json.dumps({"findings": [one.as_json() for one in findings], "wrong": wrong}, ensure_ascii=False))
+        click.echo(json.dumps({"findings": [asdict(one) for one in findings], "wrong": wrong}, ensure_ascii=False))
     elif wrong:
-        click.echo(f"{wrong} of {len(findings)} are wrong.", err=True)
+        click.echo(f"{wrong} of {len(findings)} checks found a fault.", err=True)
     sys.exit(1 if wrong else 0)

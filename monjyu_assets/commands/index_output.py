@@ -157,7 +157,7 @@ def _unsupported(done: IndexResult, most: int) -> list[str]:
 
 def _paid(usage: Usage) -> str:
     if not usage.llm_calls:
-        return "no model was paid"
+        return "no model calls"
     tokens = f"{usage.prompt_tokens} + {usage.completion_tokens} tokens"
     calls = counted(usage.llm_calls, "model call")
     return f"{calls}, {tokens}, ${usage.cost_usd:.4f}"

@@ -95,7 +95,7 @@ def verify(snapshot_id: str | None, collection: str | None, as_json: bool) -> No
 @collection_option
 @json_option
 def rollback(snapshot_id: str | None, release: bool, collection: str, as_json: bool) -> None:
-    """Serve an older snapshot (by default the previous one) until `--release`.
+    """Serve an older snapshot (by default the previous one) until the rollback is ended with `--release`.
 
     Later builds publish as usual, but readers keep this snapshot.
     """

@@ -5,7 +5,7 @@ import os
 import shutil
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -47,9 +47,6 @@ class Finding:
     detail: str
     hint: str = ""
     seconds: float = 0.0
-
-    def as_json(self) -> dict[str, object]:
-        return asdict(self)
 
 
 def examine() -> Iterator[Finding]:

@@ -1,4 +1,4 @@
-"""`monjyu import`: imports a library into a collection, and at later times its changes."""
+"""Imports a library into a collection, and later its changes, for `monjyu import`."""
 
 from dataclasses import dataclass
 from pathlib import Path

@@ -87,8 +87,7 @@ def snapshot_rows(folder: CollectionFolder) -> list[SnapshotRow]:
 
 
 def verify_all(folder: CollectionFolder, snapshot_id: str | None) -> dict[str, list[str]]:
-    """The problems of each snapshot, or of `snapshot_id` only. Without one, also of CURRENT, if what it names is
-    missing."""
+    """The problems of `snapshot_id`; without it, of every snapshot, and of CURRENT if it names none of them."""
     ids = [snapshot_id] if snapshot_id else published(folder)
     problems = {name: verify_snapshot(folder, name) for name in ids}
     current = read_current(folder)
@@ -157,7 +156,7 @@ def delete_index(data: DataFolder, name: str, say: Warn = no_warning) -> int:
         if folder.record.is_file():
             search_target.forget_collection_index(folder, Work(data, name).settings)
         folder.current.unlink(missing_ok=True)
-        _forget_answers(data, f"collection:{name}")
+        forget_answers(load_settings().cache, data, f"collection:{name}")
         StateStore(data.state).delete_those("traces", "collection", name)
         ReviewStore(data, name).drop()
         forget_collection(data, name)
@@ -175,7 +174,8 @@ def purge_paper(data: DataFolder, name: str, paper_id: str, say: Warn = no_warni
     folder = known_folder(name)
     with index_lock(work, say):
         if paper_id not in work.record.excluded:
-            _check_known(folder, paper_id)
+            if not any(paper_id in papers_of(folder, snapshot_id) for snapshot_id in published(folder)):
+                raise ConfigurationError(f"No snapshot of {name} has paper {paper_id!r}.", "See `monjyu papers list`.")
             with changing_record(work):
                 work.record.excluded = sorted({*work.record.excluded, paper_id})
         forget_corrections(folder, paper_id)
@@ -191,7 +191,7 @@ def purge_paper(data: DataFolder, name: str, paper_id: str, say: Warn = no_warni
     forget_excluded(data, Work(data, name).record)
     StateStore(data.state).delete_those("traces", "collection", name)
     ReviewStore(data, name).forget({paper_id})
-    _forget_answers(data, f"paper:{name}/{paper_id}")
+    forget_answers(load_settings().cache, data, f"paper:{name}/{paper_id}")
     return {"collection": name, "paper_id": paper_id, "snapshot_id": read_current(folder), "snapshots_removed": gone}
 
 
@@ -216,13 +216,3 @@ def _publish_without(work: Work) -> None:
         pending = look(work, "", allow_deletes=True, level=target_level(work.record))
         if pending.needed:
             run_build(work, pending.level, cap=NoCalls())
-
-
-def _check_known(folder: CollectionFolder, paper_id: str) -> None:
-    if not any(paper_id in papers_of(folder, snapshot_id) for snapshot_id in published(folder)):
-        raise ConfigurationError(f"No snapshot of {folder.name} has paper {paper_id!r}.", "See `monjyu papers list`.")
-
-
-def _forget_answers(data: DataFolder, label: str) -> None:
-    """Remove the cached model answers with `label`. The ledger is kept, because it contains only counts and ids."""
-    forget_answers(load_settings().cache, data, label)

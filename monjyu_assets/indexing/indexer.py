@@ -28,8 +28,7 @@ _one_at_a_time = threading.RLock()
 """A run's goal, listeners and Dagster home are global to the process, so only one run is active at a time."""
 
 
-def _nothing(*_: object) -> None:
-    """Ignore every message."""
+def _nothing(*_: object) -> None: ...
 
 
 class _Listeners(TypedDict):

@@ -117,11 +117,10 @@ WITH kept_words AS (
 SELECT DISTINCT place, (least(one, other)::UBIGINT * 65536 + greatest(one, other))::UINTEGER AS pair
 FROM hashed ORDER BY pair, place
 """
-"""Pairs of words, by their hashes, one of which is in every reference that may cite the title.
-
-A reference without more than two of the words has one of the three rarest, beside the first author. If the paper or the
-reference has no author, the title is long; then the reference has two of the second to fourth of five words, or the
-first and the fifth."""
+"""Pairs of words, as hashes. Every reference that may cite a title contains at least one of the title's pairs.
+It lacks at most two of the five words, so it contains one of the three rarest, with the first author. If the paper or
+the reference has no author, the title is long; then the reference contains two of the second to fourth of five words,
+or the first and the fifth."""
 _NEEDED = "CREATE OR REPLACE TEMP TABLE entries AS SELECT paper_id, ord, fold(raw_text) AS raw_key FROM texts"
 _CANDIDATES = """
 WITH open AS (
@@ -239,8 +238,8 @@ def _prepare(connection: duckdb.DuckDBPyConnection, keys: pa.Table, before: Befo
 
 
 def _asked(connection: duckdb.DuckDBPyConnection, keys: pa.Table, *, wholly: bool) -> Iterator[pa.Table]:
-    """Yields the candidates: the number of each open reference, and the id of each paper whose title has a pair of
-    words of it. References that are not compared `wholly` are compared with changed papers only."""
+    """Yield the candidates: the number of each open reference with the id of each paper whose title shares a pair of
+    words with it. References that are not compared `wholly` are compared with changed papers only."""
     titles = connection.execute(_TITLE_PAIRS, {"wholly": wholly, "long": LONG_TITLE}).fetchnumpy()
     papers = connection.sql("SELECT paper_id, year FROM paper_keys ORDER BY paper_id").to_arrow_table()
     query = "SELECT number FROM open_references WHERE wholly = $wholly ORDER BY number"
@@ -263,7 +262,7 @@ def _asked(connection: duckdb.DuckDBPyConnection, keys: pa.Table, *, wholly: boo
 
 
 def _years(rows: pa.Table) -> Numbers:
-    """The years of `rows`; an unknown one is not a number, so that no gap to it is too wide."""
+    """The years of `rows`; NaN if unknown, so that no gap to it is too wide."""
     years: Numbers = rows["year"].cast(pa.float32()).to_numpy()
     return years
 
@@ -277,7 +276,7 @@ def _words(entries: pa.Table, sought: Numbers) -> tuple[Numbers, Numbers]:
 
 
 def _sharing(words: Numbers, ends: Numbers, sought: Numbers) -> Iterator[tuple[Numbers, Numbers]]:
-    """Yields arrays of entries, and of the places in the sorted array `sought` of their pairs of words."""
+    """Yield arrays of entries, and of the positions of their pairs of words in the sorted array `sought`."""
     lengths = np.diff(ends, prepend=0)
     for entry in np.flatnonzero(lengths > MANY_WORDS):
         there = np.zeros(1 << 16, bool)

@@ -28,8 +28,7 @@ SHORT_TITLE = 20
 
 @dataclass(frozen=True)
 class Entries:
-    """References by index: integer codes of the fields that can be equal (-1 if missing), and the values of the codes.
-
+    """References as columns: integer codes of the fields that can be equal (-1 if missing), and the codes' values.
     A block is the references with the same year and first word. `sizes` counts the entries with a title in each block.
     """
 
@@ -92,8 +91,8 @@ def alike(entries: Entries, fresh: Numbers, before: pa.Table) -> Alike:
     was_small[crowded] = False
     compared &= was_small[blocks]
     small = entries.sizes <= LARGEST_BLOCK
-    stays = small[known.block] & _among((known.block << 32) | known.one, places)
-    stays &= _among((known.block << 32) | known.other, places)
+    stays = small[known.block] & np.isin((known.block << 32) | known.one, places)
+    stays &= np.isin((known.block << 32) | known.other, places)
     pairs = [np.stack([known.block, known.one, known.other])[:, stays]]
     starts = np.flatnonzero(np.diff(blocks, prepend=-1))
     ends = np.append(starts, len(blocks))[1:]
@@ -104,14 +103,6 @@ def alike(entries: Entries, fresh: Numbers, before: pa.Table) -> Alike:
         if end - start > 1 and small[block] and some_fresh[block]:
             pairs.append(_compared(block, titles[start:end], ~compared[start:end], entries.titles))
     return Alike(*np.unique(np.concatenate(pairs, axis=1), axis=1))
-
-
-def _among(values: Numbers, ascending: Numbers) -> Numbers:
-    """Whether each of `values` is in the sorted array `ascending`."""
-    places = np.searchsorted(ascending, values)
-    found = places < len(ascending)
-    found[found] = ascending[places[found]] == values[found]
-    return found
 
 
 def _compared(block: int, codes: Numbers, fresh: Numbers, titles: pa.Array) -> Numbers:
@@ -134,7 +125,7 @@ def _known(entries: Entries, before: pa.Table) -> tuple[Alike, Numbers]:
     """The pairs of the previous run whose block and titles still exist, and the blocks that were too large then."""
     name = pc.index_in(before["name"], entries.names).fill_null(-1).to_numpy()
     keys = np.where(name >= 0, block_key(name, before["year"].to_numpy()), -1)
-    block, there = np.searchsorted(entries.block_keys, keys), _among(keys, entries.block_keys)
+    block, there = np.searchsorted(entries.block_keys, keys), np.isin(keys, entries.block_keys)
     one, other = (pc.index_in(before[side], entries.titles).fill_null(-1).to_numpy() for side in ("one", "other"))
     crowded = pc.equal(before["one"], "").to_numpy()
     pairs = there & ~crowded & (one >= 0) & (other >= 0)

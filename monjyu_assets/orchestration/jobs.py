@@ -70,7 +70,7 @@ def _hours_since_build(data: DataFolder, name: str) -> float | None:
 @dg.op(tags={"kind": "look"}, description="Evaluate the check snapshot_fresh for a collection.")
 def ask_snapshot_fresh(context: dg.OpExecutionContext, data: DataFolderResource) -> None:
     found = freshness_of(data.folder(), context.partition_key)
-    context.log_event(evaluation_of("index_snapshot", context.partition_key, found))  # type: ignore[arg-type]  # it takes results of checks, too
+    context.log_event(evaluation_of(context.partition_key, found))  # type: ignore[arg-type]  # it takes results of checks, too
 
 
 @dg.job(

@@ -42,8 +42,8 @@ def partitions_without_index(instance: dg.DagsterInstance, data: DataFolder) -> 
 COLLECTION_TAG = "monjyu/collection"
 """The collection that a run works on. Runs that Monjyu starts carry it at launch, others from their first step."""
 CHANGE_TAG = ".dagster/monjyu_change"
-"""The change for which a run was started, or that it saw: see `automation/watching.py`. Hidden in the UI, like all tags
-that begin with `.dagster/`."""
+"""The change for which a run was started, or that it saw: `change_key` in `planning/targets.py`. Hidden in the UI, like
+all tags that begin with `.dagster/`."""
 COMMAND_RUN_TAG = ".dagster/monjyu_command_run"
 """Marks a run that a command executes in its own process. Its value is the run's id, because re-executing a run copies
 its tags, and the copy does not belong to the command."""

@@ -82,12 +82,8 @@ class _Engines:
             engine = sqlalchemy.create_engine(url, **options | {"poolclass": sqlalchemy.pool.QueuePool})
             self._stack.callback(engine.dispose)
             self._known[url] = engine
-            vars(engine)["dispose"] = _later  # Dagster calls it after each event
+            vars(engine)["dispose"] = lambda: None  # Dagster calls it after each event
         return self._known[url]
-
-
-def _later() -> None:
-    """Do nothing, because the connections are closed at the end."""
 
 
 class _Scripts:
@@ -165,10 +161,8 @@ def end_killed(work: Work) -> None:
 
 
 def end_dead_runs(instance: dg.DagsterInstance, collection: str) -> None:
-    """Mark the runs of killed commands as failed.
-
-    A command has its collection's index lock while it runs. The caller has it now, so the run of any other command is
-    dead.
+    """Mark the runs of killed commands as failed, and end the runs that they launched on run workers.
+    A command has its collection's index lock while it runs. The caller has it now, so any other command is dead.
     """
     of_collection = dg.RunsFilter(tags={COLLECTION_TAG: collection}, statuses=UNFINISHED)
     for run in instance.get_runs(of_collection):

@@ -1,6 +1,7 @@
 """Checks a collection's sources: what a build would do, and whether it may start automatically. Uses no Dagster."""
 
 import time
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -68,19 +69,12 @@ def _begins_a_collection(data: DataFolder, name: str) -> bool:
 def watch_collection(data: DataFolder, name: str) -> Watched:
     """Check one collection. Errors become its message, because an unreadable collection must not block others."""
     try:
-        return _look(data, name)
+        with closing(Work(data, name)) as work:
+            return _look_at(work)
     except MonjyuError as error:
         return Watched(name, "stopped", str(error))
     except OSError as error:
         return Watched(name, "stopped", f"{error.filename or data.root}: {error.strerror or error}")
-
-
-def _look(data: DataFolder, name: str) -> Watched:
-    work = Work(data, name)
-    try:
-        return _look_at(work)
-    finally:
-        work.close()
 
 
 def _look_at(work: Work) -> Watched:

@@ -73,7 +73,7 @@ SAMPLED = 8
 """The number of papers whose phrases are extracted to time this step."""
 GRAPH_SHARE, RUN_SECONDS = 1.25, 5.0
 """The factor on the time of phrases that includes graph and communities, and the seconds that the start and the publish
-of a run take, both measured on jose."""
+of a run take, both measured on the corpus jose."""
 
 
 def estimate_upgrade(data: DataFolder, name: str, level: int) -> Estimate:
@@ -89,13 +89,10 @@ def estimate_upgrade(data: DataFolder, name: str, level: int) -> Estimate:
             f"{name} has no chunks yet, so nothing can be counted.",
             "Index it at level 0 or 1 first, which is free.",
         )
-    total = reading
-    if level >= 2:
-        engine, recipe = extracted_entities.entity_engine(work), extracted_entities.entity_recipe(work)
-        chosen = extracted_entities.chosen_chunks(work)
-        total += _of(
-            work, "extract", _chunk_calls(work, extracted_entities.ASSET, engine, recipe, chosen, ModelEntities)
-        )
+    engine, recipe = extracted_entities.entity_engine(work), extracted_entities.entity_recipe(work)
+    chosen = extracted_entities.chosen_chunks(work)
+    calls = _chunk_calls(work, extracted_entities.ASSET, engine, recipe, chosen, ModelEntities)
+    total = reading + _of(work, "extract", calls)
     if level >= 3:
         total += _of(work, "report", _report_calls(work))
     if level >= 4:

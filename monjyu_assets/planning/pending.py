@@ -24,7 +24,7 @@ from monjyu_core.storage.snapshot import read_current
 # The models below are the output of `monjyu index` and `monjyu upgrade`.
 class PaperCounts(BaseModel):
     """The numbers of papers by change. `unsupported` files have a type that Monjyu does not read; `skipped` files are
-    ignored for a reason that `monjyu status --files` shows. Both are not papers, and no other count includes them."""
+    ignored for a reason that `monjyu status --files` shows. The other counts do not include these files."""
 
     total: int = 0
     added: int = 0

@@ -12,12 +12,12 @@ from monjyu_assets.stages import paper_identity as identity
 from monjyu_assets.stages import paper_manifest as manifest
 from monjyu_assets.stages.shared.corrected_papers import stale_by_corrections
 from monjyu_assets.stages.shared.parse_plan import parse_recipe
-from monjyu_assets.work.closed_set import ALL_FAILURES, FAILURES, is_current, lagging, level_of, primary
+from monjyu_assets.work.closed_set import FAILURES, has_failed, is_current, lagging, level_of, primary
 from monjyu_assets.work.work import Work, recipe
 from monjyu_core.embedding import load_embedder
 from monjyu_core.storage.ids import shard_of_bucket
 from monjyu_core.storage.parts import PartStore
-from monjyu_core.storage.schemas import COLLECTION_SHARD, SHARDS, TABLES
+from monjyu_core.storage.schemas import COLLECTION_SHARD, SHARDS
 
 
 def stale_shards(work: Work, scanned: pa.Table, *, again: bool = False) -> list[str]:
@@ -31,15 +31,15 @@ def stale_shards(work: Work, scanned: pa.Table, *, again: bool = False) -> list[
         for shard in SHARDS
         if shard in changed
         or lagging(work.parts, shard) is not None
-        or any(_bucket_recipes(work.parts, table, shard) != {made} for table, made in recipes.items())
-        or (again and _has_failed(work.parts, embeddings.ASSET, shard))
+        or any(_bucket_recipes(work.parts, asset, shard) != {made} for asset, made in recipes.items())
+        or (again and has_failed(work.parts, embeddings.ASSET, shard))
     ]
 
 
 def _recipes(work: Work) -> dict[str, str]:
-    """The recipes of the parts of level 0, by primary table."""
+    """The recipes of the parts by paper of level 0, by asset."""
     return {
-        "papers": parse_recipe(work.settings),
+        "parsed_papers": parse_recipe(work.settings),
         "chunks": chunks.chunk_recipe(work.settings),
         "chunk_embeddings": embeddings.embedding_recipe(work.settings, load_embedder(work.settings)),
     }
@@ -47,7 +47,7 @@ def _recipes(work: Work) -> dict[str, str]:
 
 def paper_recipes(work: Work, level: int) -> dict[str, str]:
     """The current recipes of the parts by paper of levels 0 and 1, by asset."""
-    recipes = {TABLES[table].asset: recipe for table, recipe in _recipes(work).items()}
+    recipes = _recipes(work)
     if level:
         from monjyu_assets.stages import noun_phrases
 
@@ -56,12 +56,11 @@ def paper_recipes(work: Work, level: int) -> dict[str, str]:
 
 
 def built_otherwise(work: Work, assets: Mapping[str, str], shards: Sequence[str]) -> list[str]:
-    """The names in `assets`, which maps assets to their current recipes, of which some shard was built with another
-    recipe."""
+    """The assets of which some shard was not built with the current recipe, to which `assets` maps them."""
     return [
         asset
         for asset, recipe in assets.items()
-        if any(_bucket_recipes(work.parts, primary(asset), shard) != {recipe} for shard in shards)
+        if any(_bucket_recipes(work.parts, asset, shard) != {recipe} for shard in shards)
     ]
 
 
@@ -70,7 +69,7 @@ def stale_shards_of(work: Work, asset: str, recipe: str) -> list[str]:
     return [
         shard
         for shard in SHARDS
-        if _bucket_recipes(work.parts, primary(asset), shard) != {recipe}
+        if _bucket_recipes(work.parts, asset, shard) != {recipe}
         or not all(is_current(work.parts, asset, bucket) for bucket in work.parts.buckets(shard))
     ]
 
@@ -92,19 +91,13 @@ def stale_level(work: Work, level: int, *, again: bool = False) -> list[str]:
         asset, recipe = claims.ASSET, claims.claim_recipe(work)
     else:
         return []
-    table = primary(asset)
     return [
         shard
         for shard in SHARDS
         if lagging(work.parts, shard, level=level)
-        or _bucket_recipes(work.parts, table, shard) != {recipe}
-        or (again and _has_failed(work.parts, asset, shard))
+        or _bucket_recipes(work.parts, asset, shard) != {recipe}
+        or (again and has_failed(work.parts, asset, shard))
     ]
-
-
-def _has_failed(parts: PartStore, asset: str, shard: str) -> bool:
-    heads = [parts.head(ALL_FAILURES[asset], bucket) for bucket in parts.buckets(shard)]
-    return any(True in part.read(["failed"])["failed"].to_pylist() for part in heads if part and part.rows)
 
 
 def stale_collection_assets(work: Work, level: int, *, again: bool = False) -> list[str]:
@@ -112,15 +105,11 @@ def stale_collection_assets(work: Work, level: int, *, again: bool = False) -> l
     settings or models; with `again` also those with failures."""
     recipes = _collection_recipes(work, level, again=again)
     lags = [asset for one in range(level + 1) if (asset := lagging(work.parts, COLLECTION_SHARD, one))]
-    other = [
-        asset
-        for asset, made in recipes.items()
-        if _bucket_recipes(work.parts, primary(asset), COLLECTION_SHARD) != {made}
-    ]
+    other = [asset for asset, made in recipes.items() if _bucket_recipes(work.parts, asset, COLLECTION_SHARD) != {made}]
     failed = [
         asset
         for asset in FAILURES
-        if again and asset in recipes and level_of(asset) <= level and _has_failed(work.parts, asset, COLLECTION_SHARD)
+        if again and asset in recipes and level_of(asset) <= level and has_failed(work.parts, asset, COLLECTION_SHARD)
     ]
     return [*lags, *other, *failed]
 
@@ -150,7 +139,7 @@ def _collection_recipes(work: Work, level: int, *, again: bool) -> dict[str, str
     return recipes
 
 
-def _bucket_recipes(parts: PartStore, table: str, shard: str) -> set[str | None]:
-    """The recipes of the shard's buckets, None for one that is missing."""
-    heads = [parts.head(table, bucket) for bucket in parts.buckets(shard)]
+def _bucket_recipes(parts: PartStore, asset: str, shard: str) -> set[str | None]:
+    """The recipes of an asset's buckets in a shard, None for one that is missing."""
+    heads = [parts.head(primary(asset), bucket) for bucket in parts.buckets(shard)]
     return {part.code_version if part else None for part in heads}

@@ -159,15 +159,6 @@ def lowered_record(record: CollectionRecord, *, level: int) -> CollectionRecord:
     return lowered
 
 
-def check_lowered_level(name: str, kept: int, level: int, *, downgrade: bool) -> None:
-    """Raise ConfigurationError if the job of a lower level would lower a collection, unless `downgrade` is set."""
-    if not downgrade:
-        raise ConfigurationError(
-            f"{name} is at level {kept}, above level {level}; nothing was done.",
-            f"The job level_{kept} updates it. To drop the levels above {level}, set `downgrade: true`.",
-        )
-
-
 # The key of a change is a hash of the inputs of a build. It does not depend on how far an earlier run got.
 LENGTH = 20
 

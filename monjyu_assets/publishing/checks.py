@@ -62,7 +62,7 @@ CHECKS: dict[str, tuple[str, str]] = {
         "SELECT sentence_id FROM sentences WHERE trim(text) = ''",
     ),
     "embeddings_complete": (
-        "Every chunk has one vector of its own text, or is a failure, and every vector a chunk.",
+        "Every chunk has one vector of its own text or is recorded as a failure, and every vector has a chunk.",
         "SELECT chunk_id FROM chunks FULL JOIN chunk_embeddings AS e USING (chunk_id) "
         "LEFT JOIN embedding_failures AS f USING (chunk_id) "
         "WHERE (e.input_hash IS DISTINCT FROM chunks.input_hash) = (f.chunk_id IS NULL)",

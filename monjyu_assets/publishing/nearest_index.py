@@ -128,7 +128,7 @@ def _batches(files: Sequence[SearchFile], schema: pa.Schema) -> Iterator[pa.Reco
 
 
 def _tuned_to_recall(lance: Path, files: Sequence[SearchFile], entry: NearestEntry) -> NearestEntry:
-    """The index with the fewest probes that reach the required recall, otherwise with the most; and its recall."""
+    """The entry with its recall, and the fewest `PROBES` that reach the required recall, or the most if none do."""
     questions = _questions(files)
     exact = _exact(files, questions)
     for probes in PROBES:

@@ -18,7 +18,7 @@ from monjyu_assets.publishing.checks import CheckResult, check_vectors, run_chec
 from monjyu_assets.publishing.database import Connect
 from monjyu_assets.sources.records import forget_other_analyses
 from monjyu_assets.stages.shared.corrected_papers import contents_of
-from monjyu_assets.work.closed_set import is_closed
+from monjyu_assets.work.closed_set import complete_level
 from monjyu_assets.work.model_choice import keep_record
 from monjyu_assets.work.work import Work
 from monjyu_core.errors import IndexBuildError, UnknownVersion
@@ -70,7 +70,8 @@ def collect(folder: CollectionFolder, keep: int, *, force: bool = False) -> list
 
 def _collect_unnamed(folder: CollectionFolder, manifests: list[Manifest]) -> None:
     _collect_search(folder, manifests)
-    _collect_parts(folder, manifests)
+    named = {(one.table, one.shard, one.version) for manifest in manifests for one in manifest.parts}
+    PartStore(folder.parts).remove_all_but(named)
     needed = _contents(folder, manifests)
     for path in folder.sources.glob("[!.]*"):
         if path.name not in needed:
@@ -91,11 +92,6 @@ def _collect_search(folder: CollectionFolder, manifests: list[Manifest]) -> None
         if path.name not in tables:
             remove_folder(path)
     remove_leftovers(folder.lance)
-
-
-def _collect_parts(folder: CollectionFolder, manifests: list[Manifest]) -> None:
-    named = {(one.table, one.shard, one.version) for manifest in manifests for one in manifest.parts}
-    PartStore(folder.parts).remove_all_but(named)
 
 
 def _contents(folder: CollectionFolder, manifests: list[Manifest]) -> set[str]:
@@ -210,7 +206,7 @@ def publish_lock(folder: CollectionFolder) -> Iterator[None]:
 def is_published(work: Work, level: int) -> bool:
     """Whether the newest snapshot consists of exactly the current parts, which are complete up to `level`, and readers
     use it, or the snapshot of a rollback."""
-    if level < 0 or not is_closed(work.parts, level, work.settings.levels.max_failed_share):
+    if level < 0 or complete_level(work.parts, work.settings.levels.max_failed_share) < level:
         return False
     candidate = Candidate.of(work)
     if candidate.before is None or candidate.is_new:

@@ -10,7 +10,6 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Iterable
 from typing import IO
 
 from monjyu_assets.publishing.checks import CheckResult
@@ -53,7 +52,8 @@ class QuestionsGate:
         self.ask(snapshot_id)
         blocking = [one for one in self.answers if one.blocks]
         if blocking:
-            return CheckResult(NAME, False, WHAT, len(blocking), _examples(blocking), _WHAT_TO_DO)
+            examples = [_failure_line(one) for one in blocking[:_SHOWN]]
+            return CheckResult(NAME, False, WHAT, len(blocking), examples, _WHAT_TO_DO)
         for one in self.failed:
             self.work.warn(f"Saved question {_failure_line(one)}.")
         self.keep(snapshot_id)
@@ -122,10 +122,6 @@ class QuestionsGate:
                     self.work.progress(NAME, int(done), int(total))
                 case [_, *_]:
                     last[:] = [line.strip()]
-
-
-def _examples(failed: Iterable[SavedAnswer]) -> list[str]:
-    return [_failure_line(one) for one in failed][:_SHOWN]
 
 
 def _failure_line(answer: SavedAnswer) -> str:

@@ -64,8 +64,8 @@ def sampled_shards(work: Work, count: int, seed: str) -> tuple[str, ...]:
 
 
 def compare_with_rebuild(work: Work, shards: Sequence[str], scratch: Path) -> Compared:
-    """Compute `shards` again below `scratch`, which is removed afterwards, and compare all their parts. For all shards,
-    also compare the parts of the whole collection."""
+    """Compute `shards` again below `scratch`, which is removed afterwards, and compare all their parts. If all shards
+    are given, also compare the parts of the whole collection."""
     chosen = tuple(shards)
     with _from_nothing(work, chosen, scratch) as fresh:
         made = [asset for asset in PAPER_STAGES if _is_there(work, asset, chosen)]

@@ -60,7 +60,7 @@ def switch(folder: CollectionFolder, settings: Settings, snapshot_id: str) -> No
     newest = [index_name(prefix, folder.name, one) for one in published(folder)][-kept:]
     with SearchIndexes(settings.azure) as indexes:
         indexes.point(folder.name, current)
-        list(drop_others(indexes, folder.name, [current, *newest]))
+        drop_others(indexes, folder.name, [current, *newest])
     write_atomically(_place(folder), _note(settings, snapshot_id).encode())
 
 
@@ -71,7 +71,7 @@ def forget_collection_index(folder: CollectionFolder, settings: Settings) -> Non
 
         with SearchIndexes(settings.azure) as indexes:
             indexes.drop_alias(folder.name)
-            list(drop_others(indexes, folder.name, []))
+            drop_others(indexes, folder.name, [])
 
 
 def _chunks(folder: CollectionFolder, manifest: Manifest, progress: Progress) -> Iterator[IndexedChunk]:

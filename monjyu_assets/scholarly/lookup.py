@@ -95,7 +95,7 @@ class LookupAnswers:
         if not self._path.is_file():
             return
         with self._connect() as connection:
-            kept = [(sha256,) for (sha256,) in connection.execute("SELECT DISTINCT sha256 FROM answers")]
+            kept = connection.execute("SELECT DISTINCT sha256 FROM answers").fetchall()
             gone = [row for row in kept if row[0] and row[0] not in contents]
             connection.executemany("DELETE FROM answers WHERE sha256 = ?", gone)
 

@@ -102,7 +102,7 @@ def match_score(paper: Lookup, record: ScholarlyRecord) -> float:
 
 def title_likeness(one: str, other: str) -> float:
     """The similarity of two titles, 0 to 1, without case, accents and punctuation; 0 if their numerals differ ("Part
-    II"), or if only one is a correction or a comment."""
+    II"), or if only one is a notice such as a correction, or both are different kinds of notices."""
     one, other = _RETRACTED.sub("", one), _RETRACTED.sub("", other)
     first, second = _words(one), _words(other)
     if not first or not second or _numerals(first) != _numerals(second):

@@ -21,8 +21,8 @@ def source_root(source: Path) -> Path:
 
 
 def rules_of(record: CollectionRecord) -> dict[str, SourceRules]:
-    """The rules of each source, in order. If a record has no rules, sources with the root of the first have no salt,
-    and each other source has its root as salt."""
+    """The rules of each source, in order. A source without stored rules has its root as salt, or no salt if the root is
+    that of the first source."""
     primary = source_root(Path(record.sources[0])) if record.sources else None
     rules = {}
     for source in record.sources:

@@ -38,10 +38,6 @@ Count = Callable[[int, int], None]
 """Called with (files done, total). The total is 0 while files are still being found."""
 
 
-def no_count(done: int, total: int) -> None:
-    """Ignore every count."""
-
-
 @dataclass(frozen=True)
 class SourceFile:
     """A document: its path, its path within the folder `root` of its source, and the salt that distinguishes its id
@@ -56,7 +52,7 @@ class SourceFile:
 def find_files(
     record: CollectionRecord,
     say: Say = lambda text: None,
-    count: Count = no_count,
+    count: Count = lambda done, total: None,
     others: OtherFiles | None = None,
     types: Mapping[str, str] = DOCUMENT_TYPES,
 ) -> list[SourceFile]:
@@ -89,7 +85,7 @@ def scan(
     *,
     allow_missing: bool = False,
     say: Say = lambda text: None,
-    count: Count = no_count,
+    count: Count = lambda done, total: None,
     others: OtherFiles | None = None,
     types: Mapping[str, str] = DOCUMENT_TYPES,
 ) -> pa.Table:

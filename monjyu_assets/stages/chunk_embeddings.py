@@ -1,8 +1,8 @@
 """Level 0, fourth stage: the vectors of chunks. Each text is embedded once, even if it occurs in several papers or
 shards.
 
-A chunk that a server cannot embed has a row of failures instead of a vector: it is found by its words only, and every
-run tries it again.
+A chunk that a server cannot embed has a row in `embedding_failures` instead of a vector: it is found by its words only,
+and every run tries it again.
 """
 
 from collections import Counter

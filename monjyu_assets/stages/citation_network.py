@@ -53,8 +53,7 @@ def _inputs_digest(work: Work) -> str:
 
 
 def _tables(work: Work) -> Tables:
-    """The asset's tables. Only changed papers and references are matched again; no matches of another recipe are
-    reused."""
+    """The asset's tables. Only changed papers and references are matched again, unless the recipe is another one."""
     from monjyu_assets.matching.match_keys import connect_keys
     from monjyu_assets.matching.reference_matching import Before, resolve
     from monjyu_assets.matching.works import find_works

@@ -23,7 +23,7 @@ from monjyu_assets.levels.reports.sources import (
     report_row,
 )
 from monjyu_assets.stages.shared.collection_stage import CollectionReport, vector_table, whole_rows
-from monjyu_assets.work.closed_set import input_versions
+from monjyu_assets.work.closed_set import has_failed, input_versions
 from monjyu_assets.work.work import Work, grouped, recipe, rows_of
 from monjyu_core.embedding import load_embedder
 from monjyu_core.models.factory import check_role
@@ -73,7 +73,7 @@ def write_reports(work: Work, *, again: bool = False) -> CollectionReport:
         previous is not None
         and previous.inputs == inputs
         and previous.code_version == made_with
-        and not (again and _failed(work))
+        and not (again and has_failed(work.parts, ASSET, COLLECTION_SHARD))
     ):
         return CollectionReport(previous, recomputed=False)
     sources = list(read_sources(work))
@@ -89,10 +89,6 @@ def write_reports(work: Work, *, again: bool = False) -> CollectionReport:
     done_keys = {key: value for key, value in keys.items() if key in kept or results[key].report}
     part = work.parts.write(ASSET, COLLECTION_SHARD, tables, inputs=inputs, keys=done_keys, code_version=made_with)
     return CollectionReport(part, recomputed=True)
-
-
-def _failed(work: Work) -> bool:
-    return any(True in part.read(["failed"])["failed"].to_pylist() for part in work.parts.heads(FAILURES))
 
 
 def _tables(

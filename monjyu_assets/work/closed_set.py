@@ -104,7 +104,8 @@ def _was_built(parts: PartStore, asset: str, shard: str) -> bool:
 
 
 def level_of(asset: str) -> int:
-    return TABLES[primary(asset)].level
+    """The level of an asset; 0 for the one that publishes."""
+    return TABLES[primary(asset)].level if asset in ASSET_TABLES else 0
 
 
 def is_current(parts: PartStore, asset: str, bucket: str) -> bool:
@@ -172,15 +173,16 @@ def _causes(parts: PartStore, asset: str) -> list[Cause]:
     ]
 
 
+def has_failed(parts: PartStore, asset: str, shard: str) -> bool:
+    """Whether the asset failed on a chunk or community of a shard (`all` for the collection)."""
+    heads = [parts.head(ALL_FAILURES[asset], bucket) for bucket in parts.buckets(shard)]
+    return any(True in part.read(["failed"])["failed"].to_pylist() for part in heads if part and part.rows)
+
+
 def too_many_failed(parts: PartStore, level: int, most_failed: float) -> bool:
     """Whether too many chunks or communities of a level failed for it to be published."""
     failed, of = failed_share(parts, level)
     return failed > most_failed * of
-
-
-def is_closed(parts: PartStore, level: int = 0, most_failed: float = MOST_FAILED) -> bool:
-    """Whether `level` and all levels below it are complete."""
-    return complete_level(parts, most_failed) >= level
 
 
 def complete_level(parts: PartStore, most_failed: float = MOST_FAILED) -> int:

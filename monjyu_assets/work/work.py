@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from monjyu_assets.sources.records import rules_of, with_source
-from monjyu_assets.work.closed_set import RESTS_ON, is_current, shard_version
+from monjyu_assets.work.closed_set import RESTS_ON, is_current, level_of, shard_version
 from monjyu_assets.work.run_limits import current_cap, goal_of
 from monjyu_core.models.account import Account, Accounting
 from monjyu_core.models.ledger import Scope
@@ -23,7 +23,7 @@ from monjyu_core.storage.collection import CollectionRecord, SourceRules, collec
 from monjyu_core.storage.folders import CollectionFolder, DataFolder, OtherFiles
 from monjyu_core.storage.ids import digest
 from monjyu_core.storage.parts import Part, PartStore
-from monjyu_core.storage.schemas import ASSET_TABLES, TABLES, columns_of
+from monjyu_core.storage.schemas import ASSET_TABLES, columns_of
 
 if TYPE_CHECKING:
     from monjyu_core.models.calls.gateway import Gateway, Session
@@ -117,12 +117,10 @@ Warn = Callable[[str], None]
 """Called with a warning for the user; the run continues."""
 
 
-def no_progress(stage: str, done: int, total: int) -> None:
-    """Ignore progress."""
+def no_progress(stage: str, done: int, total: int) -> None: ...
 
 
-def no_warning(text: str) -> None:
-    """Ignore warnings."""
+def no_warning(text: str) -> None: ...
 
 
 @dataclass
@@ -198,11 +196,6 @@ class Work:
             self.__dict__.pop(made_of_it, None)
         self._accounts.clear()
         self._gateway = None
-
-
-def level_of(asset: str) -> int:
-    """The level of an asset; 0 for the one that publishes."""
-    return TABLES[ASSET_TABLES[asset][0]].level if asset in ASSET_TABLES else 0
 
 
 @dataclass

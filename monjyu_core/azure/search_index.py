@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from itertools import islice
@@ -297,9 +297,8 @@ def _schema(name: str, dimensions: int) -> SearchIndex:
     )
 
 
-def drop_others(indexes: SearchIndexes, collection: str, keep: Iterable[str]) -> Iterator[str]:
-    """Drop the collection's indexes except those in `keep`, and yield the names of the dropped ones."""
+def drop_others(indexes: SearchIndexes, collection: str, keep: Collection[str]) -> None:
+    """Drop the collection's indexes except those in `keep`."""
     for name in indexes.names(collection):
-        if name not in set(keep):
+        if name not in keep:
             indexes.drop(name)
-            yield name

@@ -46,17 +46,17 @@ class Embedder(Protocol):
         ...
 
     def embed_query(self, text: str) -> NDArray[np.float32]:
-        """The vector (d,) of a question, of L2 norm 1. Raises as `embed_passages`."""
+        """The vector (d,) of a question, of L2 norm 1. Raises the errors of `embed_passages`."""
         ...
 
     def count_tokens(self, texts: Sequence[str]) -> NDArray[np.int64]:
-        """Word pieces (n,) of each text, special tokens included, not cut at `max_tokens`."""
+        """The number of word pieces (n,) of each text, special tokens included, not cut at `max_tokens`."""
         ...
 
 
 def embed_each(embedder: Embedder, texts: Sequence[str]) -> tuple[NDArray[np.float32], Mapping[int, ModelCallError]]:
     """Vectors (n, d) of the texts, and the errors, by position, of the texts that a server does not embed; their
-    vectors are zero. Raises as `Embedder.embed_passages`."""
+    vectors are zero. Raises the errors of `Embedder.embed_passages`."""
     try:
         return embedder.embed_passages(texts), {}
     except TextsNotEmbedded as partial:

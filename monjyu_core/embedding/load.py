@@ -17,7 +17,7 @@ def load_embedder(settings: Settings | EmbeddingSettings) -> Embedder:
     """The embedder that the settings name, shared by all threads of this process.
 
     The call is cheap: files are checked and the model is compiled when first needed, or by `warm_up`. `auto` is the
-    English model here; callers that know the collection resolve it before. `embedding.remote` needs all settings,
+    English model here; callers that know the collection resolve it first. `embedding.remote` needs all settings,
     because they describe the model that it names. Raises ConfigurationError for a model that is not installed or not
     described, or a precision that this processor does not have.
     """

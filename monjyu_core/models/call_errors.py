@@ -1,4 +1,4 @@
-"""Errors of model calls. Two questions decide how to react: can it pass, and was the call paid for?"""
+"""Errors of model calls. Each class states whether the same call may succeed later, so that it is worth a retry."""
 
 from collections.abc import Mapping
 from typing import Any

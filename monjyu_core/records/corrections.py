@@ -82,11 +82,7 @@ def _alone(papers: Mapping[str, PaperIdentity]) -> dict[str, str]:
     return {one.name: paper_id for paper_id, one in papers.items() if one.name and counts[one.name] == 1}
 
 
-def _in_order(held: Corrections) -> Corrections:
-    return Corrections(papers=dict(sorted(held.papers.items())))
-
-
-CORRECTIONS = InputFile("corrections.json", Corrections, _in_order)
+CORRECTIONS = InputFile("corrections.json", Corrections)
 
 
 def forget_corrections(folder: CollectionFolder, paper_id: str) -> None:

@@ -20,11 +20,10 @@ Held = TypeVar("Held", bound=BaseModel)
 @dataclass(frozen=True)
 class InputFile(Generic[Held]):
     """A JSON file of a collection that people write. `name` is its name in the collection's folder, `model` its
-    content; an empty model means no file. `in_order` sorts it, so that equal contents have equal bytes."""
+    content, whose fields are dicts; an empty model means no file."""
 
     name: str
     model: type[Held]
-    in_order: Callable[[Held], Held]
 
     def path(self, folder: CollectionFolder) -> Path:
         return folder.root / self.name
@@ -57,8 +56,9 @@ class InputFile(Generic[Held]):
             raise StorageError(f"{self.name} of the collection is damaged.", "Restore it, or delete it.") from error
 
     def packed(self, held: Held) -> str:
-        """The content as text; empty if there is nothing to store."""
-        return "" if held == self.model() else self.in_order(held).model_dump_json(indent=1)
+        """The content as text, sorted, so that equal contents have equal bytes; empty if there is nothing to store."""
+        in_order = {name: dict(sorted(entries.items())) for name, entries in held}
+        return "" if held == self.model() else held.model_copy(update=in_order).model_dump_json(indent=1)
 
     @contextmanager
     def _lock(self, folder: CollectionFolder) -> Iterator[None]:

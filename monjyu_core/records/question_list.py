@@ -25,11 +25,7 @@ class Questions(BaseModel):
 Change = Callable[[Questions], Questions]
 
 
-def _in_order(held: Questions) -> Questions:
-    return Questions(questions=dict(sorted(held.questions.items())))
-
-
-QUESTIONS = InputFile("questions.json", Questions, _in_order)
+QUESTIONS = InputFile("questions.json", Questions)
 
 
 def change_questions(folder: CollectionFolder, settings: Settings, change: Change) -> None:

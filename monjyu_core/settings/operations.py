@@ -61,7 +61,10 @@ class RunSettings(Group):
     """Settings of the distribution of work over run workers, and of the retention of runs."""
 
     shards_per_run: Annotated[int, NoResult("speed only")] = Field(
-        0, ge=0, le=16, description="of the 16 shards of a collection, how many a run worker takes; 0 = an equal share"
+        0,
+        ge=0,
+        le=16,
+        description="the number of a collection's 16 shards that a run worker takes; 0 = an equal share",
     )
     keep_days: Annotated[int, NoResult("history of runs only")] = Field(
         90,

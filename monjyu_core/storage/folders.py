@@ -1,4 +1,4 @@
-"""Locations in a data folder, and the two ways of writing there."""
+"""Locations in a data folder, and writing files and folders there so that readers never see half of one."""
 
 from __future__ import annotations
 
@@ -198,7 +198,7 @@ def remove_folder(folder: Path) -> None:
 
 
 def remove_leftovers(parent: Path) -> set[str]:
-    """Remove what killed processes left of folders inside `parent`; return the names that those had."""
+    """Remove what killed processes left of folders inside `parent`; return the names of these folders."""
     found = list(parent.glob(f"{GONE}*"))
     for path in found:
         _remove(path)

@@ -34,7 +34,7 @@ def private_folder(folder: Path) -> None:
     """Create the folder if it does not exist. If other users may access it, remove their permissions on it and on
     everything in it.
 
-    Raises OSError as mkdir does.
+    Raises the OSErrors of `mkdir`.
     """
     if not folder.is_dir():
         folder.parent.mkdir(parents=True, exist_ok=True)
@@ -133,10 +133,9 @@ class StateStore:
         """Write all values or, on failure, none. They count as the newest, regardless of the clock."""
         texts = [(key, json.dumps(value, ensure_ascii=False)) for key, value in values.items()]
         with self._connect() as connection:
-            newest = connection.execute("SELECT max(written) FROM state WHERE namespace = ?", (namespace,)).fetchone()[
-                0
-            ]
-            now = max(time.time(), (newest or 0.0) + _TICK)
+            newest = "SELECT max(written) FROM state WHERE namespace = ?"
+            latest = connection.execute(newest, (namespace,)).fetchone()[0]
+            now = max(time.time(), (latest or 0.0) + _TICK)
             rows = [(namespace, key, text, now) for key, text in texts]
             connection.executemany("INSERT OR REPLACE INTO state VALUES (?, ?, ?, ?)", rows)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -81,7 +82,7 @@ def test_every_service_is_asked_once(
         }
         assert "wrong" in seen["Azure Document Intelligence"].hint
         assert "401" in seen["model default"].detail and "api_key" in seen["model default"].hint
-        shown = json.dumps([one.as_json() for one in seen.values()])
+        shown = json.dumps([asdict(one) for one in seen.values()])
         assert not any(secret in shown for secret in ("wrong-key-99", "wrong-key-98", KEY, INTELLIGENCE_KEY))
 
 

@@ -47,7 +47,7 @@ SHORT, LONG = 60, 220
 """The lengths in characters below and above which a sentence is less likely to be a claim."""
 
 
-def cues_of(text: str, section_type: str, heading: str, title: str = "", *, unspaced: bool = False) -> list[float]:
+def cues_of(text: str, section_type: str, heading: str, title: str) -> list[float]:
     """The features of a sentence, each 0 to 1, in the order of `NAMES`."""
     text = " ".join(text.split())
     found = [float(bool(pattern.search(text[:800]))) for pattern in CUES.values()]
@@ -61,7 +61,7 @@ def cues_of(text: str, section_type: str, heading: str, title: str = "", *, unsp
         float(len(text) > LONG),
         letters,
         float(not _VERB.search(text)),
-        float(unspaced),
+        0.0,  # the model classifies English sentences only
         *_of_title(text, title),
     ]
 

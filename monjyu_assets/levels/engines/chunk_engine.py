@@ -48,7 +48,7 @@ class SourceAuthor:
 
 @dataclass(frozen=True)
 class SourcePaper:
-    """One paper. `keywords` are those given by its authors."""
+    """A paper as engines read it. `keywords` are those given by its authors."""
 
     paper_id: str
     title: str
@@ -120,8 +120,6 @@ class ChunkResult:
 
 @dataclass
 class EntityResult(ChunkResult):
-    """The entities and relationships of a chunk."""
-
     entities: list[FoundEntity] = field(default_factory=list)
     relationships: list[FoundRelationship] = field(default_factory=list)
 
@@ -132,8 +130,6 @@ class EntityResult(ChunkResult):
 
 @dataclass
 class ClaimResult(ChunkResult):
-    """The claims of a chunk."""
-
     claims: list[FoundClaim] = field(default_factory=list)
 
     @property

@@ -34,7 +34,7 @@ AT_ONCE = 4
 
 @dataclass(frozen=True)
 class Question:
-    """A question about one chunk or community. `papers` are the ids of those whose text is in the messages."""
+    """A question about one chunk or community. `papers` are the ids of the papers whose text is in the messages."""
 
     key: str
     messages: tuple[Message, ...]

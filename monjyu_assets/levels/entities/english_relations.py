@@ -83,15 +83,15 @@ def english_relations(doc: Doc, lemmatizer: Any) -> Iterator[FoundRelation]:
         if token.pos_ in {"VERB", "AUX"}:
             lemma = _lemma(token, lemmatizer)
             stance = _stance(token, lemmatizer)
-            found = _of_be(token, lemmatizer) if token.lower_ in BE else _of_verb(token, lemma, lemmatizer)
+            found = _of_be(token, lemmatizer) if token.lower_ in BE else _of_verb(token, lemma)
             for source, relation, target in found:
-                if source != target and not (source == OWN_PAPER == target):
+                if source != target:
                     yield FoundRelation(source, relation, target, _at_ends(doc, (source, target), stance))
     yield from _examples(doc)
     yield from _appositions(doc)
 
 
-def _of_verb(verb: Token, lemma: str, lemmatizer: Any) -> Iterator[tuple[int, str, int]]:
+def _of_verb(verb: Token, lemma: str) -> Iterator[tuple[int, str, int]]:
     for frame in frames().get(("verb", lemma), ()):
         if frame.prep:
             starts, ends = _theme(verb), _after(verb, frame.prep)
@@ -204,7 +204,7 @@ def _subjects(verb: Token, depth: int = 0) -> Ends:
         return []
     above = verb.head
     if verb.dep_ == "acl" and above.pos_ in {"NOUN", "PROPN"} and verb.tag_ in {"VBG", "VBN"}:
-        return resolved_alone(above)
+        return [above.i]
     if verb.dep_ == "conj" and above.pos_ in {"VERB", "AUX"} and _passive(above) == _passive(verb):
         return _subjects(above, depth + 1)
     if verb.dep_ == "xcomp" and above.pos_ in {"VERB", "AUX"} and not any(c.dep_ == "dobj" for c in above.children):
@@ -212,10 +212,6 @@ def _subjects(verb: Token, depth: int = 0) -> Ends:
     if verb.dep_ == "advcl" and verb.tag_ == "VBG" and above.pos_ in {"VERB", "AUX"} and not _passive(above):
         return _subjects(above, depth + 1)
     return []
-
-
-def resolved_alone(token: Token) -> Ends:
-    return [] if token.pos_ == "PRON" else [token.i]
 
 
 def _agents(verb: Token) -> Ends:

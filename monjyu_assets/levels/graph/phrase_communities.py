@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from monjyu_assets.levels.graph.cooccurrence import runs
 from monjyu_assets.levels.graph.rules import PartitionRules
 from monjyu_core.errors import ConfigurationError
 from monjyu_core.extras import hidden, install_line
@@ -309,10 +310,8 @@ def _chunks_touched(mentions: pa.Table, names: Sequence[str], pieces: Pieces) ->
     by_community: dict[str, int] = {}
     for here in _by_level(pieces):
         label = _labels(len(names), here)[numbers]
-        pairs = np.sort(chunk[label >= 0] * len(here) + label[label >= 0])  # np.unique hashes, ten times as slow
-        first = np.ones(pairs.size, bool)
-        first[1:] = pairs[1:] != pairs[:-1]
-        counts = np.bincount(pairs[first] % len(here), minlength=len(here))
+        pairs, _ = runs(np.sort(chunk[label >= 0] * len(here) + label[label >= 0]))
+        counts = np.bincount(pairs % len(here), minlength=len(here))
         by_community |= dict(zip((key for key, _ in here), counts.tolist(), strict=True))
     return by_community
 

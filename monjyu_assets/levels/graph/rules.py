@@ -48,7 +48,6 @@ COMPAT = GraphRules(
     max_degree_std=None,
     remove_hub=True,
     edge_percentile=40.0,
-    max_edges=0,
 )
 """The defaults of graphrag 3 (`prune_graph`): it removes the node with most neighbours, then prunes by degree,
 frequency and edge weight."""

@@ -122,7 +122,7 @@ class TokenTable:
         if len(self._pieces) + len(new) > MOST_PIECES:
             self._clear()
             new = list(pieces)
-        odd = [piece for piece in new if not self._is_plain(piece)]
+        odd = [piece for piece in new if not self._add_plain(piece)]
         if odd:
             self._tokenise(odd)
         if self._features:
@@ -137,7 +137,8 @@ class TokenTable:
         starts = np.cumsum(steps) - steps
         return Tokens(text, rows, starts, starts + lengths)
 
-    def _is_plain(self, piece: str) -> bool:
+    def _add_plain(self, piece: str) -> bool:
+        """Add a piece that is split at every mark; return False for any other piece."""
         if not _PLAIN.fullmatch(piece) or piece in self._exceptions:
             return False
         words = _PARTS.findall(piece)

@@ -27,8 +27,8 @@ from monjyu_assets.orchestration.reporting.table_metadata import Metadata, cause
 from monjyu_assets.orchestration.resources import IO_MANAGER, BuildOptions, DataFolderResource
 from monjyu_assets.orchestration.workers.distributing import share_with_workers
 from monjyu_assets.stages.shared.collection_stage import CollectionReport
-from monjyu_assets.work.closed_set import RESTS_ON, asset_version, check_inputs, too_many_failed
-from monjyu_assets.work.work import ShardReport, Timer, Work, level_of, table_rows, together
+from monjyu_assets.work.closed_set import RESTS_ON, asset_version, check_inputs, level_of, too_many_failed
+from monjyu_assets.work.work import ShardReport, Timer, Work, table_rows, together
 from monjyu_core.models.ledger_totals import CallFilter, Used, usage_of
 from monjyu_core.storage.schemas import ASSET_TABLES, COLLECTION_SHARD, LEVEL_NAMES, SHARDS, TABLES
 from monjyu_core.values import Values
@@ -156,7 +156,7 @@ class AssetRun:
             too_many_failed(self.work.parts, one, self.work.settings.levels.max_failed_share) for one in range(2, level)
         ):
             return None
-        why = "Too much of a lower level failed, so this one is not built: see the failures of the lower levels."
+        why = "Too much of a lower level failed, so this level is not built: see the failures of the lower levels."
         self.context.log.warning(why)
         version = asset_version(self.work.parts, self.asset, COLLECTION_SHARD) or "none"
         return dg.MaterializeResult(data_version=dg.DataVersion(version), metadata={"held_back": why})

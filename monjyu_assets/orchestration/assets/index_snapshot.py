@@ -51,9 +51,6 @@ from monjyu_core.storage.folders import read_other_files
 from monjyu_core.storage.ids import digest
 from monjyu_core.storage.snapshot import published, read_current
 
-# Asset `saved_answers`: the answers of each snapshot to the saved questions.
-# A publish answers them before readers see its snapshot, and reports this asset. Materialising the asset answers
-# questions that were saved after the publish.
 NAME = "saved_answers"
 
 

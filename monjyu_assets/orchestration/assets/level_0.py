@@ -1,6 +1,7 @@
 """Level 0: papers are parsed, chunked and embedded; files of one paper are grouped, citations resolved, and metadata of
 other sources added."""
 
+from collections import Counter
 from collections.abc import Iterable
 from functools import partial
 
@@ -123,9 +124,8 @@ def chunk_embeddings(
 def paper_identity(context: dg.AssetExecutionContext, data: DataFolderResource, build: BuildOptions) -> Materialized:
     with asset_run(context, data, build) as run:
         report = identity_stage.find_identities(run.work)
-        reasons = report.part.read(["reason"])["reason"].value_counts().to_pylist()
-        counts = {entry["values"]: entry["counts"] for entry in reasons}
-        distinct = counts.get("only", 0) + counts.get("canonical", 0)
+        counts = Counter(report.part.read(["reason"])["reason"].to_pylist())
+        distinct = counts["only"] + counts["canonical"]
         return run.materialized(report, {"distinct_papers": distinct, "reasons": dg.MetadataValue.json(counts)})
 
 
@@ -144,8 +144,7 @@ def citation_network(context: dg.AssetExecutionContext, data: DataFolderResource
 def network_metadata(work: Work, edges: Part) -> Metadata:
     """The numbers of edges and references, the share of resolved references, and the distribution of citations."""
     table = edges.read(["cited_id", "method"])
-    methods = {entry["values"]: entry["counts"] for entry in table["method"].value_counts().to_pylist()}
-    cited = [entry["counts"] for entry in table["cited_id"].value_counts().to_pylist()]
+    cited = list(Counter(table["cited_id"].to_pylist()).values())
     unresolved = sum(part.rows for part in work.parts.heads("unresolved_references"))
     references = whole_table(work, "references", ["paper_id"]).num_rows
     return {
@@ -153,7 +152,7 @@ def network_metadata(work: Work, edges: Part) -> Metadata:
         "references": references,
         "unresolved_references": unresolved,
         "resolved_share": round(1 - unresolved / references, 4) if references else 0.0,
-        "methods": dg.MetadataValue.json(methods),
+        "methods": dg.MetadataValue.json(Counter(table["method"].to_pylist())),
         "times_cited": dg.MetadataValue.md(histogram(cited, "times cited in the collection", "papers")),
     }
 
@@ -170,9 +169,8 @@ def scholarly_metadata(
 ) -> Materialized:
     with asset_run(context, data, build) as run:
         report = scholarly_stage.find_notices(run.work)
-        kinds = report.part.read(["kind"])["kind"].value_counts().to_pylist()
-        counts = {entry["values"]: entry["counts"] for entry in kinds}
-        return run.materialized(report, {"notices": dg.MetadataValue.json(counts)})
+        kinds = Counter(report.part.read(["kind"])["kind"].to_pylist())
+        return run.materialized(report, {"notices": dg.MetadataValue.json(kinds)})
 
 
 LEVEL_0 = [

@@ -1,5 +1,7 @@
 """Levels 2 to 4: entities and relationships of chunks, their graph, its communities and their reports, and claims."""
 
+from collections import Counter
+
 import dagster as dg
 
 from monjyu_assets.orchestration.assets.base import (
@@ -66,13 +68,12 @@ def entity_graph(
 def entity_metadata(work: Work, entities: Part) -> Metadata:
     """The size, types and degrees of the graph, without names, because the log outlives a purge."""
     table = entities.read(["type", "degree"])
-    types = table["type"].value_counts().to_pylist()
     degrees = table["degree"].to_pylist()
     return {
         "entities": entities.rows,
         "relationships": sum(part.rows for part in work.parts.heads("relationships")),
         "alone": degrees.count(0),
-        "types": dg.MetadataValue.json({row["values"]: row["counts"] for row in types}),
+        "types": dg.MetadataValue.json(Counter(table["type"].to_pylist())),
         "degrees": dg.MetadataValue.md(histogram(degrees, "degree", "entities")),
     }
 
@@ -90,10 +91,9 @@ def entity_communities(
     with asset_run(context, data, build) as run:
         report = community_stage.find_entity_communities(run.work)
         sizes = report.part.read(["level", "size"])
-        levels = sizes["level"].value_counts().to_pylist()
         metadata: Metadata = {
             "communities": report.part.rows,
-            "levels": dg.MetadataValue.json({str(row["values"]): row["counts"] for row in levels}),
+            "levels": dg.MetadataValue.json(Counter(map(str, sizes["level"].to_pylist()))),
             "sizes": dg.MetadataValue.md(histogram(sizes["size"].to_pylist(), "entities", "communities")),
         }
         yield run.materialized(report, metadata)
@@ -125,7 +125,7 @@ def community_reports(
             metadata: Metadata = {
                 "reports": report.part.rows,
                 "failed": len(causes),
-                "causes": dg.MetadataValue.json({cause: causes.count(cause) for cause in sorted(set(causes))}),
+                "causes": dg.MetadataValue.json(Counter(sorted(causes))),
                 "dropped": sum(row["dropped"] for row in failures),
             }
             yield run.materialized(report, metadata, **usage)

@@ -69,7 +69,7 @@ PAPER_CHECKS: Mapping[str, Mapping[str, PaperCheck]] = {
     },
     "chunk_embeddings": {
         "vectors_of_chunks": PaperCheck(
-            "Every chunk has one vector of its own text, or is a failure, and every vector a chunk.",
+            "Every chunk has one vector of its own text or is recorded as a failure, and every vector has a chunk.",
             ("chunks", "chunk_embeddings", "embedding_failures"),
             "SELECT coalesce(c.chunk_id, e.chunk_id), coalesce(c.paper_id, e.paper_id) FROM chunks c "
             "FULL JOIN chunk_embeddings e USING (chunk_id) LEFT JOIN embedding_failures f ON f.chunk_id = c.chunk_id "

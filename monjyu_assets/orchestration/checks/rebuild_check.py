@@ -21,10 +21,10 @@ from monjyu_core.storage.snapshot import read_current
 
 
 # Results of checks in jobs of ops are reported as events here, because Dagster does not report them.
-def evaluation_of(asset: str, partition: str, result: dg.AssetCheckResult) -> dg.AssetCheckEvaluation:
-    """The result as an event of the asset's partition, for `context.log_event`."""
+def evaluation_of(partition: str, result: dg.AssetCheckResult) -> dg.AssetCheckEvaluation:
+    """The result of a check of a snapshot as an event of its partition, for `context.log_event`."""
     return dg.AssetCheckEvaluation(
-        asset_key=dg.AssetKey(asset),
+        asset_key=dg.AssetKey("index_snapshot"),
         check_name=result.check_name or "",
         passed=result.passed,
         severity=result.severity,
@@ -99,7 +99,7 @@ def compare_shards(context: dg.OpExecutionContext, data: DataFolderResource, con
         seconds=round(timer.seconds, 3),
     )
     write_atomically(_path(work), found.model_dump_json(indent=1).encode())
-    context.log_event(evaluation_of("index_snapshot", name, _result(found)))  # type: ignore[arg-type]  # it takes these, too
+    context.log_event(evaluation_of(name, _result(found)))  # type: ignore[arg-type]  # it takes these, too
     context.add_output_metadata(_metadata(found))
     if found.different:
         raise dg.Failure(_summary(found), metadata=_metadata(found), allow_retries=False)

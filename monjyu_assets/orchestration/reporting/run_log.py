@@ -12,6 +12,7 @@ import numpy as np
 from monjyu_assets.orchestration.reporting.lineage_events import report_built
 from monjyu_assets.work.closed_set import primary
 from monjyu_assets.work.work import ShardReport, Work
+from monjyu_core.errors import counted
 from monjyu_core.observability import log_event, telemetry
 from monjyu_core.storage.ids import bucket_of, shard_of, shard_of_bucket
 from monjyu_core.storage.parts import Part, read_all
@@ -59,13 +60,15 @@ def describe_papers(
     """A log line about a run's work on an asset with results by paper; `name` is the asset of the collection."""
     recomputed = sum(one.recomputed for one in reports)
     reused, deleted = sum(one.reused for one in reports), sum(one.deleted for one in reports)
-    counts = f"{_papers(reused)} reused, {recomputed} recomputed{_split(reports, before) if recomputed else ''}"
+    counts = (
+        f"{counted(reused, 'paper')} reused, {recomputed} recomputed{_split(reports, before) if recomputed else ''}"
+    )
     counts += f", {deleted} deleted" if deleted else ""
     remade = [bucket for bucket, part in after.items() if bucket not in before or before[bucket] != part]
     if not remade:
         return f"{name}: {counts}. Nothing changed: all parts stayed as they were."
     causes = Counter(cause for one in remade for cause in causes_of(before.get(one), after[one], code) or [AGAIN])
-    why = "; ".join(f"{cause}{_how_many(count, len(remade))}" for cause, count in causes.most_common())
+    why = "; ".join(cause if count == len(remade) else f"{cause} ({count})" for cause, count in causes.most_common())
     return f"{name}: {counts}. {len(remade)} of {len(after)} parts rewritten: {why}."
 
 
@@ -94,14 +97,6 @@ def _papers_of(part: Part) -> set[str]:
     if part.table == "manifest":
         return set(part.read(["paper_id"])["paper_id"].to_pylist())
     return set(part.keys)
-
-
-def _papers(count: int) -> str:
-    return f"{count} paper{'' if count == 1 else 's'}"
-
-
-def _how_many(count: int, of: int) -> str:
-    return "" if count == of else f" ({count})"
 
 
 # Structured logs, spans and metrics of an asset's work, in addition to Dagster's events.

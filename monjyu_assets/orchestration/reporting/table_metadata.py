@@ -126,11 +126,11 @@ def shown(table: str) -> list[str]:
     ]
 
 
-def preview(work: Work, asset: str, shard: str = COLLECTION_SHARD) -> dg.TableMetadataValue:
-    """The first rows of the asset's first table in the shard. The UI shows cells as text, never as markup."""
+def preview(work: Work, asset: str) -> dg.TableMetadataValue:
+    """The first rows of the asset's first table. The UI shows cells as text, never as markup."""
     table = ASSET_TABLES[asset][0]
     columns = shown(table)
-    heads = (work.parts.head(table, bucket) for bucket in work.parts.buckets(shard))
+    heads = (work.parts.head(table, bucket) for bucket in work.parts.buckets(COLLECTION_SHARD))
     rows = islice((row for part in heads if part is not None and part.rows for row in _first(part, columns)), ROWS)
     schema = dg.TableSchema(
         [dg.TableColumn(name, str(TABLES[table].schema.field(name).type)) for name in columns],

@@ -22,7 +22,6 @@ from monjyu_assets.orchestration.resources.data_folder import DataFolderResource
 from monjyu_assets.planning.targets import (
     cap_of,
     change_key,
-    check_lowered_level,
     goal_of_request,
     index_lock,
     is_locked_here,
@@ -33,6 +32,7 @@ from monjyu_assets.publishing.candidate import newest_level
 from monjyu_assets.work.closed_set import RESTS_ON, drop_levels_above, level_of
 from monjyu_assets.work.run_limits import NoCalls, spending_of, trying_again, without_scan
 from monjyu_assets.work.work import Work, declaration_of
+from monjyu_core.errors import ConfigurationError
 from monjyu_core.storage.collection import CollectionRecord, load_record, target_level
 from monjyu_core.storage.ids import check_collection_name
 
@@ -105,7 +105,11 @@ class BuildOptions(dg.ConfigurableResource):  # type: ignore[type-arg]
         stored = load_record(work.folder)
         kept = max(target_level(stored), newest_level(work.folder)) if stored else 0
         if level is not None and kept > level and not automatic:
-            check_lowered_level(work.name, kept, level, downgrade=self.downgrade)
+            if not self.downgrade:
+                raise ConfigurationError(
+                    f"{work.name} is at level {kept}, above level {level}; nothing was done.",
+                    f"The job level_{kept} updates it. To drop the levels above {level}, set `downgrade: true`.",
+                )
             enter(working_towards(work, partial(lowered_record, level=level)))
             enter(without_scan())
             enter(spending_of(NoCalls()))

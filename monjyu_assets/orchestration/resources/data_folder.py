@@ -47,7 +47,7 @@ class DataFolderResource(dg.ConfigurableResource):  # type: ignore[type-arg]
 
 # Resource `models`: model calls, with caps for one run.
 class ModelGateway(dg.ConfigurableResource):  # type: ignore[type-arg]
-    """Calls models as configured (`models`, `roles`): an equal earlier call is answered from the cache, limits and caps
+    """Calls models as configured (`models`, `roles`): identical calls are answered from the cache, limits and caps
     apply, and calls are recorded in the ledger. Servers and keys are settings (`MONJYU_MODELS`), never part of a run's
     configuration."""
 

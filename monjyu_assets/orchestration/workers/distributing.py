@@ -268,8 +268,7 @@ class _Workers:
                 while waiting and len(self._running) < self._settings.runs.workers:
                     self._launch(waiting.popleft(), order)
                 time.sleep(LOOK)
-                for group in self._ended():
-                    waiting.append(group)
+                waiting.extend(self._ended())
                 if (now := total - len(waiting) - len(self._running)) > done:
                     done = now
                     self._work.progress("workers", done, total)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterator, Sequence
 from functools import cached_property
-from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -129,7 +128,6 @@ class E5(SentenceEncoder):
         check_installed()
         super().__init__(precision, threads)
         self._file = E5File()
-        self._lock = Lock()
 
     def read_weights(self) -> Weights:
         return self._file.weights()

@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import groupby
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,9 +21,10 @@ if TYPE_CHECKING:
     from monjyu_core.embedding.local.runtime import ov
 
 BLOCK = 4096
-"""Texts that are sorted and batched together; this limits the memory for word pieces."""
+"""The number of texts that are sorted and batched together; it limits the memory for word pieces."""
 BATCH_TOKENS = 512
-"""Padded word pieces in a batch: 2 texts of 256, whose activations stay in a core's cache while all cores work."""
+"""The maximum number of padded word pieces in a batch: 2 texts of 256, whose activations stay in a core's cache while
+all cores work."""
 BATCH_TEXTS = 32
 STEP = 8
 """Lengths are padded to a multiple of this, because the engine takes some 20 ms for each new shape."""
@@ -47,6 +49,7 @@ class SentenceEncoder(ABC):
         if self.precision == "int8":
             self.fingerprint += f" calibration:{SHA256[self.shape.name][:16]}"
         self._engine = Engine(self, "bf16" if self.precision == "bf16" else "f32", threads)
+        self._lock = Lock()
 
     @property
     def model_id(self) -> str:

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from threading import Lock
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from monjyu_core.embedding.local.compiled import Precision
 from monjyu_core.embedding.local.encoder import SentenceEncoder
 from monjyu_core.embedding.local.weights import TOKENIZER, WEIGHTS, Shape, Weights, checked_bytes, read_weights
 from monjyu_core.embedding.micro_batching import Ids
@@ -26,10 +24,6 @@ class MiniLM(SentenceEncoder):
     max_tokens = 256
     weights_sha256 = WEIGHTS.sha256
     begin_id, separator_id = 101, 102
-
-    def __init__(self, precision: Precision = "auto", threads: int = 0) -> None:
-        super().__init__(precision, threads)
-        self._lock = Lock()
 
     def read_weights(self) -> Weights:
         return read_weights()

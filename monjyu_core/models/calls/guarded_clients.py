@@ -79,9 +79,6 @@ class EmbeddingCaller:
         )
         return vectors
 
-    async def close(self) -> None:
-        await self.client.close()
-
 
 class RerankCaller:
     """Rerank calls of one role."""
@@ -96,6 +93,3 @@ class RerankCaller:
         return await self._guard.call(
             lambda: self.client.rerank(query, texts), lambda _: usage, usage.prompt_tokens, on_attempt
         )
-
-    async def close(self) -> None:
-        await self.client.close()

@@ -226,8 +226,7 @@ class Attempt:
 OnAttempt = Callable[[Attempt], None]
 
 
-def ignore_attempt(_: Attempt) -> None:
-    """Ignore the attempt."""
+def ignore_attempt(_: Attempt) -> None: ...
 
 
 @dataclass
@@ -248,17 +247,15 @@ class Guard:
         name: str,
         settings: RoleSettings,
         timing: Timing = REAL,
-        breaker: Breaker | None = None,
         place: str = "the role's ",
     ) -> None:
-        """`name` is for messages, `place` the prefix of setting names in them (`roles.verify.`). Roles on one server
-        may share a `breaker`."""
+        """`name` is for messages, `place` the prefix of setting names in them (`roles.verify.`)."""
         self._name = name
         self._place = place
         self._settings = settings
         self._timing = timing
         self._limits = Limits(settings, timing)
-        self._breaker = breaker or Breaker(timing=timing)
+        self._breaker = Breaker(timing=timing)
 
     @property
     def concurrency(self) -> int:
