@@ -1,4 +1,4 @@
-"""Turns quotes into citations, each checked in its source first."""
+"""Turns sentences into citations, after checking that each is in its source."""
 
 import re
 from collections.abc import Container, Iterable, Sequence
@@ -29,13 +29,13 @@ _ADDS = re.compile(
 )
 """Matches words that only add a sentence to the previous one. "However" and "therefore" are part of the statement."""
 _RESTS = re.compile(r"^(?:[^\w\s]+\s+){2,}(?=[^\W\d_]{2})")
-"""Matches signs of a formula that the page has before the sentence."""
+"""Matches what is left of a formula before the sentence."""
 _BULLET = re.compile(r"^(?:[•·▪◦*–—-]\s*|\(?(?:\d{1,2}|[ivx]{1,4})[.)]\s+)(?=[^\W\d])")
 
 
 def connective(text: str) -> int:
     """The length of a word that only joins a sentence to the one before it ("However, "), with its comma, or of an
-    item's number; otherwise 0."""
+    item's number; 0 if there is none, or if the rest of the sentence refers back."""
     found = _CONNECTIVE.match(text) or _ITEM.match(text)
     return found.end() if found and not points_outside(text[found.end() :]) else 0
 
@@ -105,7 +105,7 @@ class Neighbours:
 
 
 def joined(windows: Sequence[Window], neighbours: Neighbours) -> list[Window]:
-    """Merge windows that overlap or follow each other, at the position of the better one; the order stays."""
+    """Merge windows that overlap or follow each other; a merged window takes the position of the better one."""
     found: list[Window] = []
     for window in windows:
         for place, other in enumerate(found):

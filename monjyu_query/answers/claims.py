@@ -1,5 +1,5 @@
-"""Claims, which state what the relevant chunks say about a question, each with a sentence of the source: their ranking,
-the merging of duplicates, and the answers from them."""
+"""Ranks claims, merges duplicates and composes answers from claims. A claim states what relevant chunks say about a
+question, with sentences of the source."""
 
 import math
 from collections import Counter
@@ -36,8 +36,8 @@ MOST = 2000
 @dataclass(frozen=True)
 class Claim:
     """A statement with the sentences of the source that support it, best first; `score` is 0 to 10; `concepts` are the
-    phrases of the noun graph in its first sentence; `confidence` (0 to 1) is level 4's that the sentence is a claim, or
-    the judge's that it answers the question; `extracted_at` is the time of extraction, ISO 8601 (UTC)."""
+    phrases of the noun graph in its first sentence; `confidence` (0 to 1) is the probability that the sentence is a
+    claim (level 4) or answers the question (lazy search); `extracted_at` is the time of extraction, ISO 8601 (UTC)."""
 
     statement: str
     sentences: tuple[PassageSentence, ...]
@@ -127,7 +127,7 @@ def merged_by_meaning(claims: Sequence[Claim], vectors: NDArray[np.float32]) -> 
 
 
 def in_parts(claims: Sequence[Claim], most: int) -> list[list[Claim]]:
-    """All claims, in parts of at most `most` tokens and at least one claim."""
+    """All claims, in parts that each have at most `most` tokens, or a single claim."""
     parts: list[list[Claim]] = []
     left = list(claims)
     while left:

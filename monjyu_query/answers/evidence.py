@@ -155,7 +155,7 @@ def _theme(claim: Claim) -> str:
 
 
 def closest(tools: Tools, ask: Ask, passages: Sequence[Passage]) -> float:
-    """The similarity between the question and the closest of the passages."""
+    """The similarity between the question and the closest of the passages; 0 if there are none."""
     wanted = {passage.chunk_id for passage in passages}
     rows = list(ask.index.corpus.chunk_ids.rows_of(wanted).values())
     vector = tools.embedder.embed(ask.request.query, ask.index.snapshot.manifest)

@@ -70,7 +70,7 @@ MOST_CONTEXT = 200_000
 LONGEST_STYLE = 200
 """The maximum number of characters in a request for the form of an answer."""
 LONGEST_QUERY = 10_000
-"""In characters. A longer text is not a question, and the embedding model reads far less."""
+"""The maximum number of characters in a question; the embedding model reads far fewer."""
 
 
 _LANGUAGES = """ar ara arabic العربية|cs ces cze czech čeština|da dan danish dansk|de deu ger german deutsch|el

@@ -72,7 +72,7 @@ class Citation(_Model):
 
 
 class SentenceCheck(_Model):
-    """A sentence that a model wrote is checked against the sources that it cites.
+    """The check of a sentence that a model wrote against the sources that it cites.
 
     `verdict`: whether the sources support the sentence; `method`: compared by words, or by a model (`roles.verify`)
     that read sentence and sources. `kind`: a `synthesis` is based on several sources together, a `gap` states what they

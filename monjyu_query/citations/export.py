@@ -54,7 +54,7 @@ def romaji(text: str) -> str:
 
 
 def family_name(name: str) -> str:
-    """The reading of the family name of a Japanese name, which begins with it; empty if it is unknown."""
+    """The reading of the first word of a Japanese name, the family name; empty if it is unknown."""
     first = name.split()[0]
     words = readings(first) or [("", romaji(first))]
     sound = next((sound for kind, sound in words if kind == "姓"), words[0][1])

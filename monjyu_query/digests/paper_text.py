@@ -202,7 +202,7 @@ class PaperText:
 
 
 def read_paper(index: OpenIndex, paper_id: str) -> PaperText:
-    """Read a paper. Raises QueryError if the collection does not have it."""
+    """The sentences, sections and terms of a paper. Raises QueryError if the collection does not have it."""
     title, abstract = about(index, paper_id)
     cursor = index.snapshot.cursor()
     chunks = [name for (name,) in cursor.execute(_CHUNKS, [paper_id, MOST_CHUNKS]).fetchall()]

@@ -44,8 +44,8 @@ def summarize(
     `focus` or, without one, by a summary by the model of the role `answer`, if set. With a `section` (number, type,
     words of the heading), only that section is summarised.
 
-    `paper` is an id, a DOI, words of a title, or first author and year. Raises QueryError if the collection does not
-    have it, or it may be several, or it does not have the section.
+    `paper` is an id, a DOI, words of a title, or first author and year. Raises QueryError if no paper fits or several
+    do, or if the paper does not have the section.
     """
     index = index or searcher.current()
     paper_id = one_paper(index, paper)

@@ -103,7 +103,7 @@ _EMPHASIS = re.compile(r"\*+|`+|(?<!\w)_+|_+(?!\w)")
 
 
 def read_markdown(text: str, pages: Pages) -> None:
-    """Fill `pages`, without code, comments, headings and HTML tags."""
+    """Fill `pages` with paragraphs and references; code, comments, headings and HTML tags are left out."""
     listed: list[str] = []
     for lines, of_list in _paragraphs(_MARKDOWN_COMMENT.sub("", _FRONT.sub("", text))):
         if of_list:

@@ -22,7 +22,7 @@ _BROKEN = re.compile(r"(?<=[^\W\d_])[-\u00ad\u2010]\s*\n\s*(?=[^\W\d_])")
 """Matches a word broken by a line end."""
 _END = sys.maxsize
 LONGEST_WORD = 40
-"""In letters. Longer runs are text in a script without spaces."""
+"""The maximum number of letters in a word. Longer runs are text in a script without spaces."""
 
 
 _RUN = re.compile(r"[^\W_]+")

@@ -129,8 +129,8 @@ def descriptions(query: str) -> list[str]:
 
 
 def ask_of_described(ask: Ask) -> tuple[Ask, SearchResult | None]:
-    """The question with the described paper as filter, or a result that asks which is meant. Unchanged if it describes
-    none, or a filter already names papers."""
+    """The question with the described paper as filter, and None; or the question as it is, and a result that asks which
+    paper is meant if several fit or none. If it describes no paper, or a filter names papers, nothing changes."""
     request = ask.request
     described = None if request.filters.paper_ids else paper_described(ask.index, request.query)
     if described is None:

@@ -221,7 +221,7 @@ def papers_near(
     index: OpenIndex, ranking: Ranking, questions: Sequence[Question], min_score: float | None
 ) -> tuple[dict[str, list[PassageSentence]], float]:
     """The papers of the best passages with their quotable sentences, best first, and the nearness of the nearest paper
-    (0 to 1). `questions` are the terms of each topic; a paper needs one topic."""
+    (0 to 1). `questions` are the terms of each topic; a paper must be near one of them."""
     rows = best_rows(ranking.scores, index.corpus.work, LOOKED_AT * OF_PAPER, OF_PAPER, min_score, index.corpus.passage)
     passages = passages_at(index, rows, [round(float(ranking.scores[row]), 6) for row in rows])
     terms = index.keywords.terms([f"{one.paper_title}\n{one.header}\n{one.text}" for one in passages])

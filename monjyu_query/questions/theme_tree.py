@@ -15,7 +15,7 @@ from monjyu_query.knowledge.reports import nearest
 
 # The level required for a view of the whole collection.
 def check_level(snapshot: Snapshot, level: int, what: str) -> None:
-    """Raise QueryError, with how to build it, if the snapshot is below `level`."""
+    """Raise QueryError, with the command that builds the level, if the snapshot is below `level`."""
     manifest = snapshot.manifest
     if manifest.level < level:
         raise QueryError(

@@ -51,7 +51,7 @@ def new_trace_id() -> str:
 def trace_of(request: SearchRequest, result: SearchResult, settings: Values, events: Sequence[Values] = ()) -> Values:
     """The trace of a search: request and settings, snapshot, hits by id and score, cited sentences, how a lazy search
     ran, and the events, all without texts of papers. `quotes` are the checksums of the citations' quotes."""
-    told = (event for event in events if event["event"] != "phase_start")  # the last event contains it
+    told = (event for event in events if event["event"] != "phase_start")  # its `phase` event follows
     ordered = sorted(told, key=lambda event: event.get("mode", ""))  # modes that run side by side report in any order
     return {
         "collection": result.collection,  # by which a purge finds it
@@ -113,7 +113,7 @@ def no_such_trace(trace_id: str) -> QueryError:
 
 
 def may_see(trace: Values, asker: str | None) -> bool:
-    """Whether the caller asked, or was given the cached result. Traces of older versions do not record who asked."""
+    """Whether the caller asked, or was given the cached result. False for traces of versions that did not record it."""
     return trace.get("asked_by", "") == asker or asker in trace.get("given_to", [])
 
 

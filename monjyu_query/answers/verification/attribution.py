@@ -21,7 +21,7 @@ JOINTS = re.compile(cues("attribution.joints"))
 
 @dataclass(frozen=True)
 class Anchor:
-    """A figure, name or word of direction, with the weights of the words around it."""
+    """A name or word of direction, with the weights of the terms around it."""
 
     word: str
     context: dict[str, float]
@@ -130,8 +130,8 @@ def moved_figures(
     matched: Sequence[tuple[Figure, list[tuple[Words, Figure]]]],
     there: Sequence[tuple[Words, Figure]],
 ) -> float:
-    """How much better a figure of the sentence fits another figure's context in the source than its own, or two figures
-    fit each other's."""
+    """The largest amount by which a figure of the sentence fits the context of another figure in the sources better
+    than its own context there, or by which two figures fit better if exchanged."""
     contexts = [context_of(said, figure.start, figure.end) for figure, _ in matched]
     here = [_fit(context, own) for context, (_, own) in zip(contexts, matched, strict=True)]
     worst = 0.0
@@ -151,7 +151,7 @@ def _fit(context: dict[str, float], places: Sequence[tuple[Words, Figure]]) -> f
 
 
 def moved_names(said: Words, pieces: Sequence[Words]) -> float:
-    """How much better a name's context fits another name's place in the sources."""
+    """The largest amount by which a name fits the context of another name in the sources better than its own."""
     there = [anchor for piece in pieces for anchor in anchors(piece, NAME)]
     own = anchors(said, NAME)
     spoken = {anchor.word for anchor in own}
@@ -201,8 +201,8 @@ def _one_name(one: str, other: str) -> bool:
 
 
 def turned_directions(said: Words, pieces: Sequence[Words]) -> tuple[float, int, list[str]]:
-    """How much better a word of direction fits the context of its opposite in the sources; the number of the sentence's
-    words of direction that the sources lack; the reversed words."""
+    """The largest amount by which a word of direction fits the context of its opposite in the sources better than its
+    own; the number of the sentence's words of direction that the sources lack; the reversed words."""
     there = [
         (anchor, _side_of(anchor.word, wide=piece.wide))
         for piece in pieces

@@ -1,4 +1,4 @@
-"""The figures of a text, with their unit and context. English and Japanese."""
+"""Finds the figures of an English or Japanese text with their units, and compares them."""
 
 import re
 import unicodedata
@@ -53,7 +53,7 @@ _ABOUT = re.compile(
     re.I,
 )
 ROUGHLY = 0.12
-"""How far an approximate figure may differ from the source's."""
+"""How far an approximate figure may differ from the source's, as a share of it."""
 NEAR_BELOW = 1e-9
 SMALL = 12
 """Counts up to this are often the writer's own ("two studies")."""
@@ -169,7 +169,7 @@ def same_value(one: Figure, other: Figure) -> bool:
 
 
 def derived(one: Figure, others: Sequence[Figure]) -> bool:
-    """Whether a figure equals the ratio (in per cent), sum, difference or product of two figures of the source."""
+    """Whether a percentage is the ratio, or a figure above 12 the sum, difference or product, of two of `others`."""
     values = [figure.value for figure in others]
     for place, first in enumerate(values):
         for second in values[place + 1 :]:

@@ -232,8 +232,8 @@ class LazySearch:
 
 
 class Clock:
-    """Measures the seconds of each phase, and emits its end and the start of the next. The searcher emits the start of
-    the first phase."""
+    """Measures the seconds of each phase, and emits its end and the start of the next. No event announces the first
+    phase, which begins with the search."""
 
     def __init__(self, emit: Emit) -> None:
         self._emit = emit
