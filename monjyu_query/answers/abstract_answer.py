@@ -15,10 +15,7 @@ from monjyu_query.papers.labels import paper_labels
 from monjyu_query.papers.names import paper_in_question
 from monjyu_query.ranking.open_index import OpenIndex
 
-_GENERAL = re.compile(
-    cues("abstract_answer.general"),
-    re.IGNORECASE,
-)
+_GENERAL = re.compile(cues("abstract_answer.general"), re.IGNORECASE)
 _MOST, _WIDTH = 4, 700
 _MOST_DEFINED, _WIDTH_DEFINED = 2, 450
 """The maximum numbers of sentences and characters in an answer, and in one that defines something."""

@@ -18,15 +18,9 @@ MOST_BEFORE = 2
 """The number of sentences added before one that refers back."""
 _GAP = 3
 """Characters between consecutive sentences; a larger gap contains other text."""
-_CONNECTIVE = re.compile(
-    cues("citing.connective"),
-    re.IGNORECASE,
-)
+_CONNECTIVE = re.compile(cues("citing.connective"), re.IGNORECASE)
 _ITEM = re.compile(r"\W*(?:\(?\d{1,2}[.)]|\(?[a-zivx]{1,3}\))\s")
-_ADDS = re.compile(
-    cues("citing.adds"),
-    re.IGNORECASE,
-)
+_ADDS = re.compile(cues("citing.adds"), re.IGNORECASE)
 """Matches words that only add a sentence to the previous one. "However" and "therefore" are part of the statement."""
 _RESTS = re.compile(r"^(?:[^\w\s]+\s+){2,}(?=[^\W\d_]{2})")
 """Matches what is left of a formula before the sentence."""

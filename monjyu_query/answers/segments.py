@@ -136,14 +136,8 @@ OF_MANY: frozenset[AnswerForm] = frozenset({"papers", "survey"})
 NARROW: frozenset[AnswerForm] = frozenset({"fact", "number", "definition", "yes_no"})
 """Forms that one or two sentences fill, however much was found."""
 
-_PAPERS = re.compile(
-    cues("segments.papers"),
-    re.IGNORECASE,
-)
-_STEPS = re.compile(
-    cues("segments.steps"),
-    re.IGNORECASE,
-)
+_PAPERS = re.compile(cues("segments.papers"), re.IGNORECASE)
+_STEPS = re.compile(cues("segments.steps"), re.IGNORECASE)
 
 _ASKED = {
     "number": cues("segments.asked_number"),

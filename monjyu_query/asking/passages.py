@@ -63,10 +63,7 @@ def _fetch(cursor: duckdb.DuckDBPyConnection, query: str, name: str, values: Seq
 
 
 def load_passages(
-    cursor: duckdb.DuckDBPyConnection,
-    chunks: Sequence[str],
-    scores: Sequence[float],
-    kept: Values | None = None,
+    cursor: duckdb.DuckDBPyConnection, chunks: Sequence[str], scores: Sequence[float], kept: Values | None = None
 ) -> list[Passage]:
     """The `chunks` (ids) as passages in the same order, with their scores; unknown chunks are omitted. `kept` caches
     rows of the snapshot, because a look-up of ten rows takes a third of a hybrid search's time. Threads may share it.

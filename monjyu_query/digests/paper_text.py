@@ -48,17 +48,11 @@ _FRONT_MATTER = re.compile(
 )
 _CODE = re.compile(r"\w+\(.*\)\.|[{}<>\\]|\w=\w|::|\bimport \w+ as\b|\w_\w+_\w|>>>")
 _BLOCK = re.compile(r"\n\s*\n|[•▪◦]|\s[-–*] (?=[A-Z])")
-_OTHERS = re.compile(
-    cues("paper_text.others"),
-    re.IGNORECASE,
-)
+_OTHERS = re.compile(cues("paper_text.others"), re.IGNORECASE)
 _MANY = re.compile(
     r"\W*(?:other|many|several|some|most|there (?:is|are) (?:many|several|few|a number))\b", re.IGNORECASE
 )
-_OWN = re.compile(
-    cues("paper_text.own"),
-    re.IGNORECASE,
-)
+_OWN = re.compile(cues("paper_text.own"), re.IGNORECASE)
 _OF_TERMS = ("availability", "licence")
 _BACKGROUND = ("introduction", "related_work")
 """Types of sections about known results, which are mostly those of others."""

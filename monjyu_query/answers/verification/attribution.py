@@ -66,10 +66,7 @@ NEGATIONS = frozenset(
         "unavailable", "unaffected", "unchanged", "insufficient", "prevent", "prevents", "prevented",
     )
 )  # fmt: skip
-_ABSOLUTE = re.compile(
-    cues("attribution.absolute"),
-    re.I,
-)
+_ABSOLUTE = re.compile(cues("attribution.absolute"), re.I)
 _NEGATED_UNSPACED = re.compile(cues("attribution.negated_unspaced"))
 _NOT_NEGATED_UNSPACED = re.compile(cues("attribution.not_negated_unspaced"))
 
@@ -126,9 +123,7 @@ _JOINED = re.compile(cues("attribution.joined"), re.I)
 
 
 def moved_figures(
-    said: Words,
-    matched: Sequence[tuple[Figure, list[tuple[Words, Figure]]]],
-    there: Sequence[tuple[Words, Figure]],
+    said: Words, matched: Sequence[tuple[Figure, list[tuple[Words, Figure]]]], there: Sequence[tuple[Words, Figure]]
 ) -> float:
     """The largest amount by which a figure of the sentence fits the context of another figure in the sources better
     than its own context there, or by which two figures fit better if exchanged."""

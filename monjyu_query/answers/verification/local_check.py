@@ -96,12 +96,7 @@ def _shares(said: Words, others: Sequence[Words]) -> NDArray[np.float32]:
 
 
 def _coverage(
-    signs: Signs,
-    said: Words,
-    texts: Sequence[Words],
-    windows: Sequence[tuple[int, Words]],
-    about: str,
-    question: str,
+    signs: Signs, said: Words, texts: Sequence[Words], windows: Sequence[tuple[int, Words]], about: str, question: str
 ) -> None:
     content = said.content
     if not content:

@@ -15,13 +15,7 @@ _WORDS = {word: value for value, word in enumerate(_COUNTS)} | {
     "thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "seventy": 70, "eighty": 80, "ninety": 90, "hundred": 100,
     "half": 0.5, "third": 1 / 3, "thirds": 2 / 3, "quarter": 0.25, "quarters": 0.75, "dozen": 12
 }  # fmt: skip
-_SCALES = {
-    "hundred": 100,
-    "thousand": 1e3,
-    "million": 1e6,
-    "billion": 1e9,
-    **table("scales"),
-}
+_SCALES = {"hundred": 100, "thousand": 1e3, "million": 1e6, "billion": 1e9, **table("scales")}
 _HAN = {sign: int(value) for sign, value in table("numerals").items()}
 _TEN = next(sign for sign, value in _HAN.items() if value == 10)
 _NUMBER = re.compile(

@@ -104,11 +104,7 @@ def _communities(asked: Question) -> list[CommunityVisit]:
     levels = {community.id: community.level for community in asked.tree.communities}
     return [
         CommunityVisit(
-            id=name,
-            title=titles.get(name, ""),
-            level=levels.get(name, 0),
-            tested=tested[name],
-            relevant=relevant[name],
+            id=name, title=titles.get(name, ""), level=levels.get(name, 0), tested=tested[name], relevant=relevant[name]
         )
         for name in names
     ]
