@@ -69,7 +69,7 @@ def abstract_answer(
     None if there is no such sentence."""
     cursor = index.snapshot.cursor()
     chunks = [name for (name,) in cursor.execute(_CHUNKS, [paper_id]).fetchall()]
-    sentences = load_sentences(cursor, load_passages(cursor, chunks, [0.0] * len(chunks)))
+    sentences = load_sentences(cursor, load_passages(cursor, chunks))
     run = _first(sentences, name, *((_MOST_DEFINED, _WIDTH_DEFINED) if brief else (_MOST, _WIDTH)))
     cited = cite_windows(cursor, [Window(tuple(run), (run[0],))]) if run else []
     if not cited:

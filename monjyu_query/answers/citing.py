@@ -159,17 +159,14 @@ def cite_again(cursor: duckdb.DuckDBPyConnection, citations: Sequence[Citation])
     ids = [name for citation in citations for name in citation.sentence_ids]
     rows = {row[0]: row for row in cursor.execute(_SENTENCES, {"ids": ids}).fetchall()}
     chunks = list({citation.chunk_id for citation in citations})
-    passages = {one.chunk_id: one for one in load_passages(cursor, chunks, [0.0] * len(chunks))}
+    passages = {one.chunk_id: one for one in load_passages(cursor, chunks)}
     again: list[Citation] = []
     for citation in citations:
         passage = passages.get(citation.chunk_id)
         found = [rows[name] for name in citation.sentence_ids if name in rows]
         if passage is None or not found or [row[1] for row in found] != [passage.paper_id] * len(citation.sentence_ids):
             continue
-        sentences = [
-            PassageSentence(passage, name, section, place, start, end, text, tuple(spans or ()))
-            for name, _, section, place, start, end, text, spans in found
-        ]
+        sentences = [PassageSentence.of(passage, (name, *row)) for name, _, *row in found]
         key = next((one for one in sentences if one.text == citation.key), sentences[0])
         known = {"n": citation.n, "relevance": citation.relevance}
         again += [one.model_copy(update=known) for _, one in cite_windows(cursor, [Window(tuple(sentences), (key,))])]

@@ -9,6 +9,10 @@ from monjyu_core.values import Values
 from monjyu_query.asking.lazy_explanation import LazyExplanation
 
 Status = Literal["complete", "partial", "abstained"]
+Verdict = Literal["supported", "partly", "contradicted", "not_found"]
+"""The sources' verdict on a sentence."""
+Basis = Literal["statement", "synthesis", "gap"]
+"""Based on one source, on several together, or a statement that the sources do not say something."""
 
 
 class _Model(BaseModel):
@@ -79,9 +83,9 @@ class SentenceCheck(_Model):
     do not report. `reasons`: arguments against the sentence.
     """
 
-    verdict: Literal["supported", "partly", "contradicted", "not_found"]
+    verdict: Verdict
     method: Literal["words", "model"]
-    kind: Literal["statement", "synthesis", "gap"] = "statement"
+    kind: Basis = "statement"
     reasons: list[str] = []
 
 

@@ -111,21 +111,16 @@ class PaperText:
         return [
             place
             for place, sentence in enumerate(self.sentences)
-            if self._quotable(sentence.text) and not _ASIDE.search(self.sections[sentence.section_ord][0])
+            if is_quotable(sentence.text, self.title) and not _ASIDE.search(self.sections[sentence.section_ord][0])
         ]
 
     @cached_property
     def central(self) -> dict[int, float]:
         """The overlap of each quotable sentence with title and abstract, 1 for the maximum."""
-        shares = {p: self.gist.share(self.terms[p]) / (0.5 + 0.5 * self._long(p)) for p in self.standing}
+        long = {p: max(1.0, word_count(self.sentences[p].text) / 24) for p in self.standing}
+        shares = {p: self.gist.share(self.terms[p]) / (0.5 + 0.5 * long[p]) for p in self.standing}
         most = max(shares.values(), default=0.0) or 1.0
         return {place: share / most for place, share in shares.items()}
-
-    def _long(self, place: int) -> float:
-        return max(1.0, word_count(self.sentences[place].text) / 24)
-
-    def _quotable(self, text: str) -> bool:
-        return is_quotable(text, self.title)
 
     @cached_property
     def labelled(self) -> dict[int, AspectName]:
@@ -190,7 +185,7 @@ class PaperText:
         first = window.sentences[0].text
         if points_outside(first) and not connective(first):
             return None
-        if any(not self._quotable(sentence.text) for sentence in window.sentences):
+        if any(not is_quotable(sentence.text, self.title) for sentence in window.sentences):
             return None
         return window if len(window.text) + count_wide(window.text) <= _WIDEST else None
 
@@ -202,7 +197,7 @@ def read_paper(index: OpenIndex, paper_id: str) -> PaperText:
     chunks = [name for (name,) in cursor.execute(_CHUNKS, [paper_id, MOST_CHUNKS]).fetchall()]
     rows = cursor.execute(_SECTIONS, [paper_id]).fetchall()
     sections = {number: (heading or "", kind) for number, heading, kind in rows}
-    found = load_sentences(cursor, load_passages(cursor, chunks, [0.0] * len(chunks)))
+    found = load_sentences(cursor, load_passages(cursor, chunks))
     sentences = sorted(found, key=lambda s: (s.section_ord, s.place))
     terms = [frozenset(some) for some in index.keywords.terms([s.text for s in sentences])]
     first = " ".join(s.text for s in sentences[:4])
@@ -280,17 +275,13 @@ class Choice:
             if any(alike(terms[place], terms[other]) >= _ALIKE for other in self._taken):
                 continue
             window = self._paper.window(place)
-            if window is None or self._overlaps(window):
-                continue
-            found.append(window)
-            ids = {sentence.sentence_id for sentence in window.sentences}
-            self._taken += [p for p, sentence in enumerate(self._paper.sentences) if sentence.sentence_id in ids]
+            ids = {sentence.sentence_id for sentence in window.sentences} if window else set()
+            inside = [p for p, sentence in enumerate(self._paper.sentences) if sentence.sentence_id in ids]
+            if window is not None and not set(inside) & set(self._taken):
+                found.append(window)
+                self._taken += inside
         together = joined(found, self._paper.neighbours)
         return sorted(together, key=lambda window: (window.sentences[0].section_ord, window.sentences[0].place))
-
-    def _overlaps(self, window: Window) -> bool:
-        taken = {self._paper.sentences[place].sentence_id for place in self._taken}
-        return any(sentence.sentence_id in taken for sentence in window.sentences)
 
 
 # Cached sentences of papers, because users of a table often ask for a further column of the same papers.

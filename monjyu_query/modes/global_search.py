@@ -20,7 +20,7 @@ from monjyu_core.text.language import message_language
 from monjyu_core.text.quotes import rests_on
 from monjyu_core.text.tokens import count_many
 from monjyu_query.answers.answer import Answer, abstained, result_of
-from monjyu_query.answers.claims import MOST, Claim, claim_passages, compose_claims, merged, within_tokens
+from monjyu_query.answers.claims import MOST, Claim, claim_passages, compose_claims, in_batches, merged, within_tokens
 from monjyu_query.answers.composition import model_answer, or_extractive
 from monjyu_query.answers.evidence import spread_answer
 from monjyu_query.asking.passages import Passage, in_order
@@ -156,19 +156,6 @@ def report_text(report: Report) -> str:
     """The text of a report for a model, with numbered findings."""
     findings = [f"{n}. {finding.text}" for n, finding in enumerate(report.findings, start=1)]
     return "\n".join([report.title, report.summary, *findings])
-
-
-def in_batches(sizes: Sequence[int], most: int) -> list[list[int]]:
-    """Indices in order, in batches whose total size is at most `most`; a larger item is a separate batch."""
-    batches: list[list[int]] = []
-    total = 0
-    for place, size in enumerate(sizes):
-        if not batches or total + size > most:
-            batches.append([])
-            total = 0
-        batches[-1].append(place)
-        total += size
-    return batches
 
 
 # The reduce step: the answer from the best points, with the sources of every sentence.

@@ -15,10 +15,11 @@ from monjyu_query.answers.evidence import AnswerEvidence, answer_from_evidence, 
 from monjyu_query.asking.passages import Passage
 from monjyu_query.asking.result import SearchResult
 from monjyu_query.asking.topic import topic_of
+from monjyu_query.knowledge.concept_graph import has_tables
 from monjyu_query.knowledge.reports import Report, Reports, load_reports
 from monjyu_query.modes import local_context as context
 from monjyu_query.modes.best_passages import paper_cap, passages_at
-from monjyu_query.modes.local_entities import READ_CHUNKS, Entity, find_entities, has_entities, passage_scores
+from monjyu_query.modes.local_entities import READ_CHUNKS, Entity, find_entities, passage_scores
 from monjyu_query.ranking.open_index import OpenIndex
 from monjyu_query.ranking.query_embedding import nearness
 from monjyu_query.ranking.ranker import Ranking, best_rows, rank
@@ -91,7 +92,8 @@ class LocalSearch:
     def _around(self, ask: Ask, query: str, ranking: Ranking) -> _Around:
         index, local = ask.index, ask.settings.local
         question = topic_question(index, query)
-        if not len(index.corpus) or ranking.similarity is None or not has_entities(index.snapshot.cursor()):
+        built = has_tables(index.snapshot.cursor(), ("entities", "entity_chunks"))
+        if not len(index.corpus) or ranking.similarity is None or not built:
             return _Around([], [], [], [])
         entities = find_entities(index, question, self._near(ask, ranking), local.entities)
         passages = self._passages(ask, query, ranking, entities)

@@ -19,7 +19,7 @@ from monjyu_core.text.unicode_words import compact, folded, folded_sql, words
 from monjyu_query.answers.answer import Answer, result_of
 from monjyu_query.answers.citing import cite
 from monjyu_query.answers.selection import Question, asks, is_prose, word_count
-from monjyu_query.answers.sentence_ranking import Judge, standing
+from monjyu_query.answers.sentence_ranking import Array, Judge, standing
 from monjyu_query.asking.passages import PassageSentence, load_sentences, sentences_by_id
 from monjyu_query.asking.result import AnswerTable, Cell, Citation, Routing, SearchResult, Segment
 from monjyu_query.asking.topic import topic_of
@@ -382,7 +382,7 @@ class _Phrasing:
 
         return sorted(sentences, key=readable, reverse=True)[:_OF_PAPER]
 
-    def _sentence_weights(self, sentences: Sequence[PassageSentence]) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    def _sentence_weights(self, sentences: Sequence[PassageSentence]) -> Array:
         """The weight of each sentence (0 to 1): judged for the first `_COMPARED`, by form for the others."""
         worth = standing(sentences) / 1000 if sentences else np.zeros(0)
         rows = sentences[:_COMPARED]

@@ -1,6 +1,6 @@
 """The themes of a collection as a tree: community reports from level 3 on, communities of the noun graph from 1."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Literal
 from weakref import WeakKeyDictionary
@@ -158,9 +158,5 @@ def main_themes(cursor: duckdb.DuckDBPyConnection, kind: ThemeKind, papers: Coll
     values = {"papers": counted, "least": LEAST_SHARE}
     rows = cursor.execute(_THEMES.format(said=_SAID[kind]), values).fetchall()
     found = [MainTheme(name, " ".join(title.split()), tuple(own)) for name, title, own in rows]
-    return _shared(found)
-
-
-def _shared(found: Sequence[MainTheme]) -> list[MainTheme]:
     common = [theme for theme in found if len(theme.papers) >= _COMMON]
-    return common if len(common) >= _FEWEST else list(found)
+    return common if len(common) >= _FEWEST else found

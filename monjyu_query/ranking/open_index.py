@@ -134,7 +134,7 @@ def read_chunks(index: OpenIndex, names: Iterable[str]) -> dict[str, tuple[Passa
     if missing:
         rows = index.corpus.chunk_ids.rows_of(missing).values()
         cursor = index.snapshot.cursor_of(index.corpus.paper_ids[index.corpus.paper[row]] for row in rows)
-        passages = load_passages(cursor, missing, [0.0] * len(missing), index.kept)
+        passages = load_passages(cursor, missing, kept=index.kept)
         sentences = sentences_by_chunk(cursor, passages)
         read = {passage.chunk_id: (passage, tuple(sentences[passage.chunk_id])) for passage in passages}
         if len(kept) + len(read) > MOST_KEPT:

@@ -27,12 +27,11 @@ from monjyu_query.answers.model.marked_sentences import (
     marked_sentences,
 )
 from monjyu_query.answers.segments import AnswerForm, markdown, separator
-from monjyu_query.answers.verification.local_check import Verdict
 from monjyu_query.answers.verification.model_check import LONGEST_REASON, ModelVerifier, RepairedSentence, Stated
 from monjyu_query.asking.events import Emit, unheard
 from monjyu_query.asking.passages import Passage
 from monjyu_query.asking.request import ResponseType, SearchRequest, Turn
-from monjyu_query.asking.result import Citation, Segment, SentenceCheck
+from monjyu_query.asking.result import Citation, Segment, SentenceCheck, Verdict
 
 REPEATED = 6
 """The number of consecutive words of the instructions that an answer does not repeat by chance."""

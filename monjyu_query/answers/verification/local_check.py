@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib.resources import files
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +25,7 @@ from monjyu_query.answers.verification.attribution import (
 )
 from monjyu_query.answers.verification.exact_facts import Facts, Words, normal
 from monjyu_query.answers.verification.numbers import SMALL, Figure, figures, same_value
+from monjyu_query.asking.result import Basis, Verdict
 
 # Features (0 or more) for and against the support of a sentence by its sources. They depend only on the texts.
 NAMES = (
@@ -238,11 +238,6 @@ def _plain_stems(text: Words) -> set[str]:
     return {term for place, term in text.content if place not in places}
 
 
-Verdict = Literal["supported", "partly", "contradicted", "not_found"]
-"""The sources' verdict on a sentence."""
-Kind = Literal["statement", "synthesis", "gap"]
-"""Based on one source, on several together, or a statement that the sources do not say something."""
-
 MOST_UNCOVERED = 0.6
 """The largest share of its words that a sentence may have beyond its sources, however little else is against it."""
 CLEAR = 0.2
@@ -253,7 +248,7 @@ _SOURCES = r"(?:papers?|passages?|sources?|stud(?:y|ies)|articles?|excerpts?|tex
 _TELL = (
     r"(?:report|say|state|mention|describe|specify|give|test|discuss|address|examine|provide|indicate|compare|explain|cover"
     r"|include|evaluate|measure|name|tell|contain|offer|quantify|investigate|assess|disclose|present|detail|note|identify"
-    r"|list|reveal|claim|quantify)"
+    r"|list|reveal|claim)"
 )
 _TOLD = (
     r"(?:reported|stated|mentioned|described|specified|given|tested|discussed|addressed|disclosed|provided|explained|covered"
@@ -274,7 +269,7 @@ class LocalVerdict:
     `reasons`: arguments against it. `beyond`: the share of its words that the sources do not have."""
 
     verdict: Verdict
-    kind: Kind
+    kind: Basis
     support: float
     reasons: tuple[str, ...] = ()
     beyond: float = 0.0
@@ -303,7 +298,7 @@ def local_check(sentence: str, sources: Sequence[Source], question: str = "") ->
     A sentence about what the sources lack counts as a `gap`: words cannot prove an absence, only disprove it.
     """
     signs = signs_of(sentence, sources, question)
-    kind: Kind = "gap" if states_gap(sentence) else "synthesis" if len(sources) > 1 else "statement"
+    kind: Basis = "gap" if states_gap(sentence) else "synthesis" if len(sources) > 1 else "statement"
     if kind == "gap":
         return LocalVerdict("supported", kind, 1.0)
     support = support_of(signs)

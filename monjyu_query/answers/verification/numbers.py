@@ -4,6 +4,7 @@ import re
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import combinations
 
 from monjyu_core.language.packs import also, cues, table
 
@@ -146,17 +147,10 @@ def same_value(one: Figure, other: Figure) -> bool:
             return True
     if one.rough and not one.kind and other.value and abs(one.value - other.value) <= ROUGHLY * abs(other.value):
         return True
-    for factor in (
-        1.0,
-        100.0 if one.percent and not other.percent else 1.0,
-        0.01 if other.percent and not one.percent else 1.0,
-    ):
+    for factor in (1.0, 100.0 if one.percent > other.percent else 0.01 if other.percent > one.percent else 1.0):
         value = other.value * factor
-        step = (
-            0.5 * 10.0**-one.decimals
-            if one.exact and one.decimals < other.decimals + 2 and value != int(value)
-            else 0.0
-        )
+        rounded = one.exact and one.decimals < other.decimals + 2 and value != int(value)
+        step = 0.5 * 10.0**-one.decimals if rounded else 0.0
         if abs(one.value - value) <= max(step, NEAR_BELOW * max(1.0, abs(value))):
             return True
     return not one.exact and one.value < 1 and other.percent and abs(one.value * 100 - other.value) < 2.5
@@ -164,19 +158,7 @@ def same_value(one: Figure, other: Figure) -> bool:
 
 def derived(one: Figure, others: Sequence[Figure]) -> bool:
     """Whether a percentage is the ratio, or a figure above 12 the sum, difference or product, of two of `others`."""
-    values = [figure.value for figure in others]
-    for place, first in enumerate(values):
-        for second in values[place + 1 :]:
-            if (
-                one.percent
-                and max(abs(first), abs(second))
-                and abs(100 * min(first, second) / max(first, second) - one.value) < 0.6
-            ):
-                return True
-            if (
-                not one.percent
-                and one.value > SMALL
-                and one.value in {first + second, abs(first - second), first * second}
-            ):
-                return True
-    return False
+    pairs = combinations([figure.value for figure in others], 2)
+    if one.percent:
+        return any(max(pair) and abs(100 * min(pair) / max(pair) - one.value) < 0.6 for pair in pairs)
+    return one.value > SMALL and any(one.value in {a + b, abs(a - b), a * b} for a, b in pairs)
