@@ -42,7 +42,7 @@ class PassageSentence:
     @classmethod
     def of(cls, passage: Passage, row: Sequence[Any]) -> Self:
         """The sentence from a row with the columns after `passage`."""
-        return cls(passage, *row[:-1], tuple(row[-1] or ()))
+        return cls(passage, *[*row[:-1], tuple(row[-1] or ())])
 
 
 MOST_KEPT = 10_000
