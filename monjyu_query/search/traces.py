@@ -164,14 +164,15 @@ class TraceLog:
 
     def _write(self, items: list[tuple[str, Values] | str | _Given]) -> None:
         traces: dict[str, Values] = {}
-        for item in items:
-            if isinstance(item, _Given):
-                self._note_given(item, traces)
-            elif isinstance(item, tuple):
-                traces[item[0]] = item[1]
         try:
-            for collection in (item for item in items if isinstance(item, str)):
-                self._store.delete_those(NAMESPACE, "collection", collection)
+            for item in items:
+                if isinstance(item, _Given):
+                    self._note_given(item, traces)
+                elif isinstance(item, tuple):
+                    traces[item[0]] = item[1]
+                else:
+                    traces = {name: trace for name, trace in traces.items() if trace.get("collection") != item}
+                    self._store.delete_those(NAMESPACE, "collection", item)
             if traces:
                 self._store.put_many(NAMESPACE, traces)
                 self._tidy(len(traces))
