@@ -3,13 +3,12 @@
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from importlib.resources import files
 from itertools import takewhile
 
 import numpy as np
 
 from monjyu_core.language.packs import cues
-from monjyu_query.answers.verification.exact_facts import NAME, Words
+from monjyu_query.answers.verification.exact_facts import NAME, Words, word_list
 from monjyu_query.answers.verification.numbers import SMALL, Figure, same_value
 
 # The context of a word in a text, and the similarity of two contexts.
@@ -72,8 +71,7 @@ _NOT_NEGATED_UNSPACED = re.compile(cues("attribution.not_negated_unspaced"))
 
 
 def _pairs(name: str) -> list[tuple[tuple[str, ...], ...]]:
-    lines = files(__package__).joinpath(name).read_text(encoding="utf-8").splitlines()
-    return [tuple(tuple(side.split()) for side in line.split("|")) for line in lines if not line.startswith("#")]
+    return [tuple(tuple(side.split()) for side in line.split("|")) for line in word_list(name)]
 
 
 def _sides() -> dict[str, set[tuple[int, int]]]:
@@ -97,11 +95,6 @@ DIRECTION_UNSPACED = re.compile(
 def absolutes(text: str) -> set[str]:
     """The words that claim totality or certainty, truncated so that forms of one word agree."""
     return {match.group().lower()[:5] for match in _ABSOLUTE.finditer(text)}
-
-
-def sides_unspaced(word: str) -> set[tuple[int, int]]:
-    """The pairs of opposites (number, side) of a Japanese word of direction."""
-    return {(number, side) for number, pair in enumerate(SIDES_UNSPACED) for side in (0, 1) if word in pair[side]}
 
 
 def negated_unspaced(text: str) -> int:
@@ -226,4 +219,7 @@ def _pattern(text: Words) -> re.Pattern[str]:
 
 
 def _side_of(word: str, *, wide: bool) -> set[tuple[int, int]]:
-    return sides_unspaced(word) if wide else SIDES.get(word, set())
+    """The pairs of opposites (number, side) of a word of direction."""
+    if not wide:
+        return SIDES.get(word, set())
+    return {(number, side) for number, pair in enumerate(SIDES_UNSPACED) for side in (0, 1) if word in pair[side]}

@@ -209,13 +209,12 @@ def _polarity(signs: Signs, said: Words, best: Words, texts: Sequence[Words]) ->
 def _negation(said: Words, best: Words, texts: Sequence[Words]) -> float:
     """The feature `negation` (0 to 1): words that the sentence negates and the sources do not, or the other way
     round."""
-    own = _negated_stems(said)
-    there = {term for text in texts for term in _negated_stems(text)}
+    own = _stems(said, negated=True)
+    there = {term for text in texts for term in _stems(text, negated=True)}
     own_all = {term for _, term in said.content}
-    plain_there = {term for text in texts for term in _plain_stems(text)}
+    plain_there = {term for text in texts for term in _stems(text, negated=False)}
     added = {term for term in own if term in plain_there and term not in there}
-    best_negated = _negated_stems(best)
-    lost = {term for term in best_negated & own_all if term not in own and term not in _plain_stems(best)}
+    lost = (_stems(best, negated=True) & own_all) - own - _stems(best, negated=False)
     has = any(word in NEGATIONS for word in said.plain)
     source_has = any(word in NEGATIONS for word in best.plain)
     anywhere = any(word in NEGATIONS for text in texts for word in text.plain)
@@ -228,14 +227,9 @@ def _negation(said: Words, best: Words, texts: Sequence[Words]) -> float:
     return 0.2 if has and not source_has else 0.0
 
 
-def _negated_stems(text: Words) -> set[str]:
+def _stems(text: Words, *, negated: bool) -> set[str]:
     places = set(negated_words(text.plain))
-    return {term for place, term in text.content if place in places}
-
-
-def _plain_stems(text: Words) -> set[str]:
-    places = set(negated_words(text.plain))
-    return {term for place, term in text.content if place not in places}
+    return {term for place, term in text.content if (place in places) == negated}
 
 
 MOST_UNCOVERED = 0.6
