@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import duckdb
 
 from monjyu_core.language.packs import cues
-from monjyu_core.paper import Box, Span, retractions
+from monjyu_core.paper import retractions
 from monjyu_core.text.quotes import points_outside
-from monjyu_query.asking.passages import PassageSentence, load_passages, section_texts, standing
+from monjyu_query.asking.passages import PassageSentence, load_passages, section_texts, spans_by_page, standing
 from monjyu_query.asking.result import Citation
 
 # Quotes of one sentence or of a few consecutive ones: a sentence that refers back to the one before it, or is
@@ -175,7 +175,7 @@ def cite_again(cursor: duckdb.DuckDBPyConnection, citations: Sequence[Citation])
 
 def _citation(number: int, window: Window, texts: dict[tuple[str, int], str], retracted: Container[str]) -> Citation:
     first, last = window.sentences[0], window.sentences[-1]
-    spans = _spans(window.sentences)
+    spans = spans_by_page(span for sentence in window.sentences for span in sentence.spans)
     return Citation(
         n=number,
         paper_id=first.passage.paper_id,
@@ -189,12 +189,3 @@ def _citation(number: int, window: Window, texts: dict[tuple[str, int], str], re
         spans=spans,
         retracted=first.passage.paper_id in retracted,
     )
-
-
-def _spans(sentences: Iterable[PassageSentence]) -> list[Span]:
-    """The boxes of all sentences, page by page in reading order."""
-    pages: dict[int, list[Box]] = {}
-    for sentence in sentences:
-        for span in map(Span.model_validate, sentence.spans):
-            pages.setdefault(span.page, []).extend(span.boxes)
-    return [Span(page=page, boxes=boxes) for page, boxes in pages.items()]

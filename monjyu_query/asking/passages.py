@@ -7,6 +7,7 @@ from typing import Any, Self
 import duckdb
 
 from monjyu_core.errors import QueryError
+from monjyu_core.paper import Box, Span
 from monjyu_core.values import Values
 from monjyu_query.asking.result import Hit
 
@@ -134,6 +135,14 @@ def standing(texts: Mapping[tuple[str, int], str], sentences: Sequence[PassageSe
     return [
         s for s in sentences if s.text and texts.get((s.passage.paper_id, s.section_ord), "")[s.start : s.end] == s.text
     ]
+
+
+def spans_by_page(spans: Iterable[Any]) -> list[Span]:
+    """The boxes of several sentences' spans, page by page in reading order."""
+    pages: dict[int, list[Box]] = {}
+    for span in map(Span.model_validate, spans):
+        pages.setdefault(span.page, []).extend(span.boxes)
+    return [Span(page=page, boxes=boxes) for page, boxes in pages.items()]
 
 
 def hit_of(passage: Passage) -> Hit:

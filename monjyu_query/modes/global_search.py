@@ -5,7 +5,6 @@ in Microsoft Research, "GraphRAG: Improving global search via dynamic community 
 """
 
 import asyncio
-import threading
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Annotated
@@ -38,7 +37,7 @@ from monjyu_query.modes.global_question import (
     static_selection,
 )
 from monjyu_query.modes.lazy.model_roles import ModelRoles
-from monjyu_query.ranking.open_index import OpenIndex
+from monjyu_query.ranking.open_index import OpenIndex, PerSnapshot
 from monjyu_query.ranking.tools import Ask, Tools
 
 # Rates reports by their titles and summaries, and derives points from their findings, with a model.
@@ -186,12 +185,11 @@ class GlobalSearch:
 
     def __init__(self, tools: Tools) -> None:
         self.tools = tools
-        self._lock = threading.Lock()
-        self._read: tuple[str, Reports, list[frozenset[str]]] | None = None
+        self._reports = PerSnapshot(_reports_with_terms)
 
     def search(self, ask: Ask) -> SearchResult:
         """The result of one question. `claims` are the points of the answer."""
-        asking = begin(self.tools, *self.reports(ask.index), ask)
+        asking = begin(self.tools, *self._reports.of(ask.index), ask)
         chosen = self._selected(asking)
         points = self._points(asking, chosen)
         answer, engine = Answer([], "complete"), "none"
@@ -211,15 +209,6 @@ class GlobalSearch:
             claims=[point.as_dict() for point in points],
             communities=[report.id for report in chosen],
         )
-
-    def reports(self, index: OpenIndex) -> tuple[Reports, list[frozenset[str]]]:
-        """The reports of a snapshot and their terms, read once."""
-        with self._lock:
-            if self._read is None or self._read[0] != index.snapshot.id:
-                reports = load_reports(index.snapshot.cursor())
-                terms = index.keywords.terms([f"{report.title}\n{report.text}" for report in reports.all])
-                self._read = (index.snapshot.id, reports, [frozenset(own) for own in terms])
-            return self._read[1:]
 
     def _selected(self, asking: Asking) -> list[Report]:
         """The selected reports, best first. A model rates them only in dynamic selection, with the role `assess`."""
@@ -269,6 +258,12 @@ class GlobalSearch:
             "no community report was judged relevant" if lowest is None else f"no point reaches the score {lowest:g}"
         )
         return abstained(reason, message_language(asking.ask.request.query))
+
+
+def _reports_with_terms(index: OpenIndex) -> tuple[Reports, list[frozenset[str]]]:
+    reports = load_reports(index.snapshot.cursor())
+    terms = index.keywords.terms([f"{report.title}\n{report.text}" for report in reports.all])
+    return reports, [frozenset(own) for own in terms]
 
 
 def _passages(points: list[Claim]) -> list[Passage]:
