@@ -206,12 +206,7 @@ def _aligned(quote: str, text: str) -> tuple[int, int, float]:
 
 
 def _place(
-    paper_id: str,
-    title: str,
-    kind: str,
-    text: str,
-    score: float,
-    sentences: Sequence[tuple[str, list[object]]],
+    paper_id: str, title: str, kind: str, text: str, score: float, sentences: Sequence[tuple[str, list[object]]]
 ) -> Place:
     spans = spans_by_page(span for _, some in sentences for span in some or ())
     return Place(
