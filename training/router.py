@@ -21,9 +21,9 @@ from scipy.optimize import minimize
 
 from monjyu_core.embedding.local.e5 import E5
 from monjyu_core.embedding.local.minilm import MiniLM
+from monjyu_query.ranking.scripts import LATIN_MODELS
 from monjyu_query.search.routing import learned_router
 from monjyu_query.search.routing.learned_router import (
-    ENGLISH_ONLY,
     WORDS,
     LearnedRouter,
     cues,
@@ -55,7 +55,7 @@ def read(path: Path) -> Rows:
 def vectors(model: Any, rows: Rows) -> np.ndarray:
     """(n, d); zeros for a question of a language that the model does not know."""
     made = np.stack([model.embed_query(row["text"]) for row in rows])
-    if model.model_id in ENGLISH_ONLY:
+    if model.model_id in LATIN_MODELS:
         made[[unspaced(row["text"]) for row in rows]] = 0
     return made
 

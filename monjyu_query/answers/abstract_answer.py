@@ -15,20 +15,17 @@ from monjyu_query.papers.labels import paper_labels
 from monjyu_query.papers.names import paper_in_question
 from monjyu_query.ranking.open_index import OpenIndex
 
-_GENERAL = re.compile(
-    cues("abstract_answer.general"),
-    re.IGNORECASE,
-)
+_GENERAL = re.compile(cues("abstract_answer.general"), re.IGNORECASE)
 _MOST, _WIDTH = 4, 700
 _MOST_DEFINED, _WIDTH_DEFINED = 2, 450
-"""The number of sentences and characters of the answer, and of one that defines something."""
+"""The maximum numbers of sentences and characters in an answer, and in one that defines something."""
 _LIST_WIDTH = 1000
 """Characters of an answer with a list that its sentences announce."""
 _ANNOUNCES = re.compile(r"[:：]\s*$")
 _ITEM = re.compile(r"^\s*(?:[•·▪◦*–-]|\(?(?:[ivx]{1,4}|[a-z]|\d{1,2})[.)])\s?\S")
 _FEWEST_HEADINGS, _MOST_HEADINGS = 3, 8
 _OPENING = 60
-"""Characters within which a sentence about a thing names it."""
+"""A sentence is about a name that begins within this number of its first characters."""
 _SPACES = re.compile(r"[\W_]+")
 _OPEN_TYPES = frozenset({"definition", "procedure"})
 _OF_OTHERS = re.compile(r"\b(?:papers|articles|studies|publications|others?|cit(?:e|es|ed|ing))\b", re.IGNORECASE)
@@ -52,8 +49,8 @@ def is_general(query: str) -> bool:
 
 
 def answer_of_named(index: OpenIndex, query: str, language: str) -> Answer | None:
-    """If a question names a paper and nothing special about it ("What does nbgrader do?"), the first statements of the
-    paper about that name; None for other questions, and if its beginning does not mention the name."""
+    """The first statements about a paper, for a question that names it and asks nothing more specific ("What does
+    nbgrader do?"); None for other questions, and if the paper's beginning does not mention the name."""
     if not _ASKS_WHAT.search(query):
         return None
     named = paper_in_question(index, query)
@@ -67,12 +64,12 @@ def answer_of_named(index: OpenIndex, query: str, language: str) -> Answer | Non
 def abstract_answer(
     index: OpenIndex, paper_id: str, language: str, name: str = "", *, brief: bool = False
 ) -> Answer | None:
-    """The first sentences of the paper's abstract, or of its text if it has none, and unless `brief` the headings of
-    its sections. With a `name`, they start at the first sentence that mentions it near its beginning. None if there is
-    no such sentence."""
+    """The first sentences of the paper's abstract, or of its text if it has none, followed by up to eight headings
+    unless `brief`. With a `name`, the answer starts at the first sentence that has the name among its first words.
+    None if there is no such sentence."""
     cursor = index.snapshot.cursor()
     chunks = [name for (name,) in cursor.execute(_CHUNKS, [paper_id]).fetchall()]
-    sentences = load_sentences(cursor, load_passages(cursor, chunks, [0.0] * len(chunks)))
+    sentences = load_sentences(cursor, load_passages(cursor, chunks))
     run = _first(sentences, name, *((_MOST_DEFINED, _WIDTH_DEFINED) if brief else (_MOST, _WIDTH)))
     cited = cite_windows(cursor, [Window(tuple(run), (run[0],))]) if run else []
     if not cited:

@@ -15,7 +15,7 @@ _TEXTS, _REASONS = Texts("answer"), Texts("reasons")
 
 @dataclass(frozen=True)
 class Answer:
-    """An answer. `verified`: it has citations, each quote is in its source, and no sentence lacks support."""
+    """An answer. `verified`: the answer has citations, each quote is in its source, and no sentence lacks support."""
 
     segments: list[Segment]
     status: Status
@@ -39,8 +39,8 @@ def abstained(reason: str, language: str, warnings: Sequence[str] = ()) -> Answe
 
 
 def not_settled(result: SearchResult, failure: str) -> SearchResult:
-    """The result of a search of which a call failed: an abstention becomes a partial answer that states the failure,
-    because the failed call may be its cause. Other results are unchanged."""
+    """The result of a search in which a model call failed. An abstention becomes a partial answer that states the
+    failure, because the failed call may be its cause; other results are unchanged."""
     if result.status != "abstained":
         return result
     segments = [segment.model_copy() for segment in result.segments]
@@ -68,7 +68,8 @@ def result_of(
     claims: Sequence[Values] = (),
     communities: Sequence[str] = (),
 ) -> SearchResult:
-    """The result of a search. `engine` wrote the answer; `warnings` are the mode's; `passages` are best first."""
+    """The result of a search. `engine` wrote the answer, the mode gave the `warnings`, and the best `top_k` of the
+    `passages`, which are best first, are the hits."""
     return SearchResult(
         query=ask.request.query,
         collection=ask.request.collection,

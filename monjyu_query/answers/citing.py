@@ -1,4 +1,4 @@
-"""Turns quotes into citations, each checked in its source first."""
+"""Turns sentences into citations, after checking that each is in its source."""
 
 import re
 from collections.abc import Container, Iterable, Sequence
@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import duckdb
 
 from monjyu_core.language.packs import cues
-from monjyu_core.paper import Box, Span, retractions
+from monjyu_core.paper import retractions
 from monjyu_core.text.quotes import points_outside
-from monjyu_query.asking.passages import PassageSentence, load_passages, section_texts, standing
+from monjyu_query.asking.passages import PassageSentence, load_passages, section_texts, spans_by_page, standing
 from monjyu_query.asking.result import Citation
 
 # Quotes of one sentence or of a few consecutive ones: a sentence that refers back to the one before it, or is
@@ -18,24 +18,18 @@ MOST_BEFORE = 2
 """The number of sentences added before one that refers back."""
 _GAP = 3
 """Characters between consecutive sentences; a larger gap contains other text."""
-_CONNECTIVE = re.compile(
-    cues("citing.connective"),
-    re.IGNORECASE,
-)
+_CONNECTIVE = re.compile(cues("citing.connective"), re.IGNORECASE)
 _ITEM = re.compile(r"\W*(?:\(?\d{1,2}[.)]|\(?[a-zivx]{1,3}\))\s")
-_ADDS = re.compile(
-    cues("citing.adds"),
-    re.IGNORECASE,
-)
+_ADDS = re.compile(cues("citing.adds"), re.IGNORECASE)
 """Matches words that only add a sentence to the previous one. "However" and "therefore" are part of the statement."""
 _RESTS = re.compile(r"^(?:[^\w\s]+\s+){2,}(?=[^\W\d_]{2})")
-"""Matches signs of a formula that the page has before the sentence."""
+"""Matches what is left of a formula before the sentence."""
 _BULLET = re.compile(r"^(?:[•·▪◦*–—-]\s*|\(?(?:\d{1,2}|[ivx]{1,4})[.)]\s+)(?=[^\W\d])")
 
 
 def connective(text: str) -> int:
     """The length of a word that only joins a sentence to the one before it ("However, "), with its comma, or of an
-    item's number; otherwise 0."""
+    item's number; 0 if there is none, or if the rest of the sentence refers back."""
     found = _CONNECTIVE.match(text) or _ITEM.match(text)
     return found.end() if found and not points_outside(text[found.end() :]) else 0
 
@@ -105,7 +99,7 @@ class Neighbours:
 
 
 def joined(windows: Sequence[Window], neighbours: Neighbours) -> list[Window]:
-    """Merge windows that overlap or follow each other, at the position of the better one; the order stays."""
+    """Merge windows that overlap or follow each other; a merged window takes the position of the better one."""
     found: list[Window] = []
     for window in windows:
         for place, other in enumerate(found):
@@ -165,17 +159,14 @@ def cite_again(cursor: duckdb.DuckDBPyConnection, citations: Sequence[Citation])
     ids = [name for citation in citations for name in citation.sentence_ids]
     rows = {row[0]: row for row in cursor.execute(_SENTENCES, {"ids": ids}).fetchall()}
     chunks = list({citation.chunk_id for citation in citations})
-    passages = {one.chunk_id: one for one in load_passages(cursor, chunks, [0.0] * len(chunks))}
+    passages = {one.chunk_id: one for one in load_passages(cursor, chunks)}
     again: list[Citation] = []
     for citation in citations:
         passage = passages.get(citation.chunk_id)
         found = [rows[name] for name in citation.sentence_ids if name in rows]
         if passage is None or not found or [row[1] for row in found] != [passage.paper_id] * len(citation.sentence_ids):
             continue
-        sentences = [
-            PassageSentence(passage, name, section, place, start, end, text, tuple(spans or ()))
-            for name, _, section, place, start, end, text, spans in found
-        ]
+        sentences = [PassageSentence.of(passage, (name, *row)) for name, _, *row in found]
         key = next((one for one in sentences if one.text == citation.key), sentences[0])
         known = {"n": citation.n, "relevance": citation.relevance}
         again += [one.model_copy(update=known) for _, one in cite_windows(cursor, [Window(tuple(sentences), (key,))])]
@@ -184,7 +175,7 @@ def cite_again(cursor: duckdb.DuckDBPyConnection, citations: Sequence[Citation])
 
 def _citation(number: int, window: Window, texts: dict[tuple[str, int], str], retracted: Container[str]) -> Citation:
     first, last = window.sentences[0], window.sentences[-1]
-    spans = _spans(window.sentences)
+    spans = spans_by_page(span for sentence in window.sentences for span in sentence.spans)
     return Citation(
         n=number,
         paper_id=first.passage.paper_id,
@@ -198,12 +189,3 @@ def _citation(number: int, window: Window, texts: dict[tuple[str, int], str], re
         spans=spans,
         retracted=first.passage.paper_id in retracted,
     )
-
-
-def _spans(sentences: Iterable[PassageSentence]) -> list[Span]:
-    """The boxes of all sentences, page by page in reading order."""
-    pages: dict[int, list[Box]] = {}
-    for sentence in sentences:
-        for span in map(Span.model_validate, sentence.spans):
-            pages.setdefault(span.page, []).extend(span.boxes)
-    return [Span(page=page, boxes=boxes) for page, boxes in pages.items()]

@@ -1,5 +1,5 @@
-"""Claims, which state what the relevant chunks say about a question, each with a sentence of the source: their ranking,
-the merging of duplicates, and the answers from them."""
+"""Ranks claims, merges duplicates and composes answers from claims. A claim states what relevant chunks say about a
+question, with sentences of the source."""
 
 import math
 from collections import Counter
@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from monjyu_core.text.language import message_language
-from monjyu_core.text.tokens import first_within
+from monjyu_core.text.tokens import count_many, first_within
 from monjyu_core.values import Values
 from monjyu_query.answers.answer import Answer, abstained
 from monjyu_query.answers.citing import Neighbours, cite_windows
@@ -36,8 +36,8 @@ MOST = 2000
 @dataclass(frozen=True)
 class Claim:
     """A statement with the sentences of the source that support it, best first; `score` is 0 to 10; `concepts` are the
-    phrases of the noun graph in its first sentence; `confidence` (0 to 1) is level 4's that the sentence is a claim, or
-    the judge's that it answers the question; `extracted_at` is the time of extraction, ISO 8601 (UTC)."""
+    phrases of the noun graph in its first sentence; `confidence` (0 to 1) is the probability that the sentence is a
+    claim (level 4) or answers the question (lazy search); `extracted_at` is the time of extraction, ISO 8601 (UTC)."""
 
     statement: str
     sentences: tuple[PassageSentence, ...]
@@ -127,25 +127,31 @@ def merged_by_meaning(claims: Sequence[Claim], vectors: NDArray[np.float32]) -> 
 
 
 def in_parts(claims: Sequence[Claim], most: int) -> list[list[Claim]]:
-    """All claims, in parts of at most `most` tokens and at least one claim."""
-    parts: list[list[Claim]] = []
-    left = list(claims)
-    while left:
-        count = first_within([claim.statement for claim in left], most)
-        parts.append(left[:count])
-        left = left[count:]
-    return parts
+    """All claims, in parts that each have at most `most` tokens, or a single claim."""
+    batches = in_batches(count_many([claim.statement for claim in claims]), most)
+    return [[claims[place] for place in batch] for batch in batches]
 
 
-def within_tokens(claims: Sequence[Claim], most: int) -> list[Claim]:
-    """The first claims that have at most `most` tokens together, but at least one."""
-    return list(claims[: first_within([claim.statement for claim in claims], most)])
+def in_batches(sizes: Sequence[int], most: int) -> list[list[int]]:
+    """Indices in order, in batches whose total size is at most `most`; a larger item is a separate batch."""
+    batches: list[list[int]] = []
+    total = 0
+    for place, size in enumerate(sizes):
+        if not batches or total + size > most:
+            batches.append([])
+            total = 0
+        batches[-1].append(place)
+        total += size
+    return batches
+
+
+def within_tokens(claims: Sequence[Claim], most: int, at_least: int = 1) -> list[Claim]:
+    """The first claims that have at most `most` tokens together, but at least `at_least`."""
+    return list(claims[: first_within([claim.statement for claim in claims], most, at_least)])
 
 
 MOST_PASSAGES = 12
 """The maximum number of chunks from which an answer is composed of claims."""
-SENTENCES = 5
-"""The maximum number of sentences of a usual answer by a model."""
 _USUAL_BUDGET = 50
 """The number of tests for an answer of the usual length."""
 _MOST_ROOM, _OF_FACT = 2.0, 1.4

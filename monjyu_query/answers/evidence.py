@@ -9,7 +9,7 @@ import numpy as np
 from monjyu_core.text.language import message_language
 from monjyu_query.answers.answer import Answer, abstained
 from monjyu_query.answers.citing import Neighbours, cite_windows
-from monjyu_query.answers.claims import SAME, Claim, claim_passages
+from monjyu_query.answers.claims import SAME, Claim, claim_passages, passages_of
 from monjyu_query.answers.composition import SHORT, asked_of, compose, model_answer, or_extractive
 from monjyu_query.answers.layout import said
 from monjyu_query.answers.segments import OF_MANY, form_of, laid_out
@@ -124,8 +124,7 @@ def spread_answer(ask: Ask, claims: Sequence[Claim]) -> Answer:
 def _by_theme(index: OpenIndex, claims: Sequence[Claim], language: str, response_type: ResponseType | None) -> Answer:
     """The answer that quotes the claims' first sentences, grouped by theme and labelled with their papers."""
     cursor = index.snapshot.cursor()
-    passages = list({claim.sentences[0].passage.chunk_id: claim.sentences[0].passage for claim in claims}.values())
-    neighbours = Neighbours(load_sentences(cursor, passages))
+    neighbours = Neighbours(load_sentences(cursor, passages_of([claim.sentences[0] for claim in claims])))
     themes = {claim.sentences[0].sentence_id: _theme(claim) for claim in claims}
     cited = cite_windows(cursor, [neighbours.grown(claim.sentences[0]) for claim in claims])
     if not cited:
@@ -155,7 +154,7 @@ def _theme(claim: Claim) -> str:
 
 
 def closest(tools: Tools, ask: Ask, passages: Sequence[Passage]) -> float:
-    """The similarity between the question and the closest of the passages."""
+    """The similarity between the question and the closest of the passages; 0 if there are none."""
     wanted = {passage.chunk_id for passage in passages}
     rows = list(ask.index.corpus.chunk_ids.rows_of(wanted).values())
     vector = tools.embedder.embed(ask.request.query, ask.index.snapshot.manifest)

@@ -94,7 +94,7 @@ def _by_paper(form: AnswerForm, language: str, cited: Cited, labels: Mapping[str
 
 
 def said(window: Window) -> str:
-    """The answer's version of a quote (see `displayed_text`)."""
+    """The window's quote as an answer shows it."""
     return displayed_text(window.text)
 
 

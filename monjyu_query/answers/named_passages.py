@@ -31,7 +31,7 @@ def with_named(
     known, read = {passage.chunk_id for passage in passages}, {sentence.sentence_id for sentence in sentences}
     cursor = index.snapshot.cursor_of([paper_id])
     names = [name for (name,) in cursor.execute(_CHUNKS, [paper_id]).fetchall() if name not in known][:_MOST]
-    more = load_passages(cursor, names, [0.0] * len(names))
+    more = load_passages(cursor, names)
     added = [sentence for sentence in load_sentences(cursor, more) if sentence.sentence_id not in read]
     return [*passages, *more], [*sentences, *added]
 
@@ -46,9 +46,4 @@ def with_thanks(
         return sentences
     rows = index.snapshot.cursor_of([own.paper_id]).execute(_THANKS, [own.paper_id, _MOST]).fetchall()
     known = {sentence.sentence_id for sentence in sentences}
-    more = [
-        PassageSentence(own, name, section, place, start, end, text, tuple(spans or ()))
-        for name, section, place, start, end, text, spans in rows
-        if name not in known
-    ]
-    return [*sentences, *more]
+    return [*sentences, *(PassageSentence.of(own, row) for row in rows if row[0] not in known)]

@@ -18,8 +18,8 @@ _WORDS = re.compile(r"(\[(?!\^)(?=[^\[\]\\\n]{2})[^\[\]\\\n]{0,80}?[^\[\]\\\n\d\
 
 
 def escaped(text: str) -> str:
-    """Markdown in which the text's own brackets are escaped: `[2]` becomes `\\[2\\]`. A backslash before it is doubled,
-    as is one at the end, because the next text may begin with a bracket. `[sic]` is unambiguous."""
+    """Markdown in which the text's own brackets are escaped: `[2]` becomes `\\[2\\]`. Backslashes before a bracket are
+    doubled, and at the end of the text, because the next text may begin with a bracket. `[sic]` is unambiguous."""
     parts = _WORDS.split(text)
     parts[::2] = [_BRACKETS.sub(_escape, part) for part in parts[::2]]
     return "".join(parts)
@@ -41,7 +41,7 @@ class Piece(NamedTuple):
 
 
 def pieces(segments: Iterable[Segment], shown: Callable[[str], str] = escaped) -> Iterator[Piece]:
-    """Each segment in its parts, with label and text passed line by line through `shown`."""
+    """Each segment as a piece, whose label and lines of text are passed through `shown`."""
     for segment in segments:
         body = segment.text.lstrip()
         if segment.label:
@@ -136,14 +136,8 @@ OF_MANY: frozenset[AnswerForm] = frozenset({"papers", "survey"})
 NARROW: frozenset[AnswerForm] = frozenset({"fact", "number", "definition", "yes_no"})
 """Forms that one or two sentences fill, however much was found."""
 
-_PAPERS = re.compile(
-    cues("segments.papers"),
-    re.IGNORECASE,
-)
-_STEPS = re.compile(
-    cues("segments.steps"),
-    re.IGNORECASE,
-)
+_PAPERS = re.compile(cues("segments.papers"), re.IGNORECASE)
+_STEPS = re.compile(cues("segments.steps"), re.IGNORECASE)
 
 _ASKED = {
     "number": cues("segments.asked_number"),

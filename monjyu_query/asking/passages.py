@@ -2,11 +2,12 @@
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import duckdb
 
 from monjyu_core.errors import QueryError
+from monjyu_core.paper import Box, Span
 from monjyu_core.values import Values
 from monjyu_query.asking.result import Hit
 
@@ -39,6 +40,11 @@ class PassageSentence:
     text: str
     spans: tuple[Any, ...]
 
+    @classmethod
+    def of(cls, passage: Passage, row: Sequence[Any]) -> Self:
+        """The sentence from a row with the columns after `passage`."""
+        return cls(passage, *[*row[:-1], tuple(row[-1] or ())])
+
 
 MOST_KEPT = 10_000
 """The number of chunk rows that an open snapshot caches in memory, about a kilobyte each."""
@@ -65,12 +71,12 @@ def _fetch(cursor: duckdb.DuckDBPyConnection, query: str, name: str, values: Seq
 def load_passages(
     cursor: duckdb.DuckDBPyConnection,
     chunks: Sequence[str],
-    scores: Sequence[float],
+    scores: Sequence[float] | None = None,
     kept: Values | None = None,
 ) -> list[Passage]:
-    """The `chunks` (ids) as passages in the same order, with their scores; unknown chunks are omitted. `kept` caches
-    rows of the snapshot, because a look-up of ten rows takes a third of a hybrid search's time. Threads may share it.
-    """
+    """The `chunks` (ids) as passages in the same order, with their scores (by default 0); unknown chunks are omitted.
+    `kept` caches rows of the snapshot, because a look-up of ten rows takes a third of a hybrid search's time. Threads
+    may share it."""
     rows: Values = {name: row for name in chunks if kept and (row := kept.get(name)) is not None}
     missing = [name for name in chunks if name not in rows]
     if missing:
@@ -80,7 +86,7 @@ def load_passages(
             if len(kept) + len(read) > MOST_KEPT:
                 kept.clear()
             kept.update(read)
-    found = zip(chunks, scores, strict=True)
+    found = zip(chunks, [0.0] * len(chunks) if scores is None else scores, strict=True)
     return [Passage(*[*rows[chunk_id], score]) for chunk_id, score in found if chunk_id in rows]
 
 
@@ -101,10 +107,8 @@ def sentences_by_chunk(
     grouped: dict[str, list[PassageSentence]] = {chunk_id: [] for chunk_id in by_id}
     if not by_id:
         return grouped
-    for chunk_id, sentence_id, *where, text, spans in _fetch(cursor, _SENTENCES, "chunks", list(by_id)):
-        section, place, start, end = where
-        sentence = PassageSentence(by_id[chunk_id], sentence_id, section, place, start, end, text, tuple(spans or ()))
-        grouped[chunk_id].append(sentence)
+    for chunk_id, *row in _fetch(cursor, _SENTENCES, "chunks", list(by_id)):
+        grouped[chunk_id].append(PassageSentence.of(by_id[chunk_id], row))
     return grouped
 
 
@@ -115,12 +119,7 @@ def sentences_before(cursor: duckdb.DuckDBPyConnection, sentences: Sequence[Pass
         return []
     places = ", ".join(["(?, ?, ?)"] * len(wanted))
     rows = cursor.execute(_BEFORE.format(places=places), [value for place in wanted for value in place]).fetchall()
-    return [
-        PassageSentence(
-            wanted[paper, section, place], sentence_id, section, place, start, end, text, tuple(spans or ())
-        )
-        for paper, sentence_id, section, place, start, end, text, spans in rows
-    ]
+    return [PassageSentence.of(wanted[paper, row[1], row[2]], row) for paper, *row in rows]
 
 
 def section_texts(
@@ -136,6 +135,14 @@ def standing(texts: Mapping[tuple[str, int], str], sentences: Sequence[PassageSe
     return [
         s for s in sentences if s.text and texts.get((s.passage.paper_id, s.section_ord), "")[s.start : s.end] == s.text
     ]
+
+
+def spans_by_page(spans: Iterable[Any]) -> list[Span]:
+    """The boxes of several sentences' spans, page by page in reading order."""
+    pages: dict[int, list[Box]] = {}
+    for span in map(Span.model_validate, spans):
+        pages.setdefault(span.page, []).extend(span.boxes)
+    return [Span(page=page, boxes=boxes) for page, boxes in pages.items()]
 
 
 def hit_of(passage: Passage) -> Hit:
@@ -180,12 +187,8 @@ def sentences_by_id(
     values = {"ids": wanted, "some": within is not None, "chunks": sorted(within or ())}
     rows = cursor.execute(_SENTENCES_BY_ID, values).fetchall()
     chunks = sorted({row[1] for row in rows})
-    passages = {p.chunk_id: p for p in load_passages(cursor, chunks, [0.0] * len(chunks))}
-    return {
-        name: PassageSentence(passages[chunk], name, section, place, start, end, text, tuple(spans or ()))
-        for name, chunk, section, place, start, end, text, spans in rows
-        if chunk in passages
-    }
+    passages = {p.chunk_id: p for p in load_passages(cursor, chunks)}
+    return {name: PassageSentence.of(passages[chunk], (name, *row)) for name, chunk, *row in rows if chunk in passages}
 
 
 def in_order(sentences: dict[str, PassageSentence], ids: Sequence[str]) -> tuple[PassageSentence, ...]:

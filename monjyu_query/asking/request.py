@@ -12,14 +12,7 @@ import unicodedata
 from collections.abc import Collection, Mapping, Sequence
 from typing import Annotated, Any, Literal, TypedDict, get_args
 
-from pydantic import (
-    AfterValidator,
-    BeforeValidator,
-    Field,
-    Strict,
-    ValidationError,
-    model_validator,
-)
+from pydantic import AfterValidator, BeforeValidator, Field, Strict, ValidationError, model_validator
 
 from monjyu_core.errors import QueryError, did_you_mean
 from monjyu_core.paper import SectionType
@@ -70,7 +63,7 @@ MOST_CONTEXT = 200_000
 LONGEST_STYLE = 200
 """The maximum number of characters in a request for the form of an answer."""
 LONGEST_QUERY = 10_000
-"""In characters. A longer text is not a question, and the embedding model reads far less."""
+"""The maximum number of characters in a question; the embedding model reads far fewer."""
 
 
 _LANGUAGES = """ar ara arabic العربية|cs ces cze czech čeština|da dan danish dansk|de deu ger german deutsch|el
@@ -266,7 +259,7 @@ class FurtherOptions(Body):
         "A request to the answering model, such as “for a layman”.", ""
     )
     context: Annotated[int, Field(ge=1, le=MOST_CONTEXT), NUMBER] | None = asked(
-        "Return the passages as one text for another model, of at most this number of tokens.",
+        "Return the passages as one text for another model, of at most this number of tokens."
     )
     max_level: Annotated[int, Field(ge=0, le=4), NUMBER] | None = _lazy("do not use levels above this.")
     max_calls: Annotated[int, Field(ge=1), NUMBER] | None = _lazy("the maximum number of model calls.")

@@ -9,6 +9,10 @@ from monjyu_core.values import Values
 from monjyu_query.asking.lazy_explanation import LazyExplanation
 
 Status = Literal["complete", "partial", "abstained"]
+Verdict = Literal["supported", "partly", "contradicted", "not_found"]
+"""The sources' verdict on a sentence."""
+Basis = Literal["statement", "synthesis", "gap"]
+"""Based on one source, on several together, or a statement that the sources do not say something."""
 
 
 class _Model(BaseModel):
@@ -72,16 +76,16 @@ class Citation(_Model):
 
 
 class SentenceCheck(_Model):
-    """A sentence that a model wrote is checked against the sources that it cites.
+    """The check of a sentence that a model wrote against the sources that it cites.
 
     `verdict`: whether the sources support the sentence; `method`: compared by words, or by a model (`roles.verify`)
     that read sentence and sources. `kind`: a `synthesis` is based on several sources together, a `gap` states what they
     do not report. `reasons`: arguments against the sentence.
     """
 
-    verdict: Literal["supported", "partly", "contradicted", "not_found"]
+    verdict: Verdict
     method: Literal["words", "model"]
-    kind: Literal["statement", "synthesis", "gap"] = "statement"
+    kind: Basis = "statement"
     reasons: list[str] = []
 
 

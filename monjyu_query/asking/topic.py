@@ -8,10 +8,7 @@ import regex
 from monjyu_core.language.packs import also, cues
 from monjyu_core.text.unicode_words import WORD, compact, letter_words
 
-_FRAME = re.compile(
-    cues("topic.frame"),
-    re.IGNORECASE,
-)
+_FRAME = re.compile(cues("topic.frame"), re.IGNORECASE)
 _WORD = regex.compile(
     r"(?:[\p{Latin}\p{Greek}\p{Cyrillic}\p{N}]\p{M}*){3,}|\b[A-Z][A-Z0-9+#]?(?![\p{L}\p{N}])"
     r"|[\u3400-\u9fff\u30a1-\u30ff\uac00-\ud7a3]{2,}|\d{2,}"

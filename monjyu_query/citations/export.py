@@ -54,7 +54,7 @@ def romaji(text: str) -> str:
 
 
 def family_name(name: str) -> str:
-    """The reading of the family name of a Japanese name, which begins with it; empty if it is unknown."""
+    """The reading of the first word of a Japanese name, the family name; empty if it is unknown."""
     first = name.split()[0]
     words = readings(first) or [("", romaji(first))]
     sound = next((sound for kind, sound in words if kind == "姓"), words[0][1])
@@ -253,6 +253,10 @@ def entry_of(
     )
 
 
+def _keys(found: list[Entry]) -> list[str]:
+    return distinct(citation_key("".join(one.authors[:1]), one.year, one.title, one.id) for one in found)
+
+
 def bibtex(found: list[Entry]) -> str:
     """BibTeX with LaTeX commands for letters that have one; other letters, such as Japanese ones, remain UTF-8."""
     from bibtexparser.entrypoint import write_string
@@ -263,9 +267,7 @@ def bibtex(found: list[Entry]) -> str:
     from pylatexenc.latexencode import RULE_REGEX, UnicodeToLatexConversionRule, UnicodeToLatexEncoder
 
     library = Library()
-    names = ((entry.authors[0] if entry.authors else "", entry) for entry in found)
-    keys = distinct(citation_key(author, entry.year, entry.title, entry.id) for author, entry in names)
-    for key, entry in zip(keys, found, strict=True):
+    for key, entry in zip(_keys(found), found, strict=True):
         fields = {
             "title": entry.title,
             "author": " and ".join(entry.authors),
@@ -312,9 +314,6 @@ def ris(found: list[Entry]) -> str:
 
 def csl(found: list[Entry]) -> str:
     """CSL JSON, as Zotero, pandoc and citeproc read it. Names are split at their comma or last space."""
-    keys = distinct(
-        citation_key(entry.authors[0] if entry.authors else "", entry.year, entry.title, entry.id) for entry in found
-    )
     items = [
         {
             "id": key,
@@ -326,7 +325,7 @@ def csl(found: list[Entry]) -> str:
             "DOI": entry.doi,
             "number": f"arXiv:{entry.arxiv_id}" if entry.arxiv_id else None,
         }
-        for key, entry in zip(keys, found, strict=True)
+        for key, entry in zip(_keys(found), found, strict=True)
     ]
     kept = [{name: value for name, value in item.items() if value} for item in items]
     return json.dumps(kept, ensure_ascii=False, indent=1) + "\n"

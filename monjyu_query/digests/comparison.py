@@ -7,7 +7,7 @@ from monjyu_core.models.calls.embedding_calls import charged_to
 from monjyu_query.answers.answer import Answer
 from monjyu_query.answers.composition import Asked, compose
 from monjyu_query.answers.selection import Question
-from monjyu_query.asking.passages import Passage, load_passages, load_sentences
+from monjyu_query.asking.passages import load_passages, load_sentences
 from monjyu_query.asking.request import SearchRequest, clean_text, make_request
 from monjyu_query.asking.result import Cell, Citation
 from monjyu_query.digests.draft import Asker, Draft, Said, as_quoted, write_part
@@ -118,7 +118,7 @@ def _written(
         return True
     told = [one for cells in rows.values() for some in cells.values() for one in some]
     chunks = list(dict.fromkeys(citation.chunk_id for one in told for citation in one.citations))
-    passages: list[Passage] = load_passages(index.snapshot.cursor(), chunks, [0.0] * len(chunks))
+    passages = load_passages(index.snapshot.cursor(), chunks)
     named = "; ".join(f"“{title}”" for title in titles)
     on = f" with regard to {', '.join(aspects)}" if aspects else ""
     task = f"Compare these papers{on}: {named}."

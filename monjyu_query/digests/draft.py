@@ -76,8 +76,7 @@ class WrittenTable:
 
     columns: list[str]
     rows: list[list[Cell | list[Said]]]
-    title: str = ""
-    engine: Engine = "extractive"
+    engine: Engine
 
 
 class Draft:
@@ -117,15 +116,11 @@ class Draft:
         return [found[paper_id] for paper_id in papers]
 
     def table(
-        self,
-        columns: Sequence[str],
-        rows: Sequence[Sequence[Cell | list[Said]]],
-        title: str = "",
-        engine: Engine = "extractive",
+        self, columns: Sequence[str], rows: Sequence[Sequence[Cell | list[Said]]], engine: Engine = "extractive"
     ) -> None:
         """Add a table, whose cells are numbered after the parts. A table without rows is omitted."""
         if rows:
-            self._tables.append(WrittenTable(list(columns), [list(row) for row in rows], title, engine))
+            self._tables.append(WrittenTable(list(columns), [list(row) for row in rows], engine))
 
     def written(self, heading: str, events: Iterable[Values]) -> None:
         """Insert a model's sentences, read from the events of the answer, as the first part; those without a citation
@@ -177,7 +172,7 @@ def _numbered(part: Written, numbers: dict[tuple[str, ...], Citation]) -> Part:
 
 def _numbered_table(table: WrittenTable, numbers: dict[tuple[str, ...], Citation]) -> AnswerTable:
     rows = [[cell if isinstance(cell, Cell) else _cell(cell, numbers) for cell in row] for row in table.rows]
-    return AnswerTable(title=table.title, columns=table.columns, rows=rows, engine=table.engine)
+    return AnswerTable(columns=table.columns, rows=rows, engine=table.engine)
 
 
 def _cell(statements: Sequence[Said], numbers: dict[tuple[str, ...], Citation]) -> Cell:

@@ -48,17 +48,11 @@ _FRONT_MATTER = re.compile(
 )
 _CODE = re.compile(r"\w+\(.*\)\.|[{}<>\\]|\w=\w|::|\bimport \w+ as\b|\w_\w+_\w|>>>")
 _BLOCK = re.compile(r"\n\s*\n|[•▪◦]|\s[-–*] (?=[A-Z])")
-_OTHERS = re.compile(
-    cues("paper_text.others"),
-    re.IGNORECASE,
-)
+_OTHERS = re.compile(cues("paper_text.others"), re.IGNORECASE)
 _MANY = re.compile(
     r"\W*(?:other|many|several|some|most|there (?:is|are) (?:many|several|few|a number))\b", re.IGNORECASE
 )
-_OWN = re.compile(
-    cues("paper_text.own"),
-    re.IGNORECASE,
-)
+_OWN = re.compile(cues("paper_text.own"), re.IGNORECASE)
 _OF_TERMS = ("availability", "licence")
 _BACKGROUND = ("introduction", "related_work")
 """Types of sections about known results, which are mostly those of others."""
@@ -117,21 +111,16 @@ class PaperText:
         return [
             place
             for place, sentence in enumerate(self.sentences)
-            if self._quotable(sentence.text) and not _ASIDE.search(self.sections[sentence.section_ord][0])
+            if is_quotable(sentence.text, self.title) and not _ASIDE.search(self.sections[sentence.section_ord][0])
         ]
 
     @cached_property
     def central(self) -> dict[int, float]:
         """The overlap of each quotable sentence with title and abstract, 1 for the maximum."""
-        shares = {p: self.gist.share(self.terms[p]) / (0.5 + 0.5 * self._long(p)) for p in self.standing}
+        long = {p: max(1.0, word_count(self.sentences[p].text) / 24) for p in self.standing}
+        shares = {p: self.gist.share(self.terms[p]) / (0.5 + 0.5 * long[p]) for p in self.standing}
         most = max(shares.values(), default=0.0) or 1.0
         return {place: share / most for place, share in shares.items()}
-
-    def _long(self, place: int) -> float:
-        return max(1.0, word_count(self.sentences[place].text) / 24)
-
-    def _quotable(self, text: str) -> bool:
-        return is_quotable(text, self.title)
 
     @cached_property
     def labelled(self) -> dict[int, AspectName]:
@@ -196,19 +185,19 @@ class PaperText:
         first = window.sentences[0].text
         if points_outside(first) and not connective(first):
             return None
-        if any(not self._quotable(sentence.text) for sentence in window.sentences):
+        if any(not is_quotable(sentence.text, self.title) for sentence in window.sentences):
             return None
         return window if len(window.text) + count_wide(window.text) <= _WIDEST else None
 
 
 def read_paper(index: OpenIndex, paper_id: str) -> PaperText:
-    """Read a paper. Raises QueryError if the collection does not have it."""
+    """The sentences, sections and terms of a paper. Raises QueryError if the collection does not have it."""
     title, abstract = about(index, paper_id)
     cursor = index.snapshot.cursor()
     chunks = [name for (name,) in cursor.execute(_CHUNKS, [paper_id, MOST_CHUNKS]).fetchall()]
     rows = cursor.execute(_SECTIONS, [paper_id]).fetchall()
     sections = {number: (heading or "", kind) for number, heading, kind in rows}
-    found = load_sentences(cursor, load_passages(cursor, chunks, [0.0] * len(chunks)))
+    found = load_sentences(cursor, load_passages(cursor, chunks))
     sentences = sorted(found, key=lambda s: (s.section_ord, s.place))
     terms = [frozenset(some) for some in index.keywords.terms([s.text for s in sentences])]
     first = " ".join(s.text for s in sentences[:4])
@@ -286,17 +275,13 @@ class Choice:
             if any(alike(terms[place], terms[other]) >= _ALIKE for other in self._taken):
                 continue
             window = self._paper.window(place)
-            if window is None or self._overlaps(window):
-                continue
-            found.append(window)
-            ids = {sentence.sentence_id for sentence in window.sentences}
-            self._taken += [p for p, sentence in enumerate(self._paper.sentences) if sentence.sentence_id in ids]
+            ids = {sentence.sentence_id for sentence in window.sentences} if window else set()
+            inside = [p for p, sentence in enumerate(self._paper.sentences) if sentence.sentence_id in ids]
+            if window is not None and not set(inside) & set(self._taken):
+                found.append(window)
+                self._taken += inside
         together = joined(found, self._paper.neighbours)
         return sorted(together, key=lambda window: (window.sentences[0].section_ord, window.sentences[0].place))
-
-    def _overlaps(self, window: Window) -> bool:
-        taken = {self._paper.sentences[place].sentence_id for place in self._taken}
-        return any(sentence.sentence_id in taken for sentence in window.sentences)
 
 
 # Cached sentences of papers, because users of a table often ask for a further column of the same papers.

@@ -11,7 +11,7 @@ from monjyu_query.digests.result import Digest, word
 
 
 def print_digest(digest: Digest) -> None:
-    """Print its subject, its paragraphs and tables, then the sources."""
+    """Print the subject, the warnings, the paragraphs and the tables, then the sources."""
     console = Console(highlight=False)
     console.print(Text(safe(digest.subject), style="bold"))
     for warning in digest.warnings:

@@ -4,7 +4,6 @@ import asyncio
 import threading
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Literal
 
 from monjyu_core.errors import QueryError
 from monjyu_core.models.call_errors import ModelCallError
@@ -15,8 +14,8 @@ from monjyu_query.asking.events import Emit, unheard
 from monjyu_query.asking.request import Filters, clean_text
 from monjyu_query.asking.result import Cell, Usage
 from monjyu_query.digests.draft import Asker, Draft, Said
-from monjyu_query.digests.paper_text import PaperText, cached_paper
-from monjyu_query.digests.result import Digest, language_for, word
+from monjyu_query.digests.paper_text import cached_paper
+from monjyu_query.digests.result import Digest, Engine, language_for, word
 from monjyu_query.digests.table_cells import CellReader, asked_row, checked_cells, sentences_shown
 from monjyu_query.digests.table_columns import Column, columns_named, language_of
 from monjyu_query.papers.names import one_paper
@@ -70,7 +69,6 @@ def _on_subject(searcher: Asker, index: OpenIndex, about: str, filters: Filters,
     return [corpus.paper_ids[corpus.paper[row]] for row in rows]
 
 
-Engine = Literal["extractive", "llm"]
 AT_ONCE = 8
 """The maximum number of concurrent papers in model calls; the role's own limits may be lower."""
 
@@ -151,7 +149,7 @@ class _Rows:
         for paper_id in papers:
             if self._cancel.is_set():
                 break
-            rows[paper_id] = self._quoted(cached_paper(self._index, paper_id))
+            rows[paper_id] = self._reader.cells(cached_paper(self._index, paper_id))
             self._report_row(paper_id, len(papers))
         return rows
 
@@ -174,7 +172,7 @@ class _Rows:
                     rows[paper_id] = checked_cells(self._draft, paper, self.columns, shown, answer)
                 except ModelCallError as error:
                     self.failed.append(str(error))
-                    rows[paper_id] = await asyncio.to_thread(self._quoted, paper)
+                    rows[paper_id] = await asyncio.to_thread(lambda: self._reader.cells(paper))
                 self._report_row(paper_id, len(papers))
 
         async def all_rows() -> None:
@@ -183,9 +181,6 @@ class _Rows:
         run(all_rows())
         self._draft.add_usage(Usage(**vars(account.used)))
         return rows
-
-    def _quoted(self, paper: PaperText) -> Cells:
-        return self._reader.cells(paper)
 
     @cached_property
     def _reader(self) -> CellReader:

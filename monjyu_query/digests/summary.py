@@ -44,8 +44,8 @@ def summarize(
     `focus` or, without one, by a summary by the model of the role `answer`, if set. With a `section` (number, type,
     words of the heading), only that section is summarised.
 
-    `paper` is an id, a DOI, words of a title, or first author and year. Raises QueryError if the collection does not
-    have it, or it may be several, or it does not have the section.
+    `paper` is an id, a DOI, words of a title, or first author and year. Raises QueryError if no paper fits or several
+    do, or if the paper does not have the section.
     """
     index = index or searcher.current()
     paper_id = one_paper(index, paper)
@@ -53,7 +53,11 @@ def summarize(
     language = language or language_for(index, [paper_id], focus)
     draft = Draft(index, language)
     size = LENGTHS.index(length)
-    chosen = _one_section(text, section, _OF_SECTION[size]) if section else _aspects(text, size, language)
+    if section:
+        choice, places = Choice(text), section_places(text, section)
+        chosen = {heading: choice.central(some, _OF_SECTION[size]) for heading, some in places.items()}
+    else:
+        chosen = _aspects(text, size, language)
     if focus:
         _on(searcher, draft, paper_id, focus)
     whole = True
@@ -82,11 +86,6 @@ def _aspects(paper: PaperText, size: int, language: str) -> dict[str, list[Windo
     if first := choice.whole(QUOTES["results"][size]):
         return {word("content", language): first}
     return {one.title(language): choice.tell(one, most) for one in ASPECTS if (most := QUOTES[one.name][size])}
-
-
-def _one_section(paper: PaperText, section: str, most: int) -> dict[str, list[Window]]:
-    choice = Choice(paper)
-    return {heading: choice.central(places, most) for heading, places in section_places(paper, section).items()}
 
 
 def _on(searcher: Asker, draft: Draft, paper_id: str, focus: str) -> None:

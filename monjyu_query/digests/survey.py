@@ -105,7 +105,7 @@ def _windows(
     """At most two self-contained sentences of one paper on the topic; none if they are too far from it, unless the
     paper is `sure` to be about it."""
     cursor = index.snapshot.cursor()
-    passages = load_passages(cursor, chunks, [0.0] * len(chunks))
+    passages = load_passages(cursor, chunks)
     similarities = searcher.tools.embedder.similarities_to(topic, index.snapshot.manifest)
     asked = Asked(index, topic, question, similarities, None, searcher.settings.answer, "short")
     pool, windows, _ = weighed(asked, passages, load_sentences(cursor, passages), None)

@@ -285,7 +285,7 @@ OF_THE_ABSTRACT = 12
 MOST_QUOTES = 3
 """The maximum number of sentences in one cell."""
 LONGEST_CELL = 400
-"""In characters."""
+"""The maximum number of characters that a model may write in a cell."""
 
 
 class ModelCell(BaseModel):

@@ -211,10 +211,7 @@ LONGEST = 120
 """The maximum number of characters in a column's name."""
 
 
-_COUNTS = re.compile(
-    cues("table_columns.counts"),
-    re.IGNORECASE,
-)
+_COUNTS = re.compile(cues("table_columns.counts"), re.IGNORECASE)
 
 
 @dataclass(frozen=True)

@@ -12,13 +12,13 @@ from monjyu_query.digests.draft import NOTHING
 from monjyu_query.digests.result import Digest, word
 
 LONGEST_CELL = 32_000
-"""In characters; a spreadsheet cell allows 32,767."""
+"""The maximum number of characters in a cell; spreadsheets allow 32,767."""
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 _WIDTHS = {"label": 24, "text": 48, "quote": 40, "page": 8}
 
 
 def exported_rows(digest: Digest) -> Iterator[list[str | float]]:
-    """The heads, then one row per paper: label, title, authors, year and id, then for each column the value or text,
+    """The headings, then one row per paper: label, title, authors, year and id, then for each column the value or text,
     quotes and pages. Years, pages and values that are counts are numbers; text contains no characters that reverse
     text."""
     table, language = digest.tables[0], digest.language
@@ -53,7 +53,7 @@ def _number(value: str) -> float | None:
 
 
 def as_csv(digest: Digest) -> bytes:
-    """UTF-8 with a byte order mark, which spreadsheets expect."""
+    """The table as CSV, in UTF-8 with a byte order mark, which spreadsheets expect."""
     return csv_text(exported_rows(digest) if digest.tables else ()).encode("utf-8-sig")
 
 
@@ -70,8 +70,8 @@ def _plain(value: str | float) -> str | float:
 
 
 def as_xlsx(digest: Digest) -> bytes:
-    """One sheet whose heads and first column are frozen. Values that are not numbers are always text, never
-    formulas."""
+    """The table as a workbook of one sheet, whose heading row and first column are frozen. Values that are not numbers
+    are always text, never formulas."""
     import xlsxwriter
 
     out = io.BytesIO()

@@ -40,8 +40,8 @@ _SENTENCES = "SELECT text FROM sentences WHERE paper_id = ? ORDER BY section_ord
 
 @dataclass(frozen=True)
 class Found:
-    """A sentence of the paper. `near` is its nearness in meaning to the claim (0 to 1), `shared` the share of the
-    claim's words in it."""
+    """A sentence of the paper. `near` is its nearness in meaning to the claim (0 to 1), or `shared` without vectors;
+    `shared` is the share of the claim's words in it."""
 
     sentence: PassageSentence
     near: float
@@ -61,8 +61,8 @@ class Evidence:
         self._papers: dict[str, Facts] = {}
 
     def find(self, claim: str, paper_id: str) -> list[Found]:
-        """Rank the paper's sentences by the reader's probability that they answer the claim as a question, or by
-        nearness if there is no reader."""
+        """The sentences of the paper's passages nearest to the claim, by the reader's probability that they answer the
+        claim as a question, or by nearness and shared words if there is no reader."""
         corpus = self.index.corpus
         filters = Filters(paper_ids=[paper_id])
         settings = self._tools.settings.search.model_copy(update={"retracted": "mark"})  # it is cited
@@ -118,7 +118,7 @@ class Read:
 
 
 def ask_model(tools: Tools, account: Account, read: Sequence[Read]) -> str:
-    """Ask the model for verdicts, a few claims per call; return the reason why some are not judged."""
+    """Ask the model for verdicts, a few claims per call; return why some are not judged, empty if all are."""
     if not tools.uses_model("verify") or not read:
         return ""
     session = tools.session(account)

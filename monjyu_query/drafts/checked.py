@@ -56,7 +56,7 @@ class CheckedSentence(BaseModel):
 
 class CheckedDraft(BaseModel):
     """A draft's citing sentences in their order. `counts` are citations by verdict; `citations` the passages, each with
-    its `relevance` (nearness to the claim, 0 to 1)."""
+    its `relevance` (0 to 1: the mean of nearness to the claim and of the share of its words)."""
 
     format: str
     collection: str

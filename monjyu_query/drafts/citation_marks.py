@@ -64,7 +64,7 @@ _ROUND = re.compile(r"[(\[]([^()\[\]]{3,500})[)\]]")
 _INNER = re.compile(
     r"(?:(?:see|see also|e\.g\.|i\.e\.|cf\.|also|for example|as in|but see|reviewed in|review(?:ed)? by)[,:]?\s){0,3}"
     rf"(?P<names>{_NAME}(?P<more>{_MORE})?)"
-    rf"(?P<comma>,?)\s(?P<years>{_YEARS})(?:[,:]\s?(?:pp?\.|ch\.|Sec|Fig|\d)[^;]{{0,30}})?",
+    rf"(?P<comma>,?)\s(?P<years>{_YEARS})(?:[,:]\s?(?:pp?\.|ch\.|Sec|Fig|\d)[^;]{{0,30}})?"
 )
 _ONE_YEAR = re.compile(rf"({_YEAR})?([a-z])?")
 _NO_NAMES = frozenset(

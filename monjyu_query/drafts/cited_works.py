@@ -9,6 +9,7 @@ from monjyu_core.language.packs import also
 from monjyu_core.user_files.bounded_reading import parse_json
 from monjyu_query.drafts.citation_marks import arxiv_in, doi_in, year_in
 from monjyu_query.drafts.pages import Work
+from monjyu_query.papers.labels import family_name
 
 MOST_BIB_CHARACTERS = 5_000_000
 MOST_WORKS = 20_000
@@ -51,7 +52,7 @@ def _of_bibtex(fields: Mapping[str, str]) -> Work:
     eprint = _ARXIV_FIELD.fullmatch(fields.get("eprint", "").strip())
     return Work(
         title=plain(fields.get("title", "")),
-        authors=tuple(family(plain(name)) for name in people[:MOST_AUTHORS] if name.strip()),
+        authors=tuple(family_name(plain(name)) for name in people[:MOST_AUTHORS] if name.strip()),
         year=year_in(fields.get("year") or fields.get("date") or ""),
         doi=doi_in(links),
         arxiv_id=eprint[1] if eprint else arxiv_in(f"{links} {fields.get('journal', '')}"),
@@ -92,17 +93,6 @@ def _text(value: object) -> str:
 def plain(latex: str) -> str:
     """A BibTeX field without braces and commands; accents are dropped, because titles are compared without them."""
     return " ".join(_LATEX.sub("", _ACCENTED.sub("", latex.replace("~", " "))).split())
-
-
-def family(name: str) -> str:
-    """The family name of "Last, First", of "First von Last"."""
-    if "," in name:
-        return name.split(",")[0].strip()
-    words = name.split()
-    start = len(words) - 1
-    while start > 1 and words[start - 1][:1].islower():
-        start -= 1
-    return " ".join(words[max(0, start) :])
 
 
 def is_heading(line: str) -> bool:

@@ -19,18 +19,7 @@ LONGEST_PARAGRAPH = 20_000
 """The maximum number of characters passed to pylatexenc; in a longer paragraph only the commands are removed."""
 _COMMENT = re.compile(r"(?<!\\)%[^\n]*")
 _BODY = re.compile(r"\\begin\s*\{document\}(.*?)(?:\\end\s*\{document\}|\Z)", re.S)
-_LEFT_OUT = (
-    "verbatim",
-    "lstlisting",
-    "minted",
-    "equation",
-    "equation*",
-    "align",
-    "align*",
-    "tikzpicture",
-    "comment",
-    "tabular",
-)
+_LEFT_OUT = ("verbatim", "lstlisting", "minted", r"equation\*?", r"align\*?", "tikzpicture", "comment", "tabular")
 _LIST = re.compile(r"\\begin\s*\{thebibliography\}(.*?)(?:\\end\s*\{thebibliography\}|\Z)", re.S)
 _ITEM = re.compile(r"\\bibitem\s*(?:\[[^\]]{0,300}\])?\s*\{([^{}]{1,200})\}")
 _CITE = re.compile(
@@ -50,9 +39,7 @@ def read_latex(text: str, pages: Pages) -> None:
     body = _BODY.search(text)
     text = _LIST.sub("\n\n", body[1] if body else text)
     for name in _LEFT_OUT:
-        text = re.sub(
-            rf"\\begin\s*\{{{re.escape(name)}\}}.*?(?:\\end\s*\{{{re.escape(name)}\}}|\Z)", " ", text, flags=re.S
-        )
+        text = re.sub(rf"\\begin\s*\{{{name}\}}.*?(?:\\end\s*\{{{name}\}}|\Z)", " ", text, flags=re.S)
     text = _CITE.sub(lambda found: _latex_cited(found, pages), text)
     for part in _PARTS.split(text):
         if MARK.search(part) or "(" in part or "http" in part:
@@ -103,7 +90,7 @@ _EMPHASIS = re.compile(r"\*+|`+|(?<!\w)_+|_+(?!\w)")
 
 
 def read_markdown(text: str, pages: Pages) -> None:
-    """Fill `pages`, without code, comments, headings and HTML tags."""
+    """Fill `pages` with paragraphs and references; code, comments, headings and HTML tags are left out."""
     listed: list[str] = []
     for lines, of_list in _paragraphs(_MARKDOWN_COMMENT.sub("", _FRONT.sub("", text))):
         if of_list:

@@ -235,7 +235,6 @@ MOST_BYTES, MOST_XML, MOST_FILES = 50 << 20, 40 << 20, 5_000
 _DOCUMENT = "word/document.xml"
 _HINT = "Save it again as .docx, or split the draft."
 _SOURCES = 20
-_UNREADABLE = "This is not a Word file that can be read."
 
 
 def read_word(data: bytes, pages: Pages) -> None:
@@ -247,7 +246,8 @@ def read_word(data: bytes, pages: Pages) -> None:
         document = parts.pop(_DOCUMENT).decode("utf-8-sig")
         sources = [part.decode("utf-8-sig") for part in list(parts.values())[:_SOURCES]]
     except (FileRefused, KeyError, UnicodeDecodeError) as error:
-        raise QueryError(f"{_UNREADABLE} {error if isinstance(error, FileRefused) else ''}", _HINT) from error
+        reason = f" {error}" if isinstance(error, FileRefused) else ""
+        raise QueryError(f"This is not a Word file that can be read.{reason}", _HINT) from error
     for text in sources:
         if "<b:Source>" in text:
             parse_xml(text, listed := Sources())

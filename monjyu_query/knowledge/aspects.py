@@ -1,5 +1,4 @@
-"""The aspects of a paper, and the sentences about them: by their words, their section's heading and type, and their
-overlap with title and abstract. English and Japanese."""
+"""The aspects of a paper, and the patterns of the sentences and headings about each, in English and Japanese."""
 
 import re
 from collections.abc import Sequence

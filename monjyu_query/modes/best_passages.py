@@ -18,8 +18,8 @@ from monjyu_query.ranking.ranker import Ranking, best_rows
 from monjyu_query.ranking.tools import Ask
 
 EVIDENCE_PASSAGES, EVIDENCE_PER_PAPER = 12, 6
-"""The numbers of passages from which an extractive answer takes its sentences, in all and per paper. If one paper may
-answer, there is no maximum per paper, because other passages of that paper may rank above the one that answers."""
+"""The maximum numbers of passages from which an extractive answer takes its sentences, in all and per paper. If one
+paper may answer, it has no maximum, because other passages of that paper may rank above the one that answers."""
 MANY_PASSAGES, MANY_PER_PAPER = 24, 2
 """The passages for questions about many papers, and the maximum per paper."""
 _OF_ABSTRACT = 2

@@ -5,7 +5,6 @@ in Microsoft Research, "GraphRAG: Improving global search via dynamic community 
 """
 
 import asyncio
-import threading
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Annotated
@@ -20,7 +19,7 @@ from monjyu_core.text.language import message_language
 from monjyu_core.text.quotes import rests_on
 from monjyu_core.text.tokens import count_many
 from monjyu_query.answers.answer import Answer, abstained, result_of
-from monjyu_query.answers.claims import MOST, Claim, claim_passages, compose_claims, merged, within_tokens
+from monjyu_query.answers.claims import MOST, Claim, claim_passages, compose_claims, in_batches, merged, within_tokens
 from monjyu_query.answers.composition import model_answer, or_extractive
 from monjyu_query.answers.evidence import spread_answer
 from monjyu_query.asking.passages import Passage, in_order
@@ -38,7 +37,7 @@ from monjyu_query.modes.global_question import (
     static_selection,
 )
 from monjyu_query.modes.lazy.model_roles import ModelRoles
-from monjyu_query.ranking.open_index import OpenIndex
+from monjyu_query.ranking.open_index import OpenIndex, PerSnapshot
 from monjyu_query.ranking.tools import Ask, Tools
 
 # Rates reports by their titles and summaries, and derives points from their findings, with a model.
@@ -158,19 +157,6 @@ def report_text(report: Report) -> str:
     return "\n".join([report.title, report.summary, *findings])
 
 
-def in_batches(sizes: Sequence[int], most: int) -> list[list[int]]:
-    """Indices in order, in batches whose total size is at most `most`; a larger item is a separate batch."""
-    batches: list[list[int]] = []
-    total = 0
-    for place, size in enumerate(sizes):
-        if not batches or total + size > most:
-            batches.append([])
-            total = 0
-        batches[-1].append(place)
-        total += size
-    return batches
-
-
 # The reduce step: the answer from the best points, with the sources of every sentence.
 MOST_SOURCES = 24
 """The maximum number of chunks from which a model writes an answer; it receives a few sentences of each."""
@@ -199,12 +185,11 @@ class GlobalSearch:
 
     def __init__(self, tools: Tools) -> None:
         self.tools = tools
-        self._lock = threading.Lock()
-        self._read: tuple[str, Reports, list[frozenset[str]]] | None = None
+        self._reports = PerSnapshot(_reports_with_terms)
 
     def search(self, ask: Ask) -> SearchResult:
         """The result of one question. `claims` are the points of the answer."""
-        asking = begin(self.tools, *self.reports(ask.index), ask)
+        asking = begin(self.tools, *self._reports.of(ask.index), ask)
         chosen = self._selected(asking)
         points = self._points(asking, chosen)
         answer, engine = Answer([], "complete"), "none"
@@ -224,15 +209,6 @@ class GlobalSearch:
             claims=[point.as_dict() for point in points],
             communities=[report.id for report in chosen],
         )
-
-    def reports(self, index: OpenIndex) -> tuple[Reports, list[frozenset[str]]]:
-        """The reports of a snapshot and their terms, read once."""
-        with self._lock:
-            if self._read is None or self._read[0] != index.snapshot.id:
-                reports = load_reports(index.snapshot.cursor())
-                terms = index.keywords.terms([f"{report.title}\n{report.text}" for report in reports.all])
-                self._read = (index.snapshot.id, reports, [frozenset(own) for own in terms])
-            return self._read[1:]
 
     def _selected(self, asking: Asking) -> list[Report]:
         """The selected reports, best first. A model rates them only in dynamic selection, with the role `assess`."""
@@ -282,6 +258,12 @@ class GlobalSearch:
             "no community report was judged relevant" if lowest is None else f"no point reaches the score {lowest:g}"
         )
         return abstained(reason, message_language(asking.ask.request.query))
+
+
+def _reports_with_terms(index: OpenIndex) -> tuple[Reports, list[frozenset[str]]]:
+    reports = load_reports(index.snapshot.cursor())
+    terms = index.keywords.terms([f"{report.title}\n{report.text}" for report in reports.all])
+    return reports, [frozenset(own) for own in terms]
 
 
 def _passages(points: list[Claim]) -> list[Passage]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from monjyu_core.text.tokens import first_within
-from monjyu_query.answers.claims import Claim, merged
+from monjyu_query.answers.claims import Claim, merged, within_tokens
 from monjyu_query.answers.selection import Question
 from monjyu_query.asking.passages import Passage, in_order, sentences_by_id
 from monjyu_query.knowledge.concept_graph import has_tables
@@ -67,12 +67,7 @@ class Weigher:
                 text = " ".join(one.text.split())
                 claims.append((Claim(text, sentences, score, one.community, one.engine), frozenset(own)))
         claims.sort(key=lambda pair: (-pair[0].score, pair[0].statement))
-        return within(merged([pair for pair in claims if pair[0].score > 0]), most_tokens)
-
-
-def within(claims: Sequence[Claim], most: int) -> list[Claim]:
-    """The first claims that have at most `most` tokens together."""
-    return list(claims[: first_within([claim.statement for claim in claims], most, at_least=0)])
+        return within_tokens(merged([pair for pair in claims if pair[0].score > 0]), most_tokens, at_least=0)
 
 
 def passages_within(passages: Sequence[Passage], most: int) -> list[Passage]:

@@ -11,7 +11,7 @@ import numpy as np
 from monjyu_query.answers.selection import Question
 from monjyu_query.knowledge.concept_graph import ConceptGraph, has_tables
 from monjyu_query.modes.lazy.expansion import matching_concepts
-from monjyu_query.ranking.fusion import Scores
+from monjyu_query.ranking.fusion import Mask, Scores
 from monjyu_query.ranking.open_index import OpenIndex
 
 MOST_CANDIDATES = 2000
@@ -43,10 +43,6 @@ class Entity:
     sentence_ids: tuple[str, ...]
     engine: str
     score: float = 0.0
-
-
-def has_entities(cursor: duckdb.DuckDBPyConnection) -> bool:
-    return has_tables(cursor, ("entities", "entity_chunks"))
 
 
 def find_entities(index: OpenIndex, question: Question, near: Mapping[str, float], limit: int) -> list[Entity]:
@@ -155,9 +151,7 @@ def _phrases(index: OpenIndex, query: str) -> dict[str, float]:
     return found
 
 
-def _add_ranks(
-    scores: Scores, values: Scores, among: np.ndarray[tuple[int], np.dtype[np.bool_]], weight: float
-) -> None:
+def _add_ranks(scores: Scores, values: Scores, among: Mask, weight: float) -> None:
     rows = np.flatnonzero(among)
     order = rows[np.argsort(-values[rows], kind="stable")]
     scores[order] += (weight / (_K + np.arange(1, len(order) + 1))).astype(np.float32)

@@ -4,7 +4,6 @@ The context is mixed as in microsoft/graphrag's local search: by default half of
 reports, the rest entities, relationships and claims.
 """
 
-import threading
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,11 +14,12 @@ from monjyu_query.answers.evidence import AnswerEvidence, answer_from_evidence, 
 from monjyu_query.asking.passages import Passage
 from monjyu_query.asking.result import SearchResult
 from monjyu_query.asking.topic import topic_of
-from monjyu_query.knowledge.reports import Report, Reports, load_reports
+from monjyu_query.knowledge.concept_graph import has_tables
+from monjyu_query.knowledge.reports import Report, load_reports
 from monjyu_query.modes import local_context as context
 from monjyu_query.modes.best_passages import paper_cap, passages_at
-from monjyu_query.modes.local_entities import READ_CHUNKS, Entity, find_entities, has_entities, passage_scores
-from monjyu_query.ranking.open_index import OpenIndex
+from monjyu_query.modes.local_entities import READ_CHUNKS, Entity, find_entities, passage_scores
+from monjyu_query.ranking.open_index import PerSnapshot
 from monjyu_query.ranking.query_embedding import nearness
 from monjyu_query.ranking.ranker import Ranking, best_rows, rank
 from monjyu_query.ranking.tools import Ask, Tools
@@ -44,8 +44,7 @@ class LocalSearch:
 
     def __init__(self, tools: Tools) -> None:
         self.tools = tools
-        self._lock = threading.Lock()
-        self._reports: tuple[str, Reports] | None = None
+        self._reports = PerSnapshot(lambda index: load_reports(index.snapshot.cursor()))
 
     def search(self, ask: Ask) -> SearchResult:
         """The result of one question. `claims` are the relevant statements of entities, relationships, reports and
@@ -81,23 +80,17 @@ class LocalSearch:
             communities=[report.id for report in around.reports],
         )
 
-    def reports(self, index: OpenIndex) -> Reports:
-        """The reports of a snapshot, read once; none below level 3."""
-        with self._lock:
-            if self._reports is None or self._reports[0] != index.snapshot.id:
-                self._reports = (index.snapshot.id, load_reports(index.snapshot.cursor()))
-            return self._reports[1]
-
     def _around(self, ask: Ask, query: str, ranking: Ranking) -> _Around:
         index, local = ask.index, ask.settings.local
         question = topic_question(index, query)
-        if not len(index.corpus) or ranking.similarity is None or not has_entities(index.snapshot.cursor()):
+        built = has_tables(index.snapshot.cursor(), ("entities", "entity_chunks"))
+        if not len(index.corpus) or ranking.similarity is None or not built:
             return _Around([], [], [], [])
         entities = find_entities(index, question, self._near(ask, ranking), local.entities)
         passages = self._passages(ask, query, ranking, entities)
         within = set(index.corpus.chunk_ids.at(np.flatnonzero(ranking.scores > -np.inf))) if ask.leaves_out else None
         weigher = context.Weigher(index, question, ranking.similarity, within)
-        reports = self.reports(index)
+        reports = self._reports.of(index)
         vector = self.tools.embedder.embed(query, index.snapshot.manifest)
         chosen = context.of_reports(index, reports, entities, reports.similarity(vector))
         reported = int(local.report_share * local.context_tokens)

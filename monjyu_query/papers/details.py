@@ -151,7 +151,7 @@ def paper_details(index: OpenIndex, paper_id: str) -> PaperDetails:
 
 
 def find_sentences(cursor: duckdb.DuckDBPyConnection, paper_id: str, text: str) -> FoundSentences:
-    """The sentences with all words, in the order of the paper."""
+    """The first `MOST_SENTENCES` sentences with all words of a text, in the paper's order, and their total."""
     words = text.lower().split()
     if not words:
         return FoundSentences(total=0, sentences=[])

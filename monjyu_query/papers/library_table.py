@@ -182,7 +182,7 @@ def _condition(kind: str, wanted: Wanted) -> tuple[str, list[Any]]:
         return " AND ".join([_SAID] * len(asked)) or "true", [word for word in asked for _ in range(2)]
     if kind == "years":
         return "(?::INT IS NULL OR year >= ?) AND (?::INT IS NULL OR year <= ?)", [
-            *(wanted.year_from, wanted.year_from, wanted.year_to, wanted.year_to),
+            *(wanted.year_from, wanted.year_from, wanted.year_to, wanted.year_to)
         ]
     if kind == "retracted":
         return "?::BOOLEAN IS NULL OR retracted = ?", [wanted.retracted, wanted.retracted]

@@ -33,10 +33,7 @@ KINDS = (
 )
 """Words for a paper, or for the thing that it is about."""
 _KIND = re.compile(rf"\b(?:{KINDS})\b" + also("papers_names.kind"), re.IGNORECASE)
-_FRAME = re.compile(
-    cues("papers_names.frame"),
-    re.IGNORECASE,
-)
+_FRAME = re.compile(cues("papers_names.frame"), re.IGNORECASE)
 _AROUND = re.compile(rf"^(?:the )?(?:papers? |article |study )?|(?: (?:{KINDS}))$")
 _SMALL = ("a", "an", "the", "of", "in", "on", "for", "and", "to", "with", "by", "from", "about", "that", "as")
 _QUOTES = "「」『』“”\"'‘’ "

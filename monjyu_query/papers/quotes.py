@@ -14,6 +14,7 @@ from rapidfuzz import fuzz
 
 from monjyu_core.errors import QueryError
 from monjyu_core.paper import Box, Span
+from monjyu_query.asking.passages import spans_by_page
 from monjyu_query.ranking.open_index import OpenIndex
 
 # Texts are compared without anything that copying changes: line ends, hyphens, spaces, punctuation, case, ligatures,
@@ -22,7 +23,7 @@ _BROKEN = re.compile(r"(?<=[^\W\d_])[-\u00ad\u2010]\s*\n\s*(?=[^\W\d_])")
 """Matches a word broken by a line end."""
 _END = sys.maxsize
 LONGEST_WORD = 40
-"""In letters. Longer runs are text in a script without spaces."""
+"""The maximum number of letters in a word. Longer runs are text in a script without spaces."""
 
 
 _RUN = re.compile(r"[^\W_]+")
@@ -205,13 +206,9 @@ def _aligned(quote: str, text: str) -> tuple[int, int, float]:
 
 
 def _place(
-    paper_id: str, title: str, kind: str, text: str, score: float, sentences: Sequence[tuple[str, object]]
+    paper_id: str, title: str, kind: str, text: str, score: float, sentences: Sequence[tuple[str, list[object]]]
 ) -> Place:
-    pages: dict[int, list[Box]] = {}
-    for _, spans in sentences:
-        for span in map(Span.model_validate, spans or ()):  # type: ignore[call-overload]
-            pages.setdefault(span.page, []).extend(span.boxes)
-    spans = [Span(page=page, boxes=boxes) for page, boxes in pages.items()]
+    spans = spans_by_page(span for _, some in sentences for span in some or ())
     return Place(
         paper_id=paper_id,
         paper_title=title,

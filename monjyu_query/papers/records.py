@@ -35,8 +35,7 @@ _NOT_OF_A_TABLE = ("characters", "corrected", "notes", "processing_time_ms")
 
 
 def list_papers(snapshot: Snapshot) -> list[Values]:
-    """Every paper in short, by title; `authors` are names, `chunks` a count, `retracted` by its
-    notices."""
+    """A short record of every paper, by title: `authors` are names, `chunks` is a count, notices decide `retracted`."""
     rows = snapshot.cursor().execute(_LISTED).fetchall()
     retracted, names = retractions(snapshot.cursor()), (*_SHORT, "authors", "chunks")
     return [dict(zip(names, row, strict=True)) | {"retracted": row[0] in retracted} for row in rows]

@@ -183,7 +183,7 @@ class _Catalogue:
         return self._answered(sentence, [self._table_of_papers(chosen)])
 
     def _most_cited(self) -> Answer:
-        rows = tables.most_cited(self._cursor, self._papers, MOST_ROWS)
+        rows = tables.counted(self._cursor, tables.MOST_CITED, self._papers, MOST_ROWS)
         if not rows:
             return self._answered(self._sentence("none cited"), [])
         paper, n = rows[0]
@@ -195,19 +195,18 @@ class _Catalogue:
     def _grouped(self) -> Answer | None:
         """Authors, venues or years with their number of papers."""
         kind = self._question.name
-        rows: Sequence[tuple[str | int, int]]
         if kind == "prolific":
-            rows = tables.prolific(self._cursor, self._papers, MOST_ROWS)
+            rows = tables.counted(self._cursor, tables.PROLIFIC, self._papers, MOST_ROWS)
             if not rows:
                 return self._answered(self._sentence("not prolific"), [])
             most = rows[0][1]
             who = self._listed([str(name) for name, n in rows if n == most])
             sentence, first = self._sentence("prolific", what=who, n=most), "author"
         elif kind == "venues":
-            rows = tables.venues(self._cursor, self._papers, MOST_ROWS)
+            rows = tables.counted(self._cursor, tables.VENUES, self._papers, MOST_ROWS)
             sentence, first = self._sentence("venues", n=len(rows)), "venue"
         else:
-            rows = tables.years(self._cursor, self._papers, MOST_ROWS)
+            rows = tables.counted(self._cursor, tables.YEARS, self._papers, MOST_ROWS)
             span = f"{rows[-1][0]}–{rows[0][0]}" if rows else ""
             sentence, first = self._sentence("years", what=span) + self._undated(), "year"
         if not rows:

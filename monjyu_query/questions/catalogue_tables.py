@@ -3,6 +3,7 @@
 import difflib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import duckdb
 
@@ -17,14 +18,14 @@ _CITED = """SELECT DISTINCT min(b.paper_id), ''
 FROM citation_edges e JOIN paper_identity a ON a.canonical_id = e.citing_id
 JOIN paper_identity b ON b.canonical_id = e.cited_id WHERE a.paper_id = $paper GROUP BY e.cited_id ORDER BY ALL"""
 _REFERENCES = 'SELECT count(*) FROM "references" WHERE paper_id = $paper'
-_PROLIFIC = """SELECT any_value(name), count(DISTINCT paper_id) AS n FROM authors WHERE list_contains($papers, paper_id)
+PROLIFIC = """SELECT any_value(name), count(DISTINCT paper_id) AS n FROM authors WHERE list_contains($papers, paper_id)
 GROUP BY lower(name) HAVING n > 1 ORDER BY n DESC, any_value(name) LIMIT $most"""
-_MOST_CITED = """SELECT min(b.paper_id), count(DISTINCT e.citing_id) AS n FROM citation_edges e
+MOST_CITED = """SELECT min(b.paper_id), count(DISTINCT e.citing_id) AS n FROM citation_edges e
 JOIN paper_identity b ON b.canonical_id = e.cited_id WHERE list_contains($papers, b.paper_id)
 GROUP BY e.cited_id ORDER BY n DESC, min(b.paper_id) LIMIT $most"""
-_VENUES = """SELECT venue, count(*) AS n FROM papers WHERE list_contains($papers, paper_id) AND venue IS NOT NULL
+VENUES = """SELECT venue, count(*) AS n FROM papers WHERE list_contains($papers, paper_id) AND venue IS NOT NULL
 AND venue <> '' GROUP BY venue ORDER BY n DESC, venue LIMIT $most"""
-_YEARS = """SELECT year, count(*) FROM papers WHERE list_contains($papers, paper_id) AND year IS NOT NULL
+YEARS = """SELECT year, count(*) FROM papers WHERE list_contains($papers, paper_id) AND year IS NOT NULL
 GROUP BY year ORDER BY year DESC LIMIT $most"""
 _UNDATED = "SELECT count(*) FROM papers WHERE list_contains($papers, paper_id) AND year IS NULL"
 _AUTHORS = "SELECT DISTINCT name FROM authors ORDER BY name"
@@ -59,24 +60,12 @@ def cited(cursor: duckdb.DuckDBPyConnection, paper_id: str) -> tuple[list[tuple[
     return rows, int(cursor.execute(_REFERENCES, {"paper": paper_id}).fetchall()[0][0])
 
 
-def prolific(cursor: duckdb.DuckDBPyConnection, paper_ids: Sequence[str], most: int) -> list[tuple[str, int]]:
-    """Authors of more than one paper with their number of papers."""
-    return cursor.execute(_PROLIFIC, {"papers": list(paper_ids), "most": most}).fetchall()
-
-
-def most_cited(cursor: duckdb.DuckDBPyConnection, paper_ids: Sequence[str], most: int) -> list[tuple[str, int]]:
-    """Papers with their number of citing papers in the collection."""
-    return cursor.execute(_MOST_CITED, {"papers": list(paper_ids), "most": most}).fetchall()
-
-
-def venues(cursor: duckdb.DuckDBPyConnection, paper_ids: Sequence[str], most: int) -> list[tuple[str, int]]:
-    """Journals and conferences with their number of papers."""
-    return cursor.execute(_VENUES, {"papers": list(paper_ids), "most": most}).fetchall()
-
-
-def years(cursor: duckdb.DuckDBPyConnection, paper_ids: Sequence[str], most: int) -> list[tuple[int, int]]:
-    """Years with their number of papers, the newest first."""
-    return cursor.execute(_YEARS, {"papers": list(paper_ids), "most": most}).fetchall()
+def counted(
+    cursor: duckdb.DuckDBPyConnection, query: str, paper_ids: Sequence[str], most: int
+) -> list[tuple[Any, int]]:
+    """The first `most` rows of `PROLIFIC`, `VENUES` or `YEARS` (a value and its number of papers), or of `MOST_CITED`
+    (a paper and its number of citing papers in the collection)."""
+    return cursor.execute(query, {"papers": list(paper_ids), "most": most}).fetchall()
 
 
 def undated(cursor: duckdb.DuckDBPyConnection, paper_ids: Sequence[str]) -> int:
@@ -84,12 +73,12 @@ def undated(cursor: duckdb.DuckDBPyConnection, paper_ids: Sequence[str]) -> int:
     return int(cursor.execute(_UNDATED, {"papers": list(paper_ids)}).fetchall()[0][0])
 
 
-def close_authors(cursor: duckdb.DuckDBPyConnection, name: str, most: int = 3) -> list[str]:
-    """Authors of the collection with a similar spelling."""
+def close_authors(cursor: duckdb.DuckDBPyConnection, name: str) -> list[str]:
+    """Up to three authors of the collection with a similar spelling."""
     names = [row[0] for row in cursor.execute(_AUTHORS).fetchall()]
     parts: dict[str, str] = {}
     for one in names:
         parts.setdefault(folded(one), one)
         parts.setdefault(folded(one.split()[-1]), one)
-    near = difflib.get_close_matches(folded(name.split()[-1]), list(parts), most, 0.75)
+    near = difflib.get_close_matches(folded(name.split()[-1]), list(parts), 3, 0.75)
     return list(dict.fromkeys(parts[part] for part in near))

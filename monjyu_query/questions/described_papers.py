@@ -129,8 +129,8 @@ def descriptions(query: str) -> list[str]:
 
 
 def ask_of_described(ask: Ask) -> tuple[Ask, SearchResult | None]:
-    """The question with the described paper as filter, or a result that asks which is meant. Unchanged if it describes
-    none, or a filter already names papers."""
+    """The question with the described paper as filter, and None; or the question as it is, and a result that asks which
+    paper is meant if several fit or none. If it describes no paper, or a filter names papers, nothing changes."""
     request = ask.request
     described = None if request.filters.paper_ids else paper_described(ask.index, request.query)
     if described is None:
@@ -180,10 +180,7 @@ def _asked_back(ask: Ask, described: Described) -> SearchResult:
 
 
 # The papers that the last answer of a conversation named, and follow-ups that are about them.
-_OF_THEM = re.compile(
-    cues("described_papers.of_them"),
-    re.IGNORECASE,
-)
+_OF_THEM = re.compile(cues("described_papers.of_them"), re.IGNORECASE)
 _THEY = re.compile(r"\b(?:they|these(?: papers)?|those(?: papers)?)\b(?! (?:who|that|which|of)\b)", re.IGNORECASE)
 _PLACES = {"first": 0, "second": 1, "third": 2, "fourth": 3, "last": -1, "latter": -1, "former": 0}
 _ONE_OF = re.compile(rf"\bthe ({'|'.join(_PLACES)})(?: (?:one|paper|of (?:them|these|those)))?\b", re.IGNORECASE)

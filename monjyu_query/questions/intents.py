@@ -151,11 +151,7 @@ def _table(language: str) -> _Table:
     return _Table(
         [(re.compile(pattern, re.IGNORECASE), instead) for pattern, instead in found["normal"].items()],
         [(one["name"], list(map(compiled, one["patterns"]))) for one in found["intent"]],
-        {
-            name: compiled(pattern)
-            for name, pattern in found["themes"].items()
-            if name in ("has", "whole", "without", "aside")
-        },
+        {name: compiled(pattern) for name, pattern in found["themes"].items() if name != "examples"},
         compiled(names["no_name"]),
         compiled(names["before"]),
         compiled(names["asks"]) if "asks" in names else None,

@@ -19,7 +19,7 @@ from monjyu_core.text.unicode_words import compact, folded, folded_sql, words
 from monjyu_query.answers.answer import Answer, result_of
 from monjyu_query.answers.citing import cite
 from monjyu_query.answers.selection import Question, asks, is_prose, word_count
-from monjyu_query.answers.sentence_ranking import Judge, standing
+from monjyu_query.answers.sentence_ranking import Array, Judge, standing
 from monjyu_query.asking.passages import PassageSentence, load_sentences, sentences_by_id
 from monjyu_query.asking.result import AnswerTable, Cell, Citation, Routing, SearchResult, Segment
 from monjyu_query.asking.topic import topic_of
@@ -221,7 +221,7 @@ def papers_near(
     index: OpenIndex, ranking: Ranking, questions: Sequence[Question], min_score: float | None
 ) -> tuple[dict[str, list[PassageSentence]], float]:
     """The papers of the best passages with their quotable sentences, best first, and the nearness of the nearest paper
-    (0 to 1). `questions` are the terms of each topic; a paper needs one topic."""
+    (0 to 1). `questions` are the terms of each topic; a paper must be near one of them."""
     rows = best_rows(ranking.scores, index.corpus.work, LOOKED_AT * OF_PAPER, OF_PAPER, min_score, index.corpus.passage)
     passages = passages_at(index, rows, [round(float(ranking.scores[row]), 6) for row in rows])
     terms = index.keywords.terms([f"{one.paper_title}\n{one.header}\n{one.text}" for one in passages])
@@ -382,7 +382,7 @@ class _Phrasing:
 
         return sorted(sentences, key=readable, reverse=True)[:_OF_PAPER]
 
-    def _sentence_weights(self, sentences: Sequence[PassageSentence]) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    def _sentence_weights(self, sentences: Sequence[PassageSentence]) -> Array:
         """The weight of each sentence (0 to 1): judged for the first `_COMPARED`, by form for the others."""
         worth = standing(sentences) / 1000 if sentences else np.zeros(0)
         rows = sentences[:_COMPARED]

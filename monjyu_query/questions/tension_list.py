@@ -28,8 +28,7 @@ from monjyu_query.ranking.filters import passing_papers
 from monjyu_query.ranking.open_index import OpenIndex
 from monjyu_query.ranking.tools import Ask, Tools
 
-# Answers "do papers disagree about …?" with both sides of each tension quoted.
-# The answer without known contradictions: whether papers were compared, how many, and their statements.
+# Answers "do papers disagree about …?": both sides of each contradiction, or whether papers were compared.
 _TEXTS = Texts("tensions")
 
 

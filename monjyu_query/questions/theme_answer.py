@@ -11,6 +11,7 @@ from monjyu_core.text.language import message_language
 from monjyu_core.text.quotes import points_outside
 from monjyu_query.answers.answer import Answer, result_of
 from monjyu_query.answers.citing import cite
+from monjyu_query.answers.claims import passages_of
 from monjyu_query.answers.selection import is_prose, is_statement
 from monjyu_query.asking.passages import PassageSentence, load_passages, load_sentences, sentences_by_id
 from monjyu_query.asking.result import Routing, SearchResult, Segment
@@ -64,8 +65,7 @@ def theme_answer(ask: Ask, tools: Tools, intent: Intent) -> SearchResult | None:
     answer, quoted = _themes_answer(ask, cursor, kind, themes)
     source = "community reports" if kind == "reports" else "communities of phrases"
     routing = Routing(query_type="collection", reason=f"it asks for the themes of all papers: their {source}")
-    passages = list({sentence.passage.chunk_id: sentence.passage for sentence in quoted}.values())
-    return result_of(replace(ask, mode="catalogue", routing=routing), answer, "tables", passages)
+    return result_of(replace(ask, mode="catalogue", routing=routing), answer, "tables", passages_of(quoted))
 
 
 def _themes_answer(
@@ -128,7 +128,7 @@ def _of_report(cursor: duckdb.DuckDBPyConnection, theme: MainTheme) -> list[Pass
 def _of_community(cursor: duckdb.DuckDBPyConnection, theme: MainTheme) -> list[PassageSentence]:
     values = {"theme": theme.theme_id, "papers": list(theme.papers), "most": _PASSAGES}
     chunks = [name for (name,) in cursor.execute(_CHUNKS, values).fetchall()]
-    return load_sentences(cursor, load_passages(cursor, chunks, [0.0] * len(chunks)))
+    return load_sentences(cursor, load_passages(cursor, chunks))
 
 
 def _best(

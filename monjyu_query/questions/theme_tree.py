@@ -1,6 +1,6 @@
 """The themes of a collection as a tree: community reports from level 3 on, communities of the noun graph from 1."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Literal
 from weakref import WeakKeyDictionary
@@ -15,7 +15,7 @@ from monjyu_query.knowledge.reports import nearest
 
 # The level required for a view of the whole collection.
 def check_level(snapshot: Snapshot, level: int, what: str) -> None:
-    """Raise QueryError, with how to build it, if the snapshot is below `level`."""
+    """Raise QueryError, with the command that builds the level, if the snapshot is below `level`."""
     manifest = snapshot.manifest
     if manifest.level < level:
         raise QueryError(
@@ -158,9 +158,5 @@ def main_themes(cursor: duckdb.DuckDBPyConnection, kind: ThemeKind, papers: Coll
     values = {"papers": counted, "least": LEAST_SHARE}
     rows = cursor.execute(_THEMES.format(said=_SAID[kind]), values).fetchall()
     found = [MainTheme(name, " ".join(title.split()), tuple(own)) for name, title, own in rows]
-    return _shared(found)
-
-
-def _shared(found: Sequence[MainTheme]) -> list[MainTheme]:
     common = [theme for theme in found if len(theme.papers) >= _COMMON]
-    return common if len(common) >= _FEWEST else list(found)
+    return common if len(common) >= _FEWEST else found

@@ -1,10 +1,11 @@
 """An opened snapshot with everything that a request reads: database, corpus, full text. Threads share it."""
 
 import logging
-from collections.abc import Iterable, Sequence
+import threading
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import NamedTuple
+from typing import Generic, NamedTuple, TypeVar
 
 from monjyu_core.errors import StorageError
 from monjyu_core.paper import Retraction, retractions
@@ -22,6 +23,7 @@ from monjyu_query.ranking.scripts import wide_chunks
 from monjyu_query.ranking.vector_store import AzureSearchStore, LocalStore, Nearest, VectorStore
 
 _log = logging.getLogger(__name__)
+T = TypeVar("T")
 
 
 class AboutPaper(NamedTuple):
@@ -121,6 +123,20 @@ def _of_azure(snapshot: Snapshot, corpus: Corpus, settings: Settings) -> AzureSe
     return AzureSearchStore(corpus, indexes, name, settings.azure.search.semantic)
 
 
+class PerSnapshot(Generic[T]):
+    """What `read` derives from an open snapshot, kept for the most recent one. Thread-safe."""
+
+    def __init__(self, read: Callable[[OpenIndex], T]) -> None:
+        self._read, self._lock = read, threading.Lock()
+        self._kept: tuple[str, T] | None = None
+
+    def of(self, index: OpenIndex) -> T:
+        with self._lock:
+            if self._kept is None or self._kept[0] != index.snapshot.id:
+                self._kept = (index.snapshot.id, self._read(index))
+            return self._kept[1]
+
+
 # Chunks with all their sentences, cached by the open snapshot, because searches read the same ones again.
 MOST_KEPT = 5000
 """The number of chunks with their sentences that an open snapshot caches, some kilobytes each."""
@@ -134,7 +150,7 @@ def read_chunks(index: OpenIndex, names: Iterable[str]) -> dict[str, tuple[Passa
     if missing:
         rows = index.corpus.chunk_ids.rows_of(missing).values()
         cursor = index.snapshot.cursor_of(index.corpus.paper_ids[index.corpus.paper[row]] for row in rows)
-        passages = load_passages(cursor, missing, [0.0] * len(missing), index.kept)
+        passages = load_passages(cursor, missing, kept=index.kept)
         sentences = sentences_by_chunk(cursor, passages)
         read = {passage.chunk_id: (passage, tuple(sentences[passage.chunk_id])) for passage in passages}
         if len(kept) + len(read) > MOST_KEPT:

@@ -18,7 +18,7 @@ from monjyu_core.text.search_text import count_wide
 from monjyu_query.ranking.corpus import Corpus
 from monjyu_query.ranking.fusion import Mask, Scores
 
-_LATIN_MODELS = frozenset({"all-MiniLM-L6-v2"})
+LATIN_MODELS = frozenset({"all-MiniLM-L6-v2"})
 """Models that are trained almost only on Latin letters."""
 _LATIN_GREEK = "\u0400"
 """Letters before this one belong to scripts that such a model has seen: Greek occurs in formulas."""
@@ -38,7 +38,7 @@ _WIDE_CHUNKS = r"""SELECT chunk_id FROM chunks JOIN papers USING (paper_id) WHER
 def unread(query: str, model: str) -> bool:
     """Whether the model does not read the script of the question, so that its similarities say nothing."""
     letters = [letter for letter in query if letter.isalpha()]
-    return model in _LATIN_MODELS and 2 * sum(letter >= _LATIN_GREEK for letter in letters) > len(letters)
+    return model in LATIN_MODELS and 2 * sum(letter >= _LATIN_GREEK for letter in letters) > len(letters)
 
 
 def foreign(query: str, languages: Set[str]) -> bool:
@@ -49,7 +49,7 @@ def foreign(query: str, languages: Set[str]) -> bool:
 
 def across(query: str, model: str, languages: Set[str]) -> bool:
     """Whether the question is in none of the papers' `languages` and the model does not compare any."""
-    return model in _LATIN_MODELS and foreign(query, languages)
+    return model in LATIN_MODELS and foreign(query, languages)
 
 
 def is_wide(text: str) -> bool:

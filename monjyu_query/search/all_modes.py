@@ -1,5 +1,5 @@
-"""Controller progressive: asks the cheapest mode first, and the next one while the answer is insufficient and the caps
-allow it."""
+"""All search modes and controllers. Controller `progressive` asks the cheapest mode first, and the next one while the
+answer is insufficient and the caps allow it."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace

@@ -9,10 +9,7 @@ from monjyu_query.questions.described_papers import descriptions
 
 MOST_CONTEXT = 6
 """The maximum number of terms of the conversation added to a follow-up if no single name replaces the reference."""
-NEW_SUBJECT = re.compile(
-    cues("english_follow_ups.new_subject"),
-    re.IGNORECASE,
-)
+NEW_SUBJECT = re.compile(cues("english_follow_ups.new_subject"), re.IGNORECASE)
 """Matches a question that announces another subject."""
 BRACKET = re.compile(r" ?[(（]([^()（）]*)[)）]$")
 """Matches the context that was added to a follow-up in brackets."""

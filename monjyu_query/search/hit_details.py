@@ -65,7 +65,7 @@ def _score(scores: Scores | None, row: int) -> float | None:
 
 
 def _rank(scores: Scores | None, row: int, candidates: Scores | None) -> int | None:
-    """The rank, from 1, among the scores of the candidates; None for one without a word of the question."""
+    """The rank, from 1, among the scores of the candidates; None without scores, or if no candidate scores above 0."""
     if scores is None or candidates is None or (scores[row] == 0 and not candidates.any()):
         return None
     return 1 + int((candidates > scores[row]).sum())

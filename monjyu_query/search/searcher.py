@@ -306,9 +306,9 @@ class Searcher:
         return error if isinstance(error, StorageError) else unreadable(self.collection, snapshot_id, error)
 
     def _answered(self, ask: Ask) -> tuple[Ask, SearchResult]:
-        """Answer by the question's intent, otherwise as a digest, otherwise by a search of all papers or of the
-        described one. A question that could not be embedded is answered by keywords, unless mode vector was
-        requested."""
+        """Answer by the question's intent, otherwise as a digest, otherwise by a search: of the described paper, of the
+        previous answer's papers, or of all. A question that could not be embedded is answered by keywords, unless mode
+        vector was requested."""
         with charged_to(ask.account):
             try:
                 found = self._known(ask)

@@ -51,7 +51,7 @@ def new_trace_id() -> str:
 def trace_of(request: SearchRequest, result: SearchResult, settings: Values, events: Sequence[Values] = ()) -> Values:
     """The trace of a search: request and settings, snapshot, hits by id and score, cited sentences, how a lazy search
     ran, and the events, all without texts of papers. `quotes` are the checksums of the citations' quotes."""
-    told = (event for event in events if event["event"] != "phase_start")  # the last event contains it
+    told = (event for event in events if event["event"] != "phase_start")  # its `phase` event follows
     ordered = sorted(told, key=lambda event: event.get("mode", ""))  # modes that run side by side report in any order
     return {
         "collection": result.collection,  # by which a purge finds it
@@ -113,7 +113,7 @@ def no_such_trace(trace_id: str) -> QueryError:
 
 
 def may_see(trace: Values, asker: str | None) -> bool:
-    """Whether the caller asked, or was given the cached result. Traces of older versions do not record who asked."""
+    """Whether the caller asked, or was given the cached result. False for traces of versions that did not record it."""
     return trace.get("asked_by", "") == asker or asker in trace.get("given_to", [])
 
 
@@ -164,14 +164,15 @@ class TraceLog:
 
     def _write(self, items: list[tuple[str, Values] | str | _Given]) -> None:
         traces: dict[str, Values] = {}
-        for item in items:
-            if isinstance(item, _Given):
-                self._note_given(item, traces)
-            elif isinstance(item, tuple):
-                traces[item[0]] = item[1]
         try:
-            for collection in (item for item in items if isinstance(item, str)):
-                self._store.delete_those(NAMESPACE, "collection", collection)
+            for item in items:
+                if isinstance(item, _Given):
+                    self._note_given(item, traces)
+                elif isinstance(item, tuple):
+                    traces[item[0]] = item[1]
+                else:
+                    traces = {name: trace for name, trace in traces.items() if trace.get("collection") != item}
+                    self._store.delete_those(NAMESPACE, "collection", item)
             if traces:
                 self._store.put_many(NAMESPACE, traces)
                 self._tidy(len(traces))

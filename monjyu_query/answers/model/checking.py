@@ -14,12 +14,12 @@ from monjyu_core.models.prompts import fence
 from monjyu_core.text.language import message_language
 from monjyu_core.text.quotes import foreign_addresses
 from monjyu_core.text.search_text import count_wide
-from monjyu_core.text.tokens import count_many, count_tokens
+from monjyu_core.text.tokens import count_tokens, first_within
 from monjyu_query.answers.citing import cite
 from monjyu_query.answers.model.marked_sentences import Marked
 from monjyu_query.answers.selection import Question
 from monjyu_query.answers.verification.exact_facts import Facts, Words
-from monjyu_query.answers.verification.local_check import LocalVerdict, Source, local_check, states_gap
+from monjyu_query.answers.verification.local_check import OF_THE_QUESTION, LocalVerdict, Source, local_check, states_gap
 from monjyu_query.asking.passages import Passage, PassageSentence, load_passages, load_sentences
 from monjyu_query.asking.result import Citation, Context, ContextSource, Hit, SentenceCheck
 from monjyu_query.papers.labels import paper_labels
@@ -29,11 +29,6 @@ from monjyu_query.ranking.open_index import OpenIndex
 def about_passage(passage: Passage, labels: Mapping[str, str]) -> str:
     """The paper's short name (by its id), its title and the headings above the passage."""
     return " ".join(filter(None, (labels.get(passage.paper_id, ""), passage.paper_title, passage.header)))
-
-
-def source_text(passage: Passage, labels: Mapping[str, str]) -> str:
-    """A passage preceded by its context."""
-    return f"{about_passage(passage, labels)}\n{passage.text}"
 
 
 def context_of(
@@ -49,11 +44,15 @@ def context_of(
     labels = paper_labels(index, papers, message_language(query))
     found = load_passages(index.snapshot.cursor_of(papers), list(scores), list(scores.values()), index.kept)
     passages = {passage.chunk_id: passage for passage in found}
-    written = [(passages[claim["chunk_id"]], _claim_text(claim)) for claim in claims if claim["chunk_id"] in passages]
+    written = [
+        (passages[claim["chunk_id"]], "\n".join(dict.fromkeys([str(claim["statement"]), str(claim["quote"])])))
+        for claim in claims
+        if claim["chunk_id"] in passages
+    ]
     written += [(passages[hit.chunk_id], passages[hit.chunk_id].text) for hit in hits if hit.chunk_id in passages]
     texts = [fence(n, f"{about_passage(one, labels)}\n{text}") for n, (one, text) in enumerate(written, start=1)]
     text, count = "", 0
-    for count in range(_fitting(texts, most), -1, -1):
+    for count in range(first_within(texts, most, at_least=0), -1, -1):  # separators count too
         text = "\n\n".join(texts[:count])
         if count_tokens(text) <= most:
             break
@@ -64,27 +63,9 @@ def context_of(
     return Context(text=text, tokens=count_tokens(text), sources=told)
 
 
-def _claim_text(claim: Mapping[str, Any]) -> str:
-    """The sentence of the paper, after the claim's statement if that is in other words."""
-    statement, quote = str(claim["statement"]), str(claim["quote"])
-    return quote if statement == quote else f"{statement}\n{quote}"
-
-
-def _fitting(texts: Sequence[str], most: int) -> int:
-    """The number of leading texts that fit into `most` tokens, not counting separators."""
-    total = 0
-    for place, tokens in enumerate(count_many(texts)):
-        total += tokens
-        if total > most:
-            return place
-    return len(texts)
-
-
 NEAR_ACROSS = 0.6
 """For a source in another script, which shares no words: the minimum position of its sentence on the model's scale from
 chance to paraphrase."""
-OF_THE_QUESTION = 0.4
-"""The weight of a term that is also in the question: every retrieved passage has such terms, so they prove little."""
 ADDS, LEAST_SHARE = 0.15, 0.2
 """The share of a sentence's terms that a further quote must add, and that the first quote of a source must have."""
 CLEARLY = 0.2
@@ -165,11 +146,12 @@ class Checker:
 
     def source_text(self, number: int) -> str:
         """A passage preceded by its context, as the answering model saw it."""
-        return source_text(self._passages[number - 1], self._labels)
+        passage = self._passages[number - 1]
+        return f"{about_passage(passage, self._labels)}\n{passage.text}"
 
     def _checked(self, said: Marked, terms: Sequence[str], numbers: tuple[int, ...]) -> Checked:
         passages = [self._passages[n - 1] for n in numbers]
-        sources = [Source(passage.text, self._about(passage)) for passage in passages]
+        sources = [Source(passage.text, about_passage(passage, self._labels)) for passage in passages]
         across = bool(passages) and bool(count_wide(said.text)) != bool(count_wide(passages[0].text))
         if across:
             return self._by_meaning(said, numbers)
@@ -248,9 +230,6 @@ class Checker:
     def _places(self, numbers: Sequence[int]) -> list[int]:
         named = {self._passages[n - 1].chunk_id for n in numbers}
         return [place for place, s in enumerate(self._sentences) if s.passage.chunk_id in named]
-
-    def _about(self, passage: Passage) -> str:
-        return about_passage(passage, self._labels)
 
     def _cursor(self) -> duckdb.DuckDBPyConnection:
         return self._index.snapshot.cursor()

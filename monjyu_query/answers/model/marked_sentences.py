@@ -24,7 +24,7 @@ _CLOSING = re.compile(r"[.,;:!?。、！？]?[\"”」』]")
 _OPEN, _CLOSE = "“「『", "”」』"
 _HIDDEN = str.maketrans("[]【】［］", "\ue000\ue001\ue002\ue003\ue004\ue005")
 _SHOWN = {hidden: shown for shown, hidden in _HIDDEN.items()}
-"""Replacements for the brackets of papers while markers are searched."""
+"""Restores the brackets of papers, which `_HIDDEN` replaces while markers are searched."""
 LARGEST_RANGE = 20
 NO_ANSWER = "NO ANSWER"
 BEFORE, BEFORE_WIDE = 10, 6
@@ -54,7 +54,7 @@ class PaperBrackets:
         self._sources = [_packed(source) for source in sources if _MARKER.search(source)]
 
     def hidden(self, text: str) -> str:
-        """The text with the paper's own brackets replaced by other characters; `shown` restores them."""
+        """The text with the paper's own brackets replaced by other characters, from which `_SHOWN` restores them."""
         text = text.translate(dict.fromkeys(_SHOWN))
         text = _ESCAPED.sub(lambda match: match.group().replace("\\", "").translate(_HIDDEN), text)
         return _MARKER.sub(lambda match: match.group().translate(_HIDDEN) if self._own(match) else match.group(), text)

@@ -27,17 +27,16 @@ from monjyu_query.answers.model.marked_sentences import (
     marked_sentences,
 )
 from monjyu_query.answers.segments import AnswerForm, markdown, separator
-from monjyu_query.answers.verification.local_check import Verdict
 from monjyu_query.answers.verification.model_check import LONGEST_REASON, ModelVerifier, RepairedSentence, Stated
 from monjyu_query.asking.events import Emit, unheard
 from monjyu_query.asking.passages import Passage
 from monjyu_query.asking.request import ResponseType, SearchRequest, Turn
-from monjyu_query.asking.result import Citation, Segment, SentenceCheck
+from monjyu_query.asking.result import Citation, Segment, SentenceCheck, Verdict
 
 REPEATED = 6
 """The number of consecutive words of the instructions that an answer does not repeat by chance."""
 NEXT = "\n\n"
-"""The separators before a heading and after it."""
+"""The separator before and after a heading."""
 
 
 def runs_of_words(text: str) -> set[tuple[str, ...]]:
@@ -47,7 +46,7 @@ def runs_of_words(text: str) -> set[tuple[str, ...]]:
 
 
 class Draft:
-    """The sentences of an answer in order, each with its check and its citations, numbered in order."""
+    """The sentences of an answer in order, each with its check and its citations, which are numbered in order."""
 
     def __init__(
         self, checker: Checker, unsupported: str, emit: Emit, response_type: ResponseType | None, instructions: str
@@ -100,7 +99,7 @@ class Draft:
         return [one for one in self.checked() if not one.kept]
 
     def judged(self, one: Checked, verdict: Verdict, reasons: list[str]) -> None:
-        """Store the model's verdict on a sentence in place of the one that its words gave."""
+        """Replace the verdict by words on a sentence with the model's."""
         check = one.check.model_copy(update={"verdict": verdict, "method": "model", "reasons": reasons})
         self._said[self._said.index(one)] = replace(one, check=check)
 

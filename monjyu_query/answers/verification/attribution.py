@@ -3,13 +3,12 @@
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from importlib.resources import files
 from itertools import takewhile
 
 import numpy as np
 
 from monjyu_core.language.packs import cues
-from monjyu_query.answers.verification.exact_facts import NAME, Words
+from monjyu_query.answers.verification.exact_facts import NAME, Words, word_list
 from monjyu_query.answers.verification.numbers import SMALL, Figure, same_value
 
 # The context of a word in a text, and the similarity of two contexts.
@@ -21,7 +20,7 @@ JOINTS = re.compile(cues("attribution.joints"))
 
 @dataclass(frozen=True)
 class Anchor:
-    """A figure, name or word of direction, with the weights of the words around it."""
+    """A name or word of direction, with the weights of the terms around it."""
 
     word: str
     context: dict[str, float]
@@ -66,17 +65,13 @@ NEGATIONS = frozenset(
         "unavailable", "unaffected", "unchanged", "insufficient", "prevent", "prevents", "prevented",
     )
 )  # fmt: skip
-_ABSOLUTE = re.compile(
-    cues("attribution.absolute"),
-    re.I,
-)
+_ABSOLUTE = re.compile(cues("attribution.absolute"), re.I)
 _NEGATED_UNSPACED = re.compile(cues("attribution.negated_unspaced"))
 _NOT_NEGATED_UNSPACED = re.compile(cues("attribution.not_negated_unspaced"))
 
 
 def _pairs(name: str) -> list[tuple[tuple[str, ...], ...]]:
-    lines = files(__package__).joinpath(name).read_text(encoding="utf-8").splitlines()
-    return [tuple(tuple(side.split()) for side in line.split("|")) for line in lines if not line.startswith("#")]
+    return [tuple(tuple(side.split()) for side in line.split("|")) for line in word_list(name)]
 
 
 def _sides() -> dict[str, set[tuple[int, int]]]:
@@ -102,11 +97,6 @@ def absolutes(text: str) -> set[str]:
     return {match.group().lower()[:5] for match in _ABSOLUTE.finditer(text)}
 
 
-def sides_unspaced(word: str) -> set[tuple[int, int]]:
-    """The pairs of opposites (number, side) of a Japanese word of direction."""
-    return {(number, side) for number, pair in enumerate(SIDES_UNSPACED) for side in (0, 1) if word in pair[side]}
-
-
 def negated_unspaced(text: str) -> int:
     """The number of negated predicates."""
     return len(_NEGATED_UNSPACED.findall(_NOT_NEGATED_UNSPACED.sub("", text)))
@@ -126,12 +116,10 @@ _JOINED = re.compile(cues("attribution.joined"), re.I)
 
 
 def moved_figures(
-    said: Words,
-    matched: Sequence[tuple[Figure, list[tuple[Words, Figure]]]],
-    there: Sequence[tuple[Words, Figure]],
+    said: Words, matched: Sequence[tuple[Figure, list[tuple[Words, Figure]]]], there: Sequence[tuple[Words, Figure]]
 ) -> float:
-    """How much better a figure of the sentence fits another figure's context in the source than its own, or two figures
-    fit each other's."""
+    """The largest amount by which a figure of the sentence fits the context of another figure in the sources better
+    than its own context there, or by which two figures fit better if exchanged."""
     contexts = [context_of(said, figure.start, figure.end) for figure, _ in matched]
     here = [_fit(context, own) for context, (_, own) in zip(contexts, matched, strict=True)]
     worst = 0.0
@@ -151,7 +139,7 @@ def _fit(context: dict[str, float], places: Sequence[tuple[Words, Figure]]) -> f
 
 
 def moved_names(said: Words, pieces: Sequence[Words]) -> float:
-    """How much better a name's context fits another name's place in the sources."""
+    """The largest amount by which a name fits the context of another name in the sources better than its own."""
     there = [anchor for piece in pieces for anchor in anchors(piece, NAME)]
     own = anchors(said, NAME)
     spoken = {anchor.word for anchor in own}
@@ -201,8 +189,8 @@ def _one_name(one: str, other: str) -> bool:
 
 
 def turned_directions(said: Words, pieces: Sequence[Words]) -> tuple[float, int, list[str]]:
-    """How much better a word of direction fits the context of its opposite in the sources; the number of the sentence's
-    words of direction that the sources lack; the reversed words."""
+    """The largest amount by which a word of direction fits the context of its opposite in the sources better than its
+    own; the number of the sentence's words of direction that the sources lack; the reversed words."""
     there = [
         (anchor, _side_of(anchor.word, wide=piece.wide))
         for piece in pieces
@@ -231,4 +219,7 @@ def _pattern(text: Words) -> re.Pattern[str]:
 
 
 def _side_of(word: str, *, wide: bool) -> set[tuple[int, int]]:
-    return sides_unspaced(word) if wide else SIDES.get(word, set())
+    """The pairs of opposites (number, side) of a word of direction."""
+    if not wide:
+        return SIDES.get(word, set())
+    return {(number, side) for number, pair in enumerate(SIDES_UNSPACED) for side in (0, 1) if word in pair[side]}

@@ -15,12 +15,13 @@ from monjyu_query.answers.verification.numbers import OF_UNIT, SMALL, Figure, de
 WORD = re.compile(cues("exact_facts.word"))
 
 
-def _stop_words() -> frozenset[str]:
-    lines = files(__package__).joinpath("stop_words_en.txt").read_text(encoding="utf-8").splitlines()
-    return frozenset(word for line in lines if not line.startswith("#") for word in line.split())
+def word_list(name: str) -> list[str]:
+    """The lines of a file in this folder, without comments."""
+    lines = files(__package__).joinpath(name).read_text(encoding="utf-8").splitlines()
+    return [line for line in lines if not line.startswith("#")]
 
 
-STOP = _stop_words()
+STOP = frozenset(" ".join(word_list("stop_words_en.txt")).split())
 _SUFFIX = re.compile(
     r"(?:ational|isations?|izations?|isation|ization|ations?|ating|ated|ates|ate|ements?|ments?|ities|ity|ingly|edly|ings?"
     r"|ness|fully|ful|ively|ives?|ions?|ically|ical|ally|als?|ies|ied|ers?|ors?|ed|es|ly|ic|s|e|y)$"

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib.resources import files
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +25,7 @@ from monjyu_query.answers.verification.attribution import (
 )
 from monjyu_query.answers.verification.exact_facts import Facts, Words, normal
 from monjyu_query.answers.verification.numbers import SMALL, Figure, figures, same_value
+from monjyu_query.asking.result import Basis, Verdict
 
 # Features (0 or more) for and against the support of a sentence by its sources. They depend only on the texts.
 NAMES = (
@@ -96,12 +96,7 @@ def _shares(said: Words, others: Sequence[Words]) -> NDArray[np.float32]:
 
 
 def _coverage(
-    signs: Signs,
-    said: Words,
-    texts: Sequence[Words],
-    windows: Sequence[tuple[int, Words]],
-    about: str,
-    question: str,
+    signs: Signs, said: Words, texts: Sequence[Words], windows: Sequence[tuple[int, Words]], about: str, question: str
 ) -> None:
     content = said.content
     if not content:
@@ -214,13 +209,12 @@ def _polarity(signs: Signs, said: Words, best: Words, texts: Sequence[Words]) ->
 def _negation(said: Words, best: Words, texts: Sequence[Words]) -> float:
     """The feature `negation` (0 to 1): words that the sentence negates and the sources do not, or the other way
     round."""
-    own = _negated_stems(said)
-    there = {term for text in texts for term in _negated_stems(text)}
+    own = _stems(said, negated=True)
+    there = {term for text in texts for term in _stems(text, negated=True)}
     own_all = {term for _, term in said.content}
-    plain_there = {term for text in texts for term in _plain_stems(text)}
+    plain_there = {term for text in texts for term in _stems(text, negated=False)}
     added = {term for term in own if term in plain_there and term not in there}
-    best_negated = _negated_stems(best)
-    lost = {term for term in best_negated & own_all if term not in own and term not in _plain_stems(best)}
+    lost = (_stems(best, negated=True) & own_all) - own - _stems(best, negated=False)
     has = any(word in NEGATIONS for word in said.plain)
     source_has = any(word in NEGATIONS for word in best.plain)
     anywhere = any(word in NEGATIONS for text in texts for word in text.plain)
@@ -233,20 +227,10 @@ def _negation(said: Words, best: Words, texts: Sequence[Words]) -> float:
     return 0.2 if has and not source_has else 0.0
 
 
-def _negated_stems(text: Words) -> set[str]:
+def _stems(text: Words, *, negated: bool) -> set[str]:
     places = set(negated_words(text.plain))
-    return {term for place, term in text.content if place in places}
+    return {term for place, term in text.content if (place in places) == negated}
 
-
-def _plain_stems(text: Words) -> set[str]:
-    places = set(negated_words(text.plain))
-    return {term for place, term in text.content if place not in places}
-
-
-Verdict = Literal["supported", "partly", "contradicted", "not_found"]
-"""The sources' verdict on a sentence."""
-Kind = Literal["statement", "synthesis", "gap"]
-"""Based on one source, on several together, or a statement that the sources do not say something."""
 
 MOST_UNCOVERED = 0.6
 """The largest share of its words that a sentence may have beyond its sources, however little else is against it."""
@@ -258,7 +242,7 @@ _SOURCES = r"(?:papers?|passages?|sources?|stud(?:y|ies)|articles?|excerpts?|tex
 _TELL = (
     r"(?:report|say|state|mention|describe|specify|give|test|discuss|address|examine|provide|indicate|compare|explain|cover"
     r"|include|evaluate|measure|name|tell|contain|offer|quantify|investigate|assess|disclose|present|detail|note|identify"
-    r"|list|reveal|claim|quantify)"
+    r"|list|reveal|claim)"
 )
 _TOLD = (
     r"(?:reported|stated|mentioned|described|specified|given|tested|discussed|addressed|disclosed|provided|explained|covered"
@@ -279,7 +263,7 @@ class LocalVerdict:
     `reasons`: arguments against it. `beyond`: the share of its words that the sources do not have."""
 
     verdict: Verdict
-    kind: Kind
+    kind: Basis
     support: float
     reasons: tuple[str, ...] = ()
     beyond: float = 0.0
@@ -308,7 +292,7 @@ def local_check(sentence: str, sources: Sequence[Source], question: str = "") ->
     A sentence about what the sources lack counts as a `gap`: words cannot prove an absence, only disprove it.
     """
     signs = signs_of(sentence, sources, question)
-    kind: Kind = "gap" if states_gap(sentence) else "synthesis" if len(sources) > 1 else "statement"
+    kind: Basis = "gap" if states_gap(sentence) else "synthesis" if len(sources) > 1 else "statement"
     if kind == "gap":
         return LocalVerdict("supported", kind, 1.0)
     support = support_of(signs)

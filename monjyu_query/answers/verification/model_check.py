@@ -3,7 +3,7 @@ answering model may rewrite unsupported ones once."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, get_args
 
 from pydantic import BaseModel, BeforeValidator, Field
 
@@ -21,6 +21,7 @@ from monjyu_core.models.prompts import fence, load_prompt
 from monjyu_core.models.types import Message
 from monjyu_core.settings.settings import Settings
 from monjyu_core.text.tokens import count_tokens
+from monjyu_query.asking.result import Verdict
 
 # Sentences with a known verdict, which a model reads together with those of the question. A model that is too small to
 # understand them gives all sentences the same verdict, and its other verdicts are ignored.
@@ -61,17 +62,15 @@ MOST_AT_ONCE = 8
 """The number of sentences in one call."""
 LONGEST_REASON = 160
 
-_VERDICTS = ("supported", "partly", "contradicted", "not_found")
-
 
 def _verdict(value: object) -> Any:
     word = "_".join(str(value).strip().casefold().split())
-    return word if word in _VERDICTS else "not_found"
+    return word if word in get_args(Verdict) else "not_found"
 
 
 class SentenceVerdict(BaseModel):
     statement: int = Field(ge=1)
-    verdict: Annotated[Literal["supported", "partly", "contradicted", "not_found"], BeforeValidator(_verdict)]
+    verdict: Annotated[Verdict, BeforeValidator(_verdict)]
     reason: str = ""
 
 

@@ -1,9 +1,10 @@
-"""The figures of a text, with their unit and context. English and Japanese."""
+"""Finds the figures of an English or Japanese text with their units, and compares them."""
 
 import re
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import combinations
 
 from monjyu_core.language.packs import also, cues, table
 
@@ -15,13 +16,7 @@ _WORDS = {word: value for value, word in enumerate(_COUNTS)} | {
     "thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "seventy": 70, "eighty": 80, "ninety": 90, "hundred": 100,
     "half": 0.5, "third": 1 / 3, "thirds": 2 / 3, "quarter": 0.25, "quarters": 0.75, "dozen": 12
 }  # fmt: skip
-_SCALES = {
-    "hundred": 100,
-    "thousand": 1e3,
-    "million": 1e6,
-    "billion": 1e9,
-    **table("scales"),
-}
+_SCALES = {"hundred": 100, "thousand": 1e3, "million": 1e6, "billion": 1e9, **table("scales")}
 _HAN = {sign: int(value) for sign, value in table("numerals").items()}
 _TEN = next(sign for sign, value in _HAN.items() if value == 10)
 _NUMBER = re.compile(
@@ -53,7 +48,7 @@ _ABOUT = re.compile(
     re.I,
 )
 ROUGHLY = 0.12
-"""How far an approximate figure may differ from the source's."""
+"""How far an approximate figure may differ from the source's, as a share of it."""
 NEAR_BELOW = 1e-9
 SMALL = 12
 """Counts up to this are often the writer's own ("two studies")."""
@@ -152,37 +147,18 @@ def same_value(one: Figure, other: Figure) -> bool:
             return True
     if one.rough and not one.kind and other.value and abs(one.value - other.value) <= ROUGHLY * abs(other.value):
         return True
-    for factor in (
-        1.0,
-        100.0 if one.percent and not other.percent else 1.0,
-        0.01 if other.percent and not one.percent else 1.0,
-    ):
+    for factor in (1.0, 100.0 if one.percent > other.percent else 0.01 if other.percent > one.percent else 1.0):
         value = other.value * factor
-        step = (
-            0.5 * 10.0**-one.decimals
-            if one.exact and one.decimals < other.decimals + 2 and value != int(value)
-            else 0.0
-        )
+        rounded = one.exact and one.decimals < other.decimals + 2 and value != int(value)
+        step = 0.5 * 10.0**-one.decimals if rounded else 0.0
         if abs(one.value - value) <= max(step, NEAR_BELOW * max(1.0, abs(value))):
             return True
     return not one.exact and one.value < 1 and other.percent and abs(one.value * 100 - other.value) < 2.5
 
 
 def derived(one: Figure, others: Sequence[Figure]) -> bool:
-    """Whether a figure equals the ratio (in per cent), sum, difference or product of two figures of the source."""
-    values = [figure.value for figure in others]
-    for place, first in enumerate(values):
-        for second in values[place + 1 :]:
-            if (
-                one.percent
-                and max(abs(first), abs(second))
-                and abs(100 * min(first, second) / max(first, second) - one.value) < 0.6
-            ):
-                return True
-            if (
-                not one.percent
-                and one.value > SMALL
-                and one.value in {first + second, abs(first - second), first * second}
-            ):
-                return True
-    return False
+    """Whether a percentage is the ratio, or a figure above 12 the sum, difference or product, of two of `others`."""
+    pairs = combinations([figure.value for figure in others], 2)
+    if one.percent:
+        return any(max(pair) and abs(100 * min(pair) / max(pair) - one.value) < 0.6 for pair in pairs)
+    return one.value > SMALL and any(one.value in {a + b, abs(a - b), a * b} for a, b in pairs)

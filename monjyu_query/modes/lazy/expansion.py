@@ -138,7 +138,7 @@ def _sides(index: OpenIndex, query: str, question: Question) -> list[str]:
 def _frequent_terms(index: OpenIndex, query: str, chunks: Sequence[str]) -> list[str]:
     """Words in more than one of the `chunks`, without those of the question, by `p ln(p / q)`, where p is the word's
     share of `chunks` and q its share of all chunks."""
-    passages = load_passages(index.snapshot.cursor(), chunks, [0.0] * len(chunks))
+    passages = load_passages(index.snapshot.cursor(), chunks)
     cut = _WIDE_WORD.findall if count_wide(query) else partial(letter_words, shortest=_SHORTEST)
     counts = Counter(found for passage in passages for found in set(cut(passage.text.lower())))
     words = sorted((found for found, count in counts.items() if count > 1), key=lambda found: (-counts[found], found))

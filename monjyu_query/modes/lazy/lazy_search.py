@@ -1,6 +1,5 @@
 """Lazy search from a question to a result: refine, match, map, reduce."""
 
-import threading
 import time
 from collections import Counter
 from collections.abc import Sequence
@@ -21,13 +20,13 @@ from monjyu_query.asking.lazy_explanation import (
     SubqueryFinds,
 )
 from monjyu_query.asking.result import SearchResult, Usage
-from monjyu_query.knowledge.concept_graph import CommunityTree, ConceptGraph, read_tree
+from monjyu_query.knowledge.concept_graph import ConceptGraph, read_tree
 from monjyu_query.modes.lazy.community_search import CommunitySearcher
 from monjyu_query.modes.lazy.judgements import open_judgements
 from monjyu_query.modes.lazy.reduce import answer_claims, answer_without_tests, make_claims
 from monjyu_query.modes.lazy.refine import Question, refine
 from monjyu_query.modes.lazy.state import Ended, LazyState, Relevant
-from monjyu_query.ranking.open_index import OpenIndex
+from monjyu_query.ranking.open_index import PerSnapshot
 from monjyu_query.ranking.tools import Ask, Tools
 
 # The explanation of a lazy search: its subqueries, judgements, communities, concepts, and why it ended.
@@ -104,11 +103,7 @@ def _communities(asked: Question) -> list[CommunityVisit]:
     levels = {community.id: community.level for community in asked.tree.communities}
     return [
         CommunityVisit(
-            id=name,
-            title=titles.get(name, ""),
-            level=levels.get(name, 0),
-            tested=tested[name],
-            relevant=relevant[name],
+            id=name, title=titles.get(name, ""), level=levels.get(name, 0), tested=tested[name], relevant=relevant[name]
         )
         for name in names
     ]
@@ -157,13 +152,12 @@ class LazySearch:
         self.tools = tools
         self.store = open_judgements(tools.settings.cache, tools.accounting.data.state)
         self.store.keep_newest()
-        self._lock = threading.Lock()
-        self._tree: tuple[str, CommunityTree] | None = None
+        self._tree = PerSnapshot(lambda index: read_tree(index.snapshot.cursor(), index.corpus))
 
     def search(self, ask: Ask) -> SearchResult:
         """The result of one question."""
         clock = Clock(ask.emit)
-        question = refine(self.tools, self.store, self.tree(ask.index), ask)
+        question = refine(self.tools, self.store, self._tree.of(ask.index), ask)
         clock.note("refine", "match")
         state = question.state
         if state.budget.total:
@@ -177,13 +171,6 @@ class LazySearch:
         clock.note("reduce")
         told = explanation(question, graph) if state.budget.total else None
         return _result(question, answer, engine, told, clock.seconds)
-
-    def tree(self, index: OpenIndex) -> CommunityTree:
-        """The communities of a snapshot, read once."""
-        with self._lock:
-            if self._tree is None or self._tree[0] != index.snapshot.id:
-                self._tree = (index.snapshot.id, read_tree(index.snapshot.cursor(), index.corpus))
-            return self._tree[1]
 
     def _match(self, asked: Question) -> None:
         lazy, state = asked.ask.settings.lazy, asked.state
@@ -232,8 +219,8 @@ class LazySearch:
 
 
 class Clock:
-    """Measures the seconds of each phase, and emits its end and the start of the next. The searcher emits the start of
-    the first phase."""
+    """Measures the seconds of each phase, and emits its end and the start of the next. No event announces the first
+    phase, which begins with the search."""
 
     def __init__(self, emit: Emit) -> None:
         self._emit = emit

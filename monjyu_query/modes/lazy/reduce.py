@@ -11,7 +11,6 @@ from monjyu_core.models.call_errors import ModelCallError
 from monjyu_query.answers.answer import Answer
 from monjyu_query.answers.claims import (
     MOST_PASSAGES,
-    SENTENCES,
     Claim,
     claim_passages,
     compose_hits,
@@ -23,6 +22,7 @@ from monjyu_query.answers.claims import (
     room_of,
 )
 from monjyu_query.answers.composition import asked_of, compose, or_extractive
+from monjyu_query.answers.model.length_and_form import SENTENCES
 from monjyu_query.asking.passages import load_sentences, section_texts, standing
 from monjyu_query.asking.result import Status
 from monjyu_query.knowledge.reports import chunks_with_claims, claims_of, read_by_models

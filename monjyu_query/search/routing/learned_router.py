@@ -26,6 +26,7 @@ from monjyu_core.models.types import Message
 from monjyu_core.text.language import message_language
 from monjyu_core.text.quotes import without_foreign
 from monjyu_core.text.unicode_words import LETTERS
+from monjyu_query.ranking.scripts import LATIN_MODELS
 from monjyu_query.ranking.tools import Tools
 from monjyu_query.search.routing.question_kinds import QUERY_TYPES, Kind, QueryType, fitting, kind_of
 
@@ -98,8 +99,6 @@ WEIGHTS = Path(__file__).with_name("router_weights.npz")
 WEIGHTS_SHA256 = "d83d8b4217f4f2889f1472e3b2ac53ce0b580beead6be882568d4b16cb682b0d"
 WORDS = "words"
 """The head that needs no vector."""
-ENGLISH_ONLY = ("all-MiniLM-L6-v2",)
-"""Models whose vectors mean nothing for a Japanese question."""
 Vector = NDArray[np.float32]
 
 
@@ -126,7 +125,7 @@ class LearnedRouter:
 
     def kind(self, query: str, vector: Vector | None = None, model: str = "") -> Kind:
         """The most likely kind, with its probability. `vector` (d,) is the question's by `model`, one of `models()`."""
-        useful = vector is not None and not (model in ENGLISH_ONLY and unspaced(query))
+        useful = vector is not None and not (model in LATIN_MODELS and unspaced(query))
         head = self.heads[model if useful and model in self.heads else WORDS]
         known = [gram for gram in grams(query) if gram in self.places]
         rows = head.grams[[self.places[gram] for gram in known]] / np.float32(np.sqrt(max(len(known), 1)))
