@@ -11,7 +11,7 @@ import os
 import shutil
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -21,6 +21,11 @@ from filelock import FileLock
 ROOT = Path(__file__).parent.parent
 KEPT = ROOT / ".pytest_cache" / "prepared"
 SOURCES = ("monjyu_core", "monjyu_assets", "data/samples", "requirements-dev.lock", "tests")
+OF_READINGS = (
+    *("monjyu_core/embedding", "monjyu_core/reader", "monjyu_core/text", "monjyu_query/ranking/passage_readings.py"),
+    *("requirements-dev.lock", "tests/query/readings.py"),
+)
+"""What decides how a passage is read: a change elsewhere leaves the readings, which are known by their texts."""
 STALE_SECONDS = 3600
 """Age at which the folders of other sources are removed; until then another session may still copy them."""
 
@@ -37,12 +42,12 @@ def prepared(name: str, make: Callable[[Path], object]) -> Path:
 
 
 @cache
-def home() -> Path:
+def home(name: str = "indexes", sources: Sequence[str] = SOURCES) -> Path:
     """Where what these sources made is kept."""
-    here = KEPT / _hash_of_sources()
+    here = KEPT / name / _hash_of(sources)
     here.mkdir(parents=True, exist_ok=True)
     os.utime(here)
-    for other in KEPT.iterdir():
+    for other in here.parent.iterdir():
         # Another worker may have removed it since it was listed.
         with suppress(FileNotFoundError):
             if other != here and time.time() - other.stat().st_mtime > STALE_SECONDS:
@@ -50,9 +55,9 @@ def home() -> Path:
     return here
 
 
-def _hash_of_sources() -> str:
+def _hash_of(sources: Sequence[str]) -> str:
     digest = hashlib.sha256(sys.version.encode())
-    for top in SOURCES:
+    for top in sources:
         paths = [ROOT / top] if (ROOT / top).is_file() else sorted((ROOT / top).rglob("*"))
         for path in paths:
             if path.is_file() and path.suffix != ".pyc" and not path.name.startswith("test_"):

@@ -74,7 +74,9 @@ def metadata(instance: dg.DagsterInstance, asset: str, partition: str) -> dict[s
 
 
 def test_a_run_brings_the_collection_to_the_level(data: DataFolder, instance: dg.DagsterInstance) -> None:
-    """From an empty data folder up, then down again; a press that would lower it by mistake is refused."""
+    """From an empty data folder up, then down again; a press that would lower it by mistake is refused. Nothing counts
+    as out of date meanwhile: the external folder, which has no versions, must not make what is scanned of it look
+    old."""
     done = press(instance, "level_1")
     assert done.success
     assert (current_manifest(data.collection("c")).level, known_record(data, "c").level) == (1, 1)
@@ -84,6 +86,9 @@ def test_a_run_brings_the_collection_to_the_level(data: DataFolder, instance: dg
     assert {"paper_manifest", "noun_graph", "index_snapshot"} < steps and "snapshot_fresh" not in " ".join(
         map(str, steps)
     )
+    resolver = CachingStaleStatusResolver(instance, defs.resolve_asset_graph(), LoadingContextForTest(instance))
+    for asset in ("paper_manifest", "parsed_papers", "chunks", "noun_phrases", "communities", "index_snapshot"):
+        assert resolver.get_status(dg.AssetKey(asset), "c") == StaleStatus.FRESH, asset
 
     before = read_current(data.collection("c"))
     assert press(instance, "level_1").success and read_current(data.collection("c")) == before
@@ -93,13 +98,6 @@ def test_a_run_brings_the_collection_to_the_level(data: DataFolder, instance: dg
     assert "job level_1 updates it" in way and "`downgrade: true`" in way
     assert press(instance, "level_0", downgrade=True).success
     assert (current_manifest(data.collection("c")).level, known_record(data, "c").level) == (0, 0)
-
-
-def test_sources_may_be_given_in_the_form(data: DataFolder, instance: dg.DagsterInstance, tmp_path: Path) -> None:
-    put(tmp_path / "Elsewhere", 24)
-    assert press(instance, "level_0", "elsewhere", sources=[str(tmp_path / "Elsewhere")]).success
-    record = known_record(data, "elsewhere")
-    assert (record.sources, record.level) == ([str(tmp_path / "Elsewhere")], 0)
 
 
 @pytest.mark.parametrize(
@@ -127,13 +125,16 @@ class Busy(FileLock):
         return super().acquire(timeout, **how)
 
 
-def test_a_run_waits_for_the_lock_of_its_collection(
-    data: DataFolder, instance: dg.DagsterInstance, monkeypatch: pytest.MonkeyPatch
+def test_a_run_takes_the_sources_of_its_form_and_waits_for_the_lock_of_its_collection(
+    data: DataFolder, instance: dg.DagsterInstance, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The lock keeps two builds of a collection apart, whoever started them."""
     monkeypatch.setattr("monjyu_assets.planning.targets.FileLock", Busy)
-    done = press(instance, "level_0")
-    assert done.success and "Another build of c is running; waiting for it." in log(instance, done)
+    put(tmp_path / "Elsewhere", 24)
+    done = press(instance, "level_0", "elsewhere", sources=[str(tmp_path / "Elsewhere")])
+    assert done.success and "Another build of elsewhere is running; waiting for it." in log(instance, done)
+    record = known_record(data, "elsewhere")
+    assert (record.sources, record.level) == ([str(tmp_path / "Elsewhere")], 0)
 
 
 def materialise(instance: dg.DagsterInstance, *assets: str) -> dg.ExecuteInProcessResult:
@@ -205,18 +206,6 @@ def test_the_folder_stands_before_and_the_service_after(data: DataFolder, instan
     assert graph.external_asset_keys == {folder, service}
     assert graph.get(folder).child_keys == {dg.AssetKey("paper_manifest")}
     assert graph.get(service).parent_keys == {dg.AssetKey("index_snapshot")}
-
-
-def test_nothing_counts_as_out_of_date_after_a_run(data: DataFolder, instance: dg.DagsterInstance) -> None:
-    """The external folder has no versions of its own: it must not make what is scanned of it look old."""
-    assert press(instance, "level_1").success
-    graph = defs.resolve_asset_graph()
-    resolver = CachingStaleStatusResolver(instance, graph, LoadingContextForTest(instance))
-    found = {
-        asset: resolver.get_status(dg.AssetKey(asset), "c")
-        for asset in ("paper_manifest", "parsed_papers", "chunks", "noun_phrases", "communities", "index_snapshot")
-    }
-    assert set(found.values()) == {StaleStatus.FRESH}, found
 
 
 def test_every_job_is_one_that_a_person_may_start() -> None:

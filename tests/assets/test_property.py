@@ -94,19 +94,19 @@ def every_step(own: dict[str, Any]) -> None:
 def test_random_histories_give_the_tables_of_a_fresh_build(forked: Forked, tmp_path: Path) -> None:
     with surroundings(tmp_path, forked) as own:
         every_step(own)
-        run_histories(6, own)
+        run_histories(3, own)
         print(own["done"])
 
 
 def test_histories_over_s3_give_the_tables_of_a_fresh_build(forked: Forked, tmp_path: Path) -> None:
     with surroundings(tmp_path, forked, "s3") as own:
         every_step(own)
-        run_histories(3, own)
+        run_histories(1, own)
         print(own["done"])
 
 
 @pytest.mark.skipif(AZURITE is None, reason=MISSING)
 def test_histories_over_azure_give_the_tables_of_a_fresh_build(forked: Forked, tmp_path: Path) -> None:
     with surroundings(tmp_path, forked, "azure") as own:
-        run_histories(2, own)
+        run_histories(1, own)
         print(own["done"])

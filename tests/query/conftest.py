@@ -7,11 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from monjyu_core.storage.ids import file_sha256
 from monjyu_query.ranking import passage_readings
 from tests.copies import copy_data
 from tests.core.models.fake_server import FakeModels
-from tests.prepared import home, prepared
+from tests.prepared import OF_READINGS, home, prepared
 from tests.query import knowledge
 from tests.query.readings import KeptReadings
 
@@ -19,8 +18,7 @@ from tests.query.readings import KeptReadings
 @pytest.fixture(autouse=True, scope="session")
 def _readings_of_other_workers() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
-        asked_by = file_sha256(Path(passage_readings.__file__))[:16]
-        patch.setattr(passage_readings, "_kept", KeptReadings(home() / f"readings-{asked_by}.sqlite"))
+        patch.setattr(passage_readings, "_kept", KeptReadings(home("readings", OF_READINGS) / "readings.sqlite"))
         yield
 
 

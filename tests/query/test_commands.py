@@ -230,7 +230,8 @@ LEIDEN = "What does the Leiden algorithm guarantee?"
 def test_a_conversation_is_read_from_a_file(run: Run, tmp_path: Path, shape: str) -> None:
     turns = [{"role": "user", "content": LEIDEN}, {"role": "assistant", "content": "Connected communities."}]
     (tmp_path / "h.json").write_text(json.dumps(turns if shape == "list" else {"history": turns}), encoding="utf-8")
-    code, out, _ = run("search", "And what does it repair?", "--history", str(tmp_path / "h.json"), "--json")
+    command = ["search", "And what does it repair?", "--history", str(tmp_path / "h.json"), "--no-answer", "--json"]
+    code, out, _ = run(*command)
     assert (code, json.loads(out)["resolved_query"]) == (0, "And what does Leiden repair?")
     assert (
         "Asked as: And what does Leiden"

@@ -191,9 +191,10 @@ def test_one_aspect_of_a_paper_is_told_as_in_its_summary(reader: Monjyu, questio
     assert len({citation.paper_id for citation in result.citations}) == 1
 
 
-@pytest.mark.parametrize(
-    "question",
-    [
+@pytest.mark.usefixtures("without_reader")
+def test_ordinary_questions_stay_searches(sample_data: Path) -> None:
+    monjyu = Monjyu(sample_data)
+    for question in (
         "Summarize the main findings",
         "compare budgets and ranks",
         "What does the survey of users show?",
@@ -204,10 +205,8 @@ def test_one_aspect_of_a_paper_is_told_as_in_its_summary(reader: Monjyu, questio
         "What is the purpose of the Leiden algorithm?",
         "What are the results of the survey in the paper From Answer to Sentence?",
         "What data does the paper From Answer to Sentence use?",
-    ],
-)
-def test_ordinary_questions_stay_searches(reader: Monjyu, question: str) -> None:
-    assert reader.search(question).mode != "digest"
+    ):
+        assert monjyu.search(question).mode != "digest", question
 
 
 def test_a_mode_or_a_budget_is_taken_at_its_word(reader: Monjyu) -> None:

@@ -37,6 +37,8 @@ MOODS: dict[str, Reply] = {
     "a page": server.not_json(),
 }
 MODES = ("auto", "hybrid", "keyword", "lazy", "local", "global", "multi")
+IN_ALL_MODES = ("empty", "reasoned on and on", "prose", "error")
+"""The other moods end as the same errors of a call, so that one mode of each way to ask suffices."""
 
 
 @pytest.fixture
@@ -64,7 +66,7 @@ def says_nothing_false(result: SearchResult) -> bool:
 def test_no_mode_blames_the_collection(searcher: tuple[FakeModels, Searcher], mood: str) -> None:
     fake, asking = searcher
     fake.default = MOODS[mood]
-    for mode in MODES:
+    for mode in MODES if mood in IN_ALL_MODES else ("hybrid", "lazy", "global"):
         result = ask(asking, ANSWERED, mode)
         assert says_nothing_false(result), (mode, result.answer, result.warnings)
         assert result.status == "partial" and result.warnings, (mode, result.status, result.answer, result.warnings)

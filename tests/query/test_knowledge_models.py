@@ -117,7 +117,6 @@ def test_global_rates_maps_and_reduces(known_data: Path, fake: FakeModels) -> No
         server.say("I would rather not."),
         server.failing(500),
         server.say('{"ratings": 7, "points": "all"}'),
-        server.closing("before"),
     ],
 )
 def test_global_goes_on_where_a_model_fails(known_data: Path, fake: FakeModels, kind: str, wrong: Reply) -> None:

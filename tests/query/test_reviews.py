@@ -35,8 +35,8 @@ def told(data: Path, *arguments: str | Path, code: int = 0) -> dict[str, Any]:
     return json.loads(done.stdout) if code == 0 else {"error": done.stderr}
 
 
-def exported(data: Path, protocol: Path, form: str, collection: str = "jose") -> str:
-    done = call_monjyu(data, "review", "export", protocol, "-c", collection, "--format", form)
+def exported(data: Path, protocol: Path, form: str) -> str:
+    done = call_monjyu(data, "review", "export", protocol, "--format", form)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -151,29 +151,28 @@ def test_what_people_decide_stands_over_every_run(jose: Path) -> None:
     assert (undone["outcome"], undone["override"]) == ("included", None)
 
 
-@needs_corpora
-def test_every_export_says_what_the_counts_say(jose: Path) -> None:
-    told(jose, "run", JOSE, "-c", "jose")
-    told(jose, "decide", JOSE, "BeamBending", "include", "--reason", '<b>"it" is=fine', "-c", "jose")
-    status = told(jose, "status", JOSE, "-c", "jose")
+def test_every_export_says_what_the_counts_say(samples: Path) -> None:
+    told(samples, "run", SAMPLE)
+    told(samples, "decide", SAMPLE, "Incremental Must Equal Full", "include", "--reason", '<b>"it" is=fine')
+    status = told(samples, "status", SAMPLE)
     counts = status["counts"]
     included = {record["title"] for record in status["records"] if record["outcome"] == "included"}
-    assert {entry["title"] for entry in rispy.loads(exported(jose, JOSE, "ris"))} == included
-    labels = list(csv.DictReader(io.StringIO(exported(jose, JOSE, "asreview"))))
+    assert {entry["title"] for entry in rispy.loads(exported(samples, SAMPLE, "ris"))} == included
+    labels = list(csv.DictReader(io.StringIO(exported(samples, SAMPLE, "asreview"))))
     numbers = Counter(row["included"] for row in labels)
     assert (numbers["1"], numbers["0"], numbers["-1"]) == (counts["included"], counts["excluded"], counts["unsure"])
     assert all(row["title"] for row in labels)
-    rows = list(csv.DictReader(io.StringIO(exported(jose, JOSE, "csv").lstrip("\ufeff"))))
+    rows = list(csv.DictReader(io.StringIO(exported(samples, SAMPLE, "csv").lstrip("\ufeff"))))
     assert Counter({row["paper_id"]: row["outcome"] for row in rows}.values())["excluded"] == counts["excluded"]
-    evidence = list(csv.reader(io.StringIO(exported(jose, JOSE, "evidence").lstrip("\ufeff"))))
-    assert len(evidence) == counts["included"] + 1 and "Number of students" in evidence[0]
-    whole = json.loads(exported(jose, JOSE, "json"))
+    evidence = list(csv.reader(io.StringIO(exported(samples, SAMPLE, "evidence").lstrip("\ufeff"))))
+    assert len(evidence) == counts["included"] + 1 and "Limitation" in evidence[0]
+    whole = json.loads(exported(samples, SAMPLE, "json"))
     assert whole["counts"] == counts and len(whole["evidence"][0]["tables"][0]["rows"]) == counts["included"]
     figures = [counts["identified"], counts["screened"], counts["excluded"], counts["unsure"], counts["included"]]
-    svg = ElementTree.fromstring(exported(jose, JOSE, "svg"))
+    svg = ElementTree.fromstring(exported(samples, SAMPLE, "svg"))
     texts = " ".join(element.text or "" for element in svg.iter("{http://www.w3.org/2000/svg}text"))
-    report = exported(jose, JOSE, "markdown")
-    for shown in (texts, exported(jose, JOSE, "mermaid"), report):
+    report = exported(samples, SAMPLE, "markdown")
+    for shown in (texts, exported(samples, SAMPLE, "mermaid"), report):
         assert all(f"(n = {figure})" in shown for figure in figures)
     assert f"## Included ({counts['included']})" in report and "> " in report
 

@@ -37,6 +37,19 @@ def searcher(sample_data: Path) -> Searcher:
     return searcher
 
 
+@pytest.fixture(scope="module")
+def unread(sample_data: Path) -> Searcher:
+    """The same without the reader, which takes seconds for each question: for what does not hang on sentences."""
+    return Searcher(DataFolder(sample_data), "samples", instead={"search": {"reader": "off"}})
+
+
+@pytest.fixture(scope="module")
+def answers(searcher: Searcher) -> list[tuple[dict[str, Any], SearchResult]]:
+    """The questions of the samples, and what each is answered."""
+    questions = [json.loads(line) for line in (SAMPLES / "questions.jsonl").read_text().splitlines()]
+    return [(question, searcher.search(ask(question["text"]))) for question in questions]
+
+
 def ask(query: str = QUESTION, **more: Any) -> SearchRequest:
     return make_request(query=query, collection="samples", **more)
 
@@ -51,20 +64,18 @@ def test_finds_and_answers(searcher: Searcher, mode: str) -> None:
     assert scores == sorted(scores, reverse=True)
 
 
-def test_every_answerable_question_is_answered_and_the_others_are_not(searcher: Searcher) -> None:
-    questions = [json.loads(line) for line in (SAMPLES / "questions.jsonl").read_text().splitlines()]
-    for question in questions:
-        result = searcher.search(ask(question["text"]))
+def test_every_answerable_question_is_answered_and_the_others_are_not(
+    answers: list[tuple[dict[str, Any], SearchResult]],
+) -> None:
+    for question, result in answers:
         assert (result.status == "abstained") <= (not question["gold"]), question
         assert (result.status == "complete") <= bool(question["gold"]), question
         found = {hit.paper_id for hit in result.hits}
         assert all(gold["paper_id"] in found for gold in question["gold"])
 
 
-def test_most_answers_hold_the_gold_sentence(searcher: Searcher) -> None:
-    questions = [json.loads(line) for line in (SAMPLES / "questions.jsonl").read_text().splitlines()]
-    answerable = [question for question in questions if question["gold"]]
-    assert sum(_cites_gold(searcher.search(ask(question["text"])), question) for question in answerable) >= 6
+def test_most_answers_hold_the_gold_sentence(answers: list[tuple[dict[str, Any], SearchResult]]) -> None:
+    assert sum(_cites_gold(result, question) for question, result in answers if question["gold"]) >= 6
 
 
 def _cites_gold(result: SearchResult, question: dict[str, Any]) -> bool:
@@ -72,10 +83,7 @@ def _cites_gold(result: SearchResult, question: dict[str, Any]) -> bool:
     return any(" ".join(gold["sentence"].split()) in quote for gold in question["gold"] for quote in quotes)
 
 
-@pytest.mark.parametrize(
-    "query",
-    ["What is the capital of Mongolia?", "best pizza recipe", "the", "zzzz qqqq", "?", "🦆", "日本の首都はどこですか"],
-)
+@pytest.mark.parametrize("query", ["What is the capital of Mongolia?", "the", "?", "日本の首都はどこですか"])
 def test_abstains_and_says_why(searcher: Searcher, query: str) -> None:
     result = searcher.search(ask(query))
     assert result.status == "abstained" and result.confidence is not None and result.confidence < 0.2
@@ -109,7 +117,7 @@ def test_citations_stand_in_the_source(searcher: Searcher) -> None:
 
 
 def test_json_is_that_of_the_interface(searcher: Searcher) -> None:
-    result = json.loads(searcher.search(ask("How are noun phrases weighted in the graph?")).model_dump_json())
+    result = json.loads(searcher.search(ask()).model_dump_json())
     shape = {
         "query": str, "collection": str, "snapshot_id": str, "level": int, "mode": str, "routing": dict, "status": str,
         "warnings": list, "trace_id": str, "answer": str, "segments": list, "tables": list, "answer_engine": str,
@@ -130,7 +138,7 @@ def test_json_is_that_of_the_interface(searcher: Searcher) -> None:
     assert told == (first["paper_title"], first["text"], first["section_type"])
     scores = [one["scores"] for one in result["hits"]]
     assert [one["fused"] for one in scores] == sorted((one["fused"] for one in scores), reverse=True)
-    assert all(one["vector_rank"] >= 1 and "noun" in one["matched"] for one in scores[:1])
+    assert all(one["vector_rank"] >= 1 and "cutoff" in one["matched"] for one in scores[:1])
     citation = ["n", "paper_id", "paper_title", "chunk_id", "sentence_ids", "quote", "key", "page", "boxes", "spans"]
     assert list(result["citations"][0]) == [*citation, "relevance", "retracted"]
     usage = ["llm_calls", "prompt_tokens", "completion_tokens", "cost_usd", "relevance_tests", "held_back"]
@@ -234,10 +242,14 @@ def test_filters(searcher: Searcher) -> None:
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("mode", MODES)
-def test_any_text_is_a_question(searcher: Searcher, mode: str, query: str) -> None:
-    """The reader gets the passages that have its words, and those of a short paper: not fifty for each."""
-    short = {"filters": {"paper_ids": ["score-fusion"]}}
-    result = searcher.search(ask(query, mode=mode, answer=mode != "hybrid", **(short if mode == "vector" else {})))
+def test_any_text_is_a_question(unread: Searcher, mode: str, query: str) -> None:
+    result = unread.search(ask(query, mode=mode, answer=mode != "hybrid"))
+    assert all(math.isfinite(hit.score) for hit in result.hits)
+
+
+@pytest.mark.parametrize("query", ["cutoff " * 1400, "ﬀ ß İ ꙮ"])
+def test_the_reader_takes_any_text_too(searcher: Searcher, query: str) -> None:
+    result = searcher.search(ask(query, mode="vector", filters={"paper_ids": ["score-fusion"]}))
     assert all(math.isfinite(hit.score) for hit in result.hits)
 
 
@@ -250,7 +262,7 @@ def test_operators_mean_nothing(searcher: Searcher) -> None:
 @pytest.mark.parametrize("mode", ["auto", "keyword", "vector", "hybrid", "lazy"])
 def test_a_follow_up_is_written_out_in_every_mode(searcher: Searcher, mode: str) -> None:
     history = [{"role": "user", "content": "What does the Leiden algorithm guarantee?"}]
-    more = {"budget": 10} if mode == "lazy" else {}
+    more = {"answer": False} | ({"budget": 10} if mode == "lazy" else {})
     result = searcher.search(ask("And what does it repair?", history=history, mode=mode, **more))
     alone = searcher.search(ask("And what does Leiden repair?", mode=mode, **more))
     assert (result.query, result.resolved_query) == ("And what does it repair?", alone.query)
@@ -260,23 +272,22 @@ def test_a_follow_up_is_written_out_in_every_mode(searcher: Searcher, mode: str)
 
 def test_a_new_topic_takes_nothing_from_the_question_before(searcher: Searcher) -> None:
     history = [{"role": "user", "content": "What does the Leiden algorithm guarantee?"}]
-    query = "How are noun phrases weighted in the graph?"
-    result, alone = searcher.search(ask(query, history=history)), searcher.search(ask(query))
+    result, alone = searcher.search(ask(history=history)), searcher.search(ask())
     assert result.resolved_query is None and result.answer == alone.answer and result.warnings == alone.warnings
 
 
 def test_twenty_clients(searcher: Searcher) -> None:
-    lines = (SAMPLES / "questions.jsonl").read_text().splitlines()[:5] * 6
+    lines = (SAMPLES / "questions.jsonl").read_text().splitlines()[:5] * 4
     questions = [json.loads(line)["text"] for line in lines]
 
     def searched(number: int) -> SearchResult:
         return searcher.search(ask(questions[number], mode=MODES[number % 3]))
 
-    alone = [searched(number).hits for number in range(15)]
+    alone = [searched(number).hits for number in range(10)]
     with ThreadPoolExecutor(20) as clients:
         crowded = list(clients.map(searched, range(len(questions))))
     assert all(result.hits for result in crowded)
-    assert [result.hits for result in crowded[:15]] == alone
+    assert [result.hits for result in crowded[:10]] == alone
 
 
 def test_traces_hold_no_text_of_the_papers(sample_data: Path, tmp_path: Path) -> None:

@@ -3,6 +3,7 @@ changed."""
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -21,21 +22,35 @@ from monjyu_core.settings.settings import load_settings
 from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.snapshot import read_current
 from tests.assets.changes import paper_text
+from tests.assets.worlds import keep
 
 CANCELED, FAILED = dg.DagsterRunStatus.CANCELED, dg.DagsterRunStatus.FAILURE
 
 
-@pytest.fixture
-def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> DataFolder:
-    """Two papers, published at level 0."""
-    monkeypatch.setenv("DAGSTER_HOME", "")
-    monkeypatch.setenv("MONJYU_DATA", str(tmp_path))
-    monkeypatch.setenv("MONJYU_AUTOMATION__SETTLE_SECONDS", "0")
-    found = DataFolder(tmp_path)
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two papers, published at level 0; kept beside what tests change."""
+    root = tmp_path_factory.mktemp("watched")
+    made = DataFolder(root / "live")
     for number in (11, 24):
-        put(found, number)
-    index_collection(found, found.papers / "c", level=0)
-    return found
+        put(made, number)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("DAGSTER_HOME", "")
+        patch.setenv("MONJYU_DATA", str(made.root))
+        index_collection(made, made.papers / "c", level=0)
+    keep(root)
+    return root
+
+
+@pytest.fixture
+def data(built: Path, monkeypatch: pytest.MonkeyPatch) -> DataFolder:
+    """Those papers as they were published, at the same path."""
+    monkeypatch.setenv("DAGSTER_HOME", "")
+    monkeypatch.setenv("MONJYU_DATA", str(built / "live"))
+    monkeypatch.setenv("MONJYU_AUTOMATION__SETTLE_SECONDS", "0")
+    shutil.rmtree(built / "live")
+    shutil.copytree(built / "kept", built / "live")
+    return DataFolder(built / "live")
 
 
 @pytest.fixture

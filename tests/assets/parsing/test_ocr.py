@@ -306,10 +306,10 @@ def test_installing_ocr_tries_again_what_lacked_it_and_nothing_else(
     with monkeypatch.context() as absent:
         for module in ("parsing.formats.pdf.read.ocr", "stages.shared.parse_plan"):
             absent.setattr(f"monjyu_assets.{module}.ocr_state", lambda settings: "none")
-        assert len(world.build()["parse"]) == 4
-        assert world.build()["parse"] == set()
+        assert len(world.parse()) == 4
+        assert world.parse() == set()
         failures = {row["error_type"] for row in world.tables()["failures"]}
         assert failures == {"ScannedDocument", "EmptyDocument"}
-    assert len(world.build()["parse"]) == 2
+    assert len(world.parse()) == 2
     assert [row["error_type"] for row in world.tables()["failures"]] == ["EmptyDocument"]
-    assert world.build()["parse"] == set()
+    assert world.parse() == set()

@@ -216,8 +216,6 @@ def test_all_claims_reach_the_writer(sample_data: Path, fake: FakeModels, monkey
         server.say('{"scores": [{"sentence": 99, "score": 10}]}'),
         server.say('{"scores": [{"sentence": 1, "score": 1000}]}'),
         server.failing(500),
-        server.failing(401, "bad key"),
-        server.closing("before"),
     ],
 )
 def test_a_judgement_that_cannot_be_read_is_an_error_and_not_relevant(
