@@ -135,10 +135,11 @@ _QUOTED = re.compile(
     r"|(?<![\w\u2018])\u2018(?!\u2018)(.{8,300}?)\u2019(?=\s*(?:[,.;:(]|$)|\s+[Ii]n\b)"
 )
 _JOURNAL_BEHIND = re.compile(
-    rf"(?<=,)\s(?={UPPER}(?:(?!\b[^\W\d_A-Z]\w*\.\s)[^,]){{2,80}},\s\d{{1,4}}(?:\s?\(\d{{1,4}}\))?,\s(?:pp?\.\s?)?\d)"
+    rf"(?<=,)\s(?={UPPER}(?:[^,.\d]|\.(?!\s(?:[^\s,]+\s){{1,20}}[^\s,.]+,)){{2,80}},\s\d{{1,4}}(?:\s?\(\d{{1,4}}\))?,\s(?:pp?\.\s?)?\d)"
 )
 """Journal, volume and pages after a title, all behind commas."""
 _SENTENCE_END = re.compile(r"[.?!\u3002](?=\s|$|[\u201d\"])")
+_NEW_SENTENCE = re.compile(rf"[^\W\d_]{{4}}[.?!]\s+(?={UPPER})|[)\]][.?!]\s")
 _NO_END = re.compile(
     r"(?:\b(?:vs|etc|spp?|var|cf|ed|eds|vol|no|pp|st|dr|mr|inc|u\.s|e\.g|i\.e|et al|ver|linn|al)|(?<![\w-])[A-Z])\.$",
     re.I,
@@ -280,8 +281,9 @@ def _title(plain: str, rest: str) -> tuple[str, str]:
     if quoted and (at_start or (len(rest) == len(plain) and quoted.start() < 0.6 * len(plain))):
         return (quoted[1] or quoted[2]).strip(" .,"), plain[quoted.end() :]
     named = _QUOTED.search(rest) if quoted and len(rest) < len(plain) else _JOURNAL_BEHIND.search(rest)
-    if named and named.start() > 8 and rest[: named.start()].rstrip().endswith(","):
-        return rest[: named.start()].strip(" ,.:;"), rest[named.start() :]
+    before = rest[: named.start()].rstrip() if named else ""
+    if named and len(before) > 8 and before.endswith(",") and not _NEW_SENTENCE.search(before):
+        return before.strip(" ,.:;"), rest[named.start() :]
     commas = bool(re.match(r"\s*,", rest)) and len(rest) < len(plain)
     rest = rest.lstrip(" .,:;")
     if commas or _comma_style(rest):
@@ -358,7 +360,8 @@ def _venue(after: str) -> str:
     )
     abbreviated = _ABBREVIATED.match(text)
     match = abbreviated or re.match(
-        r"(?P<venue>.+?)(?:[,;(]|\.\s(?![a-z])|\s[\u2014\u2013]\s|\s\d(?!\d{0,2}(?:st|nd|rd|th)\b)|\s*$)", text
+        r"(?P<venue>.+?)(?:[,;(]|\.\s(?!(?:of|on|the|in|für|de)\s)|\s[\u2014\u2013]\s|\s\d(?!\d{0,2}(?:st|nd|rd|th)\b)|\s*$)",
+        text,
     )
     venue = match["venue"].strip(" ,;:" if abbreviated else " .,;:") if match else ""
     named = sum(c.isalpha() for c in venue) > 2 and not _NO_VENUE.match(venue) and month_number(venue) is None

@@ -37,7 +37,8 @@ _MARKS = re.compile(
 """Marks after a name that refer to an affiliation. A caret after a backslash is an accent."""
 _LINE_END = re.compile(r"\\\\\s*(?:\[[^\]]{0,20}\])?|\\newline(?![a-z])|\\AND(?![a-zA-Z])")
 _BETWEEN = re.compile(
-    r"\\(?:and|And|AND)(?![A-Za-z])|\\q?quad(?![a-z])|\\hfill(?![a-z])|\\enspace(?![a-z])|\\hspace\*?\{[^{}]*\}|(?:\s*(?:~|\\\s)){2,}"
+    r"\\(?:and|And|AND)(?![A-Za-z])|\\q?quad(?![a-z])|\\hfill(?![a-z])|\\enspace(?![a-z])|\\hspace\*?\{[^{}]*\}"
+    r"|(?:~|\\\s)(?:\s*(?:~|\\\s))+"
     r"|(?<!\\)[,;&\u3001\uff0c\u30fb](?![^{]*\})|\s\\&\s|\s(?:and|und|et|и)\s"
 )
 _TOO_EARLY = re.compile(rf",((?:\s*(?:{_MARKS.pattern}|\\thanks\s*\{{(?:[^{{}}]|\{{[^{{}}]*\}})*\}}))+)")
