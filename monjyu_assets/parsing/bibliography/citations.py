@@ -169,8 +169,10 @@ _EAST_ASIAN = re.compile(
 _PARENTHESES = re.compile(
     rf"[(\[\uff08](?P<inner>[^()\[\]\uff08\uff09]{{2,600}}?\b(?:{CITED_YEAR})[^()\[\]\uff08\uff09]{{0,60}})[)\]\uff09]"
 )
+_PART = re.compile(rf"(?:{UPPER}[\w'\u2019-]+[;\uff1b]\s){{0,4}}[^;\uff1b]+")
+"""Names and years up to a semicolon; Brazilian papers also print one between the names (SILVA; SOUZA, 2001)."""
 _NAMED_YEARS = re.compile(
-    rf"(?P<name>{UPPER}[^\d;]{{1,100}}?|{CITED_PARTICLE}\s{UPPER}[^\d;]{{1,100}}?)[\s,(\uff0c\uff08]+(?P<years>(?:{CITED_YEAR})(?:\s*[,&]\s*(?:and\s+)?(?:(?:{CITED_YEAR})|[a-z]\b))*)"
+    rf"(?P<name>(?:{UPPER}[\w'\u2019-]+;\s){{0,4}}{UPPER}[^\d;]{{1,100}}?|{CITED_PARTICLE}\s{UPPER}[^\d;]{{1,100}}?)[\s,(\uff0c\uff08]+(?P<years>(?:{CITED_YEAR})(?:\s*[,&]\s*(?:and\s+)?(?:(?:{CITED_YEAR})|[a-z]\b))*)"
 )
 
 
@@ -273,7 +275,7 @@ def _named(text: str, index: ReferenceIndex) -> Iterator[Mention]:
     taken: list[tuple[int, int]] = []
     for match in _PARENTHESES.finditer(text):
         offset = match.start("inner")
-        for part in re.finditer(r"[^;\uff1b]+", match.group("inner")):
+        for part in _PART.finditer(match.group("inner")):
             named = _NAMED_YEARS.search(part.group())
             position = offset + part.start()
             while named:

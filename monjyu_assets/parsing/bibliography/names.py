@@ -44,7 +44,7 @@ AND_WORD = alternation(list(_AND_FORMS))
 """Words for "and", case-sensitive: "Ed" is a name, "ed" is Italian."""
 JOINED = re.compile(rf"^(?:{_JOINING})\s+(?={UPPER})")
 """"e" or "y" in front of the last name of a list, if it is at the beginning of a line."""
-AND = rf"(?:&|(?<=\s){AND_WORD}(?=\s)|(?<=\s)(?:{_JOINING})(?=\s+\S+\s+[^\W\d_]))"
+AND = rf"(?:&|(?<=\s){AND_WORD}(?=\s)|(?<=\s)(?:{_JOINING})(?=\s+[^\s,;]+\s+[^\W\d_]))"
 """Between the last two names of a list."""
 ENTRY_NAME = re.compile(
     rf"(?:{CITED_PARTICLE}\s){{0,2}}{UPPER}[\w'\u2019-]+,?\s+(?:{UPPER}|{AND_WORD}|&|\()|"
@@ -57,7 +57,7 @@ BY = re.compile(
     rf"(?i:{alternatives('labels.authors')})(?:\s*[:：]\s*|\s+(?={UPPER}))|Von\s+(?={UPPER}[\w.-]*\s+{UPPER})"
 )
 """Words such as "by" in front of the names under a title."""
-GAP = re.compile(r"(?<=\S)(?:[ \u00a0]{3,}|\t\s*)(?=\S)")
+GAP = re.compile(r"(?<=\S)(?:[^\S\t\r\n]{3,}|[\t\u2001\u2003]\s*)(?=\S)")
 """Nothing but space between two names of a line."""
 PRINTED_SEPARATOR = re.compile(
     rf"\s+\u00c6\s+|{GAP.pattern}|\s*(?:[,;\u00b7\u2022\u2013\u2014\u060c\u3001\u30fb\uff0c\uff1b]|{AND})\s*"
@@ -159,9 +159,13 @@ PRINTED_MARKS = re.compile(
 _WORD = re.compile(r"[^\W\d_](?:[^\W\d_]|[-'\u2019\u02bc.](?=[^\W\d_]))*\.?$")
 
 
+_ELIDED = re.compile(rf"(?:d|l|dell)['\u2019](?={UPPER})")
+"""A particle without its vowel: d'Aumont."""
+
+
 @cache
 def _no_name() -> re.Pattern[str]:
-    small = "|".join(map(re.escape, words("names.small_words")))
+    small = "|".join(re.escape(word) for word in words("names.small_words") if word not in _PARTICLES)
     return re.compile(rf"(?i:{stems('names.organisation')}|{stems('names.no_names', whole=True)})|\b(?:{small})\b")
 
 
@@ -189,7 +193,7 @@ def is_name(text: str) -> bool:
     for token in tokens:
         if token.casefold() in _PARTICLES:
             continue
-        if not _WORD.match(token) or token[0].islower():
+        if not _WORD.match(token) or _ELIDED.sub("", token)[0].islower():
             return False
         proper += len(token.strip(".")) > 1
     return proper >= 1

@@ -140,7 +140,7 @@ def _before_year(text: str) -> int:
     ):
         return match.end(1)
     plain = re.match(rf"(.{{3,400}}?)\.\s+{YEAR}[a-z]?\.\s+(?!{_LOOKED_UP})", text)
-    if plain and not re.search(r"[\u201c\"]", plain[1]) and month_number(plain[1].split()[-1]) is None:
+    if plain and not re.search(r"[\u201c\"]|//", plain[1]) and month_number(plain[1].split()[-1]) is None:
         return plain.end(1) + 1
     return 0
 
@@ -202,7 +202,11 @@ _PLAIN_NAME = re.compile(rf"(?!{UPPER}{{1,2}}(?:\W|$)(?!\s*{UPPER}\w))(?:{UPPER}
 
 def names_of(text: str) -> list[str]:
     """Names as "Given Surname" in printed order."""
-    text = re.sub(rf"\(?\b[Ee]ds?\.\)?$|\bet\s+al\.?|\u2026|\b(?i:{alternatives('names.and_others')})$", "", text)
+    text = re.sub(
+        rf"\(?\b(?i:{alternatives('names.editors')})\.?\)?$|\bet\s+al\.?|\u2026|\b(?i:{alternatives('names.and_others')})$",
+        "",
+        text,
+    )
     text = text.strip(" ,;.&")
     if not text:
         return []
@@ -214,7 +218,8 @@ def names_of(text: str) -> list[str]:
         if match and not re.search(r"\w", text[match.end("list") :]):
             return _by_style(text, number)
     if re.search(r";", text):
-        return [_turned(part.strip()) for part in text.split(";") if part.strip()]
+        text += "." if text[-1].isupper() else ""
+        return [_turned(part.strip()) for part in re.split(rf";|\s(?:{AND_WORD}|&)\s", text) if part.strip()]
     parts = [
         part for part in (p.strip(" ,.") for p in re.split(rf"\s+(?:{AND_WORD}|&)\s+|,\s+{AND_WORD}\s+", text)) if part
     ]

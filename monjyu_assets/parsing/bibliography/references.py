@@ -115,7 +115,7 @@ _NO_YEAR = re.compile(
 """Years of earlier editions ("reprint of the 1994 edition"), and pages and volumes."""
 _YEAR_IN_NAME = re.compile(r"\b[A-Za-z][\w-]*\s?['\u2019\u2018](\d\d)(?!\d)(?=[\s,.;:)]|$)")
 """The year of a meeting: CCS'07, RAID ’11."""
-_NEXT_WORK = re.compile(rf"(?<=\))\s*;\s+(?={UPPER})")
+_NEXT_WORK = re.compile(rf"(?<=[)\d])\s*;\s+(?={UPPER})")
 _UNDATED = re.compile(rf"(?<![^\W\d_])(?i:{alternatives('references.undated')})")
 _DATED = re.compile(
     rf"[\s.,:]*(?:[(\[]?\s*(?P<year>{YEAR})[a-z]?(?:,\s*(?i:{MONTH})(?:\s*\d{{1,2}})?(?=\W))?\s*[)\]]?\s*[.,:]?\s+(?=\S)|"
@@ -134,7 +134,12 @@ _QUOTED = re.compile(
     r"(?:[\u201d\u00bb\"\u300d\u300f]|''|\u2019\u2019)(?!\w|:\s)"
     r"|(?<![\w\u2018])\u2018(?!\u2018)(.{8,300}?)\u2019(?=\s*(?:[,.;:(]|$)|\s+[Ii]n\b)"
 )
+_JOURNAL_BEHIND = re.compile(
+    rf"(?<=,)\s(?={UPPER}(?:[^,.\d]|\.(?!\s(?:[^\s,]+\s){{1,20}}[^\s,.]+,)){{2,80}},\s\d{{1,4}}(?:\s?\(\d{{1,4}}\))?,\s(?:pp?\.\s?)?\d)"
+)
+"""Journal, volume and pages after a title, all behind commas."""
 _SENTENCE_END = re.compile(r"[.?!\u3002](?=\s|$|[\u201d\"])")
+_NEW_SENTENCE = re.compile(rf"[^\W\d_]{{4}}[.?!]\s+(?={UPPER})|[)\]][.?!]\s")
 _NO_END = re.compile(
     r"(?:\b(?:vs|etc|spp?|var|cf|ed|eds|vol|no|pp|st|dr|mr|inc|u\.s|e\.g|i\.e|et al|ver|linn|al)|(?<![\w-])[A-Z])\.$",
     re.I,
@@ -275,6 +280,10 @@ def _title(plain: str, rest: str) -> tuple[str, str]:
     at_start = quoted is not None and quoted.start() <= len(plain) - len(rest) + 6
     if quoted and (at_start or (len(rest) == len(plain) and quoted.start() < 0.6 * len(plain))):
         return (quoted[1] or quoted[2]).strip(" .,"), plain[quoted.end() :]
+    named = _QUOTED.search(rest) if quoted and len(rest) < len(plain) else _JOURNAL_BEHIND.search(rest)
+    before = rest[: named.start()].rstrip() if named else ""
+    if named and len(before) > 8 and before.endswith(",") and not _NEW_SENTENCE.search(before):
+        return before.strip(" ,.:;"), rest[named.start() :]
     commas = bool(re.match(r"\s*,", rest)) and len(rest) < len(plain)
     rest = rest.lstrip(" .,:;")
     if commas or _comma_style(rest):
@@ -351,7 +360,8 @@ def _venue(after: str) -> str:
     )
     abbreviated = _ABBREVIATED.match(text)
     match = abbreviated or re.match(
-        r"(?P<venue>.+?)(?:[,;(]|\.\s|\s[\u2014\u2013]\s|\s\d(?!\d{0,2}(?:st|nd|rd|th)\b)|\s*$)", text
+        r"(?P<venue>.+?)(?:[,;(]|\.\s(?!(?:of|on|the|in|für|de)\s)|\s[\u2014\u2013]\s|\s\d(?!\d{0,2}(?:st|nd|rd|th)\b)|\s*$)",
+        text,
     )
     venue = match["venue"].strip(" ,;:" if abbreviated else " .,;:") if match else ""
     named = sum(c.isalpha() for c in venue) > 2 and not _NO_VENUE.match(venue) and month_number(venue) is None

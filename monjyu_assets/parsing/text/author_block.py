@@ -2,7 +2,7 @@
 marks."""
 
 import re
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 
 from monjyu_assets.parsing.bibliography.names import (
     AND_WORD,
@@ -71,7 +71,8 @@ _UNRAISED = re.compile(
 _SMALL_DIGITS = re.compile("[\u00b9\u00b2\u00b3\u2070\u2074-\u2079]+(?:,[\u00b9\u00b2\u00b3\u2070\u2074-\u2079]+)*")
 _DIGITS = str.maketrans("\u2070\u00b9\u00b2\u00b3\u2074\u2075\u2076\u2077\u2078\u2079", "0123456789")
 _INITIALS_BEHIND = re.compile(rf"\s*{UPPER}[\w'\u2019-]+\s(?:{UPPER}\.\s?){{1,3}}(?=[,\s]*[^\W\d_])")
-_IN_FRONT = re.compile(r"\s*[(\[]?(\d{1,2}|[a-z]|[*†‡§¶#∗])[)\].]?\s+(?=\S)")
+_IN_FRONT = re.compile(r"\s*[(\[（]?(\d{1,2}|[a-z]|[*†‡§¶#∗])[)\].．）]?\s+(?=\S)")
+_NEXT_MARK = re.compile(r"(?:\s|[;；]\s*)(\d{1,2})[).．）]\s*")
 MAIL = re.compile(r"[\w.+-]{1,60}@[\w-]{1,60}(?:\.[\w-]{1,60}){1,5}")
 _ORGANISATION = re.compile(stems("names.organisation"), re.IGNORECASE)
 _NOTE = re.compile(r"(?i)\b(?:correspond|contribut|equal|deceased|present address)")
@@ -192,12 +193,13 @@ def _split(marks: str) -> list[str]:
     return re.findall(r"\d+|[^\W\d_]|[*†‡§¶#∗⁎]", marks)
 
 
-def _places(line: str, known: Container[str]) -> Iterator[tuple[str, str]]:
+def _places(line: str, known: Set[str]) -> Iterator[tuple[str, str]]:
     """The affiliations of a line by the mark before each; a mark that is not raised is `known` from a name."""
     if _OPEN not in line:
         match = _IN_FRONT.match(line)
-        if match and match[1] in known:
-            yield match[1], _without_mail(line[match.end() :])
+        pieces = _NEXT_MARK.split(line[match.end() :]) if match else []
+        if match and match[1] in known and known.issuperset(pieces[1::2]):
+            yield from zip([match[1], *pieces[1::2]], map(_without_mail, pieces[::2]), strict=True)
         return
     pieces = _RAISED.split(line)
     if pieces[0].strip():
@@ -218,7 +220,7 @@ def is_place(line: str) -> bool:
 
 def _without_mail(text: str) -> str:
     text = re.sub(r"(?i)\b(?:e-?mails?|correspondence)\s*:?\s*$", "", MAIL.sub("", unraised(text)).strip(" ,;:.()"))
-    return " ".join(text.split()).strip(" ,;:.()")
+    return " ".join(text.split()).strip(" ,;:.()（）")
 
 
 def _give_mails(authors: Sequence[Author], mails: Sequence[str]) -> None:

@@ -79,6 +79,15 @@ def abstract_of(sections: Sequence[Section]) -> str:
     return ""
 
 
+_RIGHTS = re.compile(r"\u00a9|copyright|li[cz]en[csz]|creative commons|permission|rights reserved|open[- ]access", re.I)
+
+
+def is_notice(text: str) -> bool:
+    """Whether the text says who may copy the paper: words of rights, of at least two kinds, are frequent in it."""
+    found = [word.casefold() for word in _RIGHTS.findall(text)]
+    return len(set(found)) > 1 and 30 * len(found) >= len(text.split())
+
+
 def complete(paper: ParsedPaper, entries: Sequence[Entry], language: str | None = None) -> ParsedPaper:
     """Fill in the fields that are derived from others: year, language, sentences, abstract, references, citations, and
     whether it is an academic paper.
@@ -94,6 +103,7 @@ def complete(paper: ParsedPaper, entries: Sequence[Entry], language: str | None 
     paper.publication_date = paper.publication_date or year_of_place(paper.doi, paper.venue)
     inherit_types(paper.sections)
     paper.abstract = paper.abstract or abstract_of(paper.sections)
+    entries = [entry for entry in entries if not is_notice(entry.text)]
     paper.references = parse_entries(_labels(entries), (entry.text for entry in entries))
     fill_sentences(paper.sections, paper.language)
     body = [section for section in paper.sections if section.section_type != "references"]
@@ -164,6 +174,7 @@ def join_lines(lines: Sequence[str]) -> str:
 
 
 def split_keywords(text: str) -> list[str]:
-    """Keywords of one line, separated by semicolons, otherwise by commas or middle dots."""
-    separator = r"[;；]" if re.search(r"[;；]", text) else r"[,、，]|\s[·•|]\s"
+    """Keywords of one line, separated by semicolons, otherwise by commas or middle dots, otherwise by full stops."""
+    separators = (r"[;；؛]", r"[,、，،]|\s[·•|]\s", r"(?<=[^\W\d_]{3})\.\s")
+    separator = next((each for each in separators if re.search(each, text)), separators[-1])
     return [word for part in re.split(separator, text) if (word := part.strip(" .\t\n"))]

@@ -3,11 +3,19 @@
 import re
 from itertools import takewhile
 
-from monjyu_assets.parsing.bibliography.dates import YEAR_ALONE, parse_date
+from monjyu_assets.parsing.bibliography.dates import YEAR_ALONE, days_in, iso_day, parse_date
 from monjyu_assets.parsing.bibliography.identifiers import find_doi
-from monjyu_assets.parsing.bibliography.names import GAP, author_line, cjk_authors, split_names
-from monjyu_assets.parsing.text.author_block import ABSTRACT, KEYWORDS, is_place
-from monjyu_assets.parsing.text.common import comparable, split_keywords
+from monjyu_assets.parsing.bibliography.names import (
+    CITED_PARTICLE,
+    GAP,
+    UPPER,
+    author_line,
+    cjk_authors,
+    is_name,
+    split_names,
+)
+from monjyu_assets.parsing.text.author_block import ABSTRACT, ACCEPTED, KEYWORDS, PUBLISHED, RECEIVED, is_place
+from monjyu_assets.parsing.text.common import add_notes, comparable, is_notice, split_keywords
 from monjyu_assets.parsing.text.heading_types import strip_numbering
 from monjyu_core.language.packs import also, cues
 from monjyu_core.language.vocabulary import alternatives
@@ -110,8 +118,10 @@ _SENTENCE_END = re.compile(r"[.!?。！？…][\"'”’»)\]]*$")
 
 
 def settle_front(paper: ParsedPaper) -> None:
-    """Move the abstract to its own section and the keywords to their field; drop a title that is printed again."""
+    """Move the abstract to its own section and the keywords to their field; drop a title that is printed again; move
+    what publishers print below a text to the notes."""
     _drop_second_title(paper)
+    _take_imprint(paper)
     headed = next((i for i, s in enumerate(paper.sections) if s.heading and s.section_type != "abstract"), None)
     front = paper.sections[: len(paper.sections) if headed is None else headed]
     lead = next((section for section in front if not section.heading and section.section_type == "other"), None)
@@ -129,6 +139,26 @@ def settle_front(paper: ParsedPaper) -> None:
             if rest and section is not lead:
                 after = Section(heading="", level=section.level, section_type="other", text=rest)
                 paper.sections.insert(paper.sections.index(section) + 1, after)
+
+
+def _take_imprint(paper: ParsedPaper) -> None:
+    """Move sections that consist of dates of the paper, the names of its editors, or a notice on rights to the notes.
+    The date of publication is taken from them."""
+    for section in [section for section in paper.sections[1:] if section.heading and section.section_type == "other"]:
+        parts = section.text.split(_BREAK) if section.text else []
+        said = " ".join([section.heading, *parts])
+        short = all(len(part) < 200 and (is_notice(part) or not _SENTENCE_END.search(part)) for part in parts)
+        dated = 2 * sum(YEAR_ALONE.search(part) is not None for part in parts) >= len(parts)
+        last = all(YEAR_ALONE.search(part[-6:]) for part in parts) and any(days_in(said))
+        history = short and dated and (last or any(label.search(said) for label in (RECEIVED, ACCEPTED, PUBLISHED)))
+        edited = section.heading.endswith((":", "：")) and all(map(is_name, parts))
+        if parts and (history or edited or all(map(is_notice, parts))):
+            dates = [
+                iso_day(day) for day in days_in(said) if PUBLISHED.search(said[max(0, day.start() - 25) : day.start()])
+            ]
+            paper.publication_date = paper.publication_date or next(iter(dates), None)
+            paper.sections.remove(section)
+            add_notes(paper, [section.heading, *parts])
 
 
 def _drop_second_title(paper: ParsedPaper) -> None:
@@ -188,16 +218,35 @@ def _labelled(lead: Section, *, to_the_end: bool) -> list[Section]:
 def _unlabelled(lead: Section) -> list[Section]:
     """Move the prose between the names and the first section to a section, as the abstract."""
     paragraphs = lead.text.split(_BREAK)
-    prose = [text for text in paragraphs if is_prose(text)]
+    following = [*paragraphs[1:], ""]
+    prose = [
+        text for text, below in zip(paragraphs, following, strict=True) if is_prose(text) and not is_motto(text, below)
+    ]
     if not prose or sum(map(len, prose)) > _LONGEST_ABSTRACT:
         return []
     lead.text = _BREAK.join(text for text in paragraphs if text not in prose)
     return [Section(heading="Abstract", section_type="abstract", text=_BREAK.join(prose))]
 
 
+QUOTED = re.compile(
+    r"[\"\u201c-\u201f\u00ab\u300c][^\"\u201c-\u201f\u00ab\u00bb]*[\"\u201c-\u201f\u00bb\u300d][.,]?(?:\s.{1,80})?"
+)
+"""A quotation and its source."""
+SOURCE = re.compile(rf"(?:[\u2013-\u2015~]|--?-?)\s?(?:{CITED_PARTICLE}\s)?{UPPER}")
+"""The beginning of a line with the author of a quotation."""
+_SOURCE_AT_END = re.compile(rf"[.!?…\"”»]\s*{SOURCE.pattern}[^!?]{{0,80}}$")
+
+
+def is_motto(text: str, below: str) -> bool:
+    """Whether the text is a quotation above the paper: in quotation marks, or with its author at the end or `below`."""
+    return bool(QUOTED.fullmatch(text) or SOURCE.match(below) or _SOURCE_AT_END.search(text)) and len(text) < 600
+
+
 def is_prose(text: str) -> bool:
-    """Whether the text has sentences, rather than names, affiliations or a list of words."""
+    """Whether the text has sentences, rather than names, affiliations, a list of words or a notice on rights."""
     if not _SENTENCE_END.search(text.strip()) or "@" in text or ABSTRACT.match(text) or KEYWORDS.match(text):
+        return False
+    if is_notice(text):
         return False
     if len(_EAST_ASIAN.findall(text)) > 0.3 * len(text):
         return len(text) >= _SHORTEST_EAST_ASIAN

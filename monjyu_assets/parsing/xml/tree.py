@@ -112,10 +112,13 @@ class XmlText:
         return tidy(_BREAK.join(self.piece(element) for element in elements))
 
     def inner(self, element: Element) -> str:
-        pieces = [folded(element.text)]
+        pieces = [self.characters(element.text)]
         for child in element:
-            pieces += [self.piece(child), folded(child.tail)]
+            pieces += [self.piece(child), self.characters(child.tail)]
         return "".join(pieces)
+
+    def characters(self, text: str | None) -> str:
+        return folded(text)
 
     def piece(self, element: Element) -> str:
         if element.tag is etree.Entity:

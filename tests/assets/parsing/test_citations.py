@@ -53,6 +53,7 @@ def test_author_year() -> None:
         ),
         ("Иванов И. И., Петров П. П. О путях // Заметки. — 2011.", "Иванов и др. (2011) и Иванов и Петров (2011)."),
         ("Müller, Hans und Schmidt, Eva: Wege. In: Wege 3 (2012).", "Müller und Schmidt (2012); Müller u. a. (2012)."),
+        ("SILVA, J. A.; SOUZA, M. B. Rotas. <b>Rotas</b>, v. 3, p. 1-9, 2001.", "(SILVA; SOUZA, 2001) e Silva (2001)."),
         (
             "Ruiz Vega, L., Paz, P. y Gil, A. (2015). Rutas. Vías, 3(2), 11-20.",
             "Ruiz Vega et al. (2015) (Ruiz Vega, 2015).",

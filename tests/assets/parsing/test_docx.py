@@ -519,7 +519,7 @@ def test_a_section_of_authors_and_a_note_with_their_style(tmp_path: Path) -> Non
     assert [author.name for author in noted.authors] == ["Ada Ames", "B. Birk"]
 
 
-@pytest.mark.parametrize("gap", ["      ", "\t"])
+@pytest.mark.parametrize("gap", ["      ", "\t", "\u00a0" * 4, "\u2003"])
 def test_names_between_which_there_are_only_spaces(tmp_path: Path, gap: str) -> None:
     found = body(
         tmp_path, paragraph("Bees in Town", properties=CENTRED, run="<w:b/><w:sz w:val='36'/>"),

@@ -106,6 +106,19 @@ def test_rows_of_formulas_that_are_text() -> None:
             "<p>Ada Holm<br>Department of Doors, University of Aster<br>ada@aster.example</p>",
             [("Ada Holm", "Department of Doors, University of Aster", "ada@aster.example")],
         ),
+        (
+            "<p>Ada Holm&nbsp;&nbsp;&nbsp;<b>Bo</b> Jansen&emsp;Cy&nbsp;Roe</p><p>University of Aster</p>",
+            [(name, "University of Aster", None) for name in ("Ada Holm", "Bo Jansen", "Cy Roe")],
+        ),
+        (
+            "<p>João da Silva e Souza¹; Maria das Dores²</p><p>¹ Universidade do Porto</p><p>² Instituto do Mar</p>",
+            [("João da Silva e Souza", "Universidade do Porto", None), ("Maria das Dores", "Instituto do Mar", None)],
+        ),
+        (
+            "<p>王小明<sup>1</sup>，李华<sup>2</sup></p><p>（1. 海港大学，上海；2. 灯光研究院）</p>",
+            [("王小明", "海港大学，上海", None), ("李华", "灯光研究院", None)],
+        ),
+        ("<p>Par Élodie Le Goff et Jean d’Aumont</p>", [("Élodie Le Goff", None, None), ("Jean d’Aumont", None, None)]),
         ("<p>王小明，李华</p>", [("王小明", None, None), ("李华", None, None)]),
         (
             "<address>Ada Holm (ada@aster.example), University of Aster and Bo Jansen (bo@b.example), Brill</address>",
@@ -116,16 +129,36 @@ def test_rows_of_formulas_that_are_text() -> None:
 )
 def test_names_under_the_title(lines: str, expected: list[tuple[str, str | None, str | None]]) -> None:
     paper = parsed(
-        page(f"<h1>Queues</h1>{lines}<p><b>Abstract.</b> {PROSE}</p><p>Keywords: a; b</p><h2>1 Queues</h2><p>Text.</p>")
+        page(f"<h1>Q</h1>{lines}<p><b>Abstract.</b> {PROSE}</p><p>Keywords: all. bed.</p><h2>1 Queues</h2><p>Text.</p>")
     )
     assert people(paper) == expected
-    assert (paper.abstract, paper.keywords) == (PROSE, ["a", "b"])
+    assert (paper.abstract, paper.keywords) == (PROSE, ["all", "bed"])
     said = text_of(paper)
     assert not any(name in said for name, _, _ in expected)
 
 
-def test_an_abstract_without_a_label() -> None:
-    paper = parsed(page(f"<h1>Queues</h1><p>Ada Holm, Bo Jansen</p><p>{PROSE}</p><h2>1. Introduction</h2><p>Text.</p>"))
+@pytest.mark.parametrize(
+    ("panel", "date"),
+    [
+        ("<h2>Publication Dates</h2><p>In this collection 15 June 2022</p><p>Date of issue 2022</p>", None),
+        ("<h2>Fechas</h2><dl><dt>Recibido</dt><dd>2 de enero de 2015</dd><dt>Publicado</dt>"
+         "<dd>1 de julio de 2015</dd></dl>", "2015-07-01"),
+        ("<h2>Edited by:</h2><p>Bo Jansen</p>", None),
+        ("<h2>Rights</h2><p>© 2018 The Authors. This is an open access article under a CC BY license.</p>", None),
+    ],
+)  # fmt: skip
+def test_dates_editors_and_rights_are_no_sections(panel: str, date: str | None) -> None:
+    history = "<h2>History</h2><p>1 May 1901: the first queue was seen.</p><p>2 May 1902: the second.</p>"
+    paper = parsed(page(f"<h1>Queues</h1><p>Ada Holm, Cy Roe</p><h2>1 Queues</h2><p>Text.</p>{history}{panel}"))
+    assert [section.heading for section in paper.sections] == ["1 Queues", "History", "Notes"]
+    assert paper.publication_date == date and panel[4:9] in paper.sections[-1].text
+
+
+@pytest.mark.parametrize("label", ["", "<b>Abstract</b> ", "<strong>Summary</strong><br>"])
+def test_an_abstract_without_a_label_or_a_mark_behind_it(label: str) -> None:
+    paper = parsed(
+        page(f"<h1>Queues</h1><p>Ada Holm, Bo Jansen</p><p>{label}{PROSE}</p><h2>1. Introduction</h2><p>Text.</p>")
+    )
     assert (paper.abstract, len(paper.authors)) == (PROSE, 2)
 
 

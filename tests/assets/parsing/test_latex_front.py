@@ -128,6 +128,10 @@ from tests.assets.parsing.test_latex import parsed
             r"\author{Ann One\fnref{f1}}\author{Ben Two\fnref{f2}}\fntext[f1]{Univ. X}\fntext[f2]{Lab of Y College}",
             [("Ann One", "Univ. X"), ("Ben Two", "Lab of Y College")],
         ),
+        (
+            r"\author{Ann One~~~~Ben Two\ \ \ Carl Three\\ Univ. X}\collaboration{The Roots}",
+            [("Ann One", "Univ. X"), ("Ben Two", "Univ. X"), ("Carl Three", "Univ. X"), ("The Roots", None)],
+        ),
         (r"\author{王小明，李华 \and 山田太郎}", [("王小明", None), ("李华", None), ("山田太郎", None)]),
     ],
 )
@@ -234,6 +238,15 @@ def test_notes_of_captions_and_headings_stay() -> None:
         r"\section{One\footnote{Of the heading.}} Words.\begin{figure}\caption{C.\footnote{Of it.}}\end{figure}"
     )
     assert paper.sections[0].text == "Words.\n\nOf the heading.\n\nOf it." and paper.figures[0].caption == "C."
+
+
+def test_lines_of_their_own() -> None:
+    said = "Roots go deep where the water is far below, and they stay there as long as it does, said my neighbour. " * 2
+    paper = parsed(
+        rf"\epigraph{{{said}}}{{Hal Vard}} \centerline{{\bf Abstract}} Roots are deep. \section{{Introduction}} Words.",
+        r"\title{Roots}\author{Ann One}",
+    )
+    assert paper.abstract == "Roots are deep." and paper.sections[0].text == f"{said.strip()}\n\n— Hal Vard"
 
 
 def test_own_environments_and_lost_edges() -> None:

@@ -117,8 +117,20 @@ def test_an_opening_too_long_for_an_abstract_is_text(tmp_path: Path) -> None:
         "Rosa Lind \u00c6 Hal Otto Vard\n\n",
         "*Rosa Lind* #h(4pt) Northmoor University\n\n*Hal Otto Vard* #h(4pt) Marsh University\n\n",
         "#grid(columns: 2, gutter: 60pt, [Rosa Lind\\ MIT], [Hal Otto Vard\\ MIT])\n\n",
+        "Rosa Lind _professor_#super[1], Hal Otto Vard _research fellow_#super[2]\n\n",
+        "_Von_ Rosa Lind (Northmoor) _und_ Hal Otto Vard (Ulm)\n\n",
     ],
-    ids=["family first", "orcid", "by", "mail behind", "dot of an old font", "bold in front of a place", "short name"],
+    ids=[
+        "family first",
+        "orcid",
+        "by",
+        "mail behind",
+        "dot of an old font",
+        "bold in front of a place",
+        "short name",
+        "role",
+        "town",
+    ],
 )
 def test_names_as_others_set_them(tmp_path: Path, front: str) -> None:
     paper = _parse(tmp_path, _paper(f"{front}#v(6pt)\n", f"#pad(x: 1cm)[{_ABSTRACT * 2}]"))

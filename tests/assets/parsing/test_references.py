@@ -68,6 +68,10 @@ STYLES = [
      ["Alba Barr-Ced", "Tom Elm", "Lluís Marc i Villa", "Pia Nako"], 2018, "Overview of paths", "Path Notes"),
     ("Alva, Carl D., and Kim C Border (2006): Paths without End: A Hiker’s Guide. River Press.",
      ["Carl D. Alva", "Kim C Border"], 2006, "Paths without End: A Hiker’s Guide", None),
+    ("Ames, A., Birk, B. and Cole, C. (2005): Wide paths, J. Paths, 9, 11-19.",
+     ["A. Ames", "B. Birk", "C. Cole"], 2005, "Wide paths", "J. Paths"),
+    ("[1] A. Ames. Wide paths. In Proc. of the 3rd Conf. on Paths, pages 1–9, 2001.",
+     ["A. Ames"], 2001, "Wide paths", "Proc. of the 3rd Conf. on Paths"),
     ("Smith, John, Doe, Jane, and Roe, Richard. 2001. The title of the work. Journal of Paths 3, 1-4.",
      ["John Smith", "Jane Doe", "Richard Roe"], 2001, "The title of the work", "Journal of Paths"),
     ("Akker, O. van den, Bakker, M., Assen, M. A. L. M. van, & Elm, M. (2023). The use of paths. Path Notes, 3, 1.",
@@ -75,6 +79,8 @@ STYLES = [
 ]  # fmt: skip
 
 LANGUAGES = [
+    ("Bianchi A., Verdi B. (2001), Vie larghe, «Rivista delle vie», 3, pp. 1-9.",
+     ["A. Bianchi", "B. Verdi"], 2001, "Vie larghe", "Rivista delle vie"),
     ("Müller, Hans und Schmidt, Eva: Der Weg der Ameisen. In: Zeitschrift für Zoologie 3 (2012), H. 2, S. 11–20.",
      ["Hans Müller", "Eva Schmidt"], 2012, "Der Weg der Ameisen", "Zeitschrift für Zoologie"),
     ("Meier, A.; Huber, B. (2018): Digitale Wege. In: Weber, C. (Hrsg.): Handbuch der Wege. Berlin, S. 44-60.",
@@ -93,6 +99,10 @@ LANGUAGES = [
      ["Ida Holm", "Jo Lund"], 2019, "Wege im Netz | WDN", None),
     ("Иванов И. И., Петров П. П. О свойствах путей // Заметки о путях. — 2011. — Т. 5, № 2. — С. 10–20.",
      ["И. И. Иванов", "П. П. Петров"], 2011, "О свойствах путей", "Заметки о путях"),
+    ("Белов А. А. Пути севера // Вестник путей. 2010. № 3. С. 4–9.",
+     ["А. А. Белов"], 2010, "Пути севера", "Вестник путей"),
+    ("Holm, I.O; Lund, J.K. & Roe, A. 2013. Wide paths. Path Notes 3: 1-9.",
+     ["I.O Holm", "J.K. Lund", "A. Roe"], 2013, "Wide paths", "Path Notes"),
     ("Белов А. А. Ways on rivers //2020 Conference on Paths. — IEEE, 2020. — P. 41–43.",
      ["А. А. Белов"], 2020, "Ways on rivers", "2020 Conference on Paths"),
     ("Сидоров П.П. Метод путей [Электронный ресурс]. URL: http://example.ru/x (дата обращения: 12.03.2019).",

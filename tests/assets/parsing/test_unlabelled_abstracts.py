@@ -21,6 +21,16 @@ FRENCH = (
 LIST = "Version 2.1 of March; Meadow Counts, Volume One; Field Notes"
 
 
+MOTTO = "He who drains a marsh drains his own cellar, and drinks from it when summer comes. " * 3
+NOTICES = [
+    "This is an open access article distributed under the terms of the Creative Commons Attribution License, which "
+    "permits unrestricted use, distribution, and reproduction in any medium, provided the original work is cited.",
+    "Permission to make digital or hard copies of this work for personal use is granted without fee provided that "
+    "copies bear this notice. To copy otherwise requires prior specific permission. © 2019 Marsh Press.",
+]
+"""What may be above an abstract and reads like one."""
+
+
 def parsed(form: str, lead: str, heading: str = "Introduction") -> ParsedPaper:
     names, place, text = "Ann Bell, Otto Brandt", "University of Nowhere", "Weeds grow."
     if form == "md":
@@ -44,6 +54,14 @@ def test_prose_is_the_abstract(form: str, lead: str) -> None:
     assert [author.name for author in paper.authors] == ["Ann Bell", "Otto Brandt"]
     if form != "tex":
         assert {author.affiliation for author in paper.authors} == {"University of Nowhere"}
+
+
+@pytest.mark.parametrize("above", [f"“{MOTTO.strip()}”", f"{MOTTO}\n\n— Hal Vard, Marshes", *NOTICES])
+@pytest.mark.parametrize("form", ["md", "txt", "tex"])
+def test_mottos_and_notices_are_no_abstract(form: str, above: str) -> None:
+    paper = parsed(form, f"{above}\n\n{ENGLISH}")
+    assert paper.abstract == ENGLISH and above[:40] in paper.sections[0].text
+    assert [author.name for author in paper.authors] == ["Ann Bell", "Otto Brandt"]
 
 
 @pytest.mark.parametrize("form", ["md", "txt", "tex"])

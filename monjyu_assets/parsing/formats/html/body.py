@@ -10,7 +10,7 @@ from monjyu_assets.parsing.formats.html.flow import HEADINGS, KEYWORDS, HtmlText
 from monjyu_assets.parsing.formats.html.references import ReferenceList, entries_in, is_list, read_entries
 from monjyu_assets.parsing.formats.html.tree import UNSEEN, names
 from monjyu_assets.parsing.text.heading_types import section_type, strip_numbering
-from monjyu_assets.parsing.xml.tree import Element, folded, plain, tidy
+from monjyu_assets.parsing.xml.tree import Element, plain, tidy
 from monjyu_core.paper import ParsedPaper, Section, SectionType
 
 _LEVELS = {
@@ -169,7 +169,7 @@ class BodyReader:
         return _ENTRY.search(plain(element)[:3000]) is not None
 
     def _walk(self, element: Element) -> None:
-        self._add(folded(element.text))
+        self._add(self._text.characters(element.text))
         for child in element:
             if not isinstance(child.tag, str):
                 self._add(self._text.piece(child))
@@ -181,7 +181,7 @@ class BodyReader:
                 self._add("\n\n")
             else:
                 self._add(self._text.piece(child))
-            self._add(folded(child.tail))
+            self._add(self._text.characters(child.tail))
 
     def _add(self, piece: str) -> None:
         self._pieces[-1][1].append(piece)

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from monjyu_assets.parsing.bibliography.bibtex import plain_of_latex
 from monjyu_assets.parsing.formats.html.tree import UNSEEN, names
+from monjyu_assets.parsing.text.author_block import ABSTRACT, LINE, raised, unraised
 from monjyu_assets.parsing.text.author_block import KEYWORDS as LABEL_OF_KEYWORDS
-from monjyu_assets.parsing.text.author_block import LINE, raised, unraised
 from monjyu_assets.parsing.text.common import split_keywords
 from monjyu_assets.parsing.text.front_lines import without_label
 from monjyu_assets.parsing.text.marks import silent
@@ -21,6 +21,8 @@ _BLOCKS = frozenset(
     | {"pre", "address", "details", "summary", "figure", "figcaption", "table", "caption", "tr", "hr", "center"}
     | {*HEADINGS, "hgroup", "body", "tbody", "thead", "tfoot", "search", "fieldset"}
 )
+_SOURCE_SPACE = re.compile(r"[ \t\r\n\f]+")
+_WIDE = re.compile(r"[^\S\n]{3,}|[\u2001\u2003]\s*")
 _WHOLE = ("p", "ul", "ol", "table", "math", "figure")
 """Elements of an abstract that are read as they are."""
 _UNSEEN = frozenset(
@@ -93,6 +95,14 @@ class HtmlText(XmlText):
         handler = self._by_tag.get(element.tag) if isinstance(element.tag, str) else None
         return handler(element) if handler else super().piece(element)
 
+    def characters(self, text: str | None) -> str:
+        """A piece of character data; above the first heading, wide gaps are line breaks."""
+        return (
+            LINE.join(map(folded, _WIDE.split(_SOURCE_SPACE.sub(" ", text))))
+            if text and self.in_front
+            else folded(text)
+        )
+
     def heading(self, element: Element) -> str:
         """Return a heading on one line, with formulas as plain letters."""
         before, self._in_heading = self._in_heading, True
@@ -142,7 +152,7 @@ class HtmlText(XmlText):
         first = next(iter(element), None)
         label = plain(first) if first is not None and first.tag in ("b", "strong") else ""
         alone = not (element.text or "").strip() and label[-1:].isalpha()
-        if first is not None and alone and LABEL_OF_KEYWORDS.fullmatch(label):
+        if first is not None and alone and any(each.fullmatch(label) for each in (LABEL_OF_KEYWORDS, ABSTRACT)):
             first.tail = f": {first.tail or ''}"
         text = f"\n\n{self.inner(element)}\n\n"
         return text + self.take_notes()

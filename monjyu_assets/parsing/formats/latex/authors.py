@@ -15,7 +15,9 @@ from monjyu_core.paper import Author
 Plain = Callable[[str], str]
 """Converts LaTeX source to text on one line."""
 
-WRITERS = ("author", "Author", "authors", "authorsnames", "icmlauthor", "twoauthors", "threeauthors", "fourauthors")
+_GROUP = "collaboration"
+WRITERS = ("author", "Author", "authors", "authorsnames", "icmlauthor", "twoauthors", "threeauthors", "fourauthors",
+           _GROUP)  # fmt: skip
 PLACES = ("affil", "affiliation", "address", "institute", "icmlaffiliation", "altaffiliation", "altaffiltext")
 MAILS = ("email", "emailAdd", "ead", "mail", "icmlcorrespondingauthor", "correspondingauthor")
 ORCIDS = ("orcid", "orcidlink", "orcidID")
@@ -36,6 +38,7 @@ _MARKS = re.compile(
 _LINE_END = re.compile(r"\\\\\s*(?:\[[^\]]{0,20}\])?|\\newline(?![a-z])|\\AND(?![a-zA-Z])")
 _BETWEEN = re.compile(
     r"\\(?:and|And|AND)(?![A-Za-z])|\\q?quad(?![a-z])|\\hfill(?![a-z])|\\enspace(?![a-z])|\\hspace\*?\{[^{}]*\}"
+    r"|(?:~|\\\s)(?:\s*(?:~|\\\s))+"
     r"|(?<!\\)[,;&\u3001\uff0c\u30fb](?![^{]*\})|\s\\&\s|\s(?:and|und|et|и)\s"
 )
 _TOO_EARLY = re.compile(rf",((?:\s*(?:{_MARKS.pattern}|\\thanks\s*\{{(?:[^{{}}]|\{{[^{{}}]*\}})*\}}))+)")
@@ -73,7 +76,7 @@ def read_authors(source: str, plain: Plain) -> list[Author]:
     calls = find_calls(source, (*WRITERS, *PLACES, *MAILS, *ORCIDS, *_ONE_EACH.values(), _APA_PLACES, "fntext"), 5)[
         :_MOST
     ]
-    writers = [call for call in calls if call.name in WRITERS and call.arguments]
+    writers = [call for call in calls if call.name in WRITERS and call.name != _GROUP and call.arguments]
     keyed = _keyed_places(calls, plain)
     first = writers[0] if writers else None
     marked = first is not None and (_labels(first, keyed) or clean_orcid(" ".join(first.options)))
@@ -82,6 +85,7 @@ def read_authors(source: str, plain: Plain) -> list[Author]:
     elif first is not None and len(writers) == 1 and len(first.arguments) == 1 and not marked:
         people = _of_one_block(first.first, keyed, plain)
         _shared(people, [call for call in calls if call is not first], plain)
+        people += [_person(call.first, plain) for call in calls if call.name == _GROUP]
     else:
         people = _of_many(calls, keyed, plain)
     for person in people:

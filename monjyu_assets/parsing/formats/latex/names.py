@@ -107,7 +107,7 @@ KNOWN_ENVIRONMENTS = DISPLAYED | FLOATS | TABULARS | UNSEEN_ENVIRONMENTS | ABSTR
 _ARGUMENTS = {
     "{{": "href hypertarget hyperlink textcolor scalebox foreignlanguage bibinfo bibfield setlength addtolength SI"
     " setcounter addtocounter"
-    " texorpdfstring fontsize newtheorem IEEEPARstart",
+    " texorpdfstring fontsize newtheorem IEEEPARstart epigraph",
     "{{{": "multicolumn resizebox multirow addcontentsline definecolor",
     "[{": "parbox raisebox enquote footnotetext endnote caption subfloat includegraphics todo author affil affiliation"
     " hyperref subjclass title acrshort ead num si makecell thead gls date",
@@ -116,7 +116,7 @@ _ARGUMENTS = {
     "{": "textsuperscript textsubscript thanks uline mbox hbox fbox ce hl sout orcid email keywords address institute"
     " institution city country department doi nolinkurl path shortstack textnormal"
     " textquote bibnamefont natexlab bibfnamefont citenamefont nocite hypersetup graphicspath captionsetup lstset"
-    " tikzset"
+    " tikzset centerline"
     " state bibliographystyle bibliography pagestyle thispagestyle autoref Cref vref subref nameref printcredits"
     " pgfplotsset sisetup MakeUppercase MakeLowercase ac acs acl acp Gls glspl acrlong cmidrule cline index corref"
     " titlerunning authorrunning ccsdesc subtitle numberwithin operatorname acmDOI acmYear acmJournal acmISBN"

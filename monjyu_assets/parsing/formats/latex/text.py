@@ -196,8 +196,11 @@ class LatexText:
             self._appendix = True
         elif name in ("par", "\\", "newline", "item", "linebreak", "tabularnewline", "bigskip", "medskip", "smallskip"):
             self._pieces.append(" " if name in ("\\", "newline", "linebreak", "tabularnewline") else _BREAK)
-        elif name == "caption" and arguments:
+        elif name in ("caption", "centerline") and arguments:
             self._pieces.append(f"{_BREAK}{self.capture(arguments[-1:])}{_BREAK}")
+        elif name == "epigraph" and arguments:
+            said, source = self.capture(arguments[:1]), self.capture(arguments[1:]).lstrip("-\u2013\u2014 ")
+            self._pieces.append(f"{_BREAK}{said}{_BREAK}\u2014 {source}{_BREAK}")
         elif name in known.LAST_ARGUMENT:
             self._walk(arguments[-1:])
         elif name == "textsuperscript":

@@ -1,7 +1,7 @@
 """Finds the authors of a paper: the names below or above the title, or those of PDF Info that page 1 prints as well."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from monjyu_assets.parsing.bibliography.identifiers import PRINTED_ORCID
@@ -38,6 +38,8 @@ _POINTED = re.compile(r"\b([A-Z][a-z]{3,30})\.((?:[A-Z]\.){0,3}[A-Z]\b)")
 _BRACKETED = re.compile(r"\[\s?\d{1,2}(?:\s?,\s?\d{1,2})*\s?\]")
 _MAIL_BEHIND = re.compile(r"[(<\[]\s?[\w.+-]{1,64}@[\w.-]{1,120}\s?[)>\]]")
 """An e-mail address after a name: Ada Byron (ada@x.org)."""
+_TOWN_BEHIND = re.compile(rf"\s\([^()@\d]{{2,40}}\)(?=\s*(?:[,;]|$|{AND_WORD}\s))")
+"""The place of a person after the name: Ada Byron (London)."""
 KIND = re.compile(
     r"(?:(?:original|research|review|regular|full|short|brief|case|technical|invited|feature)\s+)?"
     r"(?:articles?|papers?|reports?|communications?|notes?|letters?|research|stud(?:y|ies)|contributions?)", re.I,
@@ -67,13 +69,15 @@ def name_parts(line: Line) -> tuple[list[str], bool]:
         return [named], False
     # Raised marks and wide gaps follow a name: both separate names without a printed comma.
     kept = [" ; " if script == 1 else character for character, script in zip(line.text, line.script, strict=True)]
+    for start, stop in _words_in_italics(line):
+        kept[start:stop] = [" ; ", *[""] * (stop - start - 1)]
     for start, gap in pairwise([-1, *line.wide_gaps]):
         # A wide space in a scan may lie within a name, in front of an initial.
         within = " " not in line.text[start + 1 : gap] and re.match(rf"{UPPER}\.\s{UPPER}", line.text[gap + 1 :])
         if not within:
             kept[gap] = " ; "
     plain = _ORCID_SIGN.sub(" ; ", _BRACKETED.sub(" ; ", PRINTED_ORCID.sub(" ", "".join(kept))))
-    plain = _MAIL_BEHIND.sub(" ; ", plain)
+    plain = _TOWN_BEHIND.sub(" ; ", _MAIL_BEHIND.sub(" ; ", plain))
     text = DEGREE.sub("", " ".join(plain.split()))
     if head := _BY_OR_AND.match(text) or _CODE.match(text):
         text = text[head.end() :]
@@ -87,6 +91,14 @@ def name_parts(line: Line) -> tuple[list[str], bool]:
     if len(kept_parts) > 1 and _FIRM.fullmatch(kept_parts[-1]):
         kept_parts = [*kept_parts[:-2], f"{kept_parts[-2]}, {kept_parts[-1]}"]  # a company, not a person
     return kept_parts, runs_on
+
+
+def _words_in_italics(line: Line) -> Iterator[tuple[int, int]]:
+    """Yield the ranges of roles and conjunctions that are in italics between upright names: "Ada Byron *professor*"."""
+    if 0.1 < line.italic_share < 0.6:
+        for match in re.finditer("1+", "".join(str(int(italic)) for italic in line.italic)):
+            if line.text[match.start() : match.end()].lstrip()[:1].islower():
+                yield match.start(), match.end()
 
 
 def _bold_head(line: Line) -> str:

@@ -5,10 +5,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from monjyu_assets.parsing.bibliography.dates import days_in
-from monjyu_assets.parsing.bibliography.names import CITED_PARTICLE, UPPER
 from monjyu_assets.parsing.formats.pdf.page.layout import Layout
 from monjyu_assets.parsing.formats.pdf.page.lines import Line
 from monjyu_assets.parsing.text.author_block import KEYWORDS, ends_front
+from monjyu_assets.parsing.text.common import is_notice
+from monjyu_assets.parsing.text.front_lines import QUOTED, SOURCE
 from monjyu_core.text.search_text import count_wide
 
 NOT_PROSE = re.compile(
@@ -74,14 +75,6 @@ def find_unlabelled(layout: Layout, start: int, stop: int, used: set[int]) -> tu
     return abstract, [i for run in (rest if is_abstract else runs) for i in run.numbers]
 
 
-_SOURCE = re.compile(rf"(?:[\u2013-\u2015~]|--?-?)\s?(?:{CITED_PARTICLE}\s)?{UPPER}")
-"""The beginning of a line with the author of a quotation."""
-_QUOTED = re.compile(
-    r"[\"\u201c-\u201f\u00ab\u300c][^\"\u201c-\u201f\u00ab\u00bb]*[\"\u201c-\u201f\u00bb\u300d][.,]?(?:\s.{1,80})?"
-)
-"""A quotation and its source."""
-
-
 def find_motto(layout: Layout, start: int, stop: int) -> list[int]:
     """Return the lines of a quotation between the names and the abstract or the first heading: sentences above a line
     that begins with a dash and a name, or in quotation marks, with the short line below them."""
@@ -93,11 +86,11 @@ def find_motto(layout: Layout, start: int, stop: int) -> list[int]:
         words = [word for word in run.text.split() if word[0].isalpha()]
         if len(words) < 5 or sum(word[0].islower() for word in words) < 0.5 * len(words):
             continue
-        if any(_SOURCE.match(line.text) for line in run.lines[1:]):
+        if any(SOURCE.match(line.text) for line in run.lines[1:]):
             return run.numbers
-        if near and _SOURCE.match(below.text):
+        if near and SOURCE.match(below.text):
             return [*run.numbers, *below.numbers]
-        if k and _QUOTED.fullmatch(run.text):
+        if k and QUOTED.fullmatch(run.text):
             return [*run.numbers, *(below.numbers if near and len(below.text) < 80 else [])]
     return []
 
@@ -150,6 +143,8 @@ def _is_prose(run: _Run) -> bool:
     text = _CITED.sub("", run.text)
     wide = count_wide(text)
     if len(text) + wide < 100 or _LABEL.match(text) or KEYWORDS.match(text) or NOT_PROSE.search(text[:60]):
+        return False
+    if is_notice(text):
         return False
     if not re.search(r"(?:[^\W\d_]{2,}|\[\d[\d, ]*)[)\]\"\u201d]?[.?!](?:\s|$)|\u3002", text):
         return False
