@@ -33,6 +33,7 @@ from monjyu_assets.parsing.formats.pdf.front.title import find_title
 from monjyu_assets.parsing.formats.pdf.front.title_page import (
     cover_lines,
     gather_large_lines,
+    move_names_beside,
     named_heads,
     order_title_page,
     running_heads,
@@ -131,7 +132,8 @@ def settle_lines(layout: Layout) -> Labelled:
     _drop(layout, cover_lines(layout) | named_heads(layout))
     gather_large_lines(layout)
     title, start, end = find_title(layout, words)
-    order_title_page(layout, end)
+    start, end, names_end = move_names_beside(layout, start, end)
+    order_title_page(layout, names_end)
     _drop(layout, running_heads(layout, end))
     labelled = Labelled(layout, words, title, start, end)
     labelled.label(range(start, end), Role.TITLE)

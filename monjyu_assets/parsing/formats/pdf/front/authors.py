@@ -65,6 +65,8 @@ def name_parts(line: Line) -> tuple[list[str], bool]:
         return turned, False
     if named := _bold_head(line) or _with_role(line):
         return [named], False
+    if heads := _before_degrees(line):
+        return heads, False
     # Raised marks and wide gaps follow a name: both separate names without a printed comma.
     kept = [" ; " if script == 1 else character for character, script in zip(line.text, line.script, strict=True)]
     for start, gap in pairwise([-1, *line.wide_gaps]):
@@ -114,6 +116,15 @@ def _turned_list(line: Line) -> list[str]:
     turned = all(len(each) == 2 and not all(map(is_name, each)) for each in sides)
     names = [person_name(", ".join(each)) for each in sides]
     return names if len(names) > 1 and turned and all(map(is_name, names)) else []
+
+
+def _before_degrees(line: Line) -> list[str]:
+    """The persons of a line "Ada Byron, M Ed; Charles Babbage, MD, PhD", where commas separate degrees and semicolons
+    persons; an empty list for other lines."""
+    items = [[part.strip(" *\u2217") for part in item.split(",")] for item in line.text.split(";") if item.strip()]
+    names, degrees = [item[0] for item in items], [part for item in items for part in item[1:]]
+    short = degrees and all(len(squeezed(part)) < 6 for part in degrees)
+    return names if short and len(names) > 1 and all(map(is_name, names)) else []
 
 
 def _without_degrees(parts: list[str]) -> list[str]:
@@ -242,7 +253,8 @@ def _below_title(layout: Layout, start: int, stop: int) -> tuple[list[str], int]
         style, end, open_end = style or line, i + 1, runs_on
     names = [part for part in parts if part in single or is_name(part)]
     mails = [mail for line in layout.lines[start:stop_at] for mail, _, _ in emails_in(line.text)]
-    return [name for name in dict.fromkeys(names) if not _owns_domain(name, mails)], end
+    # A person may own a domain as well, but a company is below the name of a person.
+    return [name for name in dict.fromkeys(names) if name == names[0] or not _owns_domain(name, mails)], end
 
 
 def _is_note(line: Line) -> bool:
