@@ -127,6 +127,14 @@ def test_a_first_heading_of_two_nouns_is_no_name(tmp_path: Path) -> None:
     assert _headings(_parse(tmp_path, "".join(map(_large, heads)), "")) == [(1, head) for head in heads]
 
 
+def test_names_with_marks_above_lower_case_words_are_no_heading(tmp_path: Path) -> None:
+    names = "#text(12pt, weight: 700)[Ana Cole#super[1], and Hal Vard#super[2]]\n\n"
+    places = "#super[1]Department of the plants of a marsh and of others; #super[2]centre for the study of reeds\n\n"
+    heads = ["Counting Marshes", "Slow Walkers", "Late Reeds"]
+    paper = _parse(tmp_path, "".join(map(_section, heads)), f"{names}{places}*Abstract*\n\n{_PROSE * 3}")
+    assert _headings(paper) == [(1, head) for head in heads]
+
+
 def test_a_heading_ends_where_smaller_bold_words_begin_a_paragraph(tmp_path: Path) -> None:
     inside = f"*Counts of a marsh. * {_PROSE * 2}\n\n{_PROSE * 4}\n\n*Counts of a field. * {_PROSE * 3}"
     heads = ["1. Introduction", "2. Related Work", "3. Conclusion"]
@@ -136,6 +144,9 @@ def test_a_heading_ends_where_smaller_bold_words_begin_a_paragraph(tmp_path: Pat
 
 
 def test_a_label_goes_on_in_the_next_line(tmp_path: Path) -> None:
+    heads = ["1. Introduction", "2. Data Loss \\ and counts", "3. Slow Walkers", "4. Conclusion"]
+    found = _headings(_parse(tmp_path, "".join(map(_section, heads))))
+    assert found == [(1, head.replace(" \\ ", " ")) for head in heads]
     heads = ["Introduction", "Number 4. \\ Data Loss", "Number 5. \\ Slow Walkers", "Conclusion"]
     found = _headings(_parse(tmp_path, "".join(map(_section, heads))))
     assert found == [(1, head.replace(" \\ ", " ")) for head in heads]

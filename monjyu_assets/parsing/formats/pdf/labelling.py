@@ -308,7 +308,7 @@ def _after_front(headings: list[Heading], layout: Layout, title_end: int) -> lis
         words = " ".join(line.text for line in below).split()
         prose = len(words) > 9 and sum(word[0].islower() for word in words) >= 0.25 * len(words)
         prose = prose and sum(other.style == heading.style for other in headings) > 1
-        named = place or turned_name(line, below) or (names_in_line(line) and not prose)
+        named = place or turned_name(line, below) or (names_in_line(line) and (not prose or 1 in line.script))
         if not named and (styles is None or (heading.style in styles and prose)):
             return headings[k:]
     return headings[len(early) :]

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import pairwise, takewhile
 
 from monjyu_assets.parsing.bibliography.identifiers import PRINTED_ORCID
 from monjyu_assets.parsing.bibliography.names import (
@@ -193,6 +193,9 @@ def find_authors(layout: Layout, title_start: int, title_end: int, front_end: in
     if not names:  # some journals print them above the title
         above = _below_title(layout, max(0, title_start - 6), title_start)[0]
         names = [name for name in above if not KIND.fullmatch(name)]
+    if not names:  # others at the head of a side column
+        beside = (line for line in layout.asides if layout.lines and line.page == layout.lines[0].page)
+        names = [name for line in takewhile(names_in_line, beside) for name in names_in_line(line)]
     from_info = _from_info(layout)
     if len(from_info) > len(names) or (not names and from_info):
         names = from_info

@@ -160,7 +160,9 @@ def _score(layout: Layout, start: int, end: int, last: int, known: Words) -> flo
     if _serial_name(layout, text):
         score -= 2.5
     below = layout.lines[end : min(end + 6, last)]
-    if any(names_in_line(line) or turned_name(line, below[k + 1 : k + 4]) for k, line in enumerate(below[:3])):
+    largest = not any(line.size > 1.02 * lines[0].size for line in layout.lines[:last])  # not a subtitle
+    turned = largest and any(turned_name(line, below[k + 1 : k + 4]) for k, line in enumerate(below[:3]))
+    if turned or any(map(names_in_line, below[:3])):
         score += 1.2
     if names_in_line(lines[0]) and len(names_in_line(lines[0])) > 1:
         score -= 1.5
