@@ -214,6 +214,16 @@ def test_a_footnote_with_a_number_is_no_heading(tmp_path: Path) -> None:
     assert _headings(_parse(tmp_path, body)) == [(1, head) for head in heads]
 
 
+def test_text_next_to_a_figure_below_the_rule_of_a_head_is_text(tmp_path: Path) -> None:
+    figure = "#polygon(fill: gray, (0pt, 0pt), (150pt, 20pt), (60pt, 120pt))\n#text(8pt)[Figure 1: Plants]\n\n"
+    columns = f"#columns(2)[{figure}{_PROSE * 7}\n\n{_PROSE * 8}#colbreak(){_PROSE * 3}\n\n{_section('Slow Walkers')}]"
+    head = "#set page(header: line(length: 100%), header-ascent: 6pt)\n"
+    paper = _parse(tmp_path, f"{_section('Counting Marshes')}{head}{columns}")
+    assert _headings(paper) == [(1, "Counting Marshes"), (1, "Slow Walkers")]
+    assert sum(section.text.count("nobody has asked") for section in paper.sections) == 3 + 11 + 15 + 3 + 11
+    assert len(paper.figures) == 1
+
+
 def test_text_between_two_tables_belongs_to_none(tmp_path: Path) -> None:
     rows = "".join(f"[Walker {k}], [{k}.{k}], [{k + 3}], [{k * 7}],\n" for k in range(6))
     table = (
