@@ -14,6 +14,7 @@ import typst
 from monjyu_assets.parsing.formats.pdf import parse_pdf
 from monjyu_assets.parsing.formats.pdf.labelling import label_lines
 from monjyu_assets.parsing.formats.pdf.read.characters import compose_accents, empty_page
+from monjyu_assets.parsing.formats.pdf.read.raw_characters import expert_codes
 from monjyu_assets.parsing.formats.pdf.reading import read_layout
 from monjyu_core.paper import ParsedPaper
 from monjyu_core.settings.settings import OcrSettings, ParseSettings
@@ -301,10 +302,13 @@ def _check_parts(path: Path) -> dict[str, int]:
         ),
         ("R.I.LIND", ["R.I. LIND"]),
         ("Lind, Rosa#super[1,2], Cole, Ana#super[2] and Vard, Hal#super[3]", ["Rosa Lind", "Ana Cole", "Hal Vard"]),
+        ("Rosa Lind, M Ed; Hal Vard, MD, PhD\\*", ["Rosa Lind", "Hal Vard"]),
+        ("Rosa Lind\n\nNorthmoor University\n\nmail\\@rosalind.org", ["Rosa Lind"]),
     ],
     ids=[
         "turned list", "turned blocks", "degrees", "place behind", "one word", "no name", "supervisor", "street",
-        "what each does", "sign of ORCID", "notes", "no spaces", "turned, with marks",
+        "what each does", "sign of ORCID", "notes", "no spaces", "turned, with marks", "degrees behind commas",
+        "own domain",
     ],
 )  # fmt: skip
 def test_names_in_other_orders(tmp_path: Path, front: str, names: list[str]) -> None:
@@ -325,7 +329,8 @@ def test_a_title_as_far_apart_as_the_text(tmp_path: Path) -> None:
 def test_an_abstract_ends_at_classes_and_at_the_first_heading(tmp_path: Path) -> None:
     front = "#align(center)[Rosa Lind]\n#v(4pt)\n#text(14pt)[Abstract]\n\n"
     classes = "*Categories and Subject Descriptors* D.2.4 Software Verification\n\n*General Terms* Languages\n"
-    for below in (classes, ""):
+    rights = "#align(right)[2019 Marsh Society. All rights reserved.]\n"
+    for below in (classes, rights, ""):
         paper = _parse(tmp_path, _paper(front, f"{_ABSTRACT * 3}\n\n{below}", ("INTRODUCTION", "METHODS", "RESULTS")))
         assert paper.abstract == (_ABSTRACT * 3).strip()
         assert [s.heading for s in paper.sections if s.section_type != "abstract"] == [
@@ -367,6 +372,52 @@ def test_a_title_next_to_a_side_column(tmp_path: Path) -> None:
     source = _paper("Rosa Lind and Hal Vard\n\n", f"*Abstract.* {_ABSTRACT * 3}")
     source = source.replace("#align(center, text(18pt)[Why Marsh Walkers Count Twice])", f"{side}{title}\n\n", 1)
     assert _parse(tmp_path, source).title == "Why Marsh Walkers Who Go Slowly Through the Reeds Count the Plants Twice"
+
+
+_LONG = (
+    "Why the walkers of a marsh count the plants two times and over again, "
+    "and what those who read of it must know of a count."
+)
+
+
+@pytest.mark.parametrize(
+    ("front", "title"),
+    [
+        ("#align(center)[#text(18pt)[MARSH PEARLS \\ #emph[Why Marsh Walkers Count]]]", "Why Marsh Walkers Count"),
+        (f"#text(20pt)[{_LONG}]", _LONG),
+        (
+            "#text(18pt, weight: 700)[Why Marsh Walkers]#h(1fr)#text(6pt)[© Marsh Society 2015]\\\n"
+            "#text(18pt, weight: 700)[Count Twice]",
+            "Why Marsh Walkers Count Twice",
+        ),
+        (
+            "#grid(columns: (3cm, 1fr), row-gutter: 6pt, [*Rosa Lind,*], text(18pt, weight: 700)[Why Marsh Walkers Do],"
+            "[*Hal Vard*], text(18pt, weight: 700)[Count Twice])",
+            "Why Marsh Walkers Do Count Twice",
+        ),
+    ],
+    ids=["series", "long", "imprint beside", "names beside"],
+)
+def test_titles_near_other_lines(tmp_path: Path, front: str, title: str) -> None:
+    name = "" if "Lind" in front else "#v(4pt)*Lind, Rosa*\n\nNorthmoor University\n\n"
+    source = _paper(name, f"#v(9pt)#text(14pt, weight: 700)[Abstract]\n\n{_ABSTRACT * 3}")
+    paper = _parse(tmp_path, source.replace("#align(center, text(18pt)[Why Marsh Walkers Count Twice])", front))
+    assert paper.title == title
+    assert [author.name for author in paper.authors] == (["Rosa Lind"] if name else ["Rosa Lind", "Hal Vard"])
+
+
+def test_names_at_the_head_of_a_side_column(tmp_path: Path) -> None:
+    names = "Rosa Lind#super[1]\\ Hal Vard#super[2]"
+    side = f"{names}\\ Details of the\\ authors follow\\ the article\\ and its list\\ of works"
+    source = _paper("", f"#text(12pt, weight: 700)[Abstract]\n\n{_ABSTRACT * 5}")
+    source = source.replace("margin: 2.5cm", "margin: (left: 7cm, rest: 2.5cm)", 1)
+    source = source.replace("#text(12pt", f"#place(dx: -4.5cm, text(7pt)[{side}])\n#text(12pt", 1)
+    assert [author.name for author in _parse(tmp_path, source).authors] == ["Rosa Lind", "Hal Vard"]
+
+
+def test_old_style_figures_and_small_capitals_are_characters() -> None:
+    codes = expert_codes(np.array([0xF731, 0xF761, 0xF7E9, 0x62, 0xF0B7]))
+    assert "".join(map(chr, codes)) == "1AÉb\uf0b7"
 
 
 def test_a_list_goes_on_behind_the_methods(tmp_path: Path) -> None:

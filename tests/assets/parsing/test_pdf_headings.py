@@ -127,6 +127,14 @@ def test_a_first_heading_of_two_nouns_is_no_name(tmp_path: Path) -> None:
     assert _headings(_parse(tmp_path, "".join(map(_large, heads)), "")) == [(1, head) for head in heads]
 
 
+def test_names_with_marks_above_lower_case_words_are_no_heading(tmp_path: Path) -> None:
+    names = "#text(12pt, weight: 700)[Ana Cole#super[1], and Hal Vard#super[2]]\n\n"
+    places = "#super[1]Department of the plants of a marsh and of others; #super[2]centre for the study of reeds\n\n"
+    heads = ["Counting Marshes", "Slow Walkers", "Late Reeds"]
+    paper = _parse(tmp_path, "".join(map(_section, heads)), f"{names}{places}*Abstract*\n\n{_PROSE * 3}")
+    assert _headings(paper) == [(1, head) for head in heads]
+
+
 def test_a_heading_ends_where_smaller_bold_words_begin_a_paragraph(tmp_path: Path) -> None:
     inside = f"*Counts of a marsh. * {_PROSE * 2}\n\n{_PROSE * 4}\n\n*Counts of a field. * {_PROSE * 3}"
     heads = ["1. Introduction", "2. Related Work", "3. Conclusion"]
@@ -136,6 +144,9 @@ def test_a_heading_ends_where_smaller_bold_words_begin_a_paragraph(tmp_path: Pat
 
 
 def test_a_label_goes_on_in_the_next_line(tmp_path: Path) -> None:
+    heads = ["1. Introduction", "2. Data Loss \\ and counts", "3. Slow Walkers", "4. Conclusion"]
+    found = _headings(_parse(tmp_path, "".join(map(_section, heads))))
+    assert found == [(1, head.replace(" \\ ", " ")) for head in heads]
     heads = ["Introduction", "Number 4. \\ Data Loss", "Number 5. \\ Slow Walkers", "Conclusion"]
     found = _headings(_parse(tmp_path, "".join(map(_section, heads))))
     assert found == [(1, head.replace(" \\ ", " ")) for head in heads]
@@ -201,6 +212,16 @@ def test_a_footnote_with_a_number_is_no_heading(tmp_path: Path) -> None:
     note = "#place(bottom + left, text(8pt)[2 In this part, we use the names of Lind])\n"
     body = note.join(_section(head, _PROSE * 9) for head in heads)
     assert _headings(_parse(tmp_path, body)) == [(1, head) for head in heads]
+
+
+def test_text_next_to_a_figure_below_the_rule_of_a_head_is_text(tmp_path: Path) -> None:
+    figure = "#polygon(fill: gray, (0pt, 0pt), (150pt, 20pt), (60pt, 120pt))\n#text(8pt)[Figure 1: Plants]\n\n"
+    columns = f"#columns(2)[{figure}{_PROSE * 7}\n\n{_PROSE * 8}#colbreak(){_PROSE * 3}\n\n{_section('Slow Walkers')}]"
+    head = "#set page(header: line(length: 100%), header-ascent: 6pt)\n"
+    paper = _parse(tmp_path, f"{_section('Counting Marshes')}{head}{columns}")
+    assert _headings(paper) == [(1, "Counting Marshes"), (1, "Slow Walkers")]
+    assert sum(section.text.count("nobody has asked") for section in paper.sections) == 3 + 11 + 15 + 3 + 11
+    assert len(paper.figures) == 1
 
 
 def test_text_between_two_tables_belongs_to_none(tmp_path: Path) -> None:

@@ -33,6 +33,7 @@ from monjyu_assets.parsing.formats.pdf.front.title import find_title
 from monjyu_assets.parsing.formats.pdf.front.title_page import (
     cover_lines,
     gather_large_lines,
+    move_names_beside,
     named_heads,
     order_title_page,
     running_heads,
@@ -131,7 +132,8 @@ def settle_lines(layout: Layout) -> Labelled:
     _drop(layout, cover_lines(layout) | named_heads(layout))
     gather_large_lines(layout)
     title, start, end = find_title(layout, words)
-    order_title_page(layout, end)
+    start, end, names_end = move_names_beside(layout, start, end)
+    order_title_page(layout, names_end)
     _drop(layout, running_heads(layout, end))
     labelled = Labelled(layout, words, title, start, end)
     labelled.label(range(start, end), Role.TITLE)
@@ -306,7 +308,7 @@ def _after_front(headings: list[Heading], layout: Layout, title_end: int) -> lis
         words = " ".join(line.text for line in below).split()
         prose = len(words) > 9 and sum(word[0].islower() for word in words) >= 0.25 * len(words)
         prose = prose and sum(other.style == heading.style for other in headings) > 1
-        named = place or turned_name(line, below) or (names_in_line(line) and not prose)
+        named = place or turned_name(line, below) or (names_in_line(line) and (not prose or 1 in line.script))
         if not named and (styles is None or (heading.style in styles and prose)):
             return headings[k:]
     return headings[len(early) :]

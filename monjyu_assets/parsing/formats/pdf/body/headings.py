@@ -193,8 +193,19 @@ def _continues(layout: Layout, i: int, style: Style) -> bool:
         and abs(line.size - above.size) < 0.3
         and strip_numbering(line.text)[0] is None
         and not (above.x1 < line.x0)
-        and (_ENDS_OPEN.search(above.text.casefold()) or _LABEL_ALONE.fullmatch(above.text) or not _fits(layout, i))
+        and (
+            _ENDS_OPEN.search(above.text.casefold())
+            or _LABEL_ALONE.fullmatch(above.text)
+            or _goes_on(above, line)
+            or not _fits(layout, i)
+        )
     ) or _second_row(layout, i, style)
+
+
+def _goes_on(above: Line, line: Line) -> bool:
+    """Whether a line in small letters, in the same face, is below a numbered line that begins with a capital."""
+    number, text = strip_numbering(above.text)
+    return number is not None and text[:1].isupper() and line.text[0].islower() and line.style == above.style
 
 
 def _second_row(layout: Layout, i: int, style: Style) -> bool:

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from itertools import pairwise, takewhile
 
 from monjyu_assets.parsing.bibliography.identifiers import PRINTED_ORCID
 from monjyu_assets.parsing.bibliography.names import (
@@ -67,6 +67,8 @@ def name_parts(line: Line) -> tuple[list[str], bool]:
         return turned, False
     if named := _bold_head(line) or _with_role(line):
         return [named], False
+    if heads := _before_degrees(line):
+        return heads, False
     # Raised marks and wide gaps follow a name: both separate names without a printed comma.
     kept = [" ; " if script == 1 else character for character, script in zip(line.text, line.script, strict=True)]
     for start, stop in _words_in_italics(line):
@@ -126,6 +128,15 @@ def _turned_list(line: Line) -> list[str]:
     turned = all(len(each) == 2 and not all(map(is_name, each)) for each in sides)
     names = [person_name(", ".join(each)) for each in sides]
     return names if len(names) > 1 and turned and all(map(is_name, names)) else []
+
+
+def _before_degrees(line: Line) -> list[str]:
+    """The persons of a line "Ada Byron, M Ed; Charles Babbage, MD, PhD", where commas separate degrees and semicolons
+    persons; an empty list for other lines."""
+    items = [[part.strip(" *\u2217") for part in item.split(",")] for item in line.text.split(";") if item.strip()]
+    names, degrees = [item[0] for item in items], [part for item in items for part in item[1:]]
+    short = degrees and all(len(squeezed(part)) < 6 for part in degrees)
+    return names if short and len(names) > 1 and all(map(is_name, names)) else []
 
 
 def _without_degrees(parts: list[str]) -> list[str]:
@@ -194,6 +205,9 @@ def find_authors(layout: Layout, title_start: int, title_end: int, front_end: in
     if not names:  # some journals print them above the title
         above = _below_title(layout, max(0, title_start - 6), title_start)[0]
         names = [name for name in above if not KIND.fullmatch(name)]
+    if not names:  # others at the head of a side column
+        beside = (line for line in layout.asides if layout.lines and line.page == layout.lines[0].page)
+        names = [name for line in takewhile(names_in_line, beside) for name in names_in_line(line)]
     from_info = _from_info(layout)
     if len(from_info) > len(names) or (not names and from_info):
         names = from_info
@@ -254,7 +268,8 @@ def _below_title(layout: Layout, start: int, stop: int) -> tuple[list[str], int]
         style, end, open_end = style or line, i + 1, runs_on
     names = [part for part in parts if part in single or is_name(part)]
     mails = [mail for line in layout.lines[start:stop_at] for mail, _, _ in emails_in(line.text)]
-    return [name for name in dict.fromkeys(names) if not _owns_domain(name, mails)], end
+    # A person may own a domain as well, but a company is below the name of a person.
+    return [name for name in dict.fromkeys(names) if name == names[0] or not _owns_domain(name, mails)], end
 
 
 def _is_note(line: Line) -> bool:

@@ -156,9 +156,10 @@ CLASSES = re.compile(
 )  # fmt: skip
 """How the lines of a classification below an abstract begin."""
 _RIGHTS = re.compile(
-    r"(?:copyright\s*)?(?:\u00a9|\(c\))\s*(?:the authors?\b|\d{4}\b|copyright\b)|copyright\s+\d{4}\b", re.I
-)
-"""A notice such as "© 2003 Elsevier", which ends an abstract."""
+    r"(?:copyright\s*)?(?:\u00a9|\(c\))\s*(?:the authors?\b|\d{4}\b|copyright\b)|copyright\s+\d{4}\b|"
+    r"\d{4}\s.{3,60}\ball rights reserved", re.I,
+)  # fmt: skip
+"""A notice such as "© 2003 Elsevier", which ends an abstract; some fonts lose the sign."""
 
 
 def find_front(layout: Layout, start: int, stop: int, headings: list[Heading], words: Words) -> Front:
@@ -208,6 +209,9 @@ def _take_abstract(layout: Layout, front: Front, i: int, offset: int, stop: int,
     k = i + 1
     while k < stop:
         line = lines[k]
+        if not front.abstract and line.base < lines[i].base and line.size < 0.8 * lines[i].size:
+            k += 1  # a side column of small type
+            continue
         again = ABSTRACT.match(line.text)  # in another language
         if k in front.used or KEYWORDS.match(line.text) or CLASSES.match(line.text) or _RIGHTS.match(line.text):
             break

@@ -5,7 +5,7 @@ import re
 
 from monjyu_assets.parsing.bibliography.dates import RECENT_YEAR
 from monjyu_assets.parsing.formats.pdf.front.affiliations import PLACE
-from monjyu_assets.parsing.formats.pdf.front.authors import KIND, names_in_line
+from monjyu_assets.parsing.formats.pdf.front.authors import KIND, names_in_line, turned_name
 from monjyu_assets.parsing.formats.pdf.page.layout import Layout, squeezed
 from monjyu_assets.parsing.formats.pdf.page.lines import Line
 from monjyu_assets.parsing.text.author_block import ends_front
@@ -110,6 +110,7 @@ def _same_block(layout: Layout, above: Line, line: Line) -> bool:
     return (
         abs(above.size - line.size) < 0.06 * above.size + 0.05
         and abs(above.bold_share - line.bold_share) < 0.7
+        and not (above.style[2:] == (False, True) and line.style[2:] == (True, False))  # a series in capitals
         and (
             0 < step < (2.5 if line.text[:1].islower() else 1.7) * line.size
             or (step > 0 and (_spaced_alike(layout, above, line) or _wraps(layout, above, line)))
@@ -148,7 +149,7 @@ def _score(layout: Layout, start: int, end: int, last: int, known: Words) -> flo
     words = text.split()
     if _weight(text) < 6 or len(words) > 45 or _names_a_section(text):
         return None
-    if text.endswith(("。", ".")) and len(text) > 120:
+    if text.endswith(("。", ".")) and len(text) > 120 and lines[0].size < 1.5 * layout.body_size:
         return None
     if any(line.base > 0.7 * layout.pages[line.page - 1].height for line in lines):
         return None
@@ -158,7 +159,10 @@ def _score(layout: Layout, start: int, end: int, last: int, known: Words) -> flo
         score -= 2.5
     if _serial_name(layout, text):
         score -= 2.5
-    if any(names_in_line(line) for line in layout.lines[end : min(end + 3, last)]):
+    below = layout.lines[end : min(end + 6, last)]
+    largest = not any(line.size > 1.02 * lines[0].size for line in layout.lines[:last])  # not a subtitle
+    turned = largest and any(turned_name(line, below[k + 1 : k + 4]) for k, line in enumerate(below[:3]))
+    if turned or any(map(names_in_line, below[:3])):
         score += 1.2
     if names_in_line(lines[0]) and len(names_in_line(lines[0])) > 1:
         score -= 1.5

@@ -7,6 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from monjyu_assets.parsing.bibliography.names import is_name
 from monjyu_assets.parsing.formats.pdf.page.layout import Layout, squeezed
 from monjyu_assets.parsing.formats.pdf.page.lines import Line
 from monjyu_assets.parsing.text.author_block import ends_front, is_place
@@ -129,12 +130,29 @@ def gather_large_lines(layout: Layout) -> None:
                 and below
                 and all(
                     between.base > other.base
+                    or between.x1 <= edges[0]
                     or (between.size < 0.6 * line.size and not edges[0] < between.x1 < edges[1])
                     for between in lines[i + 1 : j]
                 )
             ):
                 lines.insert(i + 1, lines.pop(j))
                 break
+
+
+def move_names_beside(layout: Layout, start: int, end: int) -> tuple[int, int, int]:
+    """Move names left of the title, in its rows, directly below it; return the title's range and the end of the
+    names."""
+    lines, title = layout.lines, layout.lines[start:end]
+    if not title:
+        return start, end, end
+    left, top, bottom = min(line.x0 for line in title), title[0].base - title[0].size, title[-1].base
+    beside = [line for line in lines if line.page == title[0].page and top < line.base <= bottom and line.x1 <= left]
+    if not beside or not all(is_name(line.text.strip(" ,")) for line in beside):
+        return start, end, end
+    moved = {id(line) for line in [*beside, *title]}
+    before, after = ([line for line in part if id(line) not in moved] for part in (lines[:start], lines[end:]))
+    layout.lines = [*before, *title, *sorted(beside, key=lambda line: line.base), *after]
+    return len(before), len(before) + len(title), len(before) + len(moved)
 
 
 def running_heads(layout: Layout, title_end: int) -> set[int]:

@@ -265,13 +265,19 @@ def _join_level(page: PageChars, lines: list[Line], bases: dict[int, float], fon
     result: list[Line] = []
     group: list[Line] = []
     for line in lines:
-        if group and group[-1].block == line.block and bases[id(group[-1])] == bases[id(line)]:
+        level = group and group[-1].block == line.block and bases[id(group[-1])] == bases[id(line)]
+        if level and not _of_margin(group[-1], line):
             group.append(line)
             continue
         result.extend(_joined(page, group, fonts))
         group = [line]
     result.extend(_joined(page, group, fonts))
     return result
+
+
+def _of_margin(left: Line, line: Line) -> bool:
+    """Whether much smaller type far to the right of a line is beside it, as an imprint is beside a title."""
+    return line.size < 0.6 * left.size and line.x0 - left.x1 > 2 * left.size
 
 
 def _joined(page: PageChars, group: list[Line], fonts: list[Font]) -> list[Line]:

@@ -24,7 +24,10 @@ class FigureFinder:
         if not len(drawings):
             return None
         for above in (True, False):
-            found = _nearest(drawings, caption, _between(prose, caption, above), above)
+            bound = _between(prose, caption, above)
+            found = _nearest(drawings, caption, bound, above)
+            if found is not None and any(_inside(line, found) for line in prose):
+                found = _nearest(_without_rules(drawings, caption), caption, bound, above)
             if found is not None:
                 return found
         return None
@@ -38,6 +41,18 @@ class FigureFinder:
             inside = (boxes[:, :2] > -5).all(axis=1) & (boxes[:, 2] < own.width + 5) & (boxes[:, 3] < own.height + 5)
             self._pages[page] = boxes[inside & (area < 0.7 * own.width * own.height)]
         return self._pages[page]
+
+
+def _inside(line: Line, area: Area) -> bool:
+    x, y = (line.x0 + line.x1) / 2, line.base - 0.3 * line.size
+    return area[0] <= x <= area[2] and area[1] <= y <= area[3]
+
+
+def _without_rules(drawings: Floats, caption: Area) -> Floats:
+    """The drawings without flat ones that reach far beyond the caption, as the rule below a running head does."""
+    beyond = (drawings[:, 0] < caption[0] - _REACH) | (drawings[:, 2] > caption[2] + _REACH)
+    kept: Floats = drawings[~((drawings[:, 3] - drawings[:, 1] < 4) & beyond)]
+    return kept
 
 
 def _between(prose: list[Line], caption: Area, above: bool) -> float:

@@ -26,6 +26,7 @@ from monjyu_assets.parsing.formats.pdf.read.raw_characters import (
     RawCharacters,
     asides,
     dominant_turn,
+    expert_codes,
     joined_codes,
     quarter_turns,
     raw_characters,
@@ -343,7 +344,7 @@ def _page(
     codes[codes >= LETTERS] = 0  # no character at all
     if nameless.any():
         codes = tex_codes(codes, np.where(raw.objects >= 0, raw.faces[np.maximum(raw.objects, 0)], -1), nameless)
-    codes = _as_cyrillic(codes)
+    codes = _as_cyrillic(expert_codes(codes))
     printable = (codes > 0x20) & (codes != 0xA0) & (codes != 0xFFFE) & ((codes < 0x7F) | (codes > 0x9F))
     printable &= (codes < 0xD800) | (codes > 0xDFFF)
     visible = (raw.objects >= 0) & (printable | (codes == 2))

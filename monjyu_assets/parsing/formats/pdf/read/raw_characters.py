@@ -161,6 +161,15 @@ def quarter_turns(matrix: Floats, rotation: int) -> Ints:
     return result
 
 
+def expert_codes(codes: Ints) -> Ints:
+    """Replace old-style figures and small capitals (U+F721 to U+F7FE of Adobe's glyph list, whose low byte is the
+    character) by plain figures and capitals."""
+    low = codes & 0xFF
+    expert = (codes >> 8 == 0xF7) & (low > 0x20) & ((low < 0x7F) | (low > 0xA0))
+    small = ((low > 0x60) & (low < 0x7B)) | ((low > 0xDF) & (low < 0xFF))
+    return np.where(expert, low - 0x20 * small, codes)
+
+
 def dominant_turn(turns: Ints) -> int:
     """The quarter turn of most text: upright unless three quarters of a page's characters are turned another way (a
     landscape table)."""
