@@ -13,7 +13,7 @@ import tracemalloc
 import zipfile
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
+from functools import partial, reduce
 from pathlib import Path
 from typing import Any
 
@@ -273,33 +273,20 @@ FORGERIES: dict[str, Forgery] = {
     "paper title": edited("evidence.json", first("papers", title="Another title")),
     "paper title in the answer": edited("answer.json", first("citations", paper_title="Another title")),
     "file hash": edited("evidence.json", first("papers", file_sha256="0" * 64)),
-    "licence": edited("evidence.json", first("papers", licence="https://creativecommons.org/licenses/by/4.0/")),
     "page": both(lambda a, e: (first("citations", page=9)(a), first("citations", page=9)(e))),
-    "page in the evidence": edited("evidence.json", first("citations", page=999)),
     "boxes": edited("answer.json", first("citations", boxes=[[1.0, 2.0, 3.0, 4.0]], spans=BOX)),
-    "boxes in the evidence": edited("evidence.json", lambda e: e["citations"][0]["sentences"][0].update(spans=BOX)),
     "bibliography": replaced("bibliography.bib", r"title = \{[^}]*", "title = {Another title"),
-    "bibliography as CSL": replaced("bibliography.json", r'"title": "[^"]*', '"title": "Another title'),
     "quote": both(invent),
     "quote without sentences": both(unsourced),
     "quote without sentences, by a model": both(unsourced, answer_engine="llm", model="gpt-4o"),
     "quote of another paper": both(attribute),
     "papers that do not exist": both(unknown_papers),
-    "sentence of another place": edited("answer.json", lambda a: a["citations"][0].update(
-        sentence_ids=a["citations"][-1]["sentence_ids"])),
-    "confidence": edited("answer.json", lambda a: a.update(confidence=0.99)),
     "status": edited("answer.json", lambda a: a.update(status="partial")),
-    "words of the answer": edited("answer.json", lambda a: (first("segments", text="The opposite.")(a),
-                                                           a.update(answer="The opposite."))),
-    "a mark moved": edited("answer.json", lambda a: a["segments"][0].update(citations=[len(a["citations"])])),
-    "score of a passage": edited("answer.json", first("hits", score=99.0)),
     "text of a passage": edited("answer.json", first("hits", text_sha256="0" * 64)),
     "retraction hidden or invented": both(
         lambda a, e: (first("citations", retracted=True)(a), first("citations", retracted=True)(e))),
     "snapshot": edited("snapshot.json", lambda s: s.update(snapshot_id="20200101T000000-000000000000")),
-    "snapshot of the answer": edited("answer.json", lambda a: a.update(snapshot_id="20200101T000000-000000000000")),
     "hashes of the snapshot": edited("snapshot.json", lambda s: s.update(manifest_sha256="0" * 64)),
-    "model of the snapshot": edited("snapshot.json", lambda s: s["models"].update(phrases="gpt-4o")),
     "question": edited("question.json", lambda q: (q.update(question="Why?"), q["request"].update(query="Why?"))),
     "mode asked": edited("question.json", lambda q: q["request"].update(mode="vector")),
     "settings": edited("question.json", lambda q: q["settings"]["search"].update(top_k=3)),
@@ -317,33 +304,18 @@ FORGERIES: dict[str, Forgery] = {
     "a program added": lambda package: rewritten(package, {"crops/run.exe": b"MZ"}),
     "a file removed": without("lineage.json"),
     "the evidence removed": without("evidence.json"),
-    "a table": edited("answer.json", lambda a: a["tables"].append(
-        {"title": "", "columns": ["Trials"], "rows": [[{"text": "99", "citations": [1]}]]})),
-    "a warning hidden or invented": edited("answer.json", lambda a: a["warnings"].append("All is well.")),
     "written differently": lambda package: rewritten(
         package, {"answer.json": json.dumps(json.loads(package["answer.json"]), indent=1).encode()}),
     "a key twice": replaced("answer.json", r"\{", '{"status": "partial", '),
     "no number": replaced("answer.json", r'"confidence": ?[0-9.]+', '"confidence": NaN'),
     "letters that look alike": replaced("README.md", "a", "\u0430"),
-    "an invisible letter": replaced("README.md", " ", " \u200b"),
     "line ends": lambda package: rewritten(package, {"README.md": package["README.md"].replace(b"\n", b"\r\n")}),
-    "a citation dropped": both(lambda a, e: (a["citations"].pop(), e["citations"].pop())),
     "citations in another order": both(lambda a, e: (a["citations"].reverse(), e["citations"].reverse())),
     "half of a quote": both(shorten),
     "nothing said": edited("answer.json", lambda a: a.update(answer="", segments=[], citations=[])),
-    "level": edited("answer.json", lambda a: a.update(level=4)),
-    "why it was routed": edited("answer.json", lambda a: a["routing"].update(reason="An expert chose it.")),
-    "what it cost": edited("answer.json", lambda a: a["usage"].update(llm_calls=99)),
     "version of Monjyu": edited("workflow.json", lambda w: w["software"].update(version="9.9.9")),
-    "an author of a paper": replaced("bibliography.json", r'"family": "[^"]*', '"family": "Nobody'),
-    "an entry of the bibliography": lambda package: rewritten(
-        package, {"bibliography.bib": package["bibliography.bib"].rpartition(b"\n@")[0]}),
-    "the bibliography emptied": lambda package: rewritten(
-        package, {"bibliography.bib": b"", "bibliography.json": b"[]"}),
     "another name of a file": lambda package: rewritten(
         {"Readme.md" if name == "README.md" else name: content for name, content in package.items()}, {}),
-    "passages in another order": edited("answer.json", lambda a: a["hits"].reverse()),
-    "a passage dropped": edited("answer.json", lambda a: a["hits"].pop()),
 }  # fmt: skip
 """Each with hashes that fit."""
 OF_A_MODEL = (
@@ -368,6 +340,40 @@ def test_a_forgery_with_fitting_hashes_is_found(
     named = {check.check for check in found.checks if check.outcome == "differs"}
     assert named or kind in ("author", "trace"), found
     assert "quotes" in named or kind not in OF_QUOTES, found
+
+
+TOGETHER: tuple[Forgery, ...] = (
+    edited("evidence.json", first("papers", licence="https://creativecommons.org/licenses/by/4.0/")),
+    edited("evidence.json", first("citations", page=999)),
+    edited("evidence.json", lambda e: e["citations"][0]["sentences"][0].update(spans=BOX)),
+    replaced("bibliography.json", r'"title": "[^"]*', '"title": "Another title'),
+    edited("answer.json", lambda a: a.update(confidence=0.99)),
+    edited("answer.json", lambda a: (first("segments", text="The opposite.")(a),
+                                                           a.update(answer="The opposite."))),
+    edited("answer.json", lambda a: a["segments"][0].update(citations=[len(a["citations"])])),
+    edited("answer.json", first("hits", score=99.0)),
+    edited("answer.json", lambda a: a.update(snapshot_id="20200101T000000-000000000000")),
+    edited("snapshot.json", lambda s: s["models"].update(phrases="gpt-4o")),
+    edited("answer.json", lambda a: a["tables"].append(
+        {"title": "", "columns": ["Trials"], "rows": [[{"text": "99", "citations": [1]}]]})),
+    edited("answer.json", lambda a: a["warnings"].append("All is well.")),
+    edited("answer.json", lambda a: a.update(level=4)),
+    edited("answer.json", lambda a: a["routing"].update(reason="An expert chose it.")),
+    edited("answer.json", lambda a: a["usage"].update(llm_calls=99)),
+    lambda package: rewritten(
+        package, {"bibliography.bib": package["bibliography.bib"].rpartition(b"\n@")[0]}),
+    edited("answer.json", lambda a: a["hits"].reverse()),
+)  # fmt: skip
+"""One for each field and file that the comparison names."""
+
+
+def test_every_field_and_file_that_differs_is_named(asked_data: Path, asked: AskedAnswer, tmp_path: Path) -> None:
+    write_package(reduce(lambda package, forged: forged(package), TOGETHER, package_of(asked)), tmp_path / "forged")
+    named = {one.check: set(one.details) for one in verify_package(tmp_path / "forged", DataFolder(asked_data)).checks}
+    assert named["answer"] >= {"answer", "confidence", "hits", "level", "routing", "segments", "tables", "usage"}
+    assert named["answer"] >= {"snapshot_id", "warnings"}
+    assert named["package"] >= {"answer.json", "bibliography.bib", "bibliography.json", "evidence.json"}
+    assert "snapshot.json" in named["package"]
 
 
 def with_search(values: dict[str, str], question: Any) -> None:

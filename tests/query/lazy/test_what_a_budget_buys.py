@@ -28,12 +28,21 @@ def searcher(level_1_data: Path) -> Searcher:
     return Searcher(DataFolder(level_1_data), "samples")
 
 
+@pytest.fixture(scope="module")
+def unread(level_1_data: Path) -> Searcher:
+    """The same without the reader: for what is decided before a passage is judged, and by any judge."""
+    return Searcher(DataFolder(level_1_data), "samples", instead={"search": {"reader": "off"}})
+
+
 def ask(searcher: Searcher, query: str = QUESTIONS[0], **more: Any) -> SearchResult:
     return searcher.search(make_request(query=query, collection="samples", mode="lazy", **more))
 
 
-@pytest.mark.parametrize("query", QUESTIONS[::2])
-def test_a_larger_budget_holds_all_that_a_smaller_one_found(searcher: Searcher, query: str) -> None:
+@pytest.mark.parametrize(("judge", "query"), [("searcher", QUESTIONS[0]), ("unread", QUESTIONS[2])])
+def test_a_larger_budget_holds_all_that_a_smaller_one_found(
+    judge: str, query: str, request: pytest.FixtureRequest
+) -> None:
+    searcher = request.getfixturevalue(judge)
     results = [ask(searcher, query, budget=budget, sufficiency="off") for budget in (10, 25, 100, 500)]
     told = [result.lazy for result in results]
     found = [{sentence.sentence_id for sentence in one.sentences} for one in told if one is not None]
@@ -71,14 +80,14 @@ def test_its_evidence_raises_questions_that_the_second_half_asks(
         ("In short, which communities are found first?", 0),
     ],
 )
-def test_only_what_a_question_names_is_a_part_of_it(searcher: Searcher, query: str, parts: int) -> None:
-    assert len(ask(searcher, query, budget=5, answer=False).subqueries) == 1 + parts
+def test_only_what_a_question_names_is_a_part_of_it(unread: Searcher, query: str, parts: int) -> None:
+    assert len(ask(unread, query, budget=5, answer=False).subqueries) == 1 + parts
 
 
 @pytest.mark.parametrize("query", QUESTIONS)
-def test_nothing_that_hybrid_ranks_first_is_left_untested(searcher: Searcher, query: str) -> None:
-    hybrid = searcher.search(make_request(query=query, collection="samples", mode="hybrid", top_k=10, answer=False))
-    tested = {hit.chunk_id for hit in ask(searcher, query, budget=30, top_k=100, answer=False).hits}
+def test_nothing_that_hybrid_ranks_first_is_left_untested(unread: Searcher, query: str) -> None:
+    hybrid = unread.search(make_request(query=query, collection="samples", mode="hybrid", top_k=10, answer=False))
+    tested = {hit.chunk_id for hit in ask(unread, query, budget=30, top_k=100, answer=False).hits}
     assert {hit.chunk_id for hit in hybrid.hits} <= tested
 
 
