@@ -40,12 +40,12 @@ def mcp(http: bool, host: str, port: int | None) -> None:
             server.run("stdio")
         return
     from monjyu_core.storage.state_store import StateStore
-    from monjyu_query.mcp_server.http import address, http_app, run
-    from monjyu_query.service.server.serve import listen
+    from monjyu_query.mcp_server.http import PATH, http_app, run
+    from monjyu_query.service.server.serve import address_of, listen
 
     app = http_app(server, settings.service, host, StateStore(DataFolder.default().state))
     bound = listen(host, settings.mcp.port if port is None else port)
-    click.echo(f"MCP server at {address(bound)}", err=True)
+    click.echo(f"MCP server at {address_of(bound)}{PATH}", err=True)
     with following(DataFolder.default(), settings):
         run(app, bound, settings.service)
 

@@ -148,9 +148,3 @@ def run(app: ASGIApp, bound: socket.socket, settings: ServiceSettings) -> None:
         timeout_graceful_shutdown=STOP_SECONDS,
     )
     uvicorn.Server(config).run(sockets=[bound])
-
-
-def address(bound: socket.socket) -> str:
-    """Return the address at which clients reach the server."""
-    host, port = bound.getsockname()[:2]
-    return f"http://{f'[{host}]' if ':' in host else host}:{port}{PATH}"

@@ -9,7 +9,6 @@ from pydantic import BaseModel
 
 from monjyu_core.errors import ExternalAPIError, QueryError
 from monjyu_core.records.question_list import QUESTIONS
-from monjyu_core.records.questions import Question
 from monjyu_core.settings.operations import WatchSettings
 from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.manifest import read_manifest
@@ -49,17 +48,14 @@ def watch(
     questions = list(QUESTIONS.read(folder).questions.values())
     if not questions:
         raise QueryError(f"{collection} has no saved questions.", "`monjyu questions add` saves one.")
-    return digest_of(data, collection, questions, *snapshots_between(folder, older, newer, since))
-
-
-def digest_of(data: DataFolder, collection: str, questions: list[Question], older: str, newer: str) -> Digest:
-    diffs = Journey(data, collection, older, newer).diffs(questions)
+    before, after = snapshots_between(folder, older, newer, since)
+    diffs = Journey(data, collection, before, after).diffs(questions)
     changed = [one for one in diffs if not one.same]
     return Digest(
         collection=collection,
-        older=older,
-        newer=newer,
-        at=read_manifest(data.collection(collection), newer).created_at,
+        older=before,
+        newer=after,
+        at=read_manifest(folder, after).created_at,
         questions=len(diffs),
         unchanged=len(diffs) - len(changed),
         changed=changed,

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 # Rate limits: each caller, known by key or address, has a token bucket that is refilled at a constant rate.
 BURST_SECONDS = 10
-"""The capacity of a bucket, in seconds of its rate: a caller may send so many seconds' requests at once."""
+"""The capacity of a bucket, in seconds of its rate: a caller may send this many seconds' worth of requests at once."""
 _MOST_BUCKETS = 10_000
 """The maximum number of buckets. The least recently used bucket is dropped; its caller then starts with a full one."""
 _TAKE = """

@@ -16,7 +16,7 @@ from pydantic import BaseModel, ValidationError
 from monjyu_core.errors import ConfigurationError, IndexBuildError, StorageError
 from monjyu_core.storage.folders import DataFolder
 from monjyu_core.values import Values
-from monjyu_query.service.server.error_responses import Conflict, NotFound
+from monjyu_query.service.server.error_responses import Conflict
 
 _SECONDS = 300
 BUILDER = "monjyu_assets"
@@ -139,7 +139,7 @@ def _step(line: str) -> Values | None:
     return None
 
 
-# Snapshots for operators: list, comparison, rollback.
+# The output of the commands that list, compare and roll back snapshots.
 class RolledBack(BaseModel):
     """The result of a rollback. `held`: readers stay with this snapshot, even after a publish, until the rollback is
     ended with `release`."""
@@ -178,24 +178,3 @@ class SnapshotsCompared(BaseModel):
     changed: list[str]
     deleted: list[str]
     rows: dict[str, list[int]]
-
-
-def kept_snapshots(data: DataFolder, collection: str) -> KeptSnapshots:
-    return KeptSnapshots(**printed(data, "snapshots", "list", "-c", collection, "--json"))
-
-
-def compare_snapshots(data: DataFolder, collection: str, older: str, newer: str) -> SnapshotsCompared:
-    """Compare two snapshots. Raises NotFound if one of them does not exist."""
-    for name in (older, newer):
-        if not data.collection(collection).snapshot(name).is_dir():
-            raise NotFound(f"Snapshot {name} of {collection} does not exist.", "GET /admin/snapshots lists them.")
-    return SnapshotsCompared(**printed(data, "snapshots", "diff", "-c", collection, "--json", "--", older, newer))
-
-
-def roll_back(data: DataFolder, collection: str, snapshot_id: str | None, *, release: bool) -> RolledBack:
-    """Roll back to a snapshot, by default the previous one; with `release`, serve the newest again. Raises Conflict if
-    the snapshot does not exist, StorageError if it is damaged or the command fails."""
-    command = ["snapshots", "rollback", "-c", collection, "--json"]
-    command += ["--release"] if release else []
-    command += ["--", snapshot_id] if snapshot_id else []
-    return RolledBack(**printed(data, *command))

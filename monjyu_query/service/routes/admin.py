@@ -9,7 +9,6 @@ from typing import Annotated
 from fastapi import APIRouter, File, Form, Query, Request, UploadFile
 from pydantic import BaseModel, Field
 
-from monjyu_core.storage.state_store import StateStore
 from monjyu_query.asking.fields import Body
 from monjyu_query.asking.request import NUMBER, Switch
 from monjyu_query.service.access import audit
@@ -20,10 +19,7 @@ from monjyu_query.service.operations.commands_run import (
     KeptSnapshots,
     RolledBack,
     SnapshotsCompared,
-    compare_snapshots,
-    kept_snapshots,
     printed,
-    roll_back,
 )
 from monjyu_query.service.operations.dagster_runs import (
     DagsterSeen,
@@ -72,28 +68,8 @@ class Revoked(BaseModel):
     revoked: bool = True
 
 
-def make_key(
-    store: StateStore, name: str, role: Role, expires: str | None, collections: Sequence[str] | None
-) -> NewKey:
-    """Create a key. Raises ConfigurationError for an invalid expiry time, or one in the past."""
-    key, record = create_key(store, name, role, expiry(expires) if expires else None, collections or None)
-    return NewKey(key=key, **_shown(record, None).model_dump())
-
-
-def end_one(store: StateStore, key_id: str, asker: Principal, *, confirmed: bool) -> Revoked:
-    """Revoke a key. Raises NotFound if it does not exist and, unless confirmed, Conflict for the caller's own key and
-    for the last valid key of an administrator."""
-    found = {record.id: record for record in list_keys(store)}
-    record = found.get(key_id)
-    if record is None:
-        raise NotFound(f"There is no key {key_id!r}.", "GET /admin/keys lists them.")
-    if not confirmed:
-        _warn(record, list(found.values()), asker)
-    revoke_key(store, key_id)
-    return Revoked(id=key_id)
-
-
 def _warn(record: KeyRecord, others: Sequence[KeyRecord], asker: Principal) -> None:
+    """Raise Conflict for the caller's own key, and for the last valid key of an administrator."""
     again = "Send `confirm` to revoke it anyway; `monjyu keys create --role admin` creates another."
     if asker.name == f"key:{record.id}":
         raise Conflict("This is your own key: without it you lose access.", again)
@@ -214,7 +190,10 @@ def rollback(asked: RollbackRequest, service: Shared, request: Request) -> Rolle
     service.folder(asked.collection)
     if asked.release and asked.snapshot_id:
         raise Conflict("`release` accepts no snapshot_id.", "It always serves the newest snapshot.")
-    return roll_back(service.data, asked.collection, asked.snapshot_id, release=asked.release)
+    command = ["snapshots", "rollback", "-c", asked.collection, "--json"]
+    command += ["--release"] if asked.release else []
+    command += ["--", asked.snapshot_id] if asked.snapshot_id else []
+    return RolledBack(**printed(service.data, *command))
 
 
 @router.post("/estimate", summary="Estimate the cost of an upgrade")
@@ -229,7 +208,7 @@ def estimate(asked: UpgradeRequest, service: Shared, request: Request) -> Estima
 @router.get("/snapshots", summary="The existing snapshots, oldest first")
 def snapshots(service: Shared, collection: Annotated[str, Query(pattern=NAME)]) -> KeptSnapshots:
     service.folder(collection)
-    return kept_snapshots(service.data, collection)
+    return KeptSnapshots(**printed(service.data, "snapshots", "list", "-c", collection, "--json"))
 
 
 @router.get("/snapshots/diff", summary="Differences between two snapshots")
@@ -239,8 +218,12 @@ def compare(
     older: Annotated[str, Query(pattern=SNAPSHOT)],
     newer: Annotated[str, Query(pattern=SNAPSHOT)],
 ) -> SnapshotsCompared:
-    service.folder(collection)
-    return compare_snapshots(service.data, collection, older, newer)
+    folder = service.folder(collection)
+    for name in (older, newer):
+        if not folder.snapshot(name).is_dir():
+            raise NotFound(f"Snapshot {name} of {collection} does not exist.", "GET /admin/snapshots lists them.")
+    command = ("snapshots", "diff", "-c", collection, "--json", "--", older, newer)
+    return SnapshotsCompared(**printed(service.data, *command))
 
 
 @router.get("/runs", summary="The last runs and checks in Dagster")
@@ -268,9 +251,10 @@ def keys(service: Shared, request: Request) -> Keys:
 def new_key(asked: KeyRequest, service: Shared, request: Request) -> NewKey:
     audit.note(request.scope, role=asked.role, name=asked.name)
     _of_all(request)
-    made = make_key(service.store, asked.name, asked.role, asked.expires, asked.collections)
-    audit.note(request.scope, key_id=made.id)
-    return made
+    until = expiry(asked.expires) if asked.expires else None
+    key, record = create_key(service.store, asked.name, asked.role, until, asked.collections or None)
+    audit.note(request.scope, key_id=record.id)
+    return NewKey(key=key, **_shown(record, None).model_dump())
 
 
 @router.post("/keys/revoke", summary="Revoke a key")
@@ -278,7 +262,14 @@ def end_key(asked: RevokeRequest, service: Shared, request: Request) -> Revoked:
     """409 without `confirm` if the caller, or every administrator, would be locked out."""
     audit.note(request.scope, key_id=asked.id)
     _of_all(request)
-    return end_one(service.store, asked.id, principal_of(request), confirmed=asked.confirm)
+    records = list_keys(service.store)
+    record = next((one for one in records if one.id == asked.id), None)
+    if record is None:
+        raise NotFound(f"There is no key {asked.id!r}.", "GET /admin/keys lists them.")
+    if not asked.confirm:
+        _warn(record, records, principal_of(request))
+    revoke_key(service.store, asked.id)
+    return Revoked(id=asked.id)
 
 
 @router.post("/samples", summary="Import the sample papers and index them", status_code=202)

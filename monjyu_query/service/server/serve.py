@@ -52,6 +52,11 @@ def listen(host: str, port: int) -> socket.socket:
     return listening
 
 
+def address_of(listening: socket.socket) -> str:
+    host, port = listening.getsockname()[:2]
+    return f"http://{f'[{host}]' if ':' in host else host}:{port}"
+
+
 KEEP_ALIVE_SECONDS = 30
 HEALTH_SECONDS = 60
 """Seconds without a response after which a worker is replaced; on a busy machine, loading a model takes a while."""
@@ -89,9 +94,7 @@ def serve(data: DataFolder, settings: Settings, *, link: bool = True) -> None:
         following(data, settings),
     ):
         listening.set_inheritable(True)
-        host, port = listening.getsockname()[:2]
-        shown = f"[{host}]" if ":" in host else host
-        address = f"http://{shown}:{port}"
+        address = address_of(listening)
         click.echo(f"Monjyu is at {address} - Ctrl-C stops it.")
         with suppress(StorageError):  # a read-only data folder needs no editor
             announce(store, address if own else None)
