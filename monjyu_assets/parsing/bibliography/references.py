@@ -277,7 +277,8 @@ def _title(plain: str, rest: str) -> tuple[str, str]:
     if slashes := re.search(r"\s//\s?", rest):
         return _trimmed(rest[: slashes.start()].lstrip(" .,:;")), rest[slashes.end() :]
     quoted = _QUOTED.search(plain)
-    at_start = quoted is not None and quoted.start() <= len(plain) - len(rest) + 6
+    closed = quoted is not None and (quoted[1] or quoted[2]).endswith(",")  # a title, also behind an affiliation
+    at_start = quoted is not None and (closed or quoted.start() <= len(plain) - len(rest) + 6)
     if quoted and (at_start or (len(rest) == len(plain) and quoted.start() < 0.6 * len(plain))):
         return (quoted[1] or quoted[2]).strip(" .,"), plain[quoted.end() :]
     named = _QUOTED.search(rest) if quoted and len(rest) < len(plain) else _JOURNAL_BEHIND.search(rest)

@@ -2,7 +2,7 @@
 marks."""
 
 import re
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Container, Iterator, Sequence
 
 from monjyu_assets.parsing.bibliography.names import (
     AND_WORD,
@@ -193,12 +193,12 @@ def _split(marks: str) -> list[str]:
     return re.findall(r"\d+|[^\W\d_]|[*†‡§¶#∗⁎]", marks)
 
 
-def _places(line: str, known: Set[str]) -> Iterator[tuple[str, str]]:
+def _places(line: str, known: Container[str]) -> Iterator[tuple[str, str]]:
     """The affiliations of a line by the mark before each; a mark that is not raised is `known` from a name."""
     if _OPEN not in line:
         match = _IN_FRONT.match(line)
         pieces = _NEXT_MARK.split(line[match.end() :]) if match else []
-        if match and match[1] in known and known.issuperset(pieces[1::2]):
+        if match and match[1] in known and all(mark in known for mark in pieces[1::2]):
             yield from zip([match[1], *pieces[1::2]], map(_without_mail, pieces[::2]), strict=True)
         return
     pieces = _RAISED.split(line)

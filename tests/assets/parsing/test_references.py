@@ -72,6 +72,8 @@ STYLES = [
      ["A. Ames", "B. Birk", "C. Cole"], 2005, "Wide paths", "J. Paths"),
     ("[1] A. Ames. Wide paths. In Proc. of the 3rd Conf. on Paths, pages 1–9, 2001.",
      ["A. Ames"], 2001, "Wide paths", "Proc. of the 3rd Conf. on Paths"),
+    ("Path Unit, Bureau of Investigation, “Paths, a view,” 1992.",
+     ["Path Unit"], 1992, "Paths, a view", None),
     ("Smith, John, Doe, Jane, and Roe, Richard. 2001. The title of the work. Journal of Paths 3, 1-4.",
      ["John Smith", "Jane Doe", "Richard Roe"], 2001, "The title of the work", "Journal of Paths"),
     ("Akker, O. van den, Bakker, M., Assen, M. A. L. M. van, & Elm, M. (2023). The use of paths. Path Notes, 3, 1.",
