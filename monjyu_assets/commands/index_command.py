@@ -34,8 +34,8 @@ SHOW_CURSOR = "\033[?25h"
 
 
 @contextmanager
-def ended_by_interrupt() -> Iterator[None]:
-    """A context in which Ctrl-C ends the process within `GRACE` seconds, and a resulting error is raised as
+def ended_by_interrupt(grace: float = GRACE) -> Iterator[None]:
+    """A context in which Ctrl-C ends the process within `grace` seconds, and a resulting error is raised as
     KeyboardInterrupt. It does nothing if the process is not that of a command, or outside the main thread, which alone
     receives signals."""
     if not is_program() or threading.current_thread() is not threading.main_thread():
@@ -49,7 +49,7 @@ def ended_by_interrupt() -> Iterator[None]:
         while numbers := os.read(reading, 64):
             if signal.SIGINT in numbers:
                 interrupted.set()
-                time.sleep(GRACE)
+                time.sleep(grace)
                 _end_now()
 
     watcher = threading.Thread(target=watch, name="interrupts", daemon=True)
@@ -59,7 +59,7 @@ def ended_by_interrupt() -> Iterator[None]:
         yield
     except Exception as error:
         _stop_watching(writing, before)
-        watcher.join(GRACE / 10)  # the thread ends at once, unless it has read a signal
+        watcher.join(grace / 10)  # the thread ends at once, unless it has read a signal
         if interrupted.is_set():
             raise KeyboardInterrupt from error
         raise
