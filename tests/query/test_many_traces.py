@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -20,17 +19,23 @@ from tests.copies import copy_data
 pytestmark = pytest.mark.slow
 
 TRACES, TRACE_BYTES = 1000, 200_000
+FEW = 8 << 20
+"""Bytes: far less than the traces, more than a search reads besides."""
 REQUEST = make_request(query="reader leases", collection="samples", mode="keyword", answer=False)
 
 
-def fastest(work: Callable[[], object]) -> float:
-    """CPU seconds of the fastest of some tries: other work on the machine does not count."""
-    seconds = []
-    for _ in range(10):
-        before = time.process_time()
+def bytes_read(work: Callable[[], object]) -> int:
+    """The bytes that the process reads for a piece of work; the smallest of three, because other threads read too."""
+    counts = []
+    for _ in range(3):
+        before = _read_so_far()
         work()
-        seconds.append(time.process_time() - before)
-    return min(seconds)
+        counts.append(_read_so_far() - before)
+    return min(counts)
+
+
+def _read_so_far() -> int:
+    return int(Path("/proc/self/io").read_text().split()[1])
 
 
 def test_a_search_does_not_feel_two_hundred_megabytes(sample_data: Path, tmp_path: Path) -> None:
@@ -39,7 +44,7 @@ def test_a_search_does_not_feel_two_hundred_megabytes(sample_data: Path, tmp_pat
     log = TraceLog(store)
     searcher = Searcher(data, "samples", log)
     first = searcher.search(REQUEST).trace_id
-    alone = fastest(lambda: searcher.search(REQUEST))
+    alone = bytes_read(lambda: searcher.search(REQUEST))
     log.flush()
 
     trace = store.get(NAMESPACE, first)
@@ -48,15 +53,13 @@ def test_a_search_does_not_feel_two_hundred_megabytes(sample_data: Path, tmp_pat
         store.put_many(NAMESPACE, {f"t{number}": trace | {"events": events} for number in range(start, start + 100)})
     assert sum(path.stat().st_size for path in data.state.glob("state.sqlite*")) > 190 << 20
 
-    assert fastest(lambda: searcher.search(REQUEST)) < 2 * max(alone, 0.005)
-    assert fastest(lambda: Searcher(data, "samples", TraceLog(store))) < 1, "a start reads none of them"
+    assert bytes_read(lambda: searcher.search(REQUEST)) < alone + FEW
+    assert bytes_read(lambda: Searcher(data, "samples", TraceLog(store))) < FEW, "a start reads none of them"
     assert not replay(data, first).differs
-    assert fastest(lambda: store.get(NAMESPACE, "t500")) < 0.5
+    assert bytes_read(lambda: store.get(NAMESPACE, "t500")) < TRACE_BYTES + FEW
     log.flush()
 
-    before = time.process_time()
     trimmed = TraceLog(store)
     trimmed.write("newest", {"collection": "samples"}, TraceSettings(newest=10))
     trimmed.flush()
-    assert time.process_time() - before < 20
     assert len(store.keys(NAMESPACE)) == 10 and "newest" in store.keys(NAMESPACE)
