@@ -89,4 +89,4 @@ def test_every_service_is_asked_once(
 def test_settings_that_cannot_be_read_end_it(tmp_path: Path) -> None:
     (tmp_path / "monjyu.yaml").write_text("serach: {}")
     done = call_monjyu(tmp_path, "doctor")
-    assert done.returncode == 1 and "serach" in done.stdout and "1 of 2 are wrong" in done.stderr
+    assert done.returncode == 1 and "serach" in done.stdout and "1 of 2 checks found a fault" in done.stderr
