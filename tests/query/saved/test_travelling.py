@@ -121,7 +121,13 @@ def corrected(world: World) -> None:
     sha256 = next(row["sha256"] for row in world.tables()["manifest"] if row["paper_id"] == PROVENANCE)
     settings = load_settings()
     correct(
-        world.work.folder, settings, PROVENANCE, "title", "Chains of Quotes", seen=PaperIdentity(sha256), by="local"
+        world.work.folder,
+        settings,
+        PROVENANCE,
+        "title",
+        "How Long Identifiers Must Be",
+        seen=PaperIdentity(sha256),
+        by="local",
     )
     correct(world.work.folder, settings, PROVENANCE, "authors", ["Ada Quill"], seen=PaperIdentity(sha256), by="local")
 
