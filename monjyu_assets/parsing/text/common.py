@@ -82,10 +82,18 @@ def abstract_of(sections: Sequence[Section]) -> str:
 _RIGHTS = re.compile(r"\u00a9|copyright|li[cz]en[csz]|creative commons|permission|rights reserved|open[- ]access", re.I)
 
 
+_RESERVES = re.compile(
+    r"\u00a9|rights reserved|permission to (?:make|copy|reproduce|reprint|use)|open[- ]access article\b"
+    r"|this (?:article|paper|work|chapter) is (?:licensed|distributed|published|made)",
+    re.I,
+)
+
+
 def is_notice(text: str) -> bool:
-    """Whether the text says who may copy the paper: words of rights, of at least two kinds, are frequent in it."""
+    """Whether the text says who may copy the paper: it speaks of the paper itself, and words of rights, of at least two
+    kinds, are frequent in it. A text whose subject is copyright or open access does not do the first."""
     found = [word.casefold() for word in _RIGHTS.findall(text)]
-    return len(set(found)) > 1 and 30 * len(found) >= len(text.split())
+    return len(set(found)) > 1 and 30 * len(found) >= len(text.split()) and _RESERVES.search(text) is not None
 
 
 def complete(paper: ParsedPaper, entries: Sequence[Entry], language: str | None = None) -> ParsedPaper:
@@ -103,7 +111,6 @@ def complete(paper: ParsedPaper, entries: Sequence[Entry], language: str | None 
     paper.publication_date = paper.publication_date or year_of_place(paper.doi, paper.venue)
     inherit_types(paper.sections)
     paper.abstract = paper.abstract or abstract_of(paper.sections)
-    entries = [entry for entry in entries if not is_notice(entry.text)]
     paper.references = parse_entries(_labels(entries), (entry.text for entry in entries))
     fill_sentences(paper.sections, paper.language)
     body = [section for section in paper.sections if section.section_type != "references"]

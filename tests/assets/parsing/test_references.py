@@ -7,7 +7,9 @@ import pytest
 from monjyu_assets.parsing.bibliography.citations import link_citations
 from monjyu_assets.parsing.bibliography.identifiers import find_doi
 from monjyu_assets.parsing.bibliography.references import numbered_starts, parse_entries, parse_reference
+from monjyu_assets.parsing.formats.markdown.paper import parse_markdown
 from monjyu_core.paper import Section
+from monjyu_core.settings.settings import ParseSettings
 from tests.limits import ends
 from tests.properties import examples, given, st
 
@@ -257,3 +259,15 @@ def test_numbers_in_other_brackets(marks: str) -> None:
     assert [(r.title, r.authors) for r in references] == [(f"Wide doors {n}", ["A. Roe"]) for n in (1, 2, 3)]
     text = f"They wait {opened}1{closed} and go {opened}2, 3{closed}."
     assert [c.ref_id for c in link_citations([Section(heading="A", text=text)], references)] == ["1", "2", "3"]
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        "Suber, P. (2012). Open access and copyright. MIT Press.",
+        "Lindqvist, A. (2019). Counting herons. Marsh Studies, 4(2), 11-19. © 2019 Marsh Press. All rights reserved.",
+    ],
+)
+def test_works_on_rights_and_their_notices_stay_references(entry: str) -> None:
+    source = f"# Herons\n\nAnn Bell\n\n## Introduction\n\nHerons eat fish.\n\n## References\n\n{entry}\n"
+    assert len(parse_markdown(source.encode(), ParseSettings()).references) == 1

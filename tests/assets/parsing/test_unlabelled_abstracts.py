@@ -21,6 +21,10 @@ FRENCH = (
 LIST = "Version 2.1 of March; Meadow Counts, Volume One; Field Notes"
 
 
+ON_RIGHTS = (
+    "We asked librarians of 120 universities how authors learn about copyright, permissions and open access. Most "
+    "licences in their repositories are Creative Commons licences, and few authors know what a license permits."
+)
 MOTTO = "He who drains a marsh drains his own cellar, and drinks from it when summer comes. " * 3
 NOTICES = [
     "This is an open access article distributed under the terms of the Creative Commons Attribution License, which "
@@ -45,7 +49,7 @@ def parsed(form: str, lead: str, heading: str = "Introduction") -> ParsedPaper:
     return parse_latex(source.encode(), ParseSettings())
 
 
-@pytest.mark.parametrize("lead", [ENGLISH, FRENCH])
+@pytest.mark.parametrize("lead", [ENGLISH, FRENCH, ON_RIGHTS])
 @pytest.mark.parametrize("form", ["md", "txt", "tex"])
 def test_prose_is_the_abstract(form: str, lead: str) -> None:
     paper = parsed(form, lead)
