@@ -117,6 +117,9 @@ _BRACKETED = re.compile(r"[【\[]\s*([^】\]]{1,12}?)\s*[】\]]\s*[:：]?\s*")
 _SENTENCE_END = re.compile(r"[.!?。！？…][\"'”’»)\]]*$")
 
 
+_EDITORS = re.compile(rf"(?i:{alternatives('names.editors')})\s*[:：]")
+
+
 def settle_front(paper: ParsedPaper) -> None:
     """Move the abstract to its own section and the keywords to their field; drop a title that is printed again; move
     what publishers print below a text to the notes."""
@@ -151,7 +154,7 @@ def _take_imprint(paper: ParsedPaper) -> None:
         dated = 2 * sum(YEAR_ALONE.search(part) is not None for part in parts) >= len(parts)
         last = all(YEAR_ALONE.search(part[-6:]) for part in parts) and any(days_in(said))
         history = short and dated and (last or any(label.search(said) for label in (RECEIVED, ACCEPTED, PUBLISHED)))
-        edited = section.heading.endswith((":", "：")) and all(map(is_name, parts))
+        edited = _EDITORS.fullmatch(section.heading) and all(map(is_name, parts))
         if parts and (history or edited or all(map(is_notice, parts))):
             dates = [
                 iso_day(day) for day in days_in(said) if PUBLISHED.search(said[max(0, day.start() - 25) : day.start()])
