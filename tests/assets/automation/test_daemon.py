@@ -82,10 +82,11 @@ def test_a_dropped_pdf_is_searchable_a_removed_one_is_gone_and_a_night_changes_n
         question = "relevance budget of a search"
         added = seconds_until(lambda: DROPPED.name in found_papers(data, question), 180, log)
         assert found_papers(data, "lease of a reader") >= {"leases.txt"}
-        answer = ask(port, SWITCH_ON)["startSchedule"]
-        assert answer["scheduleState"]["status"] == "RUNNING", answer
         (papers / DROPPED.name).unlink()
         removed = seconds_until(lambda: not found_papers(data, question), 180, log)
+        # Only now: a tick between the removal and the sensor's would start the run itself, which is right, too.
+        answer = ask(port, SWITCH_ON)["startSchedule"]
+        assert answer["scheduleState"]["status"] == "RUNNING", answer
         published, since = read_current(data.collection("notes")), time.time()
         night = seconds_until(lambda: bool(nights(data, since)), 180, log)
     with open_instance(data) as instance:
