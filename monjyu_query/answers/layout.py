@@ -12,7 +12,9 @@ from monjyu_query.asking.request import ResponseType
 from monjyu_query.asking.result import AnswerTable, Cell, Citation, Segment
 
 _READ_DOWN: frozenset[AnswerForm] = frozenset({"reasons", "steps", "comparison", "survey", "exploration"})
-"""Forms in which sentences of a paper are in the paper's order; in the others the best sentence is first."""
+"""Forms in which near sentences of a paper are in the paper's order; otherwise the best is first."""
+_NEAR = 3
+"""The largest distance, in sentences of the paper, of two sentences that are near each other."""
 _BEFORE = re.compile(
     r"^(?:\s*\[\d{1,3}(?:\s?[,–-]\s?\d{1,3})*\])+[\s.,]*(?=[A-Z])"
     r"|^(?:abstract|summary|text|(?:background|introduction|objectives?|aims?|purpose|methods?|results?|findings"
@@ -86,11 +88,17 @@ def in_sections(
 def _by_paper(form: AnswerForm, language: str, cited: Cited, labels: Mapping[str, str]) -> Told:
     """The quotes paper by paper, beginning with the paper of the best quote."""
     papers = list(dict.fromkeys(citation.paper_id for _, citation in cited))
-    if form in _READ_DOWN:
-        cited = sorted(cited, key=lambda one: (papers.index(one[1].paper_id), one[0].sentences[0].place))
-    else:
-        cited = sorted(cited, key=lambda one: papers.index(one[1].paper_id))
-    return [(said(window), [citation.n], labels[citation.paper_id]) for window, citation in cited]
+    runs: list[list[tuple[Window, Citation]]] = []
+    for one in sorted(cited, key=lambda one: papers.index(one[1].paper_id)):
+        near = next((run for run in runs if form in _READ_DOWN and any(_near(one[0], w) for w, _ in run)), None)
+        runs.append([one]) if near is None else near.append(one)
+    ordered = [one for run in runs for one in sorted(run, key=lambda one: one[0].sentences[0].place)]
+    return [(said(window), [citation.n], labels[citation.paper_id]) for window, citation in ordered]
+
+
+def _near(one: Window, other: Window) -> bool:
+    first, second = one.sentences[0], other.sentences[0]
+    return first.passage.paper_id == second.passage.paper_id and abs(first.place - second.place) <= _NEAR
 
 
 def said(window: Window) -> str:

@@ -9,10 +9,11 @@ import pytest
 from monjyu_core.storage.folders import DataFolder
 from monjyu_core.text.quotes import points_outside
 from monjyu_query.answers.abstract_answer import is_general
-from monjyu_query.answers.citing import connective
+from monjyu_query.answers.citing import Window, cite_windows, connective
+from monjyu_query.answers.layout import arranged, said
 from monjyu_query.answers.named_passages import with_named
 from monjyu_query.answers.outcome import is_name
-from monjyu_query.answers.segments import NARROW, answer_markdown, form_of, pieces, plain
+from monjyu_query.answers.segments import NARROW, AnswerForm, answer_markdown, form_of, pieces, plain
 from monjyu_query.answers.selection import has_digits, word_count
 from monjyu_query.asking.passages import load_passages, load_sentences
 from monjyu_query.asking.request import make_request
@@ -89,6 +90,25 @@ def test_the_best_stands_first_and_papers_once(searcher: Searcher) -> None:
     assert "guarantees that communities are connected" in result.citations[0].quote
     labels = [segment.label for segment in result.segments if segment.label]
     assert labels and len(labels) == len(set(labels)) and labels[0] == "Morvant and Arrowood (2025)"
+
+
+def test_only_neighbours_stand_before_the_best_sentence(searcher: Searcher) -> None:
+    """Reasons are read in the paper's order, but not from its introduction on."""
+    cursor = searcher.current().snapshot.cursor()
+    rows = cursor.execute("SELECT chunk_id FROM chunks WHERE paper_id LIKE 'score-fusion%' ORDER BY ord").fetchall()
+    sentences = load_sentences(cursor, load_passages(cursor, [name for (name,) in rows], [1.0] * len(rows)))
+    told = {s.place: s for s in sentences if not points_outside(s.text) and word_count(s.text) > 8}
+    first, near, best = next((min(told), p, p + 2) for p in sorted(told) if p > min(told) + 5 and p + 2 in told)
+    windows = [Window((told[place],), (told[place],)) for place in (best, first, near)]
+    cited = cite_windows(cursor, windows)
+    labels = {citation.paper_id: "Paper" for _, citation in cited}
+
+    def order(form: AnswerForm) -> list[str]:
+        return [text for text, _, _ in arranged(form, "en", None, cited, windows, {}, labels)[0]]
+
+    texts = {place: said(Window((told[place],), (told[place],))) for place in (first, near, best)}
+    assert order("reasons") == [texts[near], texts[best], texts[first]]
+    assert order("fact") == [texts[best], texts[first], texts[near]]
 
 
 def test_an_answer_is_as_long_as_what_answers(searcher: Searcher) -> None:
