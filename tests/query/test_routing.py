@@ -72,6 +72,14 @@ def test_the_best_mode_of_a_kind_comes_with_its_level() -> None:
     assert route(ask(), SearchSettings(), 3, Kind("survey", "it is"), unread=True)[0] == "hybrid"
 
 
+def test_an_unsure_survey_gets_the_mode_of_the_second_kind() -> None:
+    for chance, level, mode in ((0.49, 1, "hybrid"), (0.49, 2, "local"), (0.61, 1, "lazy")):
+        kind = Kind("survey", "it is", chance, "exploration")
+        chosen, routing = route(ask(), SearchSettings(), level, kind)
+        assert chosen == mode and routing.query_type == "survey"
+        assert routing.reason.startswith("survey or exploration: " if chance < 0.5 else "survey: ")
+
+
 @pytest.mark.parametrize(("mode", "needs"), [("local", 2), ("global", 3)])
 def test_a_mode_whose_level_is_missing_says_what_builds_it_and_what_serves(mode: str, needs: int) -> None:
     for level in range(needs):
