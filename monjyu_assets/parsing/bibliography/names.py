@@ -66,7 +66,9 @@ PRINTED_SEPARATOR = re.compile(
 _LISTED = re.compile(rf"\s*(?:,\s*{AND}|[,\u060c\u3001\u30fb\uff0c\uff0f]|{AND})\s*|{GAP.pattern}")
 _NAME_MARKS = re.compile(r"\^[^^]*\^|<[^>]*>|\[[^\]]*\]|[*†‡§¶#∗⁎\d¹²³⁰-⁹_`]+")  # marks that point at footnotes
 _INITIALS = rf"(?:{UPPER}{{1,2}}\.[\s-]?){{1,4}}"
-_SURNAME_FIRST = re.compile(rf"({UPPER}[\w'\u2019-]+(?:\s{UPPER}[\w'\u2019-]+)?)\s+({_INITIALS})")
+_SURNAME_FIRST = re.compile(
+    rf"({UPPER}[\w'\u2019-]+(?:\s{UPPER}[\w'\u2019-]+)?)\s+({_INITIALS}|(?:{UPPER}\.\s?){{1,3}}{UPPER})"
+)
 
 
 def split_names(text: str) -> list[str]:
@@ -92,7 +94,7 @@ def person_name(text: str) -> str:
         return full_name(given, family)
     text = text.strip(" ,")
     match = _SURNAME_FIRST.fullmatch(text)
-    return f"{match[2].strip()} {match[1]}" if match else text
+    return f"{match[2].strip().rstrip('.')}. {match[1]}" if match else text
 
 
 def given_and_family(name: str) -> tuple[str, str]:
@@ -154,7 +156,7 @@ DEGREE = re.compile(
     r"(?=\s*(?:[,;&*\u2020]|\d|$|and\b))|\b(?:Dr|Prof)\.\s"
 )
 PRINTED_MARKS = re.compile(
-    r"[*\u2217\u2020\u2021\u00a7\u00b6\u2016#\u2709\ue000-\uf8ff\u25a0\u2606\u2605|\u00a9\u00ae]|\b\d{1,2}\b|(?<=\D)\d{1,2}$"
+    r"[*\u2217\u2020\u2021\u00a7\u00b6\u2016#\u2709\ue000-\uf8ff\u25a0\u2606\u2605|\u00a9\u00ae]|\(\d{1,2}\)|\b\d{1,2}\b|(?<=\D)\d{1,2}$"
 )
 _WORD = re.compile(r"[^\W\d_](?:[^\W\d_]|[-'\u2019\u02bc.](?=[^\W\d_]))*\.?$")
 

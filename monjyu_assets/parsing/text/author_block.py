@@ -32,6 +32,9 @@ ABSTRACT = re.compile(rf"[【\[<(]?(?P<word>{_ABSTRACT})[】\]>)]?(?P<mark>{_LAB
 KEYWORDS = re.compile(rf"[【\[<(]?{_spaced('labels.keywords')}[】\]>)]?(?:{_LABEL_MARK}|\s*)", re.I)
 """The label of keywords at the start of a line, with the mark after it."""
 
+UDC = re.compile(r"\W*(?:УДК|UDC|UDK|CDU|CDD|ББК)\s*:?\s*\d")
+"""The number of a library's classification, above a title."""
+
 _FIGURE, _TABLE = alternatives("labels.figure"), alternatives("labels.table")
 _MORE = r"(?:(?:supplementary|extended\s+data|appendix)\s+)?"
 CAPTION = re.compile(

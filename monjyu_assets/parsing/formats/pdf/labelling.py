@@ -228,6 +228,8 @@ def _unlabelled(labelled: Labelled, stop: int, motto: list[int]) -> list[int]:
     text, with those of a motto."""
     layout, front = labelled.layout, labelled.front
     end = min([stop, *(heading.start for heading in labelled.headings[:1])])
+    bare = (i for i in range(labelled.authors_end, end) if re.fullmatch(r"[I1]\.?", layout.lines[i].text))
+    end = min(end, next(bare, end))  # a section that has a number in place of a heading
     abstract, text = find_unlabelled(layout, labelled.authors_end, end, front.used | set(motto))
     text = sorted([*text, *motto])
     if front.abstract:

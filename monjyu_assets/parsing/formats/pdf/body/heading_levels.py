@@ -38,6 +38,7 @@ def _set_levels(found: list[Heading], body_size: float) -> None:
     if _nested_by_mistake(found):
         for heading in found:
             heading.outline_level = None
+    _level_one_style(found)
     offset = min((h.outline_level for h in found if h.outline_level is not None), default=0)
     numbered = [h for h in found if h.number is not None]
     if len(numbered) < 0.5 * len(found) and not any(section_type(h.text) in _MAIN for h in numbered):
@@ -47,11 +48,13 @@ def _set_levels(found: list[Heading], body_size: float) -> None:
                 heading.number = None
     _letter_i(numbered)
     roman = sum(bool(re.fullmatch(r"[IVX]+", h.number or "")) for h in found) > 1
+    lettered = roman and any(re.fullmatch(r"[A-H]", h.number or "") for h in found)
     for heading in found:
         if heading.outline_level is not None:
             heading.level = heading.outline_level - offset + 1
         elif heading.number is not None:
-            heading.level = _depth(heading.number) + (roman and bool(re.fullmatch(r"[A-H]", heading.number)))
+            heading.level = _depth(heading.number) + (roman and bool(re.fullmatch(r"[A-H]|\d+(?:\.\d+)*", heading.number)))
+            heading.level += lettered and heading.number[0].isdigit()
     enclosed = [h for h in numbered if h.text.startswith("(") and h.outline_level is None]
     for heading in [*_counted_within(numbered), *(enclosed if len(enclosed) < len(numbered) else [])]:
         heading.level += 1  # "(1)" is below "1"
@@ -67,7 +70,19 @@ def _set_levels(found: list[Heading], body_size: float) -> None:
             heading.level = level_of[looks[heading.start]]
     _lower_stacked(found)
     _raise_main(found)
+    for heading in found:
+        if heading.number is None and heading.outline_level is None and section_type(heading.text) == "acknowledgments":
+            heading.level = min(h.level for h in found)
     _close_gaps(found)
+
+
+def _level_one_style(found: list[Heading]) -> None:
+    """Raise a heading without a number that alone is deeper in the outline than all others in its style."""
+    for heading in found:
+        others = [h.outline_level for h in found if h is not heading and h.style == heading.style]
+        level, known = heading.outline_level, set(others)
+        if level is not None and heading.number is None and len(others) > 3 and len(known) == 1:
+            heading.outline_level = min(level, *(other for other in known if other is not None), level)
 
 
 def _looks(found: list[Heading]) -> dict[int, _Look]:

@@ -54,6 +54,8 @@ _DEGREES = re.compile(r"(?:[A-Z][a-z]?\.\s?)+[A-Z]?|[A-Z]{2,4}(?:-[A-Z]{2,4})*|P
 """Degrees and memberships after a name: M.S., CCC-SLP. Initials alone are not a name either."""
 SUPERVISED = re.compile(rf"{alternatives('labels.supervisors')}\s*(?:[:：]\s*|\s|$)", re.I)
 """Words before the name of a supervisor, who is not an author."""
+_LABEL = re.compile(r"[^:\uff1a]{2,40}[:\uff1a][\s\d./-]*")
+"""A label alone, or with a number ("Student number: 4711")."""
 _FIRM = re.compile(r"(?:ltd|limited|inc|llc|llp|corp|gmbh|plc|s\.?a|s\.?r\.?l|ag|b\.?v|n\.?v|pty|co)\.?", re.I)
 """Legal forms of companies after a comma."""
 
@@ -61,7 +63,7 @@ _FIRM = re.compile(r"(?:ltd|limited|inc|llc|llp|corp|gmbh|plc|s\.?a|s\.?r\.?l|ag
 def name_parts(line: Line) -> tuple[list[str], bool]:
     """The line's parts between separators, without marks and degrees, and whether its last part may continue on the
     next line."""
-    if SUPERVISED.match(line.text):
+    if SUPERVISED.match(line.text) or _LABEL.fullmatch(line.text):
         return [], False
     if turned := _turned_list(line):
         return turned, False
