@@ -66,9 +66,7 @@ PRINTED_SEPARATOR = re.compile(
 _LISTED = re.compile(rf"\s*(?:,\s*{AND}|[,\u060c\u3001\u30fb\uff0c\uff0f]|{AND})\s*|{GAP.pattern}")
 _NAME_MARKS = re.compile(r"\^[^^]*\^|<[^>]*>|\[[^\]]*\]|[*†‡§¶#∗⁎\d¹²³⁰-⁹_`]+")  # marks that point at footnotes
 _INITIALS = rf"(?:{UPPER}{{1,2}}\.[\s-]?){{1,4}}"
-_SURNAME_FIRST = re.compile(
-    rf"({UPPER}[\w'\u2019-]+(?:\s{UPPER}[\w'\u2019-]+)?)\s+({_INITIALS}|(?:{UPPER}\.\s?){{1,3}}{UPPER})"
-)
+_SURNAME_FIRST = re.compile(rf"({UPPER}[\w'\u2019-]+(?:\s{UPPER}[\w'\u2019-]+)?)\s+({_INITIALS})")
 
 
 def split_names(text: str) -> list[str]:
@@ -94,7 +92,7 @@ def person_name(text: str) -> str:
         return full_name(given, family)
     text = text.strip(" ,")
     match = _SURNAME_FIRST.fullmatch(text)
-    return f"{match[2].strip().rstrip('.')}. {match[1]}" if match else text
+    return f"{match[2].strip()} {match[1]}" if match else text
 
 
 def given_and_family(name: str) -> tuple[str, str]:

@@ -38,7 +38,6 @@ def _set_levels(found: list[Heading], body_size: float) -> None:
     if _nested_by_mistake(found):
         for heading in found:
             heading.outline_level = None
-    _level_one_style(found)
     offset = min((h.outline_level for h in found if h.outline_level is not None), default=0)
     numbered = [h for h in found if h.number is not None]
     if len(numbered) < 0.5 * len(found) and not any(section_type(h.text) in _MAIN for h in numbered):
@@ -53,8 +52,9 @@ def _set_levels(found: list[Heading], body_size: float) -> None:
         if heading.outline_level is not None:
             heading.level = heading.outline_level - offset + 1
         elif heading.number is not None:
-            heading.level = _depth(heading.number) + (roman and bool(re.fullmatch(r"[A-H]|\d+(?:\.\d+)*", heading.number)))
-            heading.level += lettered and heading.number[0].isdigit()
+            counted = heading.number[0].isdigit()  # below Roman numbers, or the letters below these
+            lower = counted or re.fullmatch(r"[A-H]", heading.number) is not None
+            heading.level = _depth(heading.number) + (roman and lower) + (lettered and counted)
     enclosed = [h for h in numbered if h.text.startswith("(") and h.outline_level is None]
     for heading in [*_counted_within(numbered), *(enclosed if len(enclosed) < len(numbered) else [])]:
         heading.level += 1  # "(1)" is below "1"
@@ -74,15 +74,6 @@ def _set_levels(found: list[Heading], body_size: float) -> None:
         if heading.number is None and heading.outline_level is None and section_type(heading.text) == "acknowledgments":
             heading.level = min(h.level for h in found)
     _close_gaps(found)
-
-
-def _level_one_style(found: list[Heading]) -> None:
-    """Raise a heading without a number that alone is deeper in the outline than all others in its style."""
-    for heading in found:
-        others = [h.outline_level for h in found if h is not heading and h.style == heading.style]
-        level, known = heading.outline_level, set(others)
-        if level is not None and heading.number is None and len(others) > 3 and len(known) == 1:
-            heading.outline_level = min(level, *(other for other in known if other is not None), level)
 
 
 def _looks(found: list[Heading]) -> dict[int, _Look]:

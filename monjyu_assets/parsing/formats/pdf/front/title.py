@@ -168,7 +168,9 @@ def _score(layout: Layout, start: int, end: int, last: int, known: Words) -> flo
     above = layout.lines[start - 1 : start] if largest else []
     if turned or any(map(names_in_line, [*below[:3], *above])):
         score += 1.2
-    listed = len(names_in_line(lines[0])) > 1 and all(names_in_line(each) or PLACE.search(each.text) for each in lines[:2])
+    listed = len(names_in_line(lines[0])) > 1 and all(
+        names_in_line(each) or PLACE.search(each.text) for each in lines[:2]
+    )
     if listed or all(map(_name_with_initial, lines)):
         score -= 1.5
     return score
