@@ -9,6 +9,7 @@ from monjyu_assets.parsing.bibliography.names import (
     BY,
     DEGREE,
     PRINTED_SEPARATOR,
+    STOPS,
     UPPER,
     is_name,
     person_name,
@@ -182,7 +183,8 @@ def _people(line: str) -> Iterator[tuple[Author, list[str]]]:
     parts = [
         part for part in PRINTED_SEPARATOR.split(_RAISED.sub(hide, text)) if part and part.strip(f"{_OPEN}{_CLOSE} .")
     ]
-    names = [" ".join(part.replace(_OPEN, " ").replace(_CLOSE, " ").split()).strip(" .*†‡") for part in parts]
+    plain = (" ".join(part.replace(_OPEN, " ").replace(_CLOSE, " ").split()).strip(" *†‡") for part in parts)
+    names = [person_name(STOPS.sub("", name)) for name in plain]
     if not names or not all(map(is_name, names)):
         return
     marks = iter(hidden)
