@@ -55,9 +55,18 @@ RECEIVED, ACCEPTED, PUBLISHED = (
 """Labels of dates."""
 
 
+FIRST_NUMBER = re.compile(r"I\.?")
+"""The number in place of the first section's heading."""
+
+
 def ends_front(line: str) -> bool:
     """Whether a line below the title begins the abstract, the keywords or the first section."""
-    if ABSTRACT.match(line) or KEYWORDS.match(line) or line[:12].casefold() == "ccs concepts":
+    if (
+        ABSTRACT.match(line)
+        or KEYWORDS.match(line)
+        or line[:12].casefold() == "ccs concepts"
+        or FIRST_NUMBER.fullmatch(line)
+    ):
         return True
     return len(line) < 60 and section_type(line) in ("abstract", "introduction")
 
