@@ -154,8 +154,10 @@ DEGREE = re.compile(
     r"(?=\s*(?:[,;&*\u2020]|\d|$|and\b))|\b(?:Dr|Prof)\.\s"
 )
 PRINTED_MARKS = re.compile(
-    r"[*\u2217\u2020\u2021\u00a7\u00b6\u2016#\u2709\ue000-\uf8ff\u25a0\u2606\u2605|\u00a9\u00ae]|\b\d{1,2}\b|(?<=\D)\d{1,2}$"
+    r"[*\u2217\u2020\u2021\u00a7\u00b6\u2016#\u2709\ue000-\uf8ff\u25a0\u2606\u2605|\u00a9\u00ae]|\(\d{1,2}\)|\b\d{1,2}\b|(?<=\D)\d{1,2}$"
 )
+STOPS = re.compile(r"^[ .:]+|(?<![\u0400-\u052f])[ .:]+$|(?<=[^\W\d_]{2})[ .:]+$")
+"""Full stops around a name, without that of an initial behind a Cyrillic surname."""
 _WORD = re.compile(r"[^\W\d_](?:[^\W\d_]|[-'\u2019\u02bc.](?=[^\W\d_]))*\.?$")
 
 

@@ -162,13 +162,18 @@ def numbered_starts(lines: list[str]) -> list[int]:
     expected = 0
     for i, line in enumerate(lines):
         label = label_of(line)
-        if label is None or not label.isdigit():
-            continue
+        if label is None or not label.isdigit() or (starts and _bracket(line) != _bracket(lines[starts[0]])):
+            continue  # also the issue "(6)" at the start of a line, in a list with [1]
         value = int(label)
         if (not starts and value <= 2 and i <= 3) or (starts and expected <= value <= expected + 2):
             starts.append(i)
             expected = value + 1
     return starts if len(starts) > 2 or (starts and len(starts) >= 0.3 * len(lines)) else []
+
+
+def _bracket(line: str) -> str:
+    """The bracket in front of the number with which a line begins."""
+    return line.lstrip()[:1].strip("0123456789")
 
 
 def _unlabelled(raw: str) -> str:

@@ -9,6 +9,7 @@ from monjyu_assets.parsing.bibliography.names import (
     BY,
     DEGREE,
     PRINTED_SEPARATOR,
+    STOPS,
     UPPER,
     is_name,
     person_name,
@@ -32,6 +33,9 @@ ABSTRACT = re.compile(rf"[【\[<(]?(?P<word>{_ABSTRACT})[】\]>)]?(?P<mark>{_LAB
 KEYWORDS = re.compile(rf"[【\[<(]?{_spaced('labels.keywords')}[】\]>)]?(?:{_LABEL_MARK}|\s*)", re.I)
 """The label of keywords at the start of a line, with the mark after it."""
 
+UDC = re.compile(r"\W*(?:УДК|UDC|UDK|CDU|CDD|ББК)\s*:?\s*\d")
+"""The number of a library's classification, above a title."""
+
 _FIGURE, _TABLE = alternatives("labels.figure"), alternatives("labels.table")
 _MORE = r"(?:(?:supplementary|extended\s+data|appendix)\s+)?"
 CAPTION = re.compile(
@@ -51,9 +55,18 @@ RECEIVED, ACCEPTED, PUBLISHED = (
 """Labels of dates."""
 
 
+FIRST_NUMBER = re.compile(r"I\.?")
+"""The number in place of the first section's heading."""
+
+
 def ends_front(line: str) -> bool:
     """Whether a line below the title begins the abstract, the keywords or the first section."""
-    if ABSTRACT.match(line) or KEYWORDS.match(line) or line[:12].casefold() == "ccs concepts":
+    if (
+        ABSTRACT.match(line)
+        or KEYWORDS.match(line)
+        or line[:12].casefold() == "ccs concepts"
+        or FIRST_NUMBER.fullmatch(line)
+    ):
         return True
     return len(line) < 60 and section_type(line) in ("abstract", "introduction")
 
@@ -179,7 +192,8 @@ def _people(line: str) -> Iterator[tuple[Author, list[str]]]:
     parts = [
         part for part in PRINTED_SEPARATOR.split(_RAISED.sub(hide, text)) if part and part.strip(f"{_OPEN}{_CLOSE} .")
     ]
-    names = [" ".join(part.replace(_OPEN, " ").replace(_CLOSE, " ").split()).strip(" .*†‡") for part in parts]
+    plain = (" ".join(part.replace(_OPEN, " ").replace(_CLOSE, " ").split()).strip(" *†‡") for part in parts)
+    names = [person_name(STOPS.sub("", name)) for name in plain]
     if not names or not all(map(is_name, names)):
         return
     marks = iter(hidden)

@@ -542,3 +542,13 @@ def test_authors_with_initials_behind_their_surnames_and_a_bold_label_above_the_
         ("A. B. Ames", "student of the University of Rivers"), ("C. Birk", "dean, Institute of Lakes"),
     ]  # fmt: skip
     assert found.abstract == SENTENCE and outline(found)[0] == (1, "Abstract")
+
+
+@pytest.mark.parametrize("heading", ["", "H1"])
+def test_names_above_a_title_that_one_heading_may_be(tmp_path: Path, heading: str) -> None:
+    above = ("УДК 519.854.2", "© О. І. Гавриш, М. О. Спека, 2019", "Гавриш О. І.,", "Спека М. О.")
+    title = paragraph("Планування роботи персоналу болота", heading, run="<w:b/><w:sz w:val='36'/>")
+    below = [paragraph(SENTENCE), paragraph("Висновки", run="<w:b/>"), paragraph(SENTENCE)]
+    found = body(tmp_path, *map(paragraph, above), title, *below, styles=HEADING)
+    assert found.title == "Планування роботи персоналу болота"
+    assert [author.name for author in found.authors] == ["О. І. Гавриш", "М. О. Спека"]

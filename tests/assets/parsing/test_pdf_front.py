@@ -304,11 +304,13 @@ def _check_parts(path: Path) -> dict[str, int]:
         ("Lind, Rosa#super[1,2], Cole, Ana#super[2] and Vard, Hal#super[3]", ["Rosa Lind", "Ana Cole", "Hal Vard"]),
         ("Rosa Lind, M Ed; Hal Vard, MD, PhD\\*", ["Rosa Lind", "Hal Vard"]),
         ("Rosa Lind\n\nNorthmoor University\n\nmail\\@rosalind.org", ["Rosa Lind"]),
+        ("Rosa Lind, Hal Vard (1)\\*", ["Rosa Lind", "Hal Vard"]),
+        ("Assigned Reading:\n\n#v(6pt)#text(9pt)[Rosa Lind\n\nStudent Number: 238530]", ["Rosa Lind"]),
     ],
     ids=[
         "turned list", "turned blocks", "degrees", "place behind", "one word", "no name", "supervisor", "street",
         "what each does", "sign of ORCID", "notes", "no spaces", "turned, with marks", "degrees behind commas",
-        "own domain",
+        "own domain", "number in brackets", "labels",
     ],
 )  # fmt: skip
 def test_names_in_other_orders(tmp_path: Path, front: str, names: list[str]) -> None:
@@ -498,3 +500,55 @@ def test_an_opening_with_a_list_keeps_its_items(tmp_path: Path) -> None:
     opening = f"{_PROSE}\n\n1. count the plants of one marsh\n2. count them all again\n\n{_PROSE * 2}\n"
     paper = _parse(tmp_path, _paper("#align(center)[Rosa Lind]\n#v(6pt)\n", opening))
     assert "count them all again" in paper.abstract
+
+
+def test_names_with_initials_above_a_title_and_two_abstracts_without_a_label(tmp_path: Path) -> None:
+    said = "Робота присвячена дослідженню двох задач підрахунку рослин болота, які відрізняються правилами лічби. "
+    front = (
+        "УДК 519.854.2\n\n#emph[ЛІНД Р. А.,\\ ВАРД Г. О.]\n\n"
+        "#align(center)[*ДОСЛІДЖЕННЯ ЗАДАЧІ ПІДРАХУНКУ РОСЛИН БОЛОТА В\\ УМОВАХ НЕВИЗНАЧЕНОСТІ*]\n\n"
+    )
+    abstracts = f"{said * 2}\n\nКЛЮЧОВІ СЛОВА: БОЛОТО, РОСЛИНИ.\n\n{_ABSTRACT * 2}\n\nKEYWORDS: MARSH, PLANTS.\n\n"
+    body = "".join(f"#align(center)[*{head}*]\n\n{said * 5}\n\n" for head in ("1. Вступ", "2. Постановка задачі"))
+    paper = _parse(tmp_path, f'#set text(11pt, lang: "uk")\n{front}{abstracts}{body}')
+    assert paper.title == "ДОСЛІДЖЕННЯ ЗАДАЧІ ПІДРАХУНКУ РОСЛИН БОЛОТА В УМОВАХ НЕВИЗНАЧЕНОСТІ"
+    assert [author.name for author in paper.authors] == ["Р. А. ЛІНД", "Г. О. ВАРД"]
+    assert paper.abstract == (said * 2).strip()
+    assert [s.section_type for s in paper.sections if s.heading == "1. Вступ"] == ["introduction"]
+
+
+def test_a_thesis_below_its_university_and_its_author(tmp_path: Path) -> None:
+    front = "#text(14pt)[University of Northmoor]\n\nCourse of Marshes\n\n#v(1cm)#text(14pt)[_Rosa Lind_]\n\n#v(1cm)"
+    title = "#text(14pt)[Approximation of Low Marshes and Completion of\\ Sparse Reeds: a count of walkers]\n\n#v(2cm)"
+    source = f"#set text(12pt)\n#align(center)[{front}{title}Final Report\\ Northmoor]\n#pagebreak()\n"
+    paper = _parse(tmp_path, source + f"#text(18pt)[*1 Introduction*]\n\n{_PROSE * 9}\n\n{_PROSE * 9}")
+    assert paper.title == "Approximation of Low Marshes and Completion of Sparse Reeds: a count of walkers"
+    assert [author.name for author in paper.authors] == ["Rosa Lind"]
+
+
+def test_parts_of_an_abstract_in_another_language_and_keywords_above_a_translated_title(tmp_path: Path) -> None:
+    said = "Determinar las relaciones entre los factores de riesgo de las plantas del pantano y sus lectores. "
+    parts = f"*Objetivo:* {said * 2} *Materiales y Métodos:* {said * 2} *Resultados:* {said}"
+    words = "*Palabras clave:* pantano, plantas, riesgo, cuenta, lectores, del pantano.\n\n"
+    other = "#align(center, text(12pt)[*COUNTING PLANTS*\\ *OF MARSHES IN PRIMARY*])\n\n"
+    title = "#align(center, text(12pt)[*APLICACIÓN DE TÉCNICAS DE LA CUENTA EN PLANTAS DE UN PANTANO QUE LEE*])\n\n"
+    heads = [f"#align(center, text(12pt)[*{head}*])\n\n" for head in ("RESUMEN", "ABSTRACT", "INTRODUCCIÓN", "MÉTODOS")]
+    body = "".join(f"{head}{_PROSE * 6}\n\n" for head in heads[1:])
+    source = f"#set text(11pt)\n#set par(justify: true)\n{title}#align(right)[Rosa Lind\\ Hal Vard]\n\n#v(9pt)"
+    paper = _parse(tmp_path, f"{source}#columns(2)[{heads[0]}{parts}\n\n{words}{other}{body}]")
+    assert paper.title.startswith("APLICACIÓN DE TÉCNICAS")
+    assert [author.name for author in paper.authors] == ["Rosa Lind", "Hal Vard"]
+    assert paper.abstract.startswith("Objetivo: Determinar") and paper.abstract.endswith(said.strip())
+
+
+def test_a_number_in_place_of_a_heading_begins_the_text(tmp_path: Path) -> None:
+    opening = f"#align(center)[I]\n\n{_ABSTRACT * 4}\n\n"
+    paper = _parse(tmp_path, _paper("#align(center)[by\n\nRosa Lind]\n", opening, ("Rules", "Counting", "Results")))
+    assert paper.abstract == "" and _ABSTRACT.strip() in paper.sections[0].text
+
+
+def test_a_notice_on_rights_ends_an_abstract_next_to_a_column(tmp_path: Path) -> None:
+    left = "#text(8pt)[ARTICLE INFO\n\nKeywords:\\ Marsh\\ Plants]"
+    right = f"#text(8pt)[ABSTRACT\n\n]{_ABSTRACT * 3}\\ © 2025 The Author(s). Published by Marsh on behalf of Reeds."
+    front = f"#align(center)[Rosa Lind]\n#v(9pt)\n#grid(columns: (4cm, 1fr), [{left}], [{right}])\n\n"
+    assert _parse(tmp_path, _paper(front, "")).abstract == (_ABSTRACT * 3).strip()

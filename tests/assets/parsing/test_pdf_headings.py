@@ -76,8 +76,10 @@ def _levels(*numbered: tuple[str, int | None]) -> list[int]:
         (["I", "II", *"ABCDEFGH", "I", "III"], [1, 1, *[2] * 9, 1]),
         (["1", "2", "2.1", "3"], [1, 1, 2, 1]),
         (["1", "2.0", "2.1", "3.0"], [1, 1, 2, 1]),
+        (["I", "II", "2", "2.1", "3", "III", "5"], [1, 1, 2, 3, 2, 1, 2]),
+        (["I", "A", "1", "2", "B", "II"], [1, 2, 3, 3, 2, 1]),
     ],
-    ids=["a count within", "the letter I", "parts", "a nought"],
+    ids=["a count within", "the letter I", "parts", "a nought", "below Roman ones", "below letters"],
 )
 def test_levels_of_numbers(numbers: list[str], levels: list[int]) -> None:
     assert _levels(*((number, None) for number in numbers)) == levels
@@ -87,6 +89,16 @@ def test_an_outline_nested_by_mistake_gives_way_to_numbers() -> None:
     assert _levels(("1", 0), ("2", 1), ("3", 2), ("3.1", 3), ("4", 1)) == [1, 1, 1, 2, 1]
     assert _levels(("1", 0), ("2", 0), ("2.1", 1), ("3", 0)) == [1, 1, 2, 1]
     assert _levels(("1", 0), ("2", 0), ("2.1", 0), ("3", 0)) == [1, 1, 2, 1]
+
+
+def test_acknowledgments_are_below_no_other_section() -> None:
+    looks = [("Introduction", 12.0, False), ("Results", 12.0, False), ("Reeds", 11.0, False), ("THANKS", 11.0, True)]
+    found = [
+        Heading(k, k + 1, "ACKNOWLEDGMENTS" if text == "THANKS" else text, (size, True, False, capitals), None)
+        for k, (text, size, capitals) in enumerate(looks)
+    ]
+    set_levels(found, 10.0)
+    assert [heading.level for heading in found] == [1, 1, 2, 1]
 
 
 def test_numbers_in_brackets_are_below_plain_ones() -> None:

@@ -166,3 +166,19 @@ def test_addresses_on_the_page_behind_a_list_are_not_in_it() -> None:
     entries = ["A. Holm. Wide paths and why we walk them, 2012.", "B. Lund. Long paths. River Notes, 4, 2013."] * 3
     text = _lines(*PROSE, "^References", *entries)
     assert sum(map(len, _listed(*text, *_lines(*addresses, page=2)))) <= sum(map(len, entries)) + 5
+
+
+def test_raised_labels_and_issues_at_the_start_of_a_line() -> None:
+    lines = [line for n in range(1, 13) for line in _lines(f">{n}A. Holm, Paths of", "B. Lund, J. Paths, 2003.")]
+    for k, line in enumerate(lines):
+        line.base += 12 * k
+        line.script = [int(character.isdigit() and k % 2 == 0) for character in line.text]
+    assert [len(entry) for entry in split_entries(_layout(*lines), lines)] == [2] * 12
+    works = [
+        "[1] A. Roe. Doors. Notes 9",
+        "(2):56-63.",
+        "[2] B. Roe. Walls.",
+        "[3] C. Roe. Roofs.",
+        "[4] D. Roe. Floors.",
+    ]
+    assert [len(entry) for entry in split_entries(_layout(*_lines(*works)), _lines(*works))] == [2, 1, 1, 1]

@@ -43,7 +43,7 @@ from monjyu_assets.parsing.formats.pdf.page.captions import Floats, find_floats
 from monjyu_assets.parsing.formats.pdf.page.footnotes import Footnote, find_footnotes
 from monjyu_assets.parsing.formats.pdf.page.layout import Layout, squeezed
 from monjyu_assets.parsing.formats.pdf.page.lines import Style
-from monjyu_assets.parsing.text.author_block import ABSTRACT
+from monjyu_assets.parsing.text.author_block import ABSTRACT, FIRST_NUMBER
 from monjyu_assets.parsing.text.heading_types import section_type, strip_numbering
 from monjyu_assets.parsing.text.line_ends import Words
 from monjyu_core.paper import Author
@@ -229,6 +229,9 @@ def _unlabelled(labelled: Labelled, stop: int, motto: list[int]) -> list[int]:
     layout, front = labelled.layout, labelled.front
     end = min([stop, *(heading.start for heading in labelled.headings[:1])])
     abstract, text = find_unlabelled(layout, labelled.authors_end, end, front.used | set(motto))
+    above = layout.lines[labelled.authors_end : min(abstract, default=-1) + 1]
+    if any(FIRST_NUMBER.fullmatch(line.text) for line in above):
+        abstract, text = [], [*abstract, *text]  # a section that has a number in place of a heading
     text = sorted([*text, *motto])
     if front.abstract:
         return sorted([*abstract, *text])

@@ -11,7 +11,7 @@ from monjyu_assets.parsing.bibliography.names import author_line, is_name, split
 from monjyu_assets.parsing.formats.word.styles import Look, Styles, W, value
 from monjyu_assets.parsing.office.packages import Element
 from monjyu_assets.parsing.office.sections import one_line
-from monjyu_assets.parsing.text.author_block import raised, read_authors
+from monjyu_assets.parsing.text.author_block import UDC, raised, read_authors
 from monjyu_assets.parsing.text.common import comparable, join_lines, split_keywords
 from monjyu_assets.parsing.text.front_lines import take_field, take_line
 from monjyu_assets.parsing.text.heading_types import section_type
@@ -27,6 +27,8 @@ _LONGEST_LINE = 400
 _LONGEST_NAME = 100
 _FRONT = 40
 """The number of paragraphs at the start of a document that may belong to its front."""
+_MOST_ABOVE = 8
+"""The number of paragraphs above a title: a journal's lines, names, affiliations."""
 
 
 @dataclass
@@ -47,7 +49,7 @@ def take_front(
     paper.title = one_line(join_lines([paragraph.text for paragraph in title]))
     taken = list(title)
     after = paragraphs[paragraphs.index(title[-1]) + 1 :] if title else paragraphs
-    names = _listed(paper, after) or _names(paper, after, styles)
+    names = _listed(paper, after) or _names(paper, after, styles) or _names_above(paper, paragraphs, title, styles)
     after = [paragraph for paragraph in after if paragraph not in names]
     taken += names
     for index, paragraph in enumerate(after[:_FRONT]):
@@ -80,6 +82,22 @@ def _names(paper: ParsedPaper, paragraphs: Sequence[Paragraph], styles: Styles) 
     paper.authors = authors
     left = [paragraph for number, (paragraph, _) in enumerate(lines) if number not in used]
     return [paragraph for paragraph in block if paragraph not in left]
+
+
+def _names_above(
+    paper: ParsedPaper, paragraphs: Sequence[Paragraph], title: Sequence[Paragraph], styles: Styles
+) -> list[Paragraph]:
+    """Take the names that some journals print above the title, where nothing is a heading."""
+    above = paragraphs[: paragraphs.index(title[0])] if title else []
+    for start in range(len(above) if not _has_prose(above) else 0):
+        above[start].level = None
+        if names := _names(paper, above[start:], styles):
+            return names
+    return []
+
+
+def _has_prose(paragraphs: Sequence[Paragraph]) -> bool:
+    return len(paragraphs) > _MOST_ABOVE or any(len(paragraph.text) > _LONGEST_LINE for paragraph in paragraphs)
 
 
 _AUTHORS = re.compile(rf"(?:{alternatives('labels.authors')})\W*", re.I)
@@ -131,7 +149,7 @@ def _title(paragraphs: Sequence[Paragraph], styles: Styles, named: str) -> list[
     if levels.count(min(levels, default=0)) == 1:
         top = next(paragraph for paragraph in paragraphs if paragraph.level == min(levels))
         above = paragraphs[: paragraphs.index(top)]
-        first = not above if len(levels) == 1 else not any(p.level for p in above)
+        first = not above if len(levels) == 1 else not _has_prose(above)
         if first and top in front and section_type(top.text) == "other":
             return [top]
     return _by_look(front, styles)
@@ -142,7 +160,11 @@ def _by_look(front: Sequence[Paragraph], styles: Styles) -> list[Paragraph]:
     candidates: list[Paragraph] = []
     for paragraph in front[:8]:
         if paragraph.level or section_type(paragraph.text) != "other":
+            headed = paragraph is not front[0] and section_type(paragraph.text) == "other" and not candidates
+            candidates += [paragraph] if headed else []
             break
+        if UDC.match(paragraph.text) or paragraph.text.startswith("\u00a9") or author_line(paragraph.text):
+            continue
         if re.search(r"[^\W\d_]{2}", paragraph.text) and not re.search(r"[.!?。] \S.*[.!?。]$", paragraph.text):
             candidates.append(paragraph)
     if not candidates:

@@ -47,11 +47,14 @@ def _set_levels(found: list[Heading], body_size: float) -> None:
                 heading.number = None
     _letter_i(numbered)
     roman = sum(bool(re.fullmatch(r"[IVX]+", h.number or "")) for h in found) > 1
+    lettered = roman and any(re.fullmatch(r"[A-H]", h.number or "") for h in found)
     for heading in found:
         if heading.outline_level is not None:
             heading.level = heading.outline_level - offset + 1
         elif heading.number is not None:
-            heading.level = _depth(heading.number) + (roman and bool(re.fullmatch(r"[A-H]", heading.number)))
+            counted = heading.number[0].isdigit()  # below Roman numbers, or the letters below these
+            lower = counted or re.fullmatch(r"[A-H]", heading.number) is not None
+            heading.level = _depth(heading.number) + (roman and lower) + (lettered and counted)
     enclosed = [h for h in numbered if h.text.startswith("(") and h.outline_level is None]
     for heading in [*_counted_within(numbered), *(enclosed if len(enclosed) < len(numbered) else [])]:
         heading.level += 1  # "(1)" is below "1"
@@ -67,6 +70,9 @@ def _set_levels(found: list[Heading], body_size: float) -> None:
             heading.level = level_of[looks[heading.start]]
     _lower_stacked(found)
     _raise_main(found)
+    for heading in found:
+        if heading.number is None and heading.outline_level is None and section_type(heading.text) == "acknowledgments":
+            heading.level = min(h.level for h in found)
     _close_gaps(found)
 
 

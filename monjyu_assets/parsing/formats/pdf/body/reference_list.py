@@ -184,7 +184,7 @@ def _apart(layout: Layout, i: int) -> bool:
 
 def split_entries(layout: Layout, lines: list[Line]) -> list[list[Line]]:
     """The lines of a reference list, grouped by entry."""
-    lines = _in_rows([line for line in lines if not _stray(line)])
+    lines = _in_rows([_with_label(line) for line in lines if not _stray(line)])
     if not lines:
         return []
     starts = numbered_starts([line.text for line in lines])
@@ -194,6 +194,13 @@ def split_entries(layout: Layout, lines: list[Line]) -> list[list[Line]]:
     bounds = [*starts, len(lines)]
     entries = [lines[a:b] for a, b in itertools.pairwise(bounds) if b > a]
     return [entry for entry in entries if sum(c.isalpha() for line in entry for c in line.text) > 8]
+
+
+def _with_label(line: Line) -> Line:
+    """The line with a space after a raised number at its start, which is then a label: "12Byron, A."."""
+    raised = next((k for k, script in enumerate(line.script) if script != 1), 0)
+    label, text = line.text[:raised], line.text[raised:]
+    return replace(line, text=f"{label} {text}") if label.isdecimal() and text[:1].isalpha() else line
 
 
 def _stray(line: Line) -> bool:

@@ -12,6 +12,7 @@ from monjyu_assets.parsing.bibliography.names import (
     JOINED,
     PRINTED_MARKS,
     PRINTED_SEPARATOR,
+    STOPS,
     UPPER,
     family_first,
     is_name,
@@ -54,6 +55,8 @@ _DEGREES = re.compile(r"(?:[A-Z][a-z]?\.\s?)+[A-Z]?|[A-Z]{2,4}(?:-[A-Z]{2,4})*|P
 """Degrees and memberships after a name: M.S., CCC-SLP. Initials alone are not a name either."""
 SUPERVISED = re.compile(rf"{alternatives('labels.supervisors')}\s*(?:[:：]\s*|\s|$)", re.I)
 """Words before the name of a supervisor, who is not an author."""
+_LABEL = re.compile(r"[^:\uff1a]{2,40}[:\uff1a][\s\d./-]*")
+"""A label alone, or with a number ("Student number: 4711")."""
 _FIRM = re.compile(r"(?:ltd|limited|inc|llc|llp|corp|gmbh|plc|s\.?a|s\.?r\.?l|ag|b\.?v|n\.?v|pty|co)\.?", re.I)
 """Legal forms of companies after a comma."""
 
@@ -61,7 +64,7 @@ _FIRM = re.compile(r"(?:ltd|limited|inc|llc|llp|corp|gmbh|plc|s\.?a|s\.?r\.?l|ag
 def name_parts(line: Line) -> tuple[list[str], bool]:
     """The line's parts between separators, without marks and degrees, and whether its last part may continue on the
     next line."""
-    if SUPERVISED.match(line.text):
+    if SUPERVISED.match(line.text) or _LABEL.fullmatch(line.text):
         return [], False
     if turned := _turned_list(line):
         return turned, False
@@ -85,7 +88,7 @@ def name_parts(line: Line) -> tuple[list[str], bool]:
         text = text[head.end() :]
     text = re.sub(r"(?<=[A-Z]\.)(?=[A-Z][^\W\d_]{2})", " ", _POINTED.sub(r"\1 \2", text))
     text = _GLUED.sub(" ; ", _MEMBER_NUMBER.sub(" ", text))
-    parts = [" ".join(PRINTED_MARKS.sub(" ", part).split()).strip(" .:") for part in PRINTED_SEPARATOR.split(text)]
+    parts = [STOPS.sub("", " ".join(PRINTED_MARKS.sub(" ", part).split())) for part in PRINTED_SEPARATOR.split(text)]
     parts = [JOINED.sub("", part, count=1) for part in parts]
     raised = bool(line.script) and line.script[len(line.text.rstrip()) - 1] == 1
     runs_on = not raised and not re.search(r"(?:[,;&*\u2217\u2020\u2021\d\]]|\band)$", line.text.rstrip())

@@ -46,7 +46,7 @@ def take_side_heading(layout: Layout, i: int, stop: int, front: Front) -> bool:
         below = layout.lines[k]
         start = _start(layout, below, left)
         near = below.page == line.page and 0 < below.base - above.base < 3.0 * max(above.size, 8)
-        if not near or (start is None and below.x1 > left):
+        if not near or (start is None and below.x1 > left) or _RIGHTS.match(below.text[start or 0 :]):
             break
         if start is not None:
             front.abstract.append((below, start, len(below.text)))
@@ -219,7 +219,8 @@ def _take_abstract(layout: Layout, front: Front, i: int, offset: int, stop: int,
             break
         heading = starts.get(k)
         if heading is not None:
-            part = _IMRAD_PARTS.fullmatch(heading.text) and _below(heading, own, lines[i])
+            named = heading.run_in and section_type(heading.text) not in ("other", "references")
+            part = (named or _IMRAD_PARTS.fullmatch(heading.text)) and _below(heading, own, lines[i])
             parts = [other for other in front.dropped if other is not own and other.start > i]
             part = part and (parts[0].style == heading.style if parts else not _has_prose(front))
             if not part or _another_same(heading, [h for h in headings if h not in front.dropped]):

@@ -4,11 +4,12 @@ title."""
 import re
 
 from monjyu_assets.parsing.bibliography.dates import RECENT_YEAR
+from monjyu_assets.parsing.bibliography.names import UPPER
 from monjyu_assets.parsing.formats.pdf.front.affiliations import PLACE
 from monjyu_assets.parsing.formats.pdf.front.authors import KIND, names_in_line, turned_name
 from monjyu_assets.parsing.formats.pdf.page.layout import Layout, squeezed
 from monjyu_assets.parsing.formats.pdf.page.lines import Line
-from monjyu_assets.parsing.text.author_block import ends_front
+from monjyu_assets.parsing.text.author_block import KEYWORDS, UDC, ends_front
 from monjyu_assets.parsing.text.heading_types import section_type
 from monjyu_assets.parsing.text.line_ends import Words
 from monjyu_core.language.vocabulary import alternatives
@@ -147,7 +148,7 @@ def _score(layout: Layout, start: int, end: int, last: int, known: Words) -> flo
     lines = layout.lines[start:end]
     text = _joined(lines, known)
     words = text.split()
-    if _weight(text) < 6 or len(words) > 45 or _names_a_section(text):
+    if _weight(text) < 6 or len(words) > 45 or _names_a_section(text) or KEYWORDS.match(text) or UDC.match(text):
         return None
     if text.endswith(("。", ".")) and len(text) > 120 and lines[0].size < 1.5 * layout.body_size:
         return None
@@ -157,16 +158,27 @@ def _score(layout: Layout, start: int, end: int, last: int, known: Words) -> flo
     score += 0.8 if 4 <= len(words) <= 30 or _weight(text) > 2 * len(text) else 0.2 if len(words) == 3 else -0.5
     if len(words) < 9 and (_LABEL.search(text) or _SERIAL.fullmatch(text)):
         score -= 2.5
+    if len(words) < 9 and PLACE.match(text):
+        score -= 1.5  # the university above a thesis
     if _serial_name(layout, text):
         score -= 2.5
     below = layout.lines[end : min(end + 6, last)]
     largest = not any(line.size > 1.02 * lines[0].size for line in layout.lines[:last])  # not a subtitle
     turned = largest and any(turned_name(line, below[k + 1 : k + 4]) for k, line in enumerate(below[:3]))
-    if turned or any(map(names_in_line, below[:3])):
+    above = layout.lines[start - 1 : start] if largest else []
+    if turned or any(map(names_in_line, [*below[:3], *above])):
         score += 1.2
-    if names_in_line(lines[0]) and len(names_in_line(lines[0])) > 1:
+    listed = len(names_in_line(lines[0])) > 1 and all(
+        names_in_line(each) or PLACE.search(each.text) for each in lines[:2]
+    )
+    if listed or all(map(_name_with_initial, lines)):
         score -= 1.5
     return score
+
+
+def _name_with_initial(line: Line) -> bool:
+    """Whether the line is a name such as "Ivanov I. I."; any two words of a title in capitals look like other names."""
+    return bool(names_in_line(line)) and re.search(rf"\b{UPPER}\.", line.text) is not None
 
 
 def _serial_name(layout: Layout, text: str) -> bool:

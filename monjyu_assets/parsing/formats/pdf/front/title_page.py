@@ -199,7 +199,7 @@ def order_title_page(layout: Layout, title_end: int) -> None:
     bottom = min((lines[i].base for i in own if _ends_names(lines[i].text) and lines[i].base > top), default=None)
     if bottom is None:
         return
-    above = _in_rows(lines, [i for i in own if top < lines[i].base < bottom - 1])
+    above = _in_rows(lines, [i for i in own if top < lines[i].base < bottom - 3])
     moved: list[int] = []
     for i in above:
         left, right = layout.extents[page, lines[i].block]

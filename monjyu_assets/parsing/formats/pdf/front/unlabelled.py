@@ -62,15 +62,19 @@ def find_unlabelled(layout: Layout, start: int, stop: int, used: set[int]) -> tu
             between.append(run)
     if not runs:
         return [], []
-    count = next((k for k, run in enumerate(runs[1:], 1) if not _alike(runs[0], run)), len(runs))
+    # An abstract in another language follows the keywords.
+    keywords = next((i for i in range(runs[0].numbers[0], stop) if KEYWORDS.match(layout.lines[i].text)), stop)
+    ends = (k for k, run in enumerate(runs[1:], 1) if not _alike(runs[0], run) or run.numbers[0] > keywords)
+    count = next(ends, len(runs))
     alike, rest = runs[:count], runs[count:]
     length = sum(len(run.text) for run in alike)
-    below = rest[0].lines if rest else layout.lines[stop + 1 : stop + 9]
+    parted = bool(rest) and rest[0].numbers[0] > keywords
+    below = rest[0].lines if rest and not parted else layout.lines[stop + 1 : stop + 9]
     first_page = layout.lines[start].page
     ends_early = stop < len(layout.lines) and layout.lines[stop].page <= first_page + 1
     near = alike[0].lines[0].page <= first_page + 1
     distinct = length <= _LONGEST and _distinct(alike[0], below)
-    is_abstract = near and length >= 120 and (distinct or (not rest and length <= _ALONE and ends_early))
+    is_abstract = near and length >= 120 and (distinct or ((parted or not rest) and length <= _ALONE and ends_early))
     abstract = [i for run in alike for i in run.numbers] if is_abstract else []
     return abstract, [i for run in (rest if is_abstract else runs) for i in run.numbers]
 
