@@ -184,6 +184,8 @@ class _Program:
         # pyarrow derives the docstrings of its wrappers from those of a hundred functions: half of their import time.
         unread = sys.modules["pyarrow.vendored.docscrape"] = ModuleType("docscrape")
         vars(unread)["NumpyDocString"] = lambda text: {"Parameters": ()}
+        # NumPy adds docstrings to its C functions when it is imported.
+        sys.modules["numpy._core._add_newdocs"] = ModuleType("_add_newdocs")
         gc.set_threshold(FEW_COLLECTIONS)
         atexit.register(self._end_at_once)  # the first registered is the last to run
 

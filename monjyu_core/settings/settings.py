@@ -17,7 +17,6 @@ from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-import yaml
 from pydantic import Field, ValidationError, model_validator
 from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, SettingsError
@@ -263,6 +262,8 @@ def checked_profiles(profiles: object, path: Path | None) -> dict[str, Values]:
 
 def read_yaml(path: Path) -> Values:
     """The mapping in a YAML file. Raises ConfigurationError if it contains anything else."""
+    import yaml
+
     try:
         values = parse_yaml(read_text(path, MEBIBYTE))
     except (yaml.YAMLError, ValueError, FileRefused) as error:

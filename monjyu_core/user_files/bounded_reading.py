@@ -17,8 +17,6 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any, BinaryIO
 
-import yaml
-
 from monjyu_core.errors import ConfigurationError
 
 MEBIBYTE = 2**20
@@ -28,7 +26,6 @@ _CHECK_PATH = "Check its path and permissions."
 _PACK_AGAIN, _SPLIT = "Pack it again as an ordinary ZIP archive.", "Split it into smaller ones."
 _LONG_NUMBER = re.compile(r"[-+0-9_:.]{101,}")
 """`59:59:59` is a base-60 number in YAML 1.1, whose conversion takes quadratic time."""
-_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # the loader in C is ten times as fast
 
 
 class FileRefused(ConfigurationError):
@@ -92,8 +89,11 @@ def parse_yaml(text: str, most_values: int = 100_000) -> Any:
     Aliases count with the size of their target, because a few lines of `<<: [*a, *a, *a, *a]` can expand to millions of
     keys.
     """
+    import yaml
+
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # the loader in C is ten times as fast
     total, stack, sizes = 0, list[tuple[str | None, int]](), dict[str, int]()
-    for event in yaml.parse(text, Loader=_LOADER):
+    for event in yaml.parse(text, Loader=loader):
         before = total
         if isinstance(event, yaml.AliasEvent):
             total += sizes.get(event.anchor or "", most_values)  # a collection inside of itself has no size yet
@@ -111,7 +111,7 @@ def parse_yaml(text: str, most_values: int = 100_000) -> Any:
         if total > most_values or len(stack) > _DEEPEST:
             bound = f"{most_values:,} values" if total > most_values else f"{_DEEPEST} levels"
             raise FileRefused(f"The YAML has more than {bound}, with aliases expanded.", "Shorten it.")
-    return yaml.load(text, Loader=_LOADER)
+    return yaml.load(text, Loader=loader)
 
 
 def _short(path: Path) -> str:

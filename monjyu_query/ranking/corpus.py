@@ -126,7 +126,10 @@ class ChunkIds(Sequence[str]):
 
     def at(self, rows: NDArray[np.intp]) -> list[str]:
         """The ids of `rows`."""
-        found: list[str] = self.array.take(pa.array(rows)).to_pylist()
+        # As a buffer, because pyarrow imports numpy.ma before it converts an array of NumPy.
+        buffer = pa.py_buffer(np.ascontiguousarray(rows, np.int64))
+        places = pa.Array.from_buffers(pa.int64(), len(rows), [None, buffer])
+        found: list[str] = self.array.take(places).to_pylist()
         return found
 
     def rows_of(self, wanted: Iterable[str]) -> dict[str, int]:

@@ -7,7 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import duckdb
 from pydantic import BaseModel
@@ -28,27 +28,24 @@ from monjyu_query.asking.events import Emit, heard_by, unheard
 from monjyu_query.asking.request import LONGEST_QUERY, Filters, SearchRequest
 from monjyu_query.asking.result import SearchResult, Status
 from monjyu_query.asking.which_collection import require_collection
-from monjyu_query.digests.questions import digest_in_plain_words
-from monjyu_query.knowledge.follow_ups import follow_ups
 from monjyu_query.modes.passage_search import search_for_nothing
 from monjyu_query.papers.names import one_paper
 from monjyu_query.questions.catalogue_answer import catalogue_answer
 from monjyu_query.questions.described_papers import ask_of_described, follow_up_on_papers
 from monjyu_query.questions.intents import Intent, recognised
-from monjyu_query.questions.paper_list_answer import paper_list_answer
-from monjyu_query.questions.tension_list import Tensions, tension_answer, tensions_of
-from monjyu_query.questions.theme_answer import theme_answer
 from monjyu_query.ranking.open_index import OpenIndex, open_index
 from monjyu_query.ranking.ranker import Ranking, best_rows, rank, rankings_of_search
 from monjyu_query.ranking.scripts import foreign
 from monjyu_query.ranking.tools import ROLES, Ask, Tools
 from monjyu_query.search.all_modes import CONTROLLERS, all_modes
-from monjyu_query.search.follow_up import resolve, resolved_by_model
 from monjyu_query.search.hit_details import describe_hits, retracted_sources, with_telemetry
 from monjyu_query.search.routing.choose import cap_of, parameters_of, refuse, route, settings_for
 from monjyu_query.search.routing.learned_router import asked_kind, learned_router
 from monjyu_query.search.routing.question_kinds import Kind, kind_of
 from monjyu_query.search.traces import TraceLog, new_trace_id, trace_of
+
+if TYPE_CHECKING:
+    from monjyu_query.questions.tension_list import Tensions
 
 _LEADS_ON = ("vector", "hybrid", "lazy", "local", "global", "multi")
 """Modes whose answers end with further questions."""
@@ -221,6 +218,8 @@ class Searcher:
 
             result.context = context_of(ask.index, ask.request.query, result.hits, result.claims, ask.request.context)
         if result.segments and result.mode in _LEADS_ON:
+            from monjyu_query.knowledge.follow_ups import follow_ups
+
             result.follow_ups = follow_ups(ask.index, ask.request.query, result)
         if result.answer_engine == "llm":
             roles = self.settings.roles
@@ -232,6 +231,8 @@ class Searcher:
 
     def tensions(self, concept: str | None = None, most: int = 50) -> Tensions:
         """Contradictions between papers, as judged by the model of `roles.verify`; about a concept, or all."""
+        from monjyu_query.questions.tension_list import tensions_of
+
         index = self.current()
         return tensions_of(index, self.tools, self.account(index), concept, most)
 
@@ -275,7 +276,11 @@ class Searcher:
     def _resolved(self, request: SearchRequest, account: Account) -> str | None:
         """A follow-up rewritten as a complete question, by the model of `roles.expand` if that role has one; None if
         the question is complete by itself."""
-        if request.history and self.tools.uses_model("expand"):
+        if not request.history:
+            return None
+        from monjyu_query.search.follow_up import resolve, resolved_by_model
+
+        if self.tools.uses_model("expand"):
             return resolved_by_model(self.tools, request.query, request.history, account)
         return resolve(request.query, request.history)
 
@@ -339,21 +344,32 @@ class Searcher:
         in order, or with a digest. Intents are those of `monjyu_query/questions/intents.py`."""
         intent = recognised(ask.request.query)
         if intent is not None:
-            for handler in _HANDLERS.get(intent.name, (catalogue_answer,)):
+            for handler in _handlers(intent.name):
                 if (found := handler(ask, self.tools, intent)) is not None:
                     return found
+        if not ask.request.open_ended:
+            return None
+        from monjyu_query.digests.questions import digest_in_plain_words
+
         return digest_in_plain_words(self, ask)
 
 
-_HANDLERS: Mapping[str, tuple[Callable[[Ask, Tools, Intent], SearchResult | None], ...]] = {
-    "tensions": (tension_answer,),
-    "themes": (theme_answer,),
-    "papers": (paper_list_answer,),
-    "often": (paper_list_answer,),
-    "citing": (catalogue_answer, paper_list_answer),
-}
-"""The handlers of an intent, in order; the catalogue handles all other intents. What papers cite or refer to may be a
-subject instead of a paper."""
+def _handlers(intent: str) -> tuple[Callable[[Ask, Tools, Intent], SearchResult | None], ...]:
+    """The handlers of an intent, in order; the catalogue handles all other intents. What papers cite or refer to may be
+    a subject instead of a paper."""
+    if intent == "tensions":
+        from monjyu_query.questions.tension_list import tension_answer
+
+        return (tension_answer,)
+    if intent == "themes":
+        from monjyu_query.questions.theme_answer import theme_answer
+
+        return (theme_answer,)
+    if intent in ("papers", "often", "citing"):
+        from monjyu_query.questions.paper_list_answer import paper_list_answer
+
+        return (catalogue_answer, paper_list_answer) if intent == "citing" else (paper_list_answer,)
+    return (catalogue_answer,)
 
 
 def _refuse_wishes(request: SearchRequest) -> None:
