@@ -27,7 +27,6 @@ from monjyu_assets.planning.targets import (
     lowered_record,
     working_towards,
 )
-from monjyu_assets.publishing.candidate import newest_level
 from monjyu_assets.sources.records import moved_source, named_source, without_source
 from monjyu_assets.sources.scan import check_source
 from monjyu_assets.sources.walking import readable_types
@@ -43,7 +42,7 @@ from monjyu_core.storage.collection import CollectionRecord, known_record, load_
 from monjyu_core.storage.folders import DataFolder, read_other_files
 from monjyu_core.storage.ids import check_collection_name, collection_name_for, unlike_source
 from monjyu_core.storage.manifest import read_manifest
-from monjyu_core.storage.snapshot import read_current
+from monjyu_core.storage.snapshot import published, read_current
 
 
 def bring_up(
@@ -71,7 +70,8 @@ def bring_up(
                 asked={"sources": list(work.record.sources), "allow_deletes": allow_deletes},
             )
     else:
-        keep_record(work, newest_level(work.folder))
+        newest = published(work.folder)[-1]  # not newest_level, because is_published has just checked its files
+        keep_record(work, read_manifest(work.folder, newest).level)
         if work.folder.at_work.exists():
             from monjyu_assets.orchestration.runs import end_killed
 
@@ -97,7 +97,7 @@ def result(work: Work, counts: PaperCounts, seconds: float, before: Used) -> Ind
     after = used_by(work)
     usage = {name: getattr(after, name) - getattr(before, name) for name in Usage.model_fields}
     snapshot_id = read_current(work.folder) or ""
-    published = read_manifest(work.folder, snapshot_id)
+    served = read_manifest(work.folder, snapshot_id)
     failures = failure_rows(work)
     of_chunks = level_failures(work)
     unembedded = {failure.source_path for failure in of_chunks if failure.asset == "chunk_embeddings"}
@@ -106,15 +106,15 @@ def result(work: Work, counts: PaperCounts, seconds: float, before: Used) -> Ind
     counts.unsupported, counts.skipped = others.unsupported_count, others.skipped_count
     return IndexResult(
         collection=work.name,
-        level=published.level,
+        level=served.level,
         snapshot_id=snapshot_id,
         papers=counts,
-        chunks=published.rows["chunks"],
+        chunks=served.rows["chunks"],
         seconds=round(seconds, 3),
         usage=Usage(**usage),
         failures=[*failures, *of_chunks],
         causes=level_causes(work),
-        behind=published.behind,
+        behind=served.behind,
         unsupported=others.unsupported,
     )
 
