@@ -49,7 +49,7 @@ def arranged(
     tabled = bool(rows) and all(rows.values())
     told = [(w, c) for w, c in cited if w.key.sentence_id in (down if tabled else down | across)]
     tables = [_table_of_sides(cited, rows, labels, language)] if tabled else []
-    return _by_paper(form, language, told, labels), tables
+    return _by_paper(form, told, labels), tables
 
 
 def quoted(cited: Cited) -> dict[str, list[tuple[str, str]]]:
@@ -76,7 +76,7 @@ def in_sections(
     found: list[Segment] = []
     for heading in order:
         own = [(window, citation) for window, citation in cited if citation.paper_id in themes[heading]]
-        body = laid_out(_by_paper(form, language, own, labels), None)
+        body = laid_out(_by_paper(form, own, labels), None)
         if len(themes) > 1 and (heading or found):
             lead = "\n\n" if found else ""
             found.append(Segment(text=lead + (heading or _WORDS[language]["further"]), heading=True))
@@ -85,7 +85,7 @@ def in_sections(
     return found
 
 
-def _by_paper(form: AnswerForm, language: str, cited: Cited, labels: Mapping[str, str]) -> Told:
+def _by_paper(form: AnswerForm, cited: Cited, labels: Mapping[str, str]) -> Told:
     """The quotes paper by paper, beginning with the paper of the best quote."""
     papers = list(dict.fromkeys(citation.paper_id for _, citation in cited))
     runs: list[list[tuple[Window, Citation]]] = []

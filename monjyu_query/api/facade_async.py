@@ -6,8 +6,9 @@ import asyncio
 import contextvars
 import inspect
 import threading
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import aclosing
 from functools import partial, wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar, Unpack
@@ -18,7 +19,7 @@ from monjyu_query.asking.events import heard_by, last_events
 if TYPE_CHECKING:
     from types import TracebackType
 
-    from monjyu_query.asking.events import Listeners
+    from monjyu_query.asking.events import Emit, Listeners
     from monjyu_query.asking.request import SearchOptions, SearchRequest
     from monjyu_query.asking.result import SearchResult
 
@@ -147,6 +148,17 @@ class AsyncMonjyu:
 
     async def events(self, request: SearchRequest) -> AsyncIterator[Event]:
         """Yield the events of a request."""
+
+        def ask(emit: Emit, cancel: threading.Event) -> None:
+            for event in last_events(self.blocking.ask(request, emit, cancel).model_dump(mode="json")):
+                emit(event)
+
+        async with aclosing(self.heard(ask)) as events:
+            async for event in events:
+                yield event
+
+    async def heard(self, work: Callable[[Emit, threading.Event], object]) -> AsyncGenerator[Event, None]:
+        """Yield the events that `work(emit, cancel)` emits in one of the threads. Closing the iterator cancels it."""
         loop, cancel = asyncio.get_running_loop(), threading.Event()
         found: asyncio.Queue[Event | None] = asyncio.Queue()
 
@@ -156,19 +168,18 @@ class AsyncMonjyu:
 
         def run() -> None:
             try:
-                for event in last_events(self.blocking.ask(request, emit, cancel).model_dump(mode="json")):
-                    emit(event)
+                work(emit, cancel)
             finally:
                 emit(None)
 
-        running = loop.run_in_executor(self._threads, run)
+        running = asyncio.ensure_future(self.run(run))
         try:
             while (event := await found.get()) is not None:
                 yield event
             await running
         finally:
             cancel.set()
-            running.cancel()  # a search that still waits for a thread never starts
+            running.cancel()  # work that still waits for a thread never starts
 
     async def run(self, work: Callable[[], T]) -> T:
         """Run blocking work in one of the threads, with the caller's context variables, and return its result."""

@@ -19,6 +19,7 @@ from monjyu_query.commands.options import (
     json_option,
     options_of,
     print_json,
+    show,
 )
 from monjyu_query.evaluation import KINDS, Kind
 
@@ -118,10 +119,7 @@ def retrieval(
     if run_out is not None:
         measure.write_run(run_out, runs, top_k)
     found = measure.summary(used, runs)
-    if as_json:
-        print_json(found)
-    else:
-        click.echo("\n".join(f"{name:11} {value}" for name, value in found.items()))
+    show(found, as_json, lambda: "\n".join(f"{name:11} {value}" for name, value in found.items()))
 
 
 @evaluate.command("lazy")
@@ -247,10 +245,8 @@ def questions(collection: str | None, out: Path, kinds: tuple[Kind, ...], count:
         made = generate(Structure.of(snapshot), kinds or KINDS, count, seed)
     write_lines(out, [json.dumps(question, ensure_ascii=False) for question in made])
     counts = Counter(question["kind"] for question in made)
-    if as_json:
-        print_json({"questions": len(made), "kinds": dict(counts)})
-    else:
-        click.echo("\n".join(f"{counts[kind]:5} {kind}" for kind in kinds or KINDS))
+    told = {"questions": len(made), "kinds": dict(counts)}
+    show(told, as_json, lambda: "\n".join(f"{counts[kind]:5} {kind}" for kind in kinds or KINDS))
 
 
 @evaluate.command("replay")
@@ -264,10 +260,8 @@ def replay(trace_id: str, as_json: bool) -> None:
     from monjyu_query.evaluation.answer_quality import replay as again
 
     found = again(DataFolder.default(), trace_id)
-    if as_json:
-        print_json(asdict(found))
-    else:
-        click.echo(f"Differences: {', '.join(found.differs)}." if found.differs else "No differences.")
+    text = f"Differences: {', '.join(found.differs)}." if found.differs else "No differences."
+    show(asdict(found), as_json, lambda: text)
 
 
 def _numbers(text: str) -> list[int]:

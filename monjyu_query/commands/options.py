@@ -177,10 +177,10 @@ def print_json(value: Mapping[str, Any] | list[Any]) -> None:
     click.echo(escaped_in_json(json.dumps(value, ensure_ascii=False)))
 
 
-def show(found: BaseModel, as_json: bool, text: Callable[[], str | None]) -> None:
+def show(found: BaseModel | Mapping[str, Any] | list[Any], as_json: bool, text: Callable[[], str | None]) -> None:
     """Print a result: all its fields as JSON, or the text for a person, unless `text` prints that itself."""
     if as_json:
-        print_json(found.model_dump(mode="json"))
+        print_json(found.model_dump(mode="json") if isinstance(found, BaseModel) else found)
     elif (shown := text()) is not None:
         click.echo(shown)
 

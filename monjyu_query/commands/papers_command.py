@@ -49,12 +49,9 @@ def papers_list(collection: str | None, as_json: bool, **filters: object) -> Non
         if not wanted.empty:
             passing = set(passing_papers(snapshot.cursor(), wanted))
             found = [paper for paper in found if paper["paper_id"] in passing]
-    if as_json:
-        print_json(found)
-        return
     from monjyu_query.answers.render import print_papers
 
-    print_papers(found)
+    show(found, as_json, lambda: print_papers(found))
 
 
 @papers.command("missing")
@@ -75,19 +72,15 @@ def papers_list(collection: str | None, as_json: bool, **filters: object) -> Non
 def papers_missing(collection: str | None, min_count: int, most: int, form: str | None, as_json: bool) -> None:
     """List works that the collection's papers cite but the collection lacks, most cited first."""
     from monjyu_query.citations.export import FORMS
-    from monjyu_query.citations.missing_works import missing_works
+    from monjyu_query.citations.missing_works import missing_line, missing_works
 
     with open_chosen(collection) as snapshot:
         found = missing_works(snapshot, min_count, most)
     if form is not None:
         click.echo(FORMS[form].write([work.entry for work in found]).decode())
         return
-    if as_json:
-        print_json([work.model_dump(mode="json") for work in found])
-        return
-    from monjyu_query.citations.missing_works import missing_line
-
-    click.echo("\n".join(map(missing_line, found)) or "No missing work is cited that often.")
+    text = "\n".join(map(missing_line, found)) or "No missing work is cited that often."
+    show([work.model_dump(mode="json") for work in found], as_json, lambda: text)
 
 
 @papers.command("tags")
@@ -99,12 +92,10 @@ def papers_tags(collection: str | None, as_json: bool) -> None:
 
     with open_chosen(collection) as snapshot:
         labels = labels_in(snapshot.cursor())
-    if as_json:
-        print_json(labels)
-        return
     kinds = {"tag": labels["tags"], "shelf": labels["shelves"]}
     lines = [f"{kind}\t{one['name']}\t{one['papers']}" for kind, found in kinds.items() for one in found]
-    click.echo("\n".join(lines) or "No paper has a tag or shelf: `monjyu import` imports them.")
+    text = "\n".join(lines) or "No paper has a tag or shelf: `monjyu import` imports them."
+    show(labels, as_json, lambda: text)
 
 
 @papers.command("show")
@@ -159,12 +150,10 @@ def papers_correct(
         if field in wanted:
             correct(folder, load_settings(), paper_id, field, wanted[field], seen=seen, by="local", note=note)
     kept = CORRECTIONS.read(folder).papers.get(paper_id, CorrectedPaper()).fields
-    if as_json:
-        print_json({name: one.model_dump() for name, one in sorted(kept.items())})
-        return
     lines = [f"{name}: {_shown(one.value)}  ({one.at}, {one.by})" for name, one in sorted(kept.items())]
     hint = [f"`monjyu index -c {folder.name}` applies the corrections."] if wanted else []
-    click.echo("\n".join([*lines, *hint]) or "The paper has no corrections.")
+    corrected = {str(name): one.model_dump() for name, one in sorted(kept.items())}
+    show(corrected, as_json, lambda: "\n".join([*lines, *hint]) or "The paper has no corrections.")
 
 
 def _shown(value: str | list[str]) -> str:

@@ -56,10 +56,7 @@ def add(text: str, collection: str | None, as_json: bool, **options: Any) -> Non
     save(searcher, [question])
     for error in unknown_papers(searcher.current().snapshot, question):
         click.echo(f"Note: {error}", err=True)
-    if as_json:
-        print_json(question.model_dump(mode="json", exclude={"baseline"}))
-    else:
-        click.echo(f"Saved as {question.id}.")
+    show(question.model_dump(mode="json", exclude={"baseline"}), as_json, lambda: f"Saved as {question.id}.")
 
 
 @questions.command("list")
@@ -105,10 +102,7 @@ def import_questions(file: Path, collection: str | None, as_json: bool) -> None:
 
     found = read_file(file)
     save(collection_searcher(collection), found)
-    if as_json:
-        print_json([one.id for one in found])
-    else:
-        click.echo(f"{len(found)} questions are saved.")
+    show([one.id for one in found], as_json, lambda: f"{len(found)} questions are saved.")
 
 
 @questions.command("accept")

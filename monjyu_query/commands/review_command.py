@@ -21,6 +21,7 @@ from monjyu_query.commands.options import (
     output_option,
     print_json,
     printable,
+    show,
     show_progress,
     write_output,
 )
@@ -92,10 +93,8 @@ def init(protocol: Path, collection: str | None, as_json: bool) -> None:
         raise QueryError(f"{protocol} already exists.", "Name another file, or change this one.") from None
     except OSError as error:
         raise QueryError(f"{protocol} cannot be written: {error.strerror}.", "Name another file.") from error
-    if as_json:
-        print_json({"protocol": str(protocol), "collection": name})
-    else:
-        click.echo(f"Written to {protocol}. Change it, then: monjyu review run {protocol}")
+    text = f"Written to {protocol}. Change it, then: monjyu review run {protocol}"
+    show({"protocol": str(protocol), "collection": name}, as_json, lambda: text)
 
 
 @review.command()
@@ -184,10 +183,8 @@ def decide(
         opened.index, printable(paper), taken[decision], printable(reason), criterion
     )
     [record] = [one for one in opened.records(state) if one.paper_id == paper_id]
-    if as_json:
-        print_json({"review": opened.protocol.name, "collection": opened.searcher.collection} | record_json(record))
-    else:
-        click.echo("\n".join(record_lines(opened.protocol, record)))
+    told = {"review": opened.protocol.name, "collection": opened.searcher.collection} | record_json(record)
+    show(told, as_json, lambda: "\n".join(record_lines(opened.protocol, record)))
 
 
 @review.command()

@@ -8,7 +8,7 @@ import click
 
 from monjyu_core.errors import ConfigurationError
 from monjyu_core.values import Values
-from monjyu_query.commands.options import json_option, print_json
+from monjyu_query.commands.options import json_option, show
 
 if TYPE_CHECKING:
     from monjyu_core.storage.state_store import StateStore
@@ -108,10 +108,8 @@ def create(name: str, role: str, expires: str | None, collections: tuple[str, ..
     key, record = create_key(_store(), name[:100], cast("Role", role), until, collections or None)
     for unknown in sorted(set(collections) - set(DataFolder.default().collections())):
         click.echo(f"Collection {unknown!r} is not indexed yet: the key will see it when it is.", err=True)
-    if as_json:
-        print_json({"key": key, **_shown(record)})
-    else:
-        click.echo(f"{key}\nKeep it: it is not shown again. `monjyu keys revoke {record.id}` revokes it.")
+    text = f"{key}\nKeep it: it is not shown again. `monjyu keys revoke {record.id}` revokes it."
+    show({"key": key, **_shown(record)}, as_json, lambda: text)
 
 
 @keys.command("link")
@@ -145,10 +143,8 @@ def list_all(as_json: bool) -> None:
     from monjyu_query.service.access.keys import list_keys
 
     found = list_keys(_store())
-    if as_json:
-        print_json({"keys": [_shown(record) for record in found]})
-        return
-    click.echo("\n".join(_line(record) for record in found) or "No keys.")
+    text = "\n".join(_line(record) for record in found) or "No keys."
+    show({"keys": [_shown(record) for record in found]}, as_json, lambda: text)
 
 
 @keys.command("revoke")
@@ -159,10 +155,8 @@ def revoke(key_id: str, as_json: bool) -> None:
     from monjyu_query.service.access.keys import revoke_key
 
     record = revoke_key(_store(), key_id)
-    if as_json:
-        print_json({"id": record.id, "revoked": True})
-    else:
-        click.echo(f"{record.id} ({record.name or record.role}) is revoked.")
+    text = f"{record.id} ({record.name or record.role}) is revoked."
+    show({"id": record.id, "revoked": True}, as_json, lambda: text)
 
 
 def _shown(record: KeyRecord) -> Values:

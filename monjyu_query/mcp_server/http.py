@@ -21,7 +21,7 @@ from monjyu_query.service.access.addresses import is_loopback
 from monjyu_query.service.access.audit import AuditLog
 from monjyu_query.service.access.gate import Gate
 from monjyu_query.service.access.principals import Authority, check_exposure
-from monjyu_query.service.server.http_limits import protocol_with
+from monjyu_query.service.server.http_limits import server_config
 
 
 # The audit log has a line per request, like that of the HTTP service, with the tool that was called.
@@ -137,14 +137,4 @@ def _names(settings: ServiceSettings) -> TransportSecuritySettings:
 
 def run(app: ASGIApp, bound: socket.socket, settings: ServiceSettings) -> None:
     """Serve until SIGINT or SIGTERM; headers that are too long or arrive too slowly are refused."""
-    config = uvicorn.Config(
-        app,
-        http=protocol_with(settings.max_header_kb << 10, settings.header_seconds),
-        ws="none",
-        proxy_headers=False,
-        server_header=False,
-        access_log=False,
-        log_level="warning",
-        timeout_graceful_shutdown=STOP_SECONDS,
-    )
-    uvicorn.Server(config).run(sockets=[bound])
+    uvicorn.Server(server_config(app, settings, STOP_SECONDS)).run(sockets=[bound])

@@ -22,6 +22,7 @@ from monjyu_query.api.listings import CollectionRecord
 from monjyu_query.asking.which_collection import chosen_collection
 from monjyu_query.mcp_server.caller_identity import require_admin
 from monjyu_query.mcp_server.register import as_tool_errors
+from monjyu_query.mcp_server.search_tools import Progress
 from monjyu_query.mcp_server.texts import given
 from monjyu_query.service.operations.commands_run import Tell, printed_with_progress
 
@@ -258,23 +259,20 @@ class IndexTools:
         return given(outcome.as_text(), outcome)
 
 
-class _Steps:
+class _Steps(Progress):
     """Reports progress over all stages: the number of stages before the current one, plus its finished share."""
 
     def __init__(self, context: Context[Any, Any]) -> None:
-        self._context = context
+        super().__init__(context)
         self._stages: list[str] = []
-        self._last = -1.0
 
     async def tell(self, step: Values) -> None:
         stage, done, total = str(step["stage"]), int(step["done"]), int(step["total"])
         if stage not in self._stages:
             self._stages.append(stage)
         value = self._stages.index(stage) + (min(done / total, 1.0) if total else 0.0)
-        if value > self._last:
-            self._last = value
-            of = f" {done} of {total}" if total else ""
-            await self._context.report_progress(round(value, 3), None, f"{step['text']}{of}")
+        of = f" {done} of {total}" if total else ""
+        await self.report(round(value, 3), None, f"{step['text']}{of}")
 
 
 def _status(monjyu: Monjyu, settings: McpSettings, collection: str | None) -> Status:

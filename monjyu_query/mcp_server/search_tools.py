@@ -1,8 +1,8 @@
 """Tools that search: `monjyu_search`, `monjyu_survey` and `monjyu_table`."""
 
-import asyncio
 import threading
 from collections.abc import Callable
+from contextlib import aclosing
 from functools import partial
 from typing import Annotated, Any, TypeVar
 
@@ -10,7 +10,6 @@ from mcp.server.mcpserver import Context
 from mcp.types import CallToolResult
 from pydantic import Field
 
-from monjyu_core.values import Values
 from monjyu_query.api.facade_async import AsyncMonjyu
 from monjyu_query.api.product_requests import SurveyRequest, TableRequest
 from monjyu_query.asking.events import Emit
@@ -28,48 +27,30 @@ Work = Callable[[Emit, threading.Event], T]
 async def run_heard(monjyu: AsyncMonjyu, context: Context[Any, Any], work: Work[T]) -> T:
     """Return the result of `work(emit, cancel)`; its events `budget`, `subquery` and `row` become progress
     notifications."""
-    loop, cancel = asyncio.get_running_loop(), threading.Event()
-    heard: asyncio.Queue[Values | None] = asyncio.Queue()
-
-    def emit(event: Values | None) -> None:
-        if not cancel.is_set() and (event is None or event["event"] in ("budget", "subquery", "row")):
-            loop.call_soon_threadsafe(heard.put_nowait, event)
-
-    def run() -> T:
-        try:
-            return work(emit, cancel)
-        finally:
-            emit(None)
-
-    running = asyncio.ensure_future(monjyu.run(run))
-    progress = _Progress(context)
-    try:
-        while (event := await heard.get()) is not None:
-            await progress.tell(event)
-        return await running
-    finally:
-        cancel.set()
-        running.cancel()  # a call that still waits for a thread never starts
+    results: list[T] = []
+    progress = Progress(context)
+    async with aclosing(monjyu.heard(lambda emit, cancel: results.append(work(emit, cancel)))) as events:
+        async for event in events:
+            match event["event"]:
+                case "subquery":
+                    await progress.report(0.0, None, f"Searching: {event['text']}")
+                case "row":
+                    message = f"{event['done']} of {event['total']} papers read"
+                    await progress.report(float(event["done"]), float(event["total"]), message)
+                case "budget":
+                    message = f"{event['used']} of {event['total']} passages tested"
+                    await progress.report(float(event["used"]), float(event["total"]), message)
+    return results[0]
 
 
-class _Progress:
+class Progress:
     """Progress notifications with increasing numbers, as the protocol requires."""
 
     def __init__(self, context: Context[Any, Any]) -> None:
         self._context = context
         self._done = -1.0
 
-    async def tell(self, event: Values) -> None:
-        if event["event"] == "subquery":
-            await self._report(0.0, None, f"Searching: {event['text']}")
-        elif event["event"] == "row":
-            message = f"{event['done']} of {event['total']} papers read"
-            await self._report(float(event["done"]), float(event["total"]), message)
-        else:
-            message = f"{event['used']} of {event['total']} passages tested"
-            await self._report(float(event["used"]), float(event["total"]), message)
-
-    async def _report(self, done: float, total: float | None, message: str) -> None:
+    async def report(self, done: float, total: float | None, message: str) -> None:
         if done > self._done:
             self._done = done
             await self._context.report_progress(done, total, message)

@@ -78,13 +78,13 @@ class ModelRater:
         texts = [f"{reports[place].title}\n{reports[place].summary}" for place in places]
         most = room_for_sources(self._roles.settings, "assess", self._asking.ask.settings.reports.map_tokens)
         batches = in_batches(count_many(texts), most)
-        work = [lambda some=some: self._ask([texts[n] for n in some], [places[n] for n in some]) for some in batches]
+        work = [lambda some=some: self._ask([texts[n] for n in some]) for some in batches]
         ratings: list[float] = []
         for some, answer in zip(batches, self._roles.gather(work), strict=True):
             ratings += self._read(answer, [places[n] for n in some])
         return ratings
 
-    async def _ask(self, texts: Sequence[str], places: Sequence[int]) -> ReportRatings:
+    async def _ask(self, texts: Sequence[str]) -> ReportRatings:
         sources = "\n\n".join(fence(n, text) for n, text in enumerate(texts, start=1))
         message = Message("user", self._prompt.render(sources=sources, question=self._asking.ask.request.query))
         return await self._roles.session.structured("assess", [message], self._prompt.hash, ReportRatings)

@@ -3,18 +3,20 @@
 Rows are the index's own records, not quotes, so the answer is never `verified`.
 """
 
+import difflib
 import re
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import Any
 
 from monjyu_core.language.packs import also, listed, quoted
 from monjyu_core.text.language import message_language
+from monjyu_core.text.unicode_words import folded
 from monjyu_query.answers.answer import Answer, result_of
 from monjyu_query.asking.request import Filters
 from monjyu_query.asking.result import AnswerTable, Cell, Routing, SearchResult, Segment
 from monjyu_query.papers.labels import paper_labels
 from monjyu_query.papers.names import PaperName, find_papers, paper_named, says_paper
-from monjyu_query.questions import catalogue_tables as tables
 from monjyu_query.questions.described_papers import COLUMNS, described, told
 from monjyu_query.questions.intents import Intent
 from monjyu_query.ranking.filters import passing_papers
@@ -28,6 +30,37 @@ _SAYS_PAPER = re.compile(
 _ABOUT = re.compile(r"^(?:about|on|of|by|with) ", re.IGNORECASE)
 _OF_PAPERS = ("citing", "cited", "doi")
 """Intents that are about papers only; others may be about a paper's subject ("When was Python released?")."""
+
+_PAPERS = """SELECT p.paper_id, coalesce(p.title, ''), p.year, coalesce(p.venue, ''), coalesce(p.doi, ''),
+  coalesce((SELECT list(a.name ORDER BY a.ord) FROM authors a WHERE a.paper_id = p.paper_id), [])
+FROM papers p WHERE list_contains($papers, p.paper_id) ORDER BY p.year DESC NULLS LAST, lower(p.title), p.paper_id"""
+_CITING = """SELECT DISTINCT e.paper_id, coalesce(e.contexts[1].context, '')
+FROM citation_edges e JOIN paper_identity i ON i.canonical_id = e.cited_id WHERE i.paper_id = $paper ORDER BY ALL"""
+_CITED = """SELECT DISTINCT min(b.paper_id), ''
+FROM citation_edges e JOIN paper_identity a ON a.canonical_id = e.citing_id
+JOIN paper_identity b ON b.canonical_id = e.cited_id WHERE a.paper_id = $paper GROUP BY e.cited_id ORDER BY ALL"""
+_REFERENCES = 'SELECT count(*) FROM "references" WHERE paper_id = $paper'
+_PROLIFIC = """SELECT any_value(name), count(DISTINCT paper_id) AS n FROM authors WHERE list_contains($papers, paper_id)
+GROUP BY lower(name) HAVING n > 1 ORDER BY n DESC, any_value(name) LIMIT $most"""
+_MOST_CITED = """SELECT min(b.paper_id), count(DISTINCT e.citing_id) AS n FROM citation_edges e
+JOIN paper_identity b ON b.canonical_id = e.cited_id WHERE list_contains($papers, b.paper_id)
+GROUP BY e.cited_id ORDER BY n DESC, min(b.paper_id) LIMIT $most"""
+_VENUES = """SELECT venue, count(*) AS n FROM papers WHERE list_contains($papers, paper_id) AND venue IS NOT NULL
+AND venue <> '' GROUP BY venue ORDER BY n DESC, venue LIMIT $most"""
+_YEARS = """SELECT year, count(*) FROM papers WHERE list_contains($papers, paper_id) AND year IS NOT NULL
+GROUP BY year ORDER BY year DESC LIMIT $most"""
+_UNDATED = "SELECT count(*) FROM papers WHERE list_contains($papers, paper_id) AND year IS NULL"
+_AUTHORS = "SELECT DISTINCT name FROM authors ORDER BY name"
+
+
+@dataclass(frozen=True)
+class _Paper:
+    paper_id: str
+    title: str
+    year: int | None
+    venue: str
+    doi: str
+    authors: list[str]
 
 
 def catalogue_answer(ask: Ask, tools: Tools, intent: Intent) -> SearchResult | None:
@@ -90,13 +123,18 @@ class _Catalogue:
     def _undated(self) -> str:
         """A sentence on the number of papers without a year, which a count by year cannot include; empty if all have
         one."""
-        n = tables.undated(self._cursor, self._papers)
+        [(n,)] = self._rows(_UNDATED, papers=self._papers)
         return self._sentence("undated", n=n) if n else ""
 
     def _no_author(self, name: str) -> Answer:
-        close = tables.close_authors(self._cursor, name)
+        """An abstention that names up to three authors with a similar spelling."""
+        parts: dict[str, str] = {}
+        for (one,) in self._rows(_AUTHORS):
+            parts.setdefault(folded(one), one)
+            parts.setdefault(folded(one.split()[-1]), one)
+        near = difflib.get_close_matches(folded(name.split()[-1]), list(parts), 3, 0.75)
         sentence = self._sentence("no author", what=name)
-        if close:
+        if close := list(dict.fromkeys(parts[part] for part in near)):
             sentence += self._sentence("close", what=self._listed(close))
         return Answer([Segment(text=sentence)], "abstained")
 
@@ -114,10 +152,10 @@ class _Catalogue:
         best = found[0]
         match self._question.name:
             case "citing":
-                return self._links(best, tables.citing(self._cursor, best.paper_id), "citing")
+                return self._links(best, self._rows(_CITING, paper=best.paper_id), "citing")
             case "cited":
-                rows, works = tables.cited(self._cursor, best.paper_id)
-                return self._links(best, rows, "cited", str(works))
+                [(works,)] = self._rows(_REFERENCES, paper=best.paper_id)
+                return self._links(best, self._rows(_CITED, paper=best.paper_id), "cited", str(works))
             case _:
                 return self._field(best)
 
@@ -144,7 +182,7 @@ class _Catalogue:
 
     def _field(self, paper: PaperName) -> Answer:
         """The recorded value of a field of one paper."""
-        [record] = tables.papers(self._cursor, [paper.paper_id])
+        [record] = self._records([paper.paper_id])
         kind = self._question.name
         values = {
             "authors": self._listed(record.authors),
@@ -173,7 +211,7 @@ class _Catalogue:
 
     def _dated(self) -> Answer | None:
         """The papers of the last year, or of the first."""
-        found = [paper for paper in tables.papers(self._cursor, self._papers) if paper.year is not None]
+        found = [paper for paper in self._records(self._papers) if paper.year is not None]
         if not found:
             return None
         years = [paper.year for paper in found if paper.year is not None]
@@ -183,7 +221,7 @@ class _Catalogue:
         return self._answered(sentence, [self._table_of_papers(chosen)])
 
     def _most_cited(self) -> Answer:
-        rows = tables.counted(self._cursor, tables.MOST_CITED, self._papers, MOST_ROWS)
+        rows = self._counted(_MOST_CITED)
         if not rows:
             return self._answered(self._sentence("none cited"), [])
         paper, n = rows[0]
@@ -196,17 +234,17 @@ class _Catalogue:
         """Authors, venues or years with their number of papers."""
         kind = self._question.name
         if kind == "prolific":
-            rows = tables.counted(self._cursor, tables.PROLIFIC, self._papers, MOST_ROWS)
+            rows = self._counted(_PROLIFIC)
             if not rows:
                 return self._answered(self._sentence("not prolific"), [])
             most = rows[0][1]
             who = self._listed([str(name) for name, n in rows if n == most])
             sentence, first = self._sentence("prolific", what=who, n=most), "author"
         elif kind == "venues":
-            rows = tables.counted(self._cursor, tables.VENUES, self._papers, MOST_ROWS)
+            rows = self._counted(_VENUES)
             sentence, first = self._sentence("venues", n=len(rows)), "venue"
         else:
-            rows = tables.counted(self._cursor, tables.YEARS, self._papers, MOST_ROWS)
+            rows = self._counted(_YEARS)
             span = f"{rows[-1][0]}–{rows[0][0]}" if rows else ""
             sentence, first = self._sentence("years", what=span) + self._undated(), "year"
         if not rows:
@@ -214,6 +252,18 @@ class _Catalogue:
         cells = [[Cell(text=str(name)), Cell(text=str(n))] for name, n in rows]
         table = AnswerTable(columns=[self._columns[first], self._columns["papers"]], rows=cells)
         return self._answered(sentence, [table])
+
+    def _rows(self, query: str, **values: Any) -> list[Any]:
+        return self._cursor.execute(query, values).fetchall()
+
+    def _counted(self, query: str) -> list[tuple[Any, int]]:
+        """The first rows of `_PROLIFIC`, `_VENUES` or `_YEARS` (a value and its number of papers), or of `_MOST_CITED`
+        (a paper and its number of citing papers in the collection)."""
+        return self._rows(query, papers=self._papers, most=MOST_ROWS)
+
+    def _records(self, paper_ids: Sequence[str]) -> list[_Paper]:
+        """The papers, the newest first."""
+        return [_Paper(*row) for row in self._rows(_PAPERS, papers=list(paper_ids))]
 
     def _table_of_papers(
         self,
@@ -225,7 +275,7 @@ class _Catalogue:
     ) -> AnswerTable:
         """One row per paper, the newest first; `extra` are further columns by paper, `told` the column that the
         answer's sentence states."""
-        records = {paper.paper_id: paper for paper in tables.papers(self._cursor, paper_ids)}
+        records = {paper.paper_id: paper for paper in self._records(paper_ids)}
         order = [name for name in paper_ids if name in records] if keep_order else list(records)
         shown = order[:MOST_ROWS]
         labels, extra = self._labels(shown), extra or {}

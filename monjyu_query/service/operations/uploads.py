@@ -1,7 +1,6 @@
 """Stores uploaded files. Names are made safe, types are checked by extension and first bytes, and a file is written
 completely or not at all."""
 
-import hashlib
 import os
 import re
 import shutil
@@ -15,6 +14,7 @@ from pydantic import BaseModel
 
 import monjyu_core
 from monjyu_core.storage.folders import DataFolder, remove_dead_temporaries, temporary_for
+from monjyu_core.storage.ids import file_sha256
 from monjyu_query.service.server.error_responses import Conflict
 
 _TEXTS = (".md", ".txt", ".jsonl", ".html", ".htm", ".xhtml", ".xml", ".nxml", ".tex", ".tar", ".bib", ".bbl")
@@ -79,9 +79,9 @@ def store_upload(folder: Path, given: str, content: IO[bytes], *, replace: bool)
             shutil.copyfileobj(content, file)
             file.flush()
             os.fsync(file.fileno())
-        sha256, size = _hash(temporary), temporary.stat().st_size
+        sha256, size = file_sha256(temporary), temporary.stat().st_size
         there = path.is_file() and not path.is_symlink()
-        if there and _hash(path) == sha256:
+        if there and file_sha256(path) == sha256:
             return Stored(name=name, bytes=size, sha256=sha256, outcome="unchanged")
         if path.exists() and not (there and replace):
             raise Conflict(f"Another file is named {name}.", "Choose another name, or send replace=true.")
@@ -99,11 +99,6 @@ def _check_kind(name: str, content: IO[bytes]) -> None:
     found = begins in head if name.endswith(".pdf") else head.startswith(begins)
     if not head or not found:
         raise Conflict(f"{name} is empty, or its content does not fit its extension.", "It was not stored.")
-
-
-def _hash(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 # The sample papers of the source tree, which a user can index for a first look.

@@ -8,8 +8,10 @@ from asyncio.events import TimerHandle
 from functools import partial
 from typing import Any
 
+import uvicorn
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
+from monjyu_core.settings.service import ServiceSettings
 from monjyu_query.service.server.error_responses import body_of, name_of
 
 MOST_HEADERS = 100
@@ -17,12 +19,24 @@ READ_AHEAD = 1 << 18
 """The maximum number of bytes of a read, including a body that arrives with its headers."""
 
 
-def protocol_with(max_bytes: int, seconds: float) -> Any:
-    """Return a protocol factory for uvicorn that accepts headers of at most `max_bytes` that arrive within `seconds`.
+def server_config(app: Any, settings: ServiceSettings, stop_seconds: int, **more: Any) -> uvicorn.Config:
+    """Return uvicorn's configuration with the settings' limits on headers; `stop_seconds` after a stop request, running
+    work is abandoned.
 
-    A `partial` can be pickled for worker processes; a class defined here could not.
+    The protocol is a `partial`, which can be pickled for worker processes; a class defined here could not.
     """
-    return partial(LimitedProtocol, most_bytes=max_bytes, most_seconds=seconds)
+    limits = {"most_bytes": settings.max_header_kb << 10, "most_seconds": settings.header_seconds}
+    return uvicorn.Config(
+        app,
+        http=partial(LimitedProtocol, **limits),  # type: ignore[arg-type]
+        ws="none",
+        proxy_headers=False,
+        server_header=False,
+        access_log=False,
+        log_level="warning",
+        timeout_graceful_shutdown=stop_seconds,
+        **more,
+    )
 
 
 class LimitedProtocol(HttpToolsProtocol):

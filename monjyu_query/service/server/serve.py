@@ -28,7 +28,7 @@ from monjyu_core.values import Values
 from monjyu_query.service.access.page_session import announce, new_link, show_link
 from monjyu_query.service.access.principals import check_exposure, own_machine
 from monjyu_query.service.app import create_app
-from monjyu_query.service.server.http_limits import protocol_with
+from monjyu_query.service.server.http_limits import server_config
 from monjyu_query.service.server.metrics import FOLDER
 
 BACKLOG = 2048
@@ -100,18 +100,13 @@ def serve(data: DataFolder, settings: Settings, *, link: bool = True) -> None:
             announce(store, address if own else None)
             if own and link:
                 give_link(store)
-        config = uvicorn.Config(
+        config = server_config(
             "monjyu_query.service.server.serve:app",
+            service,
+            STOP_SECONDS,
             factory=True,
             workers=service.workers,
-            http=protocol_with(service.max_header_kb << 10, service.header_seconds),
-            ws="none",
-            proxy_headers=False,
-            server_header=False,
-            access_log=False,
-            log_level="warning",
             timeout_keep_alive=KEEP_ALIVE_SECONDS,
-            timeout_graceful_shutdown=STOP_SECONDS,
             timeout_worker_healthcheck=HEALTH_SECONDS,
         )
         server = uvicorn.Server(config)

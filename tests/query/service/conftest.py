@@ -25,7 +25,7 @@ from monjyu_core.storage.state_store import StateStore
 from monjyu_query.service.access.keys import create_key
 from monjyu_query.service.app import create_app
 from monjyu_query.service.operations import index_runs
-from monjyu_query.service.server.http_limits import protocol_with
+from monjyu_query.service.server.http_limits import server_config
 from monjyu_query.service.worker_state import Service
 from tests.assets.worlds import World
 from tests.copies import copy_data
@@ -89,8 +89,7 @@ def serving(data: Path, overrides: dict[str, Any]) -> Iterator[tuple[str, Servic
     """A service with settings of its own in a thread of this process."""
     settings = load_settings(overrides)
     app = create_app(DataFolder(data), settings)
-    limits = protocol_with(settings.service.max_header_kb << 10, settings.service.header_seconds)
-    with listening(app, http=limits) as url:
+    with listening(app, http=server_config(app, settings.service, 1).http) as url:
         yield url, app.state.service
 
 
