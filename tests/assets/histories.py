@@ -219,10 +219,8 @@ def load() -> None:
     import monjyu_assets.orchestration.runs
     import monjyu_assets.scholarly.lookup  # noqa: F401
     from monjyu_assets.chunking.papers import Chunker
-    from monjyu_assets.levels.entities import english_findings
     from monjyu_assets.levels.phrases import english_phrases
 
-    english_findings.tagger()
     english_phrases.parser()
     settings = load_settings()
     chunker = Chunker(settings)
