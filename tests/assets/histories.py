@@ -34,8 +34,7 @@ from monjyu_assets.libraries.syncing import sync_library
 from monjyu_assets.parsing.bibliography.companions import companion_files, joined_sha256
 from monjyu_assets.parsing.dispatch import parse_document
 from monjyu_assets.publishing import snapshot_build
-from monjyu_core.records.correcting import correct
-from monjyu_core.records.corrections import PaperIdentity
+from monjyu_core.records.corrections import PaperIdentity, correct
 from monjyu_core.remote.collection_lock import holding
 from monjyu_core.remote.copies import pull_all
 from monjyu_core.remote.object_store import Objects, open_objects
