@@ -23,9 +23,8 @@ from numpy.typing import NDArray
 
 from monjyu_core.embedding.local.calibration import FOLDER, Rounding
 from monjyu_core.embedding.local.e5 import E5
-from monjyu_core.embedding.local.eight_bits import read_by, to_integers
 from monjyu_core.embedding.local.encoder import SentenceEncoder
-from monjyu_core.embedding.local.encoder_graph import build_model, float_product
+from monjyu_core.embedding.local.encoder_graph import build_model, float_product, read_by, to_integers
 from monjyu_core.embedding.local.minilm import MiniLM
 from monjyu_core.embedding.local.runtime import ov
 from monjyu_core.embedding.local.weights import Weights

@@ -130,11 +130,10 @@ def samples(papers: Iterator[list[str]]) -> list[Sample]:
         known = agreed(pair for sentence in kept for pair in definitions(sentence))
         for sentence in kept:
             seen |= dict.fromkeys(w for w in windows(clean(without_definitions(sentence, known))) if not is_unspaced(w))
-    pipeline, parts, lemmatizer = parser()
+    pipeline, lemmatizer = parser()
     found = []
     with pipeline.memory_zone():
-        for text, doc in zip(seen, pipeline.pipe(seen, batch_size=AT_ONCE), strict=True):
-            parts(doc)
+        for text, doc in zip(seen, pipeline.pipe(seen, batch_size=AT_ONCE, disable=["ner"]), strict=True):
             one = Sample(text, [], [], np.zeros(len(doc) + 1, np.int64), np.zeros((0, 0), np.float16))
             for span in names_joined(doc):
                 tokens = core_of(span)

@@ -1,15 +1,18 @@
-"""One embedder per process for each setting."""
+"""One model per process for each setting."""
 
 import os
 from collections.abc import Callable, Hashable
 from threading import Lock
+from typing import Any, TypeVar
 
 from monjyu_core.embedding.base import Embedder
 from monjyu_core.errors import ConfigurationError
 from monjyu_core.models.factory import named_model
 from monjyu_core.settings.settings import EmbeddingSettings, Settings
 
-_embedders: dict[Hashable, Embedder] = {}
+T = TypeVar("T")
+
+_models: dict[Hashable, Any] = {}
 _lock = Lock()
 
 
@@ -33,14 +36,16 @@ def load_embedder(settings: Settings | EmbeddingSettings) -> Embedder:
     from monjyu_core.embedding.remote import RemoteEmbedder
 
     made_from = (name, repr(model), key, repr(settings.roles.embed))
-    return _shared(made_from, lambda: RemoteEmbedder(name, model, settings))
+    return shared(made_from, lambda: RemoteEmbedder(name, model, settings))
 
 
-def _shared(key: Hashable, make: Callable[[], Embedder]) -> Embedder:
+def shared(key: Hashable, make: Callable[[], T]) -> T:
+    """The process's model of this key, made at the first call."""
     with _lock:
-        if key not in _embedders:
-            _embedders[key] = make()
-        return _embedders[key]
+        if key not in _models:
+            _models[key] = make()
+        model: T = _models[key]
+        return model
 
 
 def _local(settings: EmbeddingSettings) -> Embedder:
@@ -51,17 +56,17 @@ def _local(settings: EmbeddingSettings) -> Embedder:
     if settings.model == "multilingual-e5-small":
         from monjyu_core.embedding.local.e5 import E5
 
-        return _shared((E5, precision, settings.threads), lambda: E5(precision, settings.threads))
+        return shared((E5, precision, settings.threads), lambda: E5(precision, settings.threads))
     from monjyu_core.embedding.local.minilm import MiniLM
 
-    return _shared((MiniLM, precision, settings.threads), lambda: MiniLM(precision, settings.threads))
+    return shared((MiniLM, precision, settings.threads), lambda: MiniLM(precision, settings.threads))
 
 
 def _forget() -> None:
     """Drop the models after a fork: a child has the parent's models without their threads, and must load its own."""
     global _lock
     _lock = Lock()
-    _embedders.clear()
+    _models.clear()
 
 
 if hasattr(os, "register_at_fork"):

@@ -65,8 +65,7 @@ class MicroBatcher:
             raise
 
     def _lead(self, mine: _Waiting) -> Vectors:
-        """Run this thread's ids with others of the same length; then let the thread that has waited longest run the
-        next batch."""
+        """Run this thread's ids with others of one length; then the longest-waiting thread runs the next batch."""
         others = self._take(mine.ids.shape[1])
         try:
             vectors = self._run(np.concatenate([each.ids for each in (mine, *others)]))

@@ -79,8 +79,7 @@ class RedisCache:
     answer; the constructor raises ConfigurationError for an invalid URL, or without the extra `redis`."""
 
     def __init__(self, url: str, max_entries: int, max_age: float = 0.0) -> None:
-        """`max_age` is in seconds: older values are no longer returned and are removed at the next write; 0 means no
-        limit."""
+        """`max_age`: seconds after which values are not returned and the next write removes them; 0 means no limit."""
         try:
             from redis import Redis
             from redis.backoff import ExponentialBackoff

@@ -109,8 +109,7 @@ class SQLiteCache:
         self._run(give_back)
 
     def forget(self, label: str) -> int:
-        """Remove the values with a label: their bytes are overwritten, and damaged files that may contain them are
-        deleted."""
+        """Remove and overwrite the values with a label; damaged files that may contain them are deleted."""
 
         def remove(connection: sqlite3.Connection) -> int:
             connection.execute("PRAGMA synchronous = FULL")

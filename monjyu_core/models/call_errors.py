@@ -75,8 +75,7 @@ class ModelUnfit(ModelCallError):
 
 
 class ModelUnavailable(ModelCallError):
-    """The circuit breaker is open: the last calls all failed, and further ones are refused for a while. `cause` is the
-    last failure."""
+    """The last calls all failed, so further ones are refused for a while. `cause` is the last failure."""
 
     cause: ModelCallError | None = None
 

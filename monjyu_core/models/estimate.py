@@ -35,24 +35,25 @@ class PriceTable:
         self._prices = {name.lower(): price for name, price in prices.items()}
         self._warned: set[str] = set()
 
-    def cost(self, usage: TokenUsage, *names: str) -> Cost:
-        """The cost of one call, by the first of the model's names (the setting's, then the server's) that has a
-        price."""
-        price = self.price(*names)
+    def cost(self, usage: TokenUsage, model: str) -> Cost:
+        """The cost of one call of a model."""
+        price = self.price(model)
         if price is None:
             return Cost(0.0, priced=False)
         return Cost(
             (usage.prompt_tokens * price.prompt + usage.completion_tokens * price.completion) / 1e6, priced=True
         )
 
-    def price(self, *names: str) -> PriceSettings | None:
-        """The price of the first name that has one, with or without its version; None if no name has."""
-        for name in names:
-            found = self._prices.get(name.lower()) or self._undated(name.lower())
-            if found is not None:
-                return found
-        self._warn(names[0] if names else "")
-        return None
+    def price(self, model: str) -> PriceSettings | None:
+        """The price of a model, with or without its version; None if it has none."""
+        found = self._prices.get(model.lower()) or self._undated(model.lower())
+        if found is None and model not in self._warned:
+            self._warned.add(model)
+            _log.warning(
+                "%s has no price in spending.prices: its calls count as 0 dollars, so caps on cost do not limit them.",
+                model,
+            )
+        return found
 
     def _undated(self, name: str) -> PriceSettings | None:
         """The price of the model of which `name` is a version: gpt-4o-mini-2024-07-18 is one of gpt-4o-mini only."""
@@ -60,14 +61,6 @@ class PriceTable:
             if name.startswith(known) and _DATED.fullmatch(name, len(known)):
                 return price
         return None
-
-    def _warn(self, name: str) -> None:
-        if name not in self._warned:
-            self._warned.add(name)
-            _log.warning(
-                "%s has no price in spending.prices: its calls count as 0 dollars, so caps on cost do not limit them.",
-                name,
-            )
 
 
 TOKENS_A_MESSAGE = 4
@@ -160,11 +153,10 @@ def estimate(
     return total
 
 
-def worst_cost(request: ChatRequest, prices: PriceTable, *names: str, schema_is_sent: bool = False) -> float:
-    """The cost in dollars of a call whose answer is as long as allowed, to reserve in a cap. `names` of the model: as
-    for `PriceTable.cost`."""
-    [tokens] = prompt_tokens([request], schema_is_sent=schema_is_sent)
-    return prices.cost(TokenUsage(tokens, request.max_tokens, estimated=True), *names).usd
+def worst_cost(request: ChatRequest, prices: PriceTable, model: str) -> float:
+    """The cost in dollars of a call whose answer is as long as allowed and whose schema counts, to reserve in a cap."""
+    [tokens] = prompt_tokens([request], schema_is_sent=True)
+    return prices.cost(TokenUsage(tokens, request.max_tokens, estimated=True), model).usd
 
 
 def completion_tokens(call: PlannedCall, completions: Mapping[tuple[str, str], float] | None = None) -> int:

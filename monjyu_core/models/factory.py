@@ -138,8 +138,7 @@ def check_role(settings: Settings, role: Role) -> None:
 
 
 def chat_client(name: str, model: ModelSettings, timeout: float) -> HttpChat:
-    """The chat client of a model. `timeout`: seconds for each wait. Raises ConfigurationError if settings are
-    missing."""
+    """A model's chat client. `timeout`: seconds for each wait. Raises ConfigurationError if settings are missing."""
     server = server_of(name, model)
     from monjyu_core.models.clients.chat_client import HttpChat
     from monjyu_core.models.clients.replies import JsonHttp
@@ -172,8 +171,7 @@ def rerank_client(name: str, model: ModelSettings, timeout: float) -> HttpRerank
 
 
 def server_of(name: str, model: ModelSettings) -> Server:
-    """The server of a model, with the headers that contain its key. Raises ConfigurationError if settings are missing
-    or invalid."""
+    """A model's server, with its key in headers. Raises ConfigurationError if settings are missing or invalid."""
     address = _address(name, model)
     key = model.api_key.get_secret_value().strip() if model.api_key else ""
     azure = model.provider == "azure"

@@ -247,8 +247,7 @@ def _short(value: object) -> object:
 
 
 class Ledger:
-    """Writes the ledger's lines of this process. Threads may share it; after a fork the child starts its own
-    segment."""
+    """Writes the ledger's lines of this process. Threads may share it; a fork starts its own segment."""
 
     def __init__(self, data: DataFolder) -> None:
         self.folder = data.state / "ledger"
@@ -256,8 +255,7 @@ class Ledger:
         self._segment: Segment | None = None
 
     def record(self, entry: Entry) -> None:
-        """Append one line, which every reader sees from then on. Raises StorageError, for example if the disk is
-        full."""
+        """Append one line, which every reader then sees. Raises StorageError, for example on a full disk."""
         line = entry.line(time.time())
         with self._lock:
             try:

@@ -76,8 +76,7 @@ def open_cache(settings: CacheSettings, data: DataFolder) -> ResponseCache | Non
 
 
 def forget_answers(settings: CacheSettings, data: DataFolder, label: str) -> int:
-    """Remove the answers with a label from every cache that may contain some, even if caching is off; return their
-    number."""
+    """Remove the answers with a label from every cache, even if caching is off; return their number."""
     stores = [_redis(settings)]
     if any(data.state.glob("model_cache*.sqlite")):
         stores.append(_sqlite(settings, data))

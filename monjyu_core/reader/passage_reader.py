@@ -17,16 +17,19 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from monjyu_core.embedding.load import load_embedder, shared
 from monjyu_core.embedding.local.compiled import Engine, engine_name
 from monjyu_core.embedding.local.encoder import SentenceEncoder, batches_of_one_width, padded
 from monjyu_core.embedding.micro_batching import Ids, Vectors
-from monjyu_core.reader.passage_windows import PASSAGE, Row, rows_of
+from monjyu_core.errors import ConfigurationError
 from monjyu_core.reader.trained_weights import FILES, Heads, merge_weights, read_heads
+from monjyu_core.settings.settings import EmbeddingSettings
 
 if TYPE_CHECKING:
     from monjyu_core.embedding.local.runtime import ov
 
 Array = NDArray[np.float64]
+ModelName = Literal["all-MiniLM-L6-v2", "multilingual-e5-small"]
 DIGITS = 6
 """Decimals of a probability: differences beyond them are rounding."""
 
@@ -182,3 +185,73 @@ def _probability(logits: Array, calibration: Array) -> Array:
     slope, offset = calibration
     chances: Array = np.round(1 / (1 + np.exp(-(slope * logits + offset))), DIGITS)
     return chances
+
+
+def load_reader(model: ModelName, settings: EmbeddingSettings) -> Reader:
+    """The reader that is built on the embedding model, in bf16 if that precision is configured, otherwise in f32. All
+    threads share it, and it shares the embedder's tokenizer and tables.
+
+    The call is cheap: files are checked and the model is compiled when the reader first reads. Raises
+    ConfigurationError for a model that is not installed.
+    """
+    embedder = load_embedder(settings.model_copy(update={"model": model, "remote": None}))
+    if not isinstance(embedder, SentenceEncoder):
+        raise ConfigurationError(f"There is no reader for {model}.", "Set search.reader to off.")
+    key = Reader, model, embedder.precision == "bf16", settings.threads
+    return shared(key, lambda: Reader(embedder, settings.threads))
+
+
+# A question and the sentences of a passage as rows of word pieces.
+MOST_PIECES = 254
+"""Maximum word pieces of a row, special ones included: the length used in training."""
+MOST_QUESTION, MOST_HEADER = 64, 40
+QUESTION, PASSAGE = 0, 1
+"""The kinds of text in a row."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One input row: `[begin] question [separator] header sentences [separator]`. `starts` has the beginning of each
+    sentence and the end of the last; `first` is the number of the first sentence in its passage."""
+
+    ids: list[int]
+    kinds: list[int]
+    starts: list[int]
+    first: int
+
+
+def rows_of(
+    question: Sequence[int], header: Sequence[int], sentences: Sequence[Sequence[int]], ends: tuple[int, int]
+) -> Iterator[Row]:
+    """Yield one row, or several of whole sentences if the passage is too long. A sentence longer than a row's room is
+    truncated.
+
+    Texts are word pieces without special ones; `ends` are the special pieces that begin and separate.
+    """
+    begin, separator = ends
+    head = [begin, *question[:MOST_QUESTION], separator]
+    kinds = [QUESTION] * len(head)
+    head += header[:MOST_HEADER]
+    room = MOST_PIECES - len(head) - 1
+    cut = [list(pieces[:room]) for pieces in sentences]
+    for first, stop in _windows([len(pieces) for pieces in cut], room):
+        ids, starts = head.copy(), []
+        for pieces in cut[first:stop]:
+            starts.append(len(ids))
+            ids += pieces
+        starts.append(len(ids))
+        ids.append(separator)
+        yield Row(ids, kinds + [PASSAGE] * (len(ids) - len(kinds)), starts, first)
+
+
+def _windows(lengths: Sequence[int], room: int) -> Iterator[tuple[int, int]]:
+    """Yield (first, stop) of runs of sentences that fit into a row, of about equal length."""
+    target = sum(lengths) / max(1, -(-sum(lengths) // room))
+    first, used = 0, 0
+    for place, length in enumerate(lengths):
+        if place > first and (used + length > room or used + length / 2 > target):
+            yield first, place
+            first, used = place, 0
+        used += length
+    if first < len(lengths):
+        yield first, len(lengths)

@@ -49,8 +49,7 @@ def read_heads(model: str) -> Heads:
 
 
 def merge_weights(model: str, base: Weights) -> Weights:
-    """The embedding model's weights plus the differences, without the table of words. Raises the errors of
-    `read_heads`."""
+    """The embedding model's weights plus the differences, without the word table. Raises as `read_heads`."""
     merged = {name: value for name, value in base.items() if not name.startswith("embeddings.word_embeddings")}
     with _open(model) as file:
         for key in file.files:

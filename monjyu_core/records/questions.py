@@ -22,8 +22,7 @@ class SavedSpan(BaseModel):
 
 
 class SavedCitation(BaseModel):
-    """A citation of a saved answer, as in a search result. `paper_sha256` is the hash of the paper's file, or empty if
-    unknown."""
+    """A saved answer's citation, as in a search result. `paper_sha256`: the file's hash, empty if unknown."""
 
     n: int
     paper_id: str
@@ -55,8 +54,7 @@ class SavedPassage(BaseModel):
 
 
 class Failure(BaseModel):
-    """An expectation that the answer does not meet, with the reason. `about` is the paper, words or number
-    concerned."""
+    """An expectation that the answer does not meet, and why. `about`: the paper, words or number concerned."""
 
     expectation: str
     detail: str
@@ -109,13 +107,12 @@ collection."""
 _ROUNDING = 0.002
 
 
-class _BaselineModel(BaseModel):
+class _Model(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
 
-class BaselineCitation(_BaselineModel):
-    """A citation of a baseline. `quote` and `places` are hashes of the words, and of the pages with their
-    rectangles."""
+class BaselineCitation(_Model):
+    """A baseline's citation. `quote` and `places` are hashes of the words, and of pages with rectangles."""
 
     paper_id: str
     page: int | None
@@ -123,16 +120,15 @@ class BaselineCitation(_BaselineModel):
     places: str
 
 
-class BaselinePassage(_BaselineModel):
-    """The passage that the same input must return again: the hash of the embedded text, its similarity, and the
-    matching words."""
+class BaselinePassage(_Model):
+    """The passage to find again: the hash of its embedded text, its similarity, and the matching words."""
 
     input_hash: str
     similarity: float | None
     matched: str
 
 
-class Baseline(_BaselineModel):
+class Baseline(_Model):
     snapshot_id: str
     status: str
     answer: str
@@ -228,13 +224,8 @@ Words = Annotated[str, StringConstraints(min_length=1, max_length=2000), BeforeV
 PaperId = Annotated[str, StringConstraints(min_length=1, max_length=1000)]
 
 
-class _Model(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
-
 class CitedPlace(_Model):
-    """A required citation: a paper, and a sentence of it (whose words are in a quote, ignoring white space) or a
-    page."""
+    """A required citation: a paper, and a page or a sentence (with its words in a quote, ignoring spaces)."""
 
     paper: PaperId
     text: Words | None = None

@@ -38,10 +38,8 @@ class DocumentIntelligenceSettings(AzureServiceSettings):
     reads: Annotated[list[AnalysedType], Changes("parsed_papers")] = Field(
         ["pdf"],
         min_length=1,
-        description=(
-            "file types that it reads if pdf.processor or pdf.fallback selects it; with image, pictures in a "
-            "source become papers"
-        ),
+        description="file types that it reads if pdf.processor or pdf.fallback selects it; with image, pictures in a "
+        "source become papers",
     )
     formulas: Annotated[bool, Changes("parsed_papers")] = Field(
         False, description="formulas as LaTeX, an add-on paid in addition to the pages"
@@ -86,10 +84,8 @@ class AzureStorageSettings(Group):
 class AzureSettings(Group):
     credential: Annotated[AzureCredential, _SECRET] = Field(
         "auto",
-        description=(
-            "auto = the key if set, otherwise azure-identity's default chain (environment, workload identity, "
-            "managed identity, Azure CLI; extra `azure`); key or identity = only that one"
-        ),
+        description="auto = the key if set, otherwise azure-identity's default chain (environment, workload identity, "
+        "managed identity, Azure CLI; extra `azure`); key or identity = only that one",
     )
     keys_in_file: Annotated[bool, _SECRET] = Field(
         False, description="allow keys of Azure in this file; otherwise only the environment is read"

@@ -14,10 +14,8 @@ PARTITION = Changes("communities", "entity_communities")
 class GraphSettings(Group):
     profile: Annotated[Literal["monjyu", "graphrag_compat"], Changes("noun_graph", "communities")] = Field(
         "monjyu",
-        description=(
-            "graphrag_compat = microsoft/graphrag's order and defaults of pruning and community size, instead of "
-            "the values below"
-        ),
+        description="graphrag_compat = microsoft/graphrag's order and defaults of pruning and community size, instead "
+        "of the values below",
     )
     phrase_model: Annotated[Literal["tagger", "parser"], Changes("noun_phrases")] = Field(
         "tagger",

@@ -100,8 +100,7 @@ def _problem(error: Mapping[str, Any], model: type[BaseModel]) -> str:
 
 
 def _meant(path: Sequence[str], model: type[BaseModel]) -> str:
-    """The intended name: one next to it first, otherwise any setting that ends the same way: `top_k` for
-    `search.top_k`."""
+    """The intended name: a neighbour first, then any setting with this ending: `top_k` for `search.top_k`."""
     *groups, last = path
     group: Any = model
     for part in groups:
@@ -116,8 +115,7 @@ def _meant(path: Sequence[str], model: type[BaseModel]) -> str:
 
 
 def _inner(group: Any, name: str) -> Any:
-    """The target of a setting's name: a group's class, the value class of a mapping with the user's keys (`models`), or
-    None for a value."""
+    """A setting's type: a group's class, the values' class of a mapping with the user's keys (`models`), else None."""
     if get_origin(group) is dict:
         return get_args(group)[1]
     field = group.model_fields.get(name) if isinstance(group, type) and issubclass(group, BaseModel) else None

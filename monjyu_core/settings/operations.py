@@ -69,10 +69,8 @@ class RunSettings(Group):
     keep_days: Annotated[int, NoResult("history of runs only")] = Field(
         90,
         ge=1,
-        description=(
-            "days for which the job `tidy` keeps runs with their events and logs; the last materialization of each "
-            "asset and collection stays"
-        ),
+        description="days for which the job `tidy` keeps runs with their events and logs; the last materialization of "
+        "each asset and collection stays",
     )
     workers: Annotated[int, NoResult("speed only")] = Field(
         0,

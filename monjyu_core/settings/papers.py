@@ -26,10 +26,8 @@ class ParseSettings(Group):
 class LibrarySettings(Group):
     linked_files: Annotated[str | None, NoResult("imported files are papers")] = Field(
         None,
-        description=(
-            "folder of a Zotero library's linked files (Zotero: Linked Attachment Base Directory); relative to the "
-            "data folder"
-        ),
+        description="folder of a Zotero library's linked files (Zotero: Linked Attachment Base Directory); relative "
+        "to the data folder",
     )
 
 
@@ -39,10 +37,8 @@ class OcrSettings(Group):
     )
     languages: Annotated[Literal["auto", "en", "ja"], Changes("parsed_papers")] = Field(
         "auto",
-        description=(
-            "characters to recognise: en = Latin, Greek and Cyrillic; ja = also kana and the characters of JIS X "
-            "0213; auto = also Chinese"
-        ),
+        description="characters to recognise: en = Latin, Greek and Cyrillic; ja = also kana and the characters of "
+        "JIS X 0213; auto = also Chinese",
     )
     dpi: Annotated[int, Changes("parsed_papers")] = Field(
         200, ge=72, le=600, description="resolution of the page images"
@@ -62,10 +58,8 @@ PdfProcessor = Literal["pypdfium2", "unstructured", "document_intelligence"]
 class PdfSettings(Group):
     processor: Annotated[PdfProcessor, Changes("parsed_papers")] = Field(
         "pypdfium2",
-        description=(
-            "parser of PDFs; unstructured needs a separate installation (docs/configure.md), document_intelligence "
-            "is a paid service (docs/azure.md)"
-        ),
+        description="parser of PDFs; unstructured needs a separate installation (docs/configure.md), "
+        "document_intelligence is a paid service (docs/azure.md)",
     )
     fallback: Annotated[Literal["none", "document_intelligence"], Changes("parsed_papers")] = Field(
         "none",
@@ -97,20 +91,16 @@ class ChunkSettings(Group):
     min_tokens: Annotated[int, Changes("chunks")] = Field(
         30,
         ge=0,
-        description=(
-            "a smaller chunk joins its neighbours in the section (not with strategy sentence); at most half of "
-            "size_tokens"
-        ),
+        description="a smaller chunk joins its neighbours in the section (not with strategy sentence); at most half "
+        "of size_tokens",
     )
     sentences_per_chunk: Annotated[int, Changes("chunks")] = Field(1, ge=1, description="strategy sentence only")
     break_percentile: Annotated[float, Changes("chunks")] = Field(
         20.0,
         ge=0,
         le=100,
-        description=(
-            "strategy semantic only: break where neighbouring sentences are less similar than in this percentage "
-            "of the paper's pairs"
-        ),
+        description="strategy semantic only: break where neighbouring sentences are less similar than in this "
+        "percentage of the paper's pairs",
     )
 
     @model_validator(mode="after")

@@ -84,10 +84,8 @@ class LazySettings(Group):
         4.0,
         ge=0,
         le=10,
-        description=(
-            "reader's score of a chunk's best sentence below which a model does not judge it (except opening "
-            "chunks); 0 = judge all"
-        ),
+        description="reader's score of a chunk's best sentence below which a model does not judge it (except opening "
+        "chunks); 0 = judge all",
     )
     chunks_per_visit: Annotated[int, QUERY_TIME] = Field(3, ge=1, le=50, description="tests per visit of a community")
     patience: Annotated[int, QUERY_TIME] = Field(
@@ -100,10 +98,8 @@ class LazySettings(Group):
     )
     sufficiency: Annotated[Literal["count", "model", "off"] | Annotated[int, Field(ge=1)], QUERY_TIME] = Field(
         "count",
-        description=(
-            "condition for ending a search early: enough relevant sentences (the preset's number, or your own), or "
-            "also a model (roles.assess)"
-        ),
+        description="condition for ending a search early: enough relevant sentences (the preset's number, or your "
+        "own), or also a model (roles.assess)",
     )
     max_subqueries: Annotated[int, QUERY_TIME] = Field(5, ge=1, le=10)
     follow_ups: Annotated[int, QUERY_TIME] = Field(
@@ -123,25 +119,19 @@ class SearchSettings(Group):
     )
     backend: Annotated[Literal["local", "azure_search"], QUERY_TIME] = Field(
         "local",
-        description=(
-            "where passages are retrieved: from the snapshot, or from Azure AI Search, to which each snapshot is "
-            "then published (docs/azure.md)"
-        ),
+        description="where passages are retrieved: from the snapshot, or from Azure AI Search, to which each snapshot "
+        "is then published (docs/azure.md)",
     )
     exact_up_to: Annotated[int, QUERY_TIME] = Field(
         100_000,
         ge=1000,
-        description=(
-            "chunks compared exactly; a larger collection is published with an approximate index, whose candidates "
-            "are compared"
-        ),
+        description="chunks compared exactly; a larger collection is published with an approximate index, whose "
+        "candidates are compared",
     )
     reader: Annotated[Literal["auto", "off"], QUERY_TIME] = Field(
         "auto",
-        description=(
-            "packaged model that reads question and passage together: selects sentences, judges passages, "
-            "estimates confidence; off = compare shared words, for weak machines"
-        ),
+        description="packaged model that reads question and passage together: selects sentences, judges passages, "
+        "estimates confidence; off = compare shared words, for weak machines",
     )
     router: Annotated[Literal["learned", "patterns", "model"], QUERY_TIME] = Field(
         "learned",
@@ -162,10 +152,8 @@ class SearchSettings(Group):
     )
     rerank: Annotated[bool, QUERY_TIME] = Field(
         True,
-        description=(
-            "the same modes: rerank with roles.rerank, if it is the reader or a model; a question that requests it "
-            "uses the reader by default"
-        ),
+        description="the same modes: rerank with roles.rerank, if it is the reader or a model; a question that "
+        "requests it uses the reader by default",
     )
     per_paper: Annotated[int, QUERY_TIME] = Field(
         3, ge=0, description="limit of passages per paper, three times as many of the one that leads; 0 = no limit"

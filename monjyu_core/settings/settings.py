@@ -112,17 +112,13 @@ _OF_FIELD = re.compile(r'field "(\w+)"')
 class EmbeddingSettings(Group):
     model: Annotated[ModelName, Changes("chunks", "chunk_embeddings")] = Field(
         "auto",
-        description=(
-            "auto = by the papers' languages at the first indexing: all-MiniLM-L6-v2 for English, otherwise "
-            "multilingual-e5-small"
-        ),
+        description="auto = by the papers' languages at the first indexing: all-MiniLM-L6-v2 for English, otherwise "
+        "multilingual-e5-small",
     )
     precision: Annotated[Literal["auto", "f32", "bf16", "int8"], Changes("chunk_embeddings")] = Field(
         "auto",
-        description=(
-            "auto = int8 for new collections with all-MiniLM-L6-v2 on a processor with VNNI; otherwise bf16 if the "
-            "processor has bf16 matrix units, or f32"
-        ),
+        description="auto = int8 for new collections with all-MiniLM-L6-v2 on a processor with VNNI; otherwise bf16 "
+        "if the processor has bf16 matrix units, or f32",
     )
     threads: Annotated[int, NoResult("speed only")] = Field(0, ge=0, description="0 = all cores")
     remote: Annotated[str | None, Changes("chunks", "chunk_embeddings")] = Field(
@@ -132,10 +128,8 @@ class EmbeddingSettings(Group):
         32,
         ge=1,
         le=2048,
-        description=(
-            "texts per request to `remote`: more are faster with a GPU, fewer avoid time-outs without one; some "
-            "servers refuse more than 16 or 100"
-        ),
+        description="texts per request to `remote`: more are faster with a GPU, fewer avoid time-outs without one; "
+        "some servers refuse more than 16 or 100",
     )
 
 
@@ -152,10 +146,8 @@ class Settings(BaseSettings):
 
     profile: Annotated[Literal["local", "azure"], NoResult("only picks other settings")] = Field(
         "local",
-        description=(
-            "azure = the roles use a model of Azure OpenAI, and Azure services with an endpoint are used "
-            "(docs/azure.md)"
-        ),
+        description="azure = the roles use a model of Azure OpenAI, and Azure services with an endpoint are used "
+        "(docs/azure.md)",
     )
     parse: ParseSettings = ParseSettings()
     pdf: PdfSettings = PdfSettings()

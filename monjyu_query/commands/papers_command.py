@@ -133,8 +133,7 @@ def papers_correct(
 
     The next `monjyu index` applies the corrections and processes only this paper again; later runs keep them.
     """
-    from monjyu_core.records.correcting import correct
-    from monjyu_core.records.corrections import CORRECTIONS, CorrectedPaper
+    from monjyu_core.records.corrections import CORRECTIONS, CorrectedPaper, correct
     from monjyu_core.settings.settings import load_settings
     from monjyu_query.asking.which_collection import no_paper
     from monjyu_query.papers.records import identify_paper

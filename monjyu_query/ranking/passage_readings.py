@@ -13,7 +13,7 @@ from monjyu_query.ranking.scripts import unread
 
 if TYPE_CHECKING:
     from monjyu_core.reader import PassageReading, Reader
-    from monjyu_core.reader.load_reader import ModelName
+    from monjyu_core.reader.passage_reader import ModelName
 
 ENGLISH: ModelName = "all-MiniLM-L6-v2"
 MULTILINGUAL: ModelName = "multilingual-e5-small"

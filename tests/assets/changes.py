@@ -17,8 +17,7 @@ import yaml
 
 from monjyu_assets.indexing.index_operations import purge_paper, release_rollback, roll_back
 from monjyu_core.records.corrected_values import Field
-from monjyu_core.records.correcting import correct
-from monjyu_core.records.corrections import PaperIdentity
+from monjyu_core.records.corrections import PaperIdentity, correct
 from monjyu_core.settings.settings import load_settings
 from monjyu_core.storage.collection import known_record
 from monjyu_core.storage.ids import file_paper_id

@@ -34,8 +34,7 @@ from monjyu_assets.libraries.syncing import sync_library
 from monjyu_assets.parsing.bibliography.companions import companion_files, joined_sha256
 from monjyu_assets.parsing.dispatch import parse_document
 from monjyu_assets.publishing import snapshot_build
-from monjyu_core.records.correcting import correct
-from monjyu_core.records.corrections import PaperIdentity
+from monjyu_core.records.corrections import PaperIdentity, correct
 from monjyu_core.remote.collection_lock import holding
 from monjyu_core.remote.copies import pull_all
 from monjyu_core.remote.object_store import Objects, open_objects
@@ -219,10 +218,8 @@ def load() -> None:
     import monjyu_assets.orchestration.runs
     import monjyu_assets.scholarly.lookup  # noqa: F401
     from monjyu_assets.chunking.papers import Chunker
-    from monjyu_assets.levels.entities import english_findings
     from monjyu_assets.levels.phrases import english_phrases
 
-    english_findings.tagger()
     english_phrases.parser()
     settings = load_settings()
     chunker = Chunker(settings)

@@ -15,8 +15,7 @@ from monjyu_assets.planning.pending import look
 from monjyu_assets.publishing.rebuild_comparison import compare_with_rebuild
 from monjyu_core.errors import ConfigurationError, StorageError
 from monjyu_core.records.corrected_values import Field, checked
-from monjyu_core.records.correcting import correct
-from monjyu_core.records.corrections import CORRECTIONS, CorrectedPaper, Correction, Corrections, PaperIdentity
+from monjyu_core.records.corrections import CORRECTIONS, CorrectedPaper, Correction, Corrections, PaperIdentity, correct
 from monjyu_core.settings.settings import load_settings
 from monjyu_core.storage.ids import file_paper_id
 from monjyu_core.storage.schemas import SHARDS

@@ -124,7 +124,7 @@ def without_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     """As where no package of the extra `ja` is installed."""
     find = e5_file.find_spec
     monkeypatch.setattr(e5_file, "find_spec", lambda name: None if name == e5_file.PACKAGE else find(name))
-    monkeypatch.setattr(load, "_embedders", {})
+    monkeypatch.setattr(load, "_models", {})
 
 
 def test_without_the_extra_it_is_indexed_with_a_warning_that_says_the_way(

@@ -16,9 +16,8 @@ from monjyu_core.embedding.local import calibration, compiled, encoder
 from monjyu_core.embedding.local.calibration import read_calibration
 from monjyu_core.embedding.local.compiled import multiplies_integers
 from monjyu_core.embedding.local.e5 import E5
-from monjyu_core.embedding.local.eight_bits import EightBitProducts, to_integers
 from monjyu_core.embedding.local.encoder import SentenceEncoder
-from monjyu_core.embedding.local.encoder_graph import build_model
+from monjyu_core.embedding.local.encoder_graph import EightBitProducts, build_model, to_integers
 from monjyu_core.embedding.local.minilm import MiniLM
 from monjyu_core.embedding.local.runtime import ov
 from monjyu_core.errors import ConfigurationError

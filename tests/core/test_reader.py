@@ -10,7 +10,7 @@ import pytest
 
 from monjyu_core.errors import ConfigurationError
 from monjyu_core.reader import Reader, load_reader, trained_weights
-from monjyu_core.reader.passage_windows import MOST_PIECES, rows_of
+from monjyu_core.reader.passage_reader import MOST_PIECES, rows_of
 from monjyu_core.settings.settings import EmbeddingSettings
 
 QUESTION_TEXT = "What is the main cause of HIV-1 infection in children?"

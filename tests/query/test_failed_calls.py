@@ -100,7 +100,7 @@ def embedded(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[tuple[FakeModels, Callable[..., SearchResult]]]:
     """A collection that a server embedded, whose searches ask it again."""
-    monkeypatch.setattr(load, "_embedders", {})
+    monkeypatch.setattr(load, "_models", {})
     monkeypatch.setenv("MONJYU_DATA", str(tmp_path / "data"))
     with FakeModels() as fake:
         for name, value in fake.environment(EMBEDDING__REMOTE="default", ROLES__EMBED__RETRIES="0").items():
@@ -109,7 +109,7 @@ def embedded(
         for name in ("leiden.md", "lakes.md"):
             (world.papers / name).write_text(PAPERS[name])
         world.build(1)
-        monkeypatch.setattr(load, "_embedders", {})
+        monkeypatch.setattr(load, "_models", {})
 
         def search(query: str, mode: str, **more: Any) -> SearchResult:
             request = make_request(query=query, collection="c", mode=mode, **more)

@@ -141,7 +141,7 @@ def test_a_paper_on_reasoning_keeps_its_tags(world: World, ask: Any) -> None:
 def test_a_server_of_small_batches_without_first_index_that_fails_on_one_text(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(load, "_embedders", {})
+    monkeypatch.setattr(load, "_models", {})
     provider = Provider(
         index="none first", most_texts=10, too_many=(400, "batch size is invalid, it should not be larger than 10")
     )
@@ -163,6 +163,6 @@ def test_a_server_of_small_batches_without_first_index_that_fails_on_one_text(
         assert open_current(world.data.collection("c")).manifest.rows["papers"] == 14
         failures = level_failures(world.work)
         assert failures and all("lakes" in one.message and "NaN" in one.message for one in failures)
-        monkeypatch.setattr(load, "_embedders", {})
+        monkeypatch.setattr(load, "_models", {})
         found = Searcher(world.data, "c").search(make_request(query=CASES["empty_reply"]["ask"], collection="c"))
         assert "141 days" in found.answer

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from monjyu_assets.levels.entities.english_relations import english_relations
 from monjyu_assets.levels.entities.findings import Findings, FoundPhrase, generic, head_role, heads, type_of_name
-from monjyu_assets.levels.phrases.english_phrases import BATCH, names_joined, phrase_of
+from monjyu_assets.levels.phrases.english_phrases import BATCH, names_joined, parser, phrase_of
 from monjyu_assets.levels.phrases.words import LEADING, STOP_WORDS
-from monjyu_core.embedding.local.packaged import load_model
 
 if TYPE_CHECKING:
-    from spacy.language import Language
     from spacy.tokens import Doc, Span
 
 NAMED, DEFINED, JOINED, LISTED, HEADED, TAGGED = 0.95, 0.9, 0.9, 0.8, 0.75, 0.5
@@ -33,18 +30,9 @@ _LIST = re.compile(r"\s{0,2}(?:,|,? ?and|,? ?or|&)\s{0,2}(?:the |an? )?")
 _SHAPED = re.compile(r"[A-Z]?[a-z]+[A-Z]\w*|[A-Z][A-Z0-9-]{1,9}[a-z]?|\w*[A-Za-z]-?\d[\w.]*")
 
 
-@lru_cache(maxsize=1)
-def tagger() -> tuple[Language, Any]:
-    """The pipeline with NER, and its lemmatizer, which runs on heads and verbs only."""
-    pipeline = load_model()
-    lemmatizer = pipeline.get_pipe("lemmatizer")
-    pipeline.disable_pipe("lemmatizer")
-    return pipeline, lemmatizer
-
-
 def english_findings(windows: Sequence[str]) -> list[Findings]:
     """The findings of each window, in order. They depend only on the window."""
-    pipeline, lemmatizer = tagger()
+    pipeline, lemmatizer = parser()
     with pipeline.memory_zone():
         return [_findings(doc, lemmatizer) for doc in pipeline.pipe(windows, batch_size=BATCH)]
 
@@ -201,7 +189,7 @@ def _people(doc: Doc, phrases: list[FoundPhrase]) -> Iterator[FoundPhrase]:
 def english_subjects(windows: Sequence[str]) -> list[str | None]:
     """The subject of each window: the phrase of its first subject that is not a pronoun, otherwise of its first object;
     "" if there is neither, None if there is no verb."""
-    pipeline, lemmatizer = tagger()
+    pipeline, lemmatizer = parser()
     with pipeline.memory_zone():
         return [_subject(doc, lemmatizer) for doc in pipeline.pipe(windows, batch_size=BATCH, disable=["ner"])]
 

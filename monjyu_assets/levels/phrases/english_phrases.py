@@ -1,13 +1,12 @@
 """Extracts noun phrases with spaCy's parser: base noun phrases, trimmed, with lemmatised heads.
 
-The model runs without NER (in graphrag, which runs it, author initials become the largest hubs). Only heads are
-lemmatised. Parts of speech, which noun chunks depend on, come from a table.
+The phrases come from the parser without NER (in graphrag, which runs it, author initials become the largest hubs). Only
+heads are lemmatised.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -17,88 +16,6 @@ from monjyu_core.embedding.local.packaged import load_model
 if TYPE_CHECKING:
     from spacy.language import Language
     from spacy.tokens import Doc, Span, Token
-
-
-# Parts of speech are looked up by tag, according to the rules of the model's attribute ruler.
-# spaCy's ruler runs a matcher of 179 patterns over every token, a third of the time of the whole pipeline. Nearly all
-# of its patterns are one token's tag, word or dependency, for which a table is enough. Patterns over several tokens set
-# lemmas, or distinguish "there is" from "is": no noun phrase depends on them.
-_KNOWN = {"TAG", "LOWER", "DEP", "IS_SPACE"}
-
-
-@dataclass(frozen=True)
-class _Rule:
-    """The part of speech of a token under conditions, which are sets of hashes; None allows anything. `but` are
-    dependencies that the token must not have."""
-
-    part: int
-    words: frozenset[int] | None
-    dependencies: frozenset[int] | None
-    but: frozenset[int]
-    space: bool | None
-
-    @property
-    def always(self) -> bool:
-        return self.words is None and self.dependencies is None and not self.but and self.space is None
-
-
-class PartsOfSpeech:
-    """Sets `pos` of each token of a parsed document. A later rule overrides an earlier one, as in spaCy's ruler."""
-
-    def __init__(self, pipeline: Language) -> None:
-        ruler: Any = pipeline.get_pipe("attribute_ruler")
-        strings = pipeline.vocab.strings
-        tags = [strings.add(tag) for tag in pipeline.get_pipe("tagger").labels]  # type: ignore[attr-defined]
-        self._by_tag: dict[int, list[_Rule]] = {tag: [] for tag in tags}
-        for entry in ruler.patterns:
-            if "POS" not in entry["attrs"]:
-                continue
-            part = strings.add(entry["attrs"]["POS"])
-            for pattern in entry["patterns"]:
-                if len(pattern) == 1 and pattern[0].keys() <= _KNOWN:
-                    self._add(strings, pattern[0], part, tags)
-        # Rules are tried from the last to the first; those before a rule that always applies are never reached.
-        self._by_tag = {tag: _from_last(rules) for tag, rules in self._by_tag.items()}
-
-    def _add(self, strings: Any, token: Mapping[str, Any], part: int, tags: list[int]) -> None:
-        wanted, unwanted = _values(strings, token.get("TAG"))
-        words, _ = _values(strings, token.get("LOWER"))
-        dependencies, but = _values(strings, token.get("DEP"))
-        rule = _Rule(part, words, dependencies, but, token.get("IS_SPACE"))
-        for tag in set(tags if wanted is None else wanted) & set(tags) - unwanted:
-            self._by_tag[tag].append(rule)
-
-    def __call__(self, doc: Doc) -> None:
-        by_tag = self._by_tag
-        for token in doc:
-            for rule in by_tag.get(token.tag, ()):
-                if (
-                    (rule.words is None or token.lower in rule.words)
-                    and (rule.dependencies is None or token.dep in rule.dependencies)
-                    and token.dep not in rule.but
-                    and (rule.space is None or token.is_space == rule.space)
-                ):
-                    token.pos = rule.part
-                    break
-
-
-def _values(strings: Any, value: Any) -> tuple[frozenset[int] | None, frozenset[int]]:
-    """The hashes that a pattern allows (None = all), and those that it forbids."""
-    if value is None:
-        return None, frozenset()
-    if isinstance(value, str):
-        return frozenset({strings.add(value)}), frozenset()
-    allowed = frozenset(map(strings.add, value["IN"])) if "IN" in value else None
-    return allowed, frozenset(map(strings.add, value.get("NOT_IN", ())))
-
-
-def _from_last(rules: list[_Rule]) -> list[_Rule]:
-    needed = []
-    for rule in reversed(rules):
-        needed.append(rule)
-        if rule.always:
-            break
-    return needed
 
 
 BATCH = 64
@@ -116,24 +33,19 @@ _HEADS = frozenset({"NOUN", "PROPN", "ADJ", "VERB", "X", "NUM"})
 
 
 @lru_cache(maxsize=1)
-def parser() -> tuple[Language, PartsOfSpeech, Any]:
-    """The pipeline of tagger and parser, the table of parts of speech, and the lemmatizer, which runs on heads only."""
-    pipeline = load_model(exclude=["ner"])
-    parts, lemmatizer = PartsOfSpeech(pipeline), pipeline.get_pipe("lemmatizer")
+def parser() -> tuple[Language, Any]:
+    """The pipeline of tagger, parser and NER, and its lemmatizer, which runs on heads and verbs only."""
+    pipeline = load_model()
+    lemmatizer = pipeline.get_pipe("lemmatizer")
     pipeline.disable_pipe("lemmatizer")
-    pipeline.disable_pipe("attribute_ruler")
-    return pipeline, parts, lemmatizer
+    return pipeline, lemmatizer
 
 
 def english_phrases(windows: Sequence[str]) -> list[list[Phrase]]:
     """The phrases of each window, in order. They do not depend on other windows."""
-    pipeline, parts, lemmatizer = parser()
-    by_window = []
+    pipeline, lemmatizer = parser()
     with pipeline.memory_zone():  # the vocabulary would grow with every word of a collection
-        for doc in pipeline.pipe(windows, batch_size=BATCH):
-            parts(doc)
-            by_window.append(list(_phrases(doc, lemmatizer)))
-    return by_window
+        return [list(_phrases(doc, lemmatizer)) for doc in pipeline.pipe(windows, batch_size=BATCH, disable=["ner"])]
 
 
 def _phrases(doc: Doc, lemmatizer: Any) -> Iterator[Phrase]:

@@ -1,11 +1,12 @@
 """Level 0: papers are parsed, chunked and embedded; files of one paper are grouped, citations resolved, and metadata of
 other sources added."""
 
-from collections import Counter
 from collections.abc import Iterable
 from functools import partial
 
 import dagster as dg
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from monjyu_assets.orchestration.assets.base import (
     Materialized,
@@ -18,7 +19,7 @@ from monjyu_assets.orchestration.assets.base import (
 from monjyu_assets.orchestration.instance import owners
 from monjyu_assets.orchestration.reporting.run_log import histogram
 from monjyu_assets.orchestration.reporting.snapshot_metadata import failed_papers_metadata
-from monjyu_assets.orchestration.reporting.table_metadata import Metadata
+from monjyu_assets.orchestration.reporting.table_metadata import Metadata, value_counts
 from monjyu_assets.orchestration.resources import BuildOptions, DataFolderResource
 from monjyu_assets.parsing.dispatch import PARSER_VERSION
 from monjyu_assets.stages import chunk_embeddings as embedding_stage
@@ -124,9 +125,9 @@ def chunk_embeddings(
 def paper_identity(context: dg.AssetExecutionContext, data: DataFolderResource, build: BuildOptions) -> Materialized:
     with asset_run(context, data, build) as run:
         report = identity_stage.find_identities(run.work)
-        counts = Counter(report.part.read(["reason"])["reason"].to_pylist())
-        distinct = counts["only"] + counts["canonical"]
-        return run.materialized(report, {"distinct_papers": distinct, "reasons": dg.MetadataValue.json(counts)})
+        reasons = report.part.read(["reason"])["reason"]
+        distinct = pc.sum(pc.is_in(reasons, pa.array(["only", "canonical"]))).as_py() or 0
+        return run.materialized(report, {"distinct_papers": distinct, "reasons": value_counts(reasons)})
 
 
 @dg.asset(
@@ -144,7 +145,7 @@ def citation_network(context: dg.AssetExecutionContext, data: DataFolderResource
 def network_metadata(work: Work, edges: Part) -> Metadata:
     """The numbers of edges and references, the share of resolved references, and the distribution of citations."""
     table = edges.read(["cited_id", "method"])
-    cited = list(Counter(table["cited_id"].to_pylist()).values())
+    cited = table["cited_id"].value_counts().field("counts").to_numpy()
     unresolved = sum(part.rows for part in work.parts.heads("unresolved_references"))
     references = whole_table(work, "references", ["paper_id"]).num_rows
     return {
@@ -152,7 +153,7 @@ def network_metadata(work: Work, edges: Part) -> Metadata:
         "references": references,
         "unresolved_references": unresolved,
         "resolved_share": round(1 - unresolved / references, 4) if references else 0.0,
-        "methods": dg.MetadataValue.json(Counter(table["method"].to_pylist())),
+        "methods": value_counts(table["method"]),
         "times_cited": dg.MetadataValue.md(histogram(cited, "times cited in the collection", "papers")),
     }
 
@@ -169,8 +170,7 @@ def scholarly_metadata(
 ) -> Materialized:
     with asset_run(context, data, build) as run:
         report = scholarly_stage.find_notices(run.work)
-        kinds = Counter(report.part.read(["kind"])["kind"].to_pylist())
-        return run.materialized(report, {"notices": dg.MetadataValue.json(kinds)})
+        return run.materialized(report, {"notices": value_counts(report.part.read(["kind"])["kind"])})
 
 
 LEVEL_0 = [

@@ -1,6 +1,7 @@
 """Level 1: noun phrases, their graph, and its communities. No model is called."""
 
 import dagster as dg
+import pyarrow.compute as pc
 
 from monjyu_assets.orchestration.assets.base import (
     MaterializedAndChecked,
@@ -18,7 +19,7 @@ from monjyu_assets.orchestration.checks.paper_checks import (
     measure,
 )
 from monjyu_assets.orchestration.reporting.run_log import histogram
-from monjyu_assets.orchestration.reporting.table_metadata import Metadata, as_code
+from monjyu_assets.orchestration.reporting.table_metadata import Metadata, as_code, value_counts
 from monjyu_assets.orchestration.resources import BuildOptions, DataFolderResource
 from monjyu_assets.stages import communities as community_stage
 from monjyu_assets.stages import noun_graph as graph_stage
@@ -63,14 +64,14 @@ def graph_metadata(work: Work, nodes: Part) -> Metadata:
     """The size and the degrees of the graph. Hubs are shown with degree and document frequency but without their text,
     because the log outlives a purge."""
     table = nodes.read(["phrase", "df", "degree"]).sort_by([("degree", "descending"), ("phrase", "ascending")])
-    degrees = table["degree"].to_pylist()
+    degrees = table["degree"].to_numpy()
     hubs = table.slice(0, SHOWN).to_pylist()
     lines = ["| degree | chunks |", "| ---: | ---: |", *(f"| {row['degree']} | {row['df']} |" for row in hubs)]
     return {
         "nodes": nodes.rows,
         "edges": sum(part.rows for part in work.parts.heads("graph_edges")),
-        "isolates": degrees.count(0),
-        "largest_degree": max(degrees, default=0),
+        "isolates": int((degrees == 0).sum()),
+        "largest_degree": int(degrees.max(initial=0)),
         "degrees": dg.MetadataValue.md(histogram(degrees, "degree", "phrases")),
         "hubs": dg.MetadataValue.md("\n".join(lines)),
     }
@@ -97,32 +98,28 @@ def communities(
 def community_metadata(work: Work, part: Part, uncovered: float) -> Metadata:
     """The sizes by level, and the largest communities, of which only phrases that several papers share are shown,
     because the log outlives a purge."""
-    rows = part.read(["community_id", "level", "size", "chunks", "top_phrases"]).to_pylist()
+    table = part.read(["community_id", "level", "size", "chunks", "top_phrases"])
+    table = table.sort_by([("level", "ascending"), ("size", "descending"), ("community_id", "ascending")])
     shared = shared_surfaces(work)
-    by_level: dict[int, list[int]] = {}
-    for row in rows:
-        by_level.setdefault(row["level"], []).append(row["size"])
-    largest = sorted(rows, key=lambda row: (row["level"], -row["size"], row["community_id"]))[:10]
+    sizes = table.filter(pc.equal(table["level"], 0))["size"].to_numpy()
     lines = ["| community | phrases | chunks | top phrases |", "| --- | ---: | ---: | --- |"]
-    for row in largest:
+    for row in table.slice(0, SHOWN).to_pylist():
         top = ", ".join(as_code(phrase) for phrase in row["top_phrases"] if phrase in shared)
         lines.append(f"| `{row['community_id']}` | {row['size']} | {row['chunks']} | {top} |")
     return {
-        "communities": len(rows),
-        "levels": dg.MetadataValue.json({str(level): len(sizes) for level, sizes in sorted(by_level.items())}),
-        "largest": max((row["size"] for row in rows if row["level"] == 0), default=0),
+        "communities": part.rows,
+        "levels": value_counts(table["level"]),
+        "largest": int(sizes.max(initial=0)),
         "chunks_covered": round(1 - uncovered, 4),
-        "sizes": dg.MetadataValue.md(
-            histogram(by_level.get(0, []), "phrases in a community of level 0", "communities")
-        ),
+        "sizes": dg.MetadataValue.md(histogram(sizes, "phrases in a community of level 0", "communities")),
         "largest_communities": dg.MetadataValue.md("\n".join(lines)),
     }
 
 
 def shared_surfaces(work: Work) -> set[str]:
     """The surface forms of phrases in at least two papers."""
-    nodes = whole_table(work, "graph_nodes", ["surface", "papers"]).to_pylist()
-    return {row["surface"] for row in nodes if row["papers"] > 1}
+    nodes = whole_table(work, "graph_nodes", ["surface", "papers"])
+    return set(nodes.filter(pc.greater(nodes["papers"], 1))["surface"].to_pylist())
 
 
 LEVEL_1 = [noun_phrases, noun_graph, communities]

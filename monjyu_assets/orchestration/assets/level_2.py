@@ -1,8 +1,7 @@
 """Levels 2 to 4: entities and relationships of chunks, their graph, its communities and their reports, and claims."""
 
-from collections import Counter
-
 import dagster as dg
+import pyarrow.compute as pc
 
 from monjyu_assets.orchestration.assets.base import (
     MaterializedAndChecked,
@@ -22,13 +21,14 @@ from monjyu_assets.orchestration.checks.paper_checks import (
     check_specs,
 )
 from monjyu_assets.orchestration.reporting.run_log import histogram
-from monjyu_assets.orchestration.reporting.table_metadata import Metadata
+from monjyu_assets.orchestration.reporting.table_metadata import Metadata, value_counts
 from monjyu_assets.orchestration.resources import BuildOptions, DataFolderResource
 from monjyu_assets.stages import claims as claim_stage
 from monjyu_assets.stages import community_reports as report_stage
 from monjyu_assets.stages import entity_communities as community_stage
 from monjyu_assets.stages import entity_graph as graph_stage
 from monjyu_assets.stages import extracted_entities as extraction_stage
+from monjyu_assets.stages.shared.collection_stage import whole_table
 from monjyu_assets.work.run_limits import tries_again
 from monjyu_assets.work.work import Work
 from monjyu_core.storage.parts import Part
@@ -68,12 +68,12 @@ def entity_graph(
 def entity_metadata(work: Work, entities: Part) -> Metadata:
     """The size, types and degrees of the graph, without names, because the log outlives a purge."""
     table = entities.read(["type", "degree"])
-    degrees = table["degree"].to_pylist()
+    degrees = table["degree"].to_numpy()
     return {
         "entities": entities.rows,
         "relationships": sum(part.rows for part in work.parts.heads("relationships")),
-        "alone": degrees.count(0),
-        "types": dg.MetadataValue.json(Counter(table["type"].to_pylist())),
+        "alone": int((degrees == 0).sum()),
+        "types": value_counts(table["type"]),
         "degrees": dg.MetadataValue.md(histogram(degrees, "degree", "entities")),
     }
 
@@ -93,8 +93,8 @@ def entity_communities(
         sizes = report.part.read(["level", "size"])
         metadata: Metadata = {
             "communities": report.part.rows,
-            "levels": dg.MetadataValue.json(Counter(map(str, sizes["level"].to_pylist()))),
-            "sizes": dg.MetadataValue.md(histogram(sizes["size"].to_pylist(), "entities", "communities")),
+            "levels": value_counts(sizes["level"]),
+            "sizes": dg.MetadataValue.md(histogram(sizes["size"].to_numpy(), "entities", "communities")),
         }
         yield run.materialized(report, metadata)
         yield from check_results(run.work, ENTITY_COMMUNITY_CHECKS)
@@ -120,13 +120,13 @@ def community_reports(
         else:
             with model_usage(run.work, run.asset) as usage:
                 report = report_stage.write_reports(run.work, again=tries_again())
-            failures = [row for part in run.work.parts.heads("report_failures") for row in part.read().to_pylist()]
-            causes = [row["error_type"] for row in failures if row["failed"]]
+            failures = whole_table(run.work, "report_failures", ["error_type", "failed", "dropped"])
+            causes = failures.filter(failures["failed"]).sort_by("error_type")["error_type"]
             metadata: Metadata = {
                 "reports": report.part.rows,
                 "failed": len(causes),
-                "causes": dg.MetadataValue.json(Counter(sorted(causes))),
-                "dropped": sum(row["dropped"] for row in failures),
+                "causes": value_counts(causes),
+                "dropped": pc.sum(failures["dropped"]).as_py() or 0,
             }
             yield run.materialized(report, metadata, **usage)
         yield from check_results(run.work, REPORT_CHECKS)

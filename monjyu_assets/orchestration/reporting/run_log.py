@@ -4,10 +4,12 @@ import base64
 import logging
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 from xml.sax.saxutils import escape
 
 import dagster as dg
 import numpy as np
+from numpy.typing import NDArray
 
 from monjyu_assets.orchestration.reporting.lineage_events import report_built
 from monjyu_assets.work.closed_set import primary
@@ -162,15 +164,15 @@ _MOST_BARS = 40
 _BLUE = "#4f6d9a"
 
 
-def histogram(values: Sequence[float], x_label: str, y_label: str) -> str:
+def histogram(values: NDArray[Any], x_label: str, y_label: str) -> str:
     """A histogram of the values as a Markdown image (an inline SVG of a few kB); a sentence if there are no values.
 
     It is drawn here because it has only bars and two axes, while a plotting library takes 80 MB and half a second in
     each process.
     """
-    if not values:
+    if not len(values):
         return "Nothing to draw yet."
-    counts, edges = np.histogram(values, bins=min(_MOST_BARS, max(1, int(max(values) - min(values)) + 1)))
+    counts, edges = np.histogram(values, bins=min(_MOST_BARS, max(1, int(values.max() - values.min()) + 1)))
     most, bar = int(counts.max()), (_WIDTH - _LEFT - _RIGHT) / len(counts)
     full, floor = _HEIGHT - _TOP - _BOTTOM, _HEIGHT - _BOTTOM
     columns = "".join(

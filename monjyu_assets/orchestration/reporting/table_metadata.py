@@ -109,6 +109,12 @@ def place_of(work: Work, table: str) -> Metadata:
     return {"dagster/uri": f"{store.rstrip('/')}/{prefix_of(work.name)}" if store else folder.as_uri()}
 
 
+def value_counts(column: pa.ChunkedArray) -> dg.JsonMetadataValue:
+    """The number of rows with each value, in the order in which the values first occur."""
+    values, counts = column.value_counts().flatten()
+    return dg.MetadataValue.json(dict(zip(map(str, values.to_pylist()), counts.to_pylist(), strict=True)))
+
+
 def rows_by_table(rows: Mapping[str, int]) -> dg.TableMetadataValue:
     """The number of rows of each table, as a table."""
     schema = dg.TableSchema([dg.TableColumn("table"), dg.TableColumn("rows", "int")])

@@ -129,8 +129,7 @@ class Engine:
         self._batcher = MicroBatcher(self._run)
 
     def run_one(self, ids: Ids) -> Vectors:
-        """The vector (1, 384) of ids (1, tokens), computed in one batch with the questions that other threads ask
-        meanwhile."""
+        """The vector (1, 384) of ids (1, tokens), in one batch with the questions of other threads."""
         return self._batcher(ids)
 
     def run_many(self, batches: Iterable[tuple[Key, Ids]], done: Callable[[Key, Vectors], None]) -> None:

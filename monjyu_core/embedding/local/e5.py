@@ -40,8 +40,7 @@ class E5Tokenizer:
         self._processor: SentencePieceProcessor = SentencePieceProcessor(model_proto=_model(vocabulary))
 
     def encode(self, texts: Sequence[str]) -> list[list[int]]:
-        """Ids with the special tokens, not truncated. Runs of spaces count as one; leading and trailing ones are
-        dropped."""
+        """Ids with the special tokens, not truncated. Runs of spaces count as one; outer ones are dropped."""
         found: list[list[int]] = self._processor.encode([self._normal(text) for text in texts], out_type=int)
         return [[BEGIN, *ids, END] for ids in found]
 
@@ -71,8 +70,7 @@ def _pieces(vocabulary: Vocabulary) -> Iterator[bytes]:
 
 
 def _usual_pieces(pieces: Sequence[bytes], scores: NDArray[np.uint8]) -> bytes:
-    """The entries of ordinary pieces, without a type, built for 250,000 pieces in one step. Each length fits in a
-    byte."""
+    """The entries of 250,000 ordinary pieces, without a type, in one step. Each length fits in a byte."""
     lengths = np.fromiter(map(len, pieces), np.intp, len(pieces))
     around = 9  # bytes of field and length (twice), the field of the score, and the score
     if lengths.max(initial=0) + around - 2 > 0x7F:

@@ -64,12 +64,10 @@ class SentenceEncoder(ABC):
         0.1 to 0.2 seconds."""
         with ThreadPoolExecutor(1, thread_name_prefix="weights") as pool:
             reading = pool.submit(self.read_weights)
-            from monjyu_core.embedding.local.encoder_graph import build_model
+            from monjyu_core.embedding.local.encoder_graph import EightBitProducts, build_model
 
             if self.precision != "int8":
                 return build_model(reading.result(), self.shape)
-            from monjyu_core.embedding.local.eight_bits import EightBitProducts
-
             roundings = read_calibration(self.shape.name)
             products = EightBitProducts(roundings, integers=multiplies_integers())
             return build_model(reading.result(), self.shape, products)

@@ -123,8 +123,7 @@ class BatchedCalls:
         return results
 
     async def _windows(self, text: str, key: str, account: Account) -> Result:
-        """The sum of the unit vectors of a text's halves, weighted by length; a half that is still too long is divided
-        again."""
+        """The sum of the unit vectors of a text's halves, by length; a half that is too long is divided again."""
         if len(text) < 2 * SHORTEST_WINDOW:
             return ModelAnswerUnusable(
                 f"{self.model} cannot read a text of {len(text)} characters: it is too long.",

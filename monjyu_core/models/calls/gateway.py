@@ -37,8 +37,7 @@ class Gateway:
         return Session(self, account)
 
     def caller(self, role: ChatRole) -> Caller:
-        """The guarded client of a role, created at its first call. Raises ConfigurationError if its model is not set
-        up."""
+        """A role's guarded client, created at its first call. Raises ConfigurationError if its model is not set up."""
         if role not in self._callers:
             name, model = role_model(self.settings, role)
             settings = getattr(self.settings.roles, role)
@@ -194,7 +193,7 @@ class Session:
                 yield item
 
     def _worst(self, role: ChatRole, request: ChatRequest) -> float:
-        return worst_cost(request, self._gateway.accounting.prices, self._described(role)[1], schema_is_sent=True)
+        return worst_cost(request, self._gateway.accounting.prices, self._described(role)[1])
 
     def _note_hit(self, role: ChatRole, reply: ChatReply) -> None:
         self.account.note_hit(*self._described(role), reply.usage)

@@ -141,8 +141,7 @@ def _found(text: str) -> Iterator[Any]:
 
 
 def _mended(text: str) -> Iterator[Any]:
-    """Yield the first repair that succeeds: of the fenced parts, the last first, then of the text from its first
-    brackets on."""
+    """Yield the first repair that works: of the fenced parts, the last first, then from the first brackets on."""
     from json_repair import repair_json
 
     text = _half_width(text)

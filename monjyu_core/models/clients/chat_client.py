@@ -52,8 +52,7 @@ class HttpChat:
         collected = Collected(self._server)
 
         async def send(call: Values) -> tuple[AsyncGenerator[Any, None], str]:
-            """Return the rest of the reply and its first piece, so that a refusal is raised before anything is
-            yielded."""
+            """The rest of the reply and its first piece, so that a refusal is raised before any output."""
             items = self._http.events(self._path, call)
             try:
                 return items, collected.add(await anext(items))

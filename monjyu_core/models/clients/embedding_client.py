@@ -106,8 +106,7 @@ def _index(value: object) -> int | None:
 
 
 def _numbers(embedding: object) -> object:
-    """An embedding as numbers, from a list or from base64 of little-endian 32-bit floats. llama.cpp wraps a vector in a
-    list."""
+    """An embedding from a list (llama.cpp: of one vector) or from base64 of little-endian 32-bit floats."""
     if isinstance(embedding, list) and len(embedding) == 1 and isinstance(embedding[0], list):
         return embedding[0]
     if not isinstance(embedding, str):

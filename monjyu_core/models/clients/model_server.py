@@ -109,8 +109,7 @@ class Server:
         return message if len(message) <= _MOST_OF_MESSAGE else message[:_MOST_OF_MESSAGE] + _HIDDEN
 
     def refusal(self, status: int, headers: Mapping[str, str], body: object) -> ModelCallError:
-        """The error for an answer that is not 2xx or contains an error. `body` is parsed JSON, or text if it is not
-        JSON."""
+        """The error for an answer that is not 2xx or contains an error. `body` is parsed JSON, or other text."""
         return refusal(str(self), self.name, self.shown, status, headers, body)
 
     def unreachable(self, error: BaseException) -> ModelUnreachable:

@@ -162,8 +162,7 @@ def _goes_on(after: str) -> bool:
 
 
 def _is_quotation(text: str, start: int, end: int | None) -> bool:
-    """Whether a block, whose opening mark ends at `start`, is quoted in a sentence: `<think> and </think> are
-    marks`."""
+    """Whether the block after the mark that ends at `start` is quoted: `<think> and </think> are marks`."""
     line = text[start:].partition("\n")[0]
     if end is None:
         return bool(re.match(r" [a-z]", line)) and "\n" not in text[start:]
@@ -171,8 +170,7 @@ def _is_quotation(text: str, start: int, end: int | None) -> bool:
 
 
 def _end_without_opening(text: str) -> int | None:
-    """Where the answer begins in a reply whose opening mark was in the prompt; None if no closing mark ends the
-    reasoning."""
+    """Where the answer begins if the opening mark was in the prompt; None if no mark ends the reasoning."""
     for number, closing in enumerate(_CLOSING.finditer(text)):
         if number == _MOST_MARKS or _ON_LINE.search(text, 0, closing.start()):
             return None

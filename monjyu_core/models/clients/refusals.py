@@ -63,8 +63,7 @@ def refusal(
     headers: Mapping[str, str],
     body: object,
 ) -> ModelCallError:
-    """The error for a refusal. `who` names the model in messages, `name` in hints; `shown` makes a server's message
-    safe to show."""
+    """A refusal's error. `who` names the model in messages, `name` in hints; `shown` makes a server's text safe."""
     said, codes = message_in(body), _codes(body)
     place = f"models.{name}"
     summary = f"{who} answered {status}: {shown(said).rstrip('.') or 'no reason given'}."

@@ -9,8 +9,7 @@ from pydantic import BaseModel
 from pydantic import Field as Described
 
 from monjyu_core.records.corrected_values import LONGEST, MOST_AUTHORS, Field, Value
-from monjyu_core.records.correcting import correct
-from monjyu_core.records.corrections import CORRECTIONS, CorrectedPaper, PaperIdentity
+from monjyu_core.records.corrections import CORRECTIONS, CorrectedPaper, PaperIdentity, correct
 from monjyu_core.storage.snapshot import Snapshot
 from monjyu_query.asking.fields import CollectionBody
 from monjyu_query.papers.records import fields_corrected, identify_paper

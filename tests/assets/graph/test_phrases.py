@@ -7,7 +7,6 @@ from typing import get_args
 import pytest
 
 from monjyu_assets.levels.phrases.cleaning import MAX_WINDOW, clean, is_boilerplate, is_unspaced, windows
-from monjyu_assets.levels.phrases.english_phrases import parser
 from monjyu_assets.levels.phrases.japanese_phrases import installed
 from monjyu_assets.levels.phrases.paper_phrases import ChunkText, PhraseModel, merged, paper_mentions
 from monjyu_assets.levels.phrases.words import definitions, long_form, normalise
@@ -159,20 +158,3 @@ def test_hostile_text_is_cleaned_in_linear_time(text: str) -> None:
 
     pieces = ends(work)
     assert all(len(piece) <= MAX_WINDOW for piece in pieces)
-
-
-def test_parts_of_speech_are_those_of_the_models_ruler() -> None:
-    pipeline, parts, _ = parser()
-    texts = (
-        "She did not want to go, but that old hat, which they'd had, was what all of us liked best.",
-        "In 2019 John's LLMs cost $5.00 more than 3/4 of the non-linear ones; to be sure, 10 % isn't much.",
-        "Does it matter that both this and those models have been using their own data, e.g. via http://x.org?",
-    )
-    for text in texts:
-        doc = pipeline(text)
-        parts(doc)
-        found = [(token.text, token.pos_) for token in doc]
-        for token in doc:
-            token.pos_ = ""
-        assert [(token.text, token.pos_) for token in pipeline.get_pipe("attribute_ruler")(doc)] == found
-        assert all(part for _, part in found)

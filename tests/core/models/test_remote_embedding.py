@@ -55,7 +55,7 @@ RECORDS = {
 
 @pytest.fixture(autouse=True)
 def own_embedders(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(load, "_embedders", {})
+    monkeypatch.setattr(load, "_models", {})
     monkeypatch.setenv("MONJYU_DATA", str(tmp_path / "data"))
     monkeypatch.setenv("MONJYU_CACHE__ENABLED", "false")
 
@@ -92,7 +92,7 @@ def world(tmp_path: Path, configure: Callable[..., Settings], fake: FakeModels) 
     configure()
     made = World.of(tmp_path, records_file(RECORDS), variant="fake-model-1")
     fake.requests.clear()
-    load._embedders.clear()
+    load._models.clear()
     return made
 
 
@@ -131,13 +131,13 @@ def test_only_new_texts_are_sent_and_an_unchanged_collection_asks_nothing(fake: 
     new_world.build()
     assert [text.rpartition("\n")[2][:9] for text in texts_sent(fake)] == ["Volcanoes"]
     fake.requests.clear()
-    load._embedders.clear()  # as in a new process
+    load._models.clear()  # as in a new process
     assert new_world.build()["embed"] == set()
     assert fake.requests == []
 
 
 def test_one_request_for_a_question(fake: FakeModels, world: World) -> None:
-    load._embedders.clear()
+    load._models.clear()
     ask(world, "when does water boil")
     assert texts_sent(fake) == ["when does water boil"]
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from monjyu_core.records.correcting import correct
-from monjyu_core.records.corrections import CORRECTIONS, PaperIdentity
+from monjyu_core.records.corrections import CORRECTIONS, PaperIdentity, correct
 from monjyu_core.remote.collection_lock import holding
 from monjyu_core.remote.copies import look, pull_all
 from monjyu_core.remote.object_store import Objects

@@ -12,8 +12,7 @@ from typing import Any
 import pytest
 import yaml
 
-from monjyu_core.records.correcting import correct
-from monjyu_core.records.corrections import PaperIdentity
+from monjyu_core.records.corrections import PaperIdentity, correct
 from monjyu_core.records.questions import make_question
 from monjyu_core.records.recorded_answers import answers_path, keep_answers, stored_answers
 from monjyu_core.settings.settings import load_settings
