@@ -78,6 +78,8 @@ def test_an_unsure_survey_gets_the_mode_of_the_second_kind() -> None:
         chosen, routing = route(ask(), SearchSettings(), level, kind)
         assert chosen == mode and routing.query_type == "survey"
         assert routing.reason.startswith("survey or exploration: " if chance < 0.5 else "survey: ")
+    number = ask(query="How many people have taken part so far?")
+    assert route(number, SearchSettings(), 1, Kind("survey", "it is", 0.9, "factoid"))[0] == "hybrid"
 
 
 @pytest.mark.parametrize(("mode", "needs"), [("local", 2), ("global", 3)])

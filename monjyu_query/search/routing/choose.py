@@ -8,6 +8,7 @@ from monjyu_core.models.caps import SpendingCap
 from monjyu_core.settings.models import SpendingSettings
 from monjyu_core.settings.settings import SearchSettings
 from monjyu_core.values import Values
+from monjyu_query.answers.segments import OF_MANY, form_of
 from monjyu_query.asking.fields import asked_as
 from monjyu_query.asking.lazy_explanation import DEFAULT, PRESETS
 from monjyu_query.asking.request import LAZY_FIELDS, NOT_RERANKED, SCORED, SearchRequest
@@ -122,10 +123,15 @@ def _chosen(
     if unread:
         return "hybrid", "the question is in another language than the papers, which only vectors compare"
     name, called = kind.name, str(kind.name)
-    if name == "survey" and kind.runner_up and (kind.confidence or 0.0) < _SURE_SURVEY:
+    if name == "survey" and kind.runner_up and not _is_survey(kind, request.query):
         name, called = kind.runner_up, f"{kind.name} or {kind.runner_up}"
     mode = best_mode(name, level, written_reports=written_reports)
     return mode, f"{called}: {kind.reason}; {mode} is best for it at level {level}{_better(name, mode)}"
+
+
+def _is_survey(kind: Kind, query: str) -> bool:
+    """Whether a question taken for a survey is surely one, and gets no other form of answer, such as a number."""
+    return (kind.confidence or 0.0) >= _SURE_SURVEY and form_of(query, "survey") in OF_MANY
 
 
 def _better(kind: QueryType, mode: str) -> str:
