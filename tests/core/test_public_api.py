@@ -24,7 +24,7 @@ from monjyu_query.citations.view import CitationView
 from monjyu_query.digests.result import Digest
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "python.md"
-INNER = {"blocking", "chosen_searcher", "flush_traces", "reading", "run", "searcher", "seen_by"}
+INNER = {"blocking", "chosen_searcher", "flush_traces", "heard", "reading", "run", "searcher", "seen_by"}
 """For the commands and servers of Monjyu itself: not promised."""
 RESULTS: tuple[type[BaseModel], ...] = (
     *(

@@ -15,8 +15,7 @@ from monjyu_assets.libraries.library_folder import LibraryItem
 from monjyu_assets.libraries.syncing import READABLE, sync_library
 from monjyu_core.errors import ConfigurationError
 from monjyu_core.paper import ParsedPaper
-from monjyu_core.records.correcting import correct
-from monjyu_core.records.corrections import PaperIdentity
+from monjyu_core.records.corrections import PaperIdentity, correct
 from monjyu_core.settings.settings import load_settings
 from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.snapshot import open_current
