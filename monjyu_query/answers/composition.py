@@ -51,14 +51,14 @@ near: of 16 questions in Japanese or English that papers in the other language a
 other subjects, none."""
 _CHANCE = 1 / 150
 """A sentence with a lower probability is not evidence."""
-FACT, _REASONS = Limits(3, 450, 2, share=0.4), Limits(3, 800, 3)
+FACT, _REASONS = Limits(3, 450, 2, share=0.5), Limits(3, 800, 3, share=0.5)
 _LIMITS: Mapping[AnswerForm, Limits] = {
     **dict.fromkeys(NARROW, FACT),
     "definition": replace(FACT, share=0.6),
     "yes_no": replace(FACT, share=0.2),
     "reasons": _REASONS,
     "steps": _REASONS,
-    "exploration": Limits(4, 800, 2, share=0.3),
+    "exploration": Limits(4, 800, 2),
     "comparison": Limits(5, 900, 3),
     "survey": Limits(8, 1600, 2, least=0.03),
     "papers": Limits(5),

@@ -18,9 +18,6 @@ from monjyu_query.asking.passages import PassageSentence
 from monjyu_query.ranking.query_embedding import Scale
 from monjyu_query.ranking.retrieval import QueryTerm, Spelling
 
-_FIRST_TERMS, _NEW_TERMS = 1.0, 4.0
-"""How much the weight of a sentence rises if it has all terms of the question that the chosen sentences lack: for the
-first sentence and for further ones. A higher first value would prefer sentences that repeat the question to answers."""
 _HANGING = 2.0
 """The factor on the minimum weight of a further sentence that refers to text that is not quoted with it."""
 _ALIKE, _WITHIN = 0.7, 0.85
@@ -143,11 +140,12 @@ def choose_windows(
 ) -> list[Window]:
     """The sentences that are most probably evidence, best first, with the neighbours that they need.
 
-    Greedy: a sentence's weight is its probability, raised for terms of the question that no chosen sentence has. The
-    first is chosen, then further ones with enough weight and other content, while the answer is short enough. A further
-    sentence that refers to text that is not available needs twice the weight. Questions are not chosen.
+    The first is chosen by its probability and its share of the question's terms, then further ones that are probable
+    enough and have other content, while the answer is short enough. A further sentence that refers to text that is not
+    available needs to be twice as probable. Questions are not chosen.
     """
     sets = [frozenset(own) for own in terms]
+    papers = [sentence.passage.paper_id for sentence in sentences]
     waiting = [
         row
         for row in np.argsort(-probability, kind="stable").tolist()
@@ -155,15 +153,14 @@ def choose_windows(
     ]
     chosen: list[int] = []
     windows: list[Window] = []
-    covered: set[str] = set()
     width = 0
     of_paper: Counter[str] = Counter()
     while waiting and len(chosen) < limits.sentences:
-        gain = _NEW_TERMS if chosen else _FIRST_TERMS
         least = limits.least + limits.share * probability[chosen[0]] if chosen else 0.0
         worth = [
-            probability[row] * (1 + gain * question.share(sets[row] - covered))
-            + least * (probability[row] >= limits.others and not of_paper[sentences[row].passage.paper_id])
+            probability[row] + least * (probability[row] >= limits.others and not of_paper[papers[row]])
+            if chosen
+            else probability[row] * (1 + question.share(sets[row]))
             for row in waiting
         ]
         best = int(np.argmax(worth))
@@ -174,14 +171,12 @@ def choose_windows(
         if not is_prose(text, _QUOTED_LETTERS_SHARE) or any(_repeats(sets[row], sets[o]) for o in chosen):
             continue
         window = neighbours.grown(sentences[row])
-        paper = sentences[row].passage.paper_id
-        if chosen and (of_paper[paper] >= limits.a_paper or (window.hangs and worth[best] < _HANGING * least)):
+        if chosen and (of_paper[papers[row]] >= limits.a_paper or (window.hangs and worth[best] < _HANGING * least)):
             continue
         if not chosen or width + _width(window.text) <= limits.width:
-            of_paper[paper] += 1
+            of_paper[papers[row]] += 1
             chosen.append(row)
             windows.append(window)
-            covered |= sets[row]
             width += _width(window.text)
     return joined(windows, neighbours)
 

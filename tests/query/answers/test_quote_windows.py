@@ -146,6 +146,15 @@ def test_the_first_sentence_answers_rather_than_repeats_the_question() -> None:
     assert [window.key for window in chosen] == sentences[:1]
 
 
+@pytest.mark.parametrize(("second", "quotes"), [(0.2, 1), (0.3, 2)])
+def test_a_further_sentence_needs_a_share_of_the_best_ones_probability(second: float, quotes: int) -> None:
+    sentences = run("It is given for nine days in all of them.", "Hospitals use the drug for children.", gap=9)
+    question = Question(dict.fromkeys(("drug", "use", "children"), 1.0), {})
+    terms, limits = [["nine", "day"], ["drug", "hospital", "use", "children"]], Limits(2, share=0.5, least=0.0)
+    chosen = choose_windows(question, np.array([0.5, second]), sentences, terms, limits, Neighbours(sentences))
+    assert len(chosen) == quotes
+
+
 def test_a_broad_question_quotes_further_papers_that_no_fact_would() -> None:
     other = Passage("c2", "q", "Other", "results", "", "", 1, 1.0)
     sentences = run("The drug was given for nine days.", "It was red.")
