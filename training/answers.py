@@ -26,7 +26,7 @@ from monjyu_core.storage.folders import DataFolder
 from monjyu_query.answers.citing import Neighbours, Window
 from monjyu_query.answers.composition import FACT, asked_of
 from monjyu_query.answers.selection import Question, choose_windows, word_count
-from monjyu_query.answers.sentence_ranking import Judge, log_odds
+from monjyu_query.answers.sentence_ranking import Judge, log_odds, share_of_all
 from monjyu_query.asking.passages import PassageSentence, load_sentences
 from monjyu_query.asking.request import Filters, make_request
 from monjyu_query.evaluation.gold_answers import Gold, PaperTexts, Quote, SpanQuestion, read_gold
@@ -191,20 +191,27 @@ def measured(samples: Sequence[Sample], weights: Array, share: float) -> tuple[f
 
 
 def facts(samples: Sequence[Sample], weights: Array) -> tuple[Array, Array]:
-    """Log odds of the best sentence and of the best passage (n, 2), and whether the answer is right (n,)."""
+    """Log odds of the best sentence and of the best passage, and the best sentence's share of all (n, 3), and whether
+    the answer is right (n,)."""
     rows, right = [], []
     for one in samples:
-        rows.append([log_odds(worth(one, weights).max(initial=0.0)), log_odds(np.array(one.answered))])
+        chances = worth(one, weights)
+        best, total = float(chances.max(initial=0.0)), float(chances.sum())
+        rows.append([log_odds(np.array(best)), log_odds(np.array(one.answered)), share_of_all(best, total)])
         quotes = [Quote(w.key.passage.paper_id, w.text) for w in quoted(one, weights, FACT.share)]
         right.append(one.whole and one.gold.is_found(quotes))
     return np.array(rows), np.array(right, dtype=float)
 
 
 def sure(samples: Sequence[Sample], weights: Array) -> Array:
-    """Weights of the confidence, and a bias. The passage's is 0 if it would be negative."""
+    """Weights of the confidence (3), and a bias. Those that would be negative are 0."""
     rows, right = facts(samples, weights)
-    both = regression(rows, right)
-    return both if both[1] >= 0 else np.insert(regression(rows[:, :1], right), 1, 0.0)
+    used = [0, 1, 2]
+    while (fitted := regression(rows[:, used], right))[:-1].min() < 0:
+        used = [column for column, weight in zip(used, fitted, strict=False) if weight >= 0]
+    found = np.zeros(4)
+    found[[*used, 3]] = fitted
+    return found
 
 
 def report(name: str, learned_from: Sequence[Sample], own: Sequence[Sample]) -> None:

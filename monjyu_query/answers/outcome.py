@@ -127,7 +127,7 @@ def support_of(
     lookup = _Lookup(index, query, question)
     lacking = [term for term in named if question.words[term] in unseen]
     return Support(
-        judged.weights.confidence(best, judged.answered),
+        judged.weights.confidence(best, judged.answered, float(judged.probability.sum())),
         judged.weights.partly,
         judged.weights.whole,
         unmet_names(query, {question.words[term]: lookup.is_met(term, windows) for term in named}),

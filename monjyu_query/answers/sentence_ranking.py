@@ -44,6 +44,9 @@ _ASKS_WHERE = re.compile(
     re.IGNORECASE,
 )
 _LEAST_CHANCE = 1e-5
+_UNREAD = 0.3
+"""The probability of evidence outside the passages; without it, the best of only improbable sentences would seem
+sure. From .1 to .5 makes no difference for questions that the collection answers."""
 _A_NEIGHBOUR = 0.6
 """The gain in log odds that the question is answered, which a further sentence of a window must bring."""
 
@@ -56,8 +59,8 @@ class Weights:
     """Weights of the reader's log odds of a sentence, the logarithm of its passage's probability, the share of words
     (by length) and nearness, with a bias. `least` is the least weight of a further paper's sentence in a table, `broad`
     that of one in the answer to a broad question. `sure` are for the confidence of an answer: weights of the log odds
-    of its best sentence and of the best passage, with a bias. An answer is partial from
-    `partly` and complete from `whole` on."""
+    of its best sentence and of the best passage, and of the best sentence's share of the probability of all, with a
+    bias. An answer is partial from `partly` and complete from `whole` on."""
 
     sentence: float
     passage: float
@@ -66,7 +69,7 @@ class Weights:
     bias: float
     least: float
     broad: float
-    sure: tuple[float, float, float]
+    sure: tuple[float, float, float, float]
     partly: float
     whole: float
 
@@ -74,20 +77,26 @@ class Weights:
     def of_signals(self) -> Array:
         return np.array([self.sentence, self.passage, self.words, self.nearness])
 
-    def confidence(self, best: float, answered: float | None) -> float:
-        """The probability (0 to 1) that an answer contains the requested information."""
-        of_best, of_passage, bias = self.sure
-        odds = of_best * log_odds(np.array(best)) + bias
+    def confidence(self, best: float, answered: float | None, total: float) -> float:
+        """The probability (0 to 1) that an answer contains the requested information. `total` is the sum of the
+        probabilities of all sentences: a sentence that stands out answers more often than one of many alike."""
+        of_best, of_passage, of_share, bias = self.sure
+        odds = of_best * log_odds(np.array(best)) + of_share * share_of_all(best, total) + bias
         if answered is not None:
             odds = odds + of_passage * log_odds(np.array(answered))
         return round(float(1 / (1 + np.exp(-odds))), 3)
 
 
+def share_of_all(best: float, total: float) -> float:
+    """The best sentence's share (0 to 1) of the probability of all sentences and of evidence that was not read."""
+    return best / (total + _UNREAD)
+
+
 WEIGHTS = {
-    ENGLISH: Weights(0.87, 0.0, 0.505, 0.476, -0.484, 0.04, 0.006, (0.725, 0.133, 0.867), 0.08, 0.46),
-    MULTILINGUAL: Weights(0.203, 0.546, 2.048, 2.103, -3.104, 0.09, 0.09, (0.64, 0.0, 0.5), 0.1, 0.3),
-    _WIDE: Weights(0.305, 0.935, 1.367, 1.026, -1.282, 0.1, 0.1, (0.598, 0.292, 0.991), 0.15, 0.42),
-    _NONE: Weights(0.0, 0.0, 3.223, 2.425, -5.793, 0.06, 0.06, (0.711, 0.0, 0.607), 0.1, 0.3),
+    ENGLISH: Weights(0.87, 0.0, 0.505, 0.476, -0.484, 0.04, 0.006, (0.0, 0.149, 13.58, -2.377), 0.08, 0.34),
+    MULTILINGUAL: Weights(0.203, 0.546, 2.048, 2.103, -3.104, 0.09, 0.09, (0.64, 0.0, 0.0, 0.5), 0.1, 0.3),
+    _WIDE: Weights(0.305, 0.935, 1.367, 1.026, -1.282, 0.1, 0.1, (0.598, 0.292, 0.0, 0.991), 0.15, 0.42),
+    _NONE: Weights(0.0, 0.0, 3.223, 2.425, -5.793, 0.06, 0.06, (0.711, 0.0, 0.0, 0.607), 0.1, 0.3),
 }
 """By the reader's model (`training/answers.py`). Three of four questions whose paper was removed get no complete
 answer; one in fifty of the others gets none. `partly` of the English reader is above the confidence of questions on

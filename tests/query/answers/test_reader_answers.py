@@ -113,8 +113,14 @@ def test_without_the_reader_words_and_vectors_decide(off: Searcher, read: list[i
 
 def test_confidence_grows_with_what_is_found() -> None:
     for weights in WEIGHTS.values():
-        chances = [weights.confidence(best, answered) for best, answered in ((0.01, 0.1), (0.3, 0.5), (0.9, 0.95))]
+        found = ((0.01, 0.1), (0.3, 0.5), (0.9, 0.95))
+        chances = [weights.confidence(best, answered, 0.05 + best) for best, answered in found]
         assert chances == sorted(chances) and 0 <= chances[0] < weights.whole < chances[2] <= 1
+
+
+def test_the_english_reader_is_surer_of_a_sentence_that_stands_out() -> None:
+    alone, among = (WEIGHTS[ENGLISH].confidence(0.3, 0.5, total) for total in (0.4, 3.0))
+    assert among < WEIGHTS[ENGLISH].whole < alone
 
 
 @pytest.mark.parametrize(
