@@ -53,7 +53,7 @@ class QuestionsGate:
         blocking = [one for one in self.answers if one.blocks]
         if blocking:
             examples = [_failure_line(one) for one in blocking[:_SHOWN]]
-            return CheckResult(NAME, False, WHAT, len(blocking), examples, _WHAT_TO_DO)
+            return CheckResult(NAME, False, len(blocking), examples, _WHAT_TO_DO)
         for one in self.failed:
             self.work.warn(f"Saved question {_failure_line(one)}.")
         self.keep(snapshot_id)

@@ -34,7 +34,7 @@ class RetrievalGate:
         measures = self._measure(Path(self.checks.questions), Path(self.checks.qrels), snapshot_id)
         self.ndcg, self.queries = float(measures["ndcg@10"]), int(measures["queries"])
         shortfall = [f"nDCG@10 is {self.ndcg:.3f}, not {self.checks.min_ndcg:.3f}"]
-        return CheckResult(NAME, self.passed, WHAT, self.queries, shortfall) if self.checks.retrieval_blocks else None
+        return CheckResult(NAME, self.passed, self.queries, shortfall) if self.checks.retrieval_blocks else None
 
     @property
     def passed(self) -> bool:

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from monjyu_core.errors import IndexBuildError
@@ -57,20 +57,10 @@ def asset_version(parts: PartStore, asset: str, bucket: str) -> str | None:
     A table of the whole collection depends on all buckets of its inputs.
     """
     if by_shard(asset) and bucket == COLLECTION_SHARD:
-        return _together(parts, asset, parts.all_buckets())
+        heads = [parts.head(primary(asset), name) for name in parts.all_buckets()]
+        return None if None in heads else digest(*(head.asset_version for head in heads if head), length=20)
     part = parts.head(primary(asset), bucket if by_shard(asset) else COLLECTION_SHARD)
     return part.asset_version if part else None
-
-
-def shard_version(parts: PartStore, asset: str, shard: str) -> str | None:
-    """The version of an asset's shard, which covers all its buckets; None if one is missing."""
-    buckets = parts.buckets(shard) if by_shard(asset) else (COLLECTION_SHARD,)
-    return asset_version(parts, asset, buckets[0]) if len(buckets) == 1 else _together(parts, asset, buckets)
-
-
-def _together(parts: PartStore, asset: str, buckets: Iterable[str]) -> str | None:
-    heads = [parts.head(primary(asset), bucket) for bucket in buckets]
-    return None if None in heads else digest(*(part.asset_version for part in heads if part), length=20)
 
 
 def input_versions(parts: PartStore, asset: str, bucket: str) -> dict[str, str]:
