@@ -14,7 +14,7 @@ from monjyu_core.values import Values
 
 if TYPE_CHECKING:
     from monjyu_assets.chunking import Chunk
-    from monjyu_assets.indexing.source_list import ListedSource
+    from monjyu_assets.indexing.requests import ListedSource
     from monjyu_assets.planning.pending import IndexResult
     from monjyu_core.storage.folders import DataFolder
 
@@ -136,7 +136,7 @@ class Indexer:
 
     def sources(self, collection: str) -> list[ListedSource]:
         """The sources of a collection, with their numbers of papers and the patterns that select files."""
-        from monjyu_assets.indexing.source_list import list_sources
+        from monjyu_assets.indexing.requests import list_sources
 
         return list_sources(self.data, collection)
 
