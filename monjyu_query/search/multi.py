@@ -101,13 +101,13 @@ def merged_result(
     )
 
 
-def step_of(ask: Ask, mode: str, *, answer: bool) -> Ask:
-    """The question for one mode, on the same account; its events name the mode."""
+def step_of(ask: Ask, mode: str) -> Ask:
+    """The question for one mode, without an answer, on the same account; its events name the mode."""
 
     def emit(event: Values) -> None:
         ask.emit(event | {"mode": mode})
 
-    request = ask.request.model_copy(update={"mode": mode, "answer": answer, "controller": "unified"})
+    request = ask.request.model_copy(update={"mode": mode, "answer": False, "controller": "unified"})
     settings = ask.settings.model_copy(update={"top_k": max(DEPTH, ask.settings.top_k)})
     return replace(ask, mode=mode, request=request, settings=settings, emit=emit)
 
@@ -120,7 +120,7 @@ def _run(modes: Modes, ask: Ask, names: Sequence[str]) -> list[SearchResult]:
         with lock:
             ask.emit(event)
 
-    steps = [step_of(replace(ask, emit=emit), name, answer=False) for name in names]
+    steps = [step_of(replace(ask, emit=emit), name) for name in names]
     with ThreadPoolExecutor(len(steps), thread_name_prefix="mode") as pool:
         waiting = [pool.submit(contextvars.copy_context().run, modes.search, step) for step in steps]
         return [future.result() for future in waiting]

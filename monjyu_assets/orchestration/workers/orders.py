@@ -117,7 +117,6 @@ class TakenOrder:
         self._folder = folder
         self._name = name
         self._run_id = run_id
-        self._sent: set[str] = set()
 
     @cached_property
     def order(self) -> Order:

@@ -227,7 +227,7 @@ def refine(tools: Tools, store: Judgements, tree: CommunityTree, ask: Ask) -> Qu
     ranking = rank(index, tools.embedder, query, mode, ask.request.filters, ask.settings, every=True)
     roles = _model_roles(tools, ask)
     found = _expanded(tools, ask, graph, roles, state)
-    state.subqueries, state.expanded, state.concepts = found.subqueries, found.expanded, found.concepts
+    state.subqueries, state.expanded = found.subqueries, found.expanded
     state.origins, state.reasoning = found.origins(), found.reasoning
     near = graph.neighbours(found.concepts, _NEIGHBOURS)
     for n, subquery in enumerate(state.subqueries):
@@ -257,7 +257,6 @@ def refine(tools: Tools, store: Judgements, tree: CommunityTree, ask: Ask) -> Qu
         tester=RelevanceTester(
             index,
             assessor,
-            asking,
             store,
             a_call=lazy.chunks_per_call,
             gate=gate_of(tools, ask, asking, assessor),
