@@ -202,8 +202,7 @@ class _Program:
 
 
 def is_program() -> bool:
-    """Whether this process runs one command, which may end it at any time, rather than a program that calls
-    commands."""
+    """Whether this process runs one command, which may end it at any time, and not a program that calls commands."""
     return _Program.has_begun
 
 

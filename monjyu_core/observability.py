@@ -31,8 +31,7 @@ Attributes = Mapping[str, Value]
 
 
 def one_host_session() -> requests.Session:
-    """A session that follows no redirect, for clients that would: a server must not redirect a request to another
-    host."""
+    """A session for clients that would follow redirects: a server must not redirect a request to another host."""
     import requests
 
     class OneHost(requests.Session):

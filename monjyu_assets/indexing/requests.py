@@ -265,8 +265,7 @@ def change_sources(
     progress: Progress = no_progress,
     say: Say = no_warning,
 ) -> IndexResult:
-    """Change a collection's sources and index it. Papers of the sources in `removed` are removed without
-    confirmation."""
+    """Change a collection's sources and index it. Papers of sources in `removed` go without confirmation."""
     work = Work(data, name, progress, _once(say))
     known_record(data, name)
     _tell_declared(work)

@@ -45,8 +45,7 @@ class QuestionsGate:
         self.seconds = 0.0
 
     def __call__(self, snapshot_id: str) -> CheckResult | None:
-        """Ask and store. Return the failed result if a question blocks publishing, otherwise None. A purge asks
-        nothing."""
+        """Ask and store. Return the failed result if a question blocks publishing, else None. A purge asks none."""
         if is_only_removing() or not QUESTIONS.read(self.work.folder).questions:
             return None
         self.ask(snapshot_id)
@@ -73,8 +72,7 @@ class QuestionsGate:
         self.reused, self.seconds = int(told["reused"]), float(told["seconds"])
 
     def keep(self, snapshot_id: str) -> None:
-        """Store the answers. They become the baseline of questions that require an unchanged answer and have no
-        baseline."""
+        """Store the answers. They become the baseline of questions that need an unchanged answer and have none."""
         keep_answers(self.work.folder, snapshot_id, self.answers)
         baselines = {one.question_id: baseline_of(one) for one in self.answers if not one.error}
 

@@ -41,8 +41,7 @@ class RetrievalGate:
         return self.ndcg is None or self.ndcg >= self.checks.min_ndcg
 
     def _measure(self, questions: Path, qrels: Path, snapshot_id: str) -> dict[str, float]:
-        """Measure in a separate process; paths are relative to the data folder. Raises ConfigurationError if it
-        fails."""
+        """Measure in another process; paths are relative to the data folder. Raises ConfigurationError on failure."""
         root = self.work.data.root
         command = [sys.executable, "-m", "monjyu_core", "eval", "retrieval", "-c", self.work.name, "--json"]
         command += ["--queries", str(root / questions), "--qrels", str(root / qrels), "--snapshot", snapshot_id]

@@ -151,8 +151,7 @@ def _after_all(folder: CollectionFolder, now: datetime) -> datetime:
 def _searchable(
     work: Work, candidate: Candidate, lance: Path
 ) -> tuple[list[SearchFileEntry], list[LanceFile], NearestEntry | None]:
-    """Write the search files, the Lance tables and, for a large collection, the approximate index; return their
-    entries."""
+    """Write search files, Lance tables and, for a large collection, the approximate index; return their entries."""
     folder, before, embedding = work.folder, candidate.before, candidate.embedding
     older = folder.tables(before.snapshot_id) if before else None
     tables = LanceTables(lance, older, before.lance if before else (), embedding.dimensions)

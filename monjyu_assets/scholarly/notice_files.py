@@ -44,8 +44,7 @@ _KINDS: dict[str, Kind] = {
 
 @dataclass(frozen=True)
 class Notice(PlainTexts):
-    """A notice about a paper: its kind, source and date (ISO, to the day if known), and fields that identify the
-    paper."""
+    """A notice about a paper: kind, source, date (ISO, to the day if known), and what identifies the paper."""
 
     kind: Kind
     source: str

@@ -129,8 +129,7 @@ def first_family(record: ScholarlyRecord) -> str:
 
 
 def _share(paper: Lookup, record: ScholarlyRecord) -> float:
-    """The number of surnames of the paper that are in the record, divided by the length of the shorter list of
-    authors."""
+    """The number of the paper's surnames in the record, divided by the length of the shorter list of authors."""
     theirs = [set(_FAMILY_PARTS.findall(_folded(name))) for name in record.authors]
     ours = [family for family in paper.families if family]
     if not ours or not theirs:

@@ -94,8 +94,7 @@ def without_source(record: CollectionRecord, source: str) -> CollectionRecord:
 
 
 def named_source(record: CollectionRecord, source: str | Path) -> str:
-    """The source of the record at the path `source`. Raises ConfigurationError, which lists the sources, if there is
-    none."""
+    """The record's source at the path `source`. Raises ConfigurationError, which lists the sources."""
     name = os.path.normpath(Path(source).expanduser().absolute())
     match = next((known for known in record.sources if os.path.normpath(known) == name), None)
     if match is None:

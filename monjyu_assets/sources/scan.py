@@ -229,8 +229,7 @@ def _as_duplicate(row: ManifestRow) -> ManifestRow:
 
 
 def guard_deletes(old: set[str], new: set[str], limits: PublishSettings, *, allow: bool) -> None:
-    """Raise IndexBuildError if a scan would delete too many papers, because an unmounted disk must not empty an
-    index."""
+    """Raise IndexBuildError if a scan would delete too many papers: an unmounted disk must not empty an index."""
     gone = len(old - new)
     if allow or not gone:
         return

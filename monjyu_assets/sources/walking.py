@@ -86,8 +86,7 @@ def readable_types(settings: Settings) -> dict[str, str]:
 
 
 def ending_of(path: Path) -> str:
-    """The suffix that indicates a file's type. A source package of arXiv may be named by its id alone, without a
-    suffix."""
+    """The suffix that indicates a file's type. A source package of arXiv may be named by its id alone."""
     return ".gz" if ARXIV_NAME.fullmatch(path.name) else path.suffix.lower()
 
 
@@ -182,8 +181,7 @@ class _Folder:
         return self
 
     def child(self, path: Path) -> _Folder:
-        """A folder below this one. One that is named after a page contains the files that a browser saved with the
-        page."""
+        """A folder below this one. One named after a page contains the files that a browser saved with the page."""
         saved = re.fullmatch(r"(.+)[_.-](?:files|dateien|fichiers|archivos)", path.name)
         of_page = self.of_page or (saved is not None and saved[1] in self.pages)
         return _Folder(path, latex=self.latex, text=self.text or bool(self.stems), of_page=of_page)

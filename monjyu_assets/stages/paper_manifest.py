@@ -90,8 +90,7 @@ def write_manifest(
 
 
 def write_scanned(work: Work, shards: tuple[str, ...], scanned: pa.Table) -> list[ShardReport]:
-    """Write the rows of `shards`, each in the number of buckets that its papers need. Unchanged buckets are not
-    rewritten."""
+    """Write the rows of `shards` in the number of buckets that they need. Unchanged buckets are not rewritten."""
     papers = Counter(map(shard_of, scanned["paper_id"].to_pylist()))
     rebucket(work.parts, {shard: wanted_buckets(papers[shard], work.parts.bucket_count(shard)) for shard in shards})
     remember_renamed(work.folder, *map(content_hashes, (current_manifest(work), scanned)))

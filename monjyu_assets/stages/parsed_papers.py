@@ -71,8 +71,7 @@ def _parsed(
     analyst: Analyst,
     page_one: PageOne,
 ) -> Iterator[ShardReport]:
-    """Parse on this machine, then the papers that a service analyses. A bucket is written when its last paper is
-    parsed."""
+    """Parse here, then the papers that a service analyses. A bucket is written when its last paper is parsed."""
     work.progress("parse", 0, len(tasks))
     pages = {"begun": 0, "all": 0}
 

@@ -103,8 +103,7 @@ def _with_sources(record: CollectionRecord, declaration: Declaration) -> Collect
 
 
 def _chosen(source: str, rules: SourceRules, patterns: Mapping[str, list[str]]) -> SourceRules:
-    """The rules of a source with the declared patterns, which select files of a folder but do not apply to a single
-    file."""
+    """The rules of a source with the declared patterns, which do not apply to a single file."""
     return rules if Path(source).suffix and not Path(source).is_dir() else rules.model_copy(update=patterns)
 
 
@@ -200,8 +199,7 @@ class Work:
 
 @dataclass
 class ShardReport:
-    """The report of a stage's work on a bucket or the collection. Counts are numbers of papers; `failures` are by
-    cause."""
+    """The report of a stage on a bucket or the collection: numbers of papers, and of `failures` by cause."""
 
     shard: str
     total: int = 0
@@ -259,8 +257,7 @@ def rows_of(table: pa.Table, paper_ids: Iterable[str], column: str = "paper_id")
 
 
 def records_of(work: Work, table: str, shard: str, row: type[R], paper_ids: Iterable[str] | None = None) -> list[R]:
-    """The rows of a bucket as records of the TypedDict `row`, for `paper_ids` or all papers; empty if there is no
-    part."""
+    """The rows of a bucket as TypedDicts `row`, for `paper_ids` or all papers; empty if there is no part."""
     part = work.parts.head(table, shard)
     if part is None or paper_ids is None:
         return part.records(row) if part else []

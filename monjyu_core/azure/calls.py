@@ -26,8 +26,7 @@ class AzureAnswer(ExternalAPIError):
 
 
 def called(name: str, call: Callable[[], T]) -> T:
-    """Return the result of the call. Raises AzureAnswer or ExternalAPIError if it fails; `name` is the service's
-    name."""
+    """Return the call's result. Raises AzureAnswer or ExternalAPIError if it fails; `name` is the service's."""
     from azure.core.exceptions import AzureError, ClientAuthenticationError, HttpResponseError
 
     try:

@@ -1,5 +1,4 @@
-"""Objects under a URI (`s3://`, `az://`, `gs://`, `file://`), and the conditional write on which everything else
-relies."""
+"""Objects under a URI (`s3://`, `az://`, `gs://`, `file://`), and the conditional write on which the rest relies."""
 
 from __future__ import annotations
 

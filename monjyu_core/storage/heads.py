@@ -246,8 +246,7 @@ def _read(path: Path, *seen: int) -> Head:
 
 
 def named_parts(head: str) -> set[tuple[str | None, str]]:
-    """The parts that the text of a HEAD names, by table (None: the primary one) and version. HEADs of version 0.2 name
-    none."""
+    """The parts that a HEAD's text names, by table (None: the primary one) and version; none in version 0.2."""
     entries: list[PartEntry] = list(json.loads(head)["parts"].values()) if head.startswith("{") else []
     siblings = {(table, one["version"]) for entry in entries for table, one in entry["siblings"].items()}
     return siblings | {(None, entry["version"]) for entry in entries}

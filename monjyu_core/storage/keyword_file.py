@@ -191,8 +191,7 @@ class StoredChunk:
 
 
 class StoredChunks:
-    """The chunks of some files; `stored` (n,) is each row's position among all rows of the files, one file after the
-    other."""
+    """The chunks of some files; `stored` (n,) is each row's position in all rows, one file after the other."""
 
     def __init__(self, files: Sequence[SearchFile], stored: NDArray[np.int32]) -> None:
         self._files, self._stored = files, stored

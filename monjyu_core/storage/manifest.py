@@ -154,6 +154,5 @@ def read_manifest(collection: CollectionFolder, snapshot_id: str) -> Manifest:
 
 @lru_cache(maxsize=2)
 def _manifest_at(path: Path, *seen: int) -> Manifest:
-    """Cached, because one command reads the newest half a dozen times; few are cached, because each names every
-    part."""
+    """Cached, because one command reads the newest six times; few are cached, because each names every part."""
     return Manifest.model_validate_json(path.read_bytes())

@@ -141,8 +141,7 @@ class Snapshot:
 
 
 def take_lease(folder: Path) -> BinaryIO:
-    """A shared kernel lock on a snapshot's manifest, which prevents removal of the snapshot; it ends with the
-    process."""
+    """A shared kernel lock on a snapshot's manifest, which prevents its removal and ends with the process."""
     try:
         file = (folder / "manifest.json").open("rb")
         fcntl.flock(file, fcntl.LOCK_SH)

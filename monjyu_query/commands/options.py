@@ -43,8 +43,7 @@ CITATIONS = "monjyu_query.citations.export"
 
 
 class FormChoice(click.Choice[str]):
-    """A choice among the command's `own` formats and those in a module's `FORMS`; the module is imported only when
-    needed."""
+    """A choice among the command's `own` formats and those in a module's `FORMS`, which is imported when needed."""
 
     def __init__(self, module: str, *own: str) -> None:
         super().__init__(())
@@ -139,8 +138,7 @@ _SHORT = {"mode": ("-m",), "top_k": ("-k",)}
 
 
 def _keys(group: str, fields: Mapping[str, FieldInfo]) -> Callable[[Any], Any]:
-    """Return the option for all `fields` of a group, whose value is a mapping. It raises QueryError for an unknown
-    KEY."""
+    """Return the option for all `fields` of a group, with a mapping as value. Raises QueryError for an unknown KEY."""
 
     def parsed(ctx: click.Context, param: click.Parameter, pairs: tuple[str, ...]) -> Values:
         values = {}

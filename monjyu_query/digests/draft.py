@@ -139,8 +139,7 @@ class Draft:
             setattr(self.usage, name, getattr(self.usage, name) + getattr(used, name))
 
     def finish(self, kind: Kind, subject: str, papers: Sequence[str], *, partial: bool = False) -> Digest:
-        """The digest. It abstains if nothing is stated, unless it is `partial` because it was truncated or a call
-        failed."""
+        """The digest. It abstains if nothing is stated, unless it is `partial`: truncated, or a call failed."""
         numbers: dict[tuple[str, ...], Citation] = {}
         parts = [_numbered(part, numbers) for part in self._parts if part.statements]
         tables = [_numbered_table(table, numbers) for table in self._tables]

@@ -112,8 +112,7 @@ class Gold:
         return max(self.share(quote)) >= COVERED
 
     def is_found(self, quotes: Sequence[Quote]) -> bool:
-        """Whether the quotes match a gold span: eight tenths of one are inside it, or together they cover half of
-        it."""
+        """Whether the quotes match a gold span: eight tenths of one are inside it, or together they cover half."""
         if any(self.share(quote)[0] >= INSIDE for quote in quotes):
             return True
         once = {(quote.paper_id, flat(quote.text)): quote for quote in quotes}

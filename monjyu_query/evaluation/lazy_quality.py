@@ -92,8 +92,7 @@ class Evidence:
         return ShownEvidence(sentences, chunks, around, shown, quoted)
 
     def _sentences(self, names: Sequence[str]) -> dict[str, Evidences]:
-        """Return the sentences of each chunk or sentence id in `names`, each with the id that all files of its paper
-        share."""
+        """Return the sentences of each chunk or sentence in `names`, with the id shared by all files of a paper."""
         found: dict[str, set[tuple[str, str]]] = {}
         if names:
             rows = self._snapshot.cursor().execute(_SENTENCES, {"names": list(names)}).fetchall()

@@ -141,8 +141,7 @@ class Concept:
 
 @dataclass(frozen=True)
 class ConceptGraph:
-    """Read-only look-ups with one cursor each, so that threads may share it. `present` is False if there is no level
-    1."""
+    """Read-only look-ups with a cursor each, so that threads may share it. `present`: there is a level 1."""
 
     connection: duckdb.DuckDBPyConnection
     present: bool

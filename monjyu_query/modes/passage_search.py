@@ -216,8 +216,7 @@ def found_by(hit: Hit, expanded: Expanded) -> Hit:
 
 
 def mixed(own: Scores, others: Sequence[Scores], weight: float) -> Scores:
-    """`(1 - weight) own + weight mean(others)`; a chunk that is not a candidate in one of them has the score 0
-    there."""
+    """`(1 - weight) own + weight mean(others)`; a chunk that is not a candidate in one scores 0 there."""
     every = [own, *others]
     neither = np.all([np.isneginf(scores) for scores in every], axis=0)
     first, *rest = [np.where(np.isneginf(scores), 0, scores) for scores in every]

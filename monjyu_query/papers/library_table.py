@@ -154,8 +154,7 @@ def library_page(
 
 
 def facet_values(snapshot: Snapshot, wanted: Wanted, kind: Searched, text: str) -> FacetValues:
-    """The values of a facet that contain every word of `text`, among papers that pass the filters of the other
-    facets."""
+    """The values of a facet that contain every word of `text`, among papers that pass the other facets."""
     cursor = snapshot.cursor()
     base, values = _judged(wanted)
     asked = text.split()

@@ -67,8 +67,7 @@ def wide_chunks(snapshot: Snapshot, corpus: Corpus) -> Mask:
 
 
 def levelled(similarity: Scores, wide: Mask, passing: Mask) -> Scores:
-    """The similarities with the passing chunks of both scripts shifted to their common mean; unchanged if a script has
-    few."""
+    """The similarities with both scripts shifted to their common mean; unchanged if one has few chunks."""
     groups = _groups(wide, passing)
     if not groups:
         return similarity

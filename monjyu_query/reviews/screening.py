@@ -54,8 +54,7 @@ Judged = dict[str, Verdict]
 
 
 class ModelJudge:
-    """Judges papers of one snapshot with the model of `roles.answer`: one call per paper, through the response
-    cache."""
+    """Judges papers of a snapshot with the model of `roles.answer`: one call per paper, through the response cache."""
 
     def __init__(self, searcher: Asker, index: OpenIndex, protocol: Protocol) -> None:
         self._index, self._protocol = index, protocol

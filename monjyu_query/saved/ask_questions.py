@@ -33,8 +33,7 @@ _SHOWN = 3
 
 
 def judge(question: Question, answer: SavedAnswer) -> list[Failure]:
-    """Return the expectations that the answer does not meet, with reasons. If asking failed, the only failure is
-    `answered`."""
+    """Return the expectations that the answer fails, with reasons; only `answered` if asking failed."""
     if answer.error:
         return [Failure(expectation="answered", detail=answer.error)]
     return [Failure(expectation=name, detail=detail, about=about) for name, detail, about in _failing(question, answer)]

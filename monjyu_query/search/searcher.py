@@ -82,8 +82,7 @@ class Searcher:
 
     @property
     def local(self) -> bool:
-        """Whether no search uses a model or a service, so that the same question on the same snapshot has the same
-        answer."""
+        """Whether no search uses a model or a service, so that equal questions on a snapshot have equal answers."""
         roles, chosen = self.settings.roles, self.settings.search
         models = any(getattr(roles, role).engine == "llm" for role in type(roles).model_fields)
         services = chosen.backend != "local" or chosen.router == "model" or self.settings.embedding.remote is not None

@@ -93,8 +93,7 @@ class Turns:
         return begun
 
     def _after(self, done: asyncio.Future[Any]) -> None:
-        """Free the slot, and retrieve the error: asyncio logs errors that are never retrieved, and the caller may have
-        left."""
+        """Free the slot and retrieve the error: asyncio logs unretrieved errors, and the caller may have left."""
         self._end()
         if not done.cancelled():
             done.exception()
@@ -197,8 +196,7 @@ class Service:
         return [name for name in self.data.collections() if not self._is_missing(name)]
 
     def check(self, name: str) -> None:
-        """Raise StorageError if the published snapshot cannot be read. If it is not loaded, only a single row is
-        read."""
+        """Raise StorageError if the published snapshot cannot be read; if it is not loaded, only one row is read."""
         if name in self.loaded():
             self.snapshot(name)
             return

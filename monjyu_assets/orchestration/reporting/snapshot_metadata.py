@@ -122,8 +122,7 @@ def cost_metadata(work: Work) -> Metadata:
 
 
 def retrieval_metadata(context: dg.AssetExecutionContext, gate: RetrievalGate) -> Metadata:
-    """The nDCG@10 of the user's questions and its history over snapshots of the collection; empty if it was not
-    measured."""
+    """The nDCG@10 of the user's questions with its history over snapshots; empty if it was not measured."""
     if gate.ndcg is None:
         return {}
     asked = dg.AssetRecordsFilter(asset_key=context.asset_key, asset_partitions=[context.partition_key])

@@ -40,8 +40,7 @@ NOT_OURS = frozenset({("scholarly_records", "source_id")})
 
 
 def as_code(text: str) -> str:
-    """An id, a phrase or a file name as code for a cell of a Markdown table, so that it cannot be an image or a
-    link."""
+    """An id, a phrase or a file name as code for a cell of a Markdown table, so that it is not an image or a link."""
     plain = " ".join(blanked(text).replace("`", "ˋ").replace("|", "¦").split())
     return plain and f"`{plain}`"
 

@@ -206,8 +206,7 @@ def with_corrections(tables: Tables, kept: Kept) -> Tables:
 
 
 def _set(paper: Row, field: str, value: str | None) -> None:
-    """Set a field of a row of `papers`. An empty value becomes null if the column allows it; a date also sets the
-    year."""
+    """Set a field of a row of `papers`. An empty value becomes null where allowed; a date also sets the year."""
     paper[field] = value if value or field in ("title", "abstract", "language") else None
     if field == "publication_date":
         paper["year"] = year_of(value)

@@ -1,5 +1,4 @@
-"""The roles of lazy search by a language model: expand, assess, extract. Papers are quoted as data, never as
-instructions."""
+"""The roles of lazy search by a language model: expand, assess, extract. Papers are quoted as data."""
 
 import asyncio
 import threading
