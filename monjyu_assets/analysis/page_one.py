@@ -41,8 +41,7 @@ class FrontMatter(BaseModel):
 
 @dataclass(frozen=True)
 class Looked:
-    """The paper after this step. `lacked` is set if the rules found no title, `waits` if the model could not be called
-    in this run."""
+    """The paper after this step. `lacked`: the rules found no title; `waits`: the model could not be called."""
 
     outcome: ParsedPaper | DocumentError
     lacked: bool = False

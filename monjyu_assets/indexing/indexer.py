@@ -176,8 +176,7 @@ class Indexer:
 
 @contextmanager
 def _own_home() -> Iterator[None]:
-    """A context that restores DAGSTER_HOME at its end, because opening an instance sets it, and each data folder has
-    its own instance."""
+    """A context that restores DAGSTER_HOME, which opening an instance sets: each data folder has its own."""
     before = os.environ.get("DAGSTER_HOME")
     try:
         yield

@@ -284,8 +284,7 @@ class ListedSource(BaseModel):
 
 
 def list_sources(data: DataFolder, name: str) -> list[ListedSource]:
-    """The sources of a collection, in the order in which they were added. Raises ConfigurationError if the collection
-    is unknown."""
+    """The sources of a collection in order of addition. Raises ConfigurationError for an unknown collection."""
     record = known_record(data, name)
     scanned = manifest.current_manifest(Work(data, name))
     return [

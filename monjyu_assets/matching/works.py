@@ -232,8 +232,7 @@ def _connected(entries: Entries, pairs: Alike) -> Numbers:
 
 
 def _apart(entries: Entries, pairs: Alike, numbers: Numbers) -> list[int]:
-    """The works of the entries `numbers`, each given by the index of its first entry. Entries with different DOIs are
-    not joined."""
+    """The works of the entries `numbers`, as indices of first entries. Different DOIs are not joined."""
     groups: UnionFind[int] = UnionFind()
     dois, arxiv_ids, titles, blocks = (
         column[numbers].tolist() for column in (entries.doi, entries.arxiv_id, entries.title, entries.block)

@@ -1,5 +1,4 @@
-"""Checks that must pass before a snapshot is published. Each is a query over the parts; any row that it returns blocks
-publishing."""
+"""Checks that must pass before a snapshot is published: queries over the parts, any row of which blocks it."""
 
 from __future__ import annotations
 

@@ -63,8 +63,7 @@ class QuestionsGate:
         return [one for one in self.answers if not one.passed]
 
     def ask(self, snapshot_id: str) -> None:
-        """Answer the questions in a process of the reader. Raises ConfigurationError, or ExternalAPIError if a service
-        cannot be reached."""
+        """Answer the questions in a reader's process. Raises ConfigurationError, or ExternalAPIError."""
         command = [sys.executable, "-m", "monjyu_core", "questions", "run", "-c", self.work.name]
         command += ["--snapshot", snapshot_id, "--json"]
         told = self._run(command, self.work.settings.checks.saved_questions_seconds)
@@ -112,8 +111,7 @@ class QuestionsGate:
         raise kind(f"{NAME} could not be asked: {last[-1] if last else 'no message'}", "Nothing was published.")
 
     def _hear(self, lines: IO[str], last: list[str]) -> None:
-        """Report progress from lines such as `3 of 20 saved questions`; store the last other line in `last` for an
-        error message."""
+        """Report progress from lines such as `3 of 20 saved questions`; keep the last other line in `last`."""
         for line in lines:
             match line.split():
                 case [done, "of", total, "saved", "questions"] if done.isdecimal() and total.isdecimal():

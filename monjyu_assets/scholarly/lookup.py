@@ -77,8 +77,7 @@ class LookupAnswers:
                     yield Answer(sha256, name, asked, at, tuple(json.loads(zlib.decompress(works))))
 
     def version(self, services: Iterable[str], contents: Collection[str]) -> str:
-        """A hash of the stored answers of `services` about the papers with the hashes `contents`. It changes with every
-        new answer."""
+        """A hash of the answers of `services` about the papers `contents`. It changes with every new answer."""
         known: Mapping[str, Mapping[str, tuple[str, float]]] = {service: self.when(service) for service in services}
         lines = [
             f"{service} {sha256} {at}"

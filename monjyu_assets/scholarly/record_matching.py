@@ -45,8 +45,7 @@ class Lookup:
 
 @dataclass(frozen=True)
 class Match:
-    """A record that matches a paper. `score` (0 to 1) is the similarity of titles, and for matches by title also of
-    authors and years."""
+    """A record that matches a paper. `score` (0 to 1): similarity of titles, if by title also of authors, years."""
 
     record: ScholarlyRecord
     matched_by: MatchedBy

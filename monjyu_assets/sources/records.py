@@ -125,8 +125,7 @@ MODEL = "prebuilt-layout"
 
 
 def analysed_types(settings: Settings) -> frozenset[str]:
-    """The document types that the service reads, always or if the parser on this machine fails; empty if the service is
-    not used."""
+    """The document types that the service reads, always or as a fallback; empty if it is not used."""
     used = "document_intelligence" in (settings.pdf.processor, settings.pdf.fallback)
     return frozenset(settings.azure.document_intelligence.reads if used else ())
 

@@ -197,8 +197,7 @@ class _Folder:
 
 
 def _written_in_utf8(name: str) -> bool:
-    """Whether a name is valid UTF-8. Names from old archives and disks may be invalid; Parquet, JSON and the page
-    cannot represent them."""
+    """Whether a name is valid UTF-8: old archives have others, which Parquet and JSON cannot represent."""
     return name.isascii() or not any("\ud800" <= letter <= "\udfff" for letter in name)
 
 

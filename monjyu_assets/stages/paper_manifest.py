@@ -80,8 +80,7 @@ def write_manifest(
     allow_deletes: bool = False,
     seen: Callable[[pa.Table], None] = lambda scanned: None,
 ) -> list[ShardReport]:
-    """Scan the sources and write the rows of `shards`. `seen` is called with the result of the scan before anything is
-    written."""
+    """Scan the sources and write the rows of `shards`, after a call of `seen` with the scan."""
     scanned = scan_manifest(work, allow_deletes=allow_deletes)
     seen(scanned)
     reports = write_scanned(work, shards, scanned)

@@ -75,8 +75,7 @@ def input_versions(parts: PartStore, asset: str, bucket: str) -> dict[str, str]:
 
 
 def check_inputs(parts: PartStore, asset: str, collection: str) -> None:
-    """Raise IndexBuildError if an input of the asset was never built. The error names the input, its shards, and the
-    job that builds it."""
+    """Raise IndexBuildError, with the shards and the job to run, if an input of the asset was never built."""
     for upstream in RESTS_ON[asset]:
         places = SHARDS if by_shard(upstream) else [COLLECTION_SHARD]
         missing = [shard for shard in places if not _was_built(parts, upstream, shard)]
@@ -198,8 +197,7 @@ def behind(parts: PartStore, most_failed: float = MOST_FAILED) -> list[str]:
 
 
 def closed_set(parts: PartStore, collection: str, most_failed: float = MOST_FAILED) -> list[Part]:
-    """All parts of the complete levels. Raises IndexBuildError, which names the assets to materialise, if level 0 is
-    incomplete."""
+    """All parts of the complete levels. Raises IndexBuildError with the missing assets if level 0 is incomplete."""
     lags = all_lagging(parts, 0)
     if lags:
         raise IndexBuildError(

@@ -212,8 +212,7 @@ class ShardReport:
 
 
 def unchanged(work: Work, asset: str, bucket: str, made_with: str) -> ShardReport | None:
-    """The report of an unchanged bucket, which was built from the current inputs with the recipe `made_with`; None if
-    it must be rebuilt."""
+    """The report of a bucket built from the current inputs with the recipe `made_with`; None to rebuild it."""
     part = work.parts.head(ASSET_TABLES[asset][0], bucket)
     if part is None or part.code_version != made_with or not is_current(work.parts, asset, bucket):
         return None

@@ -1,5 +1,4 @@
-"""Calls through Microsoft's clients. Failures become Monjyu's errors, because the clients' messages contain requests
-with headers."""
+"""Calls through Microsoft's clients. Their errors contain requests with headers, so they become Monjyu's errors."""
 
 import re
 from collections.abc import Callable

@@ -35,8 +35,7 @@ class Overtaken(StorageError):
 
 @dataclass(frozen=True)
 class Found:
-    """An object's bytes (none if it was requested with `unless` and has not changed), and the tag that a conditional
-    write needs."""
+    """An object's bytes (none if unchanged since `unless`), and the tag that a conditional write needs."""
 
     content: bytes
     etag: str
@@ -279,8 +278,7 @@ def is_plain(endpoint: str | None) -> bool:
 def _azure_store(
     container: str, endpoint: str | None, settings: Settings, client: ClientConfig, retry: RetryConfig
 ) -> ObjectStore:
-    """The Azure store, with the credential of `azure.credential`: a connection string or key from the environment,
-    otherwise an identity."""
+    """The Azure store, with the credential of `azure.credential`: from the environment, else an identity."""
     from obstore.store import AzureStore
 
     account, key, _ = account_of(settings.azure)

@@ -181,8 +181,7 @@ def open_search_file(search: Path, lance: Path, entry: SearchFileEntry) -> Searc
 # ranking them.
 @dataclass(frozen=True)
 class StoredChunk:
-    """A chunk in a search file. `page` is its first page, None if the source has no pages; `ord` is its position in the
-    paper."""
+    """A chunk in a search file: `page` is its first page, None without pages; `ord` its position in the paper."""
 
     header: str
     text: str

@@ -113,8 +113,7 @@ def mend(collection: str) -> str:
 
 
 def unreadable(collection: str, snapshot_id: str, error: Exception) -> StorageError:
-    """The error for a published snapshot whose files fail. The library's message contains paths and blocks, so it goes
-    to the log only."""
+    """The error for a snapshot whose files fail. The library's message names paths, so only the log has it."""
     _log.error("Snapshot %s of %s cannot be read: %s", snapshot_id, collection, error)
     return StorageError(
         f"Snapshot {snapshot_id} of {collection} cannot be read: its files are damaged or missing.", mend(collection)

@@ -223,8 +223,7 @@ def current_manifest(collection: CollectionFolder) -> Manifest:
 
 
 def _current(collection: CollectionFolder, read: Callable[[str], T]) -> T:
-    """Read the current snapshot; retry if it was removed between reading CURRENT and opening, because CURRENT then
-    names another."""
+    """Read the current snapshot; retry if it was removed after CURRENT was read, which then names another."""
     for tries_left in reversed(range(OPEN_TRIES)):
         snapshot_id = read_current(collection)
         if snapshot_id is None:

@@ -200,8 +200,7 @@ def _check(members: list[zipfile.ZipInfo], most_files: int, most_bytes: int, str
 
 
 def _content(archive: zipfile.ZipFile, member: zipfile.ZipInfo, most: int) -> bytes | None:
-    """The content of a member; None if its checksum or compression is wrong. Raises FileRefused if it is longer than
-    the archive states."""
+    """The content of a member; None if it is damaged. Raises FileRefused if it is longer than stated."""
     content, most = BytesIO(), min(most, member.file_size)
     try:
         with archive.open(member) as file:

@@ -105,8 +105,7 @@ def options_of(
 
 
 def given(model: type[BaseModel], options: Mapping[str, Any]) -> Values:
-    """Return the values of the options of `options_of` as fields of the model, without omitted options (None or the
-    default)."""
+    """Return the values of the options of `options_of` as the model's fields, without None and defaults."""
     fields, said = model.model_fields, {**options}
     for group in {asked_as(field).under for field in fields.values()}:
         said |= options.get(group) or {}
@@ -235,8 +234,7 @@ def printable(text: str) -> str:
 
 
 def interrupt() -> threading.Event:
-    """Return an event that the first Ctrl-C sets, so that the results so far are printed; the second Ctrl-C ends the
-    program."""
+    """Return an event that the first Ctrl-C sets, so that results so far are printed; the second ends the program."""
     cancel = threading.Event()
 
     def handle(number: int, frame: object) -> None:

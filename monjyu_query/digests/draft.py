@@ -123,8 +123,7 @@ class Draft:
             self._tables.append(WrittenTable(list(columns), [list(row) for row in rows], engine))
 
     def written(self, heading: str, events: Iterable[Values]) -> None:
-        """Insert a model's sentences, read from the events of the answer, as the first part; those without a citation
-        are omitted."""
+        """Insert a model's sentences, from the events of the answer, as the first part, without uncited ones."""
         part = Written(heading, None, "llm")
         for event in events:
             if event["event"] == "answer" and event["citations"]:

@@ -232,8 +232,7 @@ _NAMES = Texts("columns")
 
 
 def columns_named(names: Sequence[str], language: str) -> list[Column]:
-    """The columns by their names, without duplicates; by default the usual columns of study tables. Raises QueryError
-    for too many."""
+    """The columns by names, without duplicates; by default the usual ones. Raises QueryError for too many."""
     clean = list(dict.fromkeys(one for name in names if (one := clean_text(name).strip())))
     if not clean:
         names = [_NAMES[language][meant.name] for meant in _USUAL]

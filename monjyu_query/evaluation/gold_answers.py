@@ -95,8 +95,7 @@ class Gold:
         return bool(self.spans) or (self._doc is None and bool(self._answers))
 
     def share(self, quote: Quote) -> tuple[float, float]:
-        """Return two shares (0 to 1) for the best span: of the quote that is inside the span, and of the span that the
-        quote covers."""
+        """Return two shares (0 to 1) for the best span: of the quote inside it, and of the span in the quote."""
         text = flat(quote.text)
         if self._doc is None:
             held = any(answer in text for answer in self._answers)

@@ -122,8 +122,7 @@ def search_passages(tools: Tools, ask: Ask) -> SearchResult:
 
 
 def _in_all(ask: Ask, scores: Scores) -> tuple[int | None, int | None]:
-    """The number of passages from which the hits were taken, and of their papers; None if the approximate index chose
-    the candidates."""
+    """The numbers of passages and papers from which the hits were taken; None for an approximate index."""
     index, floor = ask.index, ask.settings.min_score
     if index.nearest is not None and ask.mode != "keyword":
         return None, None

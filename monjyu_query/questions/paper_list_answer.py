@@ -348,8 +348,7 @@ class _Phrasing:
         return {paper: some for paper, some in found.items() if paper not in without}, nearness
 
     def _candidates(self, said: Sayings, papers: Sequence[str]) -> dict[str, list[PassageSentence]]:
-        """The first sentences of each paper with the topic; for a paper with the topic only in its title, its first
-        sentences."""
+        """The first sentences of each paper with the topic, or its first sentences if only its title has it."""
         cursor = self.ask.index.snapshot.cursor_of(papers)
         ids = {paper: said.sentences.get(paper, [])[:_READ] for paper in papers}
         for paper in (paper for paper, some in ids.items() if not some):

@@ -37,8 +37,7 @@ class QueryEmbedder:
         self._kept: dict[str, NDArray[np.float32]] = {}
 
     def prepare(self) -> Future[None]:
-        """Start loading the model in the background, once. If loading fails, the question that waits for it raises the
-        error."""
+        """Start loading the model in the background, once. The question that waits for it raises any error."""
         with self._lock:
             if self._ready is None:
                 pool = ThreadPoolExecutor(1, thread_name_prefix="embedder")

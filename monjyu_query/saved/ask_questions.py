@@ -72,8 +72,7 @@ def _is_at(citation: SavedCitation, place: CitedPlace) -> bool:
 
 
 def _named(place: CitedPlace) -> str:
-    """Describe the expected citation without its sentence: the description is also in Dagster's log, which a purge does
-    not clear."""
+    """Describe the expected citation without its sentence: it is also in Dagster's log, which a purge keeps."""
     what = " with the sentence that is expected" if place.text else ""
     return f"{place.paper}{what}{f' on page {place.page}' if place.page else ''}"
 

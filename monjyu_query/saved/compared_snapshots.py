@@ -29,8 +29,7 @@ class _Pair(NamedTuple):
 
 
 def is_same(older: SavedAnswer, newer: SavedAnswer) -> bool:
-    """Whether both answers have the same status, text and citations, including their positions; other changes of a
-    cited file are ignored."""
+    """Whether both answers have the same status, text and citations with positions."""
     return _comparable(older) == _comparable(newer)
 
 

@@ -20,8 +20,7 @@ Search = Callable[[Ask], SearchResult]
 
 
 class Modes:
-    """The search modes, created at their first use. Thread-safe. A constructor receives the other modes, because some
-    modes use several."""
+    """The modes, created at first use. Thread-safe. A constructor receives the others, as some use several."""
 
     def __init__(self, tools: Tools, makers: Mapping[str, Callable[[Modes], Search]]) -> None:
         self.tools = tools
@@ -45,8 +44,7 @@ DEPTH = 30
 
 
 def search_multi(modes: Modes, ask: Ask) -> SearchResult:
-    """The result of mode multi: from the modes named in the request, otherwise from those of `search.multi.modes` that
-    the level serves."""
+    """The result of mode multi: of the request's modes, else of those in `search.multi.modes` at this level."""
     if ask.request.modes:
         return fused_search(modes, ask, list(dict.fromkeys(ask.request.modes)), [])
     level = ask.index.snapshot.manifest.level

@@ -150,16 +150,14 @@ class Service:
         return seen
 
     def admit(self, name: str) -> CollectionFolder:
-        """Return the folder of the collection, existing or not. Raises NotFound for a name that is invalid or that the
-        caller may not see."""
+        """Return the collection's folder, existing or not. Raises NotFound for an invalid or hidden name."""
         try:
             return self.data.collection(name)
         except ConfigurationError as error:
             raise NotFound(error.message, error.hint) from error
 
     def folder(self, name: str) -> CollectionFolder:
-        """Return the folder of a published collection. Raises NotFound if there is none of this name that the caller
-        may see."""
+        """Return the folder of a published collection. Raises NotFound unless the caller may see one of this name."""
         folder = self.admit(name)
         if read_current(folder) is None or not folder.record.is_file():
             with self._lock:

@@ -1,5 +1,4 @@
-"""Code shared by the assets: the arguments of `@dg.asset`, and the locking and reporting of an asset's run over a
-collection."""
+"""Code of all assets: the arguments of `@dg.asset`, and the locking and reporting of a run over a collection."""
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

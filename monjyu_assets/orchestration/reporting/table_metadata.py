@@ -78,8 +78,7 @@ def column_schema(table: str) -> dg.TableSchema:
 
 
 def lineage_of(asset: str) -> dg.TableColumnLineage:
-    """The inputs of each column of an asset's tables. Columns of tables other than an asset's first are named
-    `table.column`."""
+    """The inputs of each column of an asset's tables, `table.column` for tables other than its first."""
     lineage = column_lineage()
     return dg.TableColumnLineage(
         {

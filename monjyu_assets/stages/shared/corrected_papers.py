@@ -106,8 +106,7 @@ def _contents(manifest: pa.Table) -> dict[str, PaperIdentity]:
 
 
 def corrections_for(work: Work, manifest: pa.Table | None = None) -> Kept:
-    """The corrections of the papers of `manifest` (by default the current one), including the metadata of imported
-    libraries."""
+    """The corrections of the papers of `manifest` (default: the current one), with imported libraries' metadata."""
     said = {paper_id: _record_fields(one) for paper_id, one in library_records(work.data, work.record, with_file=True)}
     if not CORRECTIONS.path(work.folder).is_file():
         return {paper_id: fields for paper_id, fields in said.items() if fields}

@@ -60,8 +60,7 @@ class Relevant:
 
 @dataclass(frozen=True)
 class Asked:
-    """A question or subquery: its terms with their weights, its similarity (n,) to all chunks, and the scores (n,) that
-    order them."""
+    """A question or subquery: weighted terms, similarity (n,) to all chunks, scores (n,) that order them."""
 
     text: str
     terms: Question

@@ -212,8 +212,7 @@ def require(principal: Principal, role: Role) -> None:
 
 
 def own_machine(settings: ServiceSettings) -> bool:
-    """Whether only this machine can reach the service, and reading requires no key. The service then offers links to
-    its page."""
+    """Whether only this machine can reach the service, and reads need no key, so that links to its page are offered."""
     return not (settings.require_key or settings.allowed_hosts or not is_loopback(settings.host))
 
 

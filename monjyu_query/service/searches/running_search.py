@@ -94,8 +94,7 @@ class Search:
         return result.model_dump_json().encode()
 
     def _keep(self, result: SearchResult) -> None:
-        """Store the result under the snapshot that answered, which may be newer than the one that was current when the
-        request arrived."""
+        """Store the result under the snapshot that answered, which may be newer than that of the request."""
         key = result_key(self.asked, result.snapshot_id, self.served.settings_key)
         self.service.results.put(key, cached_copy(result).model_dump_json().encode(), result)
 
