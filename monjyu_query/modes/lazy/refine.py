@@ -142,7 +142,7 @@ class Question:
         return level_of(self.ask)
 
     def sufficient(self, state: LazyState) -> bool:
-        """Whether the model finds the evidence sufficient; False without evidence or another `sufficiency`."""
+        """Whether the model finds the evidence sufficient; False without evidence or with another `sufficiency`."""
         if self.ask.settings.lazy.sufficiency != "model" or self.roles is None or not state.relevant:
             return False
         found = sorted(state.relevant, key=lambda r: (-r.score, r.candidate.row))
