@@ -180,9 +180,8 @@ def import_library(
     progress: Progress = no_progress,
     say: Say = no_warning,
 ) -> tuple[Synced, IndexResult]:
-    """Import the works of a library into a collection and index it. Another import of the same path adds, updates and
-    removes works that changed. Raises ConfigurationError, without any change, if the library cannot be read or is
-    empty."""
+    """Import the works of a library into a collection and index it. Another import of the same path follows its
+    changes. Raises ConfigurationError, without any change, if the library cannot be read or is empty."""
     from monjyu_assets.libraries.syncing import sync_library
 
     done = sync_library(data, kind, path, name, say=say)

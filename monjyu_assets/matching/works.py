@@ -78,8 +78,7 @@ class Alike:
 def alike(entries: Entries, fresh: Numbers, before: pa.Table) -> Alike:
     """The pairs of nearly equal titles in blocks that are not too large.
 
-    `before` has the rows of the table `alike_titles` from the previous run. `fresh` marks entries that are new or have
-    changed.
+    `before` has the rows of the table `alike_titles` from the previous run. `fresh` marks new and changed entries.
     """
     there = (entries.block >= 0) & (entries.title >= 0)
     places, inverse = np.unique((entries.block[there] << 32) | entries.title[there], return_inverse=True)

@@ -54,8 +54,7 @@ class Match:
 
 def best_match(paper: Lookup, records: Iterable[ScholarlyRecord]) -> Match | None:
     """The record that is the paper, or None. It matches by an equal identifier with a similar title or common authors,
-    otherwise by title, authors and year together. Of equally good records, a publication has precedence over its
-    preprint."""
+    otherwise by title, authors and year together. Of equally good records, a publication precedes its preprint."""
     found = [match for record in records if (match := _matched(paper, record))]
     found.sort(key=lambda one: (one.matched_by == "title", -one.score, _is_preprint(one.record), one.record.source_id))
     return found[0] if found else None

@@ -92,8 +92,7 @@ def scan(
     """The manifest of all sources. Files with the size and time recorded in `previous` are not read again. All other
     files of the sources are added to `others`.
 
-    Raises IndexBuildError if a source is missing and `previous` has papers of it or is empty, unless `allow_missing` is
-    set.
+    Raises IndexBuildError if a source is missing and `previous` has papers of it or is empty, unless `allow_missing`.
     """
     known = _known(previous)
     excluded = set(record.excluded)

@@ -112,8 +112,7 @@ def types_hint(others: OtherFiles) -> str:
 
 def walk(source: Path, rules: SourceRules, others: OtherFiles, types: Mapping[str, str]) -> Iterator[Path]:
     """Yield the papers of a source, which are files with a suffix in `types`, folder by folder. Other files are added
-    to `others`. Raises IndexBuildError if the source cannot be read. Links that lead out of the source are not
-    followed."""
+    to `others`. Raises IndexBuildError if the source cannot be read. Links out of the source are not followed."""
     if source.is_file():
         yield source
         return

@@ -81,8 +81,7 @@ class Objects:
 
     def swap(self, key: str, content: bytes, seen: str | None) -> str:
         """Write an object if it has the tag `seen` (None: if it does not exist) and return its new tag. Raises
-        Overtaken if it has another tag. A write whose answer was lost counts, so each content must differ from every
-        earlier one."""
+        Overtaken if it has another tag. A write whose answer was lost counts, so each content must be new."""
         import obstore
         from obstore.exceptions import AlreadyExistsError, NotFoundError, PreconditionError
 

@@ -114,8 +114,7 @@ class Run:
 def read_questions(path: Path, snapshot: Snapshot | None = None, *, paraphrased: bool = False) -> list[GoldQuestion]:
     """Read questions with gold, one `{"id", "text", "gold": [{"paper_id", "sentence"}]}` per line, or in the form of
     `monjyu eval answers`: the gold is then the sentences of the `doc` in the snapshot that overlap its `answers`.
-    `paraphrased` selects the other wording of generated questions. Raises ConfigurationError naming the invalid
-    line."""
+    `paraphrased` selects the other wording of generated questions. Raises ConfigurationError for an invalid line."""
     questions = []
     papers = PaperTexts(snapshot.cursor()) if snapshot is not None else None
     for number, line in numbered_lines(path):

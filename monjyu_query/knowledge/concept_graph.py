@@ -61,8 +61,7 @@ def build_tree(
 ) -> CommunityTree:
     """The tree from (id, level, parent), the rows of each id and the home of each row; `count` is the number of rows.
 
-    A community whose chunks are not all in its children gets the rest as one more child, so that no chunk is lost on
-    the way down.
+    A community whose chunks are not all in its children gets the rest as one more child, so that no chunk is lost.
     """
     records = sorted(records, key=lambda record: (record[1], record[0]))
     places = {name: place for place, (name, _, _) in enumerate(records)}

@@ -52,8 +52,7 @@ MOST_SNAPSHOTS = 50
 
 def described_snapshot() -> Metadata:
     """Metadata for the definition of the asset: all tables of a snapshot, and the columns of the table that gives its
-    row count. These are not under Dagster's own label for columns, because Dagster would show them above everything
-    else on the page.
+    row count. These are not under Dagster's own label for columns, because Dagster would show them above all else.
     """
     columns = [dg.TableColumn("table"), dg.TableColumn("a row is")]
     records = [dg.TableRecord({"table": spec.name, "a row is": spec.row_is}) for spec in TABLES.values() if spec.served]

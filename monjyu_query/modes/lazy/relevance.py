@@ -81,8 +81,7 @@ class RelevanceTester:
     def test(self, groups: Sequence[Sequence[Wanted]], count: int) -> list[tuple[Candidate, Judgement]]:
         """The judgements of the first `count` chunks of the groups, in order.
 
-        A model always judges a whole batch, even if only a part of it counts, so that no judgement depends on the
-        budget.
+        A model always judges a whole batch, even if only a part counts, so that no judgement depends on the budget.
         """
         size = self._a_call if self._assessor.together else 1
         wanted = [group[start : start + size] for group in groups for start in range(0, len(group), size)]

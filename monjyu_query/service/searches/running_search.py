@@ -68,8 +68,7 @@ class Search:
 
     async def run(self, emit: Emit | None = None, cancel: threading.Event | None = None) -> bytes:
         """Return the result as JSON. After `search_seconds`, or when `cancel` is set, a running search ends with the
-        result so far. Cancelling the task frees its slot: immediately if the search is waiting, with its next step if
-        it is running."""
+        result so far. Cancelling the task frees its slot: at once if the search waits, otherwise with its next step."""
         cancel = cancel or threading.Event()
         turns = self.service.long_turns if self.long else self.service.turns
         seconds = self.service.settings.service.search_seconds
