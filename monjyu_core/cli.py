@@ -1,5 +1,4 @@
-"""The root command. Sub-commands come from the entry points of the group `monjyu.commands` and are imported only when
-called."""
+"""The root command. Sub-commands are entry points of the group `monjyu.commands`, imported only when called."""
 
 from __future__ import annotations
 
@@ -85,8 +84,7 @@ def tell_interrupted() -> None:
 
 
 def _own_point(name: str) -> EntryPoint | None:
-    """The entry point of a command in this distribution, or None; a search of all installed distributions would read
-    150 files."""
+    """A command's entry point in this distribution, or None; to search all installed ones would read 150 files."""
     with contextlib.suppress(PackageNotFoundError):
         own = distribution(DISTRIBUTION).entry_points.select(group="monjyu.commands", name=name)
         return next(iter(own), None)
@@ -202,8 +200,7 @@ class _Program:
 
 
 def is_program() -> bool:
-    """Whether this process runs one command, which may end it at any time, rather than a program that calls
-    commands."""
+    """Whether this process runs one command, which may end it at any time, and not a program that calls commands."""
     return _Program.has_begun
 
 

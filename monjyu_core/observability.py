@@ -31,8 +31,7 @@ Attributes = Mapping[str, Value]
 
 
 def one_host_session() -> requests.Session:
-    """A session that follows no redirect, for clients that would: a server must not redirect a request to another
-    host."""
+    """A session for clients that would follow redirects: a server must not redirect a request to another host."""
     import requests
 
     class OneHost(requests.Session):
@@ -115,8 +114,7 @@ _made_with: TelemetrySettings | None = None
 
 
 def set_up_telemetry(settings: TelemetrySettings) -> None:
-    """Send telemetry to the configured endpoint from now on, in this process. Raises ConfigurationError without the
-    extra `otel`."""
+    """Send this process's telemetry to the configured endpoint. Raises ConfigurationError without `otel`."""
     global _current, _made_with
     if settings.endpoint is not None and settings != _made_with:
         before, _current, _made_with = _current, Telemetry(settings), settings
@@ -181,8 +179,7 @@ class _Stderr(logging.StreamHandler[Any]):
 
 
 def set_up_logs(settings: LogSettings) -> None:
-    """Make the packages' loggers write JSON, or leave them to Python's defaults (warnings as text). It may be called
-    repeatedly."""
+    """Make the packages' loggers write JSON, or leave Python's defaults (warnings as text). Idempotent."""
     for name in PACKAGES:
         logger = logging.getLogger(name)
         ours = [handler for handler in logger.handlers if isinstance(handler, _Stderr)]

@@ -97,8 +97,7 @@ class AnalysisClient:
         return int(found["count"]) if isinstance(found, dict) and isinstance(found.get("count"), int) else 0
 
     def begin(self, path: Path) -> str:
-        """Send a document, which costs money, and return the id of the operation. Raises DocumentRefused or
-        ExternalAPIError."""
+        """Send a document, which costs money; return the operation's id. Raises DocumentRefused, ExternalAPIError."""
         told: list[str] = []
 
         def hear(response: Any) -> None:
@@ -224,8 +223,7 @@ class Analyst:
         return self._pdf.processor == "document_intelligence" or is_lacking(outcome)
 
     def analyse(self, wanted: Iterable[Wanted]) -> Iterator[tuple[Wanted, Path | None]]:
-        """Yield each document with the path of its stored or new analysis; None if it has none, so that the run
-        continues without it."""
+        """Yield each document with the path of its analysis; None without one, so that the run continues."""
         fresh = []
         for one in wanted:
             if (path := self._kept.found(one.sha256)) is None:

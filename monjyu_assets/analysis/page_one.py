@@ -41,8 +41,7 @@ class FrontMatter(BaseModel):
 
 @dataclass(frozen=True)
 class Looked:
-    """The paper after this step. `lacked` is set if the rules found no title, `waits` if the model could not be called
-    in this run."""
+    """The paper after this step. `lacked`: the rules found no title; `waits`: the model could not be called."""
 
     outcome: ParsedPaper | DocumentError
     lacked: bool = False
@@ -69,8 +68,7 @@ class PageOne:
 
     def look(self, outcome: ParsedPaper | DocumentError) -> Looked:
         """If a paper has no title, complete it with what the model reads on its first page. After an error of the
-        server, this run makes no more calls, and the next run tries again. A page that the model cannot read is
-        skipped."""
+        server, this run makes no more calls, and the next run tries again. A page that it cannot read is skipped."""
         if isinstance(outcome, DocumentError) or outcome.title.strip():
             return Looked(outcome)
         page = first_page(outcome)

@@ -138,8 +138,7 @@ def _last_build(instance: dg.DagsterInstance, name: str) -> dg.DagsterRun | None
 def _unless_tried(
     instance: dg.DagsterInstance, data: DataFolder, watched: Watched, last: dg.DagsterRun | None
 ) -> Watched:
-    """The state of a collection, which is not `changed` while a run is in progress, or if the last run was for the same
-    change."""
+    """The state of a collection, not `changed` during a run or if the last run was for the same change."""
     if watched.state != "changed" or last is None:
         return watched
     if not last.is_finished:

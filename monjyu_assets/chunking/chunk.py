@@ -47,8 +47,7 @@ class Chunk:
 
 
 def header_for(title: str, heading: str, count_pieces: Count, most: int) -> str:
-    """The header `title > heading`, shortened by words to `most` word pieces. A heading equal to the title is left
-    out."""
+    """The header `title > heading`, cut to `most` word pieces. A heading equal to the title is left out."""
     title, heading = " ".join(title.split()), " ".join(heading.split())
     header = f"{title} > {heading}" if title and heading and heading != title else title or heading
     words = header.split(" ")

@@ -104,8 +104,7 @@ class Chunker:
         return chunks, links
 
     def chunk_text(self, text: str, title: str = "", language: str = "en") -> list[Chunk]:
-        """The chunks of a text that does not belong to a paper. It is treated as one section, whose sentences are
-        numbered from 0."""
+        """The chunks of a text outside a paper, treated as one section with sentences numbered from 0."""
         pieces = [Piece(str(n), start, end) for n, (start, end) in enumerate(split_sentences(text, language))]
         section = SectionText(header_for(title, "", self.count_pieces, self.header_most), text, tuple(pieces))
         if self.settings.strategy == "semantic":

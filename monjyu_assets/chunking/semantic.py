@@ -48,9 +48,8 @@ def _blocks(papers: Sequence[Paper]) -> Iterator[list[Paper]]:
 
 
 def _embed(texts: Sequence[str], embedder: Embedder) -> Vectors:
-    """The vectors (n, d) of the texts. Each is independent of the other texts, bit for bit: padding a text to another
-    length would change the last bits of its vector, which might move a break, so only texts of similar length share a
-    call.
+    """The vectors (n, d) of the texts. Each is independent of the other texts, bit for bit: padding to another length
+    would change the last bits of a vector, which might move a break, so only texts of similar length share a call.
     """
     distinct = list(dict.fromkeys(texts))
     lengths = np.minimum(embedder.count_tokens(distinct), embedder.max_tokens)

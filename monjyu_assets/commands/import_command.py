@@ -57,26 +57,20 @@ def bibtex(path: Path, collection: str, level: int | None, allow_deletes: bool, 
 
 
 def _import(kind: Kind, path: Path, collection: str, level: int | None, allow_deletes: bool, as_json: bool) -> None:
-    from monjyu_assets.indexing.importing import import_library
+    from monjyu_assets.indexing.requests import import_library
     from monjyu_core.storage.folders import DataFolder
 
     with progress_bar() as progress:
-        done = import_library(
-            DataFolder.default(),
-            kind,
-            path,
-            collection,
-            level=level,
-            allow_deletes=allow_deletes,
-            progress=progress,
-            say=tell,
+        data = DataFolder.default()
+        library, index = import_library(
+            data, kind, path, collection, level=level, allow_deletes=allow_deletes, progress=progress, say=tell
         )
     if as_json:
-        parts = {"library": done.library.model_dump(), "index": json.loads(done.index.model_dump_json())}
+        parts = {"library": library.model_dump(), "index": index.model_dump(mode="json")}
         click.echo(escaped_in_json(json.dumps({"collection": collection, **parts}, ensure_ascii=False)))
     else:
-        click.echo(f"{_described(done.library)}\n{describe(done.index)}")
-    sys.exit(1 if done.index.failures else 0)
+        click.echo(f"{_described(library)}\n{describe(index)}")
+    sys.exit(1 if index.failures else 0)
 
 
 def _described(done: Synced) -> str:

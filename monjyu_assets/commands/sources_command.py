@@ -15,7 +15,7 @@ from monjyu_assets.commands.snapshots_command import read_option
 from monjyu_core.text.unicode_words import escaped_in_json, without_controls
 
 if TYPE_CHECKING:
-    from monjyu_assets.indexing.source_list import ListedSource
+    from monjyu_assets.indexing.requests import ListedSource
     from monjyu_assets.planning.pending import IndexResult
 
 
@@ -33,7 +33,7 @@ def sources() -> None:
 def list_sources(collection: str | None, as_json: bool) -> None:
     """List the sources with their number of papers."""
     from monjyu_assets.indexing.index_operations import known_folder
-    from monjyu_assets.indexing.source_list import list_sources
+    from monjyu_assets.indexing.requests import list_sources
     from monjyu_core.storage.folders import DataFolder
 
     name = collection or known_folder(None).name

@@ -77,8 +77,7 @@ def _services(settings: Settings) -> Iterator[Finding]:
 
 
 def _looked(name: str, look: Callable[[], str | None]) -> Finding:
-    """Run a check. `look` returns its detail, or None if the service is not set up; it raises a MonjyuError if
-    something is wrong."""
+    """Run a check. `look` returns its detail, None if the service is not set up, or raises a MonjyuError."""
     start = time.monotonic()
     try:
         detail = look()

@@ -208,8 +208,7 @@ def _finish_killed(work: Work) -> None:
 
 
 def _publish_without(work: Work) -> None:
-    """Publish without excluded papers, even if the sources cannot be read. Nothing new is indexed, and no model is
-    called."""
+    """Publish without excluded papers, even if the sources cannot be read. Nothing is indexed, no model called."""
     from monjyu_assets.orchestration.runs import run_build
 
     with without_scan(), only_removing():

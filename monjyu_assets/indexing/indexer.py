@@ -14,7 +14,7 @@ from monjyu_core.values import Values
 
 if TYPE_CHECKING:
     from monjyu_assets.chunking import Chunk
-    from monjyu_assets.indexing.source_list import ListedSource
+    from monjyu_assets.indexing.requests import ListedSource
     from monjyu_assets.planning.pending import IndexResult
     from monjyu_core.storage.folders import DataFolder
 
@@ -136,7 +136,7 @@ class Indexer:
 
     def sources(self, collection: str) -> list[ListedSource]:
         """The sources of a collection, with their numbers of papers and the patterns that select files."""
-        from monjyu_assets.indexing.source_list import list_sources
+        from monjyu_assets.indexing.requests import list_sources
 
         return list_sources(self.data, collection)
 
@@ -176,8 +176,7 @@ class Indexer:
 
 @contextmanager
 def _own_home() -> Iterator[None]:
-    """A context that restores DAGSTER_HOME at its end, because opening an instance sets it, and each data folder has
-    its own instance."""
+    """A context that restores DAGSTER_HOME, which opening an instance sets: each data folder has its own."""
     before = os.environ.get("DAGSTER_HOME")
     try:
         yield

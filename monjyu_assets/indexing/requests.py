@@ -6,7 +6,10 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TypedDict, Unpack
+from typing import TYPE_CHECKING, TypedDict, Unpack
+
+import pyarrow.compute as pc
+from pydantic import BaseModel
 
 from monjyu_assets.planning.pending import (
     IndexResult,
@@ -27,8 +30,8 @@ from monjyu_assets.planning.targets import (
     lowered_record,
     working_towards,
 )
-from monjyu_assets.sources.records import moved_source, named_source, without_source
-from monjyu_assets.sources.scan import check_source
+from monjyu_assets.sources.records import moved_source, named_source, rules_of, without_source
+from monjyu_assets.sources.scan import check_source, papers_under
 from monjyu_assets.sources.walking import readable_types
 from monjyu_assets.stages import paper_manifest as manifest
 from monjyu_assets.work.closed_set import drop_levels_above
@@ -43,6 +46,10 @@ from monjyu_core.storage.folders import DataFolder, read_other_files
 from monjyu_core.storage.ids import check_collection_name, collection_name_for, unlike_source
 from monjyu_core.storage.manifest import read_manifest
 from monjyu_core.storage.snapshot import published, read_current
+
+if TYPE_CHECKING:
+    from monjyu_assets.libraries.library_folder import Synced
+    from monjyu_assets.libraries.syncing import Kind
 
 
 def bring_up(
@@ -162,6 +169,27 @@ def index_collection(
         return bring_up(work, named, allow_deletes=allow_deletes, asked_for=asked_for, max_cost_usd=max_cost_usd)
 
 
+def import_library(
+    data: DataFolder,
+    kind: Kind,
+    path: Path,
+    name: str,
+    *,
+    level: int | None = None,
+    allow_deletes: bool = False,
+    progress: Progress = no_progress,
+    say: Say = no_warning,
+) -> tuple[Synced, IndexResult]:
+    """Import the works of a library into a collection and index it. Another import of the same path follows its
+    changes. Raises ConfigurationError, without any change, if the library cannot be read or is empty."""
+    from monjyu_assets.libraries.syncing import sync_library
+
+    done = sync_library(data, kind, path, name, say=say)
+    return done, index_collection(
+        data, data.papers / name, name, level=level, allow_deletes=allow_deletes, progress=progress, say=say
+    )
+
+
 def upgrade_collection(
     data: DataFolder,
     name: str,
@@ -236,13 +264,38 @@ def change_sources(
     progress: Progress = no_progress,
     say: Say = no_warning,
 ) -> IndexResult:
-    """Change a collection's sources and index it. Papers of the sources in `removed` are removed without
-    confirmation."""
+    """Change a collection's sources and index it. Papers of sources in `removed` go without confirmation."""
     work = Work(data, name, progress, _once(say))
     known_record(data, name)
     _tell_declared(work)
     with index_lock(work, say), working_towards(work, change, removed=removed):
         return bring_up(work, ", ".join(work.record.sources), allow_deletes=allow_deletes)
+
+
+class ListedSource(BaseModel):
+    """A source, the number of its indexed papers, whether it exists, and the patterns that select its files."""
+
+    path: str
+    papers: int
+    readable: bool
+    include: list[str]
+    exclude: list[str]
+
+
+def list_sources(data: DataFolder, name: str) -> list[ListedSource]:
+    """The sources of a collection in order of addition. Raises ConfigurationError for an unknown collection."""
+    record = known_record(data, name)
+    scanned = manifest.current_manifest(Work(data, name))
+    return [
+        ListedSource(
+            path=source,
+            papers=pc.sum(papers_under(scanned, source)).as_py() or 0,
+            readable=Path(source).exists(),
+            include=rules.include,
+            exclude=rules.exclude,
+        )
+        for source, rules in rules_of(record).items()
+    ]
 
 
 def move_source(data: DataFolder, name: str, old: str | Path, new: Path, **how: Unpack[How]) -> IndexResult:

@@ -198,8 +198,7 @@ def _paper_id(folder: Path, item: ImportedWork, salt: str) -> str:
 
 
 def _entry(folder: Path, item: LibraryItem) -> ImportedWork:
-    """The imported work of an item. Its name is derived from the key, so that the paper keeps its id if its data or
-    file changes."""
+    """The imported work of an item. Its name is from the key, so that the paper's id survives changes."""
     stem = re.sub(r"[^A-Za-z0-9._-]+", "-", item.key).strip("-.")[:60]
     if stem != item.key:
         stem = f"{stem}-{digest(item.key, length=8)}".lstrip("-")

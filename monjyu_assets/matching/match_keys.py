@@ -1,5 +1,4 @@
-"""Computes the keys by which papers and references are compared, in SQL because a collection can have over 100,000
-references."""
+"""The keys by which papers and references are compared, in SQL because there can be over 100,000 references."""
 
 import os
 import tempfile
@@ -108,8 +107,7 @@ def with_macros() -> duckdb.DuckDBPyConnection:
 
 @cache
 def _database(process: int) -> duckdb.DuckDBPyConnection:
-    """The database of a process, which must not be shared after a fork. Opening one takes a thousand times as long as
-    opening a connection."""
+    """A process's database, not shared after a fork. To open one takes 1000 times as long as a connection."""
     connection = duckdb.connect(":memory:", config={"memory_limit": MEMORY, "temp_directory": tempfile.gettempdir()})
     for macro in _MACROS:
         connection.execute(f"CREATE MACRO {macro}")
@@ -139,8 +137,7 @@ def connect_keys(keys: pa.Table) -> duckdb.DuckDBPyConnection:
 
 
 def connect(papers: pa.Table, authors: pa.Table) -> duckdb.DuckDBPyConnection:
-    """A connection as from `connect_keys`, computed from PAPER_COLUMNS and AUTHOR_COLUMNS. The view `papers` has all
-    columns of `papers`."""
+    """A connection as from `connect_keys`, from PAPER_COLUMNS and AUTHOR_COLUMNS, with a view of all `papers`."""
     with with_macros() as connection:
         keys = paper_keys(connection, papers, authors)
     connection = connect_keys(keys)

@@ -78,8 +78,7 @@ class Alike:
 def alike(entries: Entries, fresh: Numbers, before: pa.Table) -> Alike:
     """The pairs of nearly equal titles in blocks that are not too large.
 
-    `before` has the rows of the table `alike_titles` from the previous run. `fresh` marks entries that are new or have
-    changed.
+    `before` has the rows of the table `alike_titles` from the previous run. `fresh` marks new and changed entries.
     """
     there = (entries.block >= 0) & (entries.title >= 0)
     places, inverse = np.unique((entries.block[there] << 32) | entries.title[there], return_inverse=True)
@@ -232,8 +231,7 @@ def _connected(entries: Entries, pairs: Alike) -> Numbers:
 
 
 def _apart(entries: Entries, pairs: Alike, numbers: Numbers) -> list[int]:
-    """The works of the entries `numbers`, each given by the index of its first entry. Entries with different DOIs are
-    not joined."""
+    """The works of the entries `numbers`, as indices of first entries. Different DOIs are not joined."""
     groups: UnionFind[int] = UnionFind()
     dois, arxiv_ids, titles, blocks = (
         column[numbers].tolist() for column in (entries.doi, entries.arxiv_id, entries.title, entries.block)

@@ -37,8 +37,7 @@ def prepare_home(data: DataFolder) -> Path:
 
 @cache
 def _keep_private(state: Path, home: Path) -> None:
-    """Close Dagster's files to other users, now and when this process ends, because Dagster creates them with the
-    umask."""
+    """Close Dagster's files to other users, now and at the end: Dagster creates them with the umask."""
     private_folder(state)
     private_folder(home)
     tighten_inside(home)

@@ -203,8 +203,7 @@ def run_job(instance: dg.DagsterInstance, job: str, work: Work, asked: Mapping[s
 
 
 def _run_config(instance: dg.DagsterInstance, data: DataFolder, asked: Mapping[str, object]) -> Mapping[str, object]:
-    """The configuration of a run. It names the data folder only if instance and environment do not, so that both can be
-    moved."""
+    """The configuration of a run, with the data folder only if instance and environment do not name it."""
     resources: dict[str, object] = {"build": {"config": dict(asked)}} if asked else {}
     if Path(instance.root_directory) != data.dagster or data.root != DataFolder.default().root:
         resources["data"] = {"config": {"root": str(data.root)}}

@@ -199,8 +199,7 @@ def web_server(port: int, workspace: Path) -> Program:
 
 
 def page_service(host: str, port: int) -> Program:
-    """The query service, started by its command because it belongs to another package. The daemon continues to work
-    without it."""
+    """The query service, started by its command because it is in another package. The daemon works without it."""
     command = [sys.executable, "-m", "monjyu_core", "serve", "--host", host, "--port", str(port)]
     return Program("monjyu-service", command, needed=False)
 

@@ -99,8 +99,7 @@ def _look_at(work: Work) -> Watched:
 
 
 def _library_changed(work: Work, library: Path) -> Watched | None:
-    """Check a library by the sizes and times of its files only, because a tick imports nothing; None if it is
-    unchanged."""
+    """Check a library by its files' sizes and times only, as a tick imports nothing; None if unchanged."""
     mark = library_mark(check_library(library))
     if mark == mark_of(work.data, work.name, library):
         return None

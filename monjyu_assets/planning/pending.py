@@ -1,5 +1,4 @@
-"""Determines the pending work of a collection by comparing its sources, code and settings with the computed and the
-published state."""
+"""Determines a collection's pending work from its sources, code, settings, computed and published state."""
 
 from collections import Counter
 from dataclasses import dataclass
@@ -80,8 +79,7 @@ def failure_rows(work: Work) -> list[Failure]:
 
 
 def level_failures(work: Work) -> list[Failure]:
-    """The failures to embed chunks and those of engines of levels 2 to 4, one for each paper (or `(communities)`),
-    asset and cause."""
+    """The failures of embeddings and of engines of levels 2 to 4, one per paper (or `(communities)`), asset, cause."""
     counts: Counter[tuple[str, str, str, str]] = Counter()
     paths: dict[str, str] = {}
     for asset, table in ALL_FAILURES.items():
@@ -164,8 +162,7 @@ def look(
 
 
 def level_to_build(work: Work, *, asked_for: bool) -> int:
-    """The level of the collection, or the highest below it that calls no model, unless `asked_for` or
-    levels.follow_changes is set."""
+    """The collection's level, or the highest without models, unless `asked_for` or levels.follow_changes."""
     level = target_level(work.record)
     allowed = asked_for or work.settings.levels.follow_changes
     return level if allowed else min([level, *(one - 1 for one in paid_levels(work.settings))])

@@ -136,8 +136,7 @@ def _with_new_source(
 
 
 def check_holds_documents(record: CollectionRecord, source: Path, types: Mapping[str, str]) -> None:
-    """Raise ConfigurationError if a source has no documents. Only this source is walked, because another one may be
-    unreadable."""
+    """Raise ConfigurationError if a source has no documents. Only it is walked: others may be unreadable."""
     rules = {known: rule for known, rule in rules_of(record).items() if source.is_relative_to(known)}
     walked = record.model_copy(update={"sources": list(rules), "rules": rules})
     others = OtherFiles()

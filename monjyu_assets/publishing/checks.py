@@ -1,5 +1,4 @@
-"""Checks that must pass before a snapshot is published. Each is a query over the parts; any row that it returns blocks
-publishing."""
+"""Checks that must pass before a snapshot is published: queries over the parts, any row of which blocks it."""
 
 from __future__ import annotations
 
@@ -29,7 +28,6 @@ class CheckResult:
 
     name: str
     passed: bool
-    description: str
     count: int
     examples: list[str]
     hint: str = ""
@@ -178,8 +176,7 @@ def _run(
     name: str,
     values: dict[str, int | str],
 ) -> CheckResult:
-    description, query = CHECKS[name]
-    asked = [(changed, query), *([(everything, WHOLE[name])] if name in WHOLE else [])]
+    asked = [(changed, CHECKS[name][1]), *([(everything, WHOLE[name])] if name in WHOLE else [])]
     count, examples = 0, list[str]()
     for connection, one in asked:
         used = {key: value for key, value in values.items() if f"${key}" in one}
@@ -188,7 +185,7 @@ def _run(
         )
         more, ids = connection.execute(counted, used).fetchall()[0]
         count, examples = count + more, [*examples, *map(str, ids or [])]
-    return CheckResult(name, count == 0, description, count, examples[:5])
+    return CheckResult(name, count == 0, count, examples[:5])
 
 
 # A sample of the changed vectors is computed again to check that vectors belong to their texts.
@@ -210,7 +207,7 @@ def check_vectors(parts: list[Part], settings: Settings, passed: Iterable[PartEn
     before = {entry.version for entry in passed if entry.table == "chunk_embeddings"}
     changed = [part for part in parts if part.table == "chunk_embeddings" and part.rows and part.version not in before]
     if settings.embedding.remote is not None or not changed:
-        return CheckResult(NAME, True, WHAT, 0, [])
+        return CheckResult(NAME, True, 0, [])
     chunks = {part.shard: part for part in parts if part.table == "chunks"}
     most = min(MOST, max(FEWEST, sum(part.rows for part in changed) // ONE_IN))
     share = -(-most // len(changed))
@@ -219,7 +216,7 @@ def check_vectors(parts: list[Part], settings: Settings, passed: Iterable[PartEn
     made = load_embedder(settings).embed_passages([text for _, text, _ in sample])
     alike = np.einsum("ij,ij->i", np.asarray(made, np.float32), np.array([one for *_, one in sample], np.float32))
     wrong = [chunk_id for (chunk_id, *_), cosine in zip(sample, alike.tolist(), strict=True) if not cosine >= LEAST]
-    return CheckResult(NAME, not wrong, WHAT, len(wrong), sorted(wrong)[:5], _WHAT_TO_DO)
+    return CheckResult(NAME, not wrong, len(wrong), sorted(wrong)[:5], _WHAT_TO_DO)
 
 
 _WHAT_TO_DO = "`monjyu snapshots verify` compares files; remove the parts of chunk_embeddings and index again."

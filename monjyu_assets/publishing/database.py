@@ -133,8 +133,7 @@ FROM (SELECT DISTINCT community_id FROM "{{table}}") LEFT JOIN best USING (commu
 
 
 def lineage_counts(database: Path) -> dict[str, dict[str, int]]:
-    """The numbers of communities, by graph, that are the same as in the previous snapshot (`kept`), similar (`changed`)
-    or `new`."""
+    """The numbers of communities, by graph, that the previous snapshot has (`kept`), similar (`changed`) or `new`."""
     with open_database(database) as connection:
         there = table_names(connection)
         by_graph = {}

@@ -76,8 +76,7 @@ def _is_near(lance: Path, before: NearestEntry, keys: NDArray[np.uint64]) -> boo
 
 
 def _stored_keys(lance: Path, entry: NearestEntry) -> NDArray[np.uint64]:
-    """The keys of a table. They are stored next to its files, because importing and opening Lance would take seconds at
-    every change."""
+    """The keys of a table, from a file next to it, because to import and open Lance would take seconds."""
     path = lance / entry.folder / KEYS
     with suppress(FileNotFoundError):
         kept: NDArray[np.uint64] = np.fromfile(path, "<u8").astype(np.uint64)

@@ -45,15 +45,14 @@ class QuestionsGate:
         self.seconds = 0.0
 
     def __call__(self, snapshot_id: str) -> CheckResult | None:
-        """Ask and store. Return the failed result if a question blocks publishing, otherwise None. A purge asks
-        nothing."""
+        """Ask and store. Return the failed result if a question blocks publishing, else None. A purge asks none."""
         if is_only_removing() or not QUESTIONS.read(self.work.folder).questions:
             return None
         self.ask(snapshot_id)
         blocking = [one for one in self.answers if one.blocks]
         if blocking:
             examples = [_failure_line(one) for one in blocking[:_SHOWN]]
-            return CheckResult(NAME, False, WHAT, len(blocking), examples, _WHAT_TO_DO)
+            return CheckResult(NAME, False, len(blocking), examples, _WHAT_TO_DO)
         for one in self.failed:
             self.work.warn(f"Saved question {_failure_line(one)}.")
         self.keep(snapshot_id)
@@ -64,8 +63,7 @@ class QuestionsGate:
         return [one for one in self.answers if not one.passed]
 
     def ask(self, snapshot_id: str) -> None:
-        """Answer the questions in a process of the reader. Raises ConfigurationError, or ExternalAPIError if a service
-        cannot be reached."""
+        """Answer the questions in a reader's process. Raises ConfigurationError, or ExternalAPIError."""
         command = [sys.executable, "-m", "monjyu_core", "questions", "run", "-c", self.work.name]
         command += ["--snapshot", snapshot_id, "--json"]
         told = self._run(command, self.work.settings.checks.saved_questions_seconds)
@@ -73,8 +71,7 @@ class QuestionsGate:
         self.reused, self.seconds = int(told["reused"]), float(told["seconds"])
 
     def keep(self, snapshot_id: str) -> None:
-        """Store the answers. They become the baseline of questions that require an unchanged answer and have no
-        baseline."""
+        """Store the answers. They become the baseline of questions that need an unchanged answer and have none."""
         keep_answers(self.work.folder, snapshot_id, self.answers)
         baselines = {one.question_id: baseline_of(one) for one in self.answers if not one.error}
 
@@ -114,8 +111,7 @@ class QuestionsGate:
         raise kind(f"{NAME} could not be asked: {last[-1] if last else 'no message'}", "Nothing was published.")
 
     def _hear(self, lines: IO[str], last: list[str]) -> None:
-        """Report progress from lines such as `3 of 20 saved questions`; store the last other line in `last` for an
-        error message."""
+        """Report progress from lines such as `3 of 20 saved questions`; keep the last other line in `last`."""
         for line in lines:
             match line.split():
                 case [done, "of", total, "saved", "questions"] if done.isdecimal() and total.isdecimal():

@@ -34,15 +34,14 @@ class RetrievalGate:
         measures = self._measure(Path(self.checks.questions), Path(self.checks.qrels), snapshot_id)
         self.ndcg, self.queries = float(measures["ndcg@10"]), int(measures["queries"])
         shortfall = [f"nDCG@10 is {self.ndcg:.3f}, not {self.checks.min_ndcg:.3f}"]
-        return CheckResult(NAME, self.passed, WHAT, self.queries, shortfall) if self.checks.retrieval_blocks else None
+        return CheckResult(NAME, self.passed, self.queries, shortfall) if self.checks.retrieval_blocks else None
 
     @property
     def passed(self) -> bool:
         return self.ndcg is None or self.ndcg >= self.checks.min_ndcg
 
     def _measure(self, questions: Path, qrels: Path, snapshot_id: str) -> dict[str, float]:
-        """Measure in a separate process; paths are relative to the data folder. Raises ConfigurationError if it
-        fails."""
+        """Measure in another process; paths are relative to the data folder. Raises ConfigurationError on failure."""
         root = self.work.data.root
         command = [sys.executable, "-m", "monjyu_core", "eval", "retrieval", "-c", self.work.name, "--json"]
         command += ["--queries", str(root / questions), "--qrels", str(root / qrels), "--snapshot", snapshot_id]

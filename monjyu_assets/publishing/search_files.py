@@ -165,8 +165,7 @@ def _link(source: Path, target: Path) -> None:
 
 
 def _drop_unnamed(folder: Path) -> None:
-    """Remove all versions of a table but the newest, and all files that it does not name. Lance's own call for this
-    rewrites all rows."""
+    """Remove old versions of a table and files that it does not name. Lance's own call rewrites all rows."""
     newest = min((folder / "_versions").glob("*.manifest"), key=lambda path: path.name)  # names count down
     named = newest.read_bytes()
     for path in (path for path in folder.rglob("*") if path.is_file()):
@@ -175,8 +174,7 @@ def _drop_unnamed(folder: Path) -> None:
 
 
 def vectors_at(path: Path, vectors: NDArray[np.float32]) -> int:
-    """The offset of `vectors` (n, d) in a data file. Raises IndexBuildError if they are not consecutive, because
-    readers map them."""
+    """The offset of `vectors` (n, d), which readers map. Raises IndexBuildError unless they are consecutive."""
     with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as held:
         wanted = vectors.tobytes()
         place = held.find(wanted[:64])

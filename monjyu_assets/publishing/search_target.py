@@ -28,8 +28,7 @@ def is_in_use(settings: Settings) -> bool:
 
 
 def is_pushed(folder: CollectionFolder, settings: Settings, snapshot_id: str) -> bool:
-    """Whether the alias of the service points to this snapshot, according to the local record; True if it is not
-    used."""
+    """Whether the service's alias points to this snapshot, by the local record; True if no service is used."""
     return not is_in_use(settings) or _noted(folder) == _note(settings, snapshot_id)
 
 

@@ -139,8 +139,7 @@ def build_snapshot(work: Work, candidate: Candidate, connect: Connect) -> Manife
 
 
 def _after_all(folder: CollectionFolder, now: datetime) -> datetime:
-    """The current time, or the time just after the newest snapshot if a clock was set back, so that ids are in the
-    order of publishing."""
+    """The current time, or just after the newest snapshot if a clock was set back: ids follow publishing."""
     for newest in published(folder)[-1:]:
         with suppress(ValueError):  # a name chosen by hand
             last = datetime.strptime(newest.partition("-")[0], _ID_TIME).replace(tzinfo=UTC)
@@ -151,8 +150,7 @@ def _after_all(folder: CollectionFolder, now: datetime) -> datetime:
 def _searchable(
     work: Work, candidate: Candidate, lance: Path
 ) -> tuple[list[SearchFileEntry], list[LanceFile], NearestEntry | None]:
-    """Write the search files, the Lance tables and, for a large collection, the approximate index; return their
-    entries."""
+    """Write search files, Lance tables and, for a large collection, the approximate index; return their entries."""
     folder, before, embedding = work.folder, candidate.before, candidate.embedding
     older = folder.tables(before.snapshot_id) if before else None
     tables = LanceTables(lance, older, before.lance if before else (), embedding.dimensions)

@@ -54,8 +54,7 @@ class LookupAnswers:
             connection.executemany("INSERT OR REPLACE INTO answers VALUES (?, ?, ?, ?, ?)", rows)
 
     def when(self, service: str) -> dict[str, tuple[str, float]]:
-        """The hash and the time (seconds since 1970) of the last request about each paper, by the SHA-256 of its
-        file."""
+        """The hash and time (seconds since 1970) of the last request about each paper, by its file's SHA-256."""
         if not self._path.is_file():
             return {}
         with self._connect() as connection:
@@ -78,8 +77,7 @@ class LookupAnswers:
                     yield Answer(sha256, name, asked, at, tuple(json.loads(zlib.decompress(works))))
 
     def version(self, services: Iterable[str], contents: Collection[str]) -> str:
-        """A hash of the stored answers of `services` about the papers with the hashes `contents`. It changes with every
-        new answer."""
+        """A hash of the answers of `services` about the papers `contents`. It changes with every new answer."""
         known: Mapping[str, Mapping[str, tuple[str, float]]] = {service: self.when(service) for service in services}
         lines = [
             f"{service} {sha256} {at}"
@@ -90,8 +88,7 @@ class LookupAnswers:
         return digest(*lines)
 
     def forget_others(self, contents: Collection[str]) -> None:
-        """Remove the answers about all papers except those with the hashes `contents`, and overwrite them in the
-        file."""
+        """Remove the answers about all papers but those with the hashes `contents`, and overwrite them in the file."""
         if not self._path.is_file():
             return
         with self._connect() as connection:
@@ -126,8 +123,7 @@ def asked_by(paper: Lookup) -> str:
 
 
 def due(kept: LookupAnswers, service: ScholarlyService, papers: Iterable[Lookup], refresh_days: float) -> list[Lookup]:
-    """The papers about which the service was never asked, was asked with other fields, or more than `refresh_days`
-    ago."""
+    """The papers never looked up, looked up with other fields, or more than `refresh_days` ago."""
     known, oldest = kept.when(service), time.time() - refresh_days * DAY
     return [
         paper

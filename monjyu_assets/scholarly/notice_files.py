@@ -44,8 +44,7 @@ _KINDS: dict[str, Kind] = {
 
 @dataclass(frozen=True)
 class Notice(PlainTexts):
-    """A notice about a paper: its kind, source and date (ISO, to the day if known), and fields that identify the
-    paper."""
+    """A notice about a paper: kind, source, date (ISO, to the day if known), and what identifies the paper."""
 
     kind: Kind
     source: str
@@ -111,8 +110,7 @@ def _of_retraction_watch(row: dict[str, str]) -> Notice | None:
 
 
 def is_lines(path: Path) -> bool:
-    """Whether a file is JSON Lines, judged by its first line. An exported library in JSON is one list or object over
-    many lines."""
+    """Whether a file is JSON Lines, by its first line. An exported library is one list or object over many lines."""
     try:
         first = next(_lines(path, "scholarly.records"), "").strip()
         record = parse_json(first, _MOST_VALUES) if first.startswith("{") else None

@@ -45,8 +45,7 @@ class Lookup:
 
 @dataclass(frozen=True)
 class Match:
-    """A record that matches a paper. `score` (0 to 1) is the similarity of titles, and for matches by title also of
-    authors and years."""
+    """A record that matches a paper. `score` (0 to 1): similarity of titles, if by title also of authors, years."""
 
     record: ScholarlyRecord
     matched_by: MatchedBy
@@ -55,8 +54,7 @@ class Match:
 
 def best_match(paper: Lookup, records: Iterable[ScholarlyRecord]) -> Match | None:
     """The record that is the paper, or None. It matches by an equal identifier with a similar title or common authors,
-    otherwise by title, authors and year together. Of equally good records, a publication has precedence over its
-    preprint."""
+    otherwise by title, authors and year together. Of equally good records, a publication precedes its preprint."""
     found = [match for record in records if (match := _matched(paper, record))]
     found.sort(key=lambda one: (one.matched_by == "title", -one.score, _is_preprint(one.record), one.record.source_id))
     return found[0] if found else None
@@ -129,8 +127,7 @@ def first_family(record: ScholarlyRecord) -> str:
 
 
 def _share(paper: Lookup, record: ScholarlyRecord) -> float:
-    """The number of surnames of the paper that are in the record, divided by the length of the shorter list of
-    authors."""
+    """The number of the paper's surnames in the record, divided by the length of the shorter list of authors."""
     theirs = [set(_FAMILY_PARTS.findall(_folded(name))) for name in record.authors]
     ours = [family for family in paper.families if family]
     if not ours or not theirs:

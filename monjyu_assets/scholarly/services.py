@@ -232,8 +232,7 @@ async def _body(response: httpx2.Response) -> bytes:
 def _identification(
     service: ScholarlyService, settings: ScholarlySettings
 ) -> tuple[Mapping[str, str], Mapping[str, str]]:
-    """The headers and the parameters that identify the caller: the contact if the service accepts one, and a key if
-    set."""
+    """The headers and parameters that identify the caller: the contact if accepted, and a key if set."""
     key = settings.openalex_key if service == "openalex" else settings.semantic_scholar_key
     secret = key.get_secret_value().strip() if key and service != "crossref" else ""
     contact = settings.contact if service != "semantic_scholar" else None

@@ -94,8 +94,7 @@ def without_source(record: CollectionRecord, source: str) -> CollectionRecord:
 
 
 def named_source(record: CollectionRecord, source: str | Path) -> str:
-    """The source of the record at the path `source`. Raises ConfigurationError, which lists the sources, if there is
-    none."""
+    """The record's source at the path `source`. Raises ConfigurationError, which lists the sources."""
     name = os.path.normpath(Path(source).expanduser().absolute())
     match = next((known for known in record.sources if os.path.normpath(known) == name), None)
     if match is None:
@@ -126,8 +125,7 @@ MODEL = "prebuilt-layout"
 
 
 def analysed_types(settings: Settings) -> frozenset[str]:
-    """The document types that the service reads, always or if the parser on this machine fails; empty if the service is
-    not used."""
+    """The document types that the service reads, always or as a fallback; empty if it is not used."""
     used = "document_intelligence" in (settings.pdf.processor, settings.pdf.fallback)
     return frozenset(settings.azure.document_intelligence.reads if used else ())
 

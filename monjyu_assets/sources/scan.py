@@ -92,8 +92,7 @@ def scan(
     """The manifest of all sources. Files with the size and time recorded in `previous` are not read again. All other
     files of the sources are added to `others`.
 
-    Raises IndexBuildError if a source is missing and `previous` has papers of it or is empty, unless `allow_missing` is
-    set.
+    Raises IndexBuildError if a source is missing and `previous` has papers of it or is empty, unless `allow_missing`.
     """
     known = _known(previous)
     excluded = set(record.excluded)
@@ -229,8 +228,7 @@ def _as_duplicate(row: ManifestRow) -> ManifestRow:
 
 
 def guard_deletes(old: set[str], new: set[str], limits: PublishSettings, *, allow: bool) -> None:
-    """Raise IndexBuildError if a scan would delete too many papers, because an unmounted disk must not empty an
-    index."""
+    """Raise IndexBuildError if a scan would delete too many papers: an unmounted disk must not empty an index."""
     gone = len(old - new)
     if allow or not gone:
         return

@@ -86,8 +86,7 @@ def readable_types(settings: Settings) -> dict[str, str]:
 
 
 def ending_of(path: Path) -> str:
-    """The suffix that indicates a file's type. A source package of arXiv may be named by its id alone, without a
-    suffix."""
+    """The suffix that indicates a file's type. A source package of arXiv may be named by its id alone."""
     return ".gz" if ARXIV_NAME.fullmatch(path.name) else path.suffix.lower()
 
 
@@ -113,8 +112,7 @@ def types_hint(others: OtherFiles) -> str:
 
 def walk(source: Path, rules: SourceRules, others: OtherFiles, types: Mapping[str, str]) -> Iterator[Path]:
     """Yield the papers of a source, which are files with a suffix in `types`, folder by folder. Other files are added
-    to `others`. Raises IndexBuildError if the source cannot be read. Links that lead out of the source are not
-    followed."""
+    to `others`. Raises IndexBuildError if the source cannot be read. Links out of the source are not followed."""
     if source.is_file():
         yield source
         return
@@ -182,8 +180,7 @@ class _Folder:
         return self
 
     def child(self, path: Path) -> _Folder:
-        """A folder below this one. One that is named after a page contains the files that a browser saved with the
-        page."""
+        """A folder below this one. One named after a page contains the files that a browser saved with the page."""
         saved = re.fullmatch(r"(.+)[_.-](?:files|dateien|fichiers|archivos)", path.name)
         of_page = self.of_page or (saved is not None and saved[1] in self.pages)
         return _Folder(path, latex=self.latex, text=self.text or bool(self.stems), of_page=of_page)
@@ -199,8 +196,7 @@ class _Folder:
 
 
 def _written_in_utf8(name: str) -> bool:
-    """Whether a name is valid UTF-8. Names from old archives and disks may be invalid; Parquet, JSON and the page
-    cannot represent them."""
+    """Whether a name is valid UTF-8: old archives have others, which Parquet and JSON cannot represent."""
     return name.isascii() or not any("\ud800" <= letter <= "\udfff" for letter in name)
 
 

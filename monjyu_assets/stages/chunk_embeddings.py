@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from monjyu_assets.work.work import ShardReport, Timer, Work, finish, recipe, unchanged
+from monjyu_assets.work.work import ShardReport, Work, recipe, unchanged
 from monjyu_core.embedding import Embedder, embed_each, load_embedder
 from monjyu_core.errors import StorageError
 from monjyu_core.models.call_errors import ModelCallError
@@ -67,7 +67,6 @@ def embed_shards(work: Work, shards: tuple[str, ...]) -> Iterator[ShardReport]:
     known = known_vectors(parts, texts) if chunks else {}
     done, missing = 0, len(texts - known.keys())
     for part in chunks:
-        timer = Timer()
         rows = part.records(_Chunk)
         new = {
             row["input_hash"]: input_text(row["header"], row["text"]) for row in rows if row["input_hash"] not in known
@@ -79,7 +78,7 @@ def embed_shards(work: Work, shards: tuple[str, ...]) -> Iterator[ShardReport]:
             failed |= failures_of_batch
             done += len(vectors) + len(failures_of_batch)
             work.progress("embed", done, missing)
-        yield _write(work, part, rows, known | made, failed, set(new), embedder, made_with, timer)
+        yield _write(work, part, rows, known | made, failed, set(new), embedder, made_with)
         known |= {key: made[key] for key in made.keys() & several}  # all vectors may not fit into memory
 
 
@@ -129,7 +128,6 @@ def _write(
     new: set[str],
     embedder: Embedder,
     made_with: str,
-    timer: Timer,
 ) -> ShardReport:
     papers = {row["paper_id"] for row in rows}
     changed = {row["paper_id"] for row in rows if row["input_hash"] in new}
@@ -137,14 +135,14 @@ def _write(
     before = set(previous.read(["paper_id"])["paper_id"].to_pylist()) if previous else set()
     failures = [_failure(row, failed[row["input_hash"]]) for row in rows if row["input_hash"] in failed]
     embedded = [row for row in rows if row["input_hash"] not in failed]
-    part = work.parts.write(
+    work.parts.write(
         ASSET,
         chunks.shard,
         {ASSET: _table(embedded, known, embedder.model_id), FAILURES: table_of(FAILURES, failures)},
         inputs={"chunks": chunks.asset_version},
         code_version=made_with,
     )
-    report = ShardReport(
+    return ShardReport(
         chunks.shard,
         total=len(papers),
         reused=len(papers - changed),
@@ -154,7 +152,6 @@ def _write(
         failed=len({row["paper_id"] for row in failures}),
         failures=dict(Counter(row["error_type"] for row in failures)),
     )
-    return finish(report, part, work.parts, ASSET, timer)
 
 
 def _failure(row: _Chunk, error: ModelCallError) -> ChunkFailureRow:

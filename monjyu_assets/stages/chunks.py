@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypedDict
 import pyarrow as pa
 
 from monjyu_assets.work.model_choice import settle_model
-from monjyu_assets.work.work import ShardReport, Timer, Work, finish, grouped, recipe, records_of, rows_of, unchanged
+from monjyu_assets.work.work import ShardReport, Work, grouped, recipe, records_of, rows_of, unchanged
 from monjyu_core.embedding import load_embedder
 from monjyu_core.errors import StorageError
 from monjyu_core.models.calls.embedding_calls import charged_to
@@ -61,7 +61,6 @@ def unchunked_papers(work: Work, bucket: str, made_with: str) -> int:
 
 
 def _chunk_bucket(work: Work, shard: str, chunker: Chunker, made_with: str) -> ShardReport:
-    timer = Timer()
     papers = work.parts.head("papers", shard)
     if papers is None:
         raise StorageError(f"Shard {shard} of {work.name} has no papers.", "Materialise parsed_papers first.")
@@ -74,14 +73,13 @@ def _chunk_bucket(work: Work, shard: str, chunker: Chunker, made_with: str) -> S
     tables = {"chunks": table_of("chunks", chunks), "chunk_sentences": table_of("chunk_sentences", links)}
     if previous:
         tables = {name: _with_unchanged(work, previous, name, table, kept) for name, table in tables.items()}
-    part = work.parts.write(
+    work.parts.write(
         ASSET, shard, tables, inputs={"parsed_papers": papers.asset_version}, keys=keys, code_version=made_with
     )
     deleted = len(previous.keys.keys() - keys.keys()) if previous else 0
-    report = ShardReport(
+    return ShardReport(
         shard, total=len(keys), reused=len(kept), recomputed=len(new), deleted=deleted, recomputed_ids=new
     )
-    return finish(report, part, work.parts, ASSET, timer)
 
 
 def _new_rows(work: Work, shard: str, papers: Mapping[str, _Title], chunker: Chunker) -> Rows:

@@ -31,8 +31,7 @@ def claim_engine(work: Work) -> ChunkEngine:
 
 
 def claim_recipe(work: Work) -> str:
-    """The recipe of the asset. It includes the embedding model, because the claims' vectors are compared with those of
-    questions."""
+    """The recipe of the asset, with the embedding model, whose vectors are compared with those of questions."""
     return digest(rows_recipe(work), load_embedder(work.settings).fingerprint)
 
 

@@ -1,5 +1,4 @@
-"""Level 1: divides the noun graph into communities, from coarse to fine, with the number of chunks that each
-touches."""
+"""Level 1: divides the noun graph into communities, coarse to fine, with the number of chunks that each touches."""
 
 from monjyu_assets.stages.noun_graph import canonical_mentions
 from monjyu_assets.stages.shared.collection_stage import CollectionReport, Tables, run_collection_stage, whole_table

@@ -54,8 +54,7 @@ def report_engine(work: Work) -> ReportEngine:
 
 
 def report_recipe(work: Work) -> str:
-    """The recipe of the asset. It includes the embedding model, because the reports' vectors are compared with those of
-    questions."""
+    """The recipe of the asset, with the embedding model, whose vectors are compared with those of questions."""
     return digest(rows_recipe(work), load_embedder(work.settings).fingerprint)
 
 

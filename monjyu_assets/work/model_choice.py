@@ -1,5 +1,4 @@
-"""Chooses the embedding model of a collection and its precision when the first chunks are built, and stores them in the
-record."""
+"""Chooses a collection's embedding model and its precision with its first chunks, and stores them in the record."""
 
 from collections import Counter
 from collections.abc import Iterator

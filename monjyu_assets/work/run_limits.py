@@ -94,8 +94,7 @@ def only_removing() -> AbstractContextManager[None]:
 
 
 def having_scanned(scan: Scan) -> AbstractContextManager[None]:
-    """A context in which runs of this process take the collection's papers from `scan`, by which the command has
-    decided what to run."""
+    """A context in which runs of this process take the papers from `scan`, on which the command decided."""
     return _during(_scans, scan)
 
 

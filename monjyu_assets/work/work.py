@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from monjyu_assets.sources.records import rules_of, with_source
-from monjyu_assets.work.closed_set import RESTS_ON, is_current, level_of, shard_version
+from monjyu_assets.work.closed_set import is_current, level_of
 from monjyu_assets.work.run_limits import current_cap, goal_of
 from monjyu_core.models.account import Account, Accounting
 from monjyu_core.models.ledger import Scope
@@ -22,8 +22,8 @@ from monjyu_core.settings.settings import Limit, Settings, settings_key
 from monjyu_core.storage.collection import CollectionRecord, SourceRules, collection_settings, known_record, load_record
 from monjyu_core.storage.folders import CollectionFolder, DataFolder, OtherFiles
 from monjyu_core.storage.ids import digest
-from monjyu_core.storage.parts import Part, PartStore
-from monjyu_core.storage.schemas import ASSET_TABLES, columns_of
+from monjyu_core.storage.parts import PartStore
+from monjyu_core.storage.schemas import ASSET_TABLES, COLLECTION_SHARD, columns_of
 
 if TYPE_CHECKING:
     from monjyu_core.models.calls.gateway import Gateway, Session
@@ -103,8 +103,7 @@ def _with_sources(record: CollectionRecord, declaration: Declaration) -> Collect
 
 
 def _chosen(source: str, rules: SourceRules, patterns: Mapping[str, list[str]]) -> SourceRules:
-    """The rules of a source with the declared patterns, which select files of a folder but do not apply to a single
-    file."""
+    """The rules of a source with the declared patterns, which do not apply to a single file."""
     return rules if Path(source).suffix and not Path(source).is_dir() else rules.model_copy(update=patterns)
 
 
@@ -200,46 +199,37 @@ class Work:
 
 @dataclass
 class ShardReport:
-    """The report of a stage's work on a bucket or shard. Counts are numbers of papers; `rows` are by table."""
+    """The report of a stage on a bucket or the collection: numbers of papers, and of `failures` by cause."""
 
     shard: str
-    asset_version: str = ""
-    inputs: dict[str, str] = field(default_factory=dict)
-    rows: dict[str, int] = field(default_factory=dict)
     total: int = 0
     reused: int = 0
     recomputed: int = 0
     deleted: int = 0
     failed: int = 0
-    seconds: float = 0.0
     recomputed_ids: list[str] = field(default_factory=list)
     failures: dict[str, int] = field(default_factory=dict)
 
 
 def unchanged(work: Work, asset: str, bucket: str, made_with: str) -> ShardReport | None:
-    """The report of an unchanged bucket, which was built from the current inputs with the recipe `made_with`; None if
-    it must be rebuilt."""
+    """The report of a bucket built from the current inputs with the recipe `made_with`; None to rebuild it."""
     part = work.parts.head(ASSET_TABLES[asset][0], bucket)
     if part is None or part.code_version != made_with or not is_current(work.parts, asset, bucket):
         return None
     papers = work.parts.head("manifest" if asset in ("paper_manifest", "parsed_papers") else "papers", bucket)
     total = papers.rows if papers else 0
-    return finish(ShardReport(bucket, total=total, reused=total), part, work.parts, asset, Timer())
+    return ShardReport(bucket, total=total, reused=total)
 
 
-def together(work: Work, asset: str, shard: str, reports: Sequence[ShardReport]) -> ShardReport:
-    """The report of a shard, combined from those of its buckets."""
-    if len(reports) == 1 and reports[0].shard == shard:
-        return reports[0]
-    whole = ShardReport(shard, asset_version=shard_version(work.parts, asset, shard) or "")
-    for one in reports:
-        for counts, more in ((whole.rows, one.rows), (whole.failures, one.failures)):
-            for name, count in more.items():
-                counts[name] = counts.get(name, 0) + count
+def together(reports: Iterable[ShardReport]) -> ShardReport:
+    """The report of a collection, combined from those of its buckets."""
+    whole = ShardReport(COLLECTION_SHARD)
+    for report in reports:
+        for cause, count in report.failures.items():
+            whole.failures[cause] = whole.failures.get(cause, 0) + count
         for name in ("total", "reused", "recomputed", "deleted", "failed"):
-            setattr(whole, name, getattr(whole, name) + getattr(one, name))
-        whole.seconds = max(whole.seconds, one.seconds)
-        whole.recomputed_ids += one.recomputed_ids
+            setattr(whole, name, getattr(whole, name) + getattr(report, name))
+        whole.recomputed_ids += report.recomputed_ids
     return whole
 
 
@@ -266,8 +256,7 @@ def rows_of(table: pa.Table, paper_ids: Iterable[str], column: str = "paper_id")
 
 
 def records_of(work: Work, table: str, shard: str, row: type[R], paper_ids: Iterable[str] | None = None) -> list[R]:
-    """The rows of a bucket as records of the TypedDict `row`, for `paper_ids` or all papers; empty if there is no
-    part."""
+    """The rows of a bucket as TypedDicts `row`, for `paper_ids` or all papers; empty if there is no part."""
     part = work.parts.head(table, shard)
     if part is None or paper_ids is None:
         return part.records(row) if part else []
@@ -281,17 +270,3 @@ def grouped(rows: Iterable[R], key: Callable[[R], str]) -> dict[str, list[R]]:
     for row in rows:
         groups[key(row)].append(row)
     return groups
-
-
-def table_rows(parts: PartStore, asset: str, shard: str) -> dict[str, int]:
-    heads = {name: parts.head(name, shard) for name in ASSET_TABLES[asset]}
-    return {name: part.rows for name, part in heads.items() if part}
-
-
-def finish(report: ShardReport, part: Part, parts: PartStore, asset: str, timer: Timer) -> ShardReport:
-    """Complete the report from the part that was written."""
-    report.asset_version = part.asset_version
-    report.inputs = {name: version for name, version in part.inputs.items() if name in RESTS_ON[asset]}
-    report.rows = table_rows(parts, asset, report.shard)
-    report.seconds = timer.seconds
-    return report

@@ -1,5 +1,4 @@
-"""Calls through Microsoft's clients. Failures become Monjyu's errors, because the clients' messages contain requests
-with headers."""
+"""Calls through Microsoft's clients. Their errors contain requests with headers, so they become Monjyu's errors."""
 
 import re
 from collections.abc import Callable
@@ -26,8 +25,7 @@ class AzureAnswer(ExternalAPIError):
 
 
 def called(name: str, call: Callable[[], T]) -> T:
-    """Return the result of the call. Raises AzureAnswer or ExternalAPIError if it fails; `name` is the service's
-    name."""
+    """Return the call's result. Raises AzureAnswer or ExternalAPIError if it fails; `name` is the service's."""
     from azure.core.exceptions import AzureError, ClientAuthenticationError, HttpResponseError
 
     try:

@@ -66,8 +66,7 @@ def identity() -> DefaultAzureCredential:
 
 
 def azure_token() -> str:
-    """A token for Azure OpenAI, cached by azure-identity until it expires. Raises ExternalAPIError if no sign-in
-    succeeds."""
+    """A token for Azure OpenAI, which azure-identity caches. Raises ExternalAPIError if no sign-in succeeds."""
     credential = identity()
     from azure.core.exceptions import ClientAuthenticationError
 

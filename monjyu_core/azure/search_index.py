@@ -52,8 +52,7 @@ class IndexedChunk:
 
 @dataclass(frozen=True)
 class FoundChunk:
-    """A chunk that Azure AI Search returned. `score` is the cosine similarity, BM25, or the semantic ranker's score (0
-    to 4)."""
+    """A chunk from Azure AI Search. `score`: cosine similarity, BM25, or the semantic ranker's score (0 to 4)."""
 
     chunk_id: str
     score: float
@@ -124,8 +123,7 @@ class SearchIndexes:
             time.sleep(0.2)
 
     def _upload(self, name: str, batch: list[Values]) -> None:
-        """Upload all documents of a batch, retrying documents that a busy service refused; halve a batch that is too
-        large for the service."""
+        """Upload a batch, retrying documents that a busy service refused; halve a batch that is too large."""
         for attempt in range(_TRIES):
             try:
                 results = called(NAME, partial(self._client(name).upload_documents, batch))
@@ -233,8 +231,7 @@ class SearchIndexes:
 
 
 def search_terms(text: str) -> str:
-    """The text's terms as in the local keyword index, separated by spaces: stems, or pairs of characters for scripts
-    without spaces."""
+    """The text's terms as in the local index, separated by spaces: stems, or bigrams without word spaces."""
     return " ".join([*word_terms([search_words(text)])[0], *search_grams(text).split()])
 
 

@@ -66,8 +66,7 @@ def also(key: str) -> str:
 
 @cache
 def cues(key: str) -> str:
-    """The patterns of all languages under a key such as "topic.frame", as alternatives. Empty if no language has
-    one."""
+    """The patterns of all languages under a key ("topic.frame"), as alternatives. Empty if no language has one."""
     section, _, name = key.partition(".")
     return "|".join(found for each in _files() if (found := "".join(each.get(section, {}).get(name, ()))))
 

@@ -37,8 +37,7 @@ def vocabularies() -> Mapping[str, Mapping[str, Any]]:
 
 
 def folded(text: str) -> str:
-    """The text in lower case, without accents, with full-width forms made narrow. Marks of Japanese, Arabic and Indic
-    letters remain."""
+    """The text in lower case and narrow forms, without accents. Japanese, Arabic and Indic marks remain."""
     if text.isascii():
         return text.casefold()
     return unicodedata.normalize("NFKC", _ACCENTS.sub("", unicodedata.normalize("NFKD", text.casefold())))
@@ -75,8 +74,7 @@ def _in_alphabet(character: str) -> bool:
 
 @cache
 def stems(key: str, whole: bool = False) -> str:
-    """A pattern that matches the stems under a key, or with `whole` only whole words; alphabetic ones match only at the
-    start of a word."""
+    """A pattern of the stems under a key, or with `whole` of words; alphabetic ones match at word starts."""
     found = dict.fromkeys(form for word in words(key) for form in (word, _plain(word)))
     alphabet = [form for form in found if _in_alphabet(form[0])]
     others = [form for form in found if not _in_alphabet(form[0])]

@@ -139,8 +139,7 @@ class SQLiteCache:
             self._connection = None
 
     def _keep_newest(self, connection: sqlite3.Connection, written: int) -> None:
-        """Remove the oldest entries. Counting is expensive, so it is done after each hundredth of `max_entries` that
-        this process writes."""
+        """Remove the oldest entries, after each hundredth of `max_entries` written, because counting is slow."""
         self._until_check -= written
         if self._until_check > 0:
             return

@@ -1,5 +1,4 @@
-"""What calls cost: the price table of the settings, and token counts (cl100k_base) for planned calls and for servers
-that report none."""
+"""What calls cost: prices of the settings, token counts (cl100k_base) of planned calls and silent servers."""
 
 from __future__ import annotations
 

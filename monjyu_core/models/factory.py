@@ -46,8 +46,7 @@ def address_of(setting: str, url: str, provider: str, deployment: str = "", api_
     """The address in `url`, the value of `setting`, without the path of an operation such as /chat/completions.
     `deployment` is Azure's, used if the address names none.
 
-    Raises ConfigurationError if it is not an address, or contains a user, a password, or a query other than Azure's
-    api-version.
+    Raises ConfigurationError if it is not an address, or has a user, a password, or a query other than api-version.
     """
     parts = _parts(url)
     if parts is None:

@@ -134,8 +134,7 @@ def correct(
     the collection is indexed again. `seen` identifies the file as last seen, with its name only if no other file has
     it.
 
-    Raises ConfigurationError for a value that the field does not accept, StorageError if the store's copy stays locked
-    too long.
+    Raises ConfigurationError for a value that the field does not accept, StorageError if the store's copy stays locked.
     """
     kept = None if value is None else checked(field, value)
     now = datetime.now(UTC).isoformat(timespec="seconds")

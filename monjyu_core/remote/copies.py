@@ -48,8 +48,7 @@ def following(data: DataFolder, settings: Settings) -> Iterator[None]:
 
 
 def follow_now(data: DataFolder) -> None:
-    """Before a question is answered, fetch what was published elsewhere, unless this process checked a short while
-    ago."""
+    """Fetch what was published elsewhere before a question is answered, unless this was checked just before."""
     settings = load_settings()
     if settings.storage.uri is None:
         return

@@ -1,5 +1,4 @@
-"""Objects under a URI (`s3://`, `az://`, `gs://`, `file://`), and the conditional write on which everything else
-relies."""
+"""Objects under a URI (`s3://`, `az://`, `gs://`, `file://`), and the conditional write on which the rest relies."""
 
 from __future__ import annotations
 
@@ -36,8 +35,7 @@ class Overtaken(StorageError):
 
 @dataclass(frozen=True)
 class Found:
-    """An object's bytes (none if it was requested with `unless` and has not changed), and the tag that a conditional
-    write needs."""
+    """An object's bytes (none if unchanged since `unless`), and the tag that a conditional write needs."""
 
     content: bytes
     etag: str
@@ -83,8 +81,7 @@ class Objects:
 
     def swap(self, key: str, content: bytes, seen: str | None) -> str:
         """Write an object if it has the tag `seen` (None: if it does not exist) and return its new tag. Raises
-        Overtaken if it has another tag. A write whose answer was lost counts, so each content must differ from every
-        earlier one."""
+        Overtaken if it has another tag. A write whose answer was lost counts, so each content must be new."""
         import obstore
         from obstore.exceptions import AlreadyExistsError, NotFoundError, PreconditionError
 
@@ -280,8 +277,7 @@ def is_plain(endpoint: str | None) -> bool:
 def _azure_store(
     container: str, endpoint: str | None, settings: Settings, client: ClientConfig, retry: RetryConfig
 ) -> ObjectStore:
-    """The Azure store, with the credential of `azure.credential`: a connection string or key from the environment,
-    otherwise an identity."""
+    """The Azure store, with the credential of `azure.credential`: from the environment, else an identity."""
     from obstore.store import AzureStore
 
     account, key, _ = account_of(settings.azure)

@@ -32,8 +32,7 @@ def change_in_store(folder: CollectionFolder, settings: Settings, path: str, cha
 def change_file_in_store(
     folder: CollectionFolder, settings: Settings, path: str, change: Callable[[bytes], bytes], beside: str
 ) -> bool:
-    """Like `change_in_store`, for a file that is a separate object. It is not changed if the store lacks the file
-    `beside`."""
+    """Like `change_in_store`, for a file that is its own object; unchanged if the store lacks the file `beside`."""
     return _leased(folder, settings, lambda one, lease: one.change_file(lease, path, change, beside))
 
 

@@ -275,8 +275,7 @@ class RemoteCollection:
         return self._objects.download(self._at(f"blobs/{name}"), self._path(path), sha_of(name))
 
     def _scan(self, base: Base) -> tuple[dict[str, str], dict[str, str], dict[str, Stamp]]:
-        """Hashes of files by path, texts of small ones, and the stamp of each. A file with an unchanged stamp is not
-        read."""
+        """Hashes of files by path, texts of small ones, and stamps. A file with an unchanged stamp is not read."""
         files: dict[str, str] = {}
         small: dict[str, str] = {}
         seen: dict[str, Stamp] = {}

@@ -295,8 +295,7 @@ def settings_of_folder(root: Path) -> Iterator[None]:
 
 
 def config_file() -> Path | None:
-    """The settings file: `MONJYU_CONFIG`, otherwise `monjyu.yaml` in the data folder, otherwise next to it; None if it
-    does not exist."""
+    """The settings file: `MONJYU_CONFIG`, else `monjyu.yaml` in the data folder, else next to it; or None."""
     named = os.environ.get("MONJYU_CONFIG")
     if named:
         if not Path(named).is_file():

@@ -128,8 +128,7 @@ def collection_yaml_text(record: CollectionRecord) -> str | None:
 
 def collection_settings(record: CollectionRecord) -> Settings:
     """The settings with which a collection is indexed and searched: its overrides override file and environment, and
-    its declaration overrides everything. `auto` as the embedding's model or precision means the record's value, if it
-    has one.
+    its declaration overrides everything. `auto` as the embedding's model or precision means the record's value, if any.
     """
     settings = _own_settings(record)
     own = settings.embedding

@@ -138,8 +138,7 @@ class DataFolder:
         return folder
 
     def collections(self) -> list[str]:
-        """Sorted names of the collections that are published here. A collection whose first run has not ended is not
-        included."""
+        """Sorted names of the collections published here, without those whose first run has not ended."""
         if not self.index.is_dir():
             return []
         published = (path.parent for path in self.index.glob("[!.]*/CURRENT"))
@@ -180,8 +179,7 @@ def write_atomically(path: Path, content: bytes) -> None:
 
 
 def temporary_for(path: Path) -> Path:
-    """A name next to `path` with the writing process in it, so that the file of a dead process can be recognised and
-    removed."""
+    """A name next to `path` with the writing process in it, so that a dead process's file can be removed."""
     return path.with_name(f".{path.name}.{host_id()}-{os.getpid()}-{uuid.uuid4().hex[:12]}.tmp")
 
 

@@ -135,8 +135,7 @@ def _manifest_rows(path: Path, *seen: int) -> pa.Table:
 
 
 def read_rows(path: Path, columns: list[str] | None, *, use_threads: bool) -> pa.Table:
-    """The rows of a file. Threads cost more than they save if a file has a single row group. Raises StorageError if it
-    cannot be read."""
+    """The rows of a file. Threads do not pay for a single row group. Raises StorageError if unreadable."""
     try:
         return pq.ParquetFile(path).read(columns=columns, use_threads=use_threads).replace_schema_metadata(None)
     except (OSError, pa.ArrowInvalid) as error:
@@ -233,8 +232,7 @@ def read_head(path: Path) -> Head:
 
 @lru_cache(maxsize=1024)
 def _read(path: Path, *seen: int) -> Head:
-    """Read a HEAD. A HEAD is replaced by a new file and never written in place, so the cached content of this file
-    remains valid."""
+    """Read a HEAD. The cached content stays valid, because a HEAD is replaced and never written in place."""
     content = path.read_text("utf-8").strip()
     if not content.startswith("{"):
         return Head()  # empty, or of version 0.2: the shard is computed again
@@ -246,8 +244,7 @@ def _read(path: Path, *seen: int) -> Head:
 
 
 def named_parts(head: str) -> set[tuple[str | None, str]]:
-    """The parts that the text of a HEAD names, by table (None: the primary one) and version. HEADs of version 0.2 name
-    none."""
+    """The parts that a HEAD's text names, by table (None: the primary one) and version; none in version 0.2."""
     entries: list[PartEntry] = list(json.loads(head)["parts"].values()) if head.startswith("{") else []
     siblings = {(table, one["version"]) for entry in entries for table, one in entry["siblings"].items()}
     return siblings | {(None, entry["version"]) for entry in entries}

@@ -52,8 +52,7 @@ def _bucket(shard: str, bits: str) -> str:
 
 
 def file_paper_id(relative_path: str, salt: str = "") -> str:
-    """The id of a file's paper, readable and stable across edits: the stem, then a hash of the path inside the
-    source."""
+    """The id of a file's paper, stable across edits: the stem, then a hash of the path inside the source."""
     stem = re.sub(r"[^A-Za-z0-9._-]+", "-", PurePosixPath(relative_path).stem).strip("-.")[:60]
     return f"{stem or 'paper'}-{digest(relative_path, salt, length=8)}"
 

@@ -181,8 +181,7 @@ def open_search_file(search: Path, lance: Path, entry: SearchFileEntry) -> Searc
 # ranking them.
 @dataclass(frozen=True)
 class StoredChunk:
-    """A chunk in a search file. `page` is its first page, None if the source has no pages; `ord` is its position in the
-    paper."""
+    """A chunk in a search file: `page` is its first page, None without pages; `ord` its position in the paper."""
 
     header: str
     text: str
@@ -191,8 +190,7 @@ class StoredChunk:
 
 
 class StoredChunks:
-    """The chunks of some files; `stored` (n,) is each row's position among all rows of the files, one file after the
-    other."""
+    """The chunks of some files; `stored` (n,) is each row's position in all rows, one file after the other."""
 
     def __init__(self, files: Sequence[SearchFile], stored: NDArray[np.int32]) -> None:
         self._files, self._stored = files, stored

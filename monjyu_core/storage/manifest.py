@@ -113,8 +113,7 @@ def mend(collection: str) -> str:
 
 
 def unreadable(collection: str, snapshot_id: str, error: Exception) -> StorageError:
-    """The error for a published snapshot whose files fail. The library's message contains paths and blocks, so it goes
-    to the log only."""
+    """The error for a snapshot whose files fail. The library's message names paths, so only the log has it."""
     _log.error("Snapshot %s of %s cannot be read: %s", snapshot_id, collection, error)
     return StorageError(
         f"Snapshot {snapshot_id} of {collection} cannot be read: its files are damaged or missing.", mend(collection)
@@ -154,6 +153,5 @@ def read_manifest(collection: CollectionFolder, snapshot_id: str) -> Manifest:
 
 @lru_cache(maxsize=2)
 def _manifest_at(path: Path, *seen: int) -> Manifest:
-    """Cached, because one command reads the newest half a dozen times; few are cached, because each names every
-    part."""
+    """Cached, because one command reads the newest six times; few are cached, because each names every part."""
     return Manifest.model_validate_json(path.read_bytes())

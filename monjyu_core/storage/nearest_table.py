@@ -17,8 +17,7 @@ MIN_RECALL = 0.98
 
 
 class NearestTable:
-    """A Lance table with keys (n,) and vectors, and an index over the vectors. Its methods raise StorageError if it
-    cannot be read."""
+    """A Lance table with keys (n,), vectors and their index. Raises StorageError if it cannot be read."""
 
     def __init__(self, folder: Path, entry: NearestEntry) -> None:
         self._folder, self._entry = folder, entry

@@ -163,8 +163,7 @@ class PartStore:
         return all(versions <= versions_in(self._folder(*place)) for place, versions in wanted.items())
 
     def remove_all_but(self, named: Iterable[tuple[str, str, str]]) -> None:
-        """Remove the files of all parts except those in `named` (table, bucket, version) and those that a HEAD
-        names."""
+        """Remove the files of all parts but those in `named` (table, bucket, version) and those that a HEAD names."""
         kept: dict[Path, set[str]] = {}
         with self.locked(fcntl.LOCK_EX):  # runs of a backfill write meanwhile: no HEAD names their new parts yet
             current = ((part.table, part.shard, part.version) for name in TABLES for part in self.heads(name))
@@ -208,8 +207,7 @@ class PartStore:
         return part
 
     def rest_on(self, asset: str, bucket: str, inputs: Mapping[str, str]) -> None:
-        """Record `inputs` as the asset versions on which the current part depends, because its rows are the same under
-        them."""
+        """Record `inputs` as the versions on which the part depends, because its rows are the same under them."""
         with self._changing(asset, shard_of_bucket(bucket)) as head:
             if bucket in head.parts:
                 head.parts[bucket]["inputs"] = dict(inputs)
@@ -241,8 +239,7 @@ class PartStore:
 
     @contextmanager
     def _changing(self, asset: str, shard: str) -> Iterator[Head]:
-        """Yield the HEAD of an asset's shard and write it at the end, while runs over other buckets of the shard
-        wait."""
+        """Yield the HEAD of an asset's shard and write it at the end; runs over other buckets of the shard wait."""
         path = self._head_path(ASSET_TABLES[asset][0], shard)
         with _locked(path.parent / ".head.lock", fcntl.LOCK_EX):
             before = read_head(path)

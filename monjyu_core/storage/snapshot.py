@@ -141,8 +141,7 @@ class Snapshot:
 
 
 def take_lease(folder: Path) -> BinaryIO:
-    """A shared kernel lock on a snapshot's manifest, which prevents removal of the snapshot; it ends with the
-    process."""
+    """A shared kernel lock on a snapshot's manifest, which prevents its removal and ends with the process."""
     try:
         file = (folder / "manifest.json").open("rb")
         fcntl.flock(file, fcntl.LOCK_SH)
@@ -224,8 +223,7 @@ def current_manifest(collection: CollectionFolder) -> Manifest:
 
 
 def _current(collection: CollectionFolder, read: Callable[[str], T]) -> T:
-    """Read the current snapshot; retry if it was removed between reading CURRENT and opening, because CURRENT then
-    names another."""
+    """Read the current snapshot; retry if it was removed after CURRENT was read, which then names another."""
     for tries_left in reversed(range(OPEN_TRIES)):
         snapshot_id = read_current(collection)
         if snapshot_id is None:

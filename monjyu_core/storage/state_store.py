@@ -177,8 +177,7 @@ class StateStore:
 
     @contextmanager
     def _reading(self) -> Iterator[sqlite3.Connection]:
-        """Like `_connect`. In a read-only folder, it opens the database without writing, which WAL would otherwise
-        do."""
+        """Like `_connect`. In a read-only folder it opens the database without writing, which WAL would do."""
         folder = self.path.parent
         if not folder.is_dir() or os.access(folder, os.W_OK):
             with self._connect() as connection:

@@ -168,8 +168,7 @@ class _Block:
         return found.start() if found else self.end
 
     def _wide_end(self, stop: re.Match[str]) -> int | None:
-        """The end of a sentence in wide characters; None inside a quotation, or after it if the sentence continues:
-        「…。」と"""
+        """The end of a sentence in wide characters; None inside a quotation that the sentence continues: 「…。」と"""
         end = stop.end()
         place = bisect_right(self.quotes, (stop.start(), end)) - 1
         if place >= 0 and end <= self.quotes[place][1]:

@@ -55,8 +55,7 @@ def beginning(text: str, most: int) -> str:
 
 
 def first_within(texts: Sequence[str], most: int, at_least: int = 1) -> int:
-    """The number of leading texts that have at most `most` tokens together; at least `at_least`, if there are that
-    many."""
+    """The number of leading texts with at most `most` tokens together, but `at_least` if there are that many."""
     total = 0
     for number, tokens in enumerate(count_many(texts)):
         total += tokens

@@ -200,8 +200,7 @@ def _check(members: list[zipfile.ZipInfo], most_files: int, most_bytes: int, str
 
 
 def _content(archive: zipfile.ZipFile, member: zipfile.ZipInfo, most: int) -> bytes | None:
-    """The content of a member; None if its checksum or compression is wrong. Raises FileRefused if it is longer than
-    the archive states."""
+    """The content of a member; None if it is damaged. Raises FileRefused if it is longer than stated."""
     content, most = BytesIO(), min(most, member.file_size)
     try:
         with archive.open(member) as file:
@@ -216,8 +215,7 @@ def _content(archive: zipfile.ZipFile, member: zipfile.ZipInfo, most: int) -> by
 
 def read_folder(root: Path, most_files: int, most_bytes: int) -> dict[str, bytes]:
     """The files of a folder by their relative paths, at most four levels deep. Raises FileRefused for links, pipes and
-    devices, for names with characters other than letters, digits, dots, hyphens and underscores, and if a limit is
-    exceeded."""
+    devices, for names with characters other than letters, digits, dots, hyphens and underscores, and beyond a limit."""
     files, left, count = dict[str, bytes](), most_bytes, 0
     waiting = [("", root)]
     while waiting:

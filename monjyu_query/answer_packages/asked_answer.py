@@ -56,8 +56,7 @@ def is_trace_id(text: str) -> bool:
 
 
 def asked_now(data: DataFolder, request: SearchRequest) -> AskedAnswer:
-    """Ask a question; its trace is stored as for any search. Raises QueryError if a new snapshot was published in the
-    meantime."""
+    """Ask a question and store its trace. Raises QueryError if a new snapshot was published in the meantime."""
     store = StateStore(data.state)
     log = TraceLog(store)
     searcher = Searcher(data, request.collection, log)

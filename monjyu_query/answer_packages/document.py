@@ -63,8 +63,7 @@ class Document:
 
 
 def document_of(asked: AskedAnswer, papers: Sequence[Entry]) -> Document:
-    """Return the document of an answer. The answer's texts contain no control characters and no characters that reverse
-    text."""
+    """Return the document of an answer, without control characters and characters that reverse text."""
     result = asked.result
     words = Texts("document")[message_language(result.query)]
     by_id = {paper.id: paper for paper in papers}

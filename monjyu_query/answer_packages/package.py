@@ -240,8 +240,7 @@ def _recorded(store: PartStore, part: PartEntry | None) -> Part | None:
 
 
 def _read_of(by_place: dict[tuple[str, str], PartEntry], asset: str, bucket: str) -> list[PartEntry]:
-    """Return the parts of an asset that a run reads: for a bucket its parts and the collection's, for the collection
-    all parts."""
+    """Return the parts that a run reads: for a bucket its parts and the collection's, for the collection all."""
     tables = ASSET_TABLES.get(asset, [])
     if bucket == COLLECTION_SHARD:
         return [part for (table, _), part in by_place.items() if table in tables]

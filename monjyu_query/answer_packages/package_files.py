@@ -1,5 +1,4 @@
-"""A package as files by name: writes it reproducibly, reads untrusted packages, signs packages and checks
-signatures."""
+"""A package as files by name: writes it reproducibly, reads untrusted packages, signs them, checks signatures."""
 
 import base64
 import hashlib
@@ -174,8 +173,7 @@ LONGEST_KEY = 64 * 1024
 
 
 def signed(files: Mapping[str, bytes], key: bytes) -> dict[str, bytes]:
-    """Return the files with a signature. Raises ConfigurationError unless `key` is an unencrypted private Ed25519 key
-    (PEM)."""
+    """Return the files, signed. Raises ConfigurationError unless `key` is an unencrypted Ed25519 key (PEM)."""
     from cryptography.exceptions import UnsupportedAlgorithm
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
     from cryptography.hazmat.primitives.serialization import load_pem_private_key

@@ -238,8 +238,7 @@ def verify_package(
     crops: Crops | None = None,
 ) -> Verified:
     """Verify a package. Raises NotAPackage for any other folder or file. `key`: the public key (base64) that must have
-    signed it; `collection` replaces the name in the package; `crops` draws the parts of pages, which are otherwise not
-    compared."""
+    signed it; `collection` replaces the name in the package; `crops` draws parts of pages, otherwise not compared."""
     package = read_package(path)
     files = package.files
     checks = [_files(package), *_signature(files, key)]

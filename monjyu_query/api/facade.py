@@ -259,8 +259,7 @@ class Monjyu(Collections):
         return self.searcher(request.collection).search(request, heard_by(on_event), cancel)
 
     def events(self, request: SearchRequest) -> Iterator[Event]:
-        """Yield the events of a request; the search runs in its own thread, and is cancelled when the iterator is
-        closed."""
+        """Yield a request's events; the search runs in its own thread, cancelled when the iterator is closed."""
         found: queue.SimpleQueue[Event | BaseException | None] = queue.SimpleQueue()
         cancel = threading.Event()
 

@@ -14,8 +14,7 @@ if TYPE_CHECKING:
     from monjyu_core.paper import ParsedPaper
     from monjyu_core.storage.folders import DataFolder
     from monjyu_core.storage.snapshot import Snapshot
-    from monjyu_query.api.listings import CollectionRecord, PaperRecord
-    from monjyu_query.api.phrases import CoOccurrence, PhraseRecord
+    from monjyu_query.api.listings import CollectionRecord, CoOccurrence, PaperRecord, PhraseRecord
     from monjyu_query.citations.missing_works import MissingWork
     from monjyu_query.citations.view import CitationView
     from monjyu_query.search.searcher import Searcher
@@ -130,7 +129,7 @@ class Collections:
 
     def top_phrases(self, collection: str | None = None, *, most: int = 20) -> list[PhraseRecord]:
         """Return the noun phrases with the largest tf-idf weights. Raises QueryError below level 1."""
-        from monjyu_query.api.phrases import top_phrases
+        from monjyu_query.api.listings import top_phrases
 
         with self.reading(collection) as snapshot:
             return top_phrases(snapshot, most)
@@ -138,7 +137,7 @@ class Collections:
     def co_occurrences(self, phrase: str, collection: str | None = None, *, most: int = 20) -> list[CoOccurrence]:
         """Return the neighbours of a phrase in the noun graph, by decreasing weight. Raises QueryError below level 1,
         and for a phrase that is not in the graph."""
-        from monjyu_query.api.phrases import co_occurrences
+        from monjyu_query.api.listings import co_occurrences
 
         with self.reading(collection) as snapshot:
             return co_occurrences(snapshot, phrase, most)

@@ -99,8 +99,7 @@ def _doi(value: str) -> str:
 
 
 def language_code(named: str) -> str:
-    """The code of a language given as a code (`en`, `eng`, `en-GB`) or by its name. Raises ValueError if it is
-    neither."""
+    """The code of a language from a code (`en`, `eng`, `en-GB`) or a name. Raises ValueError for anything else."""
     name = named.strip().casefold()
     of_place = _OF_PLACE.fullmatch(name)
     code = of_place[1] if of_place else name

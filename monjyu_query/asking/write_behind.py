@@ -10,8 +10,7 @@ T = TypeVar("T")
 
 
 class WriteBehind(Generic[T]):
-    """Passes added items to `write`, in order, in its own thread. At most `most` items wait; beyond that the oldest are
-    dropped."""
+    """Passes items to `write`, in order, in its own thread. At most `most` wait; then the oldest are dropped."""
 
     def __init__(self, write: Callable[[list[T]], None], name: str, most: int, pause: float = 0.0) -> None:
         """`pause`: seconds to wait for more items after the first, because a write costs much more than its items."""

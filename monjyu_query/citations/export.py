@@ -187,8 +187,7 @@ FROM "references" WHERE paper_id = ? ORDER BY ord
 
 @dataclass(frozen=True)
 class Entry:
-    """A bibliographic entry: a paper of the collection, or a reference of one. `id` is that of the paper or
-    reference."""
+    """A bibliographic entry: a paper of the collection, or a reference of one. `id` is the id of either."""
 
     id: str
     title: str
@@ -200,8 +199,7 @@ class Entry:
 
 
 def graphml(snapshot: Snapshot) -> str:
-    """The citation network as GraphML: papers as nodes (title, year, doi), citations as edges (method, score,
-    mentions)."""
+    """The citation network as GraphML: nodes with title, year, doi; edges with method, score, mentions."""
     import networkx
 
     graph = networkx.DiGraph()
@@ -230,8 +228,7 @@ def entries(snapshot: Snapshot, paper_id: str | None) -> list[Entry]:
 
 
 def entries_of(snapshot: Snapshot, paper_ids: Iterable[str]) -> list[Entry]:
-    """The entries of the papers, in order, without duplicates. Raises QueryError for a paper that is not in the
-    collection."""
+    """The entries of the papers, in order, without duplicates. Raises QueryError for an unknown paper."""
     wanted = list(dict.fromkeys(canonical_id(snapshot.cursor(), paper_id) for paper_id in paper_ids))
     known = {entry.id: entry for entry in entries(snapshot, None)}
     return [known[paper_id] for paper_id in wanted]

@@ -43,8 +43,7 @@ CITATIONS = "monjyu_query.citations.export"
 
 
 class FormChoice(click.Choice[str]):
-    """A choice among the command's `own` formats and those in a module's `FORMS`; the module is imported only when
-    needed."""
+    """A choice among the command's `own` formats and those in a module's `FORMS`, which is imported when needed."""
 
     def __init__(self, module: str, *own: str) -> None:
         super().__init__(())
@@ -106,8 +105,7 @@ def options_of(
 
 
 def given(model: type[BaseModel], options: Mapping[str, Any]) -> Values:
-    """Return the values of the options of `options_of` as fields of the model, without omitted options (None or the
-    default)."""
+    """Return the values of the options of `options_of` as the model's fields, without None and defaults."""
     fields, said = model.model_fields, {**options}
     for group in {asked_as(field).under for field in fields.values()}:
         said |= options.get(group) or {}
@@ -139,8 +137,7 @@ _SHORT = {"mode": ("-m",), "top_k": ("-k",)}
 
 
 def _keys(group: str, fields: Mapping[str, FieldInfo]) -> Callable[[Any], Any]:
-    """Return the option for all `fields` of a group, whose value is a mapping. It raises QueryError for an unknown
-    KEY."""
+    """Return the option for all `fields` of a group, with a mapping as value. Raises QueryError for an unknown KEY."""
 
     def parsed(ctx: click.Context, param: click.Parameter, pairs: tuple[str, ...]) -> Values:
         values = {}
@@ -237,8 +234,7 @@ def printable(text: str) -> str:
 
 
 def interrupt() -> threading.Event:
-    """Return an event that the first Ctrl-C sets, so that the results so far are printed; the second Ctrl-C ends the
-    program."""
+    """Return an event that the first Ctrl-C sets, so that results so far are printed; the second ends the program."""
     cancel = threading.Event()
 
     def handle(number: int, frame: object) -> None:

@@ -185,8 +185,7 @@ def read_history(path: Path) -> list[Any]:
 
 
 def _print_event(event: Mapping[str, Any] | list[Any]) -> None:
-    """Print a sentence of a model's answer as soon as it is written and checked; steps of a lazy search go to
-    stderr."""
+    """Print each sentence of a model's answer once it is written and checked; steps of a lazy search go to stderr."""
     from monjyu_query.answers.render import quotable, safe
     from monjyu_query.answers.segments import markdown
     from monjyu_query.asking.result import Segment

@@ -103,8 +103,7 @@ def _asked(
 def searched(
     searcher: Asker, index: OpenIndex, paper_id: str, words: str, passages: int = ANSWER_PASSAGES
 ) -> list[Citation]:
-    """The quotes of one paper about `words`, best first, from at most `passages` passages; empty if an answer would
-    abstain."""
+    """One paper's quotes about `words`, best first, from up to `passages` passages; empty for an abstention."""
     request = make_request(query=words, collection=searcher.collection, filters={"paper_ids": [paper_id]})
     answer = extractive_answer(searcher, index, request, passages)
     return [] if answer.status == "abstained" else answer.citations

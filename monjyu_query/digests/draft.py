@@ -123,8 +123,7 @@ class Draft:
             self._tables.append(WrittenTable(list(columns), [list(row) for row in rows], engine))
 
     def written(self, heading: str, events: Iterable[Values]) -> None:
-        """Insert a model's sentences, read from the events of the answer, as the first part; those without a citation
-        are omitted."""
+        """Insert a model's sentences, from the events of the answer, as the first part, without uncited ones."""
         part = Written(heading, None, "llm")
         for event in events:
             if event["event"] == "answer" and event["citations"]:
@@ -139,8 +138,7 @@ class Draft:
             setattr(self.usage, name, getattr(self.usage, name) + getattr(used, name))
 
     def finish(self, kind: Kind, subject: str, papers: Sequence[str], *, partial: bool = False) -> Digest:
-        """The digest. It abstains if nothing is stated, unless it is `partial` because it was truncated or a call
-        failed."""
+        """The digest. It abstains if nothing is stated, unless it is `partial`: truncated, or a call failed."""
         numbers: dict[tuple[str, ...], Citation] = {}
         parts = [_numbered(part, numbers) for part in self._parts if part.statements]
         tables = [_numbered_table(table, numbers) for table in self._tables]

@@ -1,5 +1,4 @@
-"""Prints a digest in a terminal. Papers are untrusted: their text is never markup, and no control character is
-printed."""
+"""Prints a digest in a terminal. Papers are untrusted: their text is never markup, and has no control characters."""
 
 from rich.console import Console
 from rich.padding import Padding

@@ -1,5 +1,4 @@
-"""A summary of one paper: what it is and why, how it was done, what was found, and the answer to a reader's
-question."""
+"""A summary of one paper: what it is and why, how it was done, what was found, and answers to a reader's focus."""
 
 from __future__ import annotations
 

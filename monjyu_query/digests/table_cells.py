@@ -59,8 +59,7 @@ def _share(asked: frozenset[str], text: str) -> float:
 
 @dataclass(frozen=True)
 class _Value:
-    """A value in a sentence (its position in the paper). `signals` are its features, `cheap` their sum without
-    models."""
+    """A value in a sentence (its position in the paper). `cheap` is the sum of its `signals` without models."""
 
     place: int
     text: str
@@ -299,8 +298,7 @@ class ModelRow(BaseModel):
 
 
 def sentences_shown(index: OpenIndex, paper: PaperText, columns: Sequence[Column]) -> list[PassageSentence]:
-    """Sentences that may be relevant to the columns, in reading order: the abstract, and for each column its best
-    sentences."""
+    """Sentences for the columns, in reading order: the abstract, and each column's best sentences."""
     places = [p for p, one in enumerate(paper.sentences) if paper.sections[one.section_ord][1] == "abstract"]
     wanted = set(places[:OF_THE_ABSTRACT])
     for column in columns:
@@ -347,8 +345,7 @@ def checked_cells(
 
 
 def _supported(text: str, column: Column, paper: PaperText, quotes: list[Said]) -> list[Said]:
-    """The model's words, if they add to the column's name and are supported by the quotes; otherwise the first
-    quote."""
+    """The model's words, if the quotes support them and they add to the column's name; otherwise the first quote."""
     citations = [citation for quote in quotes for citation in quote.citations]
     source = Source(" ".join(citation.quote for citation in citations), f"{paper.title} {paper.abstract}")
     says = set(_WORDS.findall(text.casefold())) - set(_WORDS.findall(column.name.casefold()))

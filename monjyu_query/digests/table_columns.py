@@ -112,8 +112,7 @@ def _figures(text: str) -> list[Figure]:
 
 
 def _start(text: str, numbers: Sequence[Figure], place: int) -> int:
-    """The start of a number, or of the first number of a range that it ends ("80 to 120"), or of "several" before
-    it."""
+    """The start of a number, of the range that it ends ("80 to 120"), or of the "several" before it."""
     before = numbers[place - 1] if place else None
     joined = before is not None and _RANGE.fullmatch(text[before.end : numbers[place].start])
     start = before.start if before is not None and joined else numbers[place].start
@@ -233,8 +232,7 @@ _NAMES = Texts("columns")
 
 
 def columns_named(names: Sequence[str], language: str) -> list[Column]:
-    """The columns by their names, without duplicates; by default the usual columns of study tables. Raises QueryError
-    for too many."""
+    """The columns by names, without duplicates; by default the usual ones. Raises QueryError for too many."""
     clean = list(dict.fromkeys(one for name in names if (one := clean_text(name).strip())))
     if not clean:
         names = [_NAMES[language][meant.name] for meant in _USUAL]
@@ -256,7 +254,6 @@ def _column(name: str) -> Column:
 
 
 def language_of(names: Sequence[str], about: str) -> str:
-    """The language of the reader's words; empty if unclear, as for ideographs alone, which may be Japanese or
-    Chinese."""
+    """The language of the reader's words; empty if unclear, as for ideographs alone (Japanese or Chinese)."""
     said = " ".join([*names, about]).strip()
     return message_language(said) if said and question_language(said) != "zh" else ""

@@ -19,8 +19,7 @@ _WIDTHS = {"label": 24, "text": 48, "quote": 40, "page": 8}
 
 def exported_rows(digest: Digest) -> Iterator[list[str | float]]:
     """The headings, then one row per paper: label, title, authors, year and id, then for each column the value or text,
-    quotes and pages. Years, pages and values that are counts are numbers; text contains no characters that reverse
-    text."""
+    quotes and pages. Years, pages and counts are numbers; text contains no characters that reverse text."""
     table, language = digest.tables[0], digest.language
     quote, page = word("quote", language), word("page", language)
     paper = [word(name, language) for name in ("paper", "title", "authors", "year")]

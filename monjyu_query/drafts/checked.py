@@ -96,8 +96,7 @@ def as_text(draft: CheckedDraft) -> str:
 
 
 def _place(sentence: CheckedSentence) -> tuple[int, bool, int]:
-    """The order of sentences: the worst first; among those not judged, those with something that is nowhere in the
-    paper."""
+    """The order of sentences: the worst first; among those not judged, those without any match first."""
     return WORST_FIRST.index(sentence.verdict), not any(one.fault for one in sentence.checks), sentence.number
 
 

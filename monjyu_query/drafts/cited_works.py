@@ -29,8 +29,7 @@ MOST_AUTHORS = 100
 
 
 def works_of_bib(text: str) -> dict[str, Work]:
-    """The works of a .bib file or CSL JSON, by key. Raises QueryError for a text that is too large or in neither
-    format."""
+    """The works of a .bib file or CSL JSON, by key. Raises QueryError for one too large or in neither format."""
     if len(text) > MOST_BIB_CHARACTERS:
         raise QueryError(
             f"A bibliography has at most {MOST_BIB_CHARACTERS:,} characters.", "Keep only the cited works."

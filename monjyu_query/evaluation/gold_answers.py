@@ -95,8 +95,7 @@ class Gold:
         return bool(self.spans) or (self._doc is None and bool(self._answers))
 
     def share(self, quote: Quote) -> tuple[float, float]:
-        """Return two shares (0 to 1) for the best span: of the quote that is inside the span, and of the span that the
-        quote covers."""
+        """Return two shares (0 to 1) for the best span: of the quote inside it, and of the span in the quote."""
         text = flat(quote.text)
         if self._doc is None:
             held = any(answer in text for answer in self._answers)
@@ -112,8 +111,7 @@ class Gold:
         return max(self.share(quote)) >= COVERED
 
     def is_found(self, quotes: Sequence[Quote]) -> bool:
-        """Whether the quotes match a gold span: eight tenths of one are inside it, or together they cover half of
-        it."""
+        """Whether the quotes match a gold span: eight tenths of one are inside it, or together they cover half."""
         if any(self.share(quote)[0] >= INSIDE for quote in quotes):
             return True
         once = {(quote.paper_id, flat(quote.text)): quote for quote in quotes}

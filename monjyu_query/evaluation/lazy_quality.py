@@ -92,8 +92,7 @@ class Evidence:
         return ShownEvidence(sentences, chunks, around, shown, quoted)
 
     def _sentences(self, names: Sequence[str]) -> dict[str, Evidences]:
-        """Return the sentences of each chunk or sentence id in `names`, each with the id that all files of its paper
-        share."""
+        """Return the sentences of each chunk or sentence in `names`, with the id shared by all files of a paper."""
         found: dict[str, set[tuple[str, str]]] = {}
         if names:
             rows = self._snapshot.cursor().execute(_SENTENCES, {"names": list(names)}).fetchall()
@@ -115,8 +114,7 @@ class Run:
 def read_questions(path: Path, snapshot: Snapshot | None = None, *, paraphrased: bool = False) -> list[GoldQuestion]:
     """Read questions with gold, one `{"id", "text", "gold": [{"paper_id", "sentence"}]}` per line, or in the form of
     `monjyu eval answers`: the gold is then the sentences of the `doc` in the snapshot that overlap its `answers`.
-    `paraphrased` selects the other wording of generated questions. Raises ConfigurationError naming the invalid
-    line."""
+    `paraphrased` selects the other wording of generated questions. Raises ConfigurationError for an invalid line."""
     questions = []
     papers = PaperTexts(snapshot.cursor()) if snapshot is not None else None
     for number, line in numbered_lines(path):

@@ -107,7 +107,6 @@ class _Trial:
         self.tasks: list[Tried] = []
         self.facts: list[str] = []
         self.follows: list[str] = []
-        self._reasoned = False
 
     @property
     def _left(self) -> float:

@@ -109,8 +109,7 @@ class Structure:
         return cls(sentences, phrases, papers, edges, groups, _works(cursor, sentences))
 
     def sentences_with(self, phrases: Sequence[Phrase], least: int | None = None) -> list[Sentence]:
-        """Return the sentences that contain at least `least` of the phrases (by default all), as whole words and in any
-        of their spellings."""
+        """Return the sentences with at least `least` of the phrases (default: all) as whole words, in any spelling."""
         counts = Counter(place for phrase in phrases for place in self._places(phrase))
         return [self.sentences[place] for place in sorted(counts) if counts[place] >= (least or len(phrases))]
 

@@ -80,8 +80,7 @@ class Run:
 
 
 def read_queries(path: Path) -> dict[str, str]:
-    """Read queries, one `{"id", "text"}` per line, as texts by id. Raises ConfigurationError naming the invalid
-    line."""
+    """Read queries, one `{"id", "text"}` a line, as texts by id. Raises ConfigurationError for an invalid line."""
     queries: dict[str, str] = {}
     for number, line in numbered_lines(path):
         try:

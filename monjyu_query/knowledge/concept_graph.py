@@ -61,8 +61,7 @@ def build_tree(
 ) -> CommunityTree:
     """The tree from (id, level, parent), the rows of each id and the home of each row; `count` is the number of rows.
 
-    A community whose chunks are not all in its children gets the rest as one more child, so that no chunk is lost on
-    the way down.
+    A community whose chunks are not all in its children gets the rest as one more child, so that no chunk is lost.
     """
     records = sorted(records, key=lambda record: (record[1], record[0]))
     places = {name: place for place, (name, _, _) in enumerate(records)}
@@ -101,7 +100,7 @@ COMMUNITY_TABLES = ("communities", "chunk_communities")
 GRAPH_TABLES = ("graph_nodes", "graph_edges", "phrase_mentions")
 MOST_CANDIDATES = 2000
 
-_NODES = """SELECT phrase, surface, df, tfidf FROM graph_nodes
+_NODES = """SELECT phrase, surface, tfidf FROM graph_nodes
 WHERE len(list_filter($words::VARCHAR[], lambda word: contains(lower(surface), word) OR contains(lower(phrase), word)))
     > 0
 ORDER BY df DESC, phrase LIMIT $most"""
@@ -132,19 +131,16 @@ WHERE level = 0 GROUP BY place"""
 
 @dataclass(frozen=True)
 class Concept:
-    """A concept: its key in the noun graph, its spelling, the number of its chunks (0 for a neighbour), and its weight
-    (tf-idf; for a neighbour that of the edge)."""
+    """A concept: its key in the noun graph, its spelling, and its weight (tf-idf; for a neighbour that of the edge)."""
 
     phrase: str
     surface: str
-    df: int
     weight: float
 
 
 @dataclass(frozen=True)
 class ConceptGraph:
-    """Read-only look-ups with one cursor each, so that threads may share it. `present` is False if there is no level
-    1."""
+    """Read-only look-ups with a cursor each, so that threads may share it. `present`: there is a level 1."""
 
     connection: duckdb.DuckDBPyConnection
     present: bool
@@ -158,16 +154,14 @@ class ConceptGraph:
         if not self.present or not words:
             return []
         found = self._rows(_NODES, {"words": list(words), "most": MOST_CANDIDATES})
-        return [
-            Concept(phrase, surface or phrase, int(df or 0), float(tfidf or 0)) for phrase, surface, df, tfidf in found
-        ]
+        return [Concept(phrase, surface or phrase, float(tfidf or 0)) for phrase, surface, tfidf in found]
 
     def neighbours(self, phrases: Sequence[str], most: int) -> dict[str, list[Concept]]:
         """The `most` concepts linked by the heaviest edges, by phrase."""
         found: dict[str, list[Concept]] = {phrase: [] for phrase in phrases}
         if self.present and phrases:
             for phrase, other, surface, weight in self._rows(_NEIGHBOURS, {"phrases": list(found), "most": most}):
-                found[phrase].append(Concept(other, surface, 0, float(weight or 0)))
+                found[phrase].append(Concept(other, surface, float(weight or 0)))
         return found
 
     def mentioned(self, weights: Mapping[str, float], corpus: Corpus) -> dict[int, float]:

@@ -93,8 +93,7 @@ def _new(index: OpenIndex, names: Sequence[tuple[str, str]], told: str) -> list[
 
 
 def _defined(index: OpenIndex, names: Sequence[tuple[str, str]]) -> list[_Thing]:
-    """Keep the names written without an article, and find out whether a sentence defines each: "X is a", "X are the",
-    "Xとは"."""
+    """Keep names written without an article, and note which ones a sentence defines: "X is a", "X are the", "Xとは"."""
     values = {"phrases": [phrase for phrase, _ in names], "most": _LOOKED_AT}
     texts: dict[str, list[str]] = {}
     for phrase, text in index.snapshot.cursor().execute(_SENTENCES, values).fetchall():

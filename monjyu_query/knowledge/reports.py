@@ -119,7 +119,7 @@ def _vectors(cursor: duckdb.DuckDBPyConnection, names: Sequence[str]) -> Scores:
 
 
 # The stored claims of level 4, for chunks that a search has found.
-_CLAIMS = """SELECT claim_id, chunk_id, subject, statement, sentence_ids, coalesce(confidence, 0), engine FROM claims
+_CLAIMS = """SELECT chunk_id, statement, sentence_ids, coalesce(confidence, 0), engine FROM claims
 WHERE chunk_id IN (SELECT unnest($chunks::VARCHAR[])) ORDER BY chunk_id, claim_id"""
 _COVERED = """SELECT chunk_id FROM chunks WHERE chunk_id IN (SELECT unnest($chunks::VARCHAR[]))
     AND chunk_id NOT IN (SELECT chunk_id FROM claim_failures WHERE failed)"""
@@ -131,9 +131,7 @@ WHERE engine LIKE 'extractive%' AND chunk_id IN (SELECT unnest($chunks::VARCHAR[
 
 @dataclass(frozen=True)
 class StoredClaim:
-    claim_id: str
     chunk_id: str
-    subject: str
     statement: str
     sentence_ids: tuple[str, ...]
     confidence: float
@@ -147,8 +145,8 @@ def claims_of(cursor: duckdb.DuckDBPyConnection, chunks: Iterable[str]) -> list[
         return []
     rows = cursor.execute(_CLAIMS, {"chunks": wanted}).fetchall()
     return [
-        StoredClaim(name, chunk, subject or "", statement, tuple(ids or ()), float(confidence), engine or "")
-        for name, chunk, subject, statement, ids, confidence, engine in rows
+        StoredClaim(chunk, statement, tuple(ids or ()), float(confidence), engine or "")
+        for chunk, statement, ids, confidence, engine in rows
     ]
 
 

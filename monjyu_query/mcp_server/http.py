@@ -1,5 +1,4 @@
-"""Serves MCP over streamable HTTP behind the HTTP service's gate: the same keys, host and origin checks, rates and
-limits."""
+"""Serves MCP over streamable HTTP behind the HTTP service's gate: the same keys, checks, rates and limits."""
 
 import json
 import socket

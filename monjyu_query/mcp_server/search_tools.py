@@ -25,8 +25,7 @@ Work = Callable[[Emit, threading.Event], T]
 
 
 async def run_heard(monjyu: AsyncMonjyu, context: Context[Any, Any], work: Work[T]) -> T:
-    """Return the result of `work(emit, cancel)`; its events `budget`, `subquery` and `row` become progress
-    notifications."""
+    """Return `work(emit, cancel)`; its events `budget`, `subquery` and `row` become progress notifications."""
     results: list[T] = []
     progress = Progress(context)
     async with aclosing(monjyu.heard(lambda emit, cancel: results.append(work(emit, cancel)))) as events:

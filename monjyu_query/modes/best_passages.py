@@ -1,5 +1,4 @@
-"""Chooses the best passages of a ranking as hits and as evidence, limits them per paper, and reorders them by the
-reader."""
+"""Chooses the best passages of a ranking as hits and evidence, limits them per paper, reorders them by the reader."""
 
 from collections.abc import Sequence
 from dataclasses import replace

@@ -47,8 +47,7 @@ class LocalSearch:
         self._reports = PerSnapshot(lambda index: load_reports(index.snapshot.cursor()))
 
     def search(self, ask: Ask) -> SearchResult:
-        """The result of one question. `claims` are the relevant statements of entities, relationships, reports and
-        claims."""
+        """The result of one question. `claims` are relevant statements of entities, relationships, reports, claims."""
         query = ask.request.query
         ranking = rank(ask.index, self.tools.embedder, query, "hybrid", ask.request.filters, ask.settings, every=True)
         around = self._around(ask, query, ranking)

@@ -122,8 +122,7 @@ def search_passages(tools: Tools, ask: Ask) -> SearchResult:
 
 
 def _in_all(ask: Ask, scores: Scores) -> tuple[int | None, int | None]:
-    """The number of passages from which the hits were taken, and of their papers; None if the approximate index chose
-    the candidates."""
+    """The numbers of passages and papers from which the hits were taken; None for an approximate index."""
     index, floor = ask.index, ask.settings.min_score
     if index.nearest is not None and ask.mode != "keyword":
         return None, None
@@ -216,8 +215,7 @@ def found_by(hit: Hit, expanded: Expanded) -> Hit:
 
 
 def mixed(own: Scores, others: Sequence[Scores], weight: float) -> Scores:
-    """`(1 - weight) own + weight mean(others)`; a chunk that is not a candidate in one of them has the score 0
-    there."""
+    """`(1 - weight) own + weight mean(others)`; a chunk that is not a candidate in one scores 0 there."""
     every = [own, *others]
     neither = np.all([np.isneginf(scores) for scores in every], axis=0)
     first, *rest = [np.where(np.isneginf(scores), 0, scores) for scores in every]

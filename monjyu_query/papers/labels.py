@@ -54,8 +54,7 @@ def labels_of(papers: Mapping[str, Named], language: str = "en") -> dict[str, st
 
 
 def named_papers(index: OpenIndex, paper_ids: Iterable[str]) -> dict[str, Named]:
-    """The naming fields of each paper by id, in the given order; they are empty for a paper that the collection does
-    not have."""
+    """The naming fields of each paper by id, in the given order; empty for a paper not in the collection."""
     wanted = list(dict.fromkeys(paper_ids))
     found = {paper_id: Named("", None, []) for paper_id in wanted}
     if wanted:

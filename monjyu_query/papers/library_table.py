@@ -137,8 +137,7 @@ def library_page(
     offset: int = 0,
     limit: int = 50,
 ) -> LibraryPage:
-    """The papers that pass the filters, from `offset` on, with the counts of each facet; papers without a value for the
-    sort key come last."""
+    """The papers that pass, from `offset` on, with facet counts; those without a sort value come last."""
     cursor = snapshot.cursor()
     base, values = _judged(wanted)
     columns = list(LibraryPaper.model_fields)
@@ -154,8 +153,7 @@ def library_page(
 
 
 def facet_values(snapshot: Snapshot, wanted: Wanted, kind: Searched, text: str) -> FacetValues:
-    """The values of a facet that contain every word of `text`, among papers that pass the filters of the other
-    facets."""
+    """The values of a facet that contain every word of `text`, among papers that pass the other facets."""
     cursor = snapshot.cursor()
     base, values = _judged(wanted)
     asked = text.split()
@@ -215,8 +213,7 @@ def _most_frequent(kind: str, most: int, holds: str = "true") -> str:
 def _counted(
     cursor: duckdb.DuckDBPyConnection, base: str, values: list[Any]
 ) -> tuple[dict[Facet, list[Count]], dict[Facet, int], int]:
-    """The most frequent values of each facet (years in order), the number of values of each facet, and the number of
-    papers that pass."""
+    """Each facet's most frequent values (years in order) and their number, and the number of passing papers."""
     parts = ["SELECT 'total' AS kind, '' AS value, count(*) AS papers, 0 AS known FROM judged WHERE " + _all_but()]
     for kind in _COLUMNS:
         parts.append(f"SELECT * FROM ({_most_frequent(kind, 400 if kind == 'years' else MOST_VALUES)})")

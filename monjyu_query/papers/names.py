@@ -303,8 +303,7 @@ def _has(own: frozenset[str], term: QueryTerm) -> bool:
 
 
 def _abstracts(index: OpenIndex, topic: str) -> dict[str, frozenset[str]]:
-    """The terms of the abstracts of the papers that full text finds for a topic; of their beginnings if they have
-    none."""
+    """The terms of the abstracts of papers that full text finds for a topic, or of their beginnings without one."""
     scores = index.keywords.scores(topic)
     rows = [row for row in best_rows(scores, index.corpus.paper, _READ, per_paper=1) if scores[row] > 0]
     papers = [index.corpus.paper_ids[index.corpus.paper[row]] for row in rows]

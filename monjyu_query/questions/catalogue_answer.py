@@ -121,8 +121,7 @@ class _Catalogue:
         return self._answered(sentence, [self._table_of_papers(sorted(chosen))] if chosen else [])
 
     def _undated(self) -> str:
-        """A sentence on the number of papers without a year, which a count by year cannot include; empty if all have
-        one."""
+        """A sentence on the number of papers without a year, which no count by year includes; empty if all have one."""
         [(n,)] = self._rows(_UNDATED, papers=self._papers)
         return self._sentence("undated", n=n) if n else ""
 

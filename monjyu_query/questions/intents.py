@@ -127,8 +127,7 @@ def _selected(table: _Table, name: str, tail: str, counts: bool) -> Intent | Non
 
 
 def _asks_for_themes(table: _Table, text: str) -> bool:
-    """Whether the question asks for the themes, topics or areas of all papers, or for their content, without a
-    subject."""
+    """Whether the question asks for the themes or the content of all papers, without a subject."""
     themes = table.themes
     if themes["without"].search(text):
         return False

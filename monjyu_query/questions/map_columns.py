@@ -156,8 +156,7 @@ def papers_of_concept(snapshot: Snapshot, phrase: str, most: int) -> list[tuple[
 
 
 def _edges(cursor: duckdb.DuckDBPyConnection, kind: Kind, most: int, with_topics: bool) -> list[tuple[int, int, int]]:
-    """(source, target, 1 if the edge only means similarity, otherwise 0) of each edge; edges of similarity come
-    last."""
+    """(source, target, 1 if the edge only means similarity, else 0) of each edge; edges of similarity are last."""
     values = {"most": EDGES_A_NODE * most}
     if kind == "concepts":
         return cursor.execute(_STANDING, values | {"heaviest": _HEAVIEST}).fetchall()

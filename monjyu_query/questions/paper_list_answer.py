@@ -63,8 +63,7 @@ _LEAST_ALIAS = 3
 
 @dataclass
 class Sayings:
-    """The sentences with a phrase (ids in reading order, by paper), the papers with it in their title, and its
-    aliases."""
+    """The sentences with a phrase (ids in order, by paper), the papers with it in their title, its aliases."""
 
     sentences: dict[str, list[str]] = field(default_factory=dict)
     titled: set[str] = field(default_factory=set)
@@ -96,8 +95,7 @@ class _Phrase:
         self.joined = folded("".join(self.words)).removesuffix("s")
 
     def _base(self, word: str) -> str:
-        """The common beginning of all forms of the word. A single noun in -ing has no other form: grades are not
-        grading."""
+        """The common beginning of a word's forms. A single noun in -ing has no other: grades are not grading."""
         if word.endswith("ility"):
             return word.removesuffix("ility")
         if word.endswith("ing") and len(self.words) == 1:
@@ -282,8 +280,7 @@ def paper_list_answer(ask: Ask, tools: Tools, intent: Intent) -> SearchResult | 
 
 
 def _topic_mentions(index: OpenIndex, topic: str, papers: Collection[str]) -> Sayings:
-    """The sentences with a topic; for a topic with "and" between short parts, of the papers that contain each part
-    anywhere."""
+    """The sentences with a topic; for "A and B" with short parts, of the papers that contain both anywhere."""
     parts = [_BOTH.sub("", part).strip(_AROUND) for part in _AND.split(topic)]
     if len(parts) == 1 or not all(part and len(part.split()) <= _SHORT for part in parts):
         return sayings(index, topic, papers)
@@ -351,8 +348,7 @@ class _Phrasing:
         return {paper: some for paper, some in found.items() if paper not in without}, nearness
 
     def _candidates(self, said: Sayings, papers: Sequence[str]) -> dict[str, list[PassageSentence]]:
-        """The first sentences of each paper with the topic; for a paper with the topic only in its title, its first
-        sentences."""
+        """The first sentences of each paper with the topic, or its first sentences if only its title has it."""
         cursor = self.ask.index.snapshot.cursor_of(papers)
         ids = {paper: said.sentences.get(paper, [])[:_READ] for paper in papers}
         for paper in (paper for paper, some in ids.items() if not some):

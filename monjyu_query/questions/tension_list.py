@@ -182,8 +182,7 @@ class Judged:
 
 
 def judge_pairs(tools: Tools, account: Account, pairs: Sequence[StatementPair], language: str) -> Judged:
-    """The verdicts of the model of `roles.verify`, which reads the first statement of each pair as a claim and the
-    second as its source."""
+    """The verdicts of the model of `roles.verify` on each pair: the first is the claim, the second its source."""
     if not tools.uses_model("verify"):
         return Judged(None, [], NO_MODEL)
     if not pairs:

@@ -52,8 +52,7 @@ class Vectors:
         """Cosine similarity (n,) of every row with a query vector (d,) of length 1; if few rows are `passing`, the
         others get 0.
 
-        It uses `vecdot` instead of `@`, because waking BLAS's threads takes 20 ms on busy cores and leaves them
-        spinning.
+        It uses `vecdot` instead of `@`, because to wake BLAS's threads takes 20 ms on busy cores, and they spin on.
         """
         if not self.files:
             return np.zeros(0, np.float32)

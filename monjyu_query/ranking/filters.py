@@ -61,8 +61,7 @@ _UNKNOWN = "SELECT unnest($paper_ids::VARCHAR[]) AS paper_id EXCEPT SELECT paper
 
 
 def passing_chunks(corpus: Corpus, cursor: duckdb.DuckDBPyConnection, filters: Filters) -> Mask:
-    """Mask (n,) of the chunks whose paper and section pass. Raises QueryError for a paper the collection does not
-    have."""
+    """Mask (n,) of the chunks whose paper and section pass. Raises QueryError for an unknown paper."""
     mask = np.ones(len(corpus), dtype=np.bool_)
     if filters.empty:
         return mask

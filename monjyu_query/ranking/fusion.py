@@ -26,8 +26,7 @@ def z_scores(scores: Scores, passing: Mask) -> Scores:
 
 
 def zscore_fusion(dense: Scores, sparse: Scores, passing: Mask, alpha: float) -> Scores:
-    """`alpha * z(dense) + (1 - alpha) * z(sparse)` over all passing chunks; a chunk without a keyword match has the
-    `sparse` score 0."""
+    """`alpha * z(dense) + (1 - alpha) * z(sparse)` over passing chunks; `sparse` is 0 without a match."""
     fused = np.full(dense.shape, -np.inf, dtype=np.float32)
     mixed = alpha * z_scores(dense, passing)[passing] + (1.0 - alpha) * z_scores(sparse, passing)[passing]
     fused[passing] = mixed

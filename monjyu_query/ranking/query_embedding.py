@@ -37,8 +37,7 @@ class QueryEmbedder:
         self._kept: dict[str, NDArray[np.float32]] = {}
 
     def prepare(self) -> Future[None]:
-        """Start loading the model in the background, once. If loading fails, the question that waits for it raises the
-        error."""
+        """Start loading the model in the background, once. The question that waits for it raises any error."""
         with self._lock:
             if self._ready is None:
                 pool = ThreadPoolExecutor(1, thread_name_prefix="embedder")
@@ -47,8 +46,7 @@ class QueryEmbedder:
             return self._ready
 
     def embed(self, query: str, manifest: Manifest) -> NDArray[np.float32]:
-        """The question's vector (d,), of length 1. Raises QueryError if the snapshot was embedded with another
-        model."""
+        """The question's vector (d,), of length 1. Raises QueryError if the snapshot has vectors of another model."""
         embedder = load_embedder(self._settings)
         check_same_model(embedder, manifest)
         vector = self.vector(query)
@@ -77,8 +75,7 @@ class QueryEmbedder:
         return "" if self._settings.embedding.remote is not None else load_embedder(self._settings).model_id
 
     def vector(self, query: str) -> NDArray[np.float32]:
-        """The question's vector (d,), independent of the snapshot; a local model computes it once for all steps of a
-        search."""
+        """The question's vector (d,) for any snapshot; a local model computes it once for all steps of a search."""
         embedder = load_embedder(self._settings)
         if self._settings.embedding.remote is not None:
             return embedder.embed_query(query)

@@ -256,8 +256,7 @@ class KeywordIndex:
 
 
 class _Known:
-    """The full text's information on the words of a question, looked up together because each look-up reads every
-    file."""
+    """The full text's information on a question's words, looked up together: each look-up reads every file."""
 
     def __init__(self, field: FullTextField) -> None:
         self._field = field

@@ -58,8 +58,7 @@ def is_wide(text: str) -> bool:
 
 
 def wide_chunks(snapshot: Snapshot, corpus: Corpus) -> Mask:
-    """Mask (n,) of the chunks of Chinese, Japanese and Korean papers with more than a fifth of their characters in
-    these scripts."""
+    """Mask (n,) of the chunks of CJK papers with more than a fifth of their characters in these scripts."""
     wide = np.zeros(len(corpus), np.bool_)
     found = [row[0] for row in snapshot.cursor().execute(_WIDE_CHUNKS).fetchall()]
     wide[list(corpus.chunk_ids.rows_of(found).values())] = True
@@ -67,8 +66,7 @@ def wide_chunks(snapshot: Snapshot, corpus: Corpus) -> Mask:
 
 
 def levelled(similarity: Scores, wide: Mask, passing: Mask) -> Scores:
-    """The similarities with the passing chunks of both scripts shifted to their common mean; unchanged if a script has
-    few."""
+    """The similarities with both scripts shifted to their common mean; unchanged if one has few chunks."""
     groups = _groups(wide, passing)
     if not groups:
         return similarity

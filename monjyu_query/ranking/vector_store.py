@@ -22,8 +22,7 @@ if TYPE_CHECKING:
 
 
 class VectorStore(Protocol):
-    """The chunks of one snapshot. Scores (n,) are in the corpus's order; those of chunks that do not pass are
-    arbitrary."""
+    """The chunks of one snapshot. Scores (n,) are in the corpus's order, arbitrary for chunks that do not pass."""
 
     def vector_scores(self, query: NDArray[np.float32], passing: Mask) -> Scores:
         """Cosine similarity of each chunk with a query vector (d,) of length 1. A store that returns only the nearest

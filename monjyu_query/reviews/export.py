@@ -81,8 +81,7 @@ def review_json(index: OpenIndex, protocol: Protocol, records: Sequence[Record])
 
 
 def record_lines(protocol: Protocol, one: Record) -> list[str]:
-    """Return a record as lines of text: outcome, title and id, the reason, then the verdict on each criterion with its
-    quotes."""
+    """Return a record as lines: outcome, title and id, the reason, then each criterion's verdict with quotes."""
     year = f" ({one.year})" if one.year else ""
     lines = [f"{one.outcome.upper()}  {safe(one.title or one.paper_id)}{year}", f"  {safe(one.paper_id)}"]
     if one.override:

@@ -94,8 +94,7 @@ def _reasons(protocol: Protocol, records: Sequence[Record]) -> list[Reason]:
 
 
 def reason_text(protocol: Protocol, name: str) -> str:
-    """Return the text of a reason for exclusion: an exclusion criterion that was met, or an inclusion criterion that
-    was not."""
+    """Return the text of a reason for exclusion: an exclusion criterion met, or an inclusion criterion not met."""
     criterion = protocol.criterion(name)
     if criterion is None:
         return _HUMAN

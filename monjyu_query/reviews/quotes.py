@@ -21,8 +21,7 @@ class Quoting:
         self.paper = paper
 
     def best(self, places: Iterable[int], words: str) -> list[int]:
-        """Return `places` ranked: self-contained sentences first, then by their overlap with `words` and the paper's
-        topic."""
+        """Return `places` ranked: self-contained ones first, then by overlap with `words` and the paper's topic."""
         asked = question_of(self._index, words)
         self_contained, terms = frozenset(self.paper.standing), self.paper.terms
 

@@ -12,7 +12,7 @@ from monjyu_query.reviews.protocol import Criterion, Rule, Years
 from monjyu_query.reviews.quotes import Quoting
 
 # The fields of each paper for screening, and the hash of everything that a screening may read.
-_PAPERS = """SELECT p.paper_id, p.sha256, p.title, p.year, p.language, p.document_type, p.is_academic_paper,
+_PAPERS = """SELECT p.paper_id, p.sha256, p.year, p.language, p.document_type, p.is_academic_paper,
   coalesce((SELECT list_sort(list(DISTINCT s.section_type)) FROM sections s WHERE s.paper_id = p.paper_id), []),
   md5(concat_ws(chr(31), p.title, p.abstract, p.year, p.language, p.document_type, p.is_academic_paper, t.text))
 FROM papers p JOIN paper_identity i ON i.paper_id = p.paper_id AND i.canonical_id = p.paper_id
@@ -28,7 +28,6 @@ class ScreenedPaper:
 
     paper_id: str
     sha256: str
-    title: str
     year: int | None
     language: str
     document_type: str
@@ -41,14 +40,12 @@ class ScreenedPaper:
 def screened_papers(index: OpenIndex) -> list[ScreenedPaper]:
     """Return the papers to screen, one file for each readable paper, by id."""
     found = []
-    for paper_id, sha256, title, year, language, kind, is_paper, sections, read in (
+    for paper_id, sha256, year, language, kind, is_paper, sections, read in (
         index.snapshot.cursor().execute(_PAPERS).fetchall()
     ):
         gone = paper_id in index.retracted
         key = f"{read}r" if gone else read
-        found.append(
-            ScreenedPaper(paper_id, sha256, title or "", year, language, kind, is_paper, frozenset(sections), gone, key)
-        )
+        found.append(ScreenedPaper(paper_id, sha256, year, language, kind, is_paper, frozenset(sections), gone, key))
     return found
 
 

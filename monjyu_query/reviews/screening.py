@@ -54,8 +54,7 @@ Judged = dict[str, Verdict]
 
 
 class ModelJudge:
-    """Judges papers of one snapshot with the model of `roles.answer`: one call per paper, through the response
-    cache."""
+    """Judges papers of a snapshot with the model of `roles.answer`: one call per paper, through the response cache."""
 
     def __init__(self, searcher: Asker, index: OpenIndex, protocol: Protocol) -> None:
         self._index, self._protocol = index, protocol
@@ -203,8 +202,7 @@ def _is_open(criterion: Criterion, verdict: Verdict) -> bool:
 
 def decided(protocol: Protocol, verdicts: Mapping[str, Verdict]) -> tuple[Decision, str]:
     """Return the decision and the id of the criterion that is its reason: the first, in the protocol's order, that
-    excludes the paper, or else the first that is unclear or has no verdict yet. The id is empty for an included
-    paper."""
+    excludes the paper, or else the first without a clear verdict. The id is empty for an included paper."""
     wanted = {one.id: "no" for one in protocol.include} | {one.id: "yes" for one in protocol.exclude}
     holds = {name: verdicts[name].holds if name in verdicts else "unclear" for name in wanted}
     for name, against in wanted.items():

@@ -33,8 +33,7 @@ _SHOWN = 3
 
 
 def judge(question: Question, answer: SavedAnswer) -> list[Failure]:
-    """Return the expectations that the answer does not meet, with reasons. If asking failed, the only failure is
-    `answered`."""
+    """Return the expectations that the answer fails, with reasons; only `answered` if asking failed."""
     if answer.error:
         return [Failure(expectation="answered", detail=answer.error)]
     return [Failure(expectation=name, detail=detail, about=about) for name, detail, about in _failing(question, answer)]
@@ -73,8 +72,7 @@ def _is_at(citation: SavedCitation, place: CitedPlace) -> bool:
 
 
 def _named(place: CitedPlace) -> str:
-    """Describe the expected citation without its sentence: the description is also in Dagster's log, which a purge does
-    not clear."""
+    """Describe the expected citation without its sentence: it is also in Dagster's log, which a purge keeps."""
     what = " with the sentence that is expected" if place.text else ""
     return f"{place.paper}{what}{f' on page {place.page}' if place.page else ''}"
 

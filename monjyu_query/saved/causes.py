@@ -200,8 +200,7 @@ class Causes:
     again: Again
 
     def of(self, older_id: str | None, newer_id: str | None, quote: str, *, gained: bool) -> Cause:
-        """Return the cause of a citation's change. The ids are those of its paper before and after, None on the side
-        without the citation."""
+        """Return the cause of a citation's change. Ids are the paper's before and after, None where uncited."""
         paper_id = older_id or newer_id or ""
         return self.of_paper(paper_id) or self._elsewhere(paper_id, quote, gained=gained)
 

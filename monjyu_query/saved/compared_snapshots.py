@@ -29,8 +29,7 @@ class _Pair(NamedTuple):
 
 
 def is_same(older: SavedAnswer, newer: SavedAnswer) -> bool:
-    """Whether both answers have the same status, text and citations, including their positions; other changes of a
-    cited file are ignored."""
+    """Whether both answers have the same status, text and citations with positions."""
     return _comparable(older) == _comparable(newer)
 
 
@@ -96,8 +95,7 @@ def _matched(
 
 
 def _out_of_order(pairs: list[_Pair]) -> set[int]:
-    """Return the indices of the pairs whose rank among the common citations changed; gained and lost citations do not
-    count."""
+    """Return the indices of pairs whose rank among the common citations changed; gains and losses do not count."""
     before = sorted(range(len(pairs)), key=lambda place: pairs[place].older.n)
     return {place for rank, place in enumerate(before) if rank != place}
 
@@ -214,8 +212,7 @@ class Journey:
         self.sides = _Side(self.data, folder, self.older), _Side(self.data, folder, self.newer)
 
     def diff(self, question: Question) -> AnswerDiff:
-        """Return the differences between the two answers. Raises StorageError if a snapshot that is needed no longer
-        exists."""
+        """Return the differences between the answers. Raises StorageError if a needed snapshot no longer exists."""
         (older, older_recorded), (newer, newer_recorded) = (side.answer(question) for side in self.sides)
         papers = {one.paper_id for answer in (older, newer) for one in answer.citations}
 

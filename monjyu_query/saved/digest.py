@@ -42,8 +42,7 @@ def watch(
     newer: str | None = None,
     since: str | None = None,
 ) -> Digest:
-    """Compare the answers of two snapshots to all saved questions. Raises QueryError if none are saved, or if there is
-    only one snapshot."""
+    """Compare two snapshots' answers to all saved questions. Raises QueryError without questions or a pair."""
     folder = data.collection(collection)
     questions = list(QUESTIONS.read(folder).questions.values())
     if not questions:

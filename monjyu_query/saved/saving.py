@@ -1,5 +1,4 @@
-"""Saves questions. They are validated like a search; a question that requires the same answer gets its current answer
-as the baseline."""
+"""Saves questions, validated like a search; one that requires the same answer gets its current one as baseline."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -33,8 +32,7 @@ def checked(values: Mapping[str, object], by: str = "local") -> Question:
 
 
 def save(searcher: Searcher, questions: list[Question]) -> None:
-    """Save questions for the searcher's collection. Questions that require the same answer are asked now for their
-    baselines."""
+    """Save questions for the searcher's collection. Those that require the same answer are asked for a baseline."""
     held = [_with_baseline(searcher, one) if one.expect.same_answer else one for one in questions]
     save_questions(searcher.folder, searcher.settings, held)
 

@@ -172,7 +172,7 @@ def search_progressively(modes: Modes, ask: Ask) -> SearchResult:
 
 
 def _step(ask: Ask, mode: str, budget: str | None) -> Ask:
-    step = step_of(ask, mode, answer=False)
+    step = step_of(ask, mode)
     tests = ask.request.budget if mode == "lazy" and ask.request.budget is not None else budget
     return replace(step, request=step.request.model_copy(update={"budget": tests}))
 

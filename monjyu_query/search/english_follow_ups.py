@@ -210,8 +210,7 @@ def _with_context(query: str, before: str, answer: str) -> str:
 
 
 def _in_place(rest: str, before: str) -> str:
-    """The previous question with the new part in the place of a similar one: after the same preposition, or as the one
-    name."""
+    """The previous question with the new part in place of one after the same preposition, or of the one name."""
     kept = BRACKET.sub("", before).strip(" ?.!")
     found = _PREPOSITION.match(rest)
     if found:

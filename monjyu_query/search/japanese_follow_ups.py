@@ -87,8 +87,7 @@ def _context(query: str, before: str, entity: str) -> str:
 
 
 def _in_place(rest: str, part: str, talk: Talk) -> str:
-    """The last complete question with the new part in the place of a similar term; a part without a similar one is
-    added."""
+    """The last complete question with the new part in place of a similar term, or added to it."""
     kept = BRACKET.sub("", talk.whole)
     terms = _terms(kept)
     latin = bool(_LATIN.match(part))

@@ -20,8 +20,7 @@ Search = Callable[[Ask], SearchResult]
 
 
 class Modes:
-    """The search modes, created at their first use. Thread-safe. A constructor receives the other modes, because some
-    modes use several."""
+    """The modes, created at first use. Thread-safe. A constructor receives the others, as some use several."""
 
     def __init__(self, tools: Tools, makers: Mapping[str, Callable[[Modes], Search]]) -> None:
         self.tools = tools
@@ -45,8 +44,7 @@ DEPTH = 30
 
 
 def search_multi(modes: Modes, ask: Ask) -> SearchResult:
-    """The result of mode multi: from the modes named in the request, otherwise from those of `search.multi.modes` that
-    the level serves."""
+    """The result of mode multi: of the request's modes, else of those in `search.multi.modes` at this level."""
     if ask.request.modes:
         return fused_search(modes, ask, list(dict.fromkeys(ask.request.modes)), [])
     level = ask.index.snapshot.manifest.level
@@ -101,13 +99,13 @@ def merged_result(
     )
 
 
-def step_of(ask: Ask, mode: str, *, answer: bool) -> Ask:
-    """The question for one mode, on the same account; its events name the mode."""
+def step_of(ask: Ask, mode: str) -> Ask:
+    """The question for one mode, without an answer, on the same account; its events name the mode."""
 
     def emit(event: Values) -> None:
         ask.emit(event | {"mode": mode})
 
-    request = ask.request.model_copy(update={"mode": mode, "answer": answer, "controller": "unified"})
+    request = ask.request.model_copy(update={"mode": mode, "answer": False, "controller": "unified"})
     settings = ask.settings.model_copy(update={"top_k": max(DEPTH, ask.settings.top_k)})
     return replace(ask, mode=mode, request=request, settings=settings, emit=emit)
 
@@ -120,7 +118,7 @@ def _run(modes: Modes, ask: Ask, names: Sequence[str]) -> list[SearchResult]:
         with lock:
             ask.emit(event)
 
-    steps = [step_of(replace(ask, emit=emit), name, answer=False) for name in names]
+    steps = [step_of(replace(ask, emit=emit), name) for name in names]
     with ThreadPoolExecutor(len(steps), thread_name_prefix="mode") as pool:
         waiting = [pool.submit(contextvars.copy_context().run, modes.search, step) for step in steps]
         return [future.result() for future in waiting]

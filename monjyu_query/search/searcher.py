@@ -82,16 +82,14 @@ class Searcher:
 
     @property
     def local(self) -> bool:
-        """Whether no search uses a model or a service, so that the same question on the same snapshot has the same
-        answer."""
+        """Whether no search uses a model or a service, so that equal questions on a snapshot have equal answers."""
         roles, chosen = self.settings.roles, self.settings.search
         models = any(getattr(roles, role).engine == "llm" for role in type(roles).model_fields)
         services = chosen.backend != "local" or chosen.router == "model" or self.settings.embedding.remote is not None
         return not models and not services
 
     def at(self, snapshot_id: str) -> Searcher:
-        """A searcher of another existing snapshot with the same models and settings; it releases the snapshot when it
-        is closed."""
+        """A searcher of another snapshot with the same models and settings, which it releases when closed."""
         other = copy.copy(self)
         other._reader, other._index = PinnedReader(self._reader.collection, snapshot_id), None
         other._lock = threading.Lock()
@@ -290,8 +288,7 @@ class Searcher:
         return self.tools.accounting.account(scope, cap_of(self.settings.spending, request))
 
     def _kind(self, request: SearchRequest, account: Account) -> Kind:
-        """The kind of the question by the packaged weights, by patterns or, if set and if the mode depends on it, by a
-        model."""
+        """The kind of the question by packaged weights, by patterns or, if set and needed for the mode, by a model."""
         if self.settings.search.router == "patterns":
             return kind_of(request.query)
         if self.settings.search.router == "model" and request.mode == "auto":
@@ -299,8 +296,7 @@ class Searcher:
         return self._learned_kind(request)
 
     def _learned_kind(self, request: SearchRequest) -> Kind:
-        """The learned kind, with the question's vector if the search needs it anyway and the weights were trained with
-        its model."""
+        """The learned kind, with the question's vector if the search needs it and the weights fit its model."""
         router = learned_router()
         model = self.tools.embedder.local_model()
         if request.mode == "keyword" or model not in router.models():

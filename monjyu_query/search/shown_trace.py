@@ -151,8 +151,7 @@ class _Found:
         return {"chunk_id": place["chunk_id"], "paper_id": paper_id, "paper_title": title, "page": page}
 
     def chunk_text(self, place: Values) -> str | None:
-        """The chunk's text; None if it no longer exists. Ids of chunks are hashes of their content, so an existing one
-        is unchanged."""
+        """The chunk's text; None if it no longer exists. An existing one is unchanged: ids hash the content."""
         found = self._chunks.get(place["chunk_id"])
         return found[-1] if found else None
 

@@ -89,8 +89,7 @@ def check_sum(text: str) -> int:
 
 
 def without_cost(trace: Values) -> Values:
-    """The part of a trace that a replay must repeat: everything except times, costs and cache hits. Older traces may
-    lack some of it."""
+    """What a replay must repeat of a trace: all except times, costs, cache hits. Older traces may lack some."""
     same = ("snapshot_id", "mode", "status", "hits", "citations", "quotes", "lazy", "events")
     return {name: trace[name] for name in same if name in trace} | {"tests": trace["usage"]["relevance_tests"]}
 

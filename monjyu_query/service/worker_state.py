@@ -93,8 +93,7 @@ class Turns:
         return begun
 
     def _after(self, done: asyncio.Future[Any]) -> None:
-        """Free the slot, and retrieve the error: asyncio logs errors that are never retrieved, and the caller may have
-        left."""
+        """Free the slot and retrieve the error: asyncio logs unretrieved errors, and the caller may have left."""
         self._end()
         if not done.cancelled():
             done.exception()
@@ -151,16 +150,14 @@ class Service:
         return seen
 
     def admit(self, name: str) -> CollectionFolder:
-        """Return the folder of the collection, existing or not. Raises NotFound for a name that is invalid or that the
-        caller may not see."""
+        """Return the collection's folder, existing or not. Raises NotFound for an invalid or hidden name."""
         try:
             return self.data.collection(name)
         except ConfigurationError as error:
             raise NotFound(error.message, error.hint) from error
 
     def folder(self, name: str) -> CollectionFolder:
-        """Return the folder of a published collection. Raises NotFound if there is none of this name that the caller
-        may see."""
+        """Return the folder of a published collection. Raises NotFound unless the caller may see one of this name."""
         folder = self.admit(name)
         if read_current(folder) is None or not folder.record.is_file():
             with self._lock:
@@ -197,8 +194,7 @@ class Service:
         return [name for name in self.data.collections() if not self._is_missing(name)]
 
     def check(self, name: str) -> None:
-        """Raise StorageError if the published snapshot cannot be read. If it is not loaded, only a single row is
-        read."""
+        """Raise StorageError if the published snapshot cannot be read; if it is not loaded, only one row is read."""
         if name in self.loaded():
             self.snapshot(name)
             return

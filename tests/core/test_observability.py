@@ -21,7 +21,7 @@ from monjyu_core.storage.folders import DataFolder
 from monjyu_query.asking.request import make_request
 from monjyu_query.search.searcher import Searcher
 
-REPORT = ShardReport("7", total=3, reused=1, recomputed=2, failed=1, seconds=0.5, recomputed_ids=["a", "b"])
+REPORT = ShardReport("7", total=3, reused=1, recomputed=2, failed=1, recomputed_ids=["a", "b"])
 
 
 class Collector(ThreadingHTTPServer):

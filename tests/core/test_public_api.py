@@ -15,8 +15,7 @@ from monjyu_assets import Indexer
 from monjyu_assets.planning.pending import IndexResult
 from monjyu_core.paper import ParsedPaper
 from monjyu_query import AsyncMonjyu, Monjyu
-from monjyu_query.api.listings import CollectionRecord, PaperRecord
-from monjyu_query.api.phrases import CoOccurrence, PhraseRecord
+from monjyu_query.api.listings import CollectionRecord, CoOccurrence, PaperRecord, PhraseRecord
 from monjyu_query.asking.request import Filters, SearchOptions, SearchRequest, Turn
 from monjyu_query.asking.result import Citation, Hit, SearchResult, Usage
 from monjyu_query.citations.missing_works import MissingWork

@@ -14,7 +14,6 @@ BEGINNING = 30
 """The number of leading characters by which a citing sentence is found in a chunk."""
 MOST_AUTHORS = 3
 """The number of authors of a cited work that become entities."""
-_INITIALS = re.compile(r"(?:\b[A-Za-z]\.?[ -]?){1,4}")
 _PERSON = re.compile(r"[^\W\d_][\w.'’ -]{2,60}")
 _ORG_PARTS = re.compile(cues("cited.org_parts"), re.I)
 

@@ -349,8 +349,7 @@ class _Cooccurrences:
             start = end
 
     def counted(self, block: tuple[int, int, int], least: int) -> tuple[Codes, Codes, Codes]:
-        """The pairs of a block that occur in at least `least` chunks, in order of x and y, and their numbers of
-        chunks."""
+        """The pairs of a block in at least `least` chunks, in order of x and y, and their numbers of chunks."""
         first, start, end = block
         key, starts = runs(keys := self._keys(self._by_phrase[start:end], first))
         count = np.diff(starts, append=keys.size)
@@ -374,8 +373,7 @@ class _Cooccurrences:
 def _counted(
     found: _Cooccurrences, df: Numbers, rules: GraphRules, connection: duckdb.DuckDBPyConnection
 ) -> Iterator[Pairs]:
-    """Yield the pairs that occur in at least `rules.min_cooccurrences` chunks, with weights, in order, block by
-    block."""
+    """Yield the pairs with at least `rules.min_cooccurrences` common chunks, with weights, in order, by block."""
     sums = {"pairs": float(found.followers.sum(dtype=np.int64)), "df": float(df.sum())}
     chunks = df.astype(np.int32)
 

@@ -62,8 +62,7 @@ def in_blocks(rows: Floats) -> Floats:
 
 
 def with_neighbours(rows: Floats) -> Floats:
-    """The rows, each between the previous and the next one (n, 3 * width), with zeros beyond the ends. n fills whole
-    blocks."""
+    """Each row between its neighbours (n, 3 * width), with zeros beyond the ends. n fills whole blocks."""
     count, width = rows.shape
     wide = np.zeros((count + -count % BLOCK, 3 * width), np.float32)
     wide[1:count, :width] = rows[:-1]

@@ -82,8 +82,7 @@ def what_is_missing(sentences: Iterable[str]) -> str:
 
 
 def without_definitions(sentence: str, known: dict[str, str]) -> str:
-    """Remove acronyms in parentheses, which follow their long form: `latent Dirichlet allocation (LDA)` loses
-    `(LDA)`."""
+    """Remove acronyms in parentheses after their long form: `latent Dirichlet allocation (LDA)` loses `(LDA)`."""
     for short in known:
         if f"({short}" in sentence:
             sentence = re.sub(rf"\({re.escape(short)}s?\)", " ", sentence)

@@ -286,8 +286,7 @@ _OUTSIDE, _WITHIN = (OUT, ONLY, ONLY_PLURAL), (LAST, LAST_PLURAL)
 
 
 def best_path(scores: Sequence[Sequence[float]]) -> list[int]:
-    """The labels of a window with the highest sum of scores, among sequences in which every phrase that begins also
-    ends."""
+    """The labels of a window with the highest sum of scores in which every phrase that begins also ends."""
     outside, within = 0.0, -np.inf
     steps = []
     for row in scores:

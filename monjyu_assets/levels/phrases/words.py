@@ -46,8 +46,7 @@ def normalise(text: str) -> str:
 
 
 def is_phrase(key: str) -> bool:
-    """Whether a normalised phrase names something: it contains a word and is not a formula, a quantity or a stop
-    phrase."""
+    """Whether a normalised phrase names something: it has a word and is not a formula, quantity or stop phrase."""
     if not 2 <= len(key) <= MAX_LETTERS or key in STOP_WORDS or key in STOP_PHRASES:
         return False
     letters = len(_LETTERS.findall(key))

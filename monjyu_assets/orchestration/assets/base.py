@@ -1,5 +1,4 @@
-"""Code shared by the assets: the arguments of `@dg.asset`, and the locking and reporting of an asset's run over a
-collection."""
+"""Code of all assets: the arguments of `@dg.asset`, and the locking and reporting of a run over a collection."""
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -28,7 +27,7 @@ from monjyu_assets.orchestration.resources import IO_MANAGER, BuildOptions, Data
 from monjyu_assets.orchestration.workers.distributing import share_with_workers
 from monjyu_assets.stages.shared.collection_stage import CollectionReport
 from monjyu_assets.work.closed_set import RESTS_ON, asset_version, check_inputs, level_of, too_many_failed
-from monjyu_assets.work.work import ShardReport, Timer, Work, table_rows, together
+from monjyu_assets.work.work import ShardReport, Timer, Work, together
 from monjyu_core.models.ledger_totals import CallFilter, Used, usage_of
 from monjyu_core.storage.schemas import ASSET_TABLES, COLLECTION_SHARD, LEVEL_NAMES, SHARDS, TABLES
 from monjyu_core.values import Values
@@ -107,7 +106,7 @@ class AssetRun:
         before = self.parts_before.get(COLLECTION_SHARD)
         said = describe_asset(name, before, report.part, report.recomputed, self.code_versions())
         self.context.log.info(said)
-        rows = table_rows(self.work.parts, self.asset, COLLECTION_SHARD)
+        rows = table_rows(self.work, self.asset)
         common: Metadata = {"recomputed": report.recomputed, **costs}
         computed = self.computed(seconds, report.recomputed, **_cost(costs))
         return dg.MaterializeResult(
@@ -119,9 +118,9 @@ class AssetRun:
         self, reports: Sequence[ShardReport], costs: dict[str, float], more: Metadata
     ) -> Materialized:
         """The event of an asset with results by paper."""
-        total, seconds = together(self.work, self.asset, COLLECTION_SHARD, reports), round(self.timer.seconds, 3)
+        total, seconds = together(reports), round(self.timer.seconds, 3)
         tokens, cost = int(costs.get("tokens", 0)), round(costs.get("cost_usd", 0.0), 6)
-        rows = table_rows_of_collection(self.work, self.asset)
+        rows = table_rows(self.work, self.asset)
         asset_done(self.work, self.asset, seconds, rows=rows[ASSET_TABLES[self.asset][0]], tokens=tokens, cost_usd=cost)
         said = describe_papers(
             f"{self.asset} of {self.work.name}", reports, self.parts_before, self.parts(), self.code_versions()
@@ -193,7 +192,7 @@ class AssetRun:
         return {name: value for name, value in event.metadata.items() if name.startswith(COMPUTED)} if event else {}
 
 
-def table_rows_of_collection(work: Work, asset: str) -> dict[str, int]:
+def table_rows(work: Work, asset: str) -> dict[str, int]:
     """The number of rows of each of the asset's tables, over all buckets."""
     return {name: sum(part.rows for part in work.parts.heads(name)) for name in ASSET_TABLES[asset]}
 

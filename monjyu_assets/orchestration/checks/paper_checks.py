@@ -1,5 +1,4 @@
-"""Checks of assets with results by paper, which run in the asset's run, before anything is published; and checks of
-graphs."""
+"""Checks of assets with results by paper, which run before anything is published, and checks of graphs."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass

@@ -110,8 +110,7 @@ def failure_reported(work: Work, asset: str) -> Iterator[None]:
 
 
 def report_failed(work: Work, asset: str, error: BaseException) -> None:
-    """Report that an asset could not be built, with the class of the error only, because its message may contain text
-    of a paper."""
+    """Report that an asset failed, with the error's class only: its message may contain text of a paper."""
     if not _is_wanted(work):
         return
     from openlineage.client.facet_v2 import error_message_run

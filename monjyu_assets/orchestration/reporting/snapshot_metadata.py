@@ -52,8 +52,7 @@ MOST_SNAPSHOTS = 50
 
 def described_snapshot() -> Metadata:
     """Metadata for the definition of the asset: all tables of a snapshot, and the columns of the table that gives its
-    row count. These are not under Dagster's own label for columns, because Dagster would show them above everything
-    else on the page.
+    row count. These are not under Dagster's own label for columns, because Dagster would show them above all else.
     """
     columns = [dg.TableColumn("table"), dg.TableColumn("a row is")]
     records = [dg.TableRecord({"table": spec.name, "a row is": spec.row_is}) for spec in TABLES.values() if spec.served]
@@ -122,8 +121,7 @@ def cost_metadata(work: Work) -> Metadata:
 
 
 def retrieval_metadata(context: dg.AssetExecutionContext, gate: RetrievalGate) -> Metadata:
-    """The nDCG@10 of the user's questions and its history over snapshots of the collection; empty if it was not
-    measured."""
+    """The nDCG@10 of the user's questions with its history over snapshots; empty if it was not measured."""
     if gate.ndcg is None:
         return {}
     asked = dg.AssetRecordsFilter(asset_key=context.asset_key, asset_partitions=[context.partition_key])

@@ -40,8 +40,7 @@ NOT_OURS = frozenset({("scholarly_records", "source_id")})
 
 
 def as_code(text: str) -> str:
-    """An id, a phrase or a file name as code for a cell of a Markdown table, so that it cannot be an image or a
-    link."""
+    """An id, a phrase or a file name as code for a cell of a Markdown table, so that it is not an image or a link."""
     plain = " ".join(blanked(text).replace("`", "ˋ").replace("|", "¦").split())
     return plain and f"`{plain}`"
 
@@ -79,8 +78,7 @@ def column_schema(table: str) -> dg.TableSchema:
 
 
 def lineage_of(asset: str) -> dg.TableColumnLineage:
-    """The inputs of each column of an asset's tables. Columns of tables other than an asset's first are named
-    `table.column`."""
+    """The inputs of each column of an asset's tables, `table.column` for tables other than its first."""
     lineage = column_lineage()
     return dg.TableColumnLineage(
         {

@@ -1,5 +1,4 @@
-"""The resources of the assets: data folder, build options, databases and search files of snapshots, models, and the IO
-manager."""
+"""The resources of the assets: data folder, build options, databases and search files, models, the IO manager."""
 
 from dagster._config.pythonic_config import PartialResource
 

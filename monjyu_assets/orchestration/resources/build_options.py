@@ -120,8 +120,7 @@ class BuildOptions(dg.ConfigurableResource):  # type: ignore[type-arg]
         enter(spending_of(cap_of(work, self.max_cost_usd or None)))
 
     def saw(self, context: dg.AssetExecutionContext, work: Work, scanned: pa.Table) -> None:
-        """Tag the run with the change that its scan of the sources found, so that the sensor starts no second run for
-        it."""
+        """Tag the run with the change that its scan found, so that the sensor starts no second run for it."""
         context.instance.add_run_tags(context.run.run_id, {CHANGE_TAG: change_key(work, scanned)})
 
     def teardown_after_execution(self, context: dg.InitResourceContext) -> None:

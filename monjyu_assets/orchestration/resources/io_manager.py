@@ -1,5 +1,4 @@
-"""Resource `monjyu_io`: loads Monjyu's tables as inputs of an engineer's own assets, in the type that an input
-declares."""
+"""Resource `monjyu_io`: loads Monjyu's tables for an engineer's own assets, in the type that an input declares."""
 
 import importlib
 from collections.abc import Iterable, Sequence

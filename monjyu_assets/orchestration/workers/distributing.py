@@ -109,8 +109,7 @@ class LaunchedRun:
         return "died" if now - self._since > patience or self._is_known_dead() else "running"
 
     def give_up(self, why: str) -> None:
-        """Mark the run as failed in Dagster. A worker that takes it later drops it; results of one that continues are
-        ignored."""
+        """Mark the run as failed in Dagster. A worker drops it later; results of one that continues are ignored."""
         if not self._reload().is_finished:
             self._instance.report_run_failed(self._run, why)
             with suppress(Exception):  # the launcher may not know it, or not reach its worker

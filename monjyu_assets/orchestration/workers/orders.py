@@ -117,7 +117,6 @@ class TakenOrder:
         self._folder = folder
         self._name = name
         self._run_id = run_id
-        self._sent: set[str] = set()
 
     @cached_property
     def order(self) -> Order:
@@ -157,8 +156,7 @@ class TakenOrder:
         hand_over(self._folder, self.order.corrections)
 
     def _fetch_parts(self, state: RemoteState, shards: set[str]) -> None:
-        """Fetch the HEADs of the order's assets and their parts. The HEAD of the manifest has a shard's number of
-        buckets."""
+        """Fetch the HEADs of the order's assets and their parts. The manifest's HEAD has the number of buckets."""
         assets = {MANIFEST, *self.order.rests_on, *self.order.assets}
         heads = {_head_of(asset, shard) for asset in assets for shard in shards} & state.small.keys()
         parts = {part for path in heads for part in _parts_of(path, state.small[path])}

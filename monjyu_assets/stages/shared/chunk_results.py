@@ -22,7 +22,7 @@ from monjyu_assets.levels.engines.chunk_engine import (
 )
 from monjyu_assets.work.closed_set import input_versions, primary
 from monjyu_assets.work.run_limits import tries_again
-from monjyu_assets.work.work import ShardReport, Timer, Work, finish, grouped, records_of, rows_of, unchanged
+from monjyu_assets.work.work import ShardReport, Work, grouped, records_of, rows_of, unchanged
 from monjyu_core.errors import StorageError
 from monjyu_core.storage.ids import digest
 from monjyu_core.storage.parts import Part
@@ -168,7 +168,6 @@ class _Shard:
     keys: dict[str, str]
     kept: set[str]
     results: list[ChunkResult] = field(default_factory=list)
-    timer: Timer = field(default_factory=Timer)
 
     @property
     def new(self) -> set[str]:
@@ -253,8 +252,8 @@ def _write(work: Work, plan: _Shard, stage: ChunkStage) -> ShardReport:
     failed = {row["chunk_id"]: row["error_type"] for row in failures if row["failed"]}
     keys = {chunk_id: key for chunk_id, key in plan.keys.items() if chunk_id not in failed}
     inputs = input_versions(work.parts, stage.asset, plan.shard)
-    part = work.parts.write(stage.asset, plan.shard, tables, inputs=inputs, keys=keys, code_version=stage.made_with)
-    return finish(_report(plan, paper_of, failed), part, work.parts, stage.asset, plan.timer)
+    work.parts.write(stage.asset, plan.shard, tables, inputs=inputs, keys=keys, code_version=stage.made_with)
+    return _report(plan, paper_of, failed)
 
 
 def _with_unchanged(work: Work, plan: _Shard, name: str, rows: Sequence[Record]) -> pa.Table:

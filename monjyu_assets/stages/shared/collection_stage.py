@@ -63,8 +63,7 @@ def whole_table(work: Work, table: str, columns: list[str] | None = None) -> pa.
 
 # Each text of reports and claims is embedded once; vectors of the same model are reused.
 def vector_table(work: Work, asset: str, table: str, rows: Sequence[Record], texts: Sequence[str]) -> pa.Table:
-    """The rows of `table`: `rows`, each with the vector of its text in `texts`. The vector is zero if embedding
-    failed."""
+    """The rows of `table`: `rows` with the vectors of `texts`, in order; zero where embedding failed."""
     embedder = load_embedder(work.settings)
     hashes = [digest(embedder.fingerprint, text, length=32) for text in texts]
     known = {key: vector for key, vector in known_vectors(work.parts.heads(table), set(hashes)).items() if vector.any()}

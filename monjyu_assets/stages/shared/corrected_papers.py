@@ -106,8 +106,7 @@ def _contents(manifest: pa.Table) -> dict[str, PaperIdentity]:
 
 
 def corrections_for(work: Work, manifest: pa.Table | None = None) -> Kept:
-    """The corrections of the papers of `manifest` (by default the current one), including the metadata of imported
-    libraries."""
+    """The corrections of the papers of `manifest` (default: the current one), with imported libraries' metadata."""
     said = {paper_id: _record_fields(one) for paper_id, one in library_records(work.data, work.record, with_file=True)}
     if not CORRECTIONS.path(work.folder).is_file():
         return {paper_id: fields for paper_id, fields in said.items() if fields}
@@ -206,8 +205,7 @@ def with_corrections(tables: Tables, kept: Kept) -> Tables:
 
 
 def _set(paper: Row, field: str, value: str | None) -> None:
-    """Set a field of a row of `papers`. An empty value becomes null if the column allows it; a date also sets the
-    year."""
+    """Set a field of a row of `papers`. An empty value becomes null where allowed; a date also sets the year."""
     paper[field] = value if value or field in ("title", "abstract", "language") else None
     if field == "publication_date":
         paper["year"] = year_of(value)

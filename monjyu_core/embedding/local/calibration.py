@@ -1,5 +1,4 @@
-"""How the inputs of linear layers are rounded to 8 bits: measured once on texts (`training/int8.py`) and shipped as a
-file."""
+"""How inputs of linear layers are rounded to 8 bits: measured on texts (`training/int8.py`), shipped as a file."""
 
 import hashlib
 import json

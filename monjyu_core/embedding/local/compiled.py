@@ -53,8 +53,7 @@ def resolve_precision(wanted: Precision) -> Literal["f32", "bf16", "int8"]:
 
 def multiplies_integers() -> bool:
     """Whether the engine's 8-bit products are exact and quick here: with VNNI (AMX too) in AVX-512, or in AVX2 on
-    processors without AVX-512. The engine takes the widest registers, so VNNI in AVX2 does not help if AVX-512 lacks
-    it."""
+    processors without AVX-512. It takes the widest registers, so VNNI in AVX2 does not help if AVX-512 lacks it."""
     flags = _processor_flags()
     return "avx512_vnni" in flags or ("avx_vnni" in flags and "avx512f" not in flags)
 

@@ -60,8 +60,7 @@ class SentenceEncoder(ABC):
         """The tensors of checked files under their published names."""
 
     def build(self) -> ov.Model:
-        """Build the model. The weights are read and checked while the engine is imported, because each of the two takes
-        0.1 to 0.2 seconds."""
+        """Build the model; weights are read while the engine is imported, as each takes 0.1 to 0.2 seconds."""
         with ThreadPoolExecutor(1, thread_name_prefix="weights") as pool:
             reading = pool.submit(self.read_weights)
             from monjyu_core.embedding.local.encoder_graph import EightBitProducts, build_model

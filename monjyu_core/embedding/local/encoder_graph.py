@@ -164,8 +164,7 @@ class EightBitProducts:
         return op.multiply(sums, op.constant(scales * np.float32(rounding.step)))
 
     def _round(self, hidden: Node, rounding: Rounding) -> Node:
-        """The rounded input: a FakeQuantize, which the engine turns into integers, or the integers less the zero point
-        as floats."""
+        """The rounded input: a FakeQuantize for the engine, or the integers less the zero point as floats."""
         low, high = -rounding.zero, 255 - rounding.zero
         step = np.float32(rounding.step)
         if self._integers:

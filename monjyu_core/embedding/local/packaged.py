@@ -1,5 +1,4 @@
-"""Model files in installed packages: located without importing the package, and used only if their hash is the expected
-one."""
+"""Model files in installed packages: found without an import of the package, used only if their hash is right."""
 
 from __future__ import annotations
 

@@ -1,2 +1,1 @@
-"""Reliable model calls: limits, retries, the breaker, structured answers, and the gateway that all chat goes
-through."""
+"""Reliable model calls: limits, retries, the breaker, structured answers, and the gateway that all chat uses."""

@@ -47,8 +47,7 @@ class HttpChat:
         return self._ask(request, call)
 
     async def _ask(self, request: ChatRequest, call: Values) -> AsyncGenerator[str | ChatReply, None]:
-        """Send the request and yield pieces of text, then the reply. The server may stream when not asked to, or not
-        stream when asked to."""
+        """Send the request; yield pieces, then the reply. Servers may stream unasked, or not when asked."""
         collected = Collected(self._server)
 
         async def send(call: Values) -> tuple[AsyncGenerator[Any, None], str]:

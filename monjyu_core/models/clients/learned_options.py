@@ -137,11 +137,6 @@ def learned_of(server: Server) -> Learned:
     return _known.setdefault((server.address, server.model), Learned())
 
 
-def forget() -> None:
-    """Forget what was learned about all servers, as in a new process."""
-    _known.clear()
-
-
 def _may_be_of_options(error: ModelCallError) -> bool:
     return error.status in _NAMED and not isinstance(error, PromptTooLong | ModelContentFiltered | ModelRateLimited)
 

@@ -219,8 +219,7 @@ def _finish(reason: str | None) -> Finish:
 
 
 def usage_in(body: Mapping[str, object]) -> TokenUsage | None:
-    """The tokens as the server counted them; None if it reports none. Ollama omits `prompt_eval_count` if the prompt
-    was in its cache."""
+    """The tokens by the server's count, or None. Ollama omits `prompt_eval_count` for a cached prompt."""
     counts = body.get("usage") if isinstance(body.get("usage"), dict) else body
     prompt = counts.get("prompt_tokens", counts.get("prompt_eval_count")) if isinstance(counts, dict) else None
     if not isinstance(counts, dict) or not isinstance(prompt, int):

@@ -37,8 +37,7 @@ class IterativeDeepener:
     """Chooses the chunks to test next. After each visit it must learn which chunks were relevant."""
 
     def __init__(self, tree: CommunityTree, scores: Scores, walk: Walk) -> None:
-        """`scores` (n,) are the similarities of the chunks to the subquery, `-inf` for chunks that do not pass the
-        filters."""
+        """`scores` (n,) are the chunks' similarities to the subquery, `-inf` for those that do not pass filters."""
         self._tree = tree
         self._scores = scores
         self._walk = walk

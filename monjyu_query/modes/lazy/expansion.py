@@ -57,8 +57,7 @@ class Expansion:
 
 
 def matching_concepts(index: OpenIndex, graph: ConceptGraph, query: str) -> list[Concept]:
-    """Up to four concepts whose terms are all in the question, those with the most terms first, none with terms that
-    are all in another."""
+    """Up to four concepts whose terms are all in the question, the longest first, none part of another."""
     asked = index.keywords.query_terms(query)
     own = {term.term for term in asked}
     question = Question.of(asked, len(index.corpus))

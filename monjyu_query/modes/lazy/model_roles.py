@@ -1,5 +1,4 @@
-"""The roles of lazy search by a language model: expand, assess, extract. Papers are quoted as data, never as
-instructions."""
+"""The roles of lazy search by a language model: expand, assess, extract. Papers are quoted as data."""
 
 import asyncio
 import threading
@@ -178,8 +177,7 @@ class ModelAssessor:
         return [self._judgements(batch, answer) for batch, answer in zip(batches, answers, strict=True)]
 
     async def _ask(self, batch: Sequence[Candidate]) -> SentenceScores | ReasonedScores:
-        """Judge a batch. Its sentences are numbered consecutively, so that a small model can answer with one number for
-        each."""
+        """Judge a batch, with numbered sentences, so that a small model can answer with one number for each."""
         number = 0
         sources = []
         for place, candidate in enumerate(batch, start=1):

@@ -180,8 +180,7 @@ def _written(asked: Question, claims: list[Claim], tools: Tools) -> tuple[Answer
 
 
 def joined_answers(answers: Sequence[Answer]) -> Answer:
-    """The answers as consecutive paragraphs with continuous citation numbers; a quote cited in several keeps one
-    number."""
+    """The answers as paragraphs with continuous citation numbers; a quote cited in several keeps one number."""
     first = answers[0]
     citations = {tuple(c.sentence_ids): c for c in first.citations}
     segments = list(first.segments)

@@ -142,8 +142,7 @@ class Question:
         return level_of(self.ask)
 
     def sufficient(self, state: LazyState) -> bool:
-        """Whether the model finds the evidence sufficient; False if `sufficiency` is not `model`, or without
-        evidence."""
+        """Whether the model finds the evidence sufficient; False without evidence or with another `sufficiency`."""
         if self.ask.settings.lazy.sufficiency != "model" or self.roles is None or not state.relevant:
             return False
         found = sorted(state.relevant, key=lambda r: (-r.score, r.candidate.row))
@@ -227,7 +226,7 @@ def refine(tools: Tools, store: Judgements, tree: CommunityTree, ask: Ask) -> Qu
     ranking = rank(index, tools.embedder, query, mode, ask.request.filters, ask.settings, every=True)
     roles = _model_roles(tools, ask)
     found = _expanded(tools, ask, graph, roles, state)
-    state.subqueries, state.expanded, state.concepts = found.subqueries, found.expanded, found.concepts
+    state.subqueries, state.expanded = found.subqueries, found.expanded
     state.origins, state.reasoning = found.origins(), found.reasoning
     near = graph.neighbours(found.concepts, _NEIGHBOURS)
     for n, subquery in enumerate(state.subqueries):
@@ -257,7 +256,6 @@ def refine(tools: Tools, store: Judgements, tree: CommunityTree, ask: Ask) -> Qu
         tester=RelevanceTester(
             index,
             assessor,
-            asking,
             store,
             a_call=lazy.chunks_per_call,
             gate=gate_of(tools, ask, asking, assessor),

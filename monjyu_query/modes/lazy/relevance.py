@@ -9,7 +9,7 @@ from typing import Protocol
 from monjyu_core.storage.ids import digest
 from monjyu_query.modes.lazy.community_search import Wanted
 from monjyu_query.modes.lazy.judgements import Judgements
-from monjyu_query.modes.lazy.state import Asked, Candidate, Judgement
+from monjyu_query.modes.lazy.state import Candidate, Judgement
 from monjyu_query.ranking.open_index import OpenIndex, read_chunks
 
 Gate = Callable[[Sequence[Candidate]], Sequence[bool]]
@@ -55,17 +55,15 @@ class RelevanceTester:
         self,
         index: OpenIndex,
         assessor: Assessor,
-        asking: Sequence[Asked],
         store: Judgements,
         a_call: int = 5,
         gate: Gate | None = None,
         home_of: Callable[[int], str | None] = lambda _: None,
     ) -> None:
-        """`asking` are the subqueries, to which more may be added; `a_call` is the number of chunks per call of an
-        assessor that judges batches; `home_of` returns the community of a row that was not reached through one."""
+        """`a_call` is the number of chunks per call of an assessor that judges batches; `home_of` returns the community
+        of a row that was not reached through one."""
         self._index = index
         self._assessor = assessor
-        self._asking = asking
         self._store = store
         self._a_call = a_call
         self._gate = gate
@@ -83,8 +81,7 @@ class RelevanceTester:
     def test(self, groups: Sequence[Sequence[Wanted]], count: int) -> list[tuple[Candidate, Judgement]]:
         """The judgements of the first `count` chunks of the groups, in order.
 
-        A model always judges a whole batch, even if only a part of it counts, so that no judgement depends on the
-        budget.
+        A model always judges a whole batch, even if only a part counts, so that no judgement depends on the budget.
         """
         size = self._a_call if self._assessor.together else 1
         wanted = [group[start : start + size] for group in groups for start in range(0, len(group), size)]
@@ -123,10 +120,7 @@ class RelevanceTester:
         ids = self._index.corpus.chunk_ids
         found = read_chunks(self._index, [ids[row] for batch in batches for _, row, _ in batch])
         return [
-            [
-                Candidate(row, n, *found[ids[row]], self._asking[n].near(row), community or self._home_of(row))
-                for n, row, community in batch
-            ]
+            [Candidate(row, n, *found[ids[row]], community or self._home_of(row)) for n, row, community in batch]
             for batch in batches
         ]
 

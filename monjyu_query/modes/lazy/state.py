@@ -35,13 +35,12 @@ class Judgement:
 
 @dataclass(frozen=True)
 class Candidate:
-    """A chunk to be judged: row of the corpus, text, sentences in order, similarity to the subquery."""
+    """A chunk to be judged: row of the corpus, text, sentences in order."""
 
     row: int
     subquery: int
     passage: Passage
     sentences: tuple[PassageSentence, ...]
-    similarity: float
     community: str | None = None
     beside: str = ""
     """The key of the chunks judged together with it, in one call; empty if each is judged by itself."""
@@ -61,8 +60,7 @@ class Relevant:
 
 @dataclass(frozen=True)
 class Asked:
-    """A question or subquery: its terms with their weights, its similarity (n,) to all chunks, and the scores (n,) that
-    order them."""
+    """A question or subquery: weighted terms, similarity (n,) to all chunks, scores (n,) that order them."""
 
     text: str
     terms: Question
@@ -85,7 +83,6 @@ class LazyState:
     origins: list[Origin] = field(default_factory=list)
     expanded: str = ""
     reasoning: str = ""
-    concepts: list[str] = field(default_factory=list)
     visited: set[int] = field(default_factory=set)
     communities: dict[str, int] = field(default_factory=dict)
     depth: int = 0

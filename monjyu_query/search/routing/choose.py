@@ -1,5 +1,4 @@
-"""Chooses the mode of a question: the requested one, or else the best for its kind that the collection's level
-serves."""
+"""Chooses the mode of a question: the requested one, else the best for its kind that the collection's level serves."""
 
 from collections.abc import Mapping
 

@@ -140,8 +140,7 @@ class LearnedRouter:
 
 
 def _reason(query: str, kind: QueryType) -> str:
-    """The reason of the patterns, if they choose the same kind, because in a sum of hundreds of weights no single word
-    decides."""
+    """The reason of the patterns, if they choose the same kind: in a sum of hundreds of weights no word decides."""
     said = kind_of(query)
     return said.reason if said.name == kind else "its wording as a whole"
 

@@ -44,8 +44,7 @@ class TokenReader:
     """Reads tokens of one issuer, whose keys are fetched with the first token and cached. Thread-safe."""
 
     def __init__(self, settings: OidcSettings) -> None:
-        """Raises ConfigurationError if the audience is missing or an address neither uses TLS nor is on this
-        machine."""
+        """Raises ConfigurationError if the audience is missing or an address is neither TLS nor on this machine."""
         if not settings.audience:
             raise ConfigurationError(
                 "service.oidc.issuer needs service.oidc.audience.", "Set it to the audience of your tokens."
@@ -178,8 +177,7 @@ class Authority:
         self._tokens = TokenReader(settings.oidc) if settings.oidc.issuer else None
 
     def opened_here(self, halves: Halves) -> Principal:
-        """Return the page's editor if the session is valid and the service offers links, or else the caller without a
-        key."""
+        """Return the page's editor if the session is valid and links are offered, else the caller without a key."""
         return PAGE if self.open and is_valid(self._store, halves) else self.principal()
 
     def principal(self, authorization: str | None = None, api_key: str | None = None) -> Principal:
@@ -214,8 +212,7 @@ def require(principal: Principal, role: Role) -> None:
 
 
 def own_machine(settings: ServiceSettings) -> bool:
-    """Whether only this machine can reach the service, and reading requires no key. The service then offers links to
-    its page."""
+    """Whether only this machine can reach the service, and reads need no key, so that links to its page are offered."""
     return not (settings.require_key or settings.allowed_hosts or not is_loopback(settings.host))
 
 

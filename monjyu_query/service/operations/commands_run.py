@@ -116,8 +116,7 @@ async def _child(arguments: list[str], environment: Mapping[str, str]) -> AsyncI
 
 
 async def _follow(process: asyncio.subprocess.Process, tell: Tell) -> str:
-    """Pass the command's progress to `tell`; return its last line on stderr that is not progress, or an empty
-    string."""
+    """Pass the command's progress to `tell`; return its last other line on stderr, or an empty string."""
     complaint = ""
     assert process.stderr is not None
     async for raw in process.stderr:

@@ -274,8 +274,7 @@ def _selected(node: Values, collection: str) -> Values:
 
 
 def asked_of(server: str, query: str, variables: Values) -> Values:
-    """Return the data in the server's reply to a GraphQL query. Raises ExternalAPIError if it does not reply or reports
-    an error."""
+    """Return the data of a GraphQL reply. Raises ExternalAPIError if there is no reply or it has an error."""
     request = urllib.request.Request(
         f"{server}/graphql",
         data=json.dumps({"query": query, "variables": variables}).encode(),

@@ -32,8 +32,7 @@ class ResultCache(Protocol):
         ...
 
     def follow(self, collection: str, snapshot_id: str) -> None:
-        """Called when this snapshot becomes the served one: results of the collection's earlier snapshots may be
-        dropped."""
+        """Called when this snapshot becomes the served one: results of earlier ones may be dropped."""
         ...
 
     def close(self) -> None: ...

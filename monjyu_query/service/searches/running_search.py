@@ -68,8 +68,7 @@ class Search:
 
     async def run(self, emit: Emit | None = None, cancel: threading.Event | None = None) -> bytes:
         """Return the result as JSON. After `search_seconds`, or when `cancel` is set, a running search ends with the
-        result so far. Cancelling the task frees its slot: immediately if the search is waiting, with its next step if
-        it is running."""
+        result so far. Cancelling the task frees its slot: at once if the search waits, otherwise with its next step."""
         cancel = cancel or threading.Event()
         turns = self.service.long_turns if self.long else self.service.turns
         seconds = self.service.settings.service.search_seconds
@@ -94,8 +93,7 @@ class Search:
         return result.model_dump_json().encode()
 
     def _keep(self, result: SearchResult) -> None:
-        """Store the result under the snapshot that answered, which may be newer than the one that was current when the
-        request arrived."""
+        """Store the result under the snapshot that answered, which may be newer than that of the request."""
         key = result_key(self.asked, result.snapshot_id, self.served.settings_key)
         self.service.results.put(key, cached_copy(result).model_dump_json().encode(), result)
 

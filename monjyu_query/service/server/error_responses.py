@@ -137,8 +137,7 @@ def body_of(kind: str, message: str, request_id: str) -> Values:
 
 
 def openai_body(status: int, kind: str, message: str, request_id: str, param: str | None = None) -> Values:
-    """Return an error in OpenAI's form: `type` depends on the status, `code` is for programs, `param` is the wrong
-    field."""
+    """Return an error in OpenAI's form: `type` by status, `code` for programs, `param` the wrong field."""
     usual = "invalid_request_error" if status < 500 else "server_error"
     code = _OPENAI_CODES.get(kind) or re.sub(r"(?<=[a-z])(?=[A-Z])", "_", kind).lower()
     error = {"message": message, "type": _OPENAI_TYPES.get(status, usual), "param": param, "code": code}

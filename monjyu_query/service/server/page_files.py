@@ -100,8 +100,7 @@ def _declared() -> str:
 
 
 def modules_of(script: str) -> list[str]:
-    """Return the paths in `static` of all modules that a module imports, directly or indirectly, but not
-    dynamically."""
+    """Return the paths in `static` of the modules that a module imports, directly or not, except dynamically."""
     found: dict[str, None] = {}
     waiting = [STATIC / script]
     while waiting:

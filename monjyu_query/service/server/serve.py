@@ -131,8 +131,7 @@ def give_link(store: StateStore) -> None:
 
 @contextmanager
 def _environment(data: DataFolder, settings: Settings) -> Iterator[None]:
-    """Set the environment of workers: the data folder, the address, and a folder of shared metrics, which is removed
-    after the block."""
+    """Set the workers' environment: data folder, address, and a folder of metrics, removed after the block."""
     os.environ["MONJYU_DATA"] = str(data.root)
     os.environ["MONJYU_SERVICE__HOST"] = settings.service.host
     folder = _metrics_folder() if settings.service.workers > 1 else None

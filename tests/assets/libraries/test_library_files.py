@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from monjyu_assets.indexing.importing import import_library
+from monjyu_assets.indexing.requests import import_library
 from monjyu_assets.libraries.bibliography_files import read_library_file
 from monjyu_assets.libraries.library_folder import LibraryItem
 from monjyu_assets.libraries.syncing import READABLE, sync_library
@@ -154,8 +154,8 @@ def test_a_bib_alone_makes_papers_that_citations_find(folder: Path, tmp_path: Pa
         "[1] G. M. Hopper. The Education of a Computer. Proceedings of the ACM, 1952. doi:10.1145/609784.609818\n"
     )
     (folder / "refs.bib").write_text(BIB.replace("files/12", "nowhere"), "utf-8")
-    done = import_library(data, "bibtex", folder / "refs.bib", "lib")
-    assert (done.library.added, done.library.unreadable, done.index.papers.total) == (2, 1, 3)
+    library, index = import_library(data, "bibtex", folder / "refs.bib", "lib")
+    assert (library.added, library.unreadable, index.papers.total) == (2, 1, 3)
     with closing(open_current(data.collection("lib"))) as snapshot:
         edges = snapshot.cursor().execute("SELECT citing_id, cited_id FROM citation_edges").fetchall()
     assert [(citing.rsplit("-", 1)[0], cited.rsplit("-", 1)[0]) for citing, cited in edges] == [

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from monjyu_assets.indexing.importing import import_library
+from monjyu_assets.indexing.requests import import_library
 from monjyu_assets.libraries.syncing import READABLE
 from monjyu_assets.libraries.zotero_database import read_zotero_folder
 from monjyu_core.errors import ConfigurationError

@@ -237,7 +237,7 @@ class FakeModels:
         return {f"MONJYU_{name}": value for name, value in (values | more).items()}
 
     def __enter__(self) -> Self:
-        learned_options.forget()  # another server may have had this port
+        learned_options._known.clear()  # another server may have had this port
         self._thread.start()
         assert self._started.wait(10)
         return self

@@ -47,7 +47,7 @@ class MadeUpSearch:
             judgement = Judgement((9.0 if row in self.relevant else 1.0,))
             if row in self.broken:
                 judgement = Judgement(error="no JSON")
-            found.append((Candidate(row, n, text, (sentence,), 0.5, community), judgement))
+            found.append((Candidate(row, n, text, (sentence,), community), judgement))
         return found
 
     def run(self, budget: int, counts: bool = False) -> LazyState:
