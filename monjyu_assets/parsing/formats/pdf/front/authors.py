@@ -53,6 +53,8 @@ _NAME_WITH_ROLE = re.compile(
 )
 _DEGREES = re.compile(r"(?:[A-Z][a-z]?\.\s?)+[A-Z]?|[A-Z]{2,4}(?:-[A-Z]{2,4})*|PhD")
 """Degrees and memberships after a name: M.S., CCC-SLP. Initials alone are not a name either."""
+_MEMBERSHIP = re.compile(rf"{UPPER}[^\W\d_]+(?: {UPPER}[^\W\d_]+)?, [A-Z]{{2,6}}")
+"""A grade and a society: Senior Member, IEEE."""
 SUPERVISED = re.compile(rf"{alternatives('labels.supervisors')}\s*(?:[:：]\s*|\s|$)", re.I)
 """Words before the name of a supervisor, who is not an author."""
 _LABEL = re.compile(r"[^:\uff1a]{2,40}[:\uff1a][\s\d./-]*")
@@ -99,10 +101,13 @@ def name_parts(line: Line) -> tuple[list[str], bool]:
 
 
 def _words_in_italics(line: Line) -> Iterator[tuple[int, int]]:
-    """Yield the ranges of roles and conjunctions that are in italics between upright names: "Ada Byron *professor*"."""
+    """Yield the ranges of roles, memberships and conjunctions that are in italics between upright names: "Ada Byron
+    *professor*", "Ada Byron, *Member, IEEE*"."""
     if 0.1 < line.italic_share < 0.6:
-        for match in re.finditer("1+", "".join(str(int(italic)) for italic in line.italic)):
-            if line.text[match.start() : match.end()].lstrip()[:1].islower():
+        italic = "".join(str(int(flag)) if c.isalnum() else "-" for c, flag in zip(line.text, line.italic, strict=True))
+        for match in re.finditer("1[1-]*", italic):
+            words = line.text[match.start() : match.end()].strip(" ,")
+            if words[:1].islower() or _MEMBERSHIP.fullmatch(words):
                 yield match.start(), match.end()
 
 
