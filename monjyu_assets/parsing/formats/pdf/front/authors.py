@@ -28,6 +28,7 @@ from monjyu_core.language.vocabulary import alternatives
 from monjyu_core.paper import Author
 
 _BY_OR_AND = re.compile(rf"(?:{BY.pattern}|(?:{AND_WORD}|&)\s+)")
+_ALONE = re.compile(rf"{alternatives('labels.authors')}\s*[:：]?", re.I)
 _CODE = re.compile(r"[A-Z]{0,2}\d{0,2}[A-Z]?-\d{1,3}[A-Z]?\s")
 """The number of a talk or poster before its authors (T5-17)."""
 _MEMBER_NUMBER = re.compile(r"\b\d{6,}\b")
@@ -230,6 +231,8 @@ def _below_title(layout: Layout, start: int, stop: int) -> tuple[list[str], int]
     turned = 0
     single: set[str] = set()
     stop_at = min(stop, start + 40)
+    if introduced := _behind_by(layout, start, stop_at):
+        return introduced
     for i in range(start, stop_at):
         line = refit(layout.lines[i], layout)
         received = RECEIVED.match(line.text) is not None
@@ -278,6 +281,17 @@ def _below_title(layout: Layout, start: int, stop: int) -> tuple[list[str], int]
     mails = [mail for line in layout.lines[start:stop_at] for mail, _, _ in emails_in(line.text)]
     # A person may own a domain as well, but a company is below the name of a person.
     return [name for name in dict.fromkeys(names) if name == names[0] or not _owns_domain(name, mails)], end
+
+
+def _behind_by(layout: Layout, start: int, stop: int) -> tuple[list[str], int] | None:
+    """The names below a line with nothing but "by" on a title page, and the line after them. All other names there are
+    of a jury or a university."""
+    for i in range(start, stop - 1):
+        if _ALONE.fullmatch(layout.lines[i].text.strip()):
+            below = list(takewhile(names_in_line, layout.lines[i + 1 : stop]))
+            if below:
+                return [name for line in below for name in names_in_line(line)], i + 1 + len(below)
+    return None
 
 
 def _is_note(line: Line) -> bool:
