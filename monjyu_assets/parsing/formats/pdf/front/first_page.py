@@ -156,7 +156,7 @@ CLASSES = re.compile(
 )  # fmt: skip
 """How the lines of a classification below an abstract begin."""
 _RIGHTS = re.compile(
-    r"(?:copyright\s*)?(?:\u00a9|\(c\))\s*(?:the authors?\b|\d{4}\b|copyright\b)|copyright\s+\d{4}\b|"
+    r"(?:copyright\s*)?(?:\u00a9|\(c\))\s*(?:the authors?\b|\d{4}\b|copyright\b)|copyright\s+(?:c\s+)?\d{4}\b|"
     r"\d{4}\s.{3,60}\ball rights reserved|c\s\d{4}\b", re.I,
 )  # fmt: skip
 """A notice such as "© 2003 Elsevier", which ends an abstract; some fonts lose the sign or its circle."""
@@ -227,8 +227,9 @@ def _take_abstract(layout: Layout, front: Front, i: int, offset: int, stop: int,
         again = ABSTRACT.match(line.text)  # in another language
         if k in front.used or KEYWORDS.match(line.text) or CLASSES.match(line.text) or _RIGHTS.match(line.text):
             break
-        if again and again["mark"].strip() and again.end() < len(line.text) and first and line.style != first.style:
-            break
+        if again and again["mark"].strip() and again.end() < len(line.text) and first:
+            if line.style != first.style or (line.bold[0] and not all(line.bold) and _has_prose(front)):
+                break
         heading = starts.get(k)
         if heading is not None:
             named = heading.run_in and section_type(heading.text) not in ("other", "references")

@@ -209,7 +209,7 @@ def _without_marks(line: Line) -> str:
     if re.search(r"\s[a-z]\Z", text) and line.script[len(text) - 1] == 1:
         text = text[:-1].rstrip()
     while text and line.script[len(text) - 1] == 1 and not text[-1].isalpha():
-        text = text[:-1]
+        text = text[:-1].rstrip()
     return text
 
 
