@@ -51,9 +51,7 @@ def find_headings(paragraphs: Sequence[Paragraph], styles: Styles) -> None:
     sizes = sorted({looks[i].size for i in found}, reverse=True)
     first = {looks[i].size for i, number in numbers.items() if "." not in number}
     for i in found:
-        plain = styles.depth(paragraphs[i].element) or (
-            1 if looks[i].size in first else 1 + sizes.index(looks[i].size)
-        )
+        plain = styles.depth(paragraphs[i].element) or (1 if looks[i].size in first else 1 + sizes.index(looks[i].size))
         paragraphs[i].level = min(1 + numbers[i].count(".") if i in numbers else plain, 6)
 
 

@@ -227,9 +227,10 @@ def _take_abstract(layout: Layout, front: Front, i: int, offset: int, stop: int,
         again = ABSTRACT.match(line.text)  # in another language
         if k in front.used or KEYWORDS.match(line.text) or CLASSES.match(line.text) or _RIGHTS.match(line.text):
             break
-        if again and again["mark"].strip() and again.end() < len(line.text) and first:
-            if line.style != first.style or (line.bold[0] and not all(line.bold) and _has_prose(front)):
-                break
+        labelled = again is not None and again["mark"].strip() and again.end() < len(line.text)
+        bold = line.bold[0] and not all(line.bold) and _has_prose(front)
+        if labelled and first and (bold or line.style != first.style):
+            break
         heading = starts.get(k)
         if heading is not None:
             named = heading.run_in and section_type(heading.text) not in ("other", "references")
