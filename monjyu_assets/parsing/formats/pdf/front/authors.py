@@ -288,10 +288,17 @@ def _behind_by(layout: Layout, start: int, stop: int) -> tuple[list[str], int] |
     of a jury or a university."""
     for i in range(start, stop - 1):
         if _ALONE.fullmatch(layout.lines[i].text.strip()):
-            below = list(takewhile(names_in_line, layout.lines[i + 1 : stop]))
-            if below:
-                return [name for line in below for name in names_in_line(line)], i + 1 + len(below)
+            end = i + 1
+            while end < stop and names_in_line(layout.lines[end]) and (end == i + 1 or _near(layout, end)):
+                end += 1
+            if end > i + 1:
+                return [name for line in layout.lines[i + 1 : end] for name in names_in_line(line)], end
     return None
+
+
+def _near(layout: Layout, i: int) -> bool:
+    """Whether line `i` is directly below the line above it."""
+    return 0 < layout.lines[i].base - layout.lines[i - 1].base < 2.4 * layout.lines[i].size
 
 
 def _is_note(line: Line) -> bool:
