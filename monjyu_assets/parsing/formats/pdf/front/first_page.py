@@ -177,14 +177,15 @@ def find_front(layout: Layout, start: int, stop: int, headings: list[Heading], w
         if match and _is_abstract_start(layout, i, match, any(heading.start < i for heading in headings)):
             _take_abstract(layout, front, i, match.end(), stop, headings)
             return front
-    _find_later(layout, front, stop, headings, words)
+    _find_later(layout, front, max(early, default=stop), stop, headings, words)
     return front
 
 
-def _find_later(layout: Layout, front: Front, stop: int, headings: list[Heading], words: Words) -> None:
-    """Take the abstract of a thesis, which has a heading on a page of its own between title page and introduction."""
-    until = next((k for k, heading in enumerate(headings) if _opens(heading)), 0)
-    own = next((heading for heading in headings[:until] if ABSTRACT.fullmatch(heading.text.strip())), None)
+def _find_later(layout: Layout, front: Front, last: int, stop: int, headings: list[Heading], words: Words) -> None:
+    """Take the abstract of a thesis, which has a heading on a page of its own between line `last` and introduction."""
+    until = next((heading.start for heading in headings if _opens(heading)), 0)
+    between = (heading for heading in headings if last < heading.start < until)
+    own = next((heading for heading in between if ABSTRACT.fullmatch(heading.text.strip())), None)
     if own is not None:
         page = layout.lines[own.start].page
         pages = [i for i in range(own.start, stop) if layout.lines[i].page in (page, page + 1)]
