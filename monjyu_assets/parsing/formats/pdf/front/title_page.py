@@ -127,9 +127,9 @@ def gather_large_lines(layout: Layout) -> None:
     count = sum(line.page == lines[0].page for line in lines) if lines else 0
     for i in range(min(count, 60) - 1):
         line = lines[i]
-        below = lines[i + 1]
-        if len(line.text) == 1 and 0 < below.base - line.base < line.size and abs(line.x0 - below.x1) < line.size:
-            lines[i : i + 2] = below, line  # a mark of a symbol font, raised more than its line
+        own = lines[i + 1]
+        if len(line.text) == 1 and 0 < own.base - line.base < line.size and abs(line.x0 - own.x1) < line.size:
+            lines[i : i + 2] = own, line  # a mark of a symbol font, raised more than its line
         if line.size < 1.25 * layout.body_size:
             continue
         for j in range(i + 2, min(count, i + 20)):
