@@ -21,7 +21,7 @@ from monjyu_core.values import Values
 if TYPE_CHECKING:
     from monjyu_assets.parsing.xml.tree import Element
 
-PARSER_VERSION = "16"
+PARSER_VERSION = "17"
 """Part of every paper's reuse key. Raise it when the results of any parser change."""
 
 _PARTS_OF_JATS = ("front", "body", "back", "front-stub")

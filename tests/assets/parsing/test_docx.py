@@ -226,6 +226,29 @@ def test_numbers_of_automatic_lists(tmp_path: Path) -> None:
     assert [c.ref_id for c in found.inline_citations] == ["2"]
 
 
+def test_bold_headings_have_the_level_of_their_automatic_number(tmp_path: Path) -> None:
+    level = "<w:lvl w:ilvl='{}'><w:start w:val='1'/><w:numFmt w:val='decimal'/>{}<w:lvlText w:val='{}'/></w:lvl>"
+    lists = [level.format(0, "<w:pStyle w:val='Sec'/>", "%1."), level.format(0, "<w:pStyle w:val='Sub'/>", "2.%1.")]
+    numbering = (
+        f"<w:numbering xmlns:w='{W}'>"
+        + "".join(f"<w:abstractNum w:abstractNumId='{k}'>{each}</w:abstractNum>" for k, each in enumerate(lists))
+        + "".join(f"<w:num w:numId='{k + 5}'><w:abstractNumId w:val='{k}'/></w:num>" for k in range(2))
+        + "</w:numbering>"
+    )
+    bold = "<w:pPr><w:numPr><w:numId w:val='{}'/></w:numPr></w:pPr><w:rPr><w:b/></w:rPr>"
+    styles = style("Sec", "Sec", bold.format(5)) + style("Sub", "Part of Sec", bold.format(6))
+    names = (
+        ("Sec", "Introduction"),
+        ("Sec", "Marshes"),
+        ("Sub", "Plants of a marsh"),
+        ("Sub", "Walks"),
+        ("Sec", "Data"),
+    )
+    pieces = [piece for kind, name in names for piece in (paragraph(name, kind), paragraph(SENTENCE * 2))]
+    found = body(tmp_path, *pieces, styles=styles, numbering=numbering)
+    assert [level for level, _ in outline(found)] == [1, 1, 2, 2, 1]
+
+
 def test_merged_cells_and_layout_tables(tmp_path: Path) -> None:
     cell = "<w:tc><w:tcPr>{}</w:tcPr>" + paragraph("{}") + "</w:tc>"
     table = (

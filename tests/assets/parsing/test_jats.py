@@ -114,6 +114,7 @@ def test_floats_and_formulas(leaves: ParsedPaper) -> None:
 def test_a_structured_abstract_and_other_forms_of_dates_and_authors() -> None:
     meta = """<contrib-group><contrib><collab>The Tree Group</collab></contrib>
       <contrib><name name-style="eastern"><surname>山田</surname><given-names>太郎</given-names></name></contrib>
+      <contrib><name><surname>Moor</surname><given-names>Prof. Dr. Ada M.</given-names></name></contrib>
       <contrib contrib-type="editor"><name><surname>E</surname></name></contrib>
       <aff>Only Place<email>x@y.z</email></aff></contrib-group>
       <pub-date date-type="pub" iso-8601-date="2020-05-07"/><elocation-id>e12</elocation-id>
@@ -122,6 +123,7 @@ def test_a_structured_abstract_and_other_forms_of_dates_and_authors() -> None:
     assert [(author.name, author.affiliation) for author in paper.authors] == [
         ("The Tree Group", "Only Place"),
         ("山田 太郎", "Only Place"),
+        ("Ada M. Moor", "Only Place"),
     ]
     assert (paper.abstract, paper.publication_date, paper.pages) == (
         "Background: Why.\n\nResults: What.",

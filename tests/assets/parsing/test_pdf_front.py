@@ -235,6 +235,18 @@ def test_accents_that_a_file_draws_behind_their_line() -> None:
     assert "".join(page.text) == "JonasKölkerx"
 
 
+def test_a_breve_over_a_consonant_is_a_caron() -> None:
+    page = empty_page(1)
+    page.text = [*"Sre\u02d8ckoa\u02d8"]
+    count = len(page.text)
+    page.x0 = np.array([0.0, 1, 2, 3.25, 3, 4, 5, 6, 6.25])
+    page.x1 = np.array([1.0, 2, 3, 3.75, 4, 5, 6, 7, 6.75])
+    page.y0, page.y1, page.base, page.size = (np.full(count, value) for value in (0.0, 1.0, 1.0, 1.0))
+    page.font, page.gap_before = np.zeros(count, np.int64), np.zeros(count, bool)
+    compose_accents(page)
+    assert "".join(page.text) == "Srečkoă"
+
+
 _BLOCKS = st.lists(
     st.sampled_from([
         "*Received* 3 May 2020; accepted 4 June 2020.", "#text(7pt)[© 2020 The Marsh Society. All rights reserved.]",

@@ -15,6 +15,8 @@ from monjyu_core.paper import Author, ParsedPaper, Reference
 
 _DATES = ("epub", "epub-ppub", "pub", "ppub", "preprint", "collection")
 """Types of dates, the best first: `pub-type` of JATS 1.0, `date-type` of later versions."""
+_TITLE = re.compile(r"(?:(?:Dr|Prof)\.\s+)+(?=\S)")
+"""Academic titles in front of a given name."""
 _NOT_WRITERS = re.compile(r"editor|review|translator|compiler|illustrator|assignee|non-byline", re.IGNORECASE)
 _MOST_AUTHORS = 5000
 _MOST_PLACES = 50
@@ -180,6 +182,7 @@ def personal_name(name: Element) -> str:
     given, family = plain(name.find("given-names")), plain(name.find("surname"))
     if not family:
         return given or plain(name)
+    given = given[match.end() :] if (match := _TITLE.match(given)) else given
     particle, suffix = plain(name.find("prefix")), plain(name.find("suffix"))
     particle = particle if particle[:1].islower() else ""
     if name.get("name-style") == "eastern":

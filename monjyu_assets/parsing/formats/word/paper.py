@@ -51,7 +51,7 @@ def find_headings(paragraphs: Sequence[Paragraph], styles: Styles) -> None:
     sizes = sorted({looks[i].size for i in found}, reverse=True)
     first = {looks[i].size for i, number in numbers.items() if "." not in number}
     for i in found:
-        plain = 1 if looks[i].size in first else 1 + sizes.index(looks[i].size)
+        plain = styles.depth(paragraphs[i].element) or (1 if looks[i].size in first else 1 + sizes.index(looks[i].size))
         paragraphs[i].level = min(1 + numbers[i].count(".") if i in numbers else plain, 6)
 
 
@@ -162,7 +162,7 @@ def parse_docx(path: Path, settings: ParseSettings) -> ParsedPaper:
     Raises EmptyDocument, EncryptedDocument, MalformedDocument or DocumentTooLarge.
     """
     package = open_package(path, settings, "docx")
-    styles = Styles(package.optional(package.related(package.main, "styles")))
+    styles = Styles(*(package.optional(package.related(package.main, name)) for name in ("styles", "numbering")))
     root = package.root(package.main)
     paper = ParsedPaper(document_type="docx", processor="unstructured")
     paper.equations = clean_tree(root, package, styles)

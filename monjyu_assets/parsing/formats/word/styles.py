@@ -34,10 +34,11 @@ _ROLES = {
 
 
 class Styles:
-    """The styles of a document, each resolved along the chain of styles it is based on."""
+    """The styles of a document, each resolved along the chain of styles it is based on, and its automatic numbers."""
 
-    def __init__(self, root: Element | None) -> None:
+    def __init__(self, root: Element | None, numbering: Element | None = None) -> None:
         self._styles: dict[str, Element] = {}
+        self._lists = _numbers(numbering)
         self._default = ""
         for style in root.iter(f"{W}style") if root is not None else ():
             if style.get(f"{W}type", "paragraph") != "paragraph":
@@ -83,12 +84,37 @@ class Styles:
             found = (found[0] or num, found[1] or level, found[2] or (style.get(f"{W}styleId", "") if num else ""))
         return found
 
+    def depth(self, paragraph: Element) -> int:
+        """The number of parts in the automatic number of a paragraph: 2 for "%1.%2" and "4.%1.", 0 for a bullet or no
+        number."""
+        num, level, source = self.numbering(self.id_of(paragraph))
+        num, level = value(paragraph, "pPr/numPr/numId") or num, value(paragraph, "pPr/numPr/ilvl") or level
+        texts = self._lists.get(num or "", {})
+        text = texts.get(source) if level is None else texts.get(level)
+        return len(re.findall(r"%\d|\d+", text or texts.get("0", "")))
+
     def _chain(self, style_id: str) -> list[Element]:
         chain: list[Element] = []
         while style_id in self._styles and len(chain) < _LONGEST_CHAIN:
             chain.append(self._styles[style_id])
             style_id = value(chain[-1], "basedOn") or ""
         return chain
+
+
+def _numbers(root: Element | None) -> dict[str, dict[str, str]]:
+    """The patterns of automatic numbers ("%1.%2") by list, then by level or by the style that has the level."""
+    if root is None:
+        return {}
+    patterns = {
+        each.get(f"{W}abstractNumId", ""): {
+            key: value(level, "lvlText") or ""
+            for level in each.iter(f"{W}lvl")
+            for key in (level.get(f"{W}ilvl", ""), value(level, "pStyle"))
+            if key
+        }
+        for each in root.iter(f"{W}abstractNum")
+    }
+    return {n.get(f"{W}numId", ""): patterns.get(value(n, "abstractNumId") or "", {}) for n in root.iter(f"{W}num")}
 
 
 def value(element: Element, path: str) -> str | None:

@@ -71,6 +71,26 @@ def contents_lines(layout: Layout) -> set[int]:
             end += 1
         if end - i > 3:
             found.update(range(i, end))
+    return found | _pages_of_leaders(layout)
+
+
+def _pages_of_leaders(layout: Layout) -> set[int]:
+    """Lines between the first and last leaders of a page with at least four entries, where an entry has six lines at
+    most; with the heading above them, and the last entry if the list goes on."""
+    pages: dict[int, list[int]] = {}
+    for i, line in enumerate(layout.lines):
+        if line.text.count(".") > 3 and _LEADERS.search(line.text):
+            pages.setdefault(line.page, []).append(i)
+    found: set[int] = set()
+    for page, leaders in pages.items():
+        entries = [i for i in leaders if _ENTRY.fullmatch(layout.lines[i].text.strip())]
+        first, last = leaders[0], leaders[-1] + 1
+        if len(entries) < 4 or len(leaders) < 0.16 * (last - first):
+            continue
+        top = next(i for i in range(first, -1, -1) if i == 0 or layout.lines[i - 1].page < page)
+        bottom = next((i for i in range(last, len(layout.lines)) if layout.lines[i].page > page), last)
+        goes_on = page + 1 in pages and bottom - last < 5
+        found.update(range(top if first - top < 6 else first, bottom if goes_on else last))
     return found
 
 

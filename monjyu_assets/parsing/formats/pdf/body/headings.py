@@ -14,6 +14,7 @@ from monjyu_assets.parsing.formats.pdf.page.lines import Line, Style
 from monjyu_assets.parsing.text.author_block import NUMBERED_FLOAT
 from monjyu_assets.parsing.text.heading_types import section_type, strip_numbering
 from monjyu_assets.parsing.text.line_ends import Words
+from monjyu_core.language.vocabulary import alternatives
 from monjyu_core.text.search_text import count_wide
 
 
@@ -60,6 +61,8 @@ _EQUATION = re.compile(r"\(\d+\.\d+\)")
 _NUMBERED_LINE = re.compile(r"\d{1,3}:\s")
 _ENDS_OPEN = re.compile(r"(?:[,;]|\b(?:the|of|and|or|a|an|in|to|with|for|by|is|are|from|on|as|that))$")
 _LABEL_ALONE = re.compile(r"[^\W\d_]+ \d{1,2}[.:]?\s*")
+_CHAPTER_ALONE = re.compile(rf"{alternatives('labels.chapter')} (?:\d{{1,2}}|[A-Z]|[IVX]{{1,4}})[.:]?", re.I)
+"""The label of a chapter on its own line, far above the title of the chapter."""
 _LIKELY, _SURE, _POSSIBLE = 0.36, 0.8, 0.07
 """Minimum probabilities: of a heading; of a heading missing from an outline, if more than two entries of the outline
 were found; of a heading that has the style of others, or the missing number of their sequence."""
@@ -185,17 +188,19 @@ def _continues(layout: Layout, i: int, style: Style) -> bool:
     """Whether line `i` continues the heading that the line above belongs to."""
     above, line = layout.lines[i - 1], layout.lines[i]
     step = line.base - above.base
+    chapter = _CHAPTER_ALONE.fullmatch(above.text.strip()) is not None
     return bool(
         above.page == line.page
         and line.style[:3] == style[:3]
         and (line.style[3] or not style[3] or line.text.isupper())
-        and 0 < step < 1.6 * max(line.size, above.size)
+        and 0 < step < (3.5 if chapter else 1.6) * max(line.size, above.size)
         and abs(line.size - above.size) < 0.3
         and strip_numbering(line.text)[0] is None
         and not (above.x1 < line.x0)
         and (
             _ENDS_OPEN.search(above.text.casefold())
             or _LABEL_ALONE.fullmatch(above.text)
+            or chapter
             or _goes_on(above, line)
             or not _fits(layout, i)
         )

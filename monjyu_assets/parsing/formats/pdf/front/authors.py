@@ -28,6 +28,7 @@ from monjyu_core.language.vocabulary import alternatives
 from monjyu_core.paper import Author
 
 _BY_OR_AND = re.compile(rf"(?:{BY.pattern}|(?:{AND_WORD}|&)\s+)")
+_ALONE = re.compile(rf"{alternatives('labels.authors')}\s*[:：]?", re.I)
 _CODE = re.compile(r"[A-Z]{0,2}\d{0,2}[A-Z]?-\d{1,3}[A-Z]?\s")
 """The number of a talk or poster before its authors (T5-17)."""
 _MEMBER_NUMBER = re.compile(r"\b\d{6,}\b")
@@ -53,6 +54,8 @@ _NAME_WITH_ROLE = re.compile(
 )
 _DEGREES = re.compile(r"(?:[A-Z][a-z]?\.\s?)+[A-Z]?|[A-Z]{2,4}(?:-[A-Z]{2,4})*|PhD")
 """Degrees and memberships after a name: M.S., CCC-SLP. Initials alone are not a name either."""
+_MEMBERSHIP = re.compile(rf"{UPPER}[^\W\d_]+(?: {UPPER}[^\W\d_]+)?, [A-Z]{{2,6}}")
+"""A grade and a society: Senior Member, IEEE."""
 SUPERVISED = re.compile(rf"{alternatives('labels.supervisors')}\s*(?:[:：]\s*|\s|$)", re.I)
 """Words before the name of a supervisor, who is not an author."""
 _LABEL = re.compile(r"[^:\uff1a]{2,40}[:\uff1a][\s\d./-]*")
@@ -99,10 +102,13 @@ def name_parts(line: Line) -> tuple[list[str], bool]:
 
 
 def _words_in_italics(line: Line) -> Iterator[tuple[int, int]]:
-    """Yield the ranges of roles and conjunctions that are in italics between upright names: "Ada Byron *professor*"."""
+    """Yield the ranges of roles, memberships and conjunctions that are in italics between upright names: "Ada Byron
+    *professor*", "Ada Byron, *Member, IEEE*"."""
     if 0.1 < line.italic_share < 0.6:
-        for match in re.finditer("1+", "".join(str(int(italic)) for italic in line.italic)):
-            if line.text[match.start() : match.end()].lstrip()[:1].islower():
+        italic = "".join(str(int(flag)) if c.isalnum() else "-" for c, flag in zip(line.text, line.italic, strict=True))
+        for match in re.finditer("1[1-]*", italic):
+            words = line.text[match.start() : match.end()].strip(" ,")
+            if words[:1].islower() or _MEMBERSHIP.fullmatch(words):
                 yield match.start(), match.end()
 
 
@@ -225,6 +231,8 @@ def _below_title(layout: Layout, start: int, stop: int) -> tuple[list[str], int]
     turned = 0
     single: set[str] = set()
     stop_at = min(stop, start + 40)
+    if introduced := _behind_by(layout, start, stop_at):
+        return introduced
     for i in range(start, stop_at):
         line = refit(layout.lines[i], layout)
         received = RECEIVED.match(line.text) is not None
@@ -273,6 +281,24 @@ def _below_title(layout: Layout, start: int, stop: int) -> tuple[list[str], int]
     mails = [mail for line in layout.lines[start:stop_at] for mail, _, _ in emails_in(line.text)]
     # A person may own a domain as well, but a company is below the name of a person.
     return [name for name in dict.fromkeys(names) if name == names[0] or not _owns_domain(name, mails)], end
+
+
+def _behind_by(layout: Layout, start: int, stop: int) -> tuple[list[str], int] | None:
+    """The names below a line with nothing but "by" on a title page, and the line after them. All other names there are
+    of a jury or a university."""
+    for i in range(start, stop - 1):
+        if _ALONE.fullmatch(layout.lines[i].text.strip()):
+            end = i + 1
+            while end < stop and names_in_line(layout.lines[end]) and (end == i + 1 or _near(layout, end)):
+                end += 1
+            if end > i + 1:
+                return [name for line in layout.lines[i + 1 : end] for name in names_in_line(line)], end
+    return None
+
+
+def _near(layout: Layout, i: int) -> bool:
+    """Whether line `i` is directly below the line above it."""
+    return 0 < layout.lines[i].base - layout.lines[i - 1].base < 2.4 * layout.lines[i].size
 
 
 def _is_note(line: Line) -> bool:

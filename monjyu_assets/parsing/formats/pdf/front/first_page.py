@@ -156,10 +156,10 @@ CLASSES = re.compile(
 )  # fmt: skip
 """How the lines of a classification below an abstract begin."""
 _RIGHTS = re.compile(
-    r"(?:copyright\s*)?(?:\u00a9|\(c\))\s*(?:the authors?\b|\d{4}\b|copyright\b)|copyright\s+\d{4}\b|"
-    r"\d{4}\s.{3,60}\ball rights reserved", re.I,
+    r"(?:copyright\s*)?(?:\u00a9|\(c\))\s*(?:the authors?\b|\d{4}\b|copyright\b)|copyright\s+(?:c\s+)?\d{4}\b|"
+    r"\d{4}\s.{3,60}\ball rights reserved|c\s\d{4}\b", re.I,
 )  # fmt: skip
-"""A notice such as "© 2003 Elsevier", which ends an abstract; some fonts lose the sign."""
+"""A notice such as "© 2003 Elsevier", which ends an abstract; some fonts lose the sign or its circle."""
 
 
 def find_front(layout: Layout, start: int, stop: int, headings: list[Heading], words: Words) -> Front:
@@ -177,7 +177,20 @@ def find_front(layout: Layout, start: int, stop: int, headings: list[Heading], w
         if match and _is_abstract_start(layout, i, match, any(heading.start < i for heading in headings)):
             _take_abstract(layout, front, i, match.end(), stop, headings)
             return front
+    _find_later(layout, front, max(early, default=stop), stop, headings, words)
     return front
+
+
+def _find_later(layout: Layout, front: Front, last: int, stop: int, headings: list[Heading], words: Words) -> None:
+    """Take the abstract of a thesis, which has a heading on a page of its own between line `last` and introduction."""
+    until = next((heading.start for heading in headings if _opens(heading)), 0)
+    between = (heading for heading in headings if last < heading.start < until)
+    own = next((heading for heading in between if ABSTRACT.fullmatch(heading.text.strip())), None)
+    if own is not None:
+        page = layout.lines[own.start].page
+        pages = [i for i in range(own.start, stop) if layout.lines[i].page in (page, page + 1)]
+        _find_keywords(layout, front, pages, headings, words)
+        _take_abstract(layout, front, own.start, len(layout.lines[own.start].text), stop, headings)
 
 
 def _is_abstract_start(layout: Layout, i: int, match: re.Match[str], headed: bool) -> bool:
@@ -206,7 +219,7 @@ def _take_abstract(layout: Layout, front: Front, i: int, offset: int, stop: int,
     first: Line | None = None if not front.abstract else lines[i]
     after = next((heading for heading in headings if heading.start > i and heading not in front.dropped), None)
     until = _opens(after) and after is not None and lines[after.start].page == lines[i].page
-    k = i + 1
+    above, k = i, i + 1
     while k < stop:
         line = lines[k]
         if not front.abstract and line.base < lines[i].base and line.size < 0.8 * lines[i].size:
@@ -215,7 +228,9 @@ def _take_abstract(layout: Layout, front: Front, i: int, offset: int, stop: int,
         again = ABSTRACT.match(line.text)  # in another language
         if k in front.used or KEYWORDS.match(line.text) or CLASSES.match(line.text) or _RIGHTS.match(line.text):
             break
-        if again and again["mark"].strip() and again.end() < len(line.text) and first and line.style != first.style:
+        labelled = again is not None and again["mark"].strip() and again.end() < len(line.text)
+        bold = line.bold[0] and not all(line.bold) and _has_prose(front)
+        if labelled and first and (bold or line.style != first.style):
             break
         heading = starts.get(k)
         if heading is not None:
@@ -228,15 +243,31 @@ def _take_abstract(layout: Layout, front: Front, i: int, offset: int, stop: int,
             front.dropped.append(heading)
         elif (
             first is not None
-            and _changes(layout, first, lines[k - 1], line, len(front.abstract))
+            and _changes(layout, first, lines[above], line, len(front.abstract))
             and not (until and line.style == first.style and line.block == lines[k - 1].block)  # another paragraph
         ):
-            break
+            over = _over_notes(lines, above, k, stop)
+            if over is None:
+                break
+            k, line = over, lines[over]
         if heading is None:
             first = first or line
         front.abstract.append((line, 0, len(line.text)))
         front.used.add(k)
+        above = k if len(line.text) > 3 else above
         k += 1
+
+
+def _over_notes(lines: Sequence[Line], above: int, k: int, stop: int) -> int | None:
+    """The line on the next page with which a sentence of the abstract goes on behind the notes at the foot of its page,
+    which begin at `k`; None without one."""
+    last = lines[above]
+    following = next((n for n in range(k, stop) if lines[n].page > last.page), None)
+    if following is None or SENTENCE_END.search(last.text) or lines[k].page != last.page:
+        return None
+    line = lines[following]
+    notes = all(each.size < 0.9 * last.size for each in lines[k:following])
+    return following if notes and line.style == last.style and line.text[:1].islower() else None
 
 
 def _opens(heading: Heading | None) -> bool:

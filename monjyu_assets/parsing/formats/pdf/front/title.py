@@ -69,7 +69,7 @@ def _find_printed(layout: Layout, wanted: str, last: int) -> tuple[int, int] | N
     for start in range(last):
         text = ""
         for end in range(start, min(start + 8, last)):
-            text += squeezed(layout.lines[end].text)
+            text += squeezed(_without_marks(layout.lines[end]))
             if text == target or (len(target) > 20 and text.rstrip("0123456789") == target):
                 line = layout.lines[start]
                 if line.size >= 1.05 * layout.body_size or line.bold_share > 0.6:
@@ -204,10 +204,12 @@ def _joined(lines: list[Line], words: Words) -> str:
 
 
 def _without_marks(line: Line) -> str:
-    """The line without raised footnote marks at its end."""
+    """The line without raised footnote marks at its end. Elsevier's font draws its star with the code of a letter."""
     text = line.text
+    if re.search(r"\s[a-z]\Z", text) and line.script[len(text) - 1] == 1:
+        text = text[:-1].rstrip()
     while text and line.script[len(text) - 1] == 1 and not text[-1].isalpha():
-        text = text[:-1]
+        text = text[:-1].rstrip()
     return text
 
 

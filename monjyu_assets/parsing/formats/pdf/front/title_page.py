@@ -10,7 +10,7 @@ import numpy as np
 from monjyu_assets.parsing.bibliography.names import is_name
 from monjyu_assets.parsing.formats.pdf.page.layout import Layout, squeezed
 from monjyu_assets.parsing.formats.pdf.page.lines import Line
-from monjyu_assets.parsing.text.author_block import ends_front, is_place
+from monjyu_assets.parsing.text.author_block import ABSTRACT, ends_front, is_place
 from monjyu_assets.parsing.text.heading_types import strip_numbering
 from monjyu_core.language.vocabulary import alternatives
 from monjyu_core.paper import Author
@@ -87,14 +87,18 @@ _ADDRESS = re.compile(r"https?:|www\.|\bdoi\b", re.I)
 
 def cover_lines(layout: Layout) -> set[int]:
     """Return the lines of up to two cover pages that a server put in front of the paper. Such a page has ResearchGate's
-    profiles of authors, or little text with a link or DOI and the title that the next page has in large type."""
+    profiles of authors, or little text with a link or DOI and the title that the next page has in large type. A link
+    without a printed address is also on the title page of a working paper, which has an abstract."""
     covers: set[int] = set()
     for page in (1, 2):
         own = {i for i, line in enumerate(layout.lines) if line.page == page}
         text = " ".join(layout.lines[i].text for i in sorted(own))
         put = _COVER.search(text) and re.search(r"author profiles|see profile", text, re.I)
-        again = _ADDRESS.search(text) and len(text) < _COVER_LENGTH and _title_again(layout, page + 1, squeezed(text))
-        if not (put or again):
+        again = len(text) < _COVER_LENGTH and _title_again(layout, page + 1, squeezed(text))
+        linked = any(link.page == page and link.uri.startswith("http") for link in layout.links) and not any(
+            ABSTRACT.match(layout.lines[i].text) for i in own
+        )
+        if not (put or (again and (linked or _ADDRESS.search(text)))):
             break
         covers |= own
     return covers if len(covers) < len(layout.lines) else set()
@@ -102,21 +106,30 @@ def cover_lines(layout: Layout) -> set[int]:
 
 def _title_again(layout: Layout, page: int, text: str) -> bool:
     """Whether the largest type at the top of the page is a title that the text of the previous page (squeezed) contains
-    as well."""
+    as well, be it with a side column between its lines."""
+    size, title = _largest(layout, page)
+    found = title in text or title == _largest(layout, page - 1)[1]
+    return size > 1.2 * layout.body_size and 20 < len(title) < 300 and found
+
+
+def _largest(layout: Layout, page: int) -> tuple[float, str]:
+    """The largest type at the top of the page and the text in it (squeezed)."""
     height = layout.pages[page - 1].height if len(layout.pages) >= page else 0.0
     head = [line for line in layout.lines if line.page == page and line.base < 0.6 * height]
     size = max((line.size for line in head), default=0.0)
-    title = squeezed(" ".join(line.text for line in head if line.size > 0.97 * size))
-    return size > 1.2 * layout.body_size and 20 < len(title) < 300 and title in text
+    return size, squeezed(" ".join(line.text for line in head if line.size > 0.97 * size))
 
 
 def gather_large_lines(layout: Layout) -> None:
-    """Move a line in large type directly after the line above it if a gutter or a side column separated them, as with
-    the last line of a centred title."""
+    """Move a line in large type directly after the line above it if a gutter, a side column or a raised mark separated
+    them, as with the last line of a centred title."""
     lines = layout.lines
     count = sum(line.page == lines[0].page for line in lines) if lines else 0
     for i in range(min(count, 60) - 1):
         line = lines[i]
+        own = lines[i + 1]
+        if len(line.text) == 1 and 0 < own.base - line.base < line.size and abs(line.x0 - own.x1) < line.size:
+            lines[i : i + 2] = own, line  # a mark of a symbol font, raised more than its line
         if line.size < 1.25 * layout.body_size:
             continue
         for j in range(i + 2, min(count, i + 20)):

@@ -103,6 +103,8 @@ def _composed(letter: str, mark: str) -> str | None:
     """Letter and mark as one character; None if there is no such character."""
     letter = _DOTLESS.get(letter, letter)
     composed = unicodedata.normalize("NFC", letter + mark)
+    if mark == "\u0306" and len(composed) > 1:  # some encodings name a caron a breve
+        composed = unicodedata.normalize("NFC", letter + "\u030c")
     return composed if letter.isalpha() and len(composed) == 1 else None
 
 
