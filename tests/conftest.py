@@ -214,3 +214,17 @@ def bracketed_data(tmp_path_factory: pytest.TempPathFactory) -> Path:
         assert done.returncode == 0, done.stderr
 
     return copied(tmp_path_factory, "bracketed", make)
+
+
+@pytest.fixture
+def without_reader(monkeypatch: pytest.MonkeyPatch) -> None:
+    """For tests that do not depend on which sentences are chosen: reading a passage takes a quarter of a second."""
+    monkeypatch.setenv("MONJYU_SEARCH__READER", "off")
+
+
+@pytest.fixture(scope="module")
+def module_without_reader() -> Iterator[None]:
+    """The same for a whole module with the searchers and services that its tests share."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("MONJYU_SEARCH__READER", "off")
+        yield

@@ -22,10 +22,11 @@ ROOT = Path(__file__).parent.parent
 KEPT = ROOT / ".pytest_cache" / "prepared"
 SOURCES = ("monjyu_core", "monjyu_assets", "data/samples", "requirements-dev.lock", "tests")
 OF_READINGS = (
-    *("monjyu_core/embedding", "monjyu_core/reader", "monjyu_core/text", "monjyu_query/ranking/passage_readings.py"),
-    *("requirements-dev.lock", "tests/query/readings.py"),
+    *("monjyu_core/embedding/local", "monjyu_core/embedding/micro_batching.py", "monjyu_core/reader"),
+    *("monjyu_query/ranking/passage_readings.py", "requirements-dev.lock", "tests/query/readings.py"),
 )
-"""What decides how a passage is read: a change elsewhere leaves the readings, which are known by their texts."""
+"""What decides how a passage is read: a change elsewhere leaves the readings, which are known by their texts.
+tests/test_rooms.py compares it with what the reader's modules import."""
 STALE_SECONDS = 3600
 """Age at which the folders of other sources are removed; until then another session may still copy them."""
 

@@ -10,6 +10,7 @@ from graphlib import CycleError, TopologicalSorter
 import pytest
 
 from tests.import_graph import PACKAGES, ROOT, imported, modules
+from tests.prepared import OF_READINGS
 
 MOST_MODULES = 15
 """In a folder, `__init__.py` aside: what one can take in at a look."""
@@ -148,3 +149,16 @@ def test_every_room_says_what_it_is_for() -> None:
     folders = {path.parent for path in MODULES.values()}
     silent = [folder for folder in folders if not ast.get_docstring(ast.parse((folder / "__init__.py").read_text()))]
     assert [str(folder.relative_to(ROOT)) for folder in silent] == []
+
+
+def test_readings_are_kept_under_what_decides_them() -> None:
+    """What the reader and its encoder import is part of the key, but for what chooses a model or reports an error."""
+    inner = [name for name in MODULES if name.startswith(("monjyu_core.embedding.local.", "monjyu_core.reader"))]
+    reached = {name for one in inner for name in imported(MODULES[one], MODULES, for_types=False) if name in MODULES}
+    outside = {
+        name
+        for name in reached
+        if not name.replace(".", "/").startswith(tuple(path.removesuffix(".py") for path in OF_READINGS))
+    }
+    choosing = {"embedding.load", "settings.settings", "errors", "extras", "storage.ids"}
+    assert outside == {f"monjyu_core.{name}" for name in choosing}

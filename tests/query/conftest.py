@@ -22,12 +22,6 @@ def _readings_of_other_workers() -> Iterator[None]:
         yield
 
 
-@pytest.fixture
-def without_reader(monkeypatch: pytest.MonkeyPatch) -> None:
-    """For what does not hang on which sentences are chosen: reading a passage takes fifty milliseconds."""
-    monkeypatch.setenv("MONJYU_SEARCH__READER", "off")
-
-
 @pytest.fixture(scope="session")
 def known_data(sample_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The sample papers at level 4, with rows written by hand. Its state is this process's own."""

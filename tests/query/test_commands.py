@@ -21,6 +21,8 @@ from monjyu_query.commands.evaluate_command import evaluate
 from monjyu_query.commands.papers_command import papers
 from monjyu_query.commands.search_command import search
 
+pytestmark = pytest.mark.usefixtures("module_without_reader")
+
 QUESTION = "What is early cutoff in a build system?"
 Run = Callable[..., tuple[int, str, str]]
 

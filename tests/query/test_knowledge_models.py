@@ -24,6 +24,8 @@ from tests.copies import copy_data
 from tests.core.models import fake_server as server
 from tests.core.models.fake_server import FakeModels, Reply, Request
 
+pytestmark = pytest.mark.usefixtures("module_without_reader")
+
 LEIDEN = "What is said about Leiden and Louvain?"
 ROOTS, CHILDREN, LEAVES = 8, 3, 7
 """8 + 24 + 168 = 200 reports."""

@@ -19,6 +19,8 @@ from tests.conftest import call_monjyu
 from tests.core.models import fake_server as server
 from tests.core.models.fake_server import FakeModels, Reply, Request
 
+pytestmark = pytest.mark.usefixtures("module_without_reader")
+
 REPAIR = "Some sentences of your answer"
 QUESTION = "How is a sentence of an answer traced back to its source?"
 
@@ -311,6 +313,7 @@ def test_an_instruction_in_a_paper_is_text(tmp_path: Path, fake: FakeModels, mon
 def test_a_rerank_model_orders_the_passages(
     sample_data: Path, fake: FakeModels, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv("MONJYU_SEARCH__READER", "auto")
     monkeypatch.setenv("MONJYU_ROLES__ANSWER__ENGINE", "extractive")
     before = [hit.chunk_id for hit in ask(sample_data)[0].hits]
     monkeypatch.setenv("MONJYU_ROLES__RERANK__ENGINE", "llm")

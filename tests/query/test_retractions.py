@@ -18,6 +18,8 @@ from tests.assets.worlds import World
 from tests.conftest import call_monjyu
 from tests.copies import copy_data
 
+pytestmark = pytest.mark.usefixtures("module_without_reader")
+
 HEADS = (
     "Title,Author,RetractionDate,RetractionDOI,OriginalPaperDate,OriginalPaperDOI,OriginalPaperPubMedID,"
     "RetractionNature,Reason"

@@ -24,6 +24,8 @@ from monjyu_query.digests.table_export import as_csv, as_xlsx
 from tests.conftest import call_monjyu
 from tests.core.models.fake_server import FakeModels, failing, say
 
+pytestmark = pytest.mark.usefixtures("module_without_reader")
+
 PAPER, OTHER = "answer-provenance-ac1d5330", "relevance-budget-438725c6"
 USUAL = ["Paper", "Question", "Method", "Sample", "Measure", "Result", "Limitation"]
 

