@@ -51,7 +51,7 @@ near: of 16 questions in Japanese or English that papers in the other language a
 other subjects, none."""
 _CHANCE = 1 / 150
 """A sentence with a lower probability is not evidence."""
-FACT, _REASONS = Limits(3, 450, 2, share=0.5), Limits(3, 800, 3, share=0.5)
+FACT, _REASONS = Limits(3, 450, 2), Limits(3, 800, 3, share=0.5)
 _LIMITS: Mapping[AnswerForm, Limits] = {
     **dict.fromkeys(NARROW, FACT),
     "definition": replace(FACT, share=0.6),

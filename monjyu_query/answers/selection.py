@@ -126,7 +126,7 @@ class Limits:
     width: int = 900
     a_paper: int = 100
     share: float = 0.4
-    least: float = 0.015
+    least: float = 0.0
     others: float = 1.0
 
 

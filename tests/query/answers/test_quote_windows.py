@@ -150,7 +150,7 @@ def test_the_first_sentence_answers_rather_than_repeats_the_question() -> None:
 def test_a_further_sentence_needs_a_share_of_the_best_ones_probability(second: float, quotes: int) -> None:
     sentences = run("It is given for nine days in all of them.", "Hospitals use the drug for children.", gap=9)
     question = Question(dict.fromkeys(("drug", "use", "children"), 1.0), {})
-    terms, limits = [["nine", "day"], ["drug", "hospital", "use", "children"]], Limits(2, share=0.5, least=0.0)
+    terms, limits = [["nine", "day"], ["drug", "hospital", "use", "children"]], Limits(2, share=0.5)
     chosen = choose_windows(question, np.array([0.5, second]), sentences, terms, limits, Neighbours(sentences))
     assert len(chosen) == quotes
 
