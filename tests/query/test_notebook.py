@@ -33,6 +33,6 @@ def test_the_notebook_runs(sample_data: Path, tmp_path: Path, monkeypatch: pytes
     shown = printed(notebook)
     for place in (1, 5, 6):  # answers and citations, not counts and times
         assert shown[place] == stored[place]
-    assert "complete - **Morvant and Arrowood (2025)**: The Louvain method" in shown[1]
+    assert "complete - **Morvant and Arrowood (2025)**: The Leiden algorithm repairs" in shown[1]
     assert "abstained" in shown[2]
     assert "ConfigurationError" in shown[-1]
